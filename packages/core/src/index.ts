@@ -207,7 +207,7 @@ export {
 } from "./outward/webhooks/webhooks-choice.ts"
 export { Entropy, type EntropySource } from "./foundation/entropy.ts"
 export type { MetricDistribution, MetricFamily, MetricLabels, MetricValue } from "./foundation/metric-family.ts"
-export { metricsNow, ownMetrics } from "./foundation/metrics.ts"
+export { metricsNow, ownMetrics, readMetrics } from "./foundation/metrics.ts"
 export { countedStorage } from "./storage/counted-storage.ts"
 export { newId } from "./foundation/ids.ts"
 export {

@@ -11,7 +11,7 @@ import {
 } from "@flyball/core"
 import type { Effect } from "effect"
 import type { IncomingMessage } from "node:http"
-import type { HttpCounts } from "../metrics/http-counts.ts"
+import type { CountRequest } from "../metrics/http-counts.ts"
 import type { IssuerUnavailable } from "./issuer-unavailable.ts"
 import type { Answer } from "./answer.ts"
 import type { AdmittedCaller } from "./caller.ts"
@@ -41,7 +41,7 @@ export interface Call<P, Q, B> {
 export interface ServerFacts {
   readonly version: string
   readonly draining: () => boolean
-  readonly counts: HttpCounts
+  readonly count: CountRequest
   /** Opens the metrics to those who are not on this host; null: nobody. */
   readonly metricsToken: string | null
 }

@@ -2,6 +2,7 @@
 import { type Role, roles } from "@flyball/contract"
 import {
   type Attempted,
+  countedStorage,
   ephemeralKeys,
   governorLayer,
   type GovernorServices,
@@ -10,6 +11,7 @@ import {
   layerOf,
   type Mailer,
   memoryStorage,
+  ownMetrics,
   type SecretBox,
   Storage,
   type StorageChoice,
@@ -89,12 +91,14 @@ export const openWorld = async (options: WorldOptions = {}) => {
       Layer.provideMerge(
         watchedStorage.pipe(
           Layer.provideMerge(tracedStorage),
+          Layer.provideMerge(countedStorage),
           Layer.provideMerge(layerOf(options.storage ?? memoryStorage()))
         )
       ),
       Layer.provideMerge(tracedGuard.pipe(Layer.provideMerge(keysLayerOf(ephemeralKeys())))),
       Layer.provideMerge(options.spans ?? Layer.empty),
-      Layer.provideMerge(options.under ?? Layer.empty)
+      Layer.provideMerge(options.under ?? Layer.empty),
+      Layer.provideMerge(ownMetrics)
     )
   )
   const context = await runtime.context()

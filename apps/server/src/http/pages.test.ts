@@ -113,7 +113,7 @@ describe("metrics", () => {
     ])
     assert.isTrue(
       [...readExposition(text).keys()].every((name) =>
-        /^flyball_[a-z0-9_]+_(seconds|bytes|records|total|info|up)$/.test(name)
+        /^(flyball|process|nodejs)_[a-z0-9_]+_(seconds|bytes|records|total|info|up)$/.test(name)
       ),
       [...readExposition(text).keys()].join()
     )
@@ -145,7 +145,7 @@ describe("metrics", () => {
     const read = readExposition(text)
     assert.strictEqual(read.get("flyball_store_up")!.lines[0]!.value, 0)
     assert.isFalse(read.has("flyball_chain_size_records"))
-    assert.isTrue(read.has("flyball_process_resident_memory_bytes"))
+    assert.isTrue(read.has("process_resident_memory_bytes"))
     assert.notInclude(text, "db.internal")
   })
 })

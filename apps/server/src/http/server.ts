@@ -104,7 +104,7 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
     server: {
       version: options.version,
       draining: () => draining,
-      counts: httpCounts(),
+      count: httpCounts(options.context),
       metricsToken: options.metricsToken ?? null
     }
   }
@@ -240,7 +240,7 @@ const serveRequest = (
     }
     const route = progress.endpoint?.path ?? null
     const code = problem?.code ?? null
-    dispatcher.server.counts.count({ ...finished, endpoint: progress.endpoint?.id ?? null, code })
+    dispatcher.server.count({ ...finished, endpoint: progress.endpoint?.id ?? null, code })
     span?.end(
       requestSpan({ ...finished, requestId: id, route, code, failed: problem !== null && problem.logged !== null })
     )

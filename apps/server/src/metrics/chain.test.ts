@@ -18,7 +18,10 @@ const measured = (change: Partial<StorageApi>) =>
     const reading = yield* Effect.forkChild(Effect.provideService(chainFamilies, Storage, storage))
     yield* TestClock.adjust("2 seconds")
     return Object.fromEntries(
-      (yield* Fiber.join(reading)).map(({ name, samples }) => [name.replace("flyball_", ""), samples[0]?.value ?? null])
+      (yield* Fiber.join(reading)).map(({ name, samples: [sample] }) => [
+        name.replace("flyball_", ""),
+        sample !== undefined && "value" in sample ? sample.value : null
+      ])
     )
   }).pipe(Effect.provide(layerOf(memoryStorage())))
 

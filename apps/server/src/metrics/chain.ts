@@ -1,9 +1,16 @@
-/** What the store says of the chain, read when somebody asks for it. */
-import { latestCheckpoint, Storage, type StorageApi, type StorageCorrupt, type StorageUnavailable } from "@flyball/core"
+/** Metrics of the chain, read from the store when the metrics are read. */
+import {
+  latestCheckpoint,
+  type MetricFamily,
+  Storage,
+  type StorageApi,
+  type StorageCorrupt,
+  type StorageUnavailable
+} from "@flyball/core"
 import { Clock, Effect } from "effect"
-import type { Family } from "./exposition.ts"
+import { gauge } from "./exposition.ts"
 
-/** A store that takes longer does not answer: who reads metrics has a time-out too, of 10 s usually. */
+/** A store that takes longer counts as down: scrapers have a time-out too, usually of 10 s. */
 const READ_TIMEOUT = "2 seconds"
 
 interface ChainState {
@@ -28,8 +35,8 @@ const read = Effect.fnUntraced(function* (
   return { records, signed, headAtMs: head?.atMs ?? null, signedAtMs, unsignedSinceMs }
 })
 
-/** Measurements of the chain. Where the store does not answer they say that, and nothing else. */
-export const chainFamilies: Effect.Effect<ReadonlyArray<Family>, never, Storage> = Effect.gen(function* () {
+/** Metrics of the chain; only `flyball_store_up` where the store does not answer. */
+export const chainFamilies: Effect.Effect<ReadonlyArray<MetricFamily>, never, Storage> = Effect.gen(function* () {
   const state = yield* read(yield* Storage).pipe(
     Effect.timeoutOption(READ_TIMEOUT),
     Effect.map((read) => (read._tag === "Some" ? read.value : null)),
@@ -38,13 +45,7 @@ export const chainFamilies: Effect.Effect<ReadonlyArray<Family>, never, Storage>
   return families(state, yield* Clock.currentTimeMillis)
 })
 
-const families = (state: ChainState | null, nowMs: number): ReadonlyArray<Family> => {
-  const gauge = (name: string, help: string, value: number | null): Family => ({
-    name,
-    type: "gauge",
-    help,
-    samples: value === null ? [] : [{ value }]
-  })
+const families = (state: ChainState | null, nowMs: number): ReadonlyArray<MetricFamily> => {
   const since = (atMs: number | null): number | null => (atMs === null ? null : Math.max(0, nowMs - atMs) / 1_000)
   return [
     gauge("flyball_store_up", "1 when the store answered within two seconds, else 0.", state === null ? 0 : 1),

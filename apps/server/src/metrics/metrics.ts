@@ -1,5 +1,5 @@
-/** The metrics of a server, and who may read them. */
-import type { Storage } from "@flyball/core"
+/** The metrics of a server as text. */
+import { metricsNow, type Storage } from "@flyball/core"
 import { Effect } from "effect"
 import type { ServerFacts } from "../http/call.ts"
 import { chainFamilies } from "./chain.ts"
@@ -11,8 +11,10 @@ import { processFamilies } from "./process.ts"
 export { METRICS_MEDIA } from "./exposition.ts"
 export { mayReadMetrics } from "./may-read.ts"
 
-/** Everything that is measured, as text. */
-export const metricsText = ({ counts, version }: ServerFacts): Effect.Effect<string, never, Storage> =>
-  Effect.zipWith(chainFamilies, Tracing, (chain, tracing) =>
-    exposition([...processFamilies(version), ...chain, ...counts.families(), ...spanFamilies(tracing)])
-  )
+/** Everything that is counted in the registry of this server, and what is read now from process and store. */
+export const metricsText = ({ version }: ServerFacts): Effect.Effect<string, never, Storage> =>
+  Effect.gen(function* () {
+    const ofProcess = processFamilies(version, yield* Effect.context<never>())
+    const chain = yield* chainFamilies
+    return exposition([...ofProcess, ...chain, ...(yield* metricsNow), ...spanFamilies(yield* Tracing)])
+  })

@@ -1,48 +1,50 @@
-/** What the process says of itself: how long it runs, how much memory it holds, how late its timers are. */
-import { monitorEventLoopDelay } from "node:perf_hooks"
-import type { Family } from "./exposition.ts"
+/** Metrics of the process, under the names that dashboards for Prometheus know. */
+import type { MetricFamily } from "@flyball/core"
+import { Context, Metric } from "effect"
+import { gauge } from "./exposition.ts"
 
-const gauge = (
-  name: string,
-  help: string,
-  value: number | null,
-  labels: { readonly [name: string]: string } = {}
-): Family => ({ name, type: "gauge", help, samples: value === null ? [] : [{ labels, value }] })
-
-/** How often the delay is looked at. Unit: milliseconds. */
+/** Time between two samples of the event loop. Unit: milliseconds. */
 const RESOLUTION_MS = 20
 
-let delay: ReturnType<typeof monitorEventLoopDelay> | null = null
+const lag = Metric.histogram("nodejs_eventloop_lag_seconds", {
+  description: "Delay of a timer behind its due time, sampled every 20 ms from the first reading of the metrics on.",
+  boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
+})
 
-/**
- * The 99th percentile of the event loop's delay since this was last asked, in seconds; null at the first time, from
- * which on it is measured: who never asks pays nothing.
- */
-const eventLoopDelay = (): number | null => {
-  if (delay === null) {
-    delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
-    delay.enable()
-    return null
-  }
-  const { count } = delay
-  // What is measured is the time between two looks, of which the resolution is none.
-  const seconds = count === 0 ? null : Math.max(0, delay.percentile(99) / 1e9 - RESOLUTION_MS / 1_000)
-  delay.reset()
-  return seconds
+/** Registries in which the event loop is measured already. */
+const measured = new WeakSet<object>()
+
+/** Begins to sample the event loop at the first reading: a server whose metrics nobody reads pays nothing. */
+const sampleEventLoop = (context: Context.Context<never>, registry: object): void => {
+  if (measured.has(registry)) return
+  measured.add(registry)
+  lag.valueUnsafe(context)
+  let dueMs = performance.now() + RESOLUTION_MS
+  setInterval(() => {
+    const nowMs = performance.now()
+    lag.updateUnsafe(Math.max(0, nowMs - dueMs) / 1_000, context)
+    dueMs = nowMs + RESOLUTION_MS
+  }, RESOLUTION_MS).unref()
 }
 
-/** Measurements of the process. */
-export const processFamilies = (version: string): ReadonlyArray<Family> => {
+/** Metrics of the process. The delay of the event loop is counted in the registry of `context`. */
+export const processFamilies = (version: string, context: Context.Context<never>): ReadonlyArray<MetricFamily> => {
+  sampleEventLoop(context, Context.get(context, Metric.MetricRegistry))
   const { heapUsed, rss } = process.memoryUsage()
+  const { system, user } = process.cpuUsage()
   return [
     gauge("flyball_build_info", "1; the version is its label.", 1, { version }),
-    gauge("flyball_process_uptime_seconds", "Time since the process started.", process.uptime()),
-    gauge("flyball_process_resident_memory_bytes", "Memory that the process holds.", rss),
-    gauge("flyball_process_heap_used_bytes", "JavaScript heap in use.", heapUsed),
-    gauge(
-      "flyball_process_event_loop_delay_p99_seconds",
-      "How late the event loop was at worst, but for one in a hundred looks, since the metrics were last read.",
-      eventLoopDelay()
-    )
+    {
+      name: "process_cpu_seconds_total",
+      type: "counter",
+      help: "User and system processor time of the process.",
+      samples: [{ labels: {}, value: (user + system) / 1e6 }]
+    },
+    gauge("process_start_time_seconds", "Start of the process, in seconds since 1970 UTC.", startSeconds),
+    gauge("process_resident_memory_bytes", "Resident memory of the process.", rss),
+    gauge("nodejs_heap_size_used_bytes", "JavaScript heap in use.", heapUsed)
   ]
 }
+
+/** Fixed: a clock that steps must not look like a restart. */
+const startSeconds = performance.timeOrigin / 1_000

@@ -1,9 +1,10 @@
-/** How many spans there were, and what became of them. */
-import type { Family } from "../metrics/exposition.ts"
+/** Metrics of tracing: spans by outcome, and those that wait. */
+import type { MetricFamily } from "@flyball/core"
+import { gauge } from "../metrics/exposition.ts"
 import type { TracingApi } from "./tracing.ts"
 
-/** Measurements of tracing; none where no collector is configured. */
-export const spanFamilies = (tracing: TracingApi | null): ReadonlyArray<Family> => {
+/** Metrics of tracing; none where no collector is configured. */
+export const spanFamilies = (tracing: TracingApi | null): ReadonlyArray<MetricFamily> => {
   if (tracing === null) return []
   const { dropped, exported, waiting } = tracing.counts()
   return [
@@ -16,11 +17,6 @@ export const spanFamilies = (tracing: TracingApi | null): ReadonlyArray<Family> 
         { labels: { outcome: "dropped" }, value: dropped }
       ]
     },
-    {
-      name: "flyball_trace_spans_waiting",
-      type: "gauge",
-      help: "Finished spans that wait to be sent, or are on their way.",
-      samples: [{ value: waiting }]
-    }
+    gauge("flyball_trace_spans_waiting", "Finished spans that wait to be sent, or are on their way.", waiting)
   ]
 }

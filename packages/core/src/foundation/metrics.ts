@@ -86,7 +86,7 @@ export const ownMetrics: Layer.Layer<never> = Layer.sync(Metric.MetricRegistry, 
 
 /**
  * Reads all metrics of the registry in `context`: those declared here, in the order of declaration and with 0 where
- * nothing was counted, then those that a host added to the registry.
+ * nothing was counted, then those that a host added to the registry, each with its series sorted by labels.
  */
 export const readMetrics = (context: Context.Context<never>): ReadonlyArray<MetricFamily> => {
   // Reading a series registers it.
@@ -104,7 +104,14 @@ export const readMetrics = (context: Context.Context<never>): ReadonlyArray<Metr
     }
     entry.samples.push(sampleOf(series) as never)
   }
+  // Series of a host are in the order of their first count, which differs from one run to the next.
+  for (const { family, samples } of families.values()) if (!ids.has(family.name)) samples.sort(byLabels)
   return [...families.values()].map(({ family }) => family)
+}
+
+const byLabels = (a: MetricValue | MetricDistribution, b: MetricValue | MetricDistribution): number => {
+  const [one, other] = [Object.values(a.labels).join("\n"), Object.values(b.labels).join("\n")]
+  return one < other ? -1 : one > other ? 1 : 0
 }
 
 const seriesOf = (metric: Metric.Metric<never, unknown>, context: Context.Context<never>): Metric.Metric.Snapshot => {
