@@ -10,14 +10,14 @@ import { randomBytes } from "node:crypto"
 import { type FileHandle, link, open, rename, rm } from "node:fs/promises"
 import { dirname, join } from "node:path"
 
-/** Temporary names start with this; whoever opens the folder may delete those that are {@link isAbandoned}. */
+/** Temporary names start with this; opening the folder may delete those that are {@link isAbandoned}. */
 const TEMPORARY_PREFIX = "tmp-"
 
 /** Names that this process is writing now. */
 const writing = new Set<string>()
 
 /**
- * Whether nobody writes this temporary file any more, as far as can be told.
+ * Whether nobody writes this temporary file any more, as far as this host knows.
  *
  * The name says which process made it. In another container that tells nothing: a live one whose file is deleted writes
  * it again, and a dead one whose number

@@ -200,7 +200,7 @@ test("what a killed process left half made is tidied away", async () => {
 })
 
 test(
-  "a holder killed at any moment leaves a guard at or past every state it was told of",
+  "a holder killed at any moment leaves a guard at or past every state that it confirmed",
   { timeout: 60_000 },
   async () => {
     await dataFolderVkey({ dir, origin: "flyball.example/acme" })

@@ -24,7 +24,7 @@ import { renameOrigin } from "./rename-origin.ts"
 import { beginUse, isUnused } from "./unused-keys.ts"
 
 /**
- * Keys and guard in a folder of this host, made at the first start; and a thread for what is asked about envelopes.
+ * Keys and guard in a folder of this host, made at the first start; and a thread for questions about envelopes.
  *
  * - Files: `signing.key` (mode 0600), `origin`, `vkey`, and the folder `guard`; while a rotation goes on,
  *   `signing.key.next-<key id>`. The README says what each is and what losing it costs.

@@ -71,7 +71,7 @@ export const guardFiles = (folder: GuardFolder): GuardFiles => {
   const advance = async (from: SignedState | null, to: SignedState): Promise<boolean> => {
     const before = await current()
     if (sameState(before.state, to)) {
-      // Whoever wrote it may have been killed before it was durable, and a signature leaves on our word.
+      // Its writer may have been killed before it was durable, and a signature depends on it.
       await folder.sync()
       return true
     }

@@ -54,7 +54,7 @@ describe("the key that is to follow", () => {
     expect([before === old, await dataFolderVkey({ dir })]).toEqual([false, old])
   })
 
-  test("takes the place of the current one, once, whoever asks", async () => {
+  test("takes the place of the current one, once, for any caller", async () => {
     await makeNextKey(dir)
     const { next } = await readKeys(dir)
     await Promise.all(Array.from({ length: 8 }, () => promoteNextKey(dir, next!.publicKey)))
@@ -154,7 +154,7 @@ describe("a folder in which a rotation was stopped", () => {
     expect(await text("vkey")).toBe(`${(await readKeys(dir)).current.vkey}\n`)
   })
 
-  test("by killing it opens with a key that was told before, and rotates on", { timeout: 60_000 }, async () => {
+  test("by killing it opens with a key that was published before, and continues", { timeout: 60_000 }, async () => {
     const reported = new Set([old])
     for (let round = 1; round <= 4; round++) {
       const child = spawn(

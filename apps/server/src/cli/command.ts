@@ -4,7 +4,7 @@ import { UsageError } from "./arguments.ts"
 /**
  * Exit statuses of `flyball`.
  *
- * - `failed`: the command did not do what it was asked to, or a check found a difference.
+ * - `failed`: the command did not do its work, or a check found a difference.
  * - `usage`: the command was called wrongly; nothing was written.
  */
 export const exitStatus = { ok: 0, failed: 1, usage: 2 } as const

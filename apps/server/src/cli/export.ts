@@ -141,7 +141,7 @@ const flagProblems = (detail: InvalidInput["detail"]): string =>
 const flagOf = (member: string | undefined): string =>
   `--${{ agent_id: "agent", run_id: "run", kinds: "record-kind" }[member ?? ""] ?? member ?? "kind"}`
 
-/** Refusals speak of members of a request; whoever runs the command gave flags. */
+/** Refusals name members of a request; the operator gave flags. */
 const inFlags = (request: PackRequest, cause: unknown): unknown => {
   if (cause instanceof InvalidInput) return new UsageError(flagProblems(cause.detail))
   if (cause instanceof AgentNotFound)

@@ -106,7 +106,7 @@ const afterRest = async (file: string, witness: Witness, cause: unknown): Promis
     () => null,
     (other: unknown) => other
   )
-  // Of two bad lines the earlier one is told of.
+  // Of two bad lines the earlier one is reported.
   const first = withDocumentLock && flushed instanceof LineProblem && flushed.line < cause.line ? flushed : cause
   if (first instanceof LineProblem || first instanceof TraceUnreadable)
     return new Error(`${file}, line ${first.line}: ${first.message}`, { cause: first })

@@ -12,7 +12,7 @@ import { command, counted, exitStatus } from "./command.ts"
 import { settingsOfProcess } from "./environment.ts"
 import { withHost } from "./with-host.ts"
 
-/** What the records name as the writer: whoever sits at the host. */
+/** The writer that the records name: the operator at the host. */
 const writer = { id: "system:host" }
 
 /** Prints the mapping as JSON that `set` takes back, or sets it from a file. */

@@ -17,7 +17,7 @@ import { stillToDo } from "./restore/still-to-do.ts"
 import { writeStores } from "./restore/write-stores.ts"
 
 /**
- * Writes the store (and the guard when it is asked to), and says what is still to be done. Without --from: what a
+ * Writes the store (and the guard on request), and prints what is still to be done. Without --from: what a
  * person says of guard or key in the data folder.
  */
 export const run = command("restore", async (args) => {

@@ -45,7 +45,7 @@ describe("a second process on Postgres", () => {
     assert.include(wrong.err, "/other.key: it was sealed with the key ")
   })
 
-  it("brings a new key while the first runs; whoever has the old one alone starts no more", async () => {
+  it("brings a new key while the first runs; a process with only the old one no longer starts", async () => {
     const first = await me.serve(one)
     const authorization = `Bearer ${(await me.flyball(["token", "--role", "admin"], one)).out.trim()}`
     const call = async (server: RunningServer, path: string, body?: unknown) => {

@@ -100,7 +100,7 @@ describe("flyball serve", () => {
     assert.deepInclude(logOf(err).at(-1), { message: "stopped", signedRecords: 1 })
   })
 
-  it("after SIGTERM goes on for a while and says so at /healthz, and ends at once when it is asked again", async () => {
+  it("after SIGTERM goes on for a while and says so at /healthz, and ends at once at a second signal", async () => {
     const server = await me.serve({ FLYBALL_DRAIN_MS: "120000" })
     const ended = server.stop("SIGTERM")
     const health = async (): Promise<number> => (await fetch(`${server.url}/healthz`)).status
@@ -112,7 +112,7 @@ describe("flyball serve", () => {
     )
     let over = false
     void ended.then(() => (over = true))
-    // Signals within a second are one wish, so it is asked until it goes.
+    // Signals within a second count as one, so the test repeats them until the process ends.
     const asking = setInterval(() => over || void server.stop("SIGTERM"), 100)
     const { status } = await ended
     clearInterval(asking)
@@ -202,7 +202,7 @@ describe("flyball serve", () => {
 })
 
 describe("beside a running server on SQLite", () => {
-  it("a second server and an import are refused and told what to do, check and export read, and both see what was acknowledged", async () => {
+  it("a second server and an import are refused with instructions, check and export read, and both see what was acknowledged", async () => {
     const server = await me.serve()
     const [second, imported] = await Promise.all([me.flyball(["serve"]), me.flyball(["import", starterFile])])
     for (const refused of [second, imported]) {

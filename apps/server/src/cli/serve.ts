@@ -71,7 +71,7 @@ export const run = command("serve", async (args) => {
 })
 
 /**
- * Serves until it is asked to stop, and then finishes what is under way.
+ * Serves until a stop signal arrives, then finishes requests under way.
  *
  * After SIGTERM requests are taken for another `drainMs`, while /healthz sends the balancer elsewhere: whoever closed
  * at once would refuse what the balancer

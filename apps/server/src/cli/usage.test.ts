@@ -17,7 +17,7 @@ describe("how the command is called", () => {
     assert.strictEqual(version, published)
   })
 
-  it("help goes to standard output when it was asked for, and to standard error when it was not", async () => {
+  it("requested help goes to standard output, help after an error to standard error", async () => {
     const [asked, alone, of, after, versionAnswer] = await Promise.all([
       me.flyball(["--help"]),
       me.flyball([]),

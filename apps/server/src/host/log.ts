@@ -23,7 +23,7 @@ export const makeLog =
 
 /** How long a fault of the world that comes again is no news. Unit: milliseconds. */
 const NEWS_MS = 60_000
-/** Faults that are told apart at a time. */
+/** Distinct faults that are kept at a time. */
 const MOST_FAULTS = 32
 
 /**

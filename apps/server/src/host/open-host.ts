@@ -87,7 +87,7 @@ export const openHost = async (
   const stays = jobs === true
   if (stays && !inMemory && (settings.database.kind === "postgres" || existsSync(settings.database.file)))
     await requireSecretsKey(settings, storageOf(settings, true))
-  // On SQLite nobody else may write once the store is open; on Postgres it is asked for only once it is there.
+  // On SQLite nobody else may write once the store is open; on Postgres they are read only once it is open.
   if (stays && settings.database.kind === "sqlite") await bringRetiredAlong(settings, log)
   const governor = governorLayer(
     retired === null ? { ...originOption(settings), ...options } : { ...options, retired: true }
@@ -188,7 +188,7 @@ const keysOf = (settings: Settings): KeysChoice =>
     ? ephemeralKeys()
     : dataFolder({ dir: settings.dataDir, ...originOption(settings) })
 
-/** The storage speaks to whoever embeds it; an operator has a server to stop. */
+/** Errors of the storage address an embedding host; an operator has a server to stop. */
 export const asStartError = (settings: Settings, cause: unknown): unknown =>
   cause instanceof TrustStoreUnreadable
     ? new Error(`the trust store ${cause.place} cannot be used: ${cause.reason}. FLYBALL_TRUST_STORE names it`, {

@@ -1,6 +1,6 @@
 /**
- * Who may read the metrics: a process on this host, or whoever has the token. Spec: api.md, the list of paths. Decision
- * 0017.
+ * Decides who may read the metrics: a process on this host, or a caller with the token. Spec: api.md, the list of
+ * paths. Decision 0017.
  */
 import { createHash, timingSafeEqual } from "node:crypto"
 import type { IncomingMessage } from "node:http"
@@ -8,11 +8,11 @@ import { isLoopback } from "../host/loopback.ts"
 import { bearerToken } from "../http/authenticate.ts"
 import { onlyAuthorization } from "../http/only-authorization.ts"
 
-/** Headers by which a proxy says that it speaks for another. */
+/** Headers that a proxy adds to a request of another client. */
 const PROXY_HEADER =
   /^(?:forwarded|via|true-client-ip|x-(?:forwarded|original|envoy|real|client|cluster-client)-.+|cf-.+)$/
 
-/** True for a caller on this host, and for one that brings the token. Without a token only the former. */
+/** True for a caller on this host, and for one with the token. Without a token only the former. */
 export const mayReadMetrics = (request: IncomingMessage, token: string | null): boolean =>
   isFromThisHost(request) || (token !== null && isToken(request, token))
 

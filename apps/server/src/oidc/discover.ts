@@ -29,7 +29,7 @@ const discover = async (issuer: string): Promise<URL> => {
     typeof document === "object" && document !== null
       ? (document as { readonly [name: string]: unknown })[name]
       : undefined
-  // Otherwise whoever can answer for one issuer could stand for another.
+  // Otherwise one issuer could answer in the name of another.
   if (said("issuer") !== issuer)
     throw new IssuerUnavailable({
       reason: `${url} says that it is of another issuer: ${JSON.stringify(said("issuer"))}`

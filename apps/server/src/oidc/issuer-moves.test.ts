@@ -92,7 +92,7 @@ describe("an issuer's keys", () => {
     assert.strictEqual(await outcome("one", NOW + KEEP_MS), "known")
   })
 
-  it("are asked for anew where the clock was set back: nobody can say how old they are", async () => {
+  it("are fetched again where the clock was set back: their age is unknown", async () => {
     assert.strictEqual(await outcome("one", NOW), "known")
     issuer.dropKey("one")
     await issuer.addKey("two")

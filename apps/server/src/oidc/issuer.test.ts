@@ -114,7 +114,7 @@ describe("a token of the organisation's issuer", () => {
 })
 
 describe("the issuer's keys", () => {
-  it("are asked for once, and again for a key that is not known, not for every such token", async () => {
+  it("are fetched once, and again for an unknown key, but not for every such token", async () => {
     const { verify } = verifier()
     for (let n = 0; n < 5; n++) assert.isNotNull(await verify(await issuer.sign("one", NOW), NOW))
     assert.deepStrictEqual(issuer.asked, ["/.well-known/openid-configuration", "/keys"])

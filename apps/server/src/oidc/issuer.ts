@@ -1,7 +1,7 @@
 /**
  * The organisation's OpenID provider: finds its keys, and tells its good tokens from all others.
  *
- * Keys are found by discovery and kept for {@link KEEP_MS}. Address and keys are asked for anew after that, and before
+ * Keys are found by discovery and kept for {@link KEEP_MS}. Address and keys are fetched again after that, and before
  * it where a token names a key that is not
  * known, at most once in {@link COOLDOWN_MS}: a provider may move its keys. What cannot be checked is not let in. Spec:
  * document 1 section 5; api.md "Who may call".
@@ -33,12 +33,12 @@ export interface OidcOptions {
 export const ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"]
 /** How far the clocks of issuer and host may be apart. Unit: seconds. */
 export const CLOCK_TOLERANCE_SECONDS = 30
-/** The issuer is not asked anew oftener than this, whatever tokens name. Unit: milliseconds. */
+/** Minimum time between two requests to the issuer, whatever tokens name. Unit: milliseconds. */
 export const COOLDOWN_MS = 10_000
 /** Where the keys are, and which, is asked anew after this, so that one that was withdrawn ends. Unit: milliseconds. */
 export const KEEP_MS = 300_000
 
-/** The verifier of an organisation's issuer. Nothing is asked of it before the first token. */
+/** The verifier of an organisation's issuer. The first token causes the first request to it. */
 export const oidcIssuer = (options: OidcOptions): TokenVerifier => {
   const keys = keysOf(options)
   return {
@@ -86,7 +86,7 @@ interface FoundKeys {
 }
 
 /**
- * The issuer's keys: asked for at the first token, and again after a failure, but not for every token that comes
+ * The issuer's keys: fetched at the first token, and again after a failure, but not for every token that comes
  * meanwhile.
  */
 const keysOf = ({ issuer, onIgnoredKey }: OidcOptions) => {
@@ -97,8 +97,8 @@ const keysOf = ({ issuer, onIgnoredKey }: OidcOptions) => {
   let reported: ReadonlySet<string> = new Set()
 
   /**
-   * Keys that are good yet stay until there are newer ones: whoever makes up key ids while the issuer is away must not
-   * lock everybody out.
+   * Keys that are good yet stay until there are newer ones: a caller that invents key ids while the issuer is away
+   * must not lock everybody out.
    */
   const ask = (nowMs: number): Promise<FoundKeys> => {
     if (asking !== null) return asking
@@ -122,7 +122,7 @@ const keysOf = ({ issuer, onIgnoredKey }: OidcOptions) => {
   return {
     at: (nowMs: number): Promise<FoundKeys> =>
       current !== null && isYounger(current.atMs, nowMs, KEEP_MS) ? Promise.resolve(current) : ask(nowMs),
-    /** What others found since, or what is found now; `old` itself where the issuer was asked a moment ago. */
+    /** What others fetched since, or what is fetched now; `old` itself where the last request is recent. */
     newerThan: (old: FoundKeys, nowMs: number): Promise<FoundKeys> => {
       if (current !== null && current !== old) return Promise.resolve(current)
       return asking === null && isYounger(askedAtMs, nowMs, COOLDOWN_MS) ? Promise.resolve(old) : ask(nowMs)

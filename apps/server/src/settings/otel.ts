@@ -2,7 +2,7 @@
 
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/
 const VALUE = /^[\x20-\x7e]{0,4096}$/
-/** Headers that frame a request; whoever sets them breaks it. */
+/** Headers that frame a request; setting them breaks it. */
 const framing: ReadonlySet<string> = new Set([
   "content-type",
   "content-length",

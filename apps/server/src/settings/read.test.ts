@@ -162,7 +162,7 @@ describe("settings", () => {
     assert.deepEqual(read.ok ? [] : read.problems, [`${name} should be a path, and is "  ".`])
     assert.isFalse(readSettings({ FLYBALL_DATABASE_URL: "sqlite: " }, noFile).ok)
   })
-  it("keeps the store in the data folder unless told otherwise", () => {
+  it("keeps the store in the data folder by default", () => {
     const read = readSettings({ FLYBALL_DATA_DIR: "/srv/flyball" }, noFile)
     assert.isTrue(
       read.ok && read.settings.database.kind === "sqlite" && read.settings.database.file === "/srv/flyball/flyball.db"

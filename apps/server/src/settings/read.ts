@@ -51,7 +51,7 @@ export type Environment = { readonly [name: string]: string | undefined }
 /**
  * Reads and checks every setting.
  *
- * - `readFile` is asked for the file of a `*_FILE` variable; one trailing newline is dropped.
+ * - `readFile` reads the file of a `*_FILE` variable; one trailing newline is dropped.
  * - An empty variable counts as not set.
  */
 export const readSettings = (environment: Environment, readFile: (path: string) => string): SettingsRead => {

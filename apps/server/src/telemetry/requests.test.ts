@@ -195,7 +195,7 @@ describe("a collector", () => {
   ])("%s changes no answer, and what was lost is counted", async (_, answer) => {
     const collector = await collecting(answer)
     const { result } = await traced(collector.endpoint, { lastMs: 0 }, async ({ send }) => {
-      // More than a batch, so that the collector is asked while requests go on.
+      // More than a batch, so that the exporter sends while requests go on.
       for (let round = 0; round < 11; round++) {
         const answers = await Promise.all(Array.from({ length: 50 }, () => send("GET", "/status")))
         assert.isTrue(answers.every(({ status }) => status === 200))

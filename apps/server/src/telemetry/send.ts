@@ -14,7 +14,7 @@ export class SpansRefused extends Data.TaggedError("SpansRefused")<{
 /** Sends a batch. */
 export type SendSpans = (spans: ReadonlyArray<EndedSpan>) => Effect.Effect<void, SpansRefused>
 
-/** Where a collector is, and what it wants to be told. */
+/** The address of a collector, and the headers it requires. */
 export interface Collector {
   /** Without the path of a signal: `http://127.0.0.1:4318`. */
   readonly endpoint: string

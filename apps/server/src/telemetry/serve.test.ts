@@ -15,7 +15,7 @@ afterEach(async () => {
 })
 
 describe("flyball serve with a collector", () => {
-  it("has told it everything when it ends, the last checkpoint included; its headers are in no log", async () => {
+  it("exports every span before it ends, the last checkpoint included; its headers are in no log", async () => {
     const server = await me.serve({
       OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.endpoint}/`,
       OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20hunter2",

@@ -15,7 +15,7 @@ export const tracedStorage: Layer.Layer<Storage, never, Storage> = Layer.effect(
     const tracing = yield* Tracing
     if (tracing === null) return storage
     const commit: StorageApi["commit"] = (change) => {
-      // Only numbers of it: whoever keeps the ChangeSet until the commit is over makes the garbage collector copy it.
+      // Only numbers of it: a ChangeSet that is kept until the commit is over is copied by the garbage collector.
       const attributes = {
         "flyball.storage.backend": storage.backend,
         "flyball.commit.records": change.records?.length ?? 0,

@@ -16,7 +16,7 @@ const DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 8 * HO
 const { closing, sendingWorld } = givenSending()
 
 describe("a receiver that is away", () => {
-  it("is tried seven times on the specification's schedule; then the webhook failed, its owner has a letter, and the others are told", async () => {
+  it("is tried seven times on the specification's schedule; then the webhook failed, its owner gets a letter, and the other webhooks an event", async () => {
     const mail = closing(await startMailServer())
     const { call, clock, done, settled, webhook, world } = await sendingWorld({ mail: mail.url })
     const [away, watching] = [closing(await startReceiver()), closing(await startReceiver())]
@@ -84,7 +84,7 @@ describe("a receiver that is away", () => {
       [[id, "failed", "seventh_failure", "policy:seventh_failure"]]
     )
 
-    // What happens meanwhile is not owed, until it is asked for.
+    // Events of that time are not owed until recovery.
     await done("POST", "/agents", { name: "second", org_unit: "claims" })
     for (const path of [`deliveries/${failed!.id}/redeliver`, "recover"]) {
       const refused = await call(

@@ -21,7 +21,7 @@ const { closing, sendingWorld } = givenSending()
 const bySequence = (arrived: ReadonlyArray<Arrived>): ReadonlyArray<Arrived> =>
   arrived.toSorted((a, b) => Number(a.headers["webhook-sequence"]) - Number(b.headers["webhook-sequence"]))
 
-describe("what happens here is told", () => {
+describe("events are delivered", () => {
   it("once each, in one sequence, as the interface description says, and three libraries believe it", async () => {
     const { done, settled, webhook, world } = await sendingWorld()
     const receiver = closing(await startReceiver())
@@ -99,7 +99,7 @@ describe("what happens here is told", () => {
     }
   })
 
-  it("to each webhook only what it asked for, and to one that was revoked nothing more", async () => {
+  it("to each webhook only its subscribed types, and to a revoked one nothing more", async () => {
     const { call, clock, done, settled, webhook } = await sendingWorld()
     const [first, second] = [closing(await startReceiver()), closing(await startReceiver())]
     const one = await webhook(first, ["agent.registered"])

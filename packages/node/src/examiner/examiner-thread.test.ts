@@ -129,7 +129,7 @@ describe("the thread for questions about envelopes", () => {
       await Promise.all(lints)
     }))
 
-  it("is started again when it dies: the question is asked once more, and those that wait are answered", () =>
+  it("is started again when it dies: it repeats the question once, and answers those that wait", () =>
     withThread(async (thread) => {
       const both = [ask(thread, dense(30)), ask(thread, dense(5))] as const
       await thread.crash()

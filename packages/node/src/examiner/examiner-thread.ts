@@ -57,7 +57,7 @@ export interface ExaminerThreadOptions {
  * One thread, started with the first question. It answers one question at a time, in their order, and keeps the host's
  * process alive only while it does.
  *
- * A question over which the thread died is asked once more, of a new thread and within the short budget of a host
+ * A question over which the thread died is repeated once, in a new thread and within the short budget of a host
  * without one; the others wait meanwhile.
  */
 export class ExaminerThread {
@@ -87,7 +87,7 @@ export class ExaminerThread {
     }
   }
 
-  /** Ends the thread. Who waits is told that nobody answers. */
+  /** Ends the thread. Waiting questions are answered with a reason. */
   async close(): Promise<void> {
     this.#closed = true
     const worker = this.#worker

@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const close of opened.splice(0).toReversed()) await close()
 })
 
-/** Answers each line by a script, and keeps what it was told. */
+/** Answers each line by a script, and keeps the lines it received. */
 const serve = (
   socket: Socket,
   reported: Array<string>,

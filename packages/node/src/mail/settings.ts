@@ -5,7 +5,7 @@ import { addressProblem } from "./letter.ts"
 /** How a mail server is reached. */
 export interface MailOptions {
   /**
-   * `smtp://[user:password@]host[:port]` (587; STARTTLS is asked for before anything is said) or `smtps://…` (465; TLS
+   * `smtp://[user:password@]host[:port]` (587; STARTTLS comes before anything else is sent) or `smtps://…` (465; TLS
    * from the first byte).
    *
    * `?starttls=never` speaks without TLS, for a relay on the same host or in a network that is trusted; a password is

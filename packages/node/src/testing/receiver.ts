@@ -12,7 +12,7 @@ export interface Seen {
   readonly body: string
   /** The port it came from: the same for requests over one connection. */
   readonly fromPort: number
-  /** The name that TLS was asked for; empty without. */
+  /** The server name of the TLS handshake; empty without TLS. */
   readonly servername: string
 }
 

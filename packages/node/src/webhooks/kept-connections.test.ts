@@ -48,7 +48,7 @@ describe("a connection that waits for its next request", () => {
     expect(await ask()).toBe(third)
   })
 
-  test("is closed when something comes that nobody asked for: it would be taken for the next answer", async () => {
+  test("is closed when unsolicited bytes arrive: they would pass for the next answer", async () => {
     const { port, sides } = await answering()
     const ask = asking(port)
     const first = await ask()

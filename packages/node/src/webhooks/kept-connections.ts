@@ -23,7 +23,7 @@ const { addRequest } = http.Agent.prototype as unknown as { readonly addRequest:
 /** See the file's first line. */
 export class KeptConnections {
   readonly #agent: http.Agent
-  /** Under what a connection is found again: whoever has the same name goes to the same host, port and addresses. */
+  /** Key of a connection: the same key means the same host, port and addresses. */
   readonly #nameOf: (options: http.ClientRequestArgs) => string
   /** Whether a connection is one that such a request may use: looked at each time, though its name says it. */
   readonly #fits: (socket: Socket, options: http.ClientRequestArgs) => boolean
@@ -66,7 +66,7 @@ export class KeptConnections {
     socket
       ?.setTimeout(IDLE_MS)
       .on("timeout", () => this.#isFree(socket, name) && socket.destroy())
-      // What nobody asked for would be taken for the answer to the next request.
+      // Unsolicited bytes would pass for the answer to the next request.
       .on("data", () => socket.listenerCount("data") === 1 && socket.destroy())
       // While it waits nobody else listens, and an error that nobody hears ends the process.
       .on("error", () => undefined)

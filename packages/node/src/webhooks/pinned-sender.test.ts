@@ -210,7 +210,7 @@ describe("a request that goes nowhere", () => {
 })
 
 describe("a receiver that would lead it elsewhere", () => {
-  test.each([300, 301, 302, 303, 304, 307, 308])("%s is an outcome, and nobody is asked again", async (status) => {
+  test.each([300, 301, 302, 303, 304, 307, 308])("%s is an outcome, and no redirect is followed", async (status) => {
     const inside = await receiver((_, response) => response.end("secret"))
     const there = await receiver((_, response) =>
       response.writeHead(status, { location: `http://127.0.0.1:${inside.port}/` }).end()
@@ -225,7 +225,7 @@ describe("a receiver that would lead it elsewhere", () => {
     expect([there.requests.length, inside.connections()]).toEqual([1, 0])
   })
 
-  test("a name that is public when it is asked for first, and private after", async () => {
+  test("a name that is public at the first look-up, and private after", async () => {
     const inside = await receiver((_, response) => response.end())
     const answers = [["127.0.0.2"], ["127.0.0.1"]]
     let asked = 0

@@ -170,7 +170,7 @@ const senderOver = (rules: UrlRules, agents: PinnedAgents, resolve: Resolve): We
   }
 }
 
-/** Who is told of an attempt; one of them is called, once. */
+/** Callbacks of an attempt; one of them is called, once. */
 interface Reported {
   readonly done: (posted: Posted) => void
   /** With a defect of ours that came when nobody was there to throw it at. */

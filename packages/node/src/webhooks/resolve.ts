@@ -7,7 +7,7 @@ import type { Target } from "./target.ts"
 export type Resolve = (name: string) => Promise<ReadonlyArray<string>>
 
 /**
- * The host's own resolver. Whoever asks for a name that is being looked up gets that look-up's answer: a receiver whose
+ * The host's own resolver. A request for a name that is being looked up shares that look-up's answer: a receiver whose
  * name server is slow holds one of the
  * two threads that look up names, not both.
  */

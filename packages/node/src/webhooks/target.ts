@@ -30,7 +30,7 @@ const REFUSED_PORTS = new Set([
 ])
 const FIRST_FREE_PORT = 1024
 
-/** Who can help, and with what. Only what the URL itself says is told: no name was resolved. */
+/** What an operator can set. It names only what the URL itself says: no name was resolved. */
 const HTTP_ALLOWED_BY = "Whoever runs the server allows it with FLYBALL_EGRESS_HTTP=1 (allowHttp in a program)"
 const PORT_OPENED_BY = "Whoever runs the server names the ports in FLYBALL_EGRESS_PORTS (ports in a program)"
 const opensIt = (what: string): string =>

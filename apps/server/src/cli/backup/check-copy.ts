@@ -33,7 +33,7 @@ const RECOMPUTED = 1_000
  *
  * That guard is the newer of `before`, read before the copy was made, and the copy's last checkpoint: both were signed,
  * and the copy holds every record that
- * they cover. `now`, read after it, is only asked whether the guard is the one that signed.
+ * they cover. `now`, read after it, only says whether the guard is the one that signed.
  *
  * - Fails: with the sentence that a start would give, or with what was found.
  */

@@ -38,7 +38,7 @@ describe("an output file", () => {
       ["onetwo", ["a.evp"], 0o600]
     )
   })
-  it("replaces the one before only where that is asked for, and when it is whole", async () => {
+  it("replaces an existing file only on request, and only when the new one is complete", async () => {
     writeFileSync(join(folder, "a.evp"), "before")
     const taken = await writeOutFile(join(folder, "a.evp"), content("after"), never).then(
       () => null,

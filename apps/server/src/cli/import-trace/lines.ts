@@ -45,7 +45,7 @@ const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 export const traceLines = async function* (file: string, stop?: AbortSignal): AsyncGenerator<Line> {
   const source: Readable & { readonly bytesRead?: number } =
     file === STANDARD_INPUT ? process.stdin : createReadStream(file)
-  // Whoever fills a pipe may be silent for long; a file never is.
+  // The writer of a pipe may be silent for long; a file never is.
   stop?.addEventListener("abort", () => void source.destroy(stop.reason as Error), { once: true })
   const packed = file === STANDARD_INPUT ? await beginsAsGzip(source) : isGzip(file)
   const content = packed ? source.pipe(createGunzip()) : source

@@ -32,7 +32,7 @@ export const jumpingClock = (startMs: number) => {
   return {
     layer: Layer.succeed(Clock.Clock, clock),
     nowMs: (): number => nowMs,
-    /** Sets the clock to a later time, and wakes whoever slept until then or before. */
+    /** Sets the clock to a later time, and wakes every sleeper that is due. */
     jump: (toMs: number): void => {
       nowMs = Math.max(nowMs, toMs)
       for (const one of sleeping) {

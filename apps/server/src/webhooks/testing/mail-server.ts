@@ -57,7 +57,7 @@ export const startMailServer = async () => {
         })
     }
   })
-  // Whoever is turned away is an error to it.
+  // It reports a rejected client as an error.
   server.on("error", () => undefined)
   await new Promise<void>((resolve) => server.server.listen(0, "127.0.0.1", resolve))
   return Object.assign(absence, {

@@ -25,7 +25,7 @@ export interface Receiver {
   readonly close: () => Promise<void>
 }
 
-/** Starts a receiver that takes everything until it is told otherwise. */
+/** Starts a receiver that accepts everything by default. */
 export const startReceiver = async (): Promise<Receiver> => {
   const server = createServer((request, response) => {
     const chunks: Array<Buffer> = []
