@@ -2,7 +2,7 @@
 import { Cause, Clock, Effect, type Exit, Layer } from "effect"
 import { counter, counterBy, histogram } from "../foundation/metrics.ts"
 import type { StorageConflict } from "./faults.ts"
-import { type ChangeSet, type CommitReceipt, type ReadFault, Storage } from "./port.ts"
+import { type CommitReceipt, type ReadFault, Storage } from "./port.ts"
 
 const commits = counterBy(
   "flyball_commits_total",
@@ -16,7 +16,7 @@ const duration = histogram(
 )
 const sealed = counter("flyball_records_sealed_total", "Records that this process added to the chain.")
 
-/** The store underneath, counted. What `commit` answers may be run once. */
+/** The store underneath, with its commits and sealed records counted. */
 export const countedStorage: Layer.Layer<Storage, never, Storage> = Layer.effect(
   Storage,
   Effect.gen(function* () {
@@ -26,22 +26,17 @@ export const countedStorage: Layer.Layer<Storage, never, Storage> = Layer.effect
     return Storage.of({
       ...storage,
       commit: (change) => {
-        const startedNanos = clock.monotonicTimeNanosUnsafe()
-        // The frame that waits for the end must not hold the ChangeSet: the garbage collector would copy it.
-        let handedOver: ChangeSet | null = change
-        const commit = Effect.suspend(() => {
-          if (handedOver === null) throw new Error("A commit was run twice. Ask the store for a new one each time.")
-          const once = storage.commit(handedOver)
-          handedOver = null
-          return once
-        })
-        return Effect.onExit(commit, (exit) => {
-          commits[outcomeOf(exit)].add(1, context)
-          if (exit._tag === "Success") {
-            duration.observe(Number(clock.monotonicTimeNanosUnsafe() - startedNanos) / 1e9, context)
-            for (const { duplicate } of exit.value.records) if (!duplicate) sealed.add(1, context)
-          }
-          return Effect.void
+        const commit = storage.commit(change)
+        return Effect.suspend(() => {
+          const startedNanos = clock.monotonicTimeNanosUnsafe()
+          return Effect.onExit(commit, (exit) => {
+            commits[outcomeOf(exit)].add(1, context)
+            if (exit._tag === "Success") {
+              duration.observe(Number(clock.monotonicTimeNanosUnsafe() - startedNanos) / 1e9, context)
+              for (const { duplicate } of exit.value.records) if (!duplicate) sealed.add(1, context)
+            }
+            return Effect.void
+          })
         })
       }
     })
