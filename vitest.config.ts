@@ -1,9 +1,11 @@
 import { defineConfig } from "vitest/config"
 
-// Processes, not threads, and no wrappers of WebAssembly compiled anew: storage threads come and go in tests, each
-// strips the types of its code by Node's own program of WebAssembly, and V8 of
-// Node 24 now and then frees such a wrapper twice ("Check failed: jit_page.has_value()" under TierUpWasmToJSWrapper, or
-// SIGSEGV). A deployment runs built code, which nothing strips.
+// Processes, not threads: a file's storage threads and globals stay its own.
+// The flag: storage threads start and end in tests, and each strips the types of its sources with Node's own
+// WebAssembly program. When V8 of Node 24 recompiles a JavaScript wrapper of such a program while a thread ends, it can
+// free the wrapper twice and end the process ("Check failed: jit_page.has_value()" under TierUpWasmToJSWrapper, or
+// SIGSEGV). With this budget no wrapper is called often enough to be recompiled. Flags of V8 hold for all threads of a
+// process. A built program strips no types.
 // Two cores: the Postgres cases share one server, started by scripts/test.ts before vitest.
 export default defineConfig({
   test: {

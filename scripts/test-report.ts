@@ -13,56 +13,6 @@ export interface VitestReport {
   }>
 }
 
-/** Files whose process a signal ended, and how many other errors a run had outside of tests. */
-export interface Died {
-  readonly files: ReadonlyArray<string>
-  readonly others: number
-}
-
-/** The two that V8 ends a process with of itself. One that was killed, or had no memory left, is a failure. */
-const death = /Worker exited unexpectedly with signal SIG(?:SEGV|TRAP) .*while running test file (.+)$/
-
-/** Tells the errors of a run apart. */
-export const diedOf = (errors: ReadonlyArray<{ readonly cause?: unknown }>): Died => {
-  const files = errors.flatMap(
-    ({ cause }) => death.exec(String((cause as { readonly message?: unknown } | null | undefined)?.message))?.[1] ?? []
-  )
-  return { files: [...new Set(files)], others: errors.length - files.length }
-}
-
-/**
- * What a report says whatever the next run of these files will say: all of the others, and of these the tests that
- * failed before their process ended.
- */
-export const settledOf = (report: VitestReport, files: ReadonlyArray<string>): VitestReport => {
-  const testResults = report.testResults.flatMap((file) => {
-    if (!files.includes(file.name)) return [file]
-    const failed = file.assertionResults.filter(({ status }) => status === "failed")
-    return failed.length === 0 ? [] : [{ ...file, assertionResults: failed }]
-  })
-  const count = (...statuses: ReadonlyArray<string>): number =>
-    testResults.reduce(
-      (sum, { assertionResults }) => sum + assertionResults.filter(({ status }) => statuses.includes(status)).length,
-      0
-    )
-  return {
-    testResults,
-    numPassedTests: count("passed"),
-    numFailedTests: count("failed"),
-    numPendingTests: count("pending", "skipped", "disabled"),
-    numTodoTests: count("todo")
-  }
-}
-
-/** Two reports as one. */
-export const joined = (one: VitestReport, other: VitestReport): VitestReport => ({
-  testResults: [...one.testResults, ...other.testResults],
-  numPassedTests: one.numPassedTests + other.numPassedTests,
-  numFailedTests: one.numFailedTests + other.numFailedTests,
-  numPendingTests: one.numPendingTests + other.numPendingTests,
-  numTodoTests: one.numTodoTests + other.numTodoTests
-})
-
 /**
  * How many tests passed and failed.
  *
