@@ -1,6 +1,10 @@
 /**
  * `npm test`: starts Postgres once (or uses `FLYBALL_TEST_PG_URL`), runs vitest with whatever arguments follow, stops
- * Postgres.
+ * Postgres. The first argument may choose another run:
+ *
+ * - `--long` (`npm run test:long`): the files that import `property-tests/src/runs.ts`, in their full round.
+ * - `--quick` (`npm run test:quick`): tests of packages and apps that need neither Postgres nor a process of their own.
+ * - `--all` (`npm run test:all`, as `.ci/run`): everything as `npm test` does, then the long run; the counts are sums.
  *
  * The last line is always `N passed, N failed`; the exit status is 0 when nothing failed. No file runs twice: a process
  * that a signal ends is a failure.
@@ -13,6 +17,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { VitestReport } from "./test-report.ts"
+import { longFiles, quickFiles } from "./test-files.ts"
 import { countTests } from "./test-report.ts"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..")
@@ -21,14 +26,15 @@ const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/packa
 /** Runs vitest once. The report is null where none was written. */
 const runVitest = async (
   args: ReadonlyArray<string>,
-  databaseUrl: string,
+  variables: { readonly [name: string]: string },
   folder: string
 ): Promise<{ readonly status: number; readonly report: VitestReport | null }> => {
   const outputFile = join(folder, "report.json")
+  await rm(outputFile, { force: true })
   const child = spawn(
     process.execPath,
     [vitest, "run", ...args, "--reporter=default", "--reporter=json", `--outputFile.json=${outputFile}`],
-    { cwd: root, stdio: "inherit", env: { ...process.env, FLYBALL_TEST_PG_URL: databaseUrl } }
+    { cwd: root, stdio: "inherit", env: { ...process.env, ...variables } }
   )
   const forward = (signal: NodeJS.Signals): void => {
     child.kill(signal)
@@ -46,17 +52,52 @@ const runVitest = async (
   return { status, report }
 }
 
+/** The runs that the arguments ask for, one after the other. */
+const runsOf = (
+  args: ReadonlyArray<string>
+): ReadonlyArray<{ readonly args: ReadonlyArray<string>; readonly isLong: boolean }> => {
+  const [mode, ...rest] = args
+  const normal = { args: rest, isLong: false }
+  const long = () => ({ args: [...(rest.some(isPath) ? [] : longFiles(root)), ...rest], isLong: true })
+  switch (mode) {
+    case "--all":
+      return [normal, long()]
+    case "--long":
+      return [long()]
+    case "--quick":
+      return [{ args: [...quickFiles(root), ...rest], isLong: false }]
+    default:
+      return [{ args, isLong: false }]
+  }
+}
+
+/** A file or folder to run, not an option of vitest. */
+const isPath = (argument: string): boolean => !argument.startsWith("-")
+
 const main = async (): Promise<number> => {
+  const args = process.argv.slice(2)
   const folder = await mkdtemp(join(tmpdir(), "flyball-test-"))
   try {
-    const postgres = await startPostgres()
+    const postgres = args[0] === "--quick" ? null : await startPostgres()
     try {
-      const { status, report } = await runVitest(process.argv.slice(2), postgres.url, folder)
-      const { passed, failed } = countTests(report, status)
+      let [passed, failed] = [0, 0]
+      for (const run of runsOf(args)) {
+        const { status, report } = await runVitest(
+          run.args,
+          {
+            ...(postgres === null ? {} : { FLYBALL_TEST_PG_URL: postgres.url }),
+            FLYBALL_TEST_LONG: run.isLong ? "1" : ""
+          },
+          folder
+        )
+        const counts = countTests(report, status)
+        passed += counts.passed
+        failed += counts.failed
+      }
       console.log(`${passed} passed, ${failed} failed`)
       return failed === 0 ? 0 : 1
     } finally {
-      await postgres.stop()
+      await postgres?.stop()
     }
   } finally {
     await rm(folder, { recursive: true, force: true })

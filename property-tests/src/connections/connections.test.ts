@@ -2,10 +2,12 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type ConnectionWalked, type ConnectionWalks, connectionWalks } from "./connection-walk.ts"
 import { cutsOf, pairsOf } from "./plans.ts"
+import { runs } from "../runs.ts"
 
 const SEED = 20_261_121
 /** One in so many of all cuts, and so many pairs of them. The others: `npm run slow -- connections`. */
-const [ONE_IN, PAIRS] = [43, 6]
+const [ONE_IN, PAIRS] = [runs(129, 43), runs(3, 6)]
+const ENDED = runs(6, 20)
 
 let walks: ConnectionWalks
 let whole: ConnectionWalked
@@ -45,6 +47,6 @@ describe("a script over Postgres", () => {
   })
 
   it("goes well while the server ends sessions at random", { timeout: 240_000 }, async () => {
-    assert.isAtLeast((await walks.whileEnding(20)).ended, 20)
+    assert.isAtLeast((await walks.whileEnding(ENDED)).ended, ENDED)
   })
 })

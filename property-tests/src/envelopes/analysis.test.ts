@@ -1,6 +1,6 @@
 /**
- * Exact analysis against the definition, every point of the domain listed. 150 envelopes and pairs in `npm test`;
- * `FLYBALL_ANALYSIS_RUNS=1000` asks for a thousand.
+ * Exact analysis against the definition, every point of the domain listed. 25 envelopes and pairs in `npm test`, 150 in
+ * `npm run test:long`; `FLYBALL_ANALYSIS_RUNS=1000` asks for a thousand.
  */
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
@@ -21,8 +21,9 @@ import {
   ruleHolds
 } from "./analysis-brute.ts"
 import { anEnvelope, twoEnvelopes } from "./analysis-envelopes.ts"
+import { runs } from "../runs.ts"
 
-const numRuns = Number(process.env["FLYBALL_ANALYSIS_RUNS"] ?? 150)
+const numRuns = Number(process.env["FLYBALL_ANALYSIS_RUNS"] ?? runs(25, 150))
 
 const found = (findings: ReadonlyArray<LintFinding>, code: string): ReadonlyArray<string> =>
   findings

@@ -3,6 +3,7 @@ import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { declarations, type EnvelopeJson, layerInputs, type LayerInputs, layerJson } from "./arbitrary.ts"
 import { askLayers, DENY, readLayer, readyOf, severityOf } from "./asking.ts"
+import { runs } from "../runs.ts"
 
 const SEED = 20_261_122
 
@@ -40,10 +41,10 @@ describe("layers with other domains, other meanings of absence, other meters", (
           }
         }
       ),
-      { seed: SEED, numRuns: 1_000 }
+      { seed: SEED, numRuns: runs(200, 1_000) }
     )
-    for (const count of [fit, misfit]) assert.isAbove(count, 150)
-    for (const count of [compared, equal, stopped]) assert.isAbove(count, 500)
+    for (const count of [fit, misfit]) assert.isAbove(count, runs(30, 150))
+    for (const count of [compared, equal, stopped]) assert.isAbove(count, runs(100, 500))
   })
   const { derived: _, meters: __, ...bare } = declarations
   const allowing = (json: object, ...rules: ReadonlyArray<{ readonly [name: string]: unknown }>) =>

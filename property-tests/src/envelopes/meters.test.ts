@@ -2,6 +2,7 @@
 import { MeterBook } from "../../../packages/envelope/src/meters/meters.ts"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
+import { runs } from "../runs.ts"
 
 const SEED = 20_261_122
 const WINDOW_MS = 10
@@ -53,6 +54,6 @@ describe("a meter", () => {
           }
         })
       }),
-      { seed: SEED, numRuns: 2_000 }
+      { seed: SEED, numRuns: runs(400, 2_000) }
     ))
 })

@@ -4,6 +4,7 @@
 import { WindowBook } from "../../../packages/rules/src/evaluations/window-book.ts"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
+import { runs } from "../runs.ts"
 
 const SEED = 20_261_122
 const WINDOW_MS = 10
@@ -87,7 +88,7 @@ describe("the book of windows", () => {
           if (what === "ask before") check(Math.max(atMs - 3, 1_000))
         })
       }),
-      { seed: SEED, numRuns: 1_500 }
+      { seed: SEED, numRuns: runs(300, 1_500) }
     ))
 
   it("puts what comes with an earlier time at the latest of its windows, in all of them", () => {

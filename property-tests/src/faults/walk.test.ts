@@ -14,17 +14,20 @@ import { Effect } from "effect"
 import { assert, describe, it } from "vitest"
 import { pairsOfFaults, saidOf, singleFaults, thinnedOut } from "./walk-faults.ts"
 import { type ScriptName, scripts, walk, type Walked } from "./walk.ts"
+import { runs } from "../runs.ts"
 
 const names = Object.keys(scripts) as ReadonlyArray<ScriptName>
 /** Pairs of faults for each script. */
-const PAIRS = 40
+const PAIRS = runs(10, 40)
+/** The small round walks past one in so many of the faults of the full round. */
+const ONE_IN = runs(5, 1)
 /**
  * Faults at reads that are walked of the longer scripts, beside every fault at a write and at the first call of each
  * method. Of capture all are.
  */
 const READS = 100
 /** Of the commits and claims one in so many loses its answer on SQLite, where each walk takes a second. */
-const LOST_ON_SQLITE = 3
+const LOST_ON_SQLITE = runs(9, 3)
 const SEED = 20_261_122
 
 const memory = (): StorageChoice => memoryStorage({ crypto: nodeCrypto })
@@ -106,12 +109,14 @@ describe("scripts that meet one fault", () => {
   for (const name of names) {
     const every =
       name === "capture" ? "every fault at every call" : `every fault at every write, and ${READS} of those at reads`
-    it(`${name}: goes well with ${every}, in memory`, { timeout: 300_000 }, async () => {
+    const share = ONE_IN === 1 ? "" : `one in ${ONE_IN} of `
+    it(`${name}: goes well with ${share}${every}, in memory`, { timeout: 300_000 }, async () => {
       const all = await singleFaults(name)
       assert.isAbove(all.length, 500)
       const faults = name === "capture" ? all : thinnedOut(all, READS, SEED)
       assert.isAbove(faults.length, 200)
-      for (const fault of faults) assertWell(await walk(memory(), faultsAt(fault), name), name, fault)
+      for (const fault of faults.filter((_, at) => at % ONE_IN === 0))
+        assertWell(await walk(memory(), faultsAt(fault), name), name, fault)
     })
 
     it(`${name}: goes well with ${PAIRS} pairs of faults, in memory`, { timeout: 120_000 }, async () => {
@@ -132,7 +137,7 @@ describe("scripts that meet one fault", () => {
               ((point === "storage.commit" || point === "storage.outbox.claim") &&
                 kind === "answer lost" &&
                 call % LOST_ON_SQLITE === 1) ||
-              index % 151 === 0
+              index % runs(457, 151) === 0
           )
           for (const [index, fault] of faults.entries())
             assertWell(
@@ -156,8 +161,8 @@ describe("scripts that meet one fault", () => {
           const faults = await singleFaults(name)
           const lost = faults.filter(({ kind, point }) => point === "storage.commit" && kind === "answer lost")
           for (const [index, fault] of [
-            ...lost.filter((_, at) => at % 9 === 0),
-            ...faults.filter((_, at) => at % 199 === 0)
+            ...lost.filter((_, at) => at % runs(27, 9) === 0),
+            ...faults.filter((_, at) => at % runs(599, 199) === 0)
           ].entries()) {
             const { board, problems } = await walk(
               postgresStorage({ url, schema: `walk${index}`, maxConnections: 3 }),

@@ -22,6 +22,7 @@ import type { Act } from "../evaluations/governed-history.ts"
 import { eraseOneOfEach, live, wavering } from "./live-history.ts"
 import { type Lived, nothingLived } from "./lived.ts"
 import { tamper } from "./tamper.ts"
+import { isLong, runs } from "../runs.ts"
 
 /**
  * The same histories every time: a difference that was found once is found again. It is not made smaller: that would
@@ -29,7 +30,7 @@ import { tamper } from "./tamper.ts"
  */
 const seed = 20_261_121
 /** Histories for each store. A whole governor is opened for every one, so they are few and long. */
-const histories = { memory: 40, SQLite: 15, Postgres: 8 }
+const histories = { memory: runs(8, 40), SQLite: runs(3, 15), Postgres: runs(2, 8) }
 
 const act: fc.Arbitrary<Act> = fc.record({ what: fc.nat(1_000), a: fc.nat(63), b: fc.nat(63), c: fc.nat(63) })
 const groups = fc.array(fc.array(act, { minLength: 1, maxLength: 5, size: "max" }), {
@@ -128,7 +129,9 @@ describe("after a random history, documents equal the fold of the records, and a
   for (const [name, open] of stores) {
     it(`on ${name}`, async () => {
       const total = await property(open, histories[name])
-      // The histories must have met what they are about.
+      expect(total.erasures).toBeGreaterThan(histories[name])
+      // The full round must meet what it is about; a few histories need not.
+      if (!isLong) return
       expect([...total.refusals]).toEqual(
         expect.arrayContaining([
           "ClientRefReused",
@@ -147,7 +150,6 @@ describe("after a random history, documents equal the fold of the records, and a
           recordKinds.map(({ kind }) => kind).filter((kind) => !total.kinds.has(kind) && !notLived.includes(kind))
         ).toEqual([])
       expect(placesInDocuments.filter((place) => !total.erased.has(place))).toEqual([])
-      expect(total.erasures).toBeGreaterThan(histories[name])
       expect(total.givenUp).toBeGreaterThan(0)
     }, 120_000)
   }

@@ -11,6 +11,9 @@ import { Book } from "../audit/book.ts"
 import { type Callers, registerAgent, witness } from "./callers.ts"
 import { killedServers } from "./killed-servers.ts"
 import { adminToken, flyball, type ServerProcess, startServer } from "./server-process.ts"
+import { runs } from "../runs.ts"
+
+const KILLS = runs(1, 4)
 
 let folder: string
 beforeEach(() => {
@@ -19,7 +22,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 describe("three servers on one Postgres", () => {
-  it("lose and double nothing while one is killed, four times", { timeout: 300_000 }, async () => {
+  it(`lose and double nothing while one is killed, times: ${KILLS}`, { timeout: 300_000 }, async () => {
     const { drop, url } = await freshDatabase(process.env["FLYBALL_TEST_PG_URL"]!)
     try {
       const { acknowledged, again, checkpoints, guardStates } = await killedServers({
@@ -27,13 +30,13 @@ describe("three servers on one Postgres", () => {
         dataDir: join(folder, "data"),
         servers: 3,
         callers: 9,
-        kills: 4,
+        kills: KILLS,
         seed: 1
       })
-      assert.isAbove(acknowledged, 36)
+      assert.isAbove(acknowledged, 9 * KILLS)
       assert.isAbove(again, 0)
-      assert.isAbove(checkpoints, 4)
-      assert.isAtLeast(guardStates, 4)
+      assert.isAbove(checkpoints, KILLS)
+      assert.isAtLeast(guardStates, KILLS)
     } finally {
       await drop()
     }

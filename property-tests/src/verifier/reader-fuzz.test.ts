@@ -9,6 +9,7 @@ import fc from "fast-check"
 import { afterAll, describe, expect, it } from "vitest"
 import { makeChain } from "./chain.ts"
 import { check, linesOf, makePack, packOf, reseal } from "./packs.ts"
+import { runs } from "../runs.ts"
 
 const chain = makeChain({ seed: 41, length: 8 })
 const seeds = await Promise.all([
@@ -18,7 +19,7 @@ const seeds = await Promise.all([
 ])
 const folder = mkdtempSync(join(tmpdir(), "flyball-fuzz-"))
 afterAll(() => rmSync(folder, { recursive: true }))
-const runs = { numRuns: 600, seed: 42 }
+const fuzzing = { numRuns: runs(100, 600), seed: 42 }
 
 describe("the verifier", () => {
   it("reads any bytes without a crash: exit 3", () =>
@@ -27,7 +28,7 @@ describe("the verifier", () => {
         const pack = started ? Buffer.concat([utf8("evidence-pack/v1 a\n"), bytes]) : bytes
         expect((await check(pack, chain)).exit).toBe(3)
       }),
-      runs
+      fuzzing
     ))
 
   it("reads any lines without a crash: exit 3", () => {
@@ -42,7 +43,7 @@ describe("the verifier", () => {
         const pack = packOf([...linesOf(seeds[0]!).slice(0, kept), ...lines])
         expect((await check(pack, chain)).exit).not.toBe(0)
       }),
-      runs
+      fuzzing
     )
   })
 
@@ -68,7 +69,7 @@ describe("the verifier", () => {
         if (Buffer.compare(changed, pack) === 0) return
         expect((await check(changed, chain)).exit).not.toBe(0)
       }),
-      runs
+      fuzzing
     )
   })
 
@@ -92,7 +93,7 @@ describe("the verifier", () => {
         const free = /^[HWK] /.test(text) && report.exit === 0
         if (!free) expect(report.exit).not.toBe(0)
       }),
-      runs
+      fuzzing
     )
   })
 
@@ -115,7 +116,7 @@ describe("the verifier", () => {
           )
         }
       ),
-      { numRuns: 200, seed: 42 }
+      { numRuns: runs(40, 200), seed: 42 }
     ))
 })
 
