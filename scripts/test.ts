@@ -4,6 +4,7 @@
  *
  * - `--long` (`npm run test:long`): the files that import `property-tests/src/runs.ts`, in their full round.
  * - `--quick` (`npm run test:quick`): tests of packages and apps that need neither Postgres nor a process of their own.
+ *   Files share a process and its modules.
  * - `--all` (`npm run test:all`, as `.ci/run`): everything as `npm test` does, then the long run; the counts are sums.
  *
  * The last line is always `N passed, N failed`; the exit status is 0 when nothing failed. No file runs twice: a process
@@ -65,7 +66,7 @@ const runsOf = (
     case "--long":
       return [long()]
     case "--quick":
-      return [{ args: [...quickFiles(root), ...rest], isLong: false }]
+      return [{ args: ["--no-isolate", ...quickFiles(root), ...rest], isLong: false }]
     default:
       return [{ args, isLong: false }]
   }
