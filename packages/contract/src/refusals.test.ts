@@ -11,6 +11,7 @@ import {
   InvalidInput,
   KeyNotAllowed,
   MethodNotAllowed,
+  refusals,
   Unauthorized
 } from "./refusals.ts"
 
@@ -22,6 +23,18 @@ describe("refusals", () => {
     }
     assert.strictEqual(codeOf("AgentNameTaken"), "agent_name_taken")
     assert.strictEqual(codeOf("DecisionAlreadySettled"), "decision_already_settled")
+  })
+
+  it("are listed once each under their tag, with a status and an example of their own class", () => {
+    const classes = Object.values<unknown>(contract).filter(
+      (value) => typeof value === "function" && value.prototype instanceof Error
+    )
+    assert.sameMembers(classes, Object.values(refusals))
+    for (const [tag, refusal] of Object.entries(refusals)) {
+      assert.strictEqual(refusal.example._tag, tag)
+      assert.strictEqual(problemOf(refusal.example)!.status, refusal.status)
+      assert.isNotEmpty(refusal.example.message)
+    }
   })
 
   it("go out as sentence and code, with what the caller needs to act", () => {

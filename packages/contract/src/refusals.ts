@@ -1,12 +1,19 @@
 /**
  * Refusals: every expected no of the service, as values.
  *
- * The wire code of a refusal is its tag in snake_case; its HTTP status stands in `http/problems.ts`. Spec: style
- * section 5.
+ * Each class states its HTTP `status`, its sentence (`message`) and an `example` for the interface description. The wire
+ * code of a refusal is its tag in snake_case. Members beside `detail` and `code` stand in `http/problems.ts`. To add a
+ * refusal, write its class here and list it in `refusals`. Spec: style section 5.
  */
 import { Schema } from "effect"
 import { tierConditionWords } from "./agents.ts"
-import { PART_LIMIT_BYTES } from "./limits.ts"
+import { detailItem } from "./detail.ts"
+import { idPrefixes } from "./ids.ts"
+import { BODY_LIMIT_BYTES, PART_LIMIT_BYTES } from "./limits.ts"
+
+/** Ids in examples. */
+const agentId = `${idPrefixes.agent}_${"0".repeat(26)}`
+const modelId = `${idPrefixes.model}_${"0".repeat(26)}`
 
 /**
  * Fields that help the caller to act are optional: whoever fails says what it knows, and what it says goes out beside
@@ -26,6 +33,10 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInp
     })
   )
 }) {
+  static readonly status = 422
+  static get example(): InvalidInput {
+    return new InvalidInput({ detail: [detailItem(["body", "name"], "missing", "Field required")] })
+  }
   override get message(): string {
     const first = this.detail[0]
     return first === undefined
@@ -36,6 +47,10 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInp
 
 /** No token, or one that is not known, has run out or was revoked. One answer for all, so that nobody learns which. */
 export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", {}) {
+  static readonly status = 401
+  static get example(): Unauthorized {
+    return new Unauthorized()
+  }
   override get message(): string {
     return "A valid bearer token is needed: an ingest key or an OIDC session."
   }
@@ -49,6 +64,10 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", {
   need: reported(Schema.String),
   have: reported(Schema.String)
 }) {
+  static readonly status = 403
+  static get example(): Forbidden {
+    return new Forbidden({})
+  }
   override get message(): string {
     if (this.need === undefined) return "The caller's role does not include this action."
     return `This action needs ${this.need}${this.have === undefined ? "" : `; you have ${this.have}`}.`
@@ -57,6 +76,10 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", {
 
 /** An ingest key was used where a person is needed. The sentence is the specification's. */
 export class KeyNotAllowed extends Schema.TaggedError<KeyNotAllowed>()("KeyNotAllowed", {}) {
+  static readonly status = 403
+  static get example(): KeyNotAllowed {
+    return new KeyNotAllowed()
+  }
   override get message(): string {
     return "This action needs an OIDC session."
   }
@@ -64,6 +87,10 @@ export class KeyNotAllowed extends Schema.TaggedError<KeyNotAllowed>()("KeyNotAl
 
 /** The caller may not act for this org unit. */
 export class OrgUnitNotAllowed extends Schema.TaggedError<OrgUnitNotAllowed>()("OrgUnitNotAllowed", {}) {
+  static readonly status = 403
+  static get example(): OrgUnitNotAllowed {
+    return new OrgUnitNotAllowed()
+  }
   override get message(): string {
     return "The caller is bound to another org unit. Leave org_unit out, or use a caller of that unit."
   }
@@ -74,6 +101,10 @@ export class TierOverCap extends Schema.TaggedError<TierOverCap>()("TierOverCap"
   tier: reported(Schema.String),
   cap: reported(Schema.String)
 }) {
+  static readonly status = 403
+  static get example(): TierOverCap {
+    return new TierOverCap({})
+  }
   override get message(): string {
     return (
       "The autonomy tier is above what this ingest key may register. Register with a lower tier; a person " +
@@ -86,6 +117,10 @@ export class TierOverCap extends Schema.TaggedError<TierOverCap>()("TierOverCap"
 export class AgentNotFound extends Schema.TaggedError<AgentNotFound>()("AgentNotFound", {
   agentId: reported(Schema.NullOr(Schema.String))
 }) {
+  static readonly status = 404
+  static get example(): AgentNotFound {
+    return new AgentNotFound({})
+  }
   override get message(): string {
     return "There is no such agent among those that the caller may see."
   }
@@ -95,6 +130,10 @@ export class AgentNotFound extends Schema.TaggedError<AgentNotFound>()("AgentNot
 export class AgentNameTaken extends Schema.TaggedError<AgentNameTaken>()("AgentNameTaken", {
   agentId: reported(Schema.NullOr(Schema.String))
 }) {
+  static readonly status = 409
+  static get example(): AgentNameTaken {
+    return new AgentNameTaken({ agentId })
+  }
   override get message(): string {
     return "An agent with this name exists. Look it up by its exact name, or choose another name."
   }
@@ -106,6 +145,10 @@ export class InvalidTransition extends Schema.TaggedError<InvalidTransition>()("
   act: reported(Schema.String),
   why: reported(Schema.String)
 }) {
+  static readonly status = 409
+  static get example(): InvalidTransition {
+    return new InvalidTransition({ status: "decommissioned", act: "activate" })
+  }
   override get message(): string {
     if (this.why !== undefined) return this.why
     return this.status === undefined || this.act === undefined
@@ -119,6 +162,10 @@ export class IdentityAlreadyVerified extends Schema.TaggedError<IdentityAlreadyV
   "IdentityAlreadyVerified",
   {}
 ) {
+  static readonly status = 409
+  static get example(): IdentityAlreadyVerified {
+    return new IdentityAlreadyVerified()
+  }
   override get message(): string {
     return (
       "The agent's identity is verified, and a declared identity does not replace it. " +
@@ -132,6 +179,10 @@ export class TierGateUnmet extends Schema.TaggedError<TierGateUnmet>()("TierGate
   tier: reported(Schema.String),
   missing: reported(Schema.Array(Schema.String))
 }) {
+  static readonly status = 409
+  static get example(): TierGateUnmet {
+    return new TierGateUnmet({ tier: "L3", missing: ["owner"] })
+  }
   override get message(): string {
     return (
       `Tier ${this.tier ?? "of this agent"} needs what the agent does not have: ` +
@@ -144,6 +195,10 @@ export class TierGateUnmet extends Schema.TaggedError<TierGateUnmet>()("TierGate
 export class AgentVersionConflict extends Schema.TaggedError<AgentVersionConflict>()("AgentVersionConflict", {
   version: reported(Schema.Int)
 }) {
+  static readonly status = 409
+  static get example(): AgentVersionConflict {
+    return new AgentVersionConflict({ version: 2 })
+  }
   override get message(): string {
     return "The agent was changed since it was read. Read it again and send the change with its version."
   }
@@ -153,6 +208,10 @@ export class AgentVersionConflict extends Schema.TaggedError<AgentVersionConflic
 export class MappingVersionConflict extends Schema.TaggedError<MappingVersionConflict>()("MappingVersionConflict", {
   version: reported(Schema.Int)
 }) {
+  static readonly status = 409
+  static get example(): MappingVersionConflict {
+    return new MappingVersionConflict({ version: 2 })
+  }
   override get message(): string {
     return "The access mapping was changed since it was read. Read it again and send the change with its version."
   }
@@ -162,6 +221,10 @@ export class MappingVersionConflict extends Schema.TaggedError<MappingVersionCon
 export class ModelNotFound extends Schema.TaggedError<ModelNotFound>()("ModelNotFound", {
   modelId: reported(Schema.String)
 }) {
+  static readonly status = 404
+  static get example(): ModelNotFound {
+    return new ModelNotFound({})
+  }
   override get message(): string {
     return "There is no such model."
   }
@@ -169,6 +232,10 @@ export class ModelNotFound extends Schema.TaggedError<ModelNotFound>()("ModelNot
 
 /** This provider, name and version are registered. `modelId` is that model. */
 export class ModelTaken extends Schema.TaggedError<ModelTaken>()("ModelTaken", { modelId: reported(Schema.String) }) {
+  static readonly status = 409
+  static get example(): ModelTaken {
+    return new ModelTaken({ modelId })
+  }
   override get message(): string {
     return "This provider, name and version are registered. Change that model, or name another version."
   }
@@ -178,6 +245,10 @@ export class ModelTaken extends Schema.TaggedError<ModelTaken>()("ModelTaken", {
 export class DecisionNotFound extends Schema.TaggedError<DecisionNotFound>()("DecisionNotFound", {
   decisionId: reported(Schema.String)
 }) {
+  static readonly status = 404
+  static get example(): DecisionNotFound {
+    return new DecisionNotFound({})
+  }
   override get message(): string {
     return "There is no such decision among those that the caller may see."
   }
@@ -187,6 +258,10 @@ export class DecisionNotFound extends Schema.TaggedError<DecisionNotFound>()("De
 export class ClientRefReused extends Schema.TaggedError<ClientRefReused>()("ClientRefReused", {
   indexes: reported(Schema.Array(Schema.Int))
 }) {
+  static readonly status = 409
+  static get example(): ClientRefReused {
+    return new ClientRefReused({ indexes: [0] })
+  }
   override get message(): string {
     return (
       "A client_ref was used before with other content. Nothing of this request was recorded; use a new " +
@@ -199,6 +274,10 @@ export class ClientRefReused extends Schema.TaggedError<ClientRefReused>()("Clie
 export class DecisionAlreadySettled extends Schema.TaggedError<DecisionAlreadySettled>()("DecisionAlreadySettled", {
   decisionId: reported(Schema.String)
 }) {
+  static readonly status = 409
+  static get example(): DecisionAlreadySettled {
+    return new DecisionAlreadySettled({})
+  }
   override get message(): string {
     return "The decision is settled already, with another outcome. An outcome is recorded once."
   }
@@ -209,6 +288,10 @@ export class SettleBelowReserved extends Schema.TaggedError<SettleBelowReserved>
   meter: reported(Schema.String),
   reserved: reported(Schema.Int)
 }) {
+  static readonly status = 403
+  static get example(): SettleBelowReserved {
+    return new SettleBelowReserved({ meter: "spend_24h", reserved: 2_000 })
+  }
   override get message(): string {
     return (
       "An ingest key may settle a meter at what its evaluation reserved, or above. What was reserved too " +
@@ -222,6 +305,10 @@ export class DecisionTooLarge extends Schema.TaggedError<DecisionTooLarge>()("De
   indexes: reported(Schema.Array(Schema.Int)),
   limitBytes: reported(Schema.Int)
 }) {
+  static readonly status = 413
+  static get example(): DecisionTooLarge {
+    return new DecisionTooLarge({ indexes: [0] })
+  }
   override get message(): string {
     return (
       `args, result and labels may have ${PART_LIMIT_BYTES} bytes each. Nothing of this request was ` +
@@ -234,6 +321,10 @@ export class DecisionTooLarge extends Schema.TaggedError<DecisionTooLarge>()("De
 export class RecordNotFound extends Schema.TaggedError<RecordNotFound>()("RecordNotFound", {
   seq: reported(Schema.Int)
 }) {
+  static readonly status = 404
+  static get example(): RecordNotFound {
+    return new RecordNotFound({})
+  }
   override get message(): string {
     return "There is no record with this seq."
   }
@@ -244,6 +335,10 @@ export class PartNotFound extends Schema.TaggedError<PartNotFound>()("PartNotFou
   seq: reported(Schema.Int),
   name: reported(Schema.String)
 }) {
+  static readonly status = 404
+  static get example(): PartNotFound {
+    return new PartNotFound({})
+  }
   override get message(): string {
     return "The record has no part of this name that could be erased."
   }
@@ -255,6 +350,10 @@ export class PartErased extends Schema.TaggedError<PartErased>()("PartErased", {
   name: reported(Schema.String),
   erasedBy: reported(Schema.Int)
 }) {
+  static readonly status = 409
+  static get example(): PartErased {
+    return new PartErased({ erasedBy: 7 })
+  }
   override get message(): string {
     return "This part was erased before; erased_by is the record that says so."
   }
@@ -264,6 +363,10 @@ export class PartErased extends Schema.TaggedError<PartErased>()("PartErased", {
 export class PackNotFound extends Schema.TaggedError<PackNotFound>()("PackNotFound", {
   packId: reported(Schema.String)
 }) {
+  static readonly status = 404
+  static get example(): PackNotFound {
+    return new PackNotFound({})
+  }
   override get message(): string {
     return "There is no such evidence pack among those that the caller may see."
   }
@@ -273,6 +376,10 @@ export class PackNotFound extends Schema.TaggedError<PackNotFound>()("PackNotFou
 export class IngestKeyNotFound extends Schema.TaggedError<IngestKeyNotFound>()("IngestKeyNotFound", {
   keyId: reported(Schema.String)
 }) {
+  static readonly status = 404
+  static get example(): IngestKeyNotFound {
+    return new IngestKeyNotFound({})
+  }
   override get message(): string {
     return "There is no such ingest key among those that the caller may see."
   }
@@ -282,6 +389,10 @@ export class IngestKeyNotFound extends Schema.TaggedError<IngestKeyNotFound>()("
 export class WebhookNotFound extends Schema.TaggedError<WebhookNotFound>()("WebhookNotFound", {
   webhookId: reported(Schema.String)
 }) {
+  static readonly status = 404
+  static get example(): WebhookNotFound {
+    return new WebhookNotFound({})
+  }
   override get message(): string {
     return "There is no such webhook among those that the caller may see."
   }
@@ -291,6 +402,10 @@ export class WebhookNotFound extends Schema.TaggedError<WebhookNotFound>()("Webh
 export class WebhookRevoked extends Schema.TaggedError<WebhookRevoked>()("WebhookRevoked", {
   webhookId: reported(Schema.String)
 }) {
+  static readonly status = 409
+  static get example(): WebhookRevoked {
+    return new WebhookRevoked({})
+  }
   override get message(): string {
     return "The webhook is revoked, and stays so. Create another one."
   }
@@ -300,6 +415,10 @@ export class WebhookRevoked extends Schema.TaggedError<WebhookRevoked>()("Webhoo
 export class WebhookNotActive extends Schema.TaggedError<WebhookNotActive>()("WebhookNotActive", {
   status: reported(Schema.String)
 }) {
+  static readonly status = 409
+  static get example(): WebhookNotActive {
+    return new WebhookNotActive({ status: "failed" })
+  }
   override get message(): string {
     return (
       `Nothing is sent to a webhook that is ${this.status ?? "not active"}. Enable it first; a revoked ` +
@@ -312,6 +431,10 @@ export class WebhookNotActive extends Schema.TaggedError<WebhookNotActive>()("We
 export class RotationUnderWay extends Schema.TaggedError<RotationUnderWay>()("RotationUnderWay", {
   overlapUntil: reported(Schema.String)
 }) {
+  static readonly status = 409
+  static get example(): RotationUnderWay {
+    return new RotationUnderWay({ overlapUntil: "2026-11-22T00:00:00.000Z" })
+  }
   override get message(): string {
     return (
       "The last rotation is under " +
@@ -325,6 +448,10 @@ export class RotationUnderWay extends Schema.TaggedError<RotationUnderWay>()("Ro
 export class DeliveryNotFound extends Schema.TaggedError<DeliveryNotFound>()("DeliveryNotFound", {
   deliveryId: reported(Schema.String)
 }) {
+  static readonly status = 404
+  static get example(): DeliveryNotFound {
+    return new DeliveryNotFound({})
+  }
   override get message(): string {
     return "There is no such delivery of this webhook."
   }
@@ -334,6 +461,10 @@ export class DeliveryNotFound extends Schema.TaggedError<DeliveryNotFound>()("De
 export class DeliveryUnfinished extends Schema.TaggedError<DeliveryUnfinished>()("DeliveryUnfinished", {
   state: reported(Schema.String)
 }) {
+  static readonly status = 409
+  static get example(): DeliveryUnfinished {
+    return new DeliveryUnfinished({ state: "in_flight" })
+  }
   override get message(): string {
     return (
       `The delivery is ${this.state ?? "unfinished"}: an attempt is under way. Look how it went in a few ` +
@@ -344,6 +475,10 @@ export class DeliveryUnfinished extends Schema.TaggedError<DeliveryUnfinished>()
 
 /** This host cannot send, or cannot keep a secret. */
 export class WebhooksUnavailable extends Schema.TaggedError<WebhooksUnavailable>()("WebhooksUnavailable", {}) {
+  static readonly status = 503
+  static get example(): WebhooksUnavailable {
+    return new WebhooksUnavailable()
+  }
   override get message(): string {
     return (
       "This host sends no webhooks: it was started without a sender or without a key to keep their " +
@@ -356,6 +491,10 @@ export class WebhooksUnavailable extends Schema.TaggedError<WebhooksUnavailable>
 export class EnvelopeNotFound extends Schema.TaggedError<EnvelopeNotFound>()("EnvelopeNotFound", {
   envelopeId: reported(Schema.String)
 }) {
+  static readonly status = 404
+  static get example(): EnvelopeNotFound {
+    return new EnvelopeNotFound({})
+  }
   override get message(): string {
     return "There is no such envelope among those that the caller may see."
   }
@@ -365,6 +504,10 @@ export class EnvelopeNotFound extends Schema.TaggedError<EnvelopeNotFound>()("En
 export class EnvelopeVersionNotFound extends Schema.TaggedError<EnvelopeVersionNotFound>()("EnvelopeVersionNotFound", {
   version: reported(Schema.Int)
 }) {
+  static readonly status = 404
+  static get example(): EnvelopeVersionNotFound {
+    return new EnvelopeVersionNotFound({ version: 7 })
+  }
   override get message(): string {
     return "The envelope has no such version. List its versions; a draft is none until it is published."
   }
@@ -374,6 +517,10 @@ export class EnvelopeVersionNotFound extends Schema.TaggedError<EnvelopeVersionN
 export class EnvelopeExists extends Schema.TaggedError<EnvelopeExists>()("EnvelopeExists", {
   envelopeId: reported(Schema.NullOr(Schema.String))
 }) {
+  static readonly status = 409
+  static get example(): EnvelopeExists {
+    return new EnvelopeExists({ envelopeId: `${idPrefixes.envelope}_${"0".repeat(26)}` })
+  }
   override get message(): string {
     return "There is an envelope for this agent or org unit. Change its draft; each has one envelope, with versions."
   }
@@ -384,6 +531,10 @@ export class EnvelopeRevisionConflict extends Schema.TaggedError<EnvelopeRevisio
   "EnvelopeRevisionConflict",
   { revision: reported(Schema.Int) }
 ) {
+  static readonly status = 409
+  static get example(): EnvelopeRevisionConflict {
+    return new EnvelopeRevisionConflict({ revision: 2 })
+  }
   override get message(): string {
     return "The envelope was changed since it was read. Read it again and send the change with its revision."
   }
@@ -391,6 +542,10 @@ export class EnvelopeRevisionConflict extends Schema.TaggedError<EnvelopeRevisio
 
 /** There is neither a draft nor a version on trial. */
 export class NothingToPublish extends Schema.TaggedError<NothingToPublish>()("NothingToPublish", {}) {
+  static readonly status = 409
+  static get example(): NothingToPublish {
+    return new NothingToPublish()
+  }
   override get message(): string {
     return "There is nothing to publish: the envelope has neither a draft nor a version on trial. Write a draft first."
   }
@@ -400,6 +555,25 @@ export class NothingToPublish extends Schema.TaggedError<NothingToPublish>()("No
 export class EnvelopeNotPublishable extends Schema.TaggedError<EnvelopeNotPublishable>()("EnvelopeNotPublishable", {
   findings: reported(Schema.Array(Schema.Unknown))
 }) {
+  static readonly status = 409
+  static get example(): EnvelopeNotPublishable {
+    return new EnvelopeNotPublishable({
+      findings: [
+        {
+          code: "E101",
+          level: "error",
+          path: null,
+          rules: ["small_refunds"],
+          message:
+            "The rule small_refunds holds for no input: its conditions exclude each other. Correct them or remove it.",
+          example: null,
+          volume: null,
+          share: null,
+          history_count: null
+        }
+      ]
+    })
+  }
   override get message(): string {
     return "The draft has errors, so it cannot be published. Correct what the findings of level error say."
   }
@@ -413,6 +587,13 @@ export class SecondApproverRequired extends Schema.TaggedError<SecondApproverReq
   change: reported(Schema.String),
   sentence: reported(Schema.String)
 }) {
+  static readonly status = 409
+  static get example(): SecondApproverRequired {
+    return new SecondApproverRequired({
+      change: "loosens",
+      sentence: "Newly allowed: 12.50 % of the inputs."
+    })
+  }
   override get message(): string {
     return "This loosens what agents may do, so somebody who did not write it must do it. Ask another governor."
   }
@@ -422,6 +603,10 @@ export class SecondApproverRequired extends Schema.TaggedError<SecondApproverReq
 export class ExaminationQueueFull extends Schema.TaggedError<ExaminationQueueFull>()("ExaminationQueueFull", {
   limit: reported(Schema.Int)
 }) {
+  static readonly status = 429
+  static get example(): ExaminationQueueFull {
+    return new ExaminationQueueFull({ limit: 8 })
+  }
   override get message(): string {
     const limit = this.limit === undefined ? "as many" : `${this.limit}`
     return (
@@ -433,6 +618,10 @@ export class ExaminationQueueFull extends Schema.TaggedError<ExaminationQueueFul
 
 /** No version of the envelope is in force. */
 export class EnvelopeNotInForce extends Schema.TaggedError<EnvelopeNotInForce>()("EnvelopeNotInForce", {}) {
+  static readonly status = 409
+  static get example(): EnvelopeNotInForce {
+    return new EnvelopeNotInForce()
+  }
   override get message(): string {
     return "No version of this envelope is in force."
   }
@@ -442,6 +631,10 @@ export class EnvelopeNotInForce extends Schema.TaggedError<EnvelopeNotInForce>()
 export class WaiverNotFound extends Schema.TaggedError<WaiverNotFound>()("WaiverNotFound", {
   waiverId: reported(Schema.String)
 }) {
+  static readonly status = 404
+  static get example(): WaiverNotFound {
+    return new WaiverNotFound({})
+  }
   override get message(): string {
     return "There is no such waiver of this envelope."
   }
@@ -451,6 +644,10 @@ export class WaiverNotFound extends Schema.TaggedError<WaiverNotFound>()("Waiver
 export class WaiverNotOpen extends Schema.TaggedError<WaiverNotOpen>()("WaiverNotOpen", {
   status: reported(Schema.String)
 }) {
+  static readonly status = 409
+  static get example(): WaiverNotOpen {
+    return new WaiverNotOpen({ status: "expired" })
+  }
   override get message(): string {
     return `The waiver is ${this.status ?? "not open"}, or its version is not in force any more. Ask for a new one.`
   }
@@ -460,6 +657,10 @@ export class WaiverNotOpen extends Schema.TaggedError<WaiverNotOpen>()("WaiverNo
 export class EvaluationNotFound extends Schema.TaggedError<EvaluationNotFound>()("EvaluationNotFound", {
   evaluationId: reported(Schema.String)
 }) {
+  static readonly status = 404
+  static get example(): EvaluationNotFound {
+    return new EvaluationNotFound({})
+  }
   override get message(): string {
     return "There is no such evaluation among those that the caller may see."
   }
@@ -467,6 +668,10 @@ export class EvaluationNotFound extends Schema.TaggedError<EvaluationNotFound>()
 
 /** The evaluation added nothing to any meter. */
 export class NothingToVoid extends Schema.TaggedError<NothingToVoid>()("NothingToVoid", {}) {
+  static readonly status = 409
+  static get example(): NothingToVoid {
+    return new NothingToVoid()
+  }
   override get message(): string {
     return "The evaluation added nothing to any meter, so there is nothing to take away."
   }
@@ -476,6 +681,10 @@ export class NothingToVoid extends Schema.TaggedError<NothingToVoid>()("NothingT
 export class EvaluationEnded extends Schema.TaggedError<EvaluationEnded>()("EvaluationEnded", {
   how: reported(Schema.Literals(["settled", "void"]))
 }) {
+  static readonly status = 409
+  static get example(): EvaluationEnded {
+    return new EvaluationEnded({ how: "settled" })
+  }
   override get message(): string {
     return this.how === "void"
       ? "The evaluation is void, and its meters are free of it."
@@ -485,6 +694,10 @@ export class EvaluationEnded extends Schema.TaggedError<EvaluationEnded>()("Eval
 
 /** There is nothing at this path. */
 export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", {}) {
+  static readonly status = 404
+  static get example(): NotFound {
+    return new NotFound()
+  }
   override get message(): string {
     return "There is nothing at this path."
   }
@@ -494,6 +707,10 @@ export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", {}) {
 export class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()("MethodNotAllowed", {
   allow: Schema.Array(Schema.String)
 }) {
+  static readonly status = 405
+  static get example(): MethodNotAllowed {
+    return new MethodNotAllowed({ allow: ["GET", "HEAD", "OPTIONS"] })
+  }
   override get message(): string {
     return `This path takes ${this.allow.join(", ")}.`
   }
@@ -501,6 +718,10 @@ export class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()("Me
 
 /** The body is not JSON by its content type. */
 export class UnsupportedMediaType extends Schema.TaggedError<UnsupportedMediaType>()("UnsupportedMediaType", {}) {
+  static readonly status = 415
+  static get example(): UnsupportedMediaType {
+    return new UnsupportedMediaType()
+  }
   override get message(): string {
     return "The body must be sent as application/json in UTF-8, without a content encoding."
   }
@@ -510,6 +731,10 @@ export class UnsupportedMediaType extends Schema.TaggedError<UnsupportedMediaTyp
 export class BodyTooLarge extends Schema.TaggedError<BodyTooLarge>()("BodyTooLarge", {
   limitBytes: reported(Schema.Int)
 }) {
+  static readonly status = 413
+  static get example(): BodyTooLarge {
+    return new BodyTooLarge({ limitBytes: BODY_LIMIT_BYTES })
+  }
   override get message(): string {
     return (
       `The body is over ${this.limitBytes === undefined ? "its limit" : `${this.limitBytes} bytes`}. Send ` +
@@ -520,6 +745,10 @@ export class BodyTooLarge extends Schema.TaggedError<BodyTooLarge>()("BodyTooLar
 
 /** The server is shutting down. */
 export class Draining extends Schema.TaggedError<Draining>()("Draining", {}) {
+  static readonly status = 503
+  static get example(): Draining {
+    return new Draining()
+  }
   override get message(): string {
     return "The server is shutting down. Send requests to another one, or later."
   }
@@ -527,65 +756,73 @@ export class Draining extends Schema.TaggedError<Draining>()("Draining", {}) {
 
 /** The store answers, but takes no writes: what /healthz says of a full disk. */
 export class NotWriting extends Schema.TaggedError<NotWriting>()("NotWriting", {}) {
+  static readonly status = 503
+  static get example(): NotWriting {
+    return new NotWriting()
+  }
   override get message(): string {
     return "The store is read but takes no writes now. Send requests to another server, or later."
   }
 }
 
+/** Every refusal by its tag: the one list of them. */
+export const refusals = {
+  InvalidInput,
+  Unauthorized,
+  Forbidden,
+  KeyNotAllowed,
+  OrgUnitNotAllowed,
+  TierOverCap,
+  AgentNotFound,
+  AgentNameTaken,
+  InvalidTransition,
+  IdentityAlreadyVerified,
+  TierGateUnmet,
+  AgentVersionConflict,
+  MappingVersionConflict,
+  ModelNotFound,
+  ModelTaken,
+  DecisionNotFound,
+  ClientRefReused,
+  DecisionAlreadySettled,
+  SettleBelowReserved,
+  DecisionTooLarge,
+  RecordNotFound,
+  PartNotFound,
+  PartErased,
+  PackNotFound,
+  IngestKeyNotFound,
+  WebhookNotFound,
+  WebhookRevoked,
+  WebhookNotActive,
+  RotationUnderWay,
+  DeliveryNotFound,
+  DeliveryUnfinished,
+  EnvelopeNotFound,
+  EnvelopeVersionNotFound,
+  EnvelopeExists,
+  EnvelopeRevisionConflict,
+  NothingToPublish,
+  EnvelopeNotPublishable,
+  SecondApproverRequired,
+  ExaminationQueueFull,
+  EnvelopeNotInForce,
+  WaiverNotFound,
+  WaiverNotOpen,
+  EvaluationNotFound,
+  NothingToVoid,
+  EvaluationEnded,
+  WebhooksUnavailable,
+  NotFound,
+  MethodNotAllowed,
+  UnsupportedMediaType,
+  BodyTooLarge,
+  Draining,
+  NotWriting
+}
+
 /** Every refusal. */
-export type Refusal =
-  | InvalidInput
-  | Unauthorized
-  | Forbidden
-  | KeyNotAllowed
-  | OrgUnitNotAllowed
-  | TierOverCap
-  | AgentNotFound
-  | AgentNameTaken
-  | InvalidTransition
-  | IdentityAlreadyVerified
-  | TierGateUnmet
-  | AgentVersionConflict
-  | MappingVersionConflict
-  | ModelNotFound
-  | ModelTaken
-  | DecisionNotFound
-  | ClientRefReused
-  | DecisionAlreadySettled
-  | SettleBelowReserved
-  | DecisionTooLarge
-  | RecordNotFound
-  | PartNotFound
-  | PartErased
-  | PackNotFound
-  | IngestKeyNotFound
-  | WebhookNotFound
-  | WebhookRevoked
-  | WebhookNotActive
-  | RotationUnderWay
-  | DeliveryNotFound
-  | DeliveryUnfinished
-  | EnvelopeNotFound
-  | EnvelopeVersionNotFound
-  | EnvelopeExists
-  | EnvelopeRevisionConflict
-  | NothingToPublish
-  | EnvelopeNotPublishable
-  | SecondApproverRequired
-  | ExaminationQueueFull
-  | EnvelopeNotInForce
-  | WaiverNotFound
-  | WaiverNotOpen
-  | EvaluationNotFound
-  | NothingToVoid
-  | EvaluationEnded
-  | WebhooksUnavailable
-  | NotFound
-  | MethodNotAllowed
-  | UnsupportedMediaType
-  | BodyTooLarge
-  | Draining
-  | NotWriting
+export type Refusal = InstanceType<(typeof refusals)[keyof typeof refusals]>
 
 /** The tag of a refusal. */
 export type RefusalTag = Refusal["_tag"]

@@ -1,11 +1,11 @@
 /**
- * The HTTP status of every refusal and fault, and their bodies. The one such table. Spec: api.md, Conventions; style
- * section 5.
+ * The bodies and headers of refusals and faults. The status of a refusal is a static of its class; the status of a fault
+ * is 503. Spec: api.md, Conventions; style section 5.
  */
 import { Schema } from "effect"
 import { EnvelopeFinding } from "../envelopes.ts"
 import { instant } from "../fields.ts"
-import { codeOf, type Refusal, type RefusalTag } from "../refusals.ts"
+import { codeOf, type Refusal, refusals, type RefusalTag } from "../refusals.ts"
 import { reportedTag } from "../reported-tag.ts"
 
 /** A member beside `detail` and `code`. */
@@ -14,60 +14,40 @@ interface Member<R extends Refusal> {
   readonly of: (refusal: R) => unknown
 }
 
-/** How a refusal goes out. */
-interface ProblemRow<R extends Refusal> {
-  readonly status: number
+/** Members and headers of a refusal. */
+interface Extras<R extends Refusal> {
   readonly members?: { readonly [name: string]: Member<R> }
   readonly headers?: (refusal: R) => { readonly [name: string]: string }
+}
+
+/** How a refusal goes out. */
+interface ProblemRow<R extends Refusal> extends Extras<R> {
+  readonly status: number
 }
 
 const text = Schema.NullOr(Schema.String)
 const count = Schema.NullOr(Schema.Int)
 
 /** Status, and what goes along, of every refusal. */
-export const problems: { readonly [T in RefusalTag]: ProblemRow<Extract<Refusal, { readonly _tag: T }>> } = {
-  Unauthorized: { status: 401, headers: () => ({ "www-authenticate": "Bearer" }) },
-  Forbidden: { status: 403 },
-  KeyNotAllowed: { status: 403 },
-  OrgUnitNotAllowed: { status: 403 },
-  TierOverCap: { status: 403 },
-  AgentNotFound: { status: 404 },
-  DecisionNotFound: { status: 404 },
-  RecordNotFound: { status: 404 },
-  PartNotFound: { status: 404 },
-  PackNotFound: { status: 404 },
-  IngestKeyNotFound: { status: 404 },
-  WebhookNotFound: { status: 404 },
-  DeliveryNotFound: { status: 404 },
-  WebhookRevoked: { status: 409 },
-  WebhookNotActive: { status: 409, members: { status: { schema: text, of: ({ status }) => status ?? null } } },
+/** What goes along with a refusal, for those that have more than a sentence and a code. */
+const extras: { readonly [T in RefusalTag]?: Extras<Extract<Refusal, { readonly _tag: T }>> } = {
+  Unauthorized: { headers: () => ({ "www-authenticate": "Bearer" }) },
+  WebhookNotActive: { members: { status: { schema: text, of: ({ status }) => status ?? null } } },
   RotationUnderWay: {
-    status: 409,
     members: { overlap_until: { schema: Schema.NullOr(instant), of: ({ overlapUntil }) => overlapUntil ?? null } }
   },
-  DeliveryUnfinished: { status: 409, members: { state: { schema: text, of: ({ state }) => state ?? null } } },
-  WebhooksUnavailable: { status: 503 },
-  EnvelopeNotFound: { status: 404 },
-  EnvelopeVersionNotFound: { status: 404 },
-  EvaluationNotFound: { status: 404 },
-  NothingToVoid: { status: 409 },
-  EvaluationEnded: { status: 409, members: { how: { schema: text, of: ({ how }) => how ?? null } } },
-  WaiverNotFound: { status: 404 },
+  DeliveryUnfinished: { members: { state: { schema: text, of: ({ state }) => state ?? null } } },
+  EvaluationEnded: { members: { how: { schema: text, of: ({ how }) => how ?? null } } },
   EnvelopeExists: {
-    status: 409,
     members: { envelope_id: { schema: text, of: ({ envelopeId }) => envelopeId ?? null } }
   },
   EnvelopeRevisionConflict: {
-    status: 409,
     members: { revision: { schema: count, of: ({ revision }) => revision ?? null } }
   },
-  NothingToPublish: { status: 409 },
   EnvelopeNotPublishable: {
-    status: 409,
     members: { findings: { schema: Schema.Array(EnvelopeFinding), of: ({ findings }) => findings ?? [] } }
   },
   SecondApproverRequired: {
-    status: 409,
     members: {
       change: { schema: text, of: ({ change }) => change ?? null },
       sentence: { schema: text, of: ({ sentence }) => sentence ?? null }
@@ -75,51 +55,42 @@ export const problems: { readonly [T in RefusalTag]: ProblemRow<Extract<Refusal,
   },
   // A lint takes milliseconds to seconds; the worst takes about 15 s.
   ExaminationQueueFull: {
-    status: 429,
     members: { limit: { schema: count, of: ({ limit }) => limit ?? null } },
     headers: () => ({ "retry-after": "5" })
   },
-  EnvelopeNotInForce: { status: 409 },
-  WaiverNotOpen: { status: 409, members: { status: { schema: text, of: ({ status }) => status ?? null } } },
-  NotFound: { status: 404 },
-  MethodNotAllowed: { status: 405, headers: ({ allow }) => ({ allow: allow.join(", ") }) },
-  AgentNameTaken: { status: 409, members: { agent_id: { schema: text, of: ({ agentId }) => agentId ?? null } } },
-  InvalidTransition: { status: 409, members: { status: { schema: text, of: ({ status }) => status ?? null } } },
-  IdentityAlreadyVerified: { status: 409 },
+  WaiverNotOpen: { members: { status: { schema: text, of: ({ status }) => status ?? null } } },
+  MethodNotAllowed: { headers: ({ allow }) => ({ allow: allow.join(", ") }) },
+  AgentNameTaken: { members: { agent_id: { schema: text, of: ({ agentId }) => agentId ?? null } } },
+  InvalidTransition: { members: { status: { schema: text, of: ({ status }) => status ?? null } } },
   TierGateUnmet: {
-    status: 409,
     members: { missing: { schema: Schema.Array(Schema.String), of: ({ missing }) => missing ?? [] } }
   },
-  AgentVersionConflict: { status: 409, members: { version: { schema: count, of: ({ version }) => version ?? null } } },
+  AgentVersionConflict: { members: { version: { schema: count, of: ({ version }) => version ?? null } } },
   MappingVersionConflict: {
-    status: 409,
     members: { version: { schema: count, of: ({ version }) => version ?? null } }
   },
-  ModelNotFound: { status: 404 },
-  ModelTaken: { status: 409, members: { model_id: { schema: text, of: ({ modelId }) => modelId ?? null } } },
+  ModelTaken: { members: { model_id: { schema: text, of: ({ modelId }) => modelId ?? null } } },
   ClientRefReused: {
-    status: 409,
     members: { indexes: { schema: Schema.Array(Schema.Int), of: ({ indexes }) => indexes ?? [] } }
   },
-  DecisionAlreadySettled: { status: 409 },
   SettleBelowReserved: {
-    status: 403,
     members: {
       meter: { schema: text, of: ({ meter }) => meter ?? null },
       reserved: { schema: count, of: ({ reserved }) => reserved ?? null }
     }
   },
-  PartErased: { status: 409, members: { erased_by: { schema: count, of: ({ erasedBy }) => erasedBy ?? null } } },
-  BodyTooLarge: { status: 413 },
+  PartErased: { members: { erased_by: { schema: count, of: ({ erasedBy }) => erasedBy ?? null } } },
   DecisionTooLarge: {
-    status: 413,
     members: { indexes: { schema: Schema.Array(Schema.Int), of: ({ indexes }) => indexes ?? [] } }
   },
-  UnsupportedMediaType: { status: 415 },
-  InvalidInput: { status: 422 },
-  Draining: { status: 503, headers: () => ({ "retry-after": "1" }) },
-  NotWriting: { status: 503, headers: () => ({ "retry-after": "5" }) }
+  Draining: { headers: () => ({ "retry-after": "1" }) },
+  NotWriting: { headers: () => ({ "retry-after": "5" }) }
 }
+
+/** Status, and what goes along, of every refusal. The status is the one that its class states. */
+export const problems = Object.fromEntries(
+  Object.entries(refusals).map(([tag, { status }]) => [tag, { status, ...extras[tag as RefusalTag] }])
+) as unknown as { readonly [T in RefusalTag]: ProblemRow<Extract<Refusal, { readonly _tag: T }>> }
 
 /** What a caller is told of a failing world: never the reason, which may name hosts and files. */
 const faults: { readonly [tag: string]: string } = {
