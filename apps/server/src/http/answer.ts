@@ -1,8 +1,8 @@
 /** What a handler answers, before it is bytes on a socket. */
 
-/** A success. Its status stands in the endpoint table. */
-export type Answer =
-  | { readonly kind: "json"; readonly value: unknown }
+/** A success. Its status stands in the endpoint table. `A` is the value of an answer in JSON. */
+export type Answer<A = unknown> =
+  | { readonly kind: "json"; readonly value: A }
   /** Bytes that are there already, in pieces, so that nobody joins them. */
   | { readonly kind: "pieces"; readonly media: string; readonly pieces: ReadonlyArray<Uint8Array> }
   /** Bytes that are made while they are sent. The first failure before the first byte is still a proper answer. */
@@ -25,10 +25,10 @@ export type Answer =
   | { readonly kind: "allow"; readonly methods: ReadonlyArray<string> }
 
 /** Answers with JSON. */
-export const json = (value: unknown): Answer => ({ kind: "json", value })
+export const json = <A>(value: A): Answer<A> => ({ kind: "json", value })
 
 /** Answers with bytes of a media type. */
-export const pieces = (media: string, ...bytes: ReadonlyArray<Uint8Array>): Answer => ({
+export const pieces = (media: string, ...bytes: ReadonlyArray<Uint8Array>): Answer<never> => ({
   kind: "pieces",
   media,
   pieces: bytes

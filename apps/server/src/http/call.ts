@@ -9,7 +9,7 @@ import {
   type StorageUnavailable,
   type TrustStoreUnavailable
 } from "@flyball/core"
-import type { Effect } from "effect"
+import type { Effect, Schema } from "effect"
 import type { IncomingMessage } from "node:http"
 import type { CountRequest } from "../metrics/http-counts.ts"
 import type { IssuerUnavailable } from "./issuer-unavailable.ts"
@@ -46,13 +46,19 @@ export interface ServerFacts {
   readonly metricsToken: string | null
 }
 
-/** The handler of an endpoint. It may fail with the refusals of its row in the table, and no others. */
+/** The value of a success in JSON; `never` where the row answers with bytes, so that JSON is a type error there. */
+type ValueOf<S> = S extends Schema.Top ? S["Type"] : never
+
+/**
+ * The handler of an endpoint. It answers with the success shape of its row in the table, and may fail with the refusals
+ * of that row and no others.
+ */
 export type HandlerOf<E> =
-  E extends Endpoint<infer P extends Params, infer Q, infer B, infer R>
+  E extends Endpoint<infer P extends Params, infer Q, infer B, infer R, infer S>
     ? (
         call: Call<ParamValues<P>, Q, B>
       ) => Effect.Effect<
-        Answer,
+        Answer<ValueOf<S>>,
         Extract<Refusal, { readonly _tag: R | (typeof generalRefusals)[number] | "Forbidden" }> | Fault,
         Services
       >

@@ -12,7 +12,10 @@ export interface Kept {
 }
 
 /** The bytes, unless `If-None-Match` names them. */
-export const conditionalGet = ({ headers }: IncomingMessage, { bytes, etag, headers: own, media }: Kept): Answer => {
+export const conditionalGet = (
+  { headers }: IncomingMessage,
+  { bytes, etag, headers: own, media }: Kept
+): Answer<never> => {
   const given = { ...own, etag, "cache-control": "no-cache" }
   return knows(headers["if-none-match"], etag)
     ? { kind: "unchanged", headers: given }

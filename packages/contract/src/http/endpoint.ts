@@ -99,9 +99,9 @@ export type Params = { readonly [name: string]: Param<unknown> }
 export type ParamValues<P extends Params> = { readonly [K in keyof P]: P[K] extends Param<infer A> ? A : never }
 
 /** What a success looks like: JSON of a shape, or bytes of a media type. */
-export interface Success {
+export interface Success<S extends Schema.Top | null = Schema.Top | null> {
   readonly status: 200 | 201
-  readonly schema: Schema.Top | null
+  readonly schema: S
   readonly media: string
   /** What one line is where `Accept` can ask for {@link LINES_MEDIA}; null where it cannot. */
   readonly line: Schema.Top | null
@@ -111,7 +111,7 @@ export interface Success {
 export const LINES_MEDIA = "application/x-ndjson"
 
 /** JSON of this shape. */
-export const json = (status: 200 | 201, schema: Schema.Top): Success => ({
+export const json = <S extends Schema.Top>(status: 200 | 201, schema: S): Success<S> => ({
   status,
   schema,
   media: "application/json",
@@ -119,16 +119,25 @@ export const json = (status: 200 | 201, schema: Schema.Top): Success => ({
 })
 
 /** JSON of a list of this shape, or its items one a line. */
-export const jsonOrLines = (item: Schema.Top): Success => ({ ...json(200, Schema.Array(item)), line: item })
+export const jsonOrLines = <S extends Schema.Top>(item: S): Success<Schema.$Array<S>> => ({
+  ...json(200, Schema.Array(item)),
+  line: item
+})
 
 /** Bytes or text of a media type. */
-export const media = (type: string): Success => ({ status: 200, schema: null, media: type, line: null })
+export const media = (type: string): Success<null> => ({ status: 200, schema: null, media: type, line: null })
 
 /** Methods of endpoints. HEAD and OPTIONS are derived. */
 export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE"
 
 /** One endpoint. */
-export interface Endpoint<P extends Params = Params, Q = unknown, B = unknown, R extends RefusalTag = RefusalTag> {
+export interface Endpoint<
+  P extends Params = Params,
+  Q = unknown,
+  B = unknown,
+  R extends RefusalTag = RefusalTag,
+  S extends Schema.Top | null = Schema.Top | null
+> {
   /** Name of its handler: `agents.create`. */
   readonly id: string
   readonly method: Method
@@ -139,15 +148,15 @@ export interface Endpoint<P extends Params = Params, Q = unknown, B = unknown, R
   readonly params: P
   readonly query: Query<Q> | null
   readonly body: Body<B> | null
-  readonly success: Success
+  readonly success: Success<S>
   /** Refusals of its own, beside those that every endpoint of its kind has: see `refusalsOf`. */
   readonly refusals: ReadonlyArray<R>
 }
 
 /** An endpoint of any shape, for those who read the table. */
-export type AnyEndpoint = Endpoint<any, any, any, any>
+export type AnyEndpoint = Endpoint<any, any, any, any, any>
 
-interface Declaration<P extends Params, Q, B, R extends RefusalTag> {
+interface Declaration<P extends Params, Q, B, R extends RefusalTag, S extends Schema.Top | null> {
   readonly id: string
   readonly method: Method
   readonly path: string
@@ -156,14 +165,20 @@ interface Declaration<P extends Params, Q, B, R extends RefusalTag> {
   readonly params?: P
   readonly query?: Query<Q>
   readonly body?: Body<B>
-  readonly success: Success
+  readonly success: Success<S>
   readonly refusals?: ReadonlyArray<R>
 }
 
 /** Declares an endpoint. */
-export const endpoint = <P extends Params = {}, Q = {}, B = null, const R extends RefusalTag = never>(
-  declared: Declaration<P, Q, B, R>
-): Endpoint<P, Q, B, R> => ({
+export const endpoint = <
+  P extends Params = {},
+  Q = {},
+  B = null,
+  const R extends RefusalTag = never,
+  S extends Schema.Top | null = Schema.Top | null
+>(
+  declared: Declaration<P, Q, B, R, S>
+): Endpoint<P, Q, B, R, S> => ({
   ...declared,
   params: declared.params ?? ({} as P),
   query: declared.query ?? null,

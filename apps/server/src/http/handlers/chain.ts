@@ -43,7 +43,7 @@ export const chainHandlers: HandlersOf<typeof chain> = {
 const [open, comma, close, line] = [utf8("["), utf8(","), utf8("]"), utf8("\n")]
 
 /** Records as they were hashed: members of a JSON array, or one a line. */
-const recordsAnswer = (records: ReadonlyArray<Uint8Array>, accept: string): Answer =>
+const recordsAnswer = (records: ReadonlyArray<Uint8Array>, accept: string): Answer<never> =>
   acceptsNdjson(accept)
     ? pieces(LINES_MEDIA, ...records.flatMap((bytes) => [bytes, line]))
     : pieces(

@@ -28,17 +28,19 @@ export const systemHandlers: HandlersOf<typeof system> = {
   }),
   status: ({ server }) => Effect.succeed(json({ status: "live", version: server.version })),
   meta: ({ server }) => Tenant.use(({ tenantId }) => Effect.succeed(json(metaOut(server.version, tenantId)))),
-  me: ({ caller }) => Effect.succeed(json(meOut(caller)))
+  me: ({ caller }) =>
+    // The row admits nobody without a token.
+    caller.kind === "anonymous"
+      ? Effect.die(new Error("GET /me reached its handler without a caller"))
+      : Effect.succeed(json(meOut(caller)))
 }
 
-const meOut = (caller: KnownCaller): MeOut | null => {
+const meOut = (caller: Exclude<KnownCaller, { readonly kind: "anonymous" }>): MeOut => {
   switch (caller.kind) {
     case "key":
       return { subject: caller.writer.id, kind: "key", role: null, org_units: [caller.orgUnit], name: null, grants: [] }
     case "user":
       return personOut(caller)
-    case "anonymous":
-      return null
   }
 }
 
