@@ -42,6 +42,7 @@ export const floors: ReadonlyArray<Floor> = [
       "@flyball/core/thread",
       "@flyball/evidence",
       "@flyball/evidence/node",
+      "@flyball/evidence/node/crypto",
       "@effect/sql-pg",
       "@effect/sql-pg/*",
       "effect/sql",

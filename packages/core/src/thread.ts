@@ -17,4 +17,5 @@ export {
   wanted,
   wantedKey
 } from "./storage/outbox/rules.ts"
+export { commitDraft, sealDrafts } from "./storage/seal.ts"
 export { LAST_STORE_MS, plannedTimeMs, storeTimeMs, timeProblem } from "./storage/store-time.ts"

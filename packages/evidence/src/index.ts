@@ -26,8 +26,8 @@ export type { Slices } from "./slices.ts"
 export { inOneGo } from "./slices.ts"
 
 // Records
-export type { RecordFields } from "./record/encode.ts"
-export { encodeRecord, recordBodyText, RecordUnwritable } from "./record/encode.ts"
+export type { RecordFields, RecordTextFields } from "./record/encode.ts"
+export { encodeRecord, encodeRecordText, recordBodyText, RecordUnwritable } from "./record/encode.ts"
 export { FIRST_INSTANT_MS, formatInstant, LAST_INSTANT_MS, parseInstant } from "./record/instant.ts"
 export type { ReadRecord } from "./record/read.ts"
 export { readRecord } from "./record/read.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { fromUtf8, portableCrypto, RecordUnwritable, toHex, utf8 } from "@flyball/evidence"
-import type { RecordDraft } from "./port.ts"
-import { partCount, sealDrafts, selectSalts } from "./seal.ts"
+import type { Head, RecordDraft } from "./port.ts"
+import { commitDrafts, partCount, sealDrafts } from "./seal.ts"
 
 const genesis: RecordDraft = {
   kind: "chain.genesis",
@@ -28,9 +28,12 @@ const withParts = (count: number): RecordDraft => ({
   parts: Array.from({ length: count }, (_, n) => ({ name: `p${n}`, bytes: new Uint8Array(0) }))
 })
 
+const seal = (head: Head | null, nowMs: number, drafts: ReadonlyArray<RecordDraft>, salts: Uint8Array) =>
+  sealDrafts(portableCrypto, head, nowMs, commitDrafts(portableCrypto, drafts, salts))
+
 describe("sealing", () => {
   it("makes the records of the worked example of format 1", () => {
-    const [first, second] = sealDrafts(portableCrypto, null, atMs + 0.9, [genesis, transferred], salt)
+    const [first, second] = seal(null, atMs + 0.9, [genesis, transferred], salt)
     assert.strictEqual(toHex(first!.record.hash), "e206c39a6a636e6df1baa52571c927a9fc4801e70ae33d980275831e8a9789df")
     assert.strictEqual(toHex(second!.record.hash), "48710003c5ef11a5215bdb984e6828d761fa33cdbbaa18e88b8c9d2a82aedf78")
     assert.include(
@@ -45,34 +48,45 @@ describe("sealing", () => {
   })
 
   it("goes on from a head, and never back in time", () => {
-    const [first] = sealDrafts(portableCrypto, null, atMs, [genesis], salt)
-    const [second] = sealDrafts(portableCrypto, first!.record, atMs - 5000, [transferred], salt)
+    const [first] = seal(null, atMs, [genesis], salt)
+    const [second] = seal(first!.record, atMs - 5000, [transferred], salt)
     assert.strictEqual(toHex(second!.record.hash), "48710003c5ef11a5215bdb984e6828d761fa33cdbbaa18e88b8c9d2a82aedf78")
     assert.strictEqual(second!.record.atMs, atMs)
   })
 
   it("gives each part its salt, in order of drafts, then of parts", () => {
     const salts = Uint8Array.from({ length: 96 }, (_, n) => Math.floor(n / 32))
-    const sealed = sealDrafts(portableCrypto, null, 0, [withParts(1), withParts(0), withParts(2)], salts)
+    const sealed = seal(null, 0, [withParts(1), withParts(0), withParts(2)], salts)
     assert.deepEqual(
       sealed.map(({ parts }) => parts.map((part) => part.salt[0])),
       [[0], [], [1, 2]]
     )
   })
 
-  it("selects the salts of the drafts that are kept", () => {
-    const drafts = [withParts(2), withParts(0), withParts(1), withParts(3)]
-    const salts = Uint8Array.from({ length: 32 * partCount(drafts) }, (_, n) => Math.floor(n / 32))
-    assert.strictEqual(partCount(drafts), 6)
-    const kept = selectSalts(drafts, salts, (index) => index !== 2)
-    assert.deepEqual(
-      [...kept].filter((_, n) => n % 32 === 0),
-      [0, 1, 3, 4, 5]
-    )
-    assert.strictEqual(selectSalts(drafts, salts, () => false).length, 0)
+  it("counts the parts of drafts", () => {
+    assert.strictEqual(partCount([withParts(2), withParts(0), withParts(1), withParts(3)]), 6)
+  })
+
+  it("keeps the bytes that it was given, whatever the caller does with its arrays", () => {
+    const part = { name: "args", bytes: Uint8Array.of(1, 2) }
+    const salts = new Uint8Array(32).fill(3)
+    const [committed] = commitDrafts(portableCrypto, [{ ...withParts(0), parts: [part] }], salts)
+    part.bytes.fill(0)
+    salts.fill(0)
+    assert.deepEqual([...committed!.parts[0]!.bytes], [1, 2])
+    assert.strictEqual(committed!.parts[0]!.salt[0], 3)
+  })
+
+  it("takes a record of the largest size, and throws at one byte more", () => {
+    const head = { seq: 8, hash: new Uint8Array(32).fill(7), atMs: 0 }
+    const draft = (length: number) => ({ ...withParts(0), body: { t: "x".repeat(length) } })
+    const bytesOf = (length: number) => seal(head, 0, [draft(length)], salt)[0]!.record.bytes.length
+    const frame = bytesOf(0)
+    assert.strictEqual(bytesOf(65_536 - frame), 65_536)
+    assert.throws(() => bytesOf(65_536 - frame + 1), RecordUnwritable)
   })
 
   it("throws where format 1 cannot hold a draft", () => {
-    assert.throws(() => sealDrafts(portableCrypto, null, 0, [{ ...genesis, body: { n: 0.5 } }], salt), RecordUnwritable)
+    assert.throws(() => seal(null, 0, [{ ...genesis, body: { n: 0.5 } }], salt), RecordUnwritable)
   })
 })

@@ -1,7 +1,12 @@
-/** Turning drafts into sealed records: the one place that adds `at`, `prev`, `seq`, salts and commitments. */
+/**
+ * Turning drafts into sealed records: the one place that adds `at`, `prev`, `seq`, salts and commitments.
+ *
+ * It is free of Effect: every store runs it, also in a worker thread. It takes two steps, so that a store which locks
+ * its head need not hash parts under the lock.
+ */
 import type { Crypto } from "@flyball/evidence"
-import { encodeRecord, formatInstant, toHex } from "@flyball/evidence"
-import type { Head, RecordDraft, StoredRecord } from "./port.ts"
+import { encodeRecordText, formatInstant, recordBodyText, toHex } from "@flyball/evidence"
+import type { Head, PartDraft, RecordDraft, StoredRecord } from "./port.ts"
 import { storeTimeMs } from "./store-time.ts"
 
 /** Bytes of one salt. Spec: chain-format section 3. */
@@ -20,6 +25,22 @@ export interface SealedPart {
   readonly bytes: Uint8Array
 }
 
+/** A part with its commitment as hex digits. */
+export interface CommittedPart extends SealedPart {
+  readonly c: string
+}
+
+/** A draft whose body is canonical text. */
+export type DraftText = Pick<RecordDraft, "kind" | "agentId"> & {
+  readonly bodyText: string
+  readonly parts: ReadonlyArray<Pick<PartDraft, "name" | "bytes">>
+}
+
+/** A draft of which only `at`, `prev` and `seq` are missing. */
+export interface CommittedDraft extends DraftText {
+  readonly parts: ReadonlyArray<CommittedPart>
+}
+
 /** A sealed record and its parts, ready to be stored. */
 export interface SealedRecord {
   readonly record: StoredRecord
@@ -31,34 +52,64 @@ export const partCount = (drafts: ReadonlyArray<RecordDraft>): number =>
   drafts.reduce((sum, draft) => sum + draft.parts.length, 0)
 
 /**
- * The salts of those drafts that are kept, joined, out of the salts drawn for all of them.
+ * The canonical text of a draft's body.
+ *
+ * - Fails: throws `RecordUnwritable` where the body breaks the format (the planner's bug).
+ */
+export const bodyTextOf = ({ body, bodyText, kind }: RecordDraft): string => bodyText ?? recordBodyText(kind, body)
+
+/**
+ * Commits to the parts of one draft. Pure. The arrays of the parts are held on to, and `salts` is viewed.
+ *
+ * - Unit: `salts` is 32 bytes for each part, in order.
+ * - Spec: chain-format section 3.
+ */
+export const commitDraft = (
+  crypto: Crypto,
+  { agentId, bodyText, kind, parts }: DraftText,
+  salts: Uint8Array
+): CommittedDraft => ({
+  agentId,
+  bodyText,
+  kind,
+  parts: parts.map(({ bytes, name }, index) => {
+    const salt = salts.subarray(index * saltBytes, (index + 1) * saltBytes)
+    return { name, salt, bytes, c: toHex(crypto.commitment(salt, name, bytes)) }
+  })
+})
+
+/**
+ * Commits to the parts of many drafts. Nothing of the drafts or of `salts` is held on to: their arrays are copied.
  *
  * Salts are drawn for every draft, also for one that turns out to be a duplicate, so that equal seeds give equal bytes
  * on every store.
+ *
+ * - Unit: `salts` is 32 bytes for each part, in order of drafts, then of parts.
+ * - Fails: throws `RecordUnwritable` where a body breaks the format (the planner's bug).
  */
-export const selectSalts = (
+export const commitDrafts = (
+  crypto: Crypto,
   drafts: ReadonlyArray<RecordDraft>,
-  salts: Uint8Array,
-  kept: (index: number) => boolean
-): Uint8Array => {
-  const out = new Uint8Array(partCount(drafts.filter((_, index) => kept(index))) * saltBytes)
-  let from = 0
-  let to = 0
-  drafts.forEach((draft, index) => {
-    const length = draft.parts.length * saltBytes
-    if (kept(index)) {
-      out.set(salts.subarray(from, from + length), to)
-      to += length
-    }
-    from += length
-  })
-  return out
+  salts: Uint8Array
+): ReadonlyArray<CommittedDraft> => {
+  let salted = 0
+  return drafts.map((draft) =>
+    commitDraft(
+      crypto,
+      {
+        agentId: draft.agentId,
+        bodyText: bodyTextOf(draft),
+        kind: draft.kind,
+        parts: draft.parts.map(({ bytes, name }) => ({ name, bytes: bytes.slice() }))
+      },
+      salts.slice(salted, (salted += draft.parts.length * saltBytes))
+    )
+  )
 }
 
 /**
  * Seals drafts onto the head, in order. Pure.
  *
- * - Unit: `salts` is 32 bytes for each part, in order of drafts, then of parts.
  * - `at` is `nowMs`, or the head's where the clock stepped back: it never decreases.
  * - Fails: throws `RecordUnwritable` where a draft breaks the format (the planner's bug); nothing is half done then.
  * - Spec: chain-format sections 1 to 3.
@@ -67,8 +118,7 @@ export const sealDrafts = (
   crypto: Crypto,
   head: Head | null,
   nowMs: number,
-  drafts: ReadonlyArray<RecordDraft>,
-  salts: Uint8Array
+  drafts: ReadonlyArray<CommittedDraft>
 ): ReadonlyArray<SealedRecord> => {
   // Nothing is sealed at a time that has no form; a change of working state may come at one.
   if (drafts.length === 0) return []
@@ -76,22 +126,10 @@ export const sealDrafts = (
   const at = formatInstant(atMs)
   let seq = head === null ? 0 : head.seq + 1
   let prev = head === null ? zeroHash() : head.hash
-  let salted = 0
-  return drafts.map((draft) => {
-    const parts = draft.parts.map(({ name, bytes }) => {
-      const salt = salts.slice(salted * saltBytes, ++salted * saltBytes)
-      return { name, salt, bytes: bytes.slice() }
-    })
-    const bytes = encodeRecord({
-      at,
-      body: draft.body,
-      kind: draft.kind,
-      parts: parts.map((part) => ({ name: part.name, c: toHex(crypto.commitment(part.salt, part.name, part.bytes)) })),
-      prev: toHex(prev),
-      seq
-    })
+  return drafts.map(({ agentId, bodyText, kind, parts }) => {
+    const bytes = encodeRecordText({ at, bodyText, kind, parts, prev: toHex(prev), seq })
     const hash = crypto.leafHash(bytes)
-    const record: StoredRecord = { seq, bytes, hash, kind: draft.kind, agentId: draft.agentId, atMs }
+    const record: StoredRecord = { seq, bytes, hash, kind, agentId, atMs }
     seq += 1
     prev = hash
     return { record, parts }

@@ -3,7 +3,7 @@ import { fromUtf8, toHex } from "../bytes.ts"
 import { portableCrypto } from "../crypto.ts"
 import { canonicalBytes } from "../json/canonical.ts"
 import { vectorText } from "../node/vectors.ts"
-import { encodeRecord, recordBodyText, type RecordFields, RecordUnwritable } from "./encode.ts"
+import { encodeRecord, encodeRecordText, recordBodyText, type RecordFields, RecordUnwritable } from "./encode.ts"
 import { readRecord } from "./read.ts"
 import { NO_RECORD } from "./record.ts"
 import { sampleChain } from "./sample-records.ts"
@@ -40,6 +40,11 @@ describe("writing records", () => {
       const made = encodeRecord(JSON.parse(bytes) as RecordFields)
       expect([fromUtf8(made), made.length, toHex(portableCrypto.leafHash(made))]).toEqual([bytes, length, record_hash])
     }
+  })
+
+  it("writes the same record from the text of its body", () => {
+    const { body, ...rest } = fields
+    expect(encodeRecordText({ ...rest, bodyText: recordBodyText(fields.kind, body) })).toEqual(encodeRecord(fields))
   })
 
   it("writes what the general canonical writer would", () => {

@@ -25,6 +25,11 @@ export interface RecordFields {
   readonly seq: number
 }
 
+/** The same with the body as text, as {@link recordBodyText} writes it. */
+export interface RecordTextFields extends Omit<RecordFields, "body"> {
+  readonly bodyText: string
+}
+
 /** These fields make no record of format 1: a bug of whoever planned it. */
 export class RecordUnwritable extends Error {
   override readonly name = "RecordUnwritable"
@@ -42,15 +47,27 @@ export class RecordUnwritable extends Error {
  * - Fails: throws `RecordUnwritable` for anything that a verifier would refuse.
  * - Spec: format 1 section 1.
  */
-export const encodeRecord = (fields: RecordFields): Uint8Array => {
-  const { at, kind, parts, prev, seq } = fields
+export const encodeRecord = ({ body, ...rest }: RecordFields): Uint8Array =>
+  encode(rest, () => {
+    if (!isObject(body)) throw new RecordUnwritable("body is not an object")
+    return bodyText(body)
+  })
+
+/**
+ * The bytes of a record whose body is text already.
+ *
+ * - Fails: throws `RecordUnwritable` for anything that a verifier would refuse, except in the body: its text is trusted.
+ * - Spec: format 1 section 1.
+ */
+export const encodeRecordText = (fields: RecordTextFields): Uint8Array => encode(fields, () => fields.bodyText)
+
+const encode = ({ at, kind, parts, prev, seq }: Omit<RecordFields, "body">, writeBody: () => string): Uint8Array => {
   if (parseInstant(at) === null) throw new RecordUnwritable("at is not an instant of the form YYYY-MM-DDTHH:MM:SS.mmmZ")
   if (!kindForm.test(kind)) throw new RecordUnwritable("kind is not [a-z][a-z0-9_.]{2,63}")
   if (!isHashText(prev)) throw new RecordUnwritable("prev is not 64 lower-case hex digits")
   if (!Number.isSafeInteger(seq) || seq < 0) throw new RecordUnwritable("seq is not an integer from 0 to 2^53 - 1")
   if ((seq === 0) !== (prev === NO_RECORD)) throw new RecordUnwritable("prev is 64 zeros in record 0, and only there")
-  if (!isObject(fields.body)) throw new RecordUnwritable("body is not an object")
-  const text = `{"at":"${at}","body":${bodyText(fields.body)},"kind":"${kind}","parts":[${partsText(parts)}],"prev":"${prev}","seq":${seq},"v":${RECORD_VERSION}}`
+  const text = `{"at":"${at}","body":${writeBody()},"kind":"${kind}","parts":[${partsText(parts)}],"prev":"${prev}","seq":${seq},"v":${RECORD_VERSION}}`
   const bytes = utf8(text)
   if (bytes.length > MAX_RECORD_BYTES) throw tooLong(bytes.length)
   return bytes

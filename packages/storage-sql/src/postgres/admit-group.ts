@@ -1,11 +1,11 @@
 /** Admitting and sealing a group in memory, while its transaction holds the head. Pure but for the view it is given. */
-import type { ChangeSet, CommitReceipt, ReadFault } from "@flyball/core/storage"
+import type { ChangeSet, CommitReceipt, Fate, Head, ReadFault } from "@flyball/core/storage"
 import {
   admit,
-  emptyHead,
   erasures,
   isRepeat,
   receiptOf,
+  sealDrafts,
   StorageConflict,
   StorageUnavailable,
   storeTimeMs,
@@ -15,8 +15,7 @@ import type { Crypto } from "@flyball/evidence"
 import { Exit } from "effect"
 import type { GroupView } from "./group-view.ts"
 import type { PreparedChange } from "./prepare.ts"
-import { sealPrepared, sizeProblem } from "./seal.ts"
-import type { GroupRows } from "./writes.ts"
+import type { GroupRows, SealedRow } from "./writes.ts"
 
 /** What becomes of one ChangeSet. A defect is a bug of its planner, and its own only. */
 export type Answer = Exit.Exit<CommitReceipt, StorageConflict | ReadFault>
@@ -55,19 +54,15 @@ export const admitGroup = (
       return Exit.fail(new StorageUnavailable({ reason: untimely, wrote: "no" }))
     const { conflicts, fates } = admit(prepared.change, view)
     if (conflicts.length > 0) return Exit.fail(new StorageConflict({ conflicts }))
-    const fresh = prepared.drafts.filter((_, index) => fates[index]!._tag === "Fresh")
-    const problem = firstProblem(fresh.map((draft, index) => sizeProblem(draft, (view.head?.seq ?? -1) + 1 + index)))
-    if (problem !== null) return Exit.die(new Error(problem))
-
     const before = view.head
-    const sealed = fresh.map((draft) => {
-      const made = sealPrepared(crypto, view.head ?? emptyHead(), atMs, draft)
-      view.head = { seq: made.seq, hash: made.hash, atMs }
-      rows.sealed.push(made)
-      return made
-    })
-    const receipt = receiptOf(before, fates, sealed, (seq) => view.headAt(seq))
-    writeSealed(view, sealed)
+    const sealed = sealFresh(crypto, before, atMs, prepared, fates)
+    if (Exit.isFailure(sealed)) return Exit.failCause(sealed.cause)
+    const made = sealed.value
+    const last = made.at(-1)
+    if (last !== undefined) view.head = { seq: last.seq, hash: last.hash, atMs: last.atMs }
+    rows.sealed.push(...made)
+    const receipt = receiptOf(before, fates, made, (seq) => view.headAt(seq))
+    writeSealed(view, made)
     writePuts(view, rows, prepared)
     writeDeletes(view, rows, prepared.change.deletes ?? [])
     for (const part of erasures(prepared.change, receipt)) {
@@ -84,18 +79,27 @@ export const admitGroup = (
   return { answers, rows }
 }
 
-const firstProblem = (problems: ReadonlyArray<string | null>): string | null =>
-  problems.find((problem) => problem !== null) ?? null
+/** Seals what is new of one ChangeSet. A draft that breaks the format is a bug of its planner, and its own only. */
+const sealFresh = (
+  crypto: Crypto,
+  head: Head | null,
+  atMs: number,
+  { change, drafts }: PreparedChange,
+  fates: ReadonlyArray<Fate>
+): Exit.Exit<ReadonlyArray<SealedRow>> => {
+  const isFresh = (_: unknown, index: number): boolean => fates[index]!._tag === "Fresh"
+  const fresh = (change.records ?? []).filter(isFresh)
+  try {
+    const sealed = sealDrafts(crypto, head, atMs, drafts.filter(isFresh))
+    return Exit.succeed(sealed.map(({ parts, record }, index) => ({ ...record, parts, once: fresh[index]!.once })))
+  } catch (error) {
+    return Exit.die(error)
+  }
+}
 
-const writeSealed = (view: GroupView, sealed: GroupRows["sealed"]): void => {
-  for (const {
-    seq,
-    hash,
-    atMs,
-    prepared: { draft, parts }
-  } of sealed) {
-    if (draft.once !== undefined)
-      view.knowOnce(draft.once.scope, draft.once.key, draft.once.digest, { seq, hash, atMs })
+const writeSealed = (view: GroupView, sealed: ReadonlyArray<SealedRow>): void => {
+  for (const { atMs, hash, once, parts, seq } of sealed) {
+    if (once !== undefined) view.knowOnce(once.scope, once.key, once.digest, { seq, hash, atMs })
     for (const { name } of parts) view.knowPart(seq, name, "present")
   }
 }

@@ -18,7 +18,7 @@ const tablesOf = (changes: ReadonlyArray<ChangeSet>) => {
   )
   const { once, state } = lookupsIn("s")(prepared)
   const view = new GroupView()
-  view.head = { seq: 0, hash: zeros.bytes(32), atMs: 0 }
+  view.head = { seq: 0, hash: nodeCrypto.sha256(zeros.bytes(1)), atMs: 0 }
   for (const { read } of state) read(view, [])
   const tables = (queries: ReadonlyArray<{ readonly sql: string }>) =>
     queries.map(({ sql }) => /(?:INSERT INTO|UPDATE|FROM|JOIN) "s"\.(\w+)/.exec(sql)?.[1])

@@ -5,14 +5,19 @@
  * driver takes twice as long to
  * encode an array of byte strings. Whole numbers travel as the text of arrays.
  */
-import type { DocumentPut } from "@flyball/core/storage"
+import type { DocumentPut, IdempotencyKey, SealedPart, StoredRecord } from "@flyball/core/storage"
 import type { GroupOutbox } from "./group-outbox.ts"
 import { inSchema } from "./migrations.ts"
 import type { TreeNode } from "./open-tile.ts"
 import { outboxQueries, outboxWrites } from "./outbox-writes.ts"
 import type { Query } from "./pipeline.ts"
-import type { Sealed } from "./seal.ts"
 import { intArray, textArray } from "./sessions.ts"
+
+/** A sealed record with what is stored beside it. */
+export interface SealedRow extends StoredRecord {
+  readonly parts: ReadonlyArray<SealedPart>
+  readonly once: IdempotencyKey | undefined
+}
 
 /** A document as the group leaves it. */
 export interface FinalPut {
@@ -25,7 +30,7 @@ export interface FinalPut {
 
 /** Everything a group writes. */
 export interface GroupRows {
-  readonly sealed: Array<Sealed>
+  readonly sealed: Array<SealedRow>
   readonly nodes: ReadonlyArray<TreeNode>
   /** By collection and id. */
   readonly puts: Map<string, FinalPut>
@@ -98,7 +103,7 @@ export const writesIn = (schema: string): ((rows: GroupRows) => ReadonlyArray<Qu
 }
 
 /** Hash and bytes of each record, one after the other. Offsets count from 1. */
-const records = (sql: Texts, sealed: ReadonlyArray<Sealed>): Query => {
+const records = (sql: Texts, sealed: ReadonlyArray<SealedRow>): Query => {
   const at: Array<number> = []
   const length: Array<number> = []
   let end = 1
@@ -112,8 +117,8 @@ const records = (sql: Texts, sealed: ReadonlyArray<Sealed>): Query => {
     sealed.flatMap(({ hash, bytes }) => [hash, bytes]),
     end - 1
   )
-  const kinds = sealed.map(({ prepared }) => prepared.draft.kind)
-  const agents = sealed.map(({ prepared }) => prepared.draft.agentId ?? "")
+  const kinds = sealed.map(({ kind }) => kind)
+  const agents = sealed.map(({ agentId }) => agentId ?? "")
   return {
     sql: sql.records,
     params: [String(seq), String(atMs), blob, textArray(kinds), textArray(agents), intArray(at), intArray(length)]
@@ -121,9 +126,9 @@ const records = (sql: Texts, sealed: ReadonlyArray<Sealed>): Query => {
 }
 
 /** Salt and bytes of each part, one after the other. */
-const parts = (sql: Texts, sealed: ReadonlyArray<Sealed>): ReadonlyArray<Query> => {
+const parts = (sql: Texts, sealed: ReadonlyArray<SealedRow>): ReadonlyArray<Query> => {
   const first = sealed[0]?.seq ?? 0
-  const all = sealed.flatMap(({ seq, prepared }) => prepared.parts.map((part) => ({ up: seq - first, ...part })))
+  const all = sealed.flatMap(({ parts: own, seq }) => own.map((part) => ({ up: seq - first, ...part })))
   return chunks(all, ({ bytes }) => bytes.length).map((some) => {
     const at: Array<number> = []
     let end = 1
@@ -150,13 +155,11 @@ const parts = (sql: Texts, sealed: ReadonlyArray<Sealed>): ReadonlyArray<Query> 
   })
 }
 
-const once = (sql: Texts, sealed: ReadonlyArray<Sealed>): ReadonlyArray<Query> => {
+const once = (sql: Texts, sealed: ReadonlyArray<SealedRow>): ReadonlyArray<Query> => {
   const first = sealed[0]?.seq ?? 0
-  const all = sealed.flatMap(({ seq, prepared: { draft, digest } }) =>
-    draft.once === undefined ? [] : [{ up: seq - first, ...draft.once, digest: digest! }]
-  )
+  const all = sealed.flatMap(({ once: taken, seq }) => (taken === undefined ? [] : [{ up: seq - first, ...taken }]))
   if (all.length === 0) return []
-  const blob = Buffer.concat(all.map(({ digest }) => digest))
+  const blob = Buffer.concat(all.map(({ digest }) => Buffer.from(digest, "hex")))
   return [
     {
       sql: sql.once,
@@ -259,7 +262,7 @@ const forgotten = (sql: Texts, { forgotten: all }: GroupRows): ReadonlyArray<Que
         }
       ]
 
-const head = (sql: Texts, last: Sealed | undefined): ReadonlyArray<Query> =>
+const head = (sql: Texts, last: SealedRow | undefined): ReadonlyArray<Query> =>
   last === undefined ? [] : [{ sql: sql.head, params: [String(last.seq), last.hash, String(last.atMs)] }]
 
 /** Cuts rows into runs of bounded size. */

@@ -62,7 +62,6 @@ export interface BatchedPut {
 
 export interface BatchedPart {
   readonly name: Name
-  readonly salt: Uint8Array
   readonly bytes: Uint8Array
 }
 
@@ -70,8 +69,10 @@ export interface BatchedRecord {
   readonly kind: Name
   /** Index in {@link BatchedChange.agents}; {@link noName} when it is about no agent. */
   readonly agent: number
-  /** UTF-8 of the canonical body. */
-  readonly body: Uint8Array
+  /** The canonical body. */
+  readonly bodyText: string
+  /** 32 bytes for each part, in order. */
+  readonly salts: Uint8Array
   readonly parts: ReadonlyArray<BatchedPart>
   readonly once: { readonly scope: Name; readonly key: string; readonly digest: Uint8Array } | null
 }
@@ -138,8 +139,9 @@ export const readBatch = (buffer: ArrayBuffer): ReadonlyArray<BatchedChange> => 
     records: times(from.u32(), () => ({
       kind: from.u32(),
       agent: from.u32(),
-      body: from.bytes(),
-      parts: times(from.u8(), () => ({ name: from.u32(), salt: from.raw(32), bytes: from.bytes() })),
+      bodyText: from.text(),
+      salts: from.bytes(),
+      parts: times(from.u8(), () => ({ name: from.u32(), bytes: from.bytes() })),
       once: from.u8() === 0 ? null : { scope: from.u32(), key: from.text(), digest: from.raw(32) }
     })),
     erase: times(from.u32(), () => ({ seq: from.f64(), name: from.u32(), by: from.u32() })),

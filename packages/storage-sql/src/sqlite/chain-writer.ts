@@ -5,10 +5,19 @@
  * writer's lock says nobody else moves it.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import { storeTimeMs, timeProblem } from "@flyball/core/thread"
-import type { ClaimRequest, Conflict, ForgetAnswer, ForgetRequest, Head, RecordReceipt } from "@flyball/core/storage"
+import type {
+  ClaimRequest,
+  Conflict,
+  ForgetAnswer,
+  ForgetRequest,
+  Head,
+  RecordReceipt,
+  SealedRecord
+} from "@flyball/core/storage"
+import { commitDraft, sealDrafts, storeTimeMs, timeProblem } from "@flyball/core/thread"
+import { nodeCrypto } from "@flyball/evidence/node/crypto"
 import type { Answer, BatchAnswer } from "./answers.ts"
-import type { BatchedChange } from "./batch.ts"
+import type { BatchedChange, BatchedRecord } from "./batch.ts"
 import { noName, readBatch } from "./batch.ts"
 import { BulkInsert } from "./bulk-insert.ts"
 import { Claims } from "./claims.ts"
@@ -19,7 +28,6 @@ import { IdempotencyKeys } from "./idempotency-keys.ts"
 import { OutboxForget } from "./outbox-forget.ts"
 import { OutboxWriter } from "./outbox-writer.ts"
 import type { ClaimRow } from "./protocol.ts"
-import { Sealer } from "./sealer.ts"
 import { faultOf, StoreDamaged, StoreRefused } from "./sqlite-fault.ts"
 import { Tiles } from "./tiles.ts"
 import { WordsWriter } from "./string-table-writer.ts"
@@ -27,7 +35,6 @@ import { WordsWriter } from "./string-table-writer.ts"
 /** As in core; written out, since a worker loads little. */
 const WEBHOOKS = "webhooks"
 const zeroHash = new Uint8Array(32)
-const noPrev = "0".repeat(64)
 /** Sets of names are few, but nothing bounds them. */
 const keptNamings = 1_000
 const noHead: Head = { seq: -1, hash: zeroHash, atMs: 0 }
@@ -36,7 +43,6 @@ const noHead: Head = { seq: -1, hash: zeroHash, atMs: 0 }
 export class ChainWriter {
   readonly #db: DatabaseSync
   readonly #words: WordsWriter
-  readonly #sealer = new Sealer()
   readonly #tiles: Tiles
   readonly #documents: Documents
   readonly #once: IdempotencyKeys
@@ -51,13 +57,11 @@ export class ChainWriter {
   #head: Head | null = null
   /** Whether the batch may have left a delivery that is not finished. */
   #owed = false
-  /** Hash of the head in hex digits, as the next record says it. */
-  #prev = noPrev
 
   constructor(db: DatabaseSync) {
     this.#db = db
     this.#words = new WordsWriter(db)
-    this.#tiles = new Tiles(db, this.#sealer)
+    this.#tiles = new Tiles(db)
     this.#documents = new Documents(db)
     this.#once = new IdempotencyKeys(db)
     this.#outbox = new OutboxWriter(db, this.#words)
@@ -73,13 +77,11 @@ export class ChainWriter {
   #load(): void {
     this.#records.clear()
     this.#parts.clear()
-    this.#sealer.reuse()
     const last = this.#rows.last.get()
     this.#head =
       last === undefined
         ? null
         : { seq: last["seq"] as number, hash: last["hash"] as Uint8Array, atMs: last["at_ms"] as number }
-    this.#prev = this.#head === null ? noPrev : Buffer.from(this.#head.hash).toString("hex")
     this.#tiles.load((this.#head?.seq ?? -1) + 1)
     this.#words.forget()
     this.#namings.clear()
@@ -210,41 +212,54 @@ export class ChainWriter {
     seqs: ReadonlyArray<number>,
     naming: Naming
   ): ReadonlyArray<RecordReceipt> {
-    const atMs = storeTimeMs(nowMs, this.#head)
-    const agentNumbers: Array<number> = []
-    return records.map((record, index) => {
-      const seq = seqs[index]!
-      if (seq !== (this.#head?.seq ?? -1) + 1) return this.#receiptOf(seq)
-      if (!this.#sealer.hasRoom) this.#flush()
-      const names = record.parts.map(({ name }) => naming.text(name))
-      const { bytes, hash, hex } = this.#sealer.seal({
-        atMs,
-        seq,
-        names,
-        body: record.body,
-        kind: naming.text(record.kind),
-        commitments: record.parts.map((part, position) => this.#sealer.commitment(names[position]!, part)),
-        prev: this.#prev
-      })
-      if (
-        this.#records.add(
-          seq,
-          naming.intern(record.kind),
-          record.agent === noName ? null : (agentNumbers[record.agent] ??= this.#words.intern(agents[record.agent]!)),
-          atMs,
-          hash,
-          bytes
+    let next = (this.#head?.seq ?? -1) + 1
+    const fresh: Array<BatchedRecord> = []
+    records.forEach((record, index) => {
+      if (seqs[index] !== next) return
+      fresh.push(record)
+      next += 1
+    })
+    const agentOf = (index: number): string | null => (index === noName ? null : agents[index]!)
+    const sealed = sealDrafts(
+      nodeCrypto,
+      this.#head,
+      nowMs,
+      fresh.map(({ agent, bodyText, kind, parts, salts }) =>
+        commitDraft(
+          nodeCrypto,
+          {
+            agentId: agentOf(agent),
+            bodyText,
+            kind: naming.text(kind),
+            parts: parts.map(({ bytes, name }) => ({ name: naming.text(name), bytes }))
+          },
+          salts
         )
       )
-        this.#sealer.reuse()
-      record.parts.forEach((part, position) =>
-        this.#parts.add(seq * partsPerRecord + position, naming.intern(part.name), part.salt, part.bytes)
-      )
-      this.#tiles.append(seq, hash)
-      this.#head = { seq, hash, atMs }
-      this.#prev = hex
-      return { seq, hash, atMs, duplicate: false }
+    )
+    sealed.forEach((one, index) => this.#insert(one, fresh[index]!, naming))
+    let used = 0
+    return seqs.map((seq): RecordReceipt => {
+      const made = sealed[used]?.record
+      if (made?.seq !== seq) return this.#receiptOf(seq)
+      used += 1
+      return { seq, hash: made.hash, atMs: made.atMs, duplicate: false }
     })
+  }
+
+  /** Adds the rows of a sealed record, which becomes the head. */
+  #insert(
+    { parts, record: { agentId, atMs, bytes, hash, seq } }: SealedRecord,
+    draft: BatchedRecord,
+    naming: Naming
+  ): void {
+    const agent = agentId === null ? null : this.#words.intern(agentId)
+    this.#records.add(seq, naming.intern(draft.kind), agent, atMs, hash, bytes)
+    parts.forEach(({ bytes: content, salt }, position) =>
+      this.#parts.add(seq * partsPerRecord + position, naming.intern(draft.parts[position]!.name), salt, content)
+    )
+    this.#tiles.append(seq, hash)
+    this.#head = { seq, hash, atMs }
   }
 
   /** Claims deliveries, in a transaction of their own. */
@@ -269,7 +284,6 @@ export class ChainWriter {
     this.#words.flush()
     this.#records.flush()
     this.#parts.flush()
-    this.#sealer.reuse()
     this.#documents.flush()
     this.#outbox.flush()
   }

@@ -4,8 +4,7 @@
  */
 import type { OutboxDraft } from "@flyball/core/thread"
 import type { ChangeSet, RecordDraft } from "@flyball/core/storage"
-import { saltBytes } from "@flyball/core/storage"
-import { recordBodyText } from "@flyball/evidence"
+import { bodyTextOf, saltBytes } from "@flyball/core/storage"
 import { anyVersion, batchHeaderBytes, noName, PackedChange } from "./batch.ts"
 import { PackWriter, Scratch } from "./packed.ts"
 
@@ -29,7 +28,7 @@ let slabUsed = 0
  */
 export const prepare = (change: ChangeSet, salts: Uint8Array, outbox: OutboxDraft | null): PackedChange => {
   const { deletes = [], expects = [], puts = [], records = [], erase = [], forget = [] } = change
-  const bodies = records.map((draft) => draft.bodyText ?? recordBodyText(draft.kind, draft.body))
+  const bodies = records.map(bodyTextOf)
   const documents = puts.map(({ body }) => JSON.stringify(body))
   const bytes = contentBytes(records, bodies, documents) + outboxUnits(outbox)
   const out = new PackWriter(bytes + records.length * frameBytes + slackBytes, scratch)
@@ -176,10 +175,10 @@ const packRecords = (
     if (agentId === null) out.u32(noName)
     else out.u32(agents.indexOf(agentId))
     out.text(bodies[index]!)
+    out.bytes(salts.subarray(salted, (salted += parts.length * saltBytes)))
     out.u8(parts.length)
     for (const part of parts) {
       out.u32(names.indexOf(part.name))
-      out.raw(salts.subarray(salted, (salted += saltBytes)))
       if (part.text === undefined) out.bytes(part.bytes)
       else out.text(part.text)
     }

@@ -1,6 +1,7 @@
 /** The stored nodes of the Merkle tree: tiles of 256 hashes, written as they fill. */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import type { Sealer } from "./sealer.ts"
+import { tileRoot } from "@flyball/evidence"
+import { nodeCrypto } from "@flyball/evidence/node/crypto"
 import { StoreDamaged } from "./sqlite-fault.ts"
 
 /** Hashes in a tile: 8 levels of the tree. */
@@ -10,14 +11,12 @@ const hashBytes = 32
 /** Appends record hashes; one instance per writer, inside its transactions. */
 export class Tiles {
   readonly #open = new Uint8Array(width * hashBytes)
-  readonly #sealer: Sealer
   readonly #select: StatementSync
   readonly #insert: StatementSync
   readonly #append: StatementSync
   readonly #recent: StatementSync
 
-  constructor(db: DatabaseSync, sealer: Sealer) {
-    this.#sealer = sealer
+  constructor(db: DatabaseSync) {
     this.#select = db.prepare("SELECT hashes FROM tile WHERE level = ? AND idx = ?")
     this.#insert = db.prepare("INSERT INTO tile (level, idx, hashes) VALUES (?, ?, ?)")
     this.#append = db.prepare("UPDATE tile SET hashes = CAST(hashes || ? AS BLOB) WHERE level = ? AND idx = ?")
@@ -42,7 +41,7 @@ export class Tiles {
     if (seq % width !== width - 1) return
     const index = Math.floor(seq / width)
     this.#insert.run(0, index, this.#open)
-    this.#grow(1, index, this.#sealer.treeRoot(this.#open))
+    this.#grow(1, index, tileRoot(nodeCrypto, this.#open))
   }
 
   /** Adds node `index` of a tile level; a tile that is full by that adds its own root one level up. */
@@ -58,6 +57,6 @@ export class Tiles {
     const hashes = this.#select.get(level, tile)?.["hashes"] as Uint8Array
     if (hashes.length !== width * hashBytes)
       throw new StoreDamaged(`tile ${tile} of level ${level} has ${hashes.length} bytes`)
-    this.#grow(level + 1, tile, this.#sealer.treeRoot(hashes))
+    this.#grow(level + 1, tile, tileRoot(nodeCrypto, hashes))
   }
 }

@@ -13,6 +13,7 @@ const importsOf = (file: URL): ReadonlyArray<string> =>
 const entries: { readonly [specifier: string]: URL } = {
   "@flyball/core/thread": new URL("../../../core/src/thread.ts", import.meta.url),
   "@flyball/evidence": new URL("../../../evidence/src/index.ts", import.meta.url),
+  "@flyball/evidence/node/crypto": new URL("../../../evidence/src/node/crypto.ts", import.meta.url),
   "@flyball/evidence/id": new URL("../../../evidence/src/id.ts", import.meta.url)
 }
 

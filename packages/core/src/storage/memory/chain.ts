@@ -34,7 +34,7 @@ export class ChainTable {
     if (parts.length > 0)
       this.#parts.set(
         record.seq,
-        new Map(parts.map((part) => [part.name, { ...part, seq: record.seq, erasedBy: null }]))
+        new Map(parts.map(({ bytes, name, salt }) => [name, { seq: record.seq, name, salt, bytes, erasedBy: null }]))
       )
     if (once !== undefined) this.#once.set(`${once.scope}\0${once.key}`, { seq: record.seq, digest: once.digest })
   }

@@ -25,7 +25,7 @@ import { type OutboxDraft, owe, wanted, wantedKey } from "../outbox/rules.ts"
 import type { ChangeSet, CommitReceipt, Head, StorageApi } from "../port.ts"
 import { Storage } from "../port.ts"
 import { readDocument, readDocuments } from "../read-documents.ts"
-import { partCount, saltBytes, sealDrafts, selectSalts } from "../seal.ts"
+import { commitDrafts, partCount, saltBytes, sealDrafts } from "../seal.ts"
 import { plannedTimeMs, storeTimeMs, timeProblem } from "../store-time.ts"
 
 /** What the memory store can be told. */
@@ -75,7 +75,8 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
     const isFresh = (index: number): boolean => fates[index]!._tag === "Fresh"
     const fresh = drafts.filter((_, index) => isFresh(index))
     const puts = (change.puts ?? []).map((put) => ({ put, json: JSON.stringify(put.body) }))
-    const sealed = sealDrafts(crypto, head, nowMs, fresh, selectSalts(drafts, salts, isFresh))
+    const committed = commitDrafts(crypto, drafts, salts).filter((_, index) => isFresh(index))
+    const sealed = sealDrafts(crypto, head, nowMs, committed)
 
     documents.write(puts)
     documents.delete(change.deletes ?? [])
