@@ -54,7 +54,7 @@ export {
 export { EnvelopeNumbers, type WrongNumber } from "./envelopes/numbers.ts"
 export { adviceOf } from "./evaluations/advice.ts"
 export { numberedBefore } from "./evaluations/carried-records.ts"
-export { EVALUATION_SCOPE, evaluationId } from "./evaluations/evaluation-id.ts"
+export { EVALUATION_SCOPE, evaluationId, VOID_SCOPE } from "./evaluations/evaluation-id.ts"
 export { foldMeters, mayGiveBack, meterKinds, reservationsOf } from "./evaluations/fold-meters.ts"
 export { GovernedState } from "./evaluations/governed-state.ts"
 export { type GateView, judgePublication } from "./evaluations/judge-publication.ts"

@@ -27,7 +27,14 @@ describe("flyball check", () => {
       out:
         "Chain: 300 records recomputed from the stored bytes; no difference; the last checkpoint covers 300 " +
         "records.\n" +
-        "Replay: 300 records folded, 3 documents compared; no difference.\n",
+        "Replay: 300 records folded, 3 documents compared; no difference.\n" +
+        "Idempotency: 296 keys compared with the records that took them; no difference.\n" +
+        "Not compared:\n" +
+        "  working state: events and deliveries, secrets and letters of webhooks, checkpoints, windows of meters\n" +
+        "  working state: latches, leases, requests for packs, last use of keys, settings\n" +
+        "  look-up keys of documents that several may share\n" +
+        "  documents and idempotency keys of chains that a recovery put aside\n" +
+        "  digests of idempotency keys whose record misses a part\n",
       err: ""
     }))
 
@@ -55,6 +62,29 @@ describe("flyball check", () => {
     )
     assert.match(out, /\n {2}E_\w+ at record \d+: expected [^\n]+, found [^\n]+\n/)
     assert.match(out, /\n {2}and 80 more\n/)
+  })
+
+  it("names the records whose idempotency keys were changed", async () => {
+    const { err, out, status } = await tampered(
+      "once",
+      `
+      DELETE FROM once WHERE seq = 10;
+      UPDATE once SET digest = x'${"00".repeat(32)}' WHERE seq = 11;
+      UPDATE once SET digest = x'' WHERE seq = 12;
+      UPDATE once SET seq = 14 WHERE seq = 13;
+      INSERT INTO once (scope, key, seq, digest) SELECT scope, 'never sent', seq, digest FROM once WHERE seq = 15;`
+    )
+    assert.deepEqual([status, err], [1, ""])
+    assert.match(out, /\nReplay: 300 records folded, 3 documents compared; no difference\.\n/)
+    assert.include(
+      out,
+      "\nIdempotency: 296 keys compared with the records that took them; 5 differences.\nDifferences:\n" +
+        "  record 10: the records say an idempotency key, the table no row\n" +
+        "  record 11 /digest: the records say the digest of what was said, the table another digest\n" +
+        "  record 12 /digest: the records say the digest of what was said, the table none\n" +
+        "  record 13 /seq: the records say 13, the table 14\n" +
+        "  record 15: the records say no row of this key, the table a row\n"
+    )
   })
 
   it("refuses a store that was put back to an older copy than was signed for", async () => {

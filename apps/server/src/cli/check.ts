@@ -50,18 +50,34 @@ const printRetired = ({ checked, findings, origin }: RetiredCheck): void => {
   printList("Findings", findings, findingLine)
 }
 
-const printReplay = ({ differences, documents, records, withheld }: ReplayReport): void => {
+const printReplay = ({ differences: all, documents, onceKeys, records, uncovered, withheld }: ReplayReport): void => {
   const erased = withheld.length === 0 ? "" : `, ${counted(withheld.length, "member")} erased`
+  const differences = all.filter(({ collection }) => collection !== "once")
+  const ofKeys = all.filter(({ collection }) => collection === "once")
   console.log(
     `Replay: ${counted(records, "record")} folded, ${counted(documents, "document")} compared; ` +
-      `${differences.length === 0 ? "no difference" : counted(differences.length, "difference")}${erased}.`
+      `${differing(differences)}${erased}.`
   )
   printList(
     "Differences",
     differences,
     (one) => `${one.collection}/${one.id} ${one.path}: the records say ${one.expected}, the document ${one.found}`
   )
+  console.log(
+    `Idempotency: ${counted(onceKeys, "key")} compared with the records that took them; ${differing(ofKeys)}.`
+  )
+  printList(
+    "Differences",
+    ofKeys,
+    ({ expected, found, id, path }) =>
+      `record ${id}${path === "" ? "" : ` ${path}`}: the records say ${expected}, the table ${found}`
+  )
+  console.log("Not compared:")
+  for (const what of uncovered) console.log(`  ${what}`)
 }
+
+const differing = (differences: ReplayReport["differences"]): string =>
+  differences.length === 0 ? "no difference" : counted(differences.length, "difference")
 
 const printList = <A>(title: string, items: ReadonlyArray<A>, line: (item: A) => string): void => {
   if (items.length === 0) return

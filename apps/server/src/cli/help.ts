@@ -53,7 +53,8 @@ const usage: { readonly [command: string]: Usage } = {
     does: "recomputes the chain, replays the records, compares",
     text:
       "Recomputes the chain from stored bytes, replays the records and compares them with the stored " +
-      "documents.\nExit status 1 on a difference. Reads only; works beside a running server."
+      "documents and idempotency keys.\nLists what it compares with nothing.\nExit status 1 on a " +
+      "difference. Reads only; works beside a running server."
   },
   import: {
     line: "flyball import FILE.ndjson[.gz]… [--org-unit U]",

@@ -1,4 +1,6 @@
-import { givenDatabase } from "@flyball/testkit/postgres"
+import * as PgConnection from "@effect/sql-pg/PgConnection"
+import { freshDatabase, givenDatabase } from "@flyball/testkit/postgres"
+import { Effect, Redacted } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { operator, type Operator, starterFile } from "./testing/commands.ts"
 
@@ -13,6 +15,17 @@ beforeAll(async () => {
 afterAll(async () => {
   await me.leave()
 })
+
+/** Runs statements behind Flyball's back. */
+const run = (url: string, statements: ReadonlyArray<string>): Promise<void> =>
+  Effect.runPromise(
+    Effect.scoped(
+      Effect.gen(function* () {
+        const connection = yield* PgConnection.make({ url: Redacted.make(url) })
+        for (const statement of statements) yield* connection.query(statement, [], false)
+      })
+    )
+  )
 
 /** The server's address with other parts. */
 const address = (change: (url: URL) => void): { readonly FLYBALL_DATABASE_URL: string } => {
@@ -46,6 +59,37 @@ describe("on Postgres", () => {
     const otherKeys = await me.flyball(["serve"], { ...inDatabase, FLYBALL_DATA_DIR: "elsewhere" })
     assert.strictEqual(otherKeys.status, 1)
     assert.match(otherKeys.err, /^flyball serve: the store holds the chain of flyball\.local\/\w+, [^\n]+\n$/)
+  })
+
+  it("a check names the records whose idempotency keys were changed", async () => {
+    const own = await freshDatabase(database.url)
+    const copy = operator()
+    try {
+      const there = { FLYBALL_DATABASE_URL: own.url }
+      assert.strictEqual((await copy.flyball(["import", starterFile], there)).status, 0)
+      await run(own.url, [
+        "DELETE FROM flyball.once WHERE seq = 10",
+        "UPDATE flyball.once SET digest = decode(repeat('00', 32), 'hex') WHERE seq = 11",
+        "UPDATE flyball.once SET digest = '' WHERE seq = 12",
+        "UPDATE flyball.once SET seq = 14 WHERE seq = 13",
+        "INSERT INTO flyball.once (scope, key, seq, digest) SELECT scope, 'never sent', seq, digest FROM " +
+          "flyball.once WHERE seq = 15"
+      ])
+      const { out, status } = await copy.flyball(["check"], there)
+      assert.strictEqual(status, 1)
+      assert.include(
+        out,
+        "\nIdempotency: 296 keys compared with the records that took them; 5 differences.\nDifferences:\n" +
+          "  record 10: the records say an idempotency key, the table no row\n" +
+          "  record 11 /digest: the records say the digest of what was said, the table another digest\n" +
+          "  record 12 /digest: the records say the digest of what was said, the table none\n" +
+          "  record 13 /seq: the records say 13, the table 14\n" +
+          "  record 15: the records say no row of this key, the table a row\nNot compared:\n"
+      )
+    } finally {
+      await copy.leave()
+      await own.drop()
+    }
   })
 
   it.each<[string, (url: URL) => void, string]>([

@@ -263,14 +263,21 @@ describe("flyball recover", () => {
 
   it("is explained by the records of both chains, which check recomputes", async () => {
     const total = copied + 31
-    assert.deepEqual(await me.flyball(["check"]), {
-      status: 0,
-      out:
-        "Chain: 31 records recomputed from the stored bytes; no difference; the last checkpoint covers 31 records.\n" +
-        `Put aside: ${ORIGIN}, ${copied} records recomputed; as the next chain says of them.\n` +
-        `Replay: ${total} records folded, 3 documents compared; no difference.\n`,
-      err: ""
-    })
+    const checked = await me.flyball(["check"])
+    const [compared] = checked.out.split("Not compared:\n")
+    assert.deepEqual(
+      { ...checked, out: compared },
+      {
+        status: 0,
+        out:
+          "Chain: 31 records recomputed from the stored bytes; no difference; the last checkpoint covers 31 " +
+          "records.\n" +
+          `Put aside: ${ORIGIN}, ${copied} records recomputed; as the next chain says of them.\n` +
+          `Replay: ${total} records folded, 3 documents compared; no difference.\n` +
+          "Idempotency: 30 keys compared with the records that took them; no difference.\n",
+        err: ""
+      }
+    )
     copyFileSync(me.path(".flyball", "flyball.db.retired-1"), me.path("retired"))
     rmSync(me.path(".flyball", "flyball.db.retired-1"))
     const { out, status } = await me.flyball(["check"])

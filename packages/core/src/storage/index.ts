@@ -57,7 +57,8 @@ export type {
   Rehashed,
   StorageApi,
   StoredPart,
-  StoredRecord
+  StoredRecord,
+  TakenKey
 } from "./port.ts"
 export { Storage } from "./port.ts"
 export { type DocumentText, LIST_UNITS, listDocuments, readDocument, readDocuments, unitsOf } from "./read-documents.ts"

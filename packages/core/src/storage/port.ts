@@ -190,6 +190,15 @@ export interface Rehashed {
   readonly last: Head
 }
 
+/** A once key that is taken. */
+export interface TakenKey {
+  readonly scope: string
+  readonly key: string
+  readonly seq: number
+  /** Null once it was forgotten. */
+  readonly digest: string | null
+}
+
 /** What goes wrong in any read. */
 export type ReadFault = StorageUnavailable | StorageCorrupt
 
@@ -225,6 +234,11 @@ export interface StorageApi {
     ReadonlyArray<{ readonly key: string; readonly seq: number; readonly digest: string | null }>,
     ReadFault
   >
+  /** All once keys, in a stable order of the store's own, behind `after` (null: from the first). `limit` 1 to 1,000. */
+  readonly onceKeys: (
+    after: Pick<TakenKey, "scope" | "key"> | null,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<TakenKey>, ReadFault>
   /**
    * `count` node hashes of tree level 8 x `tileLevel`, from index `from`, joined (32 bytes each).
    * Only complete nodes exist: index i of tile level t needs (i + 1) x 256^t records. Fewer come back past the end.

@@ -4,9 +4,7 @@
  * Format 1 writes instants of the years 0000 to 9999. A record with a later one could not be read again.
  */
 
-/**
- * The last millisecond that a record can say. Equal to `LAST_INSTANT_MS` of evidence; a test holds the two together.
- */
+/** The last millisecond that a record can say: `LAST_INSTANT_MS` of evidence. A test compares the two. */
 export const LAST_STORE_MS = 253_402_300_799_999
 
 /** What decides about the store's time. */
@@ -30,19 +28,16 @@ export const instantMs = (ms: number): number => Math.min(ms, LAST_STORE_MS)
 /**
  * Why nothing can get this time, as half a sentence; null where it can.
  *
- * It refuses what gets the store's time: records, events, deliveries. Working state does not, and a store that is past
- * the end can be opened.
+ * It refuses what gets the store's time: records, events, deliveries. Working state does not, so that a store that is
+ * past the end can be opened.
  */
 export const timeProblem = (nowMs: number, head: Newest | null): string | null => {
   if (head !== null && head.atMs > LAST_STORE_MS) {
-    return (
-      `the newest record is of ${head.atMs} ms since 1970, past the year 9999, and times of records never ` +
-      "decrease; restore a backup from before the clock was wrong"
-    )
+    const found = `the newest record is of ${head.atMs} ms since 1970, past the year 9999`
+    return `${found}, and times of records never decrease; restore a backup from before the clock was wrong`
   }
   const ms = Math.floor(nowMs)
-  return ms <= LAST_STORE_MS
-    ? null
-    : `the clock is at ${ms} ms since 1970, past the year 9999, and a record cannot say such a time; put the ` +
-        "clock right"
+  if (ms <= LAST_STORE_MS) return null
+  const found = `the clock is at ${ms} ms since 1970, past the year 9999`
+  return `${found}, and a record cannot say such a time; put the clock right`
 }

@@ -19,8 +19,7 @@ export type IngestKeyDocument = {
   /** When is told by the record of the revocation. */
   readonly revoked: boolean
   /**
-   * The first characters of the key, in a store of an earlier version until the next start restates the key. Decision
-   * 0037.
+   * The first characters of the key, in a store of an earlier version until a start restates the key. Decision 0037.
    */
   readonly prefix?: string | null
 }

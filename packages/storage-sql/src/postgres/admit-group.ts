@@ -50,8 +50,9 @@ export const admitGroup = (
   // Asked once: what a group seals has the time of the head or of the clock.
   const untimely = timeProblem(nowMs, view.head)
   const answers = changes.map((prepared): Answer => {
-    if (untimely !== null && (prepared.drafts.length > 0 || prepared.outbox !== null))
+    if (untimely !== null && (prepared.drafts.length > 0 || prepared.outbox !== null)) {
       return Exit.fail(new StorageUnavailable({ reason: untimely, wrote: "no" }))
+    }
     const { conflicts, fates } = admit(prepared.change, view)
     if (conflicts.length > 0) return Exit.fail(new StorageConflict({ conflicts }))
     const before = view.head

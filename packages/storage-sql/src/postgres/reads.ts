@@ -7,10 +7,12 @@ import type {
   RecordQuery,
   StorageApi,
   StoredPart,
-  StoredRecord
+  StoredRecord,
+  TakenKey
 } from "@flyball/core/storage"
 import {
   isStorable,
+  limitProblem,
   LIST_UNITS,
   listDocuments,
   maxRows,
@@ -52,6 +54,8 @@ const text = {
     "= ANY ($1::int8[]) ORDER BY seq, name",
   once: `SELECT k.key, o.seq::float8 AS seq, o.digest FROM unnest($2::text[]) WITH ORDINALITY AS k(key, n)
     JOIN flyball.once o ON o.scope = $1::text AND o.key = k.key ORDER BY k.n`,
+  onceKeys: `SELECT scope, key, seq::float8 AS seq, digest FROM flyball.once
+    WHERE (scope, key) > ($1::text, $2::text) ORDER BY scope, key LIMIT $3::int8`,
   leaves:
     "SELECT string_agg(hash, ''::bytea ORDER BY seq) AS hashes FROM flyball.records WHERE seq >= $1::int8 AND " +
     "seq < $2::int8",
@@ -62,7 +66,7 @@ const text = {
 
 type Reads = Pick<
   StorageApi,
-  "asOf" | "head" | "get" | "find" | "list" | "record" | "records" | "parts" | "once" | "hashes"
+  "asOf" | "head" | "get" | "find" | "list" | "record" | "records" | "parts" | "once" | "onceKeys" | "hashes"
 > & { readonly outbox: Omit<OutboxApi, "claim" | "missed" | "forget"> }
 
 /** Makes the reads for one schema, of the store whose head is the table `home`. */
@@ -121,14 +125,14 @@ export const readsIn = (readers: Connections, schema: string, home: number): Rea
       const asked = [...new Set(keys)].filter(isStorable)
       if (!isStorable(scope) || asked.length === 0) return []
       const rows = yield* ask(text.once, [scope, asked])
-      return rows.map((row) => {
-        const digest = row["digest"] as Uint8Array
-        return {
-          key: row["key"] as string,
-          seq: row["seq"] as number,
-          digest: digest.length === 0 ? null : toHex(digest)
-        }
-      })
+      return rows.map(onceOf)
+    }),
+    onceKeys: Effect.fnUntraced(function* (after, limit) {
+      invariant(limitProblem(limit))
+      // No key is empty, so that this is before all of them.
+      const { key, scope } = after ?? { key: "", scope: "" }
+      const rows = yield* ask(text.onceKeys, [scope, key, String(limit)])
+      return rows.map((row) => ({ scope: row["scope"] as string, ...onceOf(row) }))
     }),
     hashes: Effect.fnUntraced(function* (tileLevel, from, count) {
       const range = [String(from), String(from + count)]
@@ -195,6 +199,11 @@ const recordOf = (row: Row): StoredRecord => ({
   agentId: row["agent_id"] as string | null,
   atMs: row["at_ms"] as number
 })
+
+const onceOf = (row: Row): Omit<TakenKey, "scope"> => {
+  const digest = row["digest"] as Uint8Array
+  return { key: row["key"] as string, seq: row["seq"] as number, digest: digest.length === 0 ? null : toHex(digest) }
+}
 
 const partOf = (row: Row): StoredPart => {
   const seq = row["seq"] as number

@@ -133,12 +133,25 @@ export class ChainReader {
     const statement = this.#sql("SELECT seq, digest FROM once WHERE scope = ? AND key = ?")
     return [...new Set(keys)].flatMap((key) => {
       const row = statement.get(scopeId, key)
-      if (row === undefined) return []
-      const digest = row["digest"] as Uint8Array
-      return [
-        { key, seq: row["seq"] as number, digest: digest.length === 0 ? null : Buffer.from(digest).toString("hex") }
-      ]
+      return row === undefined ? [] : [onceRow(key, row)]
     })
+  }
+
+  /** All keys, by the number of their scope and by key. */
+  onceKeys(
+    after: { readonly scope: string; readonly key: string } | null,
+    limit: number
+  ): ReadonlyArray<IdempotencyRow & { readonly scope: string }> {
+    const select = (where: string): StatementSync =>
+      this.#sql(`SELECT scope, key, seq, digest FROM once ${where} ORDER BY scope, key LIMIT ?`)
+    const rows =
+      after === null
+        ? select("").all(limit)
+        : select("WHERE (scope, key) > (?, ?)").all(this.#words.find(after.scope), after.key, limit)
+    return rows.map((row) => ({
+      scope: this.#words.text(row["scope"] as number),
+      ...onceRow(row["key"] as string, row)
+    }))
   }
 
   /** Node hashes out of full tiles; at level 0 those past the last full tile come from the records themselves. */
@@ -194,3 +207,8 @@ const pageSql = (agent: boolean, kinds: number, rare: boolean, descending: boole
   `SELECT seq, kind, agent, at_ms, CAST(hash || bytes AS BLOB) FROM record${rare ? " INDEXED BY record_governance" : ""} WHERE seq BETWEEN ? AND ?${agent ? " AND agent = ?" : ""}${
     kinds === 0 ? "" : ` AND kind IN (${new Array(kinds).fill("?").join(", ")})`
   }${rare ? " AND kind > 2" : ""} ORDER BY seq ${descending ? "DESC" : "ASC"} LIMIT ?`
+
+const onceRow = (key: string, row: { readonly [column: string]: unknown }): IdempotencyRow => {
+  const digest = row["digest"] as Uint8Array
+  return { key, seq: row["seq"] as number, digest: digest.length === 0 ? null : Buffer.from(digest).toString("hex") }
+}

@@ -118,25 +118,18 @@ export const refuseHardLinked = (file: string): void => {
   if (found === null || found.nlink < 2) return
   const folder = dirname(real)
   const beside = readdirSync(folder).filter((name) => {
-    const other = orNull(() => statSync(join(folder, name)))
-    return (
-      name !== basename(real) &&
-      other?.ino === found.ino &&
-      other.dev === found.dev &&
-      realName(join(folder, name)) === join(folder, name)
-    )
+    const path = join(folder, name)
+    const other = orNull(() => statSync(path))
+    const isSame = other?.ino === found.ino && other.dev === found.dev
+    return isSame && name !== basename(real) && realName(path) === path
   })
-  const links =
-    found.nlink -
-    1 -
-    beside.filter((name) => name.startsWith(basename(real)) && ownLinks.test(name.slice(basename(real).length))).length
-  if (links < 1) return
+  const isOwn = (name: string): boolean =>
+    name.startsWith(basename(real)) && ownLinks.test(name.slice(basename(real).length))
+  if (found.nlink - 1 - beside.filter(isOwn).length < 1) return
   const others = beside.length === 0 ? "" : ` (here: ${beside.join(", ")})`
-  throw new StoreRefused(
-    `${real} has ${found.nlink} names (hard links)${others}, and a store has one: its log and its lock go by ` +
-      "the name, so that a process under another name does not see the newest commits and may damage the file. " +
-      "Delete the other names; for a copy, run flyball backup"
-  )
+  const why = "its log and its lock go by the name, so a process under another name misses the newest commits"
+  const what = `${real} has ${found.nlink} names (hard links)${others}, and a store has one: ${why}`
+  throw new StoreRefused(`${what} and may damage the file. Delete the other names; for a copy, run flyball backup`)
 }
 
 /** Opens the file for reading beside a writer. It must exist, under one name, and have this version's schema. */

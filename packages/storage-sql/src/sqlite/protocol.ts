@@ -53,6 +53,11 @@ export type WorkerRequest =
     }
   | { readonly op: "records"; readonly query: RecordQuery }
   | { readonly op: "parts"; readonly seqs: ReadonlyArray<number> }
+  | {
+      readonly op: "onceKeys"
+      readonly after: { readonly scope: string; readonly key: string } | null
+      readonly limit: number
+    }
   | { readonly op: "once"; readonly scope: string; readonly keys: ReadonlyArray<string> }
   | { readonly op: "hashes"; readonly tileLevel: number; readonly from: number; readonly count: number }
   | { readonly op: "rehash"; readonly previous: Head | null; readonly to: number }
@@ -109,6 +114,7 @@ export interface WorkerAnswers {
   readonly records: ArrayBuffer
   readonly parts: ArrayBuffer
   readonly once: ReadonlyArray<IdempotencyRow>
+  readonly onceKeys: ReadonlyArray<IdempotencyRow & { readonly scope: string }>
   readonly hashes: ArrayBuffer
   readonly rehash: Rehashed | null
   readonly claim: ClaimRow

@@ -485,7 +485,8 @@ describe("a storage worker that dies", () => {
         startImmediately: true
       })
       // A batch behind a quick one waits in the host for a turn. One that still waits there when the thread is gone
-      // goes to the next thread, and is written.
+      // goes
+      // to the next thread, and is written.
       while (!sent.includes("commit") || !sent.includes("lease")) yield* Effect.yieldNow
       const ended = threads.writer!.crash()
       outside.close()

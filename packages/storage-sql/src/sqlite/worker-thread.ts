@@ -131,7 +131,8 @@ export class WorkerThread {
 
   /**
    * Sends what gathered for this worker. Nothing has if it died meanwhile: its callers have their answers. What
-   * gathered since then is for the next worker, which has a flush of its own.
+   * gathered
+   * since then is for the next worker, which has a flush of its own.
    */
   #flush(worker: StorageWorker): void {
     if (this.#outbox.length === 0 || worker !== this.#worker) return

@@ -1,6 +1,6 @@
 /** Cases on idempotent records. */
 import assert from "node:assert/strict"
-import type { StorageApi } from "@flyball/core/storage"
+import type { StorageApi, TakenKey } from "@flyball/core/storage"
 import { toHex } from "@flyball/evidence"
 import { Effect } from "effect"
 import { storageCase } from "../storage-case.ts"
@@ -291,6 +291,32 @@ export const idempotencyCases = [
         keys.map((key, n) => [key, n + 1, n % 2 === 0 ? "a" : "b"])
       )
       assert.deepEqual(yield* storage.once("agt_2", keys), [])
+    })
+  ),
+  storageCase(
+    "all once keys are listed page by page, each once, forgotten ones too",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      yield* begin(storage)
+      assert.deepEqual(yield* storage.onceKeys(null, 10), [])
+      const at = (scope: string, key: string) => draft({}, { once: { scope, key, digest: digest("a") } })
+      const keys = ["", "b", "a", "caf\u00e9", "\u{1F600}", "\uFFFD"].flatMap((scope) =>
+        ["k2", "k1", "z"].map((key) => [scope, key] as const)
+      )
+      yield* storage.commit({ records: keys.map(([scope, key]) => at(scope, key)) })
+      yield* storage.commit({ forget: [{ scope: "a", key: "k1" }] })
+      const found: Array<TakenKey> = []
+      for (;;) {
+        const page = yield* storage.onceKeys(found.at(-1) ?? null, 4)
+        found.push(...page)
+        if (page.length < 4) break
+      }
+      const bySeq = found
+        .toSorted((one, other) => one.seq - other.seq)
+        .map((one) => [one.scope, one.key, one.seq, one.digest])
+      assert.deepEqual(
+        bySeq,
+        keys.map(([scope, key], index) => [scope, key, index + 1, scope === "a" && key === "k1" ? null : digest("a")])
+      )
     })
   ),
   storageCase(

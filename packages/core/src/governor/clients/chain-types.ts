@@ -133,6 +133,10 @@ export interface CheckInfo {
   readonly ok: boolean
   readonly records: number
   readonly documents: number
+  /** Idempotency keys compared with their records. Differences are under the collection `once`, by record number. */
+  readonly onceKeys: number
+  /** What a store holds and nothing of this was compared with. */
+  readonly uncovered: ReadonlyArray<string>
   readonly differences: ReadonlyArray<{
     readonly collection: string
     readonly id: string

@@ -210,13 +210,8 @@ const ingestKeyProfile: Scrub = {
   without: (document) => {
     const { prefix: _, ...body } = document.body
     // The digest stays: the key is refused because it has no org unit, not because it is unknown.
-    return {
-      put: {
-        ...putOf(document, { ...body, ...erasedKeyProfile(document.id) }),
-        unique: { digest: String(body["digest"]) }
-      },
-      record: null
-    }
+    const put = putOf(document, { ...body, ...erasedKeyProfile(document.id) })
+    return { put: { ...put, unique: { digest: String(body["digest"]) } }, record: null }
   }
 }
 

@@ -18,6 +18,7 @@ import { withRetired } from "../../chain/with-retired.ts"
 import { documentPages } from "../../storage/document-pages.ts"
 import { type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
 import { RetiredStores } from "../../storage/retirement.ts"
+import { checkOnce } from "./check-once.ts"
 import { readRecords } from "./read-records.ts"
 import type { Difference, ExpectedDocument } from "@flyball/rules"
 
@@ -36,6 +37,8 @@ export interface ReplayReport {
   readonly records: number
   /** Documents compared. */
   readonly documents: number
+  /** Idempotency keys compared with their records. Differences are under the collection `once`, by record number. */
+  readonly onceKeys: number
   readonly differences: ReadonlyArray<Difference>
   /**
    * Members that no record can tell any more, because their part was erased. They hold the scrubbed value, and were
@@ -44,7 +47,18 @@ export interface ReplayReport {
   readonly withheld: ReadonlyArray<{ readonly collection: string; readonly id: string; readonly path: string }>
   /** What each agent's records amount to. */
   readonly agents: ReadonlyMap<string, AgentCounts>
+  /** What a store holds and nothing of this was compared with. */
+  readonly uncovered: ReadonlyArray<string>
 }
+
+/** What no record tells, and what the check leaves to others. */
+const UNCOVERED: ReadonlyArray<string> = [
+  "working state: events and deliveries, secrets and letters of webhooks, checkpoints, windows of meters",
+  "working state: latches, leases, requests for packs, last use of keys, settings",
+  "look-up keys of documents that several may share",
+  "documents and idempotency keys of chains that a recovery put aside",
+  "digests of idempotency keys whose record misses a part"
+]
 
 /** The replay checker. */
 export class Replay extends Context.Service<Replay, { readonly check: Effect.Effect<ReplayReport, ReadFault> }>()(
@@ -88,16 +102,24 @@ const check = Effect.fnUntraced(function* (
     documents = compared.documents
     if (still || differences.length === 0) break
   }
-  const all = [...fromRecords, ...state.differences, ...differences]
+  const once = yield* checkOnce(storage, crypto, folded, (keyId) => keyDigestOf(state, keyId))
+  const all = [...fromRecords, ...state.differences, ...differences, ...once.differences]
   return {
     ok: all.length === 0,
     records: before + folded + 1,
     documents,
+    onceKeys: once.keys,
     differences: all,
     withheld: withheldOf(state),
-    agents: state.counts
+    agents: state.counts,
+    uncovered: UNCOVERED
   }
 })
+
+const keyDigestOf = (state: ReplayState, keyId: string): string | undefined => {
+  const digest = state.documents.get("ingest_keys")?.get(keyId)?.body["digest"]
+  return typeof digest === "string" ? digest : undefined
+}
 
 /**
  * Folds the records of the chains before this one, oldest first: the documents were carried over from them. Answers how

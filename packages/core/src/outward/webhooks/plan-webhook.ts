@@ -80,7 +80,7 @@ export const planCreate = ({
 /** Scope of the revocations: by it the record of a webhook's revocation, and so its time, is found again. */
 export const REVOKE_SCOPE = "webhook.revoked"
 /** A webhook is revoked once, whoever does it: all say the same. */
-const REVOKED_DIGEST = "0".repeat(64)
+export const REVOKED_DIGEST = "0".repeat(64)
 
 /**
  * What revoking a webhook changes: null when it is revoked already. What is owed to it is cancelled, and its secret

@@ -1,7 +1,4 @@
-/**
- * Plans the restatement of an ingest key that an earlier version minted: it kept the first characters of the key.
- * Decision 0037.
- */
+/** Plans the restatement of an ingest key of which an earlier version kept the first characters. Decision 0037. */
 import { canonicalBytes } from "@flyball/evidence"
 import type { ChangeSet } from "../../storage/port.ts"
 import { INGEST_KEYS } from "./document.ts"
@@ -18,8 +15,8 @@ export interface RestateCommand {
   readonly key: IngestKeyDocument
   readonly version: number
   /**
-   * The record of this chain that minted the key, while its part `profile` is there; null where it is not, or the chain
-   * before this one minted it.
+   * The record of this chain that minted the key, while its part `profile` is there. Null where it is not, or where the
+   * chain before this one minted the key.
    */
   readonly mintedSeq: number | null
 }
@@ -29,8 +26,7 @@ export const holdsCharacters = (key: IngestKeyDocument): boolean => key.prefix !
 
 /**
  * Decides what restating a key would change: a record says its name and org unit again, the part that also held
- * characters of the key goes, and the
- * document forgets them. Null where there are none.
+ * characters of the key goes, and the document forgets them. Null where there are none.
  *
  * - Fails: never.
  */

@@ -12,7 +12,7 @@ import { holdsCharacters, planRestate } from "./plan-restate.ts"
 const PAGE = 500
 
 const UNDONE =
-  "The first characters of some ingest keys, which an earlier version kept, could not be wiped. The next start " +
+  "An earlier version kept the first characters of some ingest keys, and they were not wiped. The next start " +
   "tries again."
 
 /**

@@ -1,6 +1,6 @@
 /** Sealed records in memory, with their parts, once keys and tile hashes. */
 import type { Crypto } from "@flyball/evidence"
-import type { Head, IdempotencyKey, RecordQuery, StoredPart, StoredRecord } from "../port.ts"
+import type { Head, IdempotencyKey, RecordQuery, StoredPart, StoredRecord, TakenKey } from "../port.ts"
 import type { SealedRecord } from "../seal.ts"
 import { TileHashes } from "./tiles.ts"
 
@@ -49,6 +49,20 @@ export class ChainTable {
 
   once(scope: string, key: string): { readonly seq: number; readonly digest: string | null } | null {
     return this.#once.get(`${scope}\0${key}`) ?? null
+  }
+
+  /** Keys in the order in which they were taken: a map keeps the place of an entry that is set again. */
+  onceKeys(after: Pick<TakenKey, "scope" | "key"> | null, limit: number): ReadonlyArray<TakenKey> {
+    const last = after === null ? null : `${after.scope}\0${after.key}`
+    const out: Array<TakenKey> = []
+    let behind = last === null
+    for (const [slot, taken] of this.#once) {
+      if (out.length === limit) break
+      const end = slot.indexOf("\0")
+      if (behind) out.push({ scope: slot.slice(0, end), key: slot.slice(end + 1), ...taken })
+      else behind = slot === last
+    }
+    return out
   }
 
   /** Deletes the digest of a once key that is taken. */

@@ -148,6 +148,11 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
           return taken === null ? [] : [{ key, ...taken }]
         })
       ),
+    onceKeys: (after, limit) =>
+      Effect.sync(() => {
+        invariant(limitProblem(limit))
+        return chain.onceKeys(after, limit)
+      }),
     hashes: (tileLevel, from, count) => Effect.sync(() => chain.hashes(tileLevel, from, count)),
     outbox: {
       claim: (request) =>
@@ -156,13 +161,8 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
           const head = chain.head()
           const untimely = timeProblem(nowMs, head)
           if (untimely !== null) return Effect.fail(new StorageUnavailable({ reason: untimely, wrote: "no" }))
-          return Effect.succeed(
-            outbox.claim(
-              request,
-              storeTimeMs(nowMs, head),
-              (endpointId) => documents.get(WEBHOOKS, endpointId)?.version ?? 0
-            )
-          )
+          const versionOf = (endpointId: string): number => documents.get(WEBHOOKS, endpointId)?.version ?? 0
+          return Effect.succeed(outbox.claim(request, storeTimeMs(nowMs, head), versionOf))
         }),
       delivery: (id) => Effect.sync(() => outbox.delivery(id)),
       deliveriesOf: (endpointId, page) =>

@@ -86,6 +86,10 @@ export const askedDigest = (crypto: Crypto, input: AskedInput, signalsPart: Uint
   )
 }
 
+/** The digest of a void: it says nothing but which evaluation. */
+export const voidDigest = (crypto: Crypto, evaluationId: string): string =>
+  contentDigest(crypto, JSON.stringify({ evaluation_id: evaluationId }), [])
+
 /**
  * Decides about an action and makes the record that says so: the verdict, everything it depends on, and what it adds to
  * meters.

@@ -16,13 +16,11 @@ import {
   type VoidIn,
   type VoidOut
 } from "@flyball/contract"
-import { canonicalBytes } from "@flyball/evidence"
 import { Context, Effect, Layer } from "effect"
 import { readAgent } from "../../registry/agents/read-agent.ts"
 import { reasonPart } from "../../registry/agents/parts.ts"
 import { TierEvidence } from "../../registry/agents/tier-evidence.ts"
 import { recordHash } from "../../foundation/record-hash.ts"
-import { contentDigest } from "../content/content-digest.ts"
 import { Chain } from "../../chain/chain.ts"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
@@ -41,11 +39,9 @@ import { findEvaluation, readEvaluation } from "./find-evaluation.ts"
 import { readRun, setBefore } from "./latch-runs.ts"
 import { endOf, touchWindows } from "./meter-changes.ts"
 import { meterKeeper } from "./meter-keeper.ts"
+import { voidDigest } from "./plan-evaluation.ts"
 import { EvaluationSteps } from "./ports.ts"
-import { bind, type Binding, hasLatches, mayGiveBack, readSide, reservationsOf } from "@flyball/rules"
-
-/** The once scope of voids: an evaluation is voided once, whoever does it. */
-const VOID_SCOPE = "void"
+import { bind, type Binding, hasLatches, mayGiveBack, readSide, reservationsOf, VOID_SCOPE } from "@flyball/rules"
 
 /** Agents that are remembered as metered; past it all are let go of. */
 const MAX_METERED = 100_000
@@ -206,7 +202,7 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
                 reservations.map(({ window }) => window)
               )
               const end = yield* endOf(storage, id, "void")
-              const digest = contentDigest(crypto, canonicalText({ evaluation_id: id }), [])
+              const digest = voidDigest(crypto, id)
               const {
                 records: [receipt]
               } = yield* storage.commit({
@@ -233,5 +229,3 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
     })
   )
 }
-
-const canonicalText = (value: unknown): string => new TextDecoder().decode(canonicalBytes(value))
