@@ -168,7 +168,7 @@ function* once(
     else if (reported !== null && (there.seq !== reported.seq || there.hash !== reported.hash))
       yield (
         `${ref} was acknowledged as ${what} at ${reported.seq} with ${reported.hash}, and is at ` +
-        `${there.seq} with ${there.hash}`
+          `${there.seq} with ${there.hash}`
       )
   }
 }
@@ -182,7 +182,7 @@ function* erasures(book: Book, { erased, witnessed }: Facts, contents: Contents)
     else if (part.erasedBy !== by || (part.text === null) !== (by !== null))
       yield (
         `the arguments of ${ref} are erased by ${part.erasedBy}, ` +
-        `${part.text === null ? "are gone" : "are there"}, and the record is ${by}`
+          `${part.text === null ? "are gone" : "are there"}, and the record is ${by}`
       )
   }
 }
