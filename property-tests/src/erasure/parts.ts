@@ -17,6 +17,10 @@ export const placesWithoutText: ReadonlyMap<string, string> = new Map([
   ["chain.genesis/previous", "what a chain says of the one before it: digests and signatures, never erased"],
   ["chain.genesis/reason", "told on the host when a chain is given up, by no call; a test of its own erases it"],
   ["envelope.published/backtest", "counts and ids of evaluations"],
+  [
+    "ingest_key.restated/profile",
+    "only the first start of a store from before hints writes it; its own test erases it"
+  ],
   ["part.erased/authority", "who erased, as a pseudonym: never erased"],
   ["webhook.changed/endpoint", "nothing writes it yet: a webhook's address cannot be changed"]
 ])

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process"
-import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { gunzipSync, zstdDecompressSync } from "node:zlib"
@@ -152,6 +152,8 @@ describe("flyball export", () => {
       }
     }
     assert.deepEqual(contentsOf(data), before)
+    // A store with a second name is refused, whoever made it.
+    rmSync(me.path("hard.evp"))
     assert.strictEqual((await me.flyball(["check"])).status, 0)
   })
 
