@@ -44,7 +44,8 @@ import {
   versionStatuses,
   waiverStatuses,
   webhookCauses,
-  webhookStatuses
+  webhookStatuses,
+  tierConditions
 } from "@flyball/contract"
 import { conditionsOf, MAX_WAIVER_MS, ORPHAN_GRACE_MS, serverSignalNames, transitions } from "@flyball/core"
 import { recordKinds } from "@flyball/evidence"
@@ -87,6 +88,7 @@ export const metaOut = (version: string, tenantId: string): MetaOut => ({
     server_signal: serverSignalNames,
     settled_status: settledStatuses,
     suspended_reason: suspensionCauses,
+    tier_condition: tierConditions,
     waiver_status: waiverStatuses,
     webhook_cause: webhookCauses,
     webhook_status: webhookStatuses
