@@ -1,11 +1,14 @@
 /**
- * `npm run check`: types, lint, import floors, the verifier's closure, the lock file. Prints what is wrong and exits 1.
+ * `npm run check`: types, lint, import floors, avoided words, the verifier's closure, the lock file.
+ *
+ * Prints each violation and exits 1 if there is one.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { dirname, join, posix } from "node:path"
 import { fileURLToPath } from "node:url"
 import { checkFloors, closureOf, folderCycles, packagesWithoutCycles } from "./floors.ts"
+import { checkWords } from "./words.ts"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..")
 const problems: Array<string> = []
@@ -76,6 +79,12 @@ report(
     )
   )
 )
+
+const pages = globSync(["**/*.md"], { cwd: root, exclude: ["**/node_modules/**", "**/dist/**"] })
+  .map((path) => path.split("\\").join("/"))
+  .sort()
+  .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }))
+report("plain words (scripts/check/words.ts)", checkWords([...sources, ...pages]))
 
 const entry = "apps/verify/src/main.ts"
 const closure = closureOf(new Map(sources.map((file) => [file.path, file.text])), entry, workspaceEntries())
