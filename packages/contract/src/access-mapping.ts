@@ -5,6 +5,7 @@
 import { Schema } from "effect"
 import { defaulted, identifier, integer, leftOut, list, name, oneOf, optional, text } from "./fields.ts"
 import { roles } from "./session.ts"
+import { inDocument, inPart, showsRecords } from "./place.ts"
 
 /** Claims that a rule can match. */
 export const mappingClaims = ["roles", "groups", "user_ids"] as const
@@ -37,10 +38,13 @@ export type MappingIn = typeof MappingIn.Type
 
 /** The mapping in force. `version` 0: none was ever set. */
 export const MappingOut = Schema.Struct({
-  rules: Schema.Array(Schema.Struct({ ...MappingRule.fields, id: Schema.String, org_unit: Schema.String })),
-  trust_canonical: Schema.Boolean,
-  version: Schema.Int
-})
+  rules: inPart(
+    "mapping",
+    Schema.Array(Schema.Struct({ ...MappingRule.fields, id: Schema.String, org_unit: Schema.String }))
+  ),
+  trust_canonical: inPart("mapping", Schema.Boolean),
+  version: inDocument(Schema.Int)
+}).annotate(showsRecords(["mapping.changed"], { body: ["rules", "writer"] }))
 export type MappingOut = typeof MappingOut.Type
 
 const claimValues = list(text(0, CLAIM_LIMIT), 0, 1_000)

@@ -16,6 +16,7 @@ import {
   text
 } from "./fields.ts"
 import { pageOf } from "./page.ts"
+import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords, wholePart } from "./place.ts"
 
 /** How much an agent may do by itself, least first. */
 export const autonomyTiers = ["L0", "L1", "L2", "L3", "L4"] as const
@@ -49,21 +50,21 @@ export type RiskClass = (typeof riskClasses)[number]
 
 /** Body of POST /agents. An ingest key may leave `org_unit` out; then it is the key's. */
 export const AgentCreate = Schema.Struct({
-  name: name(200),
-  description: optional(text(0, 4_000)),
-  owner_name: optional(name(200)),
-  owner_email: optional(email),
-  org_unit: Schema.optionalKey(orgUnit),
-  autonomy_tier: optional(oneOf(autonomyTiers)),
-  blast_radius: optional(jsonObject),
-  recert_due_at: optional(instant),
-  purpose: optional(text(0, 4_000)),
-  agent_version: optional(line(200)),
-  framework: optional(line(200)),
-  model_ids: optional(list(identifier(200), 0, 64)),
-  risk_class: optional(oneOf(riskClasses)),
-  labels: optional(jsonObject)
-})
+  name: inPart("profile", name(200)),
+  description: inPart("profile", optional(text(0, 4_000))),
+  owner_name: inPart("owner", optional(name(200))),
+  owner_email: inPart("owner", optional(email)),
+  org_unit: inPart("profile", Schema.optionalKey(orgUnit)),
+  autonomy_tier: inBody(optional(oneOf(autonomyTiers))),
+  blast_radius: inPart("profile", optional(jsonObject)),
+  recert_due_at: inBody(optional(instant)),
+  purpose: inPart("profile", optional(text(0, 4_000))),
+  agent_version: inPart("profile", optional(line(200))),
+  framework: inPart("profile", optional(line(200))),
+  model_ids: inPart("profile", optional(list(identifier(200), 0, 64))),
+  risk_class: inBody(optional(oneOf(riskClasses))),
+  labels: inPart("profile", optional(jsonObject))
+}).annotate(becomesRecord("agent.registered"))
 export type AgentCreate = typeof AgentCreate.Type
 
 /**
@@ -88,19 +89,28 @@ export const AgentUpdate = Schema.Struct({ ...description, if_version: optional(
 export type AgentUpdate = typeof AgentUpdate.Type
 
 /** Body of POST /agents/{agent_id}/suspend, which may be left out. */
-export const SuspendIn = Schema.Struct({ reason: optional(text(0, 1_000)) })
+export const SuspendIn = Schema.Struct({ reason: wholePart("reason", optional(text(0, 1_000))) }).annotate(
+  becomesRecord("agent.suspended")
+)
 export type SuspendIn = typeof SuspendIn.Type
 
 /** Body of POST /agents/{agent_id}/transfer-ownership. */
-export const OwnershipTransfer = Schema.Struct({ owner_name: name(200), owner_email: email })
+export const OwnershipTransfer = Schema.Struct({
+  owner_name: inPart("owner", name(200)),
+  owner_email: inPart("owner", email)
+}).annotate(becomesRecord("agent.owner_transferred"))
 export type OwnershipTransfer = typeof OwnershipTransfer.Type
 
 /** Body of POST /agents/{agent_id}/disown. */
-export const DisownIn = Schema.Struct({ reason: reason(1_000) })
+export const DisownIn = Schema.Struct({ reason: wholePart("reason", reason(1_000)) }).annotate(
+  becomesRecord("agent.orphaned")
+)
 export type DisownIn = typeof DisownIn.Type
 
 /** Body of POST /agents/{agent_id}/recertify. */
-export const RecertifyIn = Schema.Struct({ recert_due_at: instant })
+export const RecertifyIn = Schema.Struct({ recert_due_at: inBody(instant) }).annotate(
+  becomesRecord("agent.recertified")
+)
 export type RecertifyIn = typeof RecertifyIn.Type
 
 /**
@@ -108,33 +118,62 @@ export type RecertifyIn = typeof RecertifyIn.Type
  * `effective_tier` is the tier at which an active agent acts: below `autonomy_tier` while it lacks a condition of that.
  */
 export const Agent = Schema.Struct({
-  id: Schema.String,
-  tenant_id: Schema.String,
-  name: Schema.String,
-  description: Schema.NullOr(Schema.String),
-  owner_name: Schema.NullOr(Schema.String),
-  owner_email: Schema.NullOr(Schema.String),
-  org_unit: Schema.NullOr(Schema.String),
-  autonomy_tier: oneOf(autonomyTiers),
-  effective_tier: oneOf(autonomyTiers),
-  blast_radius: Schema.Record(Schema.String, Schema.Unknown),
-  status: oneOf(agentStatuses),
-  recert_due_at: Schema.NullOr(instant),
-  decommissioned_at: Schema.NullOr(instant),
-  created_at: instant,
-  identity_verified: Schema.Boolean,
-  identity_source: Schema.NullOr(Schema.String),
-  identity_ref: Schema.NullOr(Schema.String),
-  version: Schema.Int,
-  purpose: Schema.NullOr(Schema.String),
-  agent_version: Schema.NullOr(Schema.String),
-  framework: Schema.NullOr(Schema.String),
-  model_ids: Schema.Array(Schema.String),
-  risk_class: Schema.String,
-  labels: Schema.Record(Schema.String, Schema.Unknown),
-  suspended_reason: Schema.NullOr(Schema.String),
-  orphaned_since: Schema.NullOr(instant)
-})
+  id: inBody(Schema.String, "agent_id"),
+  tenant_id: computed(Schema.String),
+  name: inPart("profile", Schema.String),
+  description: inPart("profile", Schema.NullOr(Schema.String)),
+  owner_name: inPart("owner", Schema.NullOr(Schema.String)),
+  owner_email: inPart("owner", Schema.NullOr(Schema.String)),
+  org_unit: inPart("profile", Schema.NullOr(Schema.String)),
+  autonomy_tier: inBody(oneOf(autonomyTiers)),
+  effective_tier: computed(oneOf(autonomyTiers)),
+  blast_radius: inPart("profile", Schema.Record(Schema.String, Schema.Unknown)),
+  status: inDocument(oneOf(agentStatuses)),
+  recert_due_at: inBody(Schema.NullOr(instant)),
+  decommissioned_at: inBody(Schema.NullOr(instant)),
+  created_at: computed(instant),
+  identity_verified: inBody(Schema.Boolean, "verdict"),
+  identity_source: inPart("identity", Schema.NullOr(Schema.String)),
+  identity_ref: inPart("identity", Schema.NullOr(Schema.String)),
+  version: inDocument(Schema.Int),
+  purpose: inPart("profile", Schema.NullOr(Schema.String)),
+  agent_version: inPart("profile", Schema.NullOr(Schema.String)),
+  framework: inPart("profile", Schema.NullOr(Schema.String)),
+  model_ids: inPart("profile", Schema.Array(Schema.String)),
+  risk_class: inBody(Schema.String),
+  labels: inPart("profile", Schema.Record(Schema.String, Schema.Unknown)),
+  suspended_reason: inBody(Schema.NullOr(Schema.String), "reason"),
+  orphaned_since: inBody(Schema.NullOr(instant), "since")
+}).annotate(
+  showsRecords(
+    [
+      "agent.registered",
+      "agent.updated",
+      "agent.activated",
+      "agent.suspended",
+      "agent.decommissioned",
+      "agent.owner_transferred",
+      "agent.orphaned",
+      "agent.recertified",
+      "agent.identity_attested"
+    ],
+    {
+      body: [
+        "alg",
+        "card_digest",
+        "cause",
+        "checked_at",
+        "key_id",
+        "owner_complete",
+        "reason_code",
+        "rules",
+        "source",
+        "writer"
+      ],
+      parts: ["claim", "reason"]
+    }
+  )
+)
 export type Agent = typeof Agent.Type
 
 /** An agent that nobody answers for. It is suspended at `suspend_at`. */

@@ -5,6 +5,7 @@
 import { Schema } from "effect"
 import { id, integer, integerParam, leftOut, oneOf, patterned } from "./fields.ts"
 import { DEFAULT_PAGE, MAX_PAGE } from "./limits.ts"
+import { becomesRecord, inBody } from "./place.ts"
 
 /** Answer of GET /chain/head. `checkpoint` is the newest signed note, which may be of a smaller tree. */
 export const HeadOut = Schema.Struct({
@@ -123,7 +124,11 @@ export type ErasureReason = (typeof erasureReasons)[number]
 export const partName = patterned(/^[a-z][a-z0-9_]{0,31}$/, 32)
 
 /** Body of POST /chain/erasures: which part of which record, and why. */
-export const ErasureIn = Schema.Struct({ seq: integer(), name: partName, reason: oneOf(erasureReasons) })
+export const ErasureIn = Schema.Struct({
+  seq: inBody(integer()),
+  name: inBody(partName),
+  reason: inBody(oneOf(erasureReasons))
+}).annotate(becomesRecord("part.erased"))
 export type ErasureIn = typeof ErasureIn.Type
 
 /** Answer of an erasure: the record that says so. */

@@ -19,6 +19,7 @@ import {
 import { DEFAULT_PAGE, MAX_BATCH, MAX_PAGE } from "./limits.ts"
 import { quickDecision, quickDecisions } from "./quick-decision.ts"
 import { parseRfc3339 } from "./rfc3339.ts"
+import { becomesRecord, computed, inBody, showsRecords, wholePart } from "./place.ts"
 
 /** What kind of act a decision is. */
 export const decisionKinds = ["tool_call", "model_call", "message", "handoff", "approval", "other"] as const
@@ -57,22 +58,22 @@ export type UsageOut = typeof UsageOut.Type
 
 /** Members of a decision that come out as they went in. */
 const plainMembers = {
-  client_ref: identifier(128),
-  action: identifier(200),
-  tool_server: optional(identifier(200)),
-  run_id: optional(identifier(200)),
-  step: optional(integer()),
-  evaluation_id: optional(identifier(200)),
-  approval_id: optional(identifier(200)),
-  model: optional(identifier(200)),
-  usage: optional(Usage),
-  latency_ms: optional(integer()),
-  mode: optional(oneOf(decisionModes)),
-  decided_by: optional(oneOf(deciders)),
-  writer_seq: optional(integer()),
-  args: Schema.optionalKey(anyJson),
-  result: Schema.optionalKey(anyJson),
-  labels: Schema.optionalKey(anyJson)
+  client_ref: inBody(identifier(128)),
+  action: inBody(identifier(200)),
+  tool_server: inBody(optional(identifier(200))),
+  run_id: inBody(optional(identifier(200))),
+  step: inBody(optional(integer())),
+  evaluation_id: inBody(optional(identifier(200))),
+  approval_id: inBody(optional(identifier(200))),
+  model: inBody(optional(identifier(200))),
+  usage: inBody(optional(Usage)),
+  latency_ms: inBody(optional(integer())),
+  mode: inBody(optional(oneOf(decisionModes))),
+  decided_by: inBody(optional(oneOf(deciders))),
+  writer_seq: inBody(optional(integer())),
+  args: wholePart("args", Schema.optionalKey(anyJson)),
+  result: wholePart("result", Schema.optionalKey(anyJson)),
+  labels: wholePart("labels", Schema.optionalKey(anyJson))
 } as const
 
 /**
@@ -81,10 +82,10 @@ const plainMembers = {
  */
 export const DecisionIn = Schema.Struct({
   ...plainMembers,
-  kind: defaulted(oneOf(decisionKinds), "other"),
-  status: defaulted(oneOf(decisionStatuses), "unknown"),
-  observed_at: optional(instant)
-})
+  kind: inBody(defaulted(oneOf(decisionKinds), "other")),
+  status: inBody(defaulted(oneOf(decisionStatuses), "unknown")),
+  observed_at: inBody(optional(instant))
+}).annotate(becomesRecord("decision.witnessed"))
 export type DecisionIn = typeof DecisionIn.Type
 
 /** Members of a decision that are kept as the bytes received where they have no exact form. */
@@ -185,13 +186,13 @@ export type ReceiptsOut = typeof ReceiptsOut.Type
 
 /** Body of POST /decisions/{decision_id}/settle. */
 export const SettleIn = Schema.Struct({
-  status: oneOf(settledStatuses),
-  result: Schema.optionalKey(anyJson),
-  usage: optional(Usage),
-  latency_ms: optional(integer()),
+  status: inBody(oneOf(settledStatuses)),
+  result: wholePart("result", Schema.optionalKey(anyJson)),
+  usage: inBody(optional(Usage)),
+  latency_ms: inBody(optional(integer())),
   /** What the meters of its evaluation came to, in place of what was reserved. */
-  actual: optional(list(Schema.Struct({ meter: identifier(64), amount: integer() }), 1, 16))
-})
+  actual: inBody(optional(list(Schema.Struct({ meter: identifier(64), amount: integer() }), 1, 16)))
+}).annotate(becomesRecord("decision.settled"))
 export type SettleIn = typeof SettleIn.Type
 
 /** Answer of a settlement. */
@@ -204,7 +205,12 @@ export const SettleOut = Schema.Struct({
 export type SettleOut = typeof SettleOut.Type
 
 /** Body of POST /agents/{agent_id}/capture-gaps. `count` is how many decisions are known to be missing. */
-export const CaptureGapIn = Schema.Struct({ from: instant, to: instant, count: integer(), reason: oneOf(gapReasons) })
+export const CaptureGapIn = Schema.Struct({
+  from: inBody(instant),
+  to: inBody(instant),
+  count: inBody(integer()),
+  reason: inBody(oneOf(gapReasons))
+}).annotate(becomesRecord("capture.gap"))
 export type CaptureGapIn = typeof CaptureGapIn.Type
 
 /** Answer of a capture gap. */
@@ -220,44 +226,50 @@ export const DecisionListQuery = Schema.Struct({
 })
 export type DecisionListQuery = typeof DecisionListQuery.Type
 
+/** The outcome of a decision in a list. */
+const settled = Schema.Struct({
+  seq: computed(Schema.Int),
+  record_hash: computed(Schema.String),
+  recorded_at: computed(instant),
+  status: inBody(oneOf(settledStatuses)),
+  usage: inBody(Schema.NullOr(UsageOut)),
+  latency_ms: inBody(Schema.NullOr(Schema.Int)),
+  writer: inBody(Schema.String)
+}).annotate(
+  showsRecords(["decision.settled"], {
+    body: ["actual", "agent_id", "decision_seq", "evaluation_seq"],
+    parts: ["result"]
+  })
+)
+
 /**
  * A decision in a list: what its record's body says, and its outcome where it was settled. Parts stay in the record.
  */
 export const DecisionOut = Schema.Struct({
-  id: Schema.String,
-  agent_id: Schema.String,
-  seq: Schema.Int,
-  record_hash: Schema.String,
-  recorded_at: instant,
-  client_ref: Schema.String,
-  kind: oneOf(decisionKinds),
-  action: Schema.String,
-  tool_server: Schema.NullOr(Schema.String),
-  run_id: Schema.NullOr(Schema.String),
-  step: Schema.NullOr(Schema.Int),
-  observed_at: Schema.NullOr(instant),
-  status: oneOf(decisionStatuses),
-  evaluation_id: Schema.NullOr(Schema.String),
-  approval_id: Schema.NullOr(Schema.String),
-  model: Schema.NullOr(Schema.String),
-  usage: Schema.NullOr(UsageOut),
-  latency_ms: Schema.NullOr(Schema.Int),
-  mode: Schema.NullOr(oneOf(decisionModes)),
-  decided_by: Schema.NullOr(oneOf(deciders)),
-  writer_seq: Schema.NullOr(Schema.Int),
-  writer: Schema.String,
-  agent_status: Schema.String,
-  parts: Schema.Array(Schema.String),
-  settled: Schema.NullOr(
-    Schema.Struct({
-      seq: Schema.Int,
-      record_hash: Schema.String,
-      recorded_at: instant,
-      status: oneOf(settledStatuses),
-      usage: Schema.NullOr(UsageOut),
-      latency_ms: Schema.NullOr(Schema.Int),
-      writer: Schema.String
-    })
-  )
-})
+  id: computed(Schema.String),
+  agent_id: inBody(Schema.String),
+  seq: computed(Schema.Int),
+  record_hash: computed(Schema.String),
+  recorded_at: computed(instant),
+  client_ref: inBody(Schema.String),
+  kind: inBody(oneOf(decisionKinds)),
+  action: inBody(Schema.String),
+  tool_server: inBody(Schema.NullOr(Schema.String)),
+  run_id: inBody(Schema.NullOr(Schema.String)),
+  step: inBody(Schema.NullOr(Schema.Int)),
+  observed_at: inBody(Schema.NullOr(instant)),
+  status: inBody(oneOf(decisionStatuses)),
+  evaluation_id: inBody(Schema.NullOr(Schema.String)),
+  approval_id: inBody(Schema.NullOr(Schema.String)),
+  model: inBody(Schema.NullOr(Schema.String)),
+  usage: inBody(Schema.NullOr(UsageOut)),
+  latency_ms: inBody(Schema.NullOr(Schema.Int)),
+  mode: inBody(Schema.NullOr(oneOf(decisionModes))),
+  decided_by: inBody(Schema.NullOr(oneOf(deciders))),
+  writer_seq: inBody(Schema.NullOr(Schema.Int)),
+  writer: inBody(Schema.String),
+  agent_status: inBody(Schema.String),
+  parts: computed(Schema.Array(Schema.String)),
+  settled: computed(Schema.NullOr(settled))
+}).annotate(showsRecords(["decision.witnessed"], { parts: ["args", "labels", "result"] }))
 export type DecisionOut = typeof DecisionOut.Type

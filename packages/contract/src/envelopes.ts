@@ -15,6 +15,7 @@ import {
   reason
 } from "./fields.ts"
 import { pageOf } from "./page.ts"
+import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords, wholePart } from "./place.ts"
 
 /** Outcomes of an evaluation, least restrictive first. */
 export const evaluationOutcomes = ["allow", "allow_with_notice", "require_review", "deny", "halt"] as const
@@ -47,11 +48,11 @@ const nullInt = Schema.NullOr(Schema.Int)
 
 /** Body of POST /bound/envelopes: an envelope for one agent, or for an org unit. */
 export const EnvelopeCreate = Schema.Struct({
-  name: name(200),
-  agent_id: optional(id("agent")),
-  org_unit: optional(orgUnit),
-  envelope: envelopeJson
-})
+  name: inPart("profile", name(200)),
+  agent_id: inBody(optional(id("agent"))),
+  org_unit: inPart("profile", optional(orgUnit)),
+  envelope: wholePart("envelope", envelopeJson)
+}).annotate(becomesRecord("envelope.drafted"))
 export type EnvelopeCreate = typeof EnvelopeCreate.Type
 
 /**
@@ -63,26 +64,33 @@ export type EnvelopeUpdate = typeof EnvelopeUpdate.Type
 
 /** What would be published. `authors` wrote it; none of them can approve what it newly allows. */
 export const DraftOut = Schema.Struct({
-  version: Schema.Int,
-  digest: Schema.String,
-  authors: Schema.Array(Schema.String),
-  envelope: free
-})
+  version: inBody(Schema.Int),
+  digest: inBody(Schema.String),
+  authors: inBody(Schema.Array(Schema.String)),
+  envelope: wholePart("envelope", free)
+}).annotate(
+  showsRecords(["envelope.drafted"], { body: ["agent_id", "envelope_id", "revision", "writer"], parts: ["profile"] })
+)
 export type DraftOut = typeof DraftOut.Type
 
 /** An envelope. `revision` counts its changes. Texts are null once their part was erased. */
 export const EnvelopeOut = Schema.Struct({
-  id: Schema.String,
-  name: nullText,
-  agent_id: nullText,
-  org_unit: nullText,
-  status: oneOf(envelopeStatuses),
-  live_version: nullInt,
-  shadow_version: nullInt,
-  draft: Schema.NullOr(DraftOut),
-  revision: Schema.Int,
-  created_at: instant
-})
+  id: inBody(Schema.String, "envelope_id"),
+  name: inPart("profile", nullText),
+  agent_id: inBody(nullText),
+  org_unit: inPart("profile", nullText),
+  status: inDocument(oneOf(envelopeStatuses)),
+  live_version: inDocument(nullInt),
+  shadow_version: inDocument(nullInt),
+  draft: inDocument(Schema.NullOr(DraftOut)),
+  revision: inDocument(Schema.Int),
+  created_at: computed(instant)
+}).annotate(
+  showsRecords(["envelope.drafted", "envelope.withdrawn"], {
+    body: ["authors", "digest", "revision", "version", "writer"],
+    parts: ["envelope", "reason"]
+  })
+)
 export type EnvelopeOut = typeof EnvelopeOut.Type
 
 /** Query of GET /bound/envelopes. */
@@ -94,19 +102,21 @@ export type EnvelopeListQuery = typeof EnvelopeListQuery.Type
  * erased.
  */
 export const EnvelopeVersionOut = Schema.Struct({
-  envelope_id: Schema.String,
-  version: Schema.Int,
-  digest: Schema.String,
-  mode: oneOf(envelopeModes),
-  status: oneOf(versionStatuses),
-  change: oneOf(envelopeChanges),
-  authors: Schema.Array(Schema.String),
-  published_by: Schema.String,
-  lint_digest: Schema.String,
-  diff_digest: Schema.String,
-  backtest_digest: Schema.String,
-  envelope: Schema.NullOr(free)
-})
+  envelope_id: inBody(Schema.String),
+  version: inBody(Schema.Int),
+  digest: inBody(Schema.String),
+  mode: inBody(oneOf(envelopeModes)),
+  status: inDocument(oneOf(versionStatuses)),
+  change: inBody(oneOf(envelopeChanges)),
+  authors: inBody(Schema.Array(Schema.String)),
+  published_by: inBody(Schema.String, "writer"),
+  lint_digest: inBody(Schema.String),
+  diff_digest: inBody(Schema.String),
+  backtest_digest: inBody(Schema.String),
+  envelope: wholePart("envelope", Schema.NullOr(free))
+}).annotate(
+  showsRecords(["envelope.published"], { body: ["agent_id", "approver"], parts: ["backtest", "diff", "lint"] })
+)
 export type EnvelopeVersionOut = typeof EnvelopeVersionOut.Type
 
 /** One finding. `path` is a JSON pointer into the envelope; `example` an input that shows it. */
@@ -230,29 +240,31 @@ export const PublishIn = Schema.Struct({
 export type PublishIn = typeof PublishIn.Type
 
 /** Body of POST …/withdraw. */
-export const WithdrawIn = Schema.Struct({ reason: optional(reason(2_000)) })
+export const WithdrawIn = Schema.Struct({ reason: wholePart("reason", optional(reason(2_000))) }).annotate(
+  becomesRecord("envelope.withdrawn")
+)
 export type WithdrawIn = typeof WithdrawIn.Type
 
 /** Body of POST …/waivers: an exception to one rule of the version in force, for a time. */
 export const WaiverCreate = Schema.Struct({
-  rule_id: identifier(64),
-  unless: list(Schema.Unknown, 1, 64),
-  expires_at: instant,
-  reason: reason(2_000)
-})
+  rule_id: inBody(identifier(64)),
+  unless: inPart("waiver", list(Schema.Unknown, 1, 64)),
+  expires_at: inBody(instant),
+  reason: inPart("waiver", reason(2_000))
+}).annotate(becomesRecord("waiver.requested"))
 export type WaiverCreate = typeof WaiverCreate.Type
 
 /** A waiver. It holds while it is granted, before `expires_at`, and while its version is in force. */
 export const WaiverOut = Schema.Struct({
-  id: Schema.String,
-  envelope_id: Schema.String,
-  version: Schema.Int,
-  rule_id: Schema.String,
-  status: oneOf(waiverStatuses),
-  unless: Schema.NullOr(Schema.Array(Schema.Unknown)),
-  reason: nullText,
-  requested_by: Schema.String,
-  granted_by: nullText,
-  expires_at: instant
-})
+  id: inBody(Schema.String, "waiver_id"),
+  envelope_id: inBody(Schema.String),
+  version: inBody(Schema.Int),
+  rule_id: inBody(Schema.String),
+  status: inDocument(oneOf(waiverStatuses)),
+  unless: inPart("waiver", Schema.NullOr(Schema.Array(Schema.Unknown))),
+  reason: inPart("waiver", nullText),
+  requested_by: inBody(Schema.String),
+  granted_by: inBody(nullText, "writer"),
+  expires_at: inBody(instant)
+}).annotate(showsRecords(["waiver.requested", "waiver.granted"]))
 export type WaiverOut = typeof WaiverOut.Type

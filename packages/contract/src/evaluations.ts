@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { deciders } from "./decisions.ts"
 import { envelopeModes, evaluationOutcomes } from "./envelopes.ts"
 import { check, id, identifier, instant, oneOf, optional, patterned, reason } from "./fields.ts"
+import { becomesRecord, computed, inBody, inPart, showsRecords, wholePart } from "./place.ts"
 
 /**
  * How long an agent may act on a verdict.
@@ -23,14 +24,14 @@ const signals = Schema.Unknown.check(
 
 /** Body of POST /bound/evaluations. The same content under the same `client_ref` gets the first answer again. */
 export const EvaluationIn = Schema.Struct({
-  agent_id: id("agent"),
-  client_ref: identifier(128),
-  signals,
-  action: optional(identifier(200)),
-  action_digest: optional(patterned(/^sha256:[0-9a-f]{64}$/, 71)),
-  run_id: optional(identifier(200)),
-  approval_id: optional(identifier(200))
-})
+  agent_id: inBody(id("agent")),
+  client_ref: inBody(identifier(128)),
+  signals: wholePart("signals", signals),
+  action: wholePart("action", optional(identifier(200))),
+  action_digest: inBody(optional(patterned(/^sha256:[0-9a-f]{64}$/, 71))),
+  run_id: inBody(optional(identifier(200))),
+  approval_id: inBody(optional(identifier(200)))
+}).annotate(becomesRecord("evaluation.made"))
 export type EvaluationIn = typeof EvaluationIn.Type
 
 /**
@@ -72,40 +73,40 @@ export const ShadowOut = Schema.Struct({
  * `valid_ms`: how long from `created_at` an agent may act on it.
  */
 export const Evaluation = Schema.Struct({
-  id: Schema.String,
-  agent_id: Schema.String,
-  envelope_id: Schema.NullOr(Schema.String),
-  envelope_version: Schema.NullOr(Schema.Int),
-  client_ref: Schema.String,
-  signals: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)),
-  outcome: oneOf(evaluationOutcomes),
-  matched_rule: Schema.String,
-  trace: Schema.Array(TraceEntryOut),
-  created_at: instant,
-  seq: Schema.Int,
-  record_hash: Schema.String,
-  obligations: Schema.Array(Schema.Record(Schema.String, Schema.Unknown)),
-  notice_ms: Schema.NullOr(Schema.Int),
-  retry_after_ms: Schema.NullOr(Schema.Int),
-  suggestion: Schema.NullOr(Schema.String),
-  review_id: Schema.NullOr(Schema.String),
-  valid_ms: Schema.Int,
-  mode: oneOf(envelopeModes),
-  decided_by: oneOf(deciders),
-  action: Schema.NullOr(Schema.String),
-  action_digest: Schema.NullOr(Schema.String),
-  run_id: Schema.NullOr(Schema.String),
-  approval_id: Schema.NullOr(Schema.String),
-  tier: Schema.String,
-  effective_tier: Schema.String,
-  agent_status: Schema.String,
-  as_of_ms: Schema.Int,
-  as_of_seq: Schema.Int,
-  meters: Schema.Array(MeterOut),
-  layers: Schema.Array(LayerOut),
-  waivers: Schema.Array(Schema.String),
-  shadow: Schema.NullOr(ShadowOut)
-})
+  id: inBody(Schema.String, "evaluation_id"),
+  agent_id: inBody(Schema.String),
+  envelope_id: computed(Schema.NullOr(Schema.String)),
+  envelope_version: computed(Schema.NullOr(Schema.Int)),
+  client_ref: inBody(Schema.String),
+  signals: wholePart("signals", Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))),
+  outcome: inBody(oneOf(evaluationOutcomes)),
+  matched_rule: inBody(Schema.String),
+  trace: inBody(Schema.Array(TraceEntryOut)),
+  created_at: computed(instant),
+  seq: computed(Schema.Int),
+  record_hash: computed(Schema.String),
+  obligations: inPart("advice", Schema.Array(Schema.Record(Schema.String, Schema.Unknown))),
+  notice_ms: inPart("advice", Schema.NullOr(Schema.Int)),
+  retry_after_ms: inPart("advice", Schema.NullOr(Schema.Int)),
+  suggestion: inPart("advice", Schema.NullOr(Schema.String)),
+  review_id: inBody(Schema.NullOr(Schema.String)),
+  valid_ms: computed(Schema.Int),
+  mode: inBody(oneOf(envelopeModes)),
+  decided_by: inBody(oneOf(deciders)),
+  action: wholePart("action", Schema.NullOr(Schema.String)),
+  action_digest: inBody(Schema.NullOr(Schema.String)),
+  run_id: inBody(Schema.NullOr(Schema.String)),
+  approval_id: inBody(Schema.NullOr(Schema.String)),
+  tier: inBody(Schema.String),
+  effective_tier: inBody(Schema.String),
+  agent_status: inBody(Schema.String),
+  as_of_ms: inBody(Schema.Int),
+  as_of_seq: inBody(Schema.Int),
+  meters: inBody(Schema.Array(MeterOut)),
+  layers: inBody(Schema.Array(LayerOut)),
+  waivers: inBody(Schema.Array(Schema.String)),
+  shadow: inBody(Schema.NullOr(ShadowOut))
+}).annotate(showsRecords(["evaluation.made"], { body: ["latches", "rules", "stopped_on", "writer"] }))
 export type Evaluation = typeof Evaluation.Type
 
 /** One thing that would have to be otherwise: a stretch of numbers, or a value; null: absent. */
@@ -140,7 +141,9 @@ export const ExplanationOut = Schema.Struct({
 export type ExplanationOut = typeof ExplanationOut.Type
 
 /** Body of POST /bound/evaluations/{evaluation_id}/void. */
-export const VoidIn = Schema.Struct({ reason: optional(reason(2_000)) })
+export const VoidIn = Schema.Struct({ reason: wholePart("reason", optional(reason(2_000))) }).annotate(
+  becomesRecord("meter.voided")
+)
 export type VoidIn = typeof VoidIn.Type
 
 /** Where the note of a voided evaluation landed. */

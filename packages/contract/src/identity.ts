@@ -1,6 +1,7 @@
 /** An agent's identity as it travels. Spec: document 1 section 2, `IdentityIn`; api.md "agents and registry". */
 import { Schema } from "effect"
 import { check, identifier, instant, jsonObjectUpTo, name, oneOf, optional } from "./fields.ts"
+import { computed, inBody, inDocument, inPart, showsRecords } from "./place.ts"
 
 /**
  * Characters of a card in base64.
@@ -99,20 +100,20 @@ export type IdentityStanding = typeof IdentityStanding.Type
  * agent's identity after it.
  */
 export const IdentityVerdict = Schema.Struct({
-  agent_id: Schema.String,
-  identity_verified: Schema.Boolean,
-  identity_source: Schema.NullOr(Schema.String),
-  identity_ref: Schema.NullOr(Schema.String),
-  verdict: oneOf(identityVerdicts),
-  reason_code: oneOf(identityReasons),
-  standing: IdentityStanding,
+  agent_id: inBody(Schema.String),
+  identity_verified: inBody(Schema.Boolean, "verdict"),
+  identity_source: inPart("identity", Schema.NullOr(Schema.String)),
+  identity_ref: inPart("identity", Schema.NullOr(Schema.String)),
+  verdict: inBody(oneOf(identityVerdicts)),
+  reason_code: inBody(oneOf(identityReasons)),
+  standing: inDocument(IdentityStanding),
   /** SHA-256 of the card's bytes as they were sent. */
-  card_digest: Schema.NullOr(Schema.String),
+  card_digest: inBody(Schema.NullOr(Schema.String)),
   /** The key's id; what the card calls it where the trust store has none such. */
-  key_id: Schema.NullOr(Schema.String),
-  alg: Schema.NullOr(Schema.String),
-  checked_at: instant,
-  seq: Schema.Int,
-  record_hash: Schema.String
-})
+  key_id: inBody(Schema.NullOr(Schema.String)),
+  alg: inBody(Schema.NullOr(Schema.String)),
+  checked_at: inBody(instant),
+  seq: computed(Schema.Int),
+  record_hash: computed(Schema.String)
+}).annotate(showsRecords(["agent.identity_attested"], { body: ["source", "writer"], parts: ["claim"] }))
 export type IdentityVerdict = typeof IdentityVerdict.Type

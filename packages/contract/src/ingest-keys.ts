@@ -2,14 +2,15 @@
 import { Schema } from "effect"
 import { autonomyTiers } from "./agents.ts"
 import { instant, name, oneOf, optional, orgUnit } from "./fields.ts"
+import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords } from "./place.ts"
 
 /** Body of POST /admin/ingest-keys. */
 export const IngestKeyCreate = Schema.Struct({
-  name: name(200),
-  org_unit: orgUnit,
-  max_autonomy_tier: optional(oneOf(autonomyTiers)),
-  expires_at: optional(instant)
-})
+  name: inPart("profile", name(200)),
+  org_unit: inPart("profile", orgUnit),
+  max_autonomy_tier: inBody(optional(oneOf(autonomyTiers))),
+  expires_at: inBody(optional(instant))
+}).annotate(becomesRecord("ingest_key.minted"))
 export type IngestKeyCreate = typeof IngestKeyCreate.Type
 
 /**
@@ -18,17 +19,17 @@ export type IngestKeyCreate = typeof IngestKeyCreate.Type
  * `hint`: the first 8 hex digits of the key's SHA-256, so that who holds a key can find its record.
  */
 export const IngestKeyOut = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  org_unit: Schema.NullOr(Schema.String),
-  hint: Schema.String,
-  max_autonomy_tier: oneOf(autonomyTiers),
-  created_by: Schema.String,
-  created_at: instant,
-  last_used_at: Schema.NullOr(instant),
-  expires_at: Schema.NullOr(instant),
-  revoked_at: Schema.NullOr(instant)
-})
+  id: inBody(Schema.String, "key_id"),
+  name: inPart("profile", Schema.String),
+  org_unit: inPart("profile", Schema.NullOr(Schema.String)),
+  hint: inBody(Schema.String, "key_digest"),
+  max_autonomy_tier: inBody(oneOf(autonomyTiers)),
+  created_by: inBody(Schema.String, "writer"),
+  created_at: computed(instant),
+  last_used_at: inDocument(Schema.NullOr(instant)),
+  expires_at: inBody(Schema.NullOr(instant)),
+  revoked_at: computed(Schema.NullOr(instant))
+}).annotate(showsRecords(["ingest_key.minted", "ingest_key.restated", "ingest_key.revoked"]))
 export type IngestKeyOut = typeof IngestKeyOut.Type
 
 /** Answer of the minting: the only time that `key` is shown. */

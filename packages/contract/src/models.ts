@@ -1,6 +1,7 @@
 /** Models that agents use, as they travel. Spec: document 1 section 4, `/models`; api.md "agents and registry". */
 import { Schema } from "effect"
 import { identifier, instant, integer, oneOf, optional } from "./fields.ts"
+import { becomesRecord, computed, inBody, showsRecords } from "./place.ts"
 
 /** Whether agents may use a model. */
 export const modelStatuses = ["allowed", "restricted", "retired"] as const
@@ -14,14 +15,14 @@ const modelPrice = Schema.Struct({
 
 /** Body of POST /models. Provider, name and version together are one model. */
 export const ModelCreate = Schema.Struct({
-  provider: identifier(200),
-  name: identifier(200),
-  version: optional(identifier(200)),
+  provider: inBody(identifier(200)),
+  name: inBody(identifier(200)),
+  version: inBody(optional(identifier(200))),
   /** Default `allowed`. */
-  status: optional(oneOf(modelStatuses)),
-  hosting: optional(oneOf(modelHostings)),
-  price: optional(modelPrice)
-})
+  status: inBody(optional(oneOf(modelStatuses))),
+  hosting: inBody(optional(oneOf(modelHostings))),
+  price: inBody(optional(modelPrice))
+}).annotate(becomesRecord("model.registered"))
 export type ModelCreate = typeof ModelCreate.Type
 
 /** Body of PATCH /models/{model_id}. Left out stays; null empties what may be empty; a price is replaced whole. */
@@ -34,16 +35,18 @@ export type ModelUpdate = typeof ModelUpdate.Type
 
 /** A model. Prices are millionths of a US dollar for a million tokens. */
 export const ModelOut = Schema.Struct({
-  id: Schema.String,
-  provider: Schema.String,
-  name: Schema.String,
-  version: Schema.NullOr(Schema.String),
-  status: oneOf(modelStatuses),
-  hosting: Schema.NullOr(oneOf(modelHostings)),
-  price: Schema.Struct({
-    input_micro_usd_per_mtok: Schema.NullOr(Schema.Int),
-    output_micro_usd_per_mtok: Schema.NullOr(Schema.Int)
-  }),
-  created_at: instant
-})
+  id: inBody(Schema.String, "model_id"),
+  provider: inBody(Schema.String),
+  name: inBody(Schema.String),
+  version: inBody(Schema.NullOr(Schema.String)),
+  status: inBody(oneOf(modelStatuses)),
+  hosting: inBody(Schema.NullOr(oneOf(modelHostings))),
+  price: inBody(
+    Schema.Struct({
+      input_micro_usd_per_mtok: Schema.NullOr(Schema.Int),
+      output_micro_usd_per_mtok: Schema.NullOr(Schema.Int)
+    })
+  ),
+  created_at: computed(instant)
+}).annotate(showsRecords(["model.registered", "model.updated"], { body: ["writer"] }))
 export type ModelOut = typeof ModelOut.Type

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { partName } from "./chain.ts"
 import { id, identifier, instant, integer, list, oneOf, optional, patterned } from "./fields.ts"
+import { inBody, inDocument, showsRecords } from "./place.ts"
 
 /** Every record, a range of them, or those that match a filter. */
 export const packKinds = ["full", "range", "sparse"] as const
@@ -28,19 +29,19 @@ export type PackRequest = typeof PackRequest.Type
 
 /** A requested pack. `digest` is there after the first complete download. */
 export const PackOut = Schema.Struct({
-  id: Schema.String,
-  kind: oneOf(packKinds),
-  from: Schema.Int,
-  to: Schema.Int,
-  tree_size: Schema.Int,
-  agent_id: Schema.NullOr(Schema.String),
-  run_id: Schema.NullOr(Schema.String),
-  kinds: Schema.NullOr(Schema.Array(Schema.String)),
-  since: Schema.NullOr(instant),
-  until: Schema.NullOr(instant),
-  disclose: Schema.Union([oneOf(["none", "all"]), Schema.Array(Schema.String)]),
-  created_by: Schema.String,
-  created_at: instant,
-  digest: Schema.NullOr(Schema.String)
-})
+  id: inBody(Schema.String, "pack_id"),
+  kind: inBody(oneOf(packKinds), "pack_kind"),
+  from: inDocument(Schema.Int),
+  to: inDocument(Schema.Int),
+  tree_size: inBody(Schema.Int),
+  agent_id: inDocument(Schema.NullOr(Schema.String)),
+  run_id: inDocument(Schema.NullOr(Schema.String)),
+  kinds: inDocument(Schema.NullOr(Schema.Array(Schema.String))),
+  since: inDocument(Schema.NullOr(instant)),
+  until: inDocument(Schema.NullOr(instant)),
+  disclose: inDocument(Schema.Union([oneOf(["none", "all"]), Schema.Array(Schema.String)])),
+  created_by: inDocument(Schema.String),
+  created_at: inDocument(instant),
+  digest: inBody(Schema.NullOr(Schema.String))
+}).annotate(showsRecords(["evidence.exported"], { body: ["writer"] }))
 export type PackOut = typeof PackOut.Type

@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import { identifier, instant, integer, line, name, oneOf, optional } from "./fields.ts"
+import { becomesRecord, computed, inBody, inPart, showsRecords } from "./place.ts"
 
 /** What a piece of an agent is. */
 export const provenanceKinds = [
@@ -20,34 +21,34 @@ export const provenanceKinds = [
 
 /** Body of POST /agents/{agent_id}/provenance. */
 export const ProvenanceCreate = Schema.Struct({
-  kind: oneOf(provenanceKinds),
-  name: name(200),
-  version: optional(line(200)),
+  kind: inBody(oneOf(provenanceKinds)),
+  name: inPart("profile", name(200)),
+  version: inPart("profile", optional(line(200))),
   /** With its algorithm, such as `sha256:…`. */
-  digest: optional(identifier(200)),
-  uri: optional(line(2_000)),
-  supplier: optional(line(200)),
-  slsa_level: optional(integer(0, 3)),
-  sbom_ref: optional(line(2_000))
-})
+  digest: inBody(optional(identifier(200))),
+  uri: inPart("profile", optional(line(2_000))),
+  supplier: inPart("profile", optional(line(200))),
+  slsa_level: inBody(optional(integer(0, 3))),
+  sbom_ref: inPart("profile", optional(line(2_000)))
+}).annotate(becomesRecord("agent.provenance_added"))
 export type ProvenanceCreate = typeof ProvenanceCreate.Type
 
 /** A piece of an agent, and the record that says so. `name` is the id once what was written of it was erased. */
 export const ProvenanceOut = Schema.Struct({
-  id: Schema.String,
-  agent_id: Schema.String,
-  kind: oneOf(provenanceKinds),
-  name: Schema.String,
-  version: Schema.NullOr(Schema.String),
-  digest: Schema.NullOr(Schema.String),
-  uri: Schema.NullOr(Schema.String),
-  supplier: Schema.NullOr(Schema.String),
-  slsa_level: Schema.NullOr(Schema.Int),
-  sbom_ref: Schema.NullOr(Schema.String),
-  recorded_by: Schema.String,
-  created_at: instant,
+  id: inBody(Schema.String, "provenance_id"),
+  agent_id: inBody(Schema.String),
+  kind: inBody(oneOf(provenanceKinds)),
+  name: inPart("profile", Schema.String),
+  version: inPart("profile", Schema.NullOr(Schema.String)),
+  digest: inBody(Schema.NullOr(Schema.String)),
+  uri: inPart("profile", Schema.NullOr(Schema.String)),
+  supplier: inPart("profile", Schema.NullOr(Schema.String)),
+  slsa_level: inBody(Schema.NullOr(Schema.Int)),
+  sbom_ref: inPart("profile", Schema.NullOr(Schema.String)),
+  recorded_by: inBody(Schema.String, "writer"),
+  created_at: computed(instant),
   /** Null when the record is in a chain that a recovery put aside. */
-  seq: Schema.NullOr(Schema.Int),
-  record_hash: Schema.NullOr(Schema.String)
-})
+  seq: computed(Schema.NullOr(Schema.Int)),
+  record_hash: computed(Schema.NullOr(Schema.String))
+}).annotate(showsRecords(["agent.provenance_added"]))
 export type ProvenanceOut = typeof ProvenanceOut.Type

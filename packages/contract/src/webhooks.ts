@@ -7,6 +7,7 @@ import { instant, integer, integerParam, leftOut, list, oneOf, optional, text } 
 import { DEFAULT_PAGE, MAX_PAGE } from "./limits.ts"
 import { mailAddress } from "./mail-address.ts"
 import { subscribableTypes } from "./webhook-events.ts"
+import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords } from "./place.ts"
 
 /** Where a webhook stands. */
 export const webhookStatuses = ["active", "failed", "disabled", "revoked"] as const
@@ -39,11 +40,11 @@ export const MAX_OVERLAP_HOURS = 72
  * host's where the creator's is none that letters can be sent to.
  */
 export const WebhookCreate = Schema.Struct({
-  url: text(1, 2048),
-  events: list(oneOf(subscribableTypes), 1, 100),
-  description: optional(text(0, 2000)),
-  notify_email: optional(mailAddress)
-})
+  url: inPart("endpoint", text(1, 2048)),
+  events: inBody(list(oneOf(subscribableTypes), 1, 100)),
+  description: inPart("endpoint", optional(text(0, 2000))),
+  notify_email: inPart("endpoint", optional(mailAddress))
+}).annotate(becomesRecord("webhook.created"))
 export type WebhookCreate = typeof WebhookCreate.Type
 
 /**
@@ -51,18 +52,18 @@ export type WebhookCreate = typeof WebhookCreate.Type
  * one.
  */
 export const WebhookOut = Schema.Struct({
-  id: Schema.String,
-  url: Schema.NullOr(Schema.String),
-  events: Schema.Array(Schema.String),
-  description: Schema.NullOr(Schema.String),
-  notify_email: Schema.NullOr(Schema.String),
-  status: oneOf(webhookStatuses),
-  cause: Schema.NullOr(oneOf(webhookCauses)),
-  created_by: Schema.String,
-  created_at: instant,
-  revoked_at: Schema.NullOr(instant),
-  secret_overlap_until: Schema.NullOr(instant)
-})
+  id: inBody(Schema.String, "webhook_id"),
+  url: inPart("endpoint", Schema.NullOr(Schema.String)),
+  events: inBody(Schema.Array(Schema.String)),
+  description: inPart("endpoint", Schema.NullOr(Schema.String)),
+  notify_email: inPart("endpoint", Schema.NullOr(Schema.String)),
+  status: inBody(oneOf(webhookStatuses)),
+  cause: inBody(Schema.NullOr(oneOf(webhookCauses))),
+  created_by: inBody(Schema.String, "writer"),
+  created_at: computed(instant),
+  revoked_at: computed(Schema.NullOr(instant)),
+  secret_overlap_until: inDocument(Schema.NullOr(instant))
+}).annotate(showsRecords(["webhook.created", "webhook.changed", "webhook.revoked"]))
 export type WebhookOut = typeof WebhookOut.Type
 
 /** Answer of the creation, and of a rotation: the only times that `secret` is shown. */
@@ -97,17 +98,17 @@ export type AttemptOut = typeof AttemptOut.Type
 
 /** An event owed to a webhook, with every attempt so far. `sequence` counts the webhook's deliveries without a gap. */
 export const DeliveryOut = Schema.Struct({
-  id: Schema.String,
-  webhook_id: Schema.String,
-  event_id: Schema.String,
-  event_type: Schema.String,
-  sequence: Schema.Int,
-  state: oneOf(deliveryStates),
-  created_at: instant,
-  next_attempt_at: Schema.NullOr(instant),
-  finished_at: Schema.NullOr(instant),
-  attempts: Schema.Array(AttemptOut)
-})
+  id: inBody(Schema.String, "delivery_id"),
+  webhook_id: inBody(Schema.String),
+  event_id: inBody(Schema.String),
+  event_type: inBody(Schema.String),
+  sequence: inDocument(Schema.Int),
+  state: inDocument(oneOf(deliveryStates)),
+  created_at: inDocument(instant),
+  next_attempt_at: inDocument(Schema.NullOr(instant)),
+  finished_at: inDocument(Schema.NullOr(instant)),
+  attempts: inDocument(Schema.Array(AttemptOut))
+}).annotate(showsRecords(["delivery.finished"], { body: ["attempts", "error_code", "outcome", "status_code"] }))
 export type DeliveryOut = typeof DeliveryOut.Type
 
 /** Query of GET /webhooks/{webhook_id}/deliveries: newest first, `before` a sequence. */

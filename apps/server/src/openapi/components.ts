@@ -8,9 +8,14 @@ import { type Direction, type JsonSchema, jsonSchemaOf, type Named, writtenOut }
 /** Names of the specification where the contract has a shorter one. Spec: document 1 section 2. */
 const specified: { readonly [name: string]: string } = { Agent: "AgentOut" }
 
-const names: ReadonlyMap<SchemaAST.AST, string> = new Map(
+/** What a struct keeps as a member of another, where the annotations of its key make it an AST of its own. */
+const shapeOf = (ast: SchemaAST.AST): object => (ast._tag === "Objects" ? ast.propertySignatures : ast)
+
+const names: ReadonlyMap<object, string> = new Map(
   Object.entries<unknown>(contract).flatMap(([name, value]) =>
-    Schema.isSchema(value) && value.ast._tag === "Objects" ? [[value.ast, specified[name] ?? name] as const] : []
+    Schema.isSchema(value) && value.ast._tag === "Objects"
+      ? [[shapeOf(value.ast), specified[name] ?? name] as const]
+      : []
   )
 )
 
@@ -33,7 +38,7 @@ export const referenceTo = (name: string): JsonSchema => ({ $ref: `#/components/
  */
 export const components = (): Components => {
   const found = new Map<string, JsonSchema>()
-  const given = { input: new Map<SchemaAST.AST, string>(), output: new Map<SchemaAST.AST, string>() }
+  const given = { input: new Map<object, string>(), output: new Map<object, string>() }
   const add: Components["add"] = (name, schema) => {
     const before = found.get(name)
     if (before !== undefined && JSON.stringify(before) !== JSON.stringify(schema))
@@ -42,12 +47,13 @@ export const components = (): Components => {
     return referenceTo(name)
   }
   const named: Named = (ast, direction) => {
-    const name = names.get(ast)
+    const shape = shapeOf(ast)
+    const name = names.get(shape)
     if (name === undefined) return null
-    const known = given[direction].get(ast)
+    const known = given[direction].get(shape)
     if (known !== undefined) return referenceTo(known)
-    const own = direction === "output" && given.input.has(ast) ? `${name}Out` : name
-    given[direction].set(ast, own)
+    const own = direction === "output" && given.input.has(shape) ? `${name}Out` : name
+    given[direction].set(shape, own)
     return add(own, writtenOut(ast, direction, named))
   }
   return {

@@ -1,6 +1,6 @@
 /** Rows of the catalogue: who may come in, and as what. */
 import { MAX_PART_BYTES } from "../pack/format.ts"
-import { choice, hash, id, instant, type KindRow, may, must, part, tier, writer } from "./row.ts"
+import { choice, hash, id, instant, type KindRow, may, must, objectPart, tier, writer } from "./row.ts"
 
 /** The rows, in the order of the specification's table. */
 export const accessKinds: ReadonlyArray<KindRow> = [
@@ -15,7 +15,12 @@ export const accessKinds: ReadonlyArray<KindRow> = [
       writer
     ],
     parts: [
-      part("profile", 8192, "`{name, org_unit}`; of an earlier writer also `prefix`, the first characters of the key")
+      objectPart(
+        "profile",
+        8192,
+        ["name", "org_unit"],
+        "; of an earlier writer also `prefix`, the first characters of the key"
+      )
     ]
   },
   {
@@ -24,7 +29,7 @@ export const accessKinds: ReadonlyArray<KindRow> = [
       "What `ingest_key.minted` said of the key is said again, without characters of the key. The part " +
       "`profile` of the minting is erased in the same commit.",
     body: [must("key_id", id("key_")), writer],
-    parts: [part("profile", 8192, "`{name, org_unit}`")]
+    parts: [objectPart("profile", 8192, ["name", "org_unit"])]
   },
   {
     kind: "ingest_key.revoked",
@@ -37,13 +42,13 @@ export const accessKinds: ReadonlyArray<KindRow> = [
     about: "Who becomes what here was set anew, all of it. `rules` is how many rules there are.",
     body: [must("rules", { type: "integer", min: 0, max: 1000 }), writer],
     parts: [
-      part("mapping", MAX_PART_BYTES, "`{rules: [{id, match: {claim, value}, org_unit, role}], trust_canonical}`")
+      objectPart("mapping", MAX_PART_BYTES, ["rules: [{id, match: {claim, value}, org_unit, role}]", "trust_canonical"])
     ]
   },
   {
     kind: "principal.seen",
     about: "A person was given a pseudonym, which records carry in place of a name.",
     body: [must("kind", choice("user")), must("principal_id", id("usr_"))],
-    parts: [part("identity", 16_384, "`{issuer, subject}`")]
+    parts: [objectPart("identity", 16_384, ["issuer", "subject"])]
   }
 ]

@@ -12,6 +12,7 @@ import {
   may,
   must,
   name,
+  objectPart,
   ownerComplete,
   part,
   type PartRow,
@@ -21,12 +22,22 @@ import {
 } from "./row.ts"
 
 const riskClass = choice("prohibited", "high", "limited", "minimal", "unclassified")
-const ownerPart = (holds: string): PartRow => part("owner", 8192, holds)
 const profilePart = (more = ""): PartRow =>
-  part(
+  objectPart(
     "profile",
     MAX_PART_BYTES,
-    `\`{agent_version?, blast_radius, description?, framework?, labels, model_ids, name, org_unit?, purpose?}\`${more}`
+    [
+      "agent_version?",
+      "blast_radius",
+      "description?",
+      "framework?",
+      "labels",
+      "model_ids",
+      "name",
+      "org_unit?",
+      "purpose?"
+    ],
+    more
   )
 const modelBody: ReadonlyArray<BodyMember> = [
   may("hosting", choice("vendor_api", "cloud_tenant", "self_hosted")),
@@ -58,7 +69,10 @@ export const agentKinds: ReadonlyArray<KindRow> = [
       may("risk_class", riskClass),
       writer
     ],
-    parts: [ownerPart("`{owner_email?, owner_name?}`; left out when both are absent"), profilePart()]
+    parts: [
+      objectPart("owner", 8192, ["owner_email?", "owner_name?"], "; left out when both are absent"),
+      profilePart()
+    ]
   },
   {
     kind: "agent.updated",
@@ -92,7 +106,7 @@ export const agentKinds: ReadonlyArray<KindRow> = [
     kind: "agent.owner_transferred",
     about: "Another person answers for the agent.",
     body: [agentId, ownerComplete, writer],
-    parts: [ownerPart("`{owner_email, owner_name}`")]
+    parts: [objectPart("owner", 8192, ["owner_email", "owner_name"])]
   },
   {
     kind: "agent.orphaned",
@@ -150,12 +164,12 @@ export const agentKinds: ReadonlyArray<KindRow> = [
       writer
     ],
     parts: [
-      part("claim", 8192, "`{key_id}`: what a rejected card calls its key, where no trusted key is called so"),
-      part(
+      objectPart("claim", 8192, ["key_id"], ": what a rejected card calls its key, where no trusted key is called so"),
+      objectPart(
         "identity",
         16_384,
-        "`{identity_ref, identity_source?}`: the identity from here on; the source only where the body says " +
-          "`other`; left out when rejected"
+        ["identity_ref", "identity_source?"],
+        ": the identity from here on; the source only where the body says `other`; left out when rejected"
       )
     ]
   },
@@ -173,7 +187,7 @@ export const agentKinds: ReadonlyArray<KindRow> = [
       may("slsa_level", { type: "integer", min: 0, max: 3 }),
       writer
     ],
-    parts: [part("profile", 65_536, "`{name, sbom_ref?, supplier?, uri?, version?}`")]
+    parts: [objectPart("profile", 65_536, ["name", "sbom_ref?", "supplier?", "uri?", "version?"])]
   },
   {
     kind: "model.registered",

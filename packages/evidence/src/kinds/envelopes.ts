@@ -12,6 +12,7 @@ import {
   MIB,
   must,
   name,
+  objectPart,
   part,
   rules,
   tier,
@@ -96,10 +97,11 @@ export const envelopeKinds: ReadonlyArray<KindRow> = [
     ],
     parts: [
       part("action", 1024, "what the agent is about to do, as it calls it"),
-      part(
+      objectPart(
         "advice",
         MIB,
-        "`{notice_ms?, obligations, retry_after_ms?, suggestion?}`; left out where there is nothing of it"
+        ["notice_ms?", "obligations", "retry_after_ms?", "suggestion?"],
+        "; left out where there is nothing of it"
       ),
       part("signals", 65_536, "what the agent says of it: any JSON object")
     ]
@@ -126,10 +128,11 @@ export const envelopeKinds: ReadonlyArray<KindRow> = [
     ],
     parts: [
       envelopePart,
-      part(
+      objectPart(
         "profile",
         8192,
-        "`{name, org_unit?}`, in the first record alone; the org unit only where there is no `agent_id`"
+        ["name", "org_unit?"],
+        ", in the first record alone; the org unit only where there is no `agent_id`"
       )
     ]
   },
@@ -177,7 +180,7 @@ export const envelopeKinds: ReadonlyArray<KindRow> = [
       must("waiver_id", id("wvr_")),
       writer
     ],
-    parts: [part("waiver", 65_536, "`{reason, unless}`")]
+    parts: [objectPart("waiver", 65_536, ["reason", "unless"])]
   },
   {
     kind: "waiver.granted",
@@ -193,6 +196,6 @@ export const envelopeKinds: ReadonlyArray<KindRow> = [
       must("waiver_id", id("wvr_")),
       writer
     ],
-    parts: [part("waiver", 65_536, "`{reason, unless}`, as in the request")]
+    parts: [objectPart("waiver", 65_536, ["reason", "unless"], ", as in the request")]
   }
 ]

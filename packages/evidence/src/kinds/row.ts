@@ -9,6 +9,12 @@ export interface BodyMember {
   readonly required: boolean
 }
 
+/** A member of a part that is a JSON object. */
+export interface PartMember {
+  readonly name: string
+  readonly required: boolean
+}
+
 /** A part that records of a kind may carry. */
 export interface PartRow {
   readonly name: string
@@ -16,6 +22,8 @@ export interface PartRow {
   readonly format: "json"
   readonly maxBytes: number
   readonly holds: string
+  /** The members of its JSON object, in the order of their names; absent where it holds anything else. */
+  readonly members?: ReadonlyArray<PartMember>
   /** Never erased: `holds` says so too. */
   readonly kept?: true
 }
@@ -37,6 +45,17 @@ export const part = (name: string, maxBytes: number, holds: string): PartRow => 
   format: "json",
   maxBytes,
   holds
+})
+/**
+ * A part that is a JSON object of these members: a name with `?` may be absent, and one may go on with the shape of its
+ * value, as in `rules: [...]`. `more` follows in the sentence.
+ */
+export const objectPart = (name: string, maxBytes: number, members: ReadonlyArray<string>, more = ""): PartRow => ({
+  ...part(name, maxBytes, `\`{${members.join(", ")}}\`${more}`),
+  members: members.map((member) => {
+    const [, called, optional] = /^([a-z_]+)(\??)/.exec(member)!
+    return { name: called!, required: optional === "" }
+  })
 })
 export const keptPart = (name: string, maxBytes: number, holds: string): PartRow => ({
   ...part(name, maxBytes, holds),

@@ -1,10 +1,11 @@
 /** Rows of the catalogue: receivers of events, and what became of what they are owed. */
 import type { MemberType } from "./members.ts"
-import { choice, id, type KindRow, may, must, name, part, type PartRow, writer } from "./row.ts"
+import { choice, id, type KindRow, may, must, name, objectPart, type PartRow, writer } from "./row.ts"
 
 const webhookId = must("webhook_id", id("whk_"))
 const eventTypes: MemberType = { type: "list", of: name(64), min: 1, max: 100 }
-const endpointPart = (more = ""): PartRow => part("endpoint", 32_768, `\`{description?, notify_email?, url}\`${more}`)
+const endpointPart = (more = ""): PartRow =>
+  objectPart("endpoint", 32_768, ["description?", "notify_email?", "url"], more)
 
 /** The rows, in the order of the specification's table. */
 export const webhookKinds: ReadonlyArray<KindRow> = [
