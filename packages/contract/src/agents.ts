@@ -5,7 +5,9 @@ import {
   identifier,
   instant,
   integer,
+  integerParam,
   jsonObject,
+  leftOut,
   line,
   list,
   name,
@@ -15,6 +17,7 @@ import {
   reason,
   text
 } from "./fields.ts"
+import { DEFAULT_PAGE, MAX_PAGE } from "./limits.ts"
 import { pageOf } from "./page.ts"
 import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords, wholePart } from "./place.ts"
 
@@ -189,3 +192,36 @@ export const AgentListQuery = Schema.Struct({
   ...pageOf("agent")
 })
 export type AgentListQuery = typeof AgentListQuery.Type
+
+/** Query of GET /agents/{agent_id}/timeline. `before` is the seq of the last entry seen; newest come first. */
+export const TimelineQuery = Schema.Struct({
+  limit: leftOut(integerParam(1, MAX_PAGE), DEFAULT_PAGE),
+  before: Schema.optionalKey(integerParam())
+})
+export type TimelineQuery = typeof TimelineQuery.Type
+
+/** What an entry of a timeline refers to. A record is named by its seq. */
+export const timelineReferences = [
+  "decision",
+  "envelope",
+  "evaluation",
+  "provenance",
+  "record",
+  "run",
+  "waiver"
+] as const
+
+/**
+ * One record about an agent. `kind` is the record's, `actor` the id of the principal that wrote it; null where the
+ * record names none. `summary` is a sentence for people: match on `kind` instead.
+ */
+export const TimelineEntry = Schema.Struct({
+  seq: Schema.Int,
+  record_hash: Schema.String,
+  recorded_at: instant,
+  kind: Schema.String,
+  actor: Schema.NullOr(Schema.String),
+  summary: Schema.String,
+  references: Schema.Array(Schema.Struct({ type: oneOf(timelineReferences), id: Schema.String }))
+})
+export type TimelineEntry = typeof TimelineEntry.Type

@@ -212,6 +212,7 @@ describe("the endpoint table", () => {
         "GET /api/v1/agents",
         "GET /api/v1/agents/{agent_id}",
         "GET /api/v1/agents/{agent_id}/decisions",
+        "GET /api/v1/agents/{agent_id}/timeline",
         "GET /api/v1/agents/orphans",
         "PATCH /api/v1/agents/{agent_id}",
         "POST /api/v1/agents/{agent_id}/activate",

@@ -99,7 +99,12 @@ const rows: ReadonlyArray<Row> = [
   { id: "webhooks.list", ...byId("webhook"), fill: twice("webhooks.create") }
 ]
 /** Lists with a position of their own, newest first or of records; each says it in its own query. */
-const positioned = { "decisions.list": "before", "chain.records": "from", "webhooks.deliveries": "before" }
+const positioned = {
+  "agents.timeline": "before",
+  "decisions.list": "before",
+  "chain.records": "from",
+  "webhooks.deliveries": "before"
+}
 
 beforeAll(async () => {
   world = await openWorld()

@@ -45,7 +45,8 @@ import {
   waiverStatuses,
   webhookCauses,
   webhookStatuses,
-  tierConditions
+  tierConditions,
+  timelineReferences
 } from "@flyball/contract"
 import { conditionsOf, MAX_WAIVER_MS, ORPHAN_GRACE_MS, serverSignalNames, transitions } from "@flyball/core"
 import { recordKinds } from "@flyball/evidence"
@@ -89,6 +90,7 @@ export const metaOut = (version: string, tenantId: string): MetaOut => ({
     settled_status: settledStatuses,
     suspended_reason: suspensionCauses,
     tier_condition: tierConditions,
+    timeline_reference: timelineReferences,
     waiver_status: waiverStatuses,
     webhook_cause: webhookCauses,
     webhook_status: webhookStatuses

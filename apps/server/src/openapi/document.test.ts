@@ -198,6 +198,8 @@ describe("what goes in", () => {
         ].map((list) => `/api/v1/${list} limit 1..1000`),
         `/api/v1/bound/envelopes/{envelope_id}/versions after 1..${most}`,
         "/api/v1/agents/{agent_id}/decisions limit 1..1000",
+        "/api/v1/agents/{agent_id}/timeline limit 1..1000",
+        `/api/v1/agents/{agent_id}/timeline before 0..${most}`,
         `/api/v1/agents/{agent_id}/decisions before 0..${most}`,
         "/api/v1/bound/envelopes limit 1..1000",
         `/api/v1/bound/envelopes/{envelope_id}/diff from 0..${most}`,

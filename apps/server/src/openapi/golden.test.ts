@@ -9,7 +9,10 @@ const golden: unknown = JSON.parse(
 )
 
 /** JSON pointers of what the description has and the golden one does not. List here what an issue adds. */
-const added: ReadonlyArray<string> = []
+const added: ReadonlyArray<string> = [
+  "/components/schemas/TimelineEntry",
+  "/paths/~1api~1v1~1agents~1{agent_id}~1timeline"
+]
 
 const isObject = (value: unknown): value is { readonly [name: string]: unknown } =>
   typeof value === "object" && value !== null && !Array.isArray(value)

@@ -10,7 +10,9 @@ import {
   Orphan,
   OwnershipTransfer,
   RecertifyIn,
-  SuspendIn
+  SuspendIn,
+  TimelineEntry,
+  TimelineQuery
 } from "../agents.ts"
 import { IdentityIn, IdentityVerdict } from "../identity.ts"
 import { pageQuery } from "../page.ts"
@@ -55,6 +57,17 @@ export const agents = {
     access: access.readOwn,
     params: { agent_id: agentId },
     success: json(200, Agent),
+    refusals: ["AgentNotFound"]
+  }),
+  timeline: endpoint({
+    id: "agents.timeline",
+    method: "GET",
+    path: "/api/v1/agents/{agent_id}/timeline",
+    summary: "What happened to an agent, newest first: one entry for each of its records.",
+    access: access.readOwn,
+    params: { agent_id: agentId },
+    query: queryOf(TimelineQuery),
+    success: json(200, Schema.Array(TimelineEntry)),
     refusals: ["AgentNotFound"]
   }),
   addProvenance: endpoint({

@@ -28,6 +28,8 @@ export const agentsHandlers: HandlersOf<typeof agents> = {
     ).pipe(Effect.map(json)),
   get: ({ caller, params }) =>
     Agents.use((agents) => agents.get(params.agent_id, scopeOf(caller))).pipe(Effect.map(json)),
+  timeline: ({ caller, params, query }) =>
+    Agents.use((agents) => agents.timeline(params.agent_id, query, scopeOf(caller))).pipe(Effect.map(json)),
   addProvenance: Effect.fnUntraced(function* ({ body, caller, params }) {
     return json(yield* (yield* Provenance).add(params.agent_id, body, yield* writerOf(caller), scopeOf(caller)))
   }),

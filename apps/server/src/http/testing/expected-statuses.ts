@@ -110,6 +110,12 @@ export const expectedStatuses: {
     [200, 200, 200, 200, 200],
     [404, 404, 404, 404, 404]
   ],
+  "agents.timeline": [
+    [200, 404],
+    [200, 200, 200, 200, 200],
+    [200, 200, 200, 200, 200],
+    [404, 404, 404, 404, 404]
+  ],
   "system.meta": [
     [200, 200],
     [200, 200, 200, 200, 200],
@@ -526,6 +532,7 @@ export const expectedOfTwo: { readonly [id: string]: Two } = {
   "agents.create": [201, 403, 403, 201, 403],
   "agents.list": [200, 200, 200, 200, 200],
   "agents.get": [200, 200, 200, 200, 200],
+  "agents.timeline": [200, 200, 200, 200, 200],
   "system.meta": [200, 200, 200, 200, 200],
   "models.list": [200, 200, 200, 200, 200],
   "models.create": [201, 201, 201, 201, 403],

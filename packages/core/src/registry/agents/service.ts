@@ -9,7 +9,9 @@ import type {
   InvalidInput,
   OrgUnitNotAllowed,
   Orphan,
-  TierOverCap
+  TierOverCap,
+  TimelineEntry,
+  TimelineQuery
 } from "@flyball/contract"
 import { AgentNameTaken, AgentNotFound, isId } from "@flyball/contract"
 import { Context, Effect, Layer, Result } from "effect"
@@ -19,6 +21,7 @@ import { covers, everyUnit, type Scope } from "../../foundation/scope.ts"
 import { compareText, isStorable } from "../../foundation/text.ts"
 import type { StorageConflict } from "../../storage/faults.ts"
 import { type Document, type ReadFault, Storage } from "../../storage/port.ts"
+import { Chain } from "../../chain/chain.ts"
 import { Tenant } from "../../chain/tenant.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { AGENTS, agentOut, orphanedAt, orphanOut, type StoredAgent, storedAgent } from "./document.ts"
@@ -26,7 +29,9 @@ import { type AgentActs, agentActs } from "./acts.ts"
 import { planRegister, type RegisterPlan, type RegistrationLimits } from "./plan-register.ts"
 import type { AgentDocument } from "@flyball/rules"
 import { TierEvidence } from "./tier-evidence.ts"
+import { readAgent } from "./read-agent.ts"
 import { tierFactsOf } from "./tier-facts.ts"
+import { timelineLister } from "./timeline.ts"
 
 /** Agents read at a time while listing: the registry is never held whole. */
 const PAGE = 500
@@ -77,6 +82,12 @@ export interface AgentsApi extends AgentActs {
     scope?: Scope,
     page?: Pick<AgentListQuery, "after" | "limit">
   ) => Effect.Effect<ReadonlyArray<Orphan>, ReadFault>
+  /** What happened to an agent, newest first. */
+  readonly timeline: (
+    id: string,
+    query?: TimelineQuery,
+    scope?: Scope
+  ) => Effect.Effect<ReadonlyArray<TimelineEntry>, AgentNotFound | ReadFault>
 }
 
 /**
@@ -87,12 +98,13 @@ const NAME_UNITS = 200 * 4 * 2
 
 /** The agent registry. */
 export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/Agents") {
-  static readonly layer: Layer.Layer<Agents, never, Storage | Tenant> = Layer.effect(
+  static readonly layer: Layer.Layer<Agents, never, Storage | Tenant | Chain> = Layer.effect(
     Agents,
     Effect.gen(function* () {
       const storage = yield* Storage
       const { tenantId } = yield* Tenant
       const evidence = yield* TierEvidence
+      const listTimeline = timelineLister(storage, (yield* Chain).originTag)
       const shown = (agent: StoredAgent) =>
         Effect.map(tierFactsOf(evidence, agent.id, agent.body), (facts) => ({ tenantId, facts }))
       const out = (document: Document): Effect.Effect<Agent, ReadFault> => {
@@ -247,7 +259,19 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
           limit ?? Number.POSITIVE_INFINITY
         )
 
-      return Agents.of({ register, create, get, find, list, orphans, ...agentActs({ storage, tenantId, evidence }) })
+      const timeline: AgentsApi["timeline"] = (id, query = {}, scope = everyUnit) =>
+        Effect.andThen(readAgent(storage, id, scope), listTimeline(id, query))
+
+      return Agents.of({
+        register,
+        create,
+        get,
+        find,
+        list,
+        orphans,
+        timeline,
+        ...agentActs({ storage, tenantId, evidence })
+      })
     })
   )
 }

@@ -1,0 +1,112 @@
+/**
+ * Lists what happened to one agent, newest first: one entry for each of its records, made of the record's body alone.
+ * Parts are never read, so that nothing erasable or withheld can appear. Spec: api.md, GET /agents/{agent_id}/timeline.
+ */
+import { DEFAULT_PAGE, type TimelineEntry, type TimelineQuery } from "@flyball/contract"
+import { decisionId, readRecord, type RecordView } from "@flyball/evidence"
+import { Effect } from "effect"
+import { recordHash } from "../../foundation/record-hash.ts"
+import { inSlices } from "../../in-slices.ts"
+import { StorageCorrupt } from "../../storage/faults.ts"
+import type { JsonObject, StorageApi, StoredRecord } from "../../storage/port.ts"
+
+/** Records that are read in one turn of the event loop. */
+const SLICE = 100
+
+/**
+ * A lister over one store. A page is one read along the store's index of an agent's records: its cost grows with the
+ * page, not with the chain.
+ */
+export const timelineLister = (storage: StorageApi, originTag: Uint8Array) =>
+  Effect.fnUntraced(function* (agentId: string, { before, limit = DEFAULT_PAGE }: TimelineQuery) {
+    const to = before === undefined ? {} : { to: before - 1 }
+    if (before === 0) return [] as ReadonlyArray<TimelineEntry>
+    const page = yield* storage.records({ agentId, order: "desc", limit, ...to })
+    const entries = yield* inSlices(read(page, originTag))
+    return entries instanceof StorageCorrupt ? yield* entries : entries
+  })
+
+function* read(
+  page: ReadonlyArray<StoredRecord>,
+  originTag: Uint8Array
+): Generator<void, ReadonlyArray<TimelineEntry> | StorageCorrupt, void> {
+  const entries: Array<TimelineEntry> = []
+  for (const [index, record] of page.entries()) {
+    if (index > 0 && index % SLICE === 0) yield
+    const found = readRecord(record.bytes)
+    if (!found.ok) return new StorageCorrupt({ reason: `record ${record.seq} cannot be read (${found.code})` })
+    entries.push(entryOf(record, found.record, originTag))
+  }
+  return entries
+}
+
+const entryOf = (record: StoredRecord, { at, body, kind }: RecordView, originTag: Uint8Array): TimelineEntry => {
+  const own = kind === "decision.witnessed" ? [decisionId(record.atMs, record.seq, originTag)] : []
+  return {
+    seq: record.seq,
+    record_hash: recordHash(record.hash),
+    recorded_at: at,
+    kind,
+    actor: typeof body["writer"] === "string" ? body["writer"] : null,
+    summary: summaryOf(kind, body),
+    references: [...own.map((id) => ({ type: "decision", id }) as const), ...referencesOf(kind, body)]
+  }
+}
+
+/** Members of bodies that name something, and what. A seq names a record. */
+const named = [
+  ["decision_seq", "record"],
+  ["envelope_id", "envelope"],
+  ["evaluation_id", "evaluation"],
+  ["provenance_id", "provenance"],
+  ["run_id", "run"],
+  ["waiver_id", "waiver"]
+] as const
+
+const referencesOf = (kind: string, body: JsonObject): TimelineEntry["references"] => [
+  ...named.flatMap(([member, type]) => (body[member] === undefined ? [] : [{ type, id: String(body[member]) }])),
+  ...(kind === "part.erased" ? [{ type: "record" as const, id: String(body["seq"]) }] : [])
+]
+
+/** What a record says in one sentence. A kind without a sentence is named. */
+export const summaryOf = (kind: string, body: JsonObject): string =>
+  sentences[kind]?.(body) ?? `Record of kind ${kind}.`
+
+const suspensions: { readonly [reason: string]: string } = {
+  manual: "on request",
+  orphan_grace: "it had no owner for a week",
+  recert_overdue: "its recertification is overdue",
+  breaker: "a breaker tripped",
+  kill: "a halt is in force"
+}
+
+/** A sentence for each kind of record that is about an agent. Names and values are those of the catalogue of records. */
+const sentences: { readonly [kind: string]: (body: JsonObject) => string } = {
+  "agent.registered": (body) => `Registered as a draft at tier ${body["autonomy_tier"]}.`,
+  "agent.updated": (body) => `Updated: tier ${body["autonomy_tier"]}, risk class ${body["risk_class"]}.`,
+  "agent.activated": () => "Activated.",
+  "agent.suspended": (body) => `Suspended: ${suspensions[String(body["reason"])] ?? body["reason"]}.`,
+  "agent.decommissioned": () => "Decommissioned.",
+  "agent.owner_transferred": () => "Ownership transferred.",
+  "agent.orphaned": (body) =>
+    body["cause"] === "owner_incomplete"
+      ? "Found without a complete owner: a name or an e-mail address is missing."
+      : "Left without an owner.",
+  "agent.recertified": (body) => `Recertified until ${body["recert_due_at"]}.`,
+  "agent.identity_attested": ({ reason_code, source, verdict }) =>
+    `Identity ${verdict} from ${source}${verdict === "rejected" ? ` (${reason_code})` : ""}.`,
+  "agent.provenance_added": (body) => `Provenance recorded: ${body["kind"]}.`,
+  "decision.witnessed": ({ action, kind, status }) => `Decision recorded: ${kind} ${action}, ${status}.`,
+  "decision.settled": ({ decision_seq, status }) => `Decision of record ${decision_seq} settled: ${status}.`,
+  "capture.gap": ({ count, from, reason, to }) =>
+    `Capture gap from ${from} to ${to}: ${count} decisions missing (${reason}).`,
+  "evaluation.made": ({ matched_rule, mode, outcome }) =>
+    `Evaluated: ${outcome} by rule ${matched_rule}${mode === "shadow" ? " (shadow)" : ""}.`,
+  "meter.voided": () => "Evaluation voided: what it added to meters is taken back.",
+  "envelope.drafted": ({ revision, version }) => `Envelope version ${version} drafted, revision ${revision}.`,
+  "envelope.published": ({ mode, version }) => `Envelope version ${version} published, ${mode}.`,
+  "envelope.withdrawn": () => "Envelope withdrawn.",
+  "waiver.requested": ({ expires_at, rule_id }) => `Waiver of rule ${rule_id} requested until ${expires_at}.`,
+  "waiver.granted": ({ expires_at, rule_id }) => `Waiver of rule ${rule_id} granted until ${expires_at}.`,
+  "part.erased": ({ name, reason, seq }) => `Part ${name} of record ${seq} erased (${reason}).`
+}
