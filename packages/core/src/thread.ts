@@ -10,12 +10,12 @@ export {
   type NewEvent,
   type OutboxDraft,
   type OutboxView,
-  outboxConflicts,
   owe,
   takeTurns,
   type Turns,
   wanted,
   wantedKey
 } from "./storage/outbox/rules.ts"
+export { type AdmissibleChange, admit, isRepeat, receiptOf, type StoreView } from "./storage/admit.ts"
 export { commitDraft, sealDrafts } from "./storage/seal.ts"
 export { LAST_STORE_MS, plannedTimeMs, storeTimeMs, timeProblem } from "./storage/store-time.ts"

@@ -1,50 +1,59 @@
 /**
- * Whether a ChangeSet may be written: the rules of `commit`, pure, the same for every backend.
+ * Decides whether a ChangeSet may be written: the rules of `commit`. Pure, and the same for every backend.
  *
- * A backend that can look things up one by one (memory, SQLite) hands in its tables; another reads what a group needs
- * first and hands in maps.
- * Within a group each ChangeSet is admitted against what the admitted ones before it will have written.
+ * A backend with cheap look-ups (memory, SQLite) passes a view of its tables. Another one (Postgres) first reads what a
+ * group needs, and passes a view of maps. Each ChangeSet of a group is admitted against the writes of those admitted
+ * before it.
  */
 import type { Conflict } from "./faults.ts"
-import type { ChangeSet, CommitReceipt, Head, RecordDraft, RecordReceipt } from "./port.ts"
+import type { ChangeSet, CommitReceipt, DocumentPut, Head, RecordDraft, RecordReceipt } from "./port.ts"
 import { outboxConflicts, type OutboxView } from "./outbox/rules.ts"
 import { emptyHead } from "./seal.ts"
 
-/** What a store knows when a ChangeSet's turn comes. */
+/** The members of a ChangeSet that {@link admit} reads. A thread that holds no bodies can still provide them. */
+export interface AdmissibleChange extends Pick<
+  ChangeSet,
+  "again" | "deletes" | "erase" | "expectEmpty" | "expectNew" | "expects" | "moves"
+> {
+  readonly puts?: ReadonlyArray<Pick<DocumentPut, "collection" | "id" | "expectedVersion" | "unique">>
+  readonly records?: ReadonlyArray<Pick<RecordDraft, "kind" | "once">>
+}
+
+/** The state that {@link admit} reads. */
 export interface StoreView extends OutboxView {
   readonly head: Head | null
-  /** 0 where there is no such document. */
+  /** The document's version; 0 for a document that does not exist. */
   readonly version: (collection: string, id: string) => number
   /** The id of the document that holds this unique value. */
   readonly uniqueHolder: (collection: string, key: string, value: string) => string | null
-  /** A digest that is null was forgotten: any content is the same then. */
+  /** A null digest is an erased one: every content then counts as equal. */
   readonly once: (scope: string, key: string) => { readonly seq: number; readonly digest: string | null } | null
   readonly part: (seq: number, name: string) => "present" | "erased" | "missing"
 }
 
 /**
- * What becomes of one draft: it is sealed, or it is the same as a stored record, or as an earlier draft of its own
- * ChangeSet.
+ * The outcome for one draft: it is sealed, or it repeats a stored record, or an earlier draft of its ChangeSet.
  */
 export type Fate =
   | { readonly _tag: "Fresh" }
   | { readonly _tag: "Stored"; readonly seq: number }
   | { readonly _tag: "Repeat"; readonly index: number }
 
-/** One fate per draft, in order. With any conflict nothing may be written. */
+/** One fate per draft, in order. A ChangeSet with a conflict writes nothing. */
 export interface Admission {
   readonly conflicts: ReadonlyArray<Conflict>
   readonly fates: ReadonlyArray<Fate>
 }
 
 /**
- * Decides what a ChangeSet would do to a store. Conflicts come in this order: chain empty or not, `expects`, `puts`,
- * `deletes`, unique keys, once by index, parts, deliveries, events.
+ * Checks a ChangeSet against a store. Conflicts come in this order: chain empty or not, `expects`, `puts`, `deletes`,
+ * unique keys, idempotency keys by index, parts, deliveries, events.
  *
- * - Unique keys are judged as all puts of the ChangeSet will leave them: a value that one put frees, another may take.
- * - A once key is looked up in the store first, then among the earlier drafts (conflict with seq -1: it has none yet).
+ * - Unique keys are checked against the state after all puts: a value that one put frees, another may take.
+ * - An idempotency key is looked up in the store first, then among the earlier drafts. A conflict with an earlier draft
+ *   has seq -1, because that draft has no seq yet.
  */
-export const admit = (change: ChangeSet, view: StoreView): Admission => {
+export const admit = (change: AdmissibleChange, view: StoreView): Admission => {
   const conflicts: Array<Conflict> = []
   const records = change.records ?? []
   if (change.expectEmpty === true && view.head !== null) conflicts.push({ _tag: "NotEmpty" })
@@ -77,7 +86,7 @@ const versionConflict = (
   if (found !== expected) conflicts.push({ _tag: "Version", collection, id, expected, found })
 }
 
-const uniqueConflicts = (conflicts: Array<Conflict>, change: ChangeSet, view: StoreView): void => {
+const uniqueConflicts = (conflicts: Array<Conflict>, change: AdmissibleChange, view: StoreView): void => {
   const puts = change.puts ?? []
   if (!puts.some((put) => put.unique !== undefined)) return
   const put = new Set(puts.map(({ collection, id }) => `${collection}\0${id}`))
@@ -97,7 +106,7 @@ const fresh: Fate = { _tag: "Fresh" }
 
 const idempotencyFates = (
   conflicts: Array<Conflict>,
-  records: ReadonlyArray<RecordDraft>,
+  records: NonNullable<AdmissibleChange["records"]>,
   view: StoreView,
   mustBeNew: boolean
 ): ReadonlyArray<Fate> => {
@@ -116,13 +125,12 @@ const idempotencyFates = (
   })
 }
 
-/** Whether all that a ChangeSet seals was sealed before: it came again, and its events were told of the first time. */
+/** Whether every draft of a ChangeSet repeats a sealed record. Its events were emitted the first time. */
 export const isRepeat = (fates: ReadonlyArray<Fate>): boolean =>
   fates.length > 0 && fates.every(({ _tag }) => _tag !== "Fresh")
 
 /**
- * One receipt per draft out of the fates. `sealed` are the receipts of the fresh drafts, in order; `stored` looks up
- * the others.
+ * Builds one receipt per draft. `sealed` holds the receipts of the fresh drafts, in order; `stored` reads the others.
  */
 export const receiptOf = (
   before: Head | null,
@@ -144,7 +152,7 @@ export const receiptOf = (
   }
 }
 
-/** Which record erases each part of `change.erase`: the last `part.erased` of the ChangeSet that names it. */
+/** Finds the record that erases each part of `change.erase`: the last `part.erased` draft that names the part. */
 export const erasures = (
   change: ChangeSet,
   receipt: CommitReceipt

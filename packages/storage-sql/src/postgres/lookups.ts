@@ -67,7 +67,9 @@ const idempotencyLookup = (sql: string, changes: ReadonlyArray<PreparedChange>):
       const { scope, key } = asked[(row["n"] as number) - 1]!
       const hash = row["hash"] as Uint8Array | null
       if (hash === null)
-        throw new StorageCorrupt({ reason: `a once key names record ${row["seq"] as number}, which is not there` })
+        throw new StorageCorrupt({
+          reason: `an idempotency key names record ${row["seq"] as number}, which is missing`
+        })
       const digest = row["digest"] as Uint8Array
       view.knowOnce(scope, key, digest.length === 0 ? null : toHex(digest), {
         seq: row["seq"] as number,

@@ -83,7 +83,6 @@ export interface BatchedChange {
   readonly names: number
   readonly expectEmpty: boolean
   readonly expectNew: boolean
-  readonly startsChain: boolean
   readonly expects: ReadonlyArray<{ readonly collection: Name; readonly id: string; readonly version: number }>
   readonly puts: ReadonlyArray<BatchedPut>
   readonly deletes: ReadonlyArray<{ readonly collection: Name; readonly id: string; readonly version: number }>
@@ -126,7 +125,6 @@ export const readBatch = (buffer: ArrayBuffer): ReadonlyArray<BatchedChange> => 
     names: from.u32(),
     expectEmpty: from.u8() === 1,
     expectNew: from.u8() === 1,
-    startsChain: from.u8() === 1,
     expects: times(from.u32(), () => ({ collection: from.u32(), id: from.text(), version: from.f64() })),
     puts: times(from.u32(), () => ({
       collection: from.u32(),

@@ -2,7 +2,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 
 /** Rows of one call. Past it little is gained, and a record's bytes must stay where they are until its call. */
-export const bulkRows = 20
+const bulkRows = 20
 /** Rows of the calls that what is left at the end is made of, most first. */
 const restRows = [8, 4, 2, 1]
 

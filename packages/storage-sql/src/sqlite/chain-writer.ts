@@ -1,24 +1,26 @@
 /**
- * The writer: batches of ChangeSets onto the chain, one transaction each.
+ * Writes batches of ChangeSets to the chain, one transaction per batch.
  *
- * It runs in the storage worker and is the only code that writes rows of the chain. The head lives in memory: the
- * writer's lock says nobody else moves it.
+ * It runs in the storage worker and is the only code that writes rows of the chain. Core's `admit` decides what may be
+ * written. The head is kept in memory: the writer's lock excludes every other writer.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import type {
-  ClaimRequest,
-  Conflict,
-  ForgetAnswer,
-  ForgetRequest,
-  Head,
-  RecordReceipt,
-  SealedRecord
-} from "@flyball/core/storage"
-import { commitDraft, sealDrafts, storeTimeMs, timeProblem } from "@flyball/core/thread"
+import type { ClaimRequest, ForgetAnswer, ForgetRequest, Fate, Head, SealedRecord } from "@flyball/core/storage"
+import {
+  type AdmissibleChange,
+  admit,
+  commitDraft,
+  isRepeat,
+  receiptOf,
+  sealDrafts,
+  storeTimeMs,
+  type StoreView,
+  timeProblem
+} from "@flyball/core/thread"
 import { nodeCrypto } from "@flyball/evidence/node/crypto"
 import type { Answer, BatchAnswer } from "./answers.ts"
 import type { BatchedChange, BatchedRecord } from "./batch.ts"
-import { noName, readBatch } from "./batch.ts"
+import { anyVersion, noName, readBatch } from "./batch.ts"
 import { BulkInsert } from "./bulk-insert.ts"
 import { Claims } from "./claims.ts"
 import type { Naming } from "./documents.ts"
@@ -34,10 +36,8 @@ import { WordsWriter } from "./string-table-writer.ts"
 
 /** As in core; written out, since a worker loads little. */
 const WEBHOOKS = "webhooks"
-const zeroHash = new Uint8Array(32)
-/** Sets of names are few, but nothing bounds them. */
+/** Bounds the cache of sets of names: a caller could send new ones without end. */
 const keptNamings = 1_000
-const noHead: Head = { seq: -1, hash: zeroHash, atMs: 0 }
 
 /** Appends to the chain of one open database. */
 export class ChainWriter {
@@ -52,28 +52,49 @@ export class ChainWriter {
   readonly #records: BulkInsert
   readonly #parts: BulkInsert
   readonly #rows: ReturnType<typeof prepareRows>
-  /** By the names they stand for: nearly all ChangeSets of a kind have the same. */
+  /** By the joined names: nearly all ChangeSets of a kind have the same ones. */
   readonly #namings = new Map<string, Naming>()
   #head: Head | null = null
-  /** Whether the batch may have left a delivery that is not finished. */
+  /** The state that `admit` reads: the tables and the rows that wait for them. It changes nothing. */
+  readonly #view: StoreView
+  /** Whether the batch may have added a delivery that is not finished. */
   #owed = false
 
   constructor(db: DatabaseSync) {
     this.#db = db
     this.#words = new WordsWriter(db)
     this.#tiles = new Tiles(db)
-    this.#documents = new Documents(db)
-    this.#once = new IdempotencyKeys(db)
+    this.#documents = new Documents(db, this.#words)
+    this.#once = new IdempotencyKeys(db, this.#words)
     this.#outbox = new OutboxWriter(db, this.#words)
     this.#claims = new Claims(db, this.#words)
     this.#forget = new OutboxForget(db)
     this.#records = new BulkInsert(db, "record (seq, kind, agent, at_ms, hash, bytes)", 6)
     this.#parts = new BulkInsert(db, "part (id, name, salt, bytes)", 4)
     this.#rows = prepareRows(db)
+    this.#view = this.#makeView()
     this.#load()
   }
 
-  /** Reads the head and the open tile, at the start and after every rollback. */
+  #makeView(): StoreView {
+    const headOf = (): Head | null => this.#head
+    return {
+      get head() {
+        return headOf()
+      },
+      version: (collection, id) => this.#documents.version(collection, id),
+      uniqueHolder: (collection, key, value) => this.#documents.uniqueHolder(collection, key, value),
+      once: (scope, key) => this.#once.find(scope, key),
+      part: (seq, name) => {
+        const found = this.#findPart(seq, name)
+        return found === null ? "missing" : found.isErased ? "erased" : "present"
+      },
+      delivery: (id) => this.#outbox.delivery(id),
+      hasEvent: (id) => this.#outbox.hasEvent(id)
+    }
+  }
+
+  /** Reads the head and the open tile: at the start and after every rollback. */
   #load(): void {
     this.#records.clear()
     this.#parts.clear()
@@ -85,6 +106,7 @@ export class ChainWriter {
     this.#tiles.load((this.#head?.seq ?? -1) + 1)
     this.#words.forget()
     this.#namings.clear()
+    this.#once.clear()
     this.#documents.load()
     this.#outbox.load()
   }
@@ -92,9 +114,8 @@ export class ChainWriter {
   /**
    * Commits a batch in one transaction and answers each ChangeSet.
    *
-   * Refused ones write nothing and leave their neighbours alone. When one fails in a way nobody foresaw, the whole is
-   * rolled back
-   * and each ChangeSet gets a transaction of its own, so that only the guilty one fails.
+   * A refused ChangeSet writes nothing and does not affect the others. If one fails unexpectedly, the batch is rolled
+   * back and each ChangeSet gets its own transaction, so that only the faulty one fails.
    */
   commit(nowMs: number, buffer: ArrayBuffer, names: ReadonlyArray<string>): BatchAnswer & { readonly erased: boolean } {
     const changes = readBatch(buffer)
@@ -113,7 +134,7 @@ export class ChainWriter {
     }
   }
 
-  /** `done` is false when it was rolled back before COMMIT, so that nothing was written for sure. */
+  /** `done` is false if the transaction was rolled back before COMMIT, so that certainly nothing was written. */
   #transact(
     nowMs: number,
     changes: ReadonlyArray<BatchedChange>,
@@ -137,7 +158,7 @@ export class ChainWriter {
         if (this.#db.isTransaction) this.#db.exec("ROLLBACK")
         this.#load()
       } catch (second) {
-        // The connection is of no use any more; the worker ends, and the next call starts another.
+        // The connection is unusable. The worker ends, and the next call starts another.
         throw new AggregateError([error, second], "The store could not roll back after a failure.", { cause: second })
       }
       return { done, answers: changes.map(() => ({ _tag: "Failed", fault })) }
@@ -156,69 +177,42 @@ export class ChainWriter {
   #apply(nowMs: number, change: BatchedChange, naming: Naming): Answer {
     const untimely = change.records.length > 0 || change.outbox !== null ? timeProblem(nowMs, this.#head) : null
     if (untimely !== null) return { _tag: "Failed", fault: faultOf(new StoreRefused(untimely)) }
-    const conflicts: Array<Conflict> = []
-    if (change.expectEmpty && this.#head !== null) conflicts.push({ _tag: "NotEmpty" })
-    if (this.#head === null && change.records.length > 0 && !change.startsChain) conflicts.push({ _tag: "Empty" })
-    this.#documents.check(change, naming, conflicts)
-    const first = (this.#head?.seq ?? -1) + 1
-    const seqs = this.#once.claim(change.records, first, naming, change.expectNew, conflicts)
-    const erase = this.#findParts(change, naming, conflicts)
-    if (change.outbox !== null) conflicts.push(...this.#outbox.conflicts(change.outbox))
-    if (conflicts.length > 0) {
-      this.#once.undo(change.records, seqs, first, naming)
-      return { _tag: "Refused", conflicts }
-    }
-    const records = this.#append(nowMs, change, seqs, naming)
+    const before = this.#head
+    const { conflicts, fates } = admit(admissible(change, naming), this.#view)
+    if (conflicts.length > 0) return { _tag: "Refused", conflicts }
+    const sealed = this.#append(nowMs, change, fates, naming)
+    const receipt = receiptOf(before, fates, sealed, (seq) => this.#storedHead(seq))
     this.#documents.write(change.puts, naming)
     this.#documents.delete(change.deletes, naming)
     if (change.puts.some(({ collection }) => naming.text(collection) === WEBHOOKS)) {
       this.#documents.flush()
       this.#outbox.webhooksChanged()
     }
-    for (const { id, by } of erase) this.#rows.erasePart.run(records[by]!.seq, id)
-    for (const { scope, key } of change.forget) this.#once.forget(naming.find(scope), key)
-    const head = this.#head ?? noHead
+    for (const { by, name, seq } of change.erase)
+      this.#rows.erasePart.run(receipt.records[by]!.seq, this.#findPart(seq, naming.text(name))!.id)
+    for (const { scope, key } of change.forget) this.#once.forget(naming.text(scope), key)
     if (
       change.outbox !== null &&
-      this.#outbox.write(
-        change.outbox,
-        records.length > 0 && records.every(({ duplicate }) => duplicate),
-        head,
-        storeTimeMs(nowMs, this.#head)
-      )
+      this.#outbox.write(change.outbox, isRepeat(fates), receipt.head, storeTimeMs(nowMs, this.#head))
     )
       this.#owed = true
-    return { _tag: "Committed", receipt: { records, head } }
+    return { _tag: "Committed", receipt }
   }
 
-  #findParts(
-    change: BatchedChange,
-    naming: Naming,
-    conflicts: Array<Conflict>
-  ): ReadonlyArray<{ readonly id: number; readonly by: number }> {
-    if (change.erase.length > 0) this.#flush()
-    return change.erase.flatMap(({ seq, name, by }) => {
-      const row = this.#rows.findPart.get(seq * partsPerRecord, (seq + 1) * partsPerRecord - 1, naming.find(name))
-      if (row !== undefined && row["erased_by"] === null) return [{ id: row["id"] as number, by }]
-      conflicts.push({ _tag: "Part", seq, name: naming.text(name), found: row === undefined ? "missing" : "erased" })
-      return []
-    })
+  #findPart(seq: number, name: string): { readonly id: number; readonly isErased: boolean } | null {
+    this.#flush()
+    const row = this.#rows.findPart.get(seq * partsPerRecord, (seq + 1) * partsPerRecord - 1, this.#words.find(name))
+    return row === undefined ? null : { id: row["id"] as number, isErased: row["erased_by"] !== null }
   }
 
-  /** Seals and inserts the drafts that have a seq of their own, and answers a receipt for every draft. */
+  /** Seals and inserts the fresh drafts. Returns their receipts. */
   #append(
     nowMs: number,
     { agents, records }: BatchedChange,
-    seqs: ReadonlyArray<number>,
+    fates: ReadonlyArray<Fate>,
     naming: Naming
-  ): ReadonlyArray<RecordReceipt> {
-    let next = (this.#head?.seq ?? -1) + 1
-    const fresh: Array<BatchedRecord> = []
-    records.forEach((record, index) => {
-      if (seqs[index] !== next) return
-      fresh.push(record)
-      next += 1
-    })
+  ): ReadonlyArray<Head> {
+    const fresh = records.filter((_, index) => fates[index]!._tag === "Fresh")
     const agentOf = (index: number): string | null => (index === noName ? null : agents[index]!)
     const sealed = sealDrafts(
       nodeCrypto,
@@ -238,13 +232,7 @@ export class ChainWriter {
       )
     )
     sealed.forEach((one, index) => this.#insert(one, fresh[index]!, naming))
-    let used = 0
-    return seqs.map((seq): RecordReceipt => {
-      const made = sealed[used]?.record
-      if (made?.seq !== seq) return this.#receiptOf(seq)
-      used += 1
-      return { seq, hash: made.hash, atMs: made.atMs, duplicate: false }
-    })
+    return sealed.map(({ record }) => record)
   }
 
   /** Adds the rows of a sealed record, which becomes the head. */
@@ -258,52 +246,54 @@ export class ChainWriter {
     parts.forEach(({ bytes: content, salt }, position) =>
       this.#parts.add(seq * partsPerRecord + position, naming.intern(draft.parts[position]!.name), salt, content)
     )
+    if (draft.once !== null) this.#once.take(naming.text(draft.once.scope), draft.once.key, seq, draft.once.digest)
     this.#tiles.append(seq, hash)
     this.#head = { seq, hash, atMs }
   }
 
-  /** Claims deliveries, in a transaction of their own. */
+  /** Claims deliveries, in its own transaction. */
   claim(request: ClaimRequest, nowMs: number): ClaimRow {
     const untimely = timeProblem(nowMs, this.#head)
     if (untimely !== null) throw new StoreRefused(untimely)
     return this.#claims.claim(request, storeTimeMs(nowMs, this.#head))
   }
 
-  /** Forgets what is over in the outbox, in a transaction of its own. */
+  /** Deletes finished rows of the outbox, in its own transaction. */
   forget(request: ForgetRequest): ForgetAnswer {
     try {
       return this.#forget.forget(request)
     } finally {
-      // What was the last event may be gone.
+      // The last event may be deleted.
       this.#outbox.load()
     }
   }
 
-  /** Puts everything that was appended into its tables. */
+  /** Inserts all rows that wait. */
   #flush(): void {
     this.#words.flush()
     this.#records.flush()
     this.#parts.flush()
+    this.#once.flush()
     this.#documents.flush()
     this.#outbox.flush()
   }
 
-  #receiptOf(seq: number): RecordReceipt {
+  #storedHead(seq: number): Head {
     this.#flush()
     const row = this.#rows.receipt.get(seq)
-    if (row === undefined) throw new StoreDamaged(`a once key names record ${seq}, which is not there`)
-    return { seq, hash: row["hash"] as Uint8Array, atMs: row["at_ms"] as number, duplicate: true }
+    if (row === undefined) throw new StoreDamaged(`an idempotency key names record ${seq}, which is missing`)
+    return { seq, hash: row["hash"] as Uint8Array, atMs: row["at_ms"] as number }
   }
 
   /**
-   * Takes or renews a lease; also one that ends more than twice the asked time from now, because the clock stepped back
-   * since it was taken.
+   * Takes or renews a lease. A lease that ends later than twice the requested duration from now is taken over too: the
+   * clock stepped back since it was taken.
    */
   lease(name: string, holder: string, nowMs: number, untilMs: number): boolean {
     return this.#rows.takeLease.run(name, holder, untilMs, holder, nowMs, nowMs).changes === 1
   }
 
-  /** Gives a lease back, if it is held by `holder`. */
+  /** Releases a lease if `holder` holds it. */
   releaseLease(name: string, holder: string): void {
     this.#rows.dropLease.run(name, holder)
   }
@@ -327,7 +317,7 @@ const prepareRows = (db: DatabaseSync) => {
   }
 }
 
-/** Resolves names, each at most once: a number stays that of its text unless its transaction is rolled back. */
+/** Resolves names, each at most once. A text keeps its number unless its transaction is rolled back. */
 const namingOf = (names: ReadonlyArray<string>, words: WordsWriter): Naming => {
   const ids: Array<number | null> = new Array<number | null>(names.length).fill(null)
   return {
@@ -336,3 +326,32 @@ const namingOf = (names: ReadonlyArray<string>, words: WordsWriter): Naming => {
     text: (name) => names[name]!
   }
 }
+
+/** A ChangeSet of a batch as `admit` reads it. */
+const admissible = (change: BatchedChange, { text }: Naming): AdmissibleChange => ({
+  expectEmpty: change.expectEmpty,
+  expectNew: change.expectNew,
+  expects: change.expects.map((one) => ({ ...one, collection: text(one.collection) })),
+  puts: change.puts.map(({ collection, expectedVersion, id, keys }) => {
+    const put = {
+      collection: text(collection),
+      id,
+      expectedVersion: expectedVersion === anyVersion ? null : expectedVersion
+    }
+    const unique = keys.filter(({ single }) => single)
+    return unique.length === 0
+      ? put
+      : { ...put, unique: Object.fromEntries(unique.map(({ name, value }) => [text(name), value])) }
+  }),
+  deletes: change.deletes.map((one) => ({ ...one, collection: text(one.collection) })),
+  records: change.records.map(({ kind, once }) =>
+    once === null
+      ? { kind: text(kind) }
+      : {
+          kind: text(kind),
+          once: { scope: text(once.scope), key: once.key, digest: Buffer.from(once.digest).toString("hex") }
+        }
+  ),
+  erase: change.erase.map(({ name, seq }) => ({ seq, name: text(name) })),
+  ...(change.outbox === null ? {} : { moves: change.outbox.moves, again: change.outbox.again })
+})

@@ -1,16 +1,16 @@
-/** State documents in the writer: expectations first, then puts. */
+/** State documents in the writer. */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import type { Conflict } from "@flyball/core/storage"
-import { anyVersion, type BatchedChange, type BatchedPut, type Name } from "./batch.ts"
+import type { BatchedChange, BatchedPut, Name } from "./batch.ts"
 import { BulkInsert } from "./bulk-insert.ts"
 import { LastIds } from "./last-ids.ts"
+import type { WordsWriter } from "./string-table-writer.ts"
 import { UniqueValues } from "./unique-values.ts"
 
-/** How the texts of a batch are written down in rows and in conflicts. */
+/** Translates the names of a batch into texts and into numbers of the string table. */
 export interface Naming {
-  /** Null while nothing refers to this text. A check must not store anything. */
+  /** Null for a text that is not stored. */
   readonly find: (name: Name) => number | null
-  /** Stores the text if it is new. */
+  /** The number of the text, which is stored if it is new. */
   readonly intern: (name: Name) => number
   readonly text: (name: Name) => string
 }
@@ -18,10 +18,11 @@ export interface Naming {
 /**
  * The tables `document` and `document_key`.
  *
- * What is new waits, many rows for one call; the checks know what waits, and a change of a document that is there lets
- * all that waits go before it.
+ * New rows wait, so that one call inserts many. Look-ups include the rows that wait. A change of an existing document
+ * first inserts them.
  */
 export class Documents {
+  readonly #words: WordsWriter
   readonly #version: StatementSync
   readonly #update: StatementSync
   readonly #dropKeys: StatementSync
@@ -35,22 +36,23 @@ export class Documents {
   readonly #waiting = new Set<string>()
   /** By collection. */
   readonly #lastIds = new LastIds()
-  /** The number of the last document; nobody else adds one. */
+  /** The number of the last document. Only this writer adds documents. */
   #lastDoc = 0
 
-  constructor(db: DatabaseSync) {
+  constructor(db: DatabaseSync, words: WordsWriter) {
+    this.#words = words
     this.#version = db.prepare("SELECT doc, version FROM document WHERE collection = ? AND id = ?")
     this.#update = db.prepare("UPDATE document SET version = ?, body = ? WHERE doc = ?")
     this.#dropKeys = db.prepare("DELETE FROM document_key WHERE doc = ?")
     this.#delete = db.prepare("DELETE FROM document WHERE doc = ?")
     this.#last = db.prepare("SELECT max(doc) AS doc FROM document")
     this.#lastId = db.prepare("SELECT max(id) AS id FROM document WHERE collection = ?")
-    this.#unique = new UniqueValues(db)
+    this.#unique = new UniqueValues(db, words)
     this.#inserts = new BulkInsert(db, "document (doc, collection, id, version, body)", 5)
     this.#keys = new BulkInsert(db, "document_key (collection, name, value, doc, single)", 5)
   }
 
-  /** Reads where the table ends, at the start and after every rollback; what waited is dropped. */
+  /** Reads the last number, at the start and after every rollback. Drops the rows that wait. */
   load(): void {
     this.#inserts.clear()
     this.#keys.clear()
@@ -60,7 +62,7 @@ export class Documents {
     this.#lastDoc = (this.#last.get()!["doc"] as number | null) ?? 0
   }
 
-  /** Puts what waits into its tables. */
+  /** Inserts the rows that wait. */
   flush(): void {
     this.#inserts.flush()
     this.#keys.flush()
@@ -69,25 +71,17 @@ export class Documents {
     this.#lastIds.settle()
   }
 
-  /** Adds every version and unique value that is not as the ChangeSet expects. Reads only. */
-  check(change: BatchedChange, naming: Naming, conflicts: Array<Conflict>): void {
-    for (const { collection, id, version } of change.expects)
-      this.#checkVersion(collection, id, version, naming, conflicts)
-    for (const { collection, id, expectedVersion } of change.puts)
-      if (expectedVersion !== anyVersion) this.#checkVersion(collection, id, expectedVersion, naming, conflicts)
-    for (const { collection, id, version } of change.deletes)
-      this.#checkVersion(collection, id, version, naming, conflicts)
-    this.#unique.check(change.puts, naming, conflicts)
+  /** The version of a document; 0 for one that does not exist. Includes the rows that wait. */
+  version(collection: string, id: string): number {
+    if (this.#waiting.has(`${collection}\0${id}`)) return 1
+    const number = this.#words.find(collection)
+    if (this.#isBehindAll(collection, id, number)) return 0
+    return (this.#version.get(number, id)?.["version"] as number | undefined) ?? 0
   }
 
-  #checkVersion(collection: Name, id: string, expected: number, naming: Naming, conflicts: Array<Conflict>): void {
-    const text = naming.text(collection)
-    const found = this.#waiting.has(`${text}\0${id}`)
-      ? 1
-      : expected === 0 && this.#isBehindAll(text, id, naming.find(collection))
-        ? 0
-        : ((this.#version.get(naming.find(collection), id)?.["version"] as number | undefined) ?? 0)
-    if (found !== expected) conflicts.push({ _tag: "Version", collection: text, id, expected, found })
+  /** The id of the document that holds a unique value. Includes the rows that wait. */
+  uniqueHolder(collection: string, key: string, value: string): string | null {
+    return this.#unique.holder(collection, key, value)
   }
 
   #isBehindAll(text: string, id: string, collection: number | null): boolean {
@@ -95,8 +89,8 @@ export class Documents {
   }
 
   /**
-   * Writes the puts of a ChangeSet that {@link check} found nothing against, or lets them wait. All old keys go before
-   * the first new one comes.
+   * Writes the puts of an admitted ChangeSet, or lets them wait. All old keys are deleted before the first new one is
+   * added.
    */
   write(puts: ReadonlyArray<BatchedPut>, naming: Naming): void {
     if (puts.some(({ expectedVersion }) => expectedVersion !== 0)) this.flush()
@@ -118,12 +112,12 @@ export class Documents {
     puts.forEach(({ collection, id, keys }, index) => {
       for (const { name, value, single } of keys) {
         this.#keys.add(naming.intern(collection), naming.intern(name), value, docs[index]!, single ? 1 : 0)
-        if (single) this.#unique.wait(naming, { collection, name, value }, id)
+        if (single) this.#unique.wait(naming.text(collection), naming.text(name), value, id)
       }
     })
   }
 
-  /** Takes out documents that {@link check} found at their version, with their keys. */
+  /** Deletes documents of an admitted ChangeSet, with their keys. */
   delete(documents: BatchedChange["deletes"], naming: Naming): void {
     if (documents.length > 0) this.flush()
     for (const { collection, id } of documents) {

@@ -1,111 +1,61 @@
-/** Once keys in the writer: which draft is new, which repeats a record that is there. */
+/** Idempotency keys in the writer. */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import type { Conflict } from "@flyball/core/storage"
-import type { BatchedRecord } from "./batch.ts"
-import { bulkRows } from "./bulk-insert.ts"
-import type { Naming } from "./documents.ts"
+import { BulkInsert } from "./bulk-insert.ts"
+import type { WordsWriter } from "./string-table-writer.ts"
 
-/** The table `once`. */
+/** A key that is taken. The digest is null after its erasure. */
+interface Taken {
+  readonly seq: number
+  readonly digest: string | null
+}
+
+/** The table `once`. New keys wait, so that one call inserts many. Look-ups include the keys that wait. */
 export class IdempotencyKeys {
-  readonly #insertMany: StatementSync
-  readonly #insert: StatementSync
+  readonly #words: WordsWriter
   readonly #select: StatementSync
-  readonly #giveBack: StatementSync
   readonly #forget: StatementSync
+  readonly #inserts: BulkInsert
+  readonly #waiting = new Map<string, Taken>()
 
-  constructor(db: DatabaseSync) {
-    const insert = (rows: number): StatementSync =>
-      db.prepare(
-        "INSERT INTO once (scope, key, seq, digest) VALUES " +
-          `${Array.from({ length: rows }, () => "(?, ?, ?, ?)").join(", ")} ON CONFLICT DO NOTHING`
-      )
-    this.#insertMany = insert(bulkRows)
-    this.#insert = insert(1)
+  constructor(db: DatabaseSync, words: WordsWriter) {
+    this.#words = words
     this.#select = db.prepare("SELECT seq, digest FROM once WHERE scope = ? AND key = ?")
-    this.#giveBack = db.prepare("DELETE FROM once WHERE scope = ? AND key = ? AND seq = ?")
     this.#forget = db.prepare("UPDATE once SET digest = x'' WHERE scope = ? AND key = ?")
+    this.#inserts = new BulkInsert(db, "once (scope, key, seq, digest)", 4)
   }
 
-  /**
-   * Takes the keys of a ChangeSet in order. Answers the seq of each draft: its own, from `first` on, or that of the
-   * record it repeats.
-   *
-   * It inserts first and looks only where a key was there already: looking first would cost every new record a search
-   * of the index.
-   */
-  claim(
-    records: ReadonlyArray<BatchedRecord>,
-    first: number,
-    naming: Naming,
-    mustBeNew: boolean,
-    conflicts: Array<Conflict>
-  ): ReadonlyArray<number> {
-    const seqs: Array<number> = []
-    let next = first
-    while (this.#claimMany(records, seqs.length, next, naming))
-      for (let row = 0; row < bulkRows; row++) seqs.push(next++)
-    // After the first key that is not free: where one draft repeats, others do.
-    while (seqs.length < records.length) {
-      const seq = this.#claimOne(records, seqs.length, first, next, naming, mustBeNew, conflicts)
-      if (seq === next) next++
-      seqs.push(seq)
-    }
-    return seqs
+  /** The record that took a key; null for a free key. */
+  find(scope: string, key: string): Taken | null {
+    const waiting = this.#waiting.get(`${scope}\0${key}`)
+    if (waiting !== undefined) return waiting
+    const number = this.#words.find(scope)
+    const row = number === null ? undefined : this.#select.get(number, key)
+    if (row === undefined) return null
+    const digest = Buffer.from(row["digest"] as Uint8Array)
+    return { seq: row["seq"] as number, digest: digest.length === 0 ? null : digest.toString("hex") }
   }
 
-  /** Gives back what {@link claim} took for a ChangeSet that is refused. */
-  undo(records: ReadonlyArray<BatchedRecord>, seqs: ReadonlyArray<number>, first: number, naming: Naming): void {
-    records.forEach(({ once }, index) => {
-      if (once !== null && seqs[index]! >= first) this.#giveBack.run(naming.find(once.scope), once.key, seqs[index]!)
-    })
+  /** Takes a key that {@link find} did not find. */
+  take(scope: string, key: string, seq: number, digest: Uint8Array): void {
+    this.#inserts.add(this.#words.intern(scope), key, seq, digest)
+    this.#waiting.set(`${scope}\0${key}`, { seq, digest: Buffer.from(digest).toString("hex") })
   }
 
-  /** Deletes a key's digest, because it was made over what is erased. */
-  forget(scope: number | null, key: string): void {
-    this.#forget.run(scope, key)
+  /** Erases a key's digest, which was made over an erased part. */
+  forget(scope: string, key: string): void {
+    this.flush()
+    this.#forget.run(this.#words.find(scope), key)
   }
 
-  /** Takes a whole call of keys if all of them are free. Else none is taken. */
-  #claimMany(records: ReadonlyArray<BatchedRecord>, from: number, next: number, naming: Naming): boolean {
-    if (records.length - from < bulkRows) return false
-    const values: Array<number | string | Uint8Array> = []
-    for (let row = 0; row < bulkRows; row++) {
-      const { once } = records[from + row]!
-      if (once === null) return false
-      values.push(naming.intern(once.scope), once.key, next + row, once.digest)
-    }
-    if (this.#insertMany.run(...values).changes === bulkRows) return true
-    // Keys that were there keep the seq they had, which none of these is.
-    for (let at = 0; at < values.length; at += 4) this.#giveBack.run(values[at]!, values[at + 1]!, values[at + 2]!)
-    return false
+  /** Inserts the keys that wait. */
+  flush(): void {
+    this.#inserts.flush()
+    this.#waiting.clear()
   }
 
-  #claimOne(
-    records: ReadonlyArray<BatchedRecord>,
-    index: number,
-    first: number,
-    next: number,
-    naming: Naming,
-    mustBeNew: boolean,
-    conflicts: Array<Conflict>
-  ): number {
-    const { once } = records[index]!
-    if (once === null) return next
-    const scope = naming.intern(once.scope)
-    if (this.#insert.run(scope, once.key, next, once.digest).changes === 1) return next
-    const row = this.#select.get(scope, once.key)!
-    const seq = row["seq"] as number
-    const digest = row["digest"] as Uint8Array
-    if (mustBeNew || (digest.length > 0 && Buffer.compare(digest, once.digest) !== 0)) {
-      // An earlier draft of this very ChangeSet has no seq yet that could be told.
-      conflicts.push({
-        _tag: "Once",
-        index,
-        scope: naming.text(once.scope),
-        key: once.key,
-        seq: seq >= first ? -1 : seq
-      })
-    }
-    return seq
+  /** Drops the keys that wait: their transaction was rolled back. */
+  clear(): void {
+    this.#inserts.clear()
+    this.#waiting.clear()
   }
 }

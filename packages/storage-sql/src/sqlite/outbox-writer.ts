@@ -1,8 +1,8 @@
-/** The outbox in the writer: what a ChangeSet adds to it, and what moves. Claims are in `claims.ts`. */
+/** Writes a ChangeSet's events, deliveries and moves to the outbox. Claims are in `claims.ts`. */
 import { hash } from "node:crypto"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import { type OutboxDraft, outboxConflicts, owe, wanted, wantedKey } from "@flyball/core/thread"
-import type { Conflict, DeliveryMove, Head } from "@flyball/core/storage"
+import { type OutboxDraft, type OutboxView, owe, wanted, wantedKey } from "@flyball/core/thread"
+import type { DeliveryMove, Head } from "@flyball/core/storage"
 import { states } from "../outbox-columns.ts"
 import { BulkInsert } from "./bulk-insert.ts"
 import type { WordsWriter } from "./string-table-writer.ts"
@@ -15,9 +15,9 @@ const sha256 = (bytes: Uint8Array): Uint8Array => hash("sha256", bytes, "buffer"
 export class OutboxWriter {
   readonly #rows: ReturnType<typeof prepareRows>
   readonly #words: WordsWriter
-  /** Events that nobody is owed; others need their number at once. */
+  /** Events without a delivery. Others are inserted at once, because a delivery needs the event's number. */
   readonly #unowed: BulkInsert
-  /** Who wants events of a type, once it was looked up: the writer sees every change of it. */
+  /** Endpoints that want events of a type, by type. The writer sees every change of a webhook. */
   readonly #wanting = new Map<string, ReadonlyArray<string>>()
   /** The last event's id; undefined until it was looked up. */
   #lastEventId: string | null | undefined = undefined
@@ -28,14 +28,14 @@ export class OutboxWriter {
     this.#unowed = new BulkInsert(db, "event (id, type, at_ms, seq, hash, data)", 6)
   }
 
-  /** Forgets what it remembers: a rollback may have undone it, or somebody deleted events. */
+  /** Empties the caches: a rollback may have undone writes, or events were deleted. */
   load(): void {
     this.#unowed.clear()
     this.#lastEventId = undefined
     this.#wanting.clear()
   }
 
-  /** Puts what waits into its table. */
+  /** Inserts the rows that wait. */
   flush(): void {
     this.#unowed.flush()
   }
@@ -45,23 +45,21 @@ export class OutboxWriter {
     this.#wanting.clear()
   }
 
-  /** What speaks against a ChangeSet. Reads only. */
-  conflicts(draft: OutboxDraft): ReadonlyArray<Conflict> {
-    if (draft.again.length > 0) this.flush()
-    return outboxConflicts(draft, {
-      delivery: (id) => {
-        const row = this.#rows.standing.get(id)
-        return row === undefined
-          ? null
-          : { state: states[row["state"] as number]!, attempts: row["attempts"] as number }
-      },
-      hasEvent: (id) => this.#rows.event.get(id) !== undefined
-    })
+  /** The state of a delivery; null for one that does not exist. */
+  delivery(id: string): ReturnType<OutboxView["delivery"]> {
+    const row = this.#rows.standing.get(id)
+    return row === undefined ? null : { state: states[row["state"] as number]!, attempts: row["attempts"] as number }
+  }
+
+  /** Whether an event exists. Includes the rows that wait. */
+  hasEvent(id: string): boolean {
+    this.flush()
+    return this.#rows.event.get(id) !== undefined
   }
 
   /**
-   * Writes a ChangeSet that {@link conflicts} found nothing against, once its puts are written. A `repeat` emits
-   * nothing. Answers whether a delivery may be left that is not finished.
+   * Writes the outbox part of an admitted ChangeSet, after its puts. A `repeat` emits nothing. Returns whether an
+   * unfinished delivery may exist.
    */
   write(draft: OutboxDraft, repeat: boolean, head: Head, atMs: number): boolean {
     for (const move of draft.moves) this.#move(move, atMs)

@@ -37,7 +37,6 @@ export const prepare = (change: ChangeSet, salts: Uint8Array, outbox: OutboxDraf
   out.skip(batchHeaderBytes)
   out.u8(change.expectEmpty === true ? 1 : 0)
   out.u8(change.expectNew === true ? 1 : 0)
-  out.u8(records[0]?.kind === "chain.genesis" ? 1 : 0)
   packVersions(out, names, expects)
   out.u32(puts.length)
   puts.forEach((put, index) => {
