@@ -1,6 +1,6 @@
 /**
- * What the README and the pages in docs tell a reader to type is typed here: the shell blocks against a real server,
- * the embedding example as it stands.
+ * Runs the examples of the README and of the pages in docs: shell blocks against a real server, embedding examples
+ * unchanged.
  */
 import { spawn } from "node:child_process"
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
@@ -8,6 +8,7 @@ import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { helpText } from "../apps/server/src/cli/help.ts"
 import { type RunningServer, startServer } from "./demo/server.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
@@ -15,8 +16,8 @@ const readme = readFileSync(join(root, "README.md"), "utf8")
 const folder = mkdtempSync(join(tmpdir(), "flyball-readme-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const blocks = (language: string): ReadonlyArray<string> =>
-  [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "gm"))].map((match) => match[1]!)
+const blocks = (language: string, text = readme): ReadonlyArray<string> =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "gm"))].map((match) => match[1]!)
 
 const run = (
   program: string,
@@ -37,13 +38,26 @@ const run = (
     child.on("close", (status) => resolve({ status: status ?? -1, output }))
   })
 
-/** Starts a server in a folder. It wants a trust store there, as the demo makes one. */
+/** Starts a server in a folder, with the trust store that the demo's settings name. */
 const startIn = (place: string): Promise<RunningServer> => {
   mkdirSync(join(place, "trust"), { recursive: true, mode: 0o700 })
   return startServer(place)
 }
 
+/** Runs a TypeScript example in a folder of its own, where the workspace's packages are found. */
+const runExample = (example: string, name: string): Promise<{ readonly status: number; readonly output: string }> => {
+  const place = join(folder, name)
+  mkdirSync(place)
+  symlinkSync(join(root, "node_modules"), join(place, "node_modules"), "junction")
+  writeFileSync(join(place, "example.ts"), example)
+  return run(process.execPath, ["example.ts"], {}, place)
+}
+
 describe("the README", () => {
+  it("has under 150 lines", () => {
+    assert.isBelow(readme.trimEnd().split("\n").length, 150)
+  })
+
   it("starts with two commands and npm start, which CI and the other tests run", () => {
     assert.deepEqual(
       blocks("sh")
@@ -53,7 +67,7 @@ describe("the README", () => {
     )
   })
 
-  it("says what works at a running server", async () => {
+  it("has shell blocks that work beside a running server", async () => {
     const server = await startIn(folder)
     try {
       const script = blocks("sh")
@@ -61,7 +75,6 @@ describe("the README", () => {
         .join("\n")
         .replaceAll("http://127.0.0.1:8787", server.address)
         .replaceAll("evidence.evp", join(folder, "evidence.evp"))
-        .replaceAll("backup-monday", join(folder, "backup-monday"))
       const { output, status } = await run("bash", ["-euo", "pipefail", "-c", script], {
         FLYBALL_DATA_DIR: folder,
         FLYBALL_DATABASE_URL: `sqlite:${folder}/flyball.db`,
@@ -69,7 +82,6 @@ describe("the README", () => {
       })
       assert.equal(status, 0, output)
       assert.include(output, `"client_ref":"run-1/step-1"`)
-      assert.include(output, `"suspended_reason":"manual"`)
       assert.include(output, "GOOD. Everything that was asked for holds.")
     } finally {
       await server.stop()
@@ -79,22 +91,57 @@ describe("the README", () => {
   it("embeds in ten lines", async () => {
     const [example] = blocks("ts")
     assert.isAtMost(example!.trim().split("\n").length, 10)
-    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"), "junction")
-    const file = join(folder, "example.ts")
-    writeFileSync(
-      file,
-      example!.replace("decisions.db", join(folder, "decisions.db")).replace("./keys", join(folder, "keys"))
-    )
-    const { output, status } = await run(process.execPath, [file], {})
+    const { output, status } = await runExample(example!, "readme-example")
     assert.equal(status, 0, output)
     assert.equal(output.trim(), "durable and sealed as record 2")
   })
 })
 
-describe("the pages for operation", () => {
-  const pages = [...globSync("docs/*.md", { cwd: root }), "SECURITY.md", "COMPATIBILITY.md", "README.md"].map(
-    (path) => ({ path, text: readFileSync(join(root, path), "utf8") })
-  )
+describe("docs/embed.md", () => {
+  it("has an example that runs", async () => {
+    const examples = blocks("ts", readFileSync(join(root, "docs/embed.md"), "utf8"))
+    assert.lengthOf(examples, 1)
+    const { output, status } = await runExample(examples[0]!, "embed-example")
+    assert.equal(status, 0, output)
+    assert.deepEqual(output.trim().split("\n"), [
+      "record 2; the chain verifies: true",
+      "documents match the records: true"
+    ])
+  })
+})
+
+describe("docs/commands.md", () => {
+  it("lists the commands of flyball --help, in order", () => {
+    const page = readFileSync(join(root, "docs/commands.md"), "utf8")
+    assert.deepEqual(
+      [...page.matchAll(/^\| `(flyball [^`]*)` \|/gm)].map(([, line]) => line!.replaceAll("\\|", "|")),
+      [...helpText(undefined).matchAll(/^  (flyball .*?) {2,}\S/gm)].map(([, line]) => line!)
+    )
+  })
+})
+
+describe("docs/README.md", () => {
+  it("links every page of docs", () => {
+    const index = readFileSync(join(root, "docs/README.md"), "utf8")
+    for (const page of globSync("*.md", { cwd: join(root, "docs") }))
+      if (page !== "README.md") assert.include(index, `](${page})`)
+  })
+})
+
+/** What the shell blocks of a page print, beside ending with 0. */
+const printed: { readonly [path: string]: ReadonlyArray<string> } = {
+  "docs/first-steps.md": [
+    `"client_ref":"run-1/step-1"`,
+    `"suspended_reason":"manual"`,
+    "\nallow\n",
+    "GOOD. Everything that was asked for holds."
+  ]
+}
+
+describe("the pages of docs", () => {
+  const pages = [...globSync("docs/*.md", { cwd: root }), "SECURITY.md", "COMPATIBILITY.md", "README.md"]
+    .sort()
+    .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }))
   const sources = globSync(["packages/*/src/**/*.ts", "apps/*/src/**/*.ts"], { cwd: root })
     .filter((path) => !path.endsWith(".test.ts"))
     .map((path) => readFileSync(join(root, path), "utf8"))
@@ -102,7 +149,7 @@ describe("the pages for operation", () => {
     // Long sentences are split over lines.
     .replaceAll(/["`] \+\s+["`]/g, "")
 
-  it.each(pages)("$path leads only to what is there", ({ path, text }) => {
+  it.each(pages)("$path has no broken link", ({ path, text }) => {
     for (const [, target, anchor] of text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)) {
       const file = join(root, target === "" ? path : join(dirname(path), target!))
       assert.isTrue(existsSync(file), `${path} leads to ${target}`)
@@ -118,9 +165,9 @@ describe("the pages for operation", () => {
   })
 
   const operation = pages.filter(({ path }) => path.startsWith("docs/"))
-  it.each(operation)("$path quotes what the programs say", ({ text }) => {
-    const quoted = [...text.matchAll(/^> (.+)$/gm), ...text.matchAll(/^\| `([^`]* [^`]*)` \|/gm)].map(
-      ([, line]) => line!
+  it.each(operation)("$path quotes only what the programs print", ({ text }) => {
+    const quoted = [...text.matchAll(/^> (.+)$/gm), ...text.matchAll(/^\| `([^`]* [^`]*)` \|/gm)].map(([, line]) =>
+      line!.replaceAll("\\|", "|")
     )
     for (const piece of quoted
       .flatMap((line) => line.split("…"))
@@ -143,19 +190,34 @@ describe("the pages for operation", () => {
   afterAll(async () => void (await server?.stop()))
 
   it.each(operation)(
-    "what $path says to type works, beside a server or (`sh stopped`) after it was stopped",
-    async ({ text }) => {
-      for (const [, stopped, block] of text.matchAll(/^```sh( stopped)?\n([^]*?)^```/gm)) {
-        if (stopped === undefined) server ??= await startIn(data)
+    "the shell blocks of $path work, beside a server or (`sh stopped`) after it was stopped",
+    async ({ path, text }) => {
+      let said = ""
+      for (const { block, stopped } of scriptsOf(text)) {
+        if (!stopped) server ??= await startIn(data)
         else await server?.stop().then(() => (server = null))
         const { output, status } = await run(
           "bash",
-          ["-euo", "pipefail", "-c", block!.replaceAll("http://127.0.0.1:8787", server?.address ?? "")],
+          ["-euo", "pipefail", "-c", block.replaceAll("http://127.0.0.1:8787", server?.address ?? "")],
           environment,
           place
         )
         assert.strictEqual(status, 0, `${block}\n${output}`)
+        said += output
       }
+      for (const expected of printed[path] ?? []) assert.include(said, expected)
     }
   )
 })
+
+/** The shell blocks of a page, in order. A reader has one shell: blocks that follow each other are one script. */
+const scriptsOf = (text: string): ReadonlyArray<{ readonly block: string; readonly stopped: boolean }> => {
+  const scripts: Array<{ block: string; readonly stopped: boolean }> = []
+  for (const [, mark, block] of text.matchAll(/^```sh( stopped)?\n([^]*?)^```/gm)) {
+    const stopped = mark !== undefined
+    const last = scripts.at(-1)
+    if (last?.stopped === stopped) last.block += block!
+    else scripts.push({ block: block!, stopped })
+  }
+  return scripts
+}

@@ -1,8 +1,8 @@
 /**
  * Every setting of the server, as one table: name, default, how its text is read, whether it is secret.
  *
- * Spec: issue "record, prove, verify" item 5: one typed settings table, validated at start, `*_FILE` for secrets; the
- * README prints it.
+ * Spec: issue "record, prove, verify" item 5: one typed settings table, validated at start, `*_FILE` for secrets;
+ * docs/settings.md shows it.
  */
 
 import { isMailAddress, type MappingClaim } from "@flyball/contract"
