@@ -22,7 +22,7 @@ describe("the demo", () => {
       const cwd = fileURLToPath(new URL("../..", import.meta.url))
       const { status, stdout } = spawnSync("bash", ["-c", command], { cwd, encoding: "utf8" })
       assert.equal(status, 0, stdout)
-      assert.include(stdout, "GOOD. Everything that was asked for holds.")
+      assert.include(stdout, "GOOD. ")
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
