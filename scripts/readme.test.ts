@@ -130,12 +130,7 @@ describe("docs/README.md", () => {
 
 /** What the shell blocks of a page print, beside ending with 0. */
 const printed: { readonly [path: string]: ReadonlyArray<string> } = {
-  "docs/first-steps.md": [
-    `"client_ref":"run-1/step-1"`,
-    `"suspended_reason":"manual"`,
-    "\nallow\n",
-    "GOOD. "
-  ]
+  "docs/first-steps.md": [`"client_ref":"run-1/step-1"`, `"suspended_reason":"manual"`, "\nallow\n", "GOOD. "]
 }
 
 describe("the pages of docs", () => {
