@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: the whole path in under a minute, on real agent decisions, and one page about it. Leaves `demo.evp` in
- * the working folder.
+ * `npm run demo`: the whole path in under a minute, on real agent decisions, and one page about it. Leaves
+ * `demo.evp` in the working folder.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
