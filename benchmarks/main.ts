@@ -20,8 +20,8 @@ const benchmarks: { readonly [name: string]: () => Promise<{ readonly benchmark:
 }
 
 const json = process.argv.includes("--json")
-const asked = process.argv.slice(2).filter((argument) => !argument.startsWith("--"))
-const unknown = asked.filter((name) => !Object.hasOwn(benchmarks, name))
+const requested = process.argv.slice(2).filter((argument) => !argument.startsWith("--"))
+const unknown = requested.filter((name) => !Object.hasOwn(benchmarks, name))
 if (unknown.length > 0) {
   console.error(`bench: there is no benchmark ${unknown.join(", ")}. There are: ${Object.keys(benchmarks).join(", ")}.`)
   process.exit(2)
@@ -33,7 +33,7 @@ const print = (line: Line): void => {
   console.log(`${line.met ? "met   " : "missed"} ${line.name}: ${line.value} ${line.unit}${limit}  (goal ${line.goal})`)
 }
 
-for (const name of asked.length > 0 ? asked : Object.keys(benchmarks)) {
+for (const name of requested.length > 0 ? requested : Object.keys(benchmarks)) {
   const { benchmark } = await benchmarks[name]!()
   if (!json) console.log(`\n${benchmark.name}: ${benchmark.about}`)
   for (const line of await benchmark.run((text) => console.error(text))) print(line)

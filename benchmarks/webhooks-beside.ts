@@ -43,7 +43,7 @@ export const besideAHole = async (folder: string, receivers: Running, say: (text
     }
     const healthy = PACED.events * (world === hole ? WEBHOOKS - 1 : WEBHOOKS)
     const delaysMs: Array<number> = []
-    for (let looks = 0; delaysMs.length < healthy && looks < 500; looks++) {
+    for (let polls = 0; delaysMs.length < healthy && polls < 500; polls++) {
       delaysMs.push(...(await report(receivers)).delaysMs)
       await pause(10)
     }

@@ -33,8 +33,8 @@ describe("docs/webhooks.md", () => {
       readonly data: object
     }
     assert.deepStrictEqual(Object.keys(shown.data), Object.keys(webhookEvents[shown.type].data.fields))
-    for (const [, asked] of page.matchAll(/"events": (\[[^\]]*\])/g))
-      assert.includeMembers([...eventTypes], JSON.parse(asked!) as Array<never>)
+    for (const [, requested] of page.matchAll(/"events": (\[[^\]]*\])/g))
+      assert.includeMembers([...eventTypes], JSON.parse(requested!) as Array<never>)
   })
 })
 

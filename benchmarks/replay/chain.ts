@@ -13,7 +13,7 @@ import { openPack, type OpenPack, seededEntropy } from "@flyball/testkit"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { AGENTS, storedAgent, type StoredAgent } from "../../packages/core/src/registry/agents/document.ts"
-import { makeAsked } from "../../packages/core/src/verdicts/evaluations/asking.ts"
+import { makeRequestedEvaluation } from "../../packages/core/src/verdicts/evaluations/asking.ts"
 import { planEvaluation, type Windows } from "../../packages/core/src/verdicts/evaluations/plan-evaluation.ts"
 import { foldMeters } from "../../packages/rules/src/evaluations/fold-meters.ts"
 import { bind, type Layer as EnvelopeLayer } from "../../packages/rules/src/evaluations/layers.ts"
@@ -183,10 +183,10 @@ export function* evaluationsAfter(
     }
     const { caller } = inputs[(place * 7) & 4_095]!
     const input: EvaluationIn = { agent_id: agent.id, client_ref: `c-${place}`, run_id: runId, signals: caller }
-    const asked = makeAsked(nodeCrypto, originTag, input, host)
-    if (asked._tag === "Failure") throw asked.failure
+    const requested = makeRequestedEvaluation(nodeCrypto, originTag, input, host)
+    if (requested._tag === "Failure") throw requested.failure
     const plan = planEvaluation(
-      asked.success,
+      requested.success,
       {
         agent,
         asOf: { ms: atMs, seq: seq - 1 },
@@ -204,7 +204,7 @@ export function* evaluationsAfter(
     if (place % SWEEP_EVERY === 0) book.forget(atMs - HOUR_MS)
     if (plan.reservations.length === 0) continue
     adding++
-    const id = asked.success.evaluationId
+    const id = requested.success.evaluationId
     if (adding % SETTLED === 0) {
       const decisionSeq = seq
       yield sealed(atMs, "decision.witnessed", {

@@ -45,8 +45,8 @@ export const measured = async (
   let peakRssMb = 0
   let cpuMs = 0
   let loggedAt = startedAt
-  const look = setInterval(() => {
-    const found = lookAt(child.pid!)
+  const sampler = setInterval(() => {
+    const found = sample(child.pid!)
     if (found !== null) {
       peakRssMb = Math.max(peakRssMb, found.peakRssMb)
       cpuMs = Math.max(cpuMs, found.cpuMs)
@@ -61,12 +61,12 @@ export const measured = async (
   const status = await new Promise<number | null>((resolve, reject) => {
     child.once("error", reject)
     child.once("close", resolve)
-  }).finally(() => clearInterval(look))
+  }).finally(() => clearInterval(sampler))
   if (status !== 0) throw new Error(`${name} ended with ${status}: ${err.trim()}`)
   return { wallMs: performance.now() - startedAt, cpuMs, peakRssMb, out }
 }
 
-const lookAt = (pid: number): { readonly peakRssMb: number; readonly cpuMs: number } | null => {
+const sample = (pid: number): { readonly peakRssMb: number; readonly cpuMs: number } | null => {
   try {
     const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))
     // The name of the program stands in brackets and may hold anything; user and system time are the 14th and 15th

@@ -117,14 +117,14 @@ const serveOnce = async (from: string, data: string) => {
     args: { order: "W100" }
   })
   await call(key, `/agents/${id}/decisions`, { action: "refund" })
-  const oddQuery = (await fetch(`${url}/api/v1/agents?name=%ff`, { headers: { authorization: `Bearer ${key}` } }))
+  const invalidQuery = (await fetch(`${url}/api/v1/agents?name=%ff`, { headers: { authorization: `Bearer ${key}` } }))
     .status
   const backup = command("backup", "--out", join(root, `${data}-backup`))
   server.kill("SIGTERM")
   const status = await ended
   return {
     health,
-    oddQuery,
+    invalidQuery,
     backup: backup.status,
     status,
     sources: fromSources(err.split("\n")),
@@ -140,7 +140,7 @@ describe("npm run build", () => {
     assert.deepEqual([out, status], ["0.1.0\n", 0])
     const served = await serveOnce(root, "source-data")
     compiled = served.compiled
-    assert.deepInclude(served, { health: 200, oddQuery: 422, backup: 0, status: 0, sources: true })
+    assert.deepInclude(served, { health: 200, invalidQuery: 422, backup: 0, status: 0, sources: true })
     assert.isAbove(compiled, 10)
   })
 
@@ -193,7 +193,7 @@ describe("npm run build", () => {
   it("leaves a release what the sources are: it answers, its threads start, its schemas are compiled before they are used", async () => {
     assert.deepEqual(await serveOnce(release, "data"), {
       health: 200,
-      oddQuery: 422,
+      invalidQuery: 422,
       backup: 0,
       status: 0,
       sources: false,

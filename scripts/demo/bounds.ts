@@ -34,7 +34,7 @@ export interface ToolCall {
   readonly ref: string
 }
 
-const looks = [
+const reads = [
   "calculate",
   "find_user_id_by_email",
   "find_user_id_by_name_zip",
@@ -44,7 +44,7 @@ const looks = [
 ]
 const changes = ["exchange_delivered_order_items", "modify_pending_order_items"]
 const returns = ["cancel_pending_order", "return_delivered_order_items"]
-const tools = [...looks, ...changes, ...returns, "modify_user_address"]
+const tools = [...reads, ...changes, ...returns, "modify_user_address"]
 
 /**
  * What the agent may do alone. `largest` is where the review of large returns begins, and the mistake to plant: one too
@@ -56,10 +56,10 @@ const envelopeOf = (largest: number) => ({
     tool: { type: "enum", values: tools, source: "caller" },
     items: { type: "int", min: 0, max: 50, unit: "count", source: "caller" }
   },
-  effects: Object.fromEntries(tools.map((tool) => [tool, looks.includes(tool) ? "read" : "write_reversible"])),
+  effects: Object.fromEntries(tools.map((tool) => [tool, reads.includes(tool) ? "read" : "write_reversible"])),
   meters: { money_back: { op: "count", where: { tool: returns }, window_ms: 86_400_000, key: ["agent_id"] } },
   rules: [
-    { id: "look", outcome: "allow", when: [{ signal: "tool", in: looks }] },
+    { id: "look", outcome: "allow", when: [{ signal: "tool", in: reads }] },
     { id: "change", outcome: "allow", when: [{ signal: "tool", in: changes }] },
     {
       id: "money_back",

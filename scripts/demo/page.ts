@@ -4,7 +4,7 @@ import type { Figures } from "./story.ts"
 
 /** Writes the page. The same figures give the same text. */
 export const pageOf = (figures: Figures): string => {
-  const { erased, full, governed, sparse, tampered, reported: told } = figures
+  const { erased, full, governed, sparse, tampered, reported } = figures
   const broken = tampered.findings.find((finding) => finding.code === "E_PREV")
   return [
     "What Flyball just did",
@@ -16,10 +16,10 @@ export const pageOf = (figures: Figures): string => {
     `The first agent's decisions were then sent a second time. All ${figures.again} were recognised, none was ` +
       "recorded twice.",
     "",
-    `A key was minted, and a webhook that had asked for ${told.event} was told. Its receiver answered ` +
-      `${told.answers.join(", ")}: it was away twice, and took the event at attempt ${told.answers.length},`,
-    `six simulated minutes later. ${told.believed} requests, ${told.ids} event id, and the npm library ` +
-      `standardwebhooks makes the same signature for each; the delivery ${told.state}.`,
+    `A key was minted, and a webhook that had asked for ${reported.event} was told. Its receiver answered ` +
+      `${reported.answers.join(", ")}: it was away twice, and took the event at attempt ${reported.answers.length},`,
+    `six simulated minutes later. ${reported.believed} requests, ${reported.ids} event id, and the npm library ` +
+      `standardwebhooks makes the same signature for each; the delivery ${reported.state}.`,
     "",
     `${governed.card.agent} showed a card signed by a key that the server trusts: ${governed.card.verdict}. ` +
       `The same card with another signature: ${governed.card.forged}.`,

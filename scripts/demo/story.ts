@@ -5,7 +5,7 @@ import { readTraceLine } from "../../apps/server/src/cli/import-trace/trace.ts"
 import { bound, type Bounded } from "./bounds.ts"
 import { govern, type Governed, makeVoucher } from "./governance.ts"
 import { startServer, verify } from "./server.ts"
-import { tell, type Reported } from "./told.ts"
+import { tell, type Reported } from "./webhook-story.ts"
 
 /** What the page is written from. None of it depends on the day, the machine or the random keys. */
 export interface Figures {
@@ -117,7 +117,7 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
     const again = repeated.json.receipts.filter((receipt: { duplicate: boolean }) => receipt.duplicate).length
 
     say("Telling a webhook whose receiver is away, while minutes pass …")
-    const { reported: told, server: reportedServer } = await tell(folder, server, admin)
+    const { reported, server: reportedServer } = await tell(folder, server, admin)
     server = reportedServer
 
     say("Checking a signed card, handing an agent over, and letting a week pass for another …")
@@ -173,7 +173,7 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
       agents: agents.map(({ decisions, name }) => ({ name, decisions })),
       decisions: agents.reduce((sum, agent) => sum + agent.decisions, 0),
       again,
-      reported: told,
+      reported,
       governed,
       bounded,
       records: head.json.tree_size,

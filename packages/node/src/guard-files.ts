@@ -53,7 +53,7 @@ const LOOKS = 100
 /** A guard in this folder. */
 export const guardFiles = (folder: GuardFolder): GuardFiles => {
   const current = async (): Promise<{ number: number; state: SignedState | null; inDoubt: boolean }> => {
-    for (let look = 0; look < LOOKS; look++) {
+    for (let attempt = 0; attempt < LOOKS; attempt++) {
       const names = await folder.list()
       const number = highest(folder, names)
       if (number === 0) return { number, state: null, inDoubt: false }

@@ -180,7 +180,7 @@ describe("a governor over a data folder", () => {
   test("rotates online, signs on with the new key, and so does the next one", async () => {
     const storage = memoryStorage()
     const layer = governorLayer().pipe(Layer.provide(layerOf(storage)), Layer.provide(keysLayerOf(dataFolder({ dir }))))
-    const told = await Effect.runPromise(
+    const rotation = await Effect.runPromise(
       Effect.scoped(
         Effect.gen(function* () {
           const context = yield* Layer.build(layer)
@@ -189,7 +189,11 @@ describe("a governor over a data folder", () => {
         })
       )
     )
-    expect([told.fromVkey, told.vkey, await dataFolderVkey({ dir })]).toEqual([old, told.toVkey, told.toVkey])
+    expect([rotation.fromVkey, rotation.vkey, await dataFolderVkey({ dir })]).toEqual([
+      old,
+      rotation.toVkey,
+      rotation.toVkey
+    ])
     // Another governor on a store of its own is refused by the guard, so only the door is shown here.
     const other = join(dir, "..", "other")
     const governor = await openGovernor({ storage: memoryStorage(), keys: dataFolder({ dir: other, origin }) })

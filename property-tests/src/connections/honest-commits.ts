@@ -24,7 +24,7 @@ export const honestCommits = (
 ): StorageApi => {
   const print = printOf(schema)
   const alone = Semaphore.makeUnsafe(1)
-  const look = Effect.promise(async () => String((await ask(print))[0]!["print"]))
+  const inspect = Effect.promise(async () => String((await ask(print))[0]!["print"]))
   /**
    * Waits for whoever holds the head: a commit whose answer was lost may still be on its way to its end, and is not
    * what the next one made.
@@ -37,7 +37,7 @@ export const honestCommits = (
       alone.withPermit(
         Effect.gen(function* () {
           if (unchanged === null) yield* others
-          const before = yield* look
+          const before = yield* inspect
           if (unchanged !== null && unchanged !== before)
             problems.push(`a commit that wrote nothing made ${before} of ${unchanged} afterwards`)
           const exit = yield* Effect.exit(storage.commit(change))
@@ -46,7 +46,7 @@ export const honestCommits = (
           const honest =
             fault?._tag === "StorageConflict" || (fault?._tag === "StorageUnavailable" && fault.wrote === "no")
           unchanged = honest ? before : null
-          const after = honest ? yield* look : before
+          const after = honest ? yield* inspect : before
           if (after !== before)
             problems.push(`a commit said that nothing was written, and made ${after} of ${before}: ${fault?.message}`)
           return yield* exit

@@ -223,7 +223,7 @@ const layerDeclarations = fc
   })
 
 /** Whatever is found fault with in an envelope's own words is left out of it: rules, meters, derived signals. */
-export const mended = (json: EnvelopeJson): EnvelopeJson => {
+export const repaired = (json: EnvelopeJson): EnvelopeJson => {
   const { envelope, findings } = readEnvelope(json)
   if (envelope !== null) return json
   const faults = findings.map(({ path }) => path.split("/").slice(1, 3))
@@ -235,7 +235,7 @@ export const mended = (json: EnvelopeJson): EnvelopeJson => {
         ([name]) => !faults.some(([of, which]) => of === member && which === name)
       )
     )
-  return mended({
+  return repaired({
     ...json,
     derived: without("derived"),
     meters: without("meters"),
@@ -262,7 +262,7 @@ export const layerJson: fc.Arbitrary<EnvelopeJson> = fc
       ...(caps ? [{ outcome: "require_review", when: [{ signal: "share", eq: paid.max * 10_000 }] }] : []),
       ...some
     ]
-    return mended({ ...own, rules: all.map((rule, i) => ({ id: `r${i}`, ...rule })), default: { outcome } })
+    return repaired({ ...own, rules: all.map((rule, i) => ({ id: `r${i}`, ...rule })), default: { outcome } })
   })
 
 const signalNames = ["tool", "level", "amount", "limit", "paid", "due", "urgent"]

@@ -9,7 +9,7 @@ import { withTierFloor } from "../../../packages/envelope/src/language/tier-floo
 import type { JsonMap } from "../../../packages/rules/src/records/record.ts"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { type EnvelopeJson, layerInputs, type LayerInputs, layerJson, mended, ruleJson } from "./arbitrary.ts"
+import { type EnvelopeJson, layerInputs, type LayerInputs, layerJson, repaired, ruleJson } from "./arbitrary.ts"
 import { askLayers, DENY, readLayer, readyOf, severityOf } from "./asking.ts"
 import { runs } from "../runs.ts"
 
@@ -51,7 +51,7 @@ const reported = fc.record({
 /** Another version: a rule more or less, or the same in other words. */
 const edited = (json: EnvelopeJson, how: string, rule: Json, at: number): EnvelopeJson => {
   const signals = json["signals"] as Domains
-  if (how === "more") return mended({ ...json, rules: [...json.rules, { id: "more", ...rule }] })
+  if (how === "more") return repaired({ ...json, rules: [...json.rules, { id: "more", ...rule }] })
   if (how === "less") return { ...json, rules: json.rules.filter((_, i) => i !== at % Math.max(1, json.rules.length)) }
   return { ...json, rules: json.rules.map((one) => ({ ...one, when: enumerated(one["when"], signals) })) }
 }
@@ -84,8 +84,8 @@ describe("what one person may publish alone for an org unit", () => {
         reported,
         fc.nat(),
         fc.array(layerInputs, { minLength: 8, maxLength: 8 }),
-        (bare, own, how, rule, more, at, asked) => {
-          const unit = mended({ ...bare, rules: [...bare.rules, { id: "told", ...more }] })
+        (bare, own, how, rule, more, at, requested) => {
+          const unit = repaired({ ...bare, rules: [...bare.rules, { id: "told", ...more }] })
           const next = edited(unit, how, rule as Json, at)
           const answered = answer(
             {
@@ -114,7 +114,7 @@ describe("what one person may publish alone for an org unit", () => {
           for (const inside of [[], [own]]) {
             const [before, after] = [unit, next].map((one) => readyOf(withTierFloor([one, ...inside].map(readLayer))))
             if (after === null) continue
-            for (const input of [...asked, ...asked.flatMap((one) => edges(one, own["signals"] as Domains))]) {
+            for (const input of [...requested, ...requested.flatMap((one) => edges(one, own["signals"] as Domains))]) {
               const now = severityOf(askLayers(after!, input))
               const then = before === null ? DENY : severityOf(askLayers(before!, input))
               assert.isAtLeast(now, Math.min(then, DENY), JSON.stringify({ how, input }))

@@ -58,10 +58,10 @@ describe("compiled boxes", () => {
   it("say what a walk over the JSON says: the outcome, the rule, and which rules hold", () => {
     let compared = 0
     fc.assert(
-      fc.property(envelopeJson, many, (json, asked) => {
+      fc.property(envelopeJson, many, (json, requested) => {
         const one = ready([read(json)])
         if (one === null) return
-        for (const input of asked) {
+        for (const input of requested) {
           const { spent, ...values } = input
           const contributes = input.tool !== "order.read"
           const decision = ask(one, input)
@@ -115,7 +115,7 @@ describe("compiled boxes", () => {
 describe("rules", () => {
   it("only tighten what another rule already spoke to, and what the default says when they are as strict", () =>
     fc.assert(
-      fc.property(envelopeJson, fc.nat(), many, (json, pick, asked) => {
+      fc.property(envelopeJson, fc.nat(), many, (json, pick, requested) => {
         if (json.rules.length === 0) return
         const i = pick % json.rules.length
         const [fewer, more] = [ready([read(without(json, i))]), ready([read(json)])]
@@ -123,7 +123,7 @@ describe("rules", () => {
         const isStrict =
           outcomes.indexOf(json.rules[i]!["outcome"] as "deny") >=
           outcomes.indexOf((json["default"] as { readonly outcome: "deny" }).outcome)
-        for (const input of asked) {
+        for (const input of requested) {
           const [before, after] = [ask(fewer, input), ask(more, input)]
           if (before.matchedRule !== "@default" || isStrict) assert.isAtLeast(severity(after), severity(before))
         }
@@ -133,14 +133,14 @@ describe("rules", () => {
 
   it("have the same outcome in any order", () =>
     fc.assert(
-      fc.property(envelopeJson, fc.infiniteStream(fc.nat()), many, (json, shuffle, asked) => {
+      fc.property(envelopeJson, fc.infiniteStream(fc.nat()), many, (json, shuffle, requested) => {
         const rules = json.rules
           .map((rule) => ({ rule, rank: shuffle.next().value as number }))
           .sort((a, b) => a.rank - b.rank)
           .map(({ rule }) => rule)
         const [one, other] = [ready([read(json)]), ready([read({ ...json, rules })])]
         if (one === null || other === null) return
-        for (const input of asked) assert.equal(ask(other, input).outcome, ask(one, input).outcome)
+        for (const input of requested) assert.equal(ask(other, input).outcome, ask(one, input).outcome)
       }),
       asking(500)
     ))
@@ -149,12 +149,12 @@ describe("rules", () => {
 describe("layers", () => {
   it("together say the most restrictive of what each says alone", () =>
     fc.assert(
-      fc.property(fc.array(envelopeJson, { minLength: 2, maxLength: 3 }), many, (jsons, asked) => {
+      fc.property(fc.array(envelopeJson, { minLength: 2, maxLength: 3 }), many, (jsons, requested) => {
         const envelopes = jsons.map(read)
         const together = ready(envelopes)
         const alone = envelopes.map((envelope) => ready([envelope]))
         if (together === null || alone.includes(null)) return
-        for (const input of asked)
+        for (const input of requested)
           assert.equal(severity(ask(together, input)), Math.max(...alone.map((one) => severity(ask(one!, input)))))
       }),
       asking(500)
@@ -162,11 +162,11 @@ describe("layers", () => {
 
   it("are never looser with the tier floor, which is what its table says", () =>
     fc.assert(
-      fc.property(envelopeJson, many, (json, asked) => {
+      fc.property(envelopeJson, many, (json, requested) => {
         const envelope = read(json)
         const [alone, floored] = [ready([envelope]), ready(withTierFloor([envelope]))]
         if (alone === null || floored === null) return
-        for (const input of asked) {
+        for (const input of requested) {
           const floor = outcomes.indexOf(tierFloorTable[declarations.effects[input.tool as "mail.send"]][input.tier]!)
           const decision = ask(floored, input)
           assert.equal(severity(decision), Math.max(severity(ask(alone, input)), floor))
@@ -191,13 +191,13 @@ describe("the digest of an envelope", () => {
 
   it("and every decision are the same in any order of names", () =>
     fc.assert(
-      fc.property(envelopeJson, many, (json, asked) => {
+      fc.property(envelopeJson, many, (json, requested) => {
         const other = reversed(json)
         assert.notEqual(JSON.stringify(other), JSON.stringify(json))
         assert.equal(envelopeDigest(other), envelopeDigest(json))
         const [one, two] = [ready([read(json)]), ready([read(other)])]
         if (one === null || two === null) return
-        for (const input of asked) assert.deepEqual(ask(two, input), ask(one, input))
+        for (const input of requested) assert.deepEqual(ask(two, input), ask(one, input))
       }),
       asking(200)
     ))

@@ -14,13 +14,13 @@ describe("layers with other domains, other meanings of absence, other meters", (
       fc.property(
         fc.array(layerJson, { minLength: 2, maxLength: 3 }),
         fc.array(layerInputs, { minLength: 20, maxLength: 20 }),
-        (jsons, asked) => {
+        (jsons, requested) => {
           const envelopes = jsons.map(readLayer)
           const together = readyOf(envelopes)
           const alone = envelopes.map((one) => readyOf([one]))
           if (together === null || alone.includes(null)) return void misfit++
           fit++
-          for (const input of asked) {
+          for (const input of requested) {
             const said = askLayers(together, input)
             const each = alone.map((one) => askLayers(one!, input))
             // A value that a layer does not have is denied by it alone. With another layer inside that has it, its

@@ -44,12 +44,12 @@ describe("the book of windows", () => {
     fc.assert(
       fc.property(fc.array(act, { maxLength: 120 }), (acts) => {
         const book = new WindowBook()
-        let told: Array<Reported> = []
+        let reported: Array<Reported> = []
         let atMs = 1_000
         const check = (timeMs: number): void => {
           for (const window of ["a", "b"])
             for (const windowMs of [WINDOW_MS, LONGER_MS]) {
-              const inside = told.filter(
+              const inside = reported.filter(
                 (one) => one.window === window && !one.isVoid && one.atMs > timeMs - windowMs && one.atMs <= timeMs
               )
               assert.deepEqual(
@@ -67,9 +67,9 @@ describe("the book of windows", () => {
               atMs,
               windows.map((window) => ({ meter: window, window, amount }))
             )
-            told.push(...windows.map((window) => ({ seq, window, atMs, amount, isVoid: false })))
+            reported.push(...windows.map((window) => ({ seq, window, atMs, amount, isVoid: false })))
           }
-          const about = told[which % Math.max(1, told.length)]
+          const about = reported[which % Math.max(1, reported.length)]
           if (what === "settle" && about !== undefined) {
             const isLess = amount < about.amount && !about.isVoid
             assert.equal(book.settle(about.seq, about.window, amount, mayLower), mayLower || !isLess)
@@ -77,11 +77,11 @@ describe("the book of windows", () => {
           }
           if (what === "void" && about !== undefined) {
             book.void(about.seq)
-            for (const one of told) if (one.seq === about.seq) one.isVoid = true
+            for (const one of reported) if (one.seq === about.seq) one.isVoid = true
           }
           if (what === "forget") {
             book.forget(atMs - LONGER_MS)
-            told = told.filter((one) => one.atMs > atMs - LONGER_MS)
+            reported = reported.filter((one) => one.atMs > atMs - LONGER_MS)
           }
           check(atMs)
           // A time before the last one that was asked for: what reaches back no farther than what was let go of.

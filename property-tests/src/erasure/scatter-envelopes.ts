@@ -16,7 +16,7 @@ const envelopeOf = (text: string, most: number): object => ({
   },
   params: { who: text },
   effects: { look: "read", pay: "write_reversible" },
-  meters: { asked: { op: "count", window_ms: 60_000, key: ["agent_id", "about"] } },
+  meters: { requests: { op: "count", window_ms: 60_000, key: ["agent_id", "about"] } },
   rules: [
     {
       id: "known",
@@ -25,7 +25,7 @@ const envelopeOf = (text: string, most: number): object => ({
       when: [
         { signal: "about", eq: text },
         { signal: "amount", lte: most },
-        { meter: "asked", after_lte: 50 }
+        { meter: "requests", after_lte: 50 }
       ]
     },
     {
@@ -84,8 +84,8 @@ export const scatterEnvelopes = async ({ other, person }: Callers, { plain, text
     expires_at: new Date(Date.now() + 3_600_000).toISOString(),
     reason: text
   }
-  const asked = await done<Made>("POST", `${at}/waivers`, waiver, 201)
-  await approved("POST", `${at}/waivers/${asked.id}/grant`, undefined, 200)
+  const requests = await done<Made>("POST", `${at}/waivers`, waiver, 201)
+  await approved("POST", `${at}/waivers/${requests.id}/grant`, undefined, 200)
   await done("POST", `${at}/waivers`, { ...waiver, reason: `again ${text}` }, 201)
   await ask("e/3", { tool: "pay", about: text, amount: 400 })
 

@@ -26,7 +26,7 @@ export const spending = (most: number): { readonly [member: string]: unknown } =
   signals: {
     tool: { type: "enum", values: ["look", "pay"], source: "caller" },
     amount: { type: "int", min: 0, max: 5_000, source: "caller", on_missing: 0 },
-    odd: { type: "bool", source: "caller", on_missing: false },
+    invalid: { type: "bool", source: "caller", on_missing: false },
     seen_odd: { type: "bool", source: "latch", set_by: "odd" },
     tier: { type: "int", min: 0, max: 4, source: "server" }
   },
@@ -215,7 +215,7 @@ export const doing = ({ a, b, c, what }: Act, askers: ReadonlyArray<Asker>, live
         signals:
           c % 11 === 0
             ? { tool: "steal" }
-            : { tool: c % 4 === 0 ? "look" : "pay", amount: c * 13, ...(c % 3 === 0 ? { odd: true } : {}) },
+            : { tool: c % 4 === 0 ? "look" : "pay", amount: c * 13, ...(c % 3 === 0 ? { invalid: true } : {}) },
         ...(c % 10 === 0 ? {} : { run_id: `r${b % 3}` })
       })
   }

@@ -58,7 +58,7 @@ const wrong = ({ keys, storage }: Opened, and: Effect.Effect<unknown, unknown, E
   )
 
 /** Says something else each time it is read: now a search, now a payment. */
-const flipping = (first: number): { readonly tool: string; readonly amount: number; readonly odd: boolean } => {
+const flipping = (first: number): { readonly tool: string; readonly amount: number; readonly invalid: boolean } => {
   let reads = first
   return {
     get tool() {
@@ -67,7 +67,7 @@ const flipping = (first: number): { readonly tool: string; readonly amount: numb
     get amount() {
       return reads++ % 3 === 0 ? 1 : 900
     },
-    get odd() {
+    get invalid() {
       return reads++ % 4 === 0
     }
   }
@@ -82,15 +82,15 @@ describe("on SQLite, where calls wait for one another's commits", () => {
       const governor = await openGovernor(opened)
       const agentId = await governed(governor)
       const signals = { tool: "", amount: 0 }
-      const asked = { agent_id: agentId, client_ref: "", run_id: "", action: "", signals }
+      const requested = { agent_id: agentId, client_ref: "", run_id: "", action: "", signals }
       const wanted: Array<unknown> = []
       const calls = Array.from({ length: CALLS }, (_, n) => {
-        Object.assign(asked, { client_ref: `r${n}`, run_id: `run-${n % 3}`, action: `act-${n}` })
+        Object.assign(requested, { client_ref: `r${n}`, run_id: `run-${n % 3}`, action: `act-${n}` })
         Object.assign(signals, { tool: n % 2 === 0 ? "look" : "pay", amount: (n * 7) % 500 })
         wanted.push({ client_ref: `r${n}`, run_id: `run-${n % 3}`, action: `act-${n}`, signals: { ...signals } })
-        return governor.evaluate(asked)
+        return governor.evaluate(requested)
       })
-      Object.assign(asked, { client_ref: "never", run_id: "never", action: "never" })
+      Object.assign(requested, { client_ref: "never", run_id: "never", action: "never" })
       Object.assign(signals, { tool: "steal", amount: -1 })
       const answers = await Promise.all(calls)
       expect(answers).toMatchObject(wanted)

@@ -76,11 +76,11 @@ export const walkRotation = async (
     turn: () => {}
   }
   /** Files and databases have a time of their own: the world waits for them. */
-  const outside = <A, E>(look: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  const outside = <A, E>(read: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.suspend(() => {
       hop.busy(1)
       return Effect.ensuring(
-        look,
+        read,
         Effect.sync(() => hop.busy(-1))
       )
     })

@@ -197,11 +197,11 @@ const live = Effect.fnUntraced(function* (world: World) {
 })
 
 /** Stores have a time of their own: the world waits for what it looks at itself. */
-const outside = <A>(hop: Hop, look: Effect.Effect<A, unknown>): Effect.Effect<A> =>
+const outside = <A>(hop: Hop, read: Effect.Effect<A, unknown>): Effect.Effect<A> =>
   Effect.suspend(() => {
     hop.busy(1)
     return Effect.ensuring(
-      Effect.orDie(Effect.provideService(look, Clock.Clock, hop.clock)),
+      Effect.orDie(Effect.provideService(read, Clock.Clock, hop.clock)),
       Effect.sync(() => hop.busy(-1))
     )
   })

@@ -57,8 +57,8 @@ const pausing = (pauses: ReadonlyArray<number>) =>
       const slow: StorageApi = {
         ...storage,
         commit: (change) => after(storage.commit(change)),
-        find: (...asked) => after(storage.find(...asked)),
-        get: (...asked) => after(storage.get(...asked))
+        find: (...requested) => after(storage.find(...requested)),
+        get: (...requested) => after(storage.get(...requested))
       }
       return slow
     })
@@ -87,7 +87,7 @@ const property = (open: () => StorageChoice, numRuns: number) =>
         pauses,
         Effect.gen(function* () {
           const agents = yield* Agents
-          const asked = callers.map(({ creates, name, startsAfter, writing }) => {
+          const requested = callers.map(({ creates, name, startsAfter, writing }) => {
             const wanted = names[name % names.length]!
             const input = decode({
               name: [wanted, wanted.normalize("NFC"), wanted.normalize("NFD")][writing],
@@ -105,7 +105,7 @@ const property = (open: () => StorageChoice, numRuns: number) =>
               Effect.map((got) => ({ ...got, name: wanted.normalize("NFC") }))
             )
           })
-          const answers = yield* Effect.all(asked, { concurrency: "unbounded" })
+          const answers = yield* Effect.all(requested, { concurrency: "unbounded" })
           const ids = new Map<string, Set<string>>()
           for (const { id, name } of answers) ids.set(name, (ids.get(name) ?? new Set()).add(id))
           // One agent a name, and everybody was told its id.

@@ -48,7 +48,7 @@ const isPlain = (body: JsonObject): boolean =>
 
 it("a body that is taken at once is as the catalogue says", () => {
   expect(isPlain(made)).toBe(true)
-  const odd = fc.oneof(
+  const invalid = fc.oneof(
     fc.constantFrom<unknown>(
       null,
       true,
@@ -99,7 +99,7 @@ it("a body that is taken at once is as the catalogue says", () => {
   fc.assert(
     fc.property(
       fc.array(
-        fc.tuple(fc.constantFrom(...places), fc.constantFrom("drop" as const, "add" as const, "put" as const), odd),
+        fc.tuple(fc.constantFrom(...places), fc.constantFrom("drop" as const, "add" as const, "put" as const), invalid),
         { minLength: 1, maxLength: 2 }
       ),
       (changes) => {

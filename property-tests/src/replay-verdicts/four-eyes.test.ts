@@ -161,13 +161,13 @@ describe("four eyes", () => {
       body(granted(), (one) => ({ ...one, writer: ann.id })),
       granted(),
       "second_person_missing",
-      /asked for it and granted it/
+      /requested for it and granted it/
     )
     await expectNamed(
       body(granted(), (one) => ({ ...one, requested_by: host.id, writer: ann.id })),
       granted(),
       "second_person_missing",
-      /says that .* asked/
+      /says that .* requested/
     )
   })
   it("saw a smaller exception than was granted", async () => {

@@ -81,7 +81,7 @@ const world = Effect.gen(function* () {
 
 beforeAll(() => Effect.runPromise(world), 120_000)
 
-const asked = (...previous: ReadonlyArray<string>): Promise<ReplayedPack> =>
+const requested = (...previous: ReadonlyArray<string>): Promise<ReplayedPack> =>
   replayed(readFileSync(packs[2]!), vkey, ...previous.flatMap((path) => ["--previous", path]))
 
 describe("a chain that a recovery began", { timeout: 60_000 }, () => {
@@ -90,7 +90,7 @@ describe("a chain that a recovery began", { timeout: 60_000 }, () => {
       [packs[0]!, packs[1]!],
       [packs[1]!, packs[0]!]
     ]) {
-      const { notChecked, replay, status } = await asked(...given)
+      const { notChecked, replay, status } = await requested(...given)
       assert.deepEqual(
         [status, replay?.verdicts, replay?.previous_missing],
         [0, { ok: 2 }, null],
@@ -104,7 +104,7 @@ describe("a chain that a recovery began", { timeout: 60_000 }, () => {
       [[], middle],
       [[packs[1]!], "flyball.test/recovery"]
     ] as const) {
-      const { notChecked, replay, status, text } = await asked(...given)
+      const { notChecked, replay, status, text } = await requested(...given)
       assert.deepEqual([status, replay?.verdicts], [2, { withheld: 2 }])
       assert.include(
         notChecked[0],
@@ -138,14 +138,14 @@ describe("a chain that a recovery began", { timeout: 60_000 }, () => {
       ]
     ]
     for (const [given, sentence] of cases) {
-      const { notChecked, replay, status } = await asked(...given)
+      const { notChecked, replay, status } = await requested(...given)
       assert.deepEqual([status, replay], [2, null])
       assert.match(notChecked[0]!, sentence)
     }
     const changed = join(folder, "changed.evp")
     const text = readFileSync(packs[1]!, "latin1")
     writeFileSync(changed, text.replace(/"as_of_ms":1/, '"as_of_ms":2'), "latin1")
-    const { notChecked, status } = await asked(changed, packs[0]!)
+    const { notChecked, status } = await requested(changed, packs[0]!)
     assert.strictEqual(status, 2)
     assert.match(notChecked[0]!, /the records of .*changed\.evp are not what that pack claims/)
   })
@@ -221,10 +221,10 @@ describe("a chain that was recovered from a copy that ends behind its last check
           `first ${stored}\\.`
       )
     )
-    const short = await asked(packs[1]!, early)
+    const short = await requested(packs[1]!, early)
     assert.match(
       short.notChecked[0]!,
-      /early\.evp holds \d+ of \d+ records of flyball\.test\/recovery; whether they are its first cannot be told from this pack\./
+      /early\.evp holds \d+ of \d+ records of flyball\.test\/recovery; whether they are its first cannot be reported from this pack\./
     )
   })
 })

@@ -105,10 +105,10 @@ const govern = ({ a, b, c }: Act, lived: Lived): Doing =>
 
 /** A capability that speaks for some agents now and not then. */
 export const wavering: Layer.Layer<never> = Layer.sync(TierEvidence, () => {
-  let asked = 0
+  let requested = 0
   return {
-    publishedEnvelope: () => Effect.sync(() => ++asked % 3 > 0),
-    attestedDrill: () => Effect.sync(() => ++asked % 2 > 0)
+    publishedEnvelope: () => Effect.sync(() => ++requested % 3 > 0),
+    attestedDrill: () => Effect.sync(() => ++requested % 2 > 0)
   }
 })
 
@@ -169,7 +169,7 @@ const map = ({ a, b, c }: Act): Doing =>
   )
 
 /** The clock of the registry looks. Not by weeks: everything that sleeps a second would wake for each of them. */
-const look = ({ a }: Act): Doing => Effect.andThen(TestClock.adjust(a * 500), suspendDue)
+const pollClock = ({ a }: Act): Doing => Effect.andThen(TestClock.adjust(a * 500), suspendDue)
 
 const witness = ({ a, b, c }: Act, lived: Lived): Doing => {
   const agentId = chosen(lived.agentIds, a)
@@ -331,7 +331,7 @@ const acts = [
   piece,
   model,
   map,
-  look,
+  pollClock,
   witness,
   witness,
   witness,

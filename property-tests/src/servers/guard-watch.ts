@@ -13,7 +13,7 @@ const LOOK_MS = 10
  */
 export const watchGuard = async (dataDir: string, book: Book, goesOn: () => boolean): Promise<number> => {
   const seen = new Map<string, string>()
-  const look = (): void => {
+  const check = (): void => {
     for (const name of names(join(dataDir, "guard"))) {
       const text = read(join(dataDir, "guard", name))
       if (text === null) continue
@@ -26,10 +26,10 @@ export const watchGuard = async (dataDir: string, book: Book, goesOn: () => bool
     }
   }
   while (goesOn()) {
-    look()
+    check()
     await pause(LOOK_MS)
   }
-  look()
+  check()
   const states = [...seen].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => Number(text.split("\n")[2]))
   states.forEach((size, index) => {
     if (index > 0 && size < states[index - 1]!)

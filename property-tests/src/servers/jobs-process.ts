@@ -10,9 +10,9 @@ export interface JobsProcess {
   /** Once the clock of the registry has suspended an agent. */
   readonly begun: Promise<void>
   /** Once the clock has looked for the first time: how many agents it suspended. */
-  readonly looked: Promise<number>
+  readonly polled: Promise<number>
   /** Lets the clock look again, and answers how many agents it suspended this time. */
-  readonly look: () => Promise<number>
+  readonly poll: () => Promise<number>
   readonly send: (signal: NodeJS.Signals) => void
   /** Ends it in order, where nothing ended it yet; answers the status, or the signal. */
   readonly stop: () => Promise<number | NodeJS.Signals | null>
@@ -49,12 +49,12 @@ export const startJobs = (databaseUrl: string, dataDir: string, days: number): J
     await reported("looked")
     return suspended - before
   }
-  const looked = next()
-  looked.catch(() => {})
+  const polled = next()
+  polled.catch(() => {})
   return {
     begun: reported("suspended "),
-    looked,
-    look: () => {
+    polled,
+    poll: () => {
       child.stdin.write("\n")
       return next()
     },

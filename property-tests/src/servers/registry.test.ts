@@ -88,7 +88,7 @@ describe("three servers on one Postgres", () => {
       await Promise.all(servers.map((server) => server.stop("SIGTERM")))
 
       const early = later(6)
-      assert.deepStrictEqual([await early.looked, await early.stop()], [0, 0])
+      assert.deepStrictEqual([await early.polled, await early.stop()], [0, 0])
       // Leases go by the database's clock. From here on it stands, so that they run out when this says so, however long
       // a machine takes.
       const clock = await replacePostgresClock(database.url)
@@ -100,16 +100,16 @@ describe("three servers on one Postgres", () => {
       // As it lies there it lives, in the midst of whatever it was doing, and its lease with it.
       killed.send("SIGSTOP")
       const others = [later(8), later(8)]
-      assert.deepStrictEqual(await Promise.all(others.map(({ looked }) => looked)), [0, 0], "one process at a time")
+      assert.deepStrictEqual(await Promise.all(others.map(({ polled }) => polled)), [0, 0], "one process at a time")
       killed.send("SIGKILL")
       assert.strictEqual(await killed.stop(), "SIGKILL")
-      assert.deepStrictEqual(await Promise.all(others.map(({ look }) => look())), [0, 0], "nobody gave its lease back")
+      assert.deepStrictEqual(await Promise.all(others.map(({ poll }) => poll())), [0, 0], "nobody gave its lease back")
       const done = await suspendedAgents()
       assert.isAbove(done, 0)
       assert.isBelow(done, orphans.length, "it was killed in the midst of it")
 
       await clock.set(atMs + MINUTE_MS)
-      const counts = await Promise.all(others.map(({ look }) => look()))
+      const counts = await Promise.all(others.map(({ poll }) => poll()))
       assert.deepStrictEqual(
         counts.toSorted((a, b) => a - b),
         [0, orphans.length - done],
@@ -117,7 +117,7 @@ describe("three servers on one Postgres", () => {
       )
       assert.deepStrictEqual(await Promise.all(others.map(({ stop }) => stop())), [0, 0])
       const last = later(8)
-      assert.deepStrictEqual([await last.looked, await last.stop()], [0, 0], "nothing is left")
+      assert.deepStrictEqual([await last.polled, await last.stop()], [0, 0], "nothing is left")
 
       servers = [await startServer(variables)]
       const records = (await call(servers[0]!, admin, "GET", "/api/v1/chain/records?kind=agent.suspended&limit=1000"))

@@ -185,14 +185,14 @@ const evaluate: Act = Effect.fnUntraced(function* (client, turn) {
   // Now and then two ask under one reference, each time the same.
   const ref = pick(4) === 0 ? `shared-${pick(6)}` : `${client.name}/${turn}`
   const line = lineOf(ledger.evaluated, ref, () => ({ receipt: null, amount: 10 + pick(400) }))
-  const asked = { agent_id: agentId, client_ref: ref, signals: { tool: "pay", amount: line.amount } }
+  const requested = { agent_id: agentId, client_ref: ref, signals: { tool: "pay", amount: line.amount } }
   const made = yield* allowing(
     client,
     "evaluate",
     yield* ask(
       client,
       "evaluate",
-      Evaluations.use((evaluations) => evaluations.evaluate(asked, systemHost))
+      Evaluations.use((evaluations) => evaluations.evaluate(requested, systemHost))
     )
   )
   if (made === null) return
@@ -294,15 +294,15 @@ const waive: Act = Effect.fnUntraced(function* (client) {
       systemHost
     )
   })
-  const asked = yield* allowing(client, "waiver", yield* ask(client, "waiver", request))
-  if (asked !== null)
+  const requested = yield* allowing(client, "waiver", yield* ask(client, "waiver", request))
+  if (requested !== null)
     yield* allowing(
       client,
       "grant",
       yield* ask(
         client,
         "grant",
-        Waivers.use((waivers) => waivers.grant(id, asked.id, second))
+        Waivers.use((waivers) => waivers.grant(id, requested.id, second))
       )
     )
 })

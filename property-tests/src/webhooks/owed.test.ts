@@ -111,7 +111,7 @@ const run = (all: ReadonlyArray<Command>, engineRuns: boolean) => {
   there.answer = () => Effect.sync(() => answers[how])
   const before = new Map<string, Delivery>()
 
-  const look = Effect.gen(function* () {
+  const poll = Effect.gen(function* () {
     const storage = yield* Storage
     const webhooks = yield* Webhooks
     for (const hook of hooks) {
@@ -226,12 +226,12 @@ const run = (all: ReadonlyArray<Command>, engineRuns: boolean) => {
     for (const one of all) {
       // What was due has happened before the next act: the model need not know how far the engine is.
       yield* settle
-      yield* look
+      yield* poll
       yield* act(one)
-      if (!engineRuns) yield* look
+      if (!engineRuns) yield* poll
     }
     yield* settle
-    yield* look
+    yield* poll
     assert.deepStrictEqual((yield* Replay.use(({ check }) => check)).differences, [])
   }).pipe(Effect.scoped, Effect.provide(webhookWorld(there)), Effect.provide(TestClock.layer()))
 }

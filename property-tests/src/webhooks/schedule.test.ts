@@ -67,8 +67,8 @@ const windowAfter = (attempt: number, startS: number, one: Try, settings: Schedu
   const dueS = base === "first_attempt" ? Math.max(endS, delayS) : endS + delayS
   const follows = followRetryAfter === true && one.end === "failure" && (one.status === 429 || one.status === 503)
   const asks = follows && one.retryAfterS !== null ? endS + one.retryAfterS : 0
-  const askedS = Math.min(asks, dueS + delayS)
-  return { fromS: Math.max(dueS, askedS), toS: Math.max(dueS + delayS * jitter, askedS) }
+  const requestedS = Math.min(asks, dueS + delayS)
+  return { fromS: Math.max(dueS, requestedS), toS: Math.max(dueS + delayS * jitter, requestedS) }
 }
 
 /** One life of a delivery: the requests that were seen, and how it stands at the end. */

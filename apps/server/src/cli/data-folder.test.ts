@@ -92,7 +92,7 @@ describe("a data folder that cannot be right", () => {
     for (const command of ["serve", "check", "vkey"]) {
       assert.include(
         await refusal([command], { FLYBALL_ORIGIN: "flyball.example/other" }),
-        "The origin flyball.example/other was asked for, but this is flyball.example/acme"
+        "Expected the origin flyball.example/other, found flyball.example/acme"
       )
     }
     const other = await me.flyball(["serve"], { ...store, FLYBALL_DATA_DIR: "elsewhere" })
@@ -110,7 +110,7 @@ describe("a data folder that cannot be right", () => {
       )
     assert.include(
       await refusal(["serve"], { FLYBALL_TENANT_ID: "other" }),
-      "This store belongs to the tenant default, but other was asked for"
+      "This store belongs to the tenant default, not to other"
     )
     const key = me.path(".flyball", "signing.key")
     const secret = readFileSync(key, "utf8")

@@ -32,9 +32,9 @@ it.each([
     mkdirSync(me.path(host.FLYBALL_DATA_DIR), { mode: 0o700 })
     copyFileSync(me.path("vault.key"), me.path(host.FLYBALL_DATA_DIR, "signing.key"))
     assert.strictEqual((await me.flyball(["restore", "--from", "bk", ...guard], host)).status, 0)
-    for (const asked of [["serve"], ["recover", ...why]])
+    for (const requested of [["serve"], ["recover", ...why]])
       assert.match(
-        (await me.flyball(asked, host)).err,
+        (await me.flyball(requested, host)).err,
         /out of an older copy such as a vault's\. Run flyball restore --rename-key/
       )
     assert.strictEqual((await me.flyball(["restore", "--rename-key"], host)).status, 0)

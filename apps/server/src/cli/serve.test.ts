@@ -129,7 +129,7 @@ describe("flyball serve", () => {
     const server = { drain: () => void done.push("drain"), close: async () => void done.push("close") }
     await untilStopped(
       server,
-      { asked: Promise.resolve(signal) },
+      { requested: Promise.resolve(signal) },
       () => undefined,
       drainMs,
       async (ms) => done.push(`wait ${ms}`)

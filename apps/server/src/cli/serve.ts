@@ -79,12 +79,12 @@ export const run = command("serve", async (args) => {
  */
 export const untilStopped = async (
   server: Pick<FlyballServer, "drain" | "close">,
-  { asked }: Pick<StopSignal, "asked">,
+  { requested }: Pick<StopSignal, "requested">,
   log: Log,
   drainMs: number,
   wait: (ms: number) => Promise<unknown> = setTimeout
 ): Promise<void> => {
-  const signal = await asked
+  const signal = await requested
   const drains = signal === "SIGTERM" ? drainMs : 0
   log("info", "stopping", { signal, drainMs: drains })
   server.drain()

@@ -3,7 +3,7 @@
 /** A wish to stop. */
 export interface StopSignal {
   /** Resolves with the signal. */
-  readonly asked: Promise<NodeJS.Signals>
+  readonly requested: Promise<NodeJS.Signals>
   /** Aborts with a sentence that names the signal. */
   readonly signal: AbortSignal
 }
@@ -22,7 +22,7 @@ const SAME_WISH_MS = 1_000
  */
 export const stopSignal = (): StopSignal => {
   const controller = new AbortController()
-  const asked = new Promise<NodeJS.Signals>((resolve) => {
+  const requested = new Promise<NodeJS.Signals>((resolve) => {
     let firstMs: number | null = null
     for (const name of ["SIGTERM", "SIGINT"] as const) {
       process.on(name, () => {
@@ -34,5 +34,5 @@ export const stopSignal = (): StopSignal => {
       })
     }
   })
-  return { asked, signal: controller.signal }
+  return { requested, signal: controller.signal }
 }

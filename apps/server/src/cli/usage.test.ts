@@ -18,7 +18,7 @@ describe("how the command is called", () => {
   })
 
   it("requested help goes to standard output, help after an error to standard error", async () => {
-    const [asked, alone, of, after, versionAnswer] = await Promise.all([
+    const [requested, alone, of, after, versionAnswer] = await Promise.all([
       me.flyball(["--help"]),
       me.flyball([]),
       me.flyball(["help", "export"]),
@@ -26,7 +26,7 @@ describe("how the command is called", () => {
       me.flyball(["--version"])
     ])
     const all = `${helpText(undefined)}\n`
-    assert.deepEqual(asked, { status: 0, out: all, err: "" })
+    assert.deepEqual(requested, { status: 0, out: all, err: "" })
     assert.deepEqual(alone, { status: 2, out: "", err: all })
     assert.deepEqual(of, { status: 0, out: `${helpText("export")}\n`, err: "" })
     assert.deepEqual(after, of)

@@ -20,14 +20,14 @@ const world = (
   mapping: MappingDocument = emptyMapping,
   trustsCanonical = true
 ) => {
-  const asked: Array<string> = []
+  const requested: Array<string> = []
   const keys: IngestKeysApi = {
     mint: () => unused,
     list: unused,
     revoke: () => unused,
     authenticate: (token) =>
       Effect.suspend(() => {
-        asked.push(`key ${token}`)
+        requested.push(`key ${token}`)
         return Effect.fail(new Unauthorized())
       })
   }
@@ -35,7 +35,7 @@ const world = (
     issuer: "i",
     trustsCanonical,
     verify: (token) => {
-      asked.push(`jwt ${token}`)
+      requested.push(`jwt ${token}`)
       return Promise.resolve(
         claims === null
           ? null
@@ -57,20 +57,20 @@ const world = (
         Effect.provideService(AccessMapping, stored)
       )
     )
-  return { asked, ask }
+  return { requested, ask }
 }
 
 describe("tokens", () => {
   it("are told apart by their shape, and each is shown to one side only", async () => {
-    const { ask, asked } = world(null)
+    const { ask, requested } = world(null)
     for (const token of ["abc", "fbk_x", "a.b.c", "fbk_a.b", "."]) await ask(`Bearer ${token}`)
-    assert.deepStrictEqual(asked, ["key abc", "key fbk_x", "jwt a.b.c", "jwt fbk_a.b", "jwt ."])
+    assert.deepStrictEqual(requested, ["key abc", "key fbk_x", "jwt a.b.c", "jwt fbk_a.b", "jwt ."])
   })
 
   it("with a dot open nothing where nobody vouches for people", async () => {
-    const { ask, asked } = world({ roles: ["admin"] })
+    const { ask, requested } = world({ roles: ["admin"] })
     assert.strictEqual((await ask("Bearer a.b.c", null))._tag, "Failure")
-    assert.deepStrictEqual(asked, [])
+    assert.deepStrictEqual(requested, [])
   })
 
   it("stand behind the word Bearer, in any case", () => {

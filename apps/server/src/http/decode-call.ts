@@ -15,12 +15,14 @@ export const decodeTarget = (
   queryText: string
 ): Result.Result<{ readonly params: { readonly [name: string]: unknown }; readonly query: unknown }, Refusal> => {
   const params = decodeParams(endpoint, values)
-  const odd = Result.isFailure(params) ? params.failure : null
-  if (odd !== null && odd._tag !== "InvalidInput") return Result.fail(odd)
+  const refusal = Result.isFailure(params) ? params.failure : null
+  if (refusal !== null && refusal._tag !== "InvalidInput") return Result.fail(refusal)
   const query = decodeQuery(endpoint, queryText)
-  if (odd !== null)
+  if (refusal !== null)
     return Result.fail(
-      Result.isSuccess(query) ? odd : invalid([...odd.detail, ...query.failure.detail] as ReadonlyArray<DetailItem>)
+      Result.isSuccess(query)
+        ? refusal
+        : invalid([...refusal.detail, ...query.failure.detail] as ReadonlyArray<DetailItem>)
     )
   return Result.isFailure(query)
     ? Result.fail(query.failure)
@@ -58,18 +60,18 @@ const decodeQuery = (endpoint: AnyEndpoint, text: string): Result.Result<unknown
   if (endpoint.query === null) return Result.succeed({})
   const given = pairsOf(text, endpoint.query.names)
   const known: { [name: string]: string } = {}
-  const odd: Array<DetailItem> = []
+  const problems: Array<DetailItem> = []
   for (const name of endpoint.query.names) {
     const [first, second] = given.get(name) ?? []
     const malformed = given.get(name)?.find(({ sent }) => !isUriText(sent))
     const refuse = (msg: string, input: string): void =>
-      void odd.push(detailItem(["query", name], "value_error", msg, input))
+      void problems.push(detailItem(["query", name], "value_error", msg, input))
     if (malformed !== undefined) refuse("This is not percent-encoded UTF-8", malformed.sent)
     else if (second !== undefined) refuse("This parameter may stand here once", second.value)
     else if (first !== undefined) known[name] = first.value
   }
   const decoded = endpoint.query.decode(known) as Result.Result<unknown, ReadonlyArray<DetailItem>>
-  const detail = [...odd, ...(Result.isFailure(decoded) ? decoded.failure : [])]
+  const detail = [...problems, ...(Result.isFailure(decoded) ? decoded.failure : [])]
   return detail.length > 0 ? Result.fail(new InvalidInput({ detail })) : (decoded as Result.Result<unknown, never>)
 }
 

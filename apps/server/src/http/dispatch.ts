@@ -64,16 +64,16 @@ export const dispatch = Effect.fnUntraced(function* (
     if (Result.isFailure(admitted)) return yield* admitted.failure
     progress.caller = admitted.success
   }
-  const asked = decodeTarget(endpoint, route.values, query)
-  if (Result.isFailure(asked)) return yield* asked.failure
+  const requested = decodeTarget(endpoint, route.values, query)
+  if (Result.isFailure(requested)) return yield* requested.failure
   const value = bringsBody(request) ? yield* readBody(request, response, endpoint.body ?? noBody) : undefined
   const decoding = decodeBody(endpoint, value, accessCaller(progress.caller))
   const slice = decoding.next()
   const body = slice.done === true ? slice.value : yield* inSlices(decoding)
   if (Result.isFailure(body)) return yield* body.failure
   const call = {
-    params: asked.success.params,
-    query: asked.success.query,
+    params: requested.success.params,
+    query: requested.success.query,
     body: body.success,
     caller: progress.caller,
     accept: (request.headers.accept ?? "").toLowerCase(),

@@ -151,9 +151,9 @@ describe.each([
     const over = new AbortController()
     const other = async (): Promise<void> => {
       while (!over.signal.aborted) {
-        const asked = processorMs()
+        const requested = processorMs()
         assert.strictEqual(await ask("GET", "/api/v1/me", Buffer.alloc(0)), 200)
-        waitedMs = Math.max(waitedMs, processorMs() - asked)
+        waitedMs = Math.max(waitedMs, processorMs() - requested)
         answers++
       }
     }

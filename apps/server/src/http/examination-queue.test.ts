@@ -19,15 +19,15 @@ const LIMIT = 8
 
 let world: World
 let at: string
-let asked: Array<string>
+let requested: Array<string>
 let gate: Deferred.Deferred<void>
 beforeEach(async () => {
-  asked = []
+  requested = []
   gate = Deferred.makeUnsafe<void>()
   const examiner: ExaminerApi = {
     ask: (kind, about) =>
       Effect.suspend(() => {
-        asked.push(kind)
+        requested.push(kind)
         const answered = Effect.sync(() => answer({ kind, about }, inPlaceLimits))
         return kind === "publish" ? answered : Effect.andThen(Deferred.await(gate), answered)
       })
@@ -68,7 +68,7 @@ describe("the queue before the examiner", () => {
     await until(() => ended(429) === 40 - LIMIT)
     const published = await world.send("POST", `${at}/publish`, { token: world.tokens.governor })
     assert.strictEqual(published.status, 200, published.text)
-    assert.deepStrictEqual(asked, ["lint", "publish"])
+    assert.deepStrictEqual(requested, ["lint", "publish"])
     const another = world.send("GET", `${at}/diff?from=0&to=1`, { token: world.tokens.reviewer })
     await open()
     assert.strictEqual((await another).status, 200)
@@ -118,6 +118,6 @@ describe("the queue before the examiner", () => {
     const sent = await overfull(world.tokens.auditor)
     await world.server.close()
     assert.strictEqual(count(await Promise.all(sent), 0), LIMIT)
-    assert.lengthOf(asked, 1)
+    assert.lengthOf(requested, 1)
   })
 })

@@ -82,7 +82,7 @@ export const goodRequests = async (world: World) => {
     })
     return id
   }
-  const askedWaiver = async (envelopeId: string): Promise<string> =>
+  const requestedWaiver = async (envelopeId: string): Promise<string> =>
     (await as(author, "POST", `/bound/envelopes/${envelopeId}/waivers`, waiver)).id
   let shared: Promise<string> | null = null
   const evaluated = async (): Promise<string> =>
@@ -92,8 +92,8 @@ export const goodRequests = async (world: World) => {
     const id = await world.register(fresh(), UNIT, { owner_name: "Ada", owner_email: "ada@example.org" })
     const metered = {
       ...envelope,
-      meters: { asked: { op: "count", window_ms: 60_000, key: ["agent_id"] } },
-      rules: [...envelope.rules, { id: "often", outcome: "deny", when: [{ meter: "asked", after_gt: 1_000 }] }]
+      meters: { requests: { op: "count", window_ms: 60_000, key: ["agent_id"] } },
+      rules: [...envelope.rules, { id: "often", outcome: "deny", when: [{ meter: "requests", after_gt: 1_000 }] }]
     }
     const { id: envelopeId } = await as(author, "POST", "/bound/envelopes", {
       name: fresh(),
@@ -194,7 +194,7 @@ export const goodRequests = async (world: World) => {
       decision_id: async () => (await witness()).decision_id,
       envelope_id: () => (own.has(endpoint.id) ? envelopeInForce() : (shared ??= envelopeInForce())),
       version: () => "1",
-      waiver_id: () => askedWaiver(path.split("/")[5]!),
+      waiver_id: () => requestedWaiver(path.split("/")[5]!),
       evaluation_id: () => (endpoint.id === "bound.void_evaluation" ? counted() : evaluated()),
       seq: () => "1",
       pack_id: () => pack,

@@ -39,12 +39,12 @@ describe("what has no exact JSON form", () => {
 
   it("is taken as signals where it is an object, and refused where it is none", async () => {
     const agent = await given.world.register("asking")
-    const asked = (ref: string, signals: string) =>
+    const requested = (ref: string, signals: string) =>
       given.world.send("POST", "/api/v1/bound/evaluations", {
         token: given.world.admin,
         body: `{"agent_id":"${agent}","client_ref":"${ref}","signals":${signals}}`
       })
-    const { status } = await asked("object", '{"n":1e999}')
+    const { status } = await requested("object", '{"n":1e999}')
     assert.strictEqual(status, 201)
     const before = await given.world.send("GET", "/api/v1/chain/head", { token: given.world.admin })
     for (const [index, signals] of [
@@ -57,7 +57,7 @@ describe("what has no exact JSON form", () => {
       "null",
       "true"
     ].entries()) {
-      assert.deepStrictEqual(seen(await asked(`r${index}`, signals)), [422, "dict_type", "body.signals"], signals)
+      assert.deepStrictEqual(seen(await requested(`r${index}`, signals)), [422, "dict_type", "body.signals"], signals)
     }
     const after = await given.world.send("GET", "/api/v1/chain/head", { token: given.world.admin })
     assert.strictEqual(after.json.seq, before.json.seq)

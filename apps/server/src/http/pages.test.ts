@@ -152,7 +152,7 @@ describe("metrics", () => {
 
 describe("who may read the metrics", () => {
   /** `fetch` sets Host itself. */
-  const asked = (headers: { readonly [name: string]: string | ReadonlyArray<string> }, port = world.port) =>
+  const requested = (headers: { readonly [name: string]: string | ReadonlyArray<string> }, port = world.port) =>
     new Promise<readonly [number, string | undefined]>((resolve, reject) => {
       httpRequest(
         { port, host: "127.0.0.1", path: "/metrics", headers: headers as { readonly [name: string]: string } },
@@ -167,9 +167,9 @@ describe("who may read the metrics", () => {
 
   it("a process on this host, unless somebody passed its request on", async () => {
     for (const host of ["127.0.0.1", `127.0.0.1:${world.port}`, "localhost:1", "[::1]:8787", "[::1]"])
-      assert.deepStrictEqual(await asked({ host }), [200, undefined], host)
+      assert.deepStrictEqual(await requested({ host }), [200, undefined], host)
     for (const host of ["example.org", "127.0.0.1.example.org", "localhost.example.org:80", "10.0.0.1"])
-      assert.deepStrictEqual(await asked({ host }), [401, "Bearer"], host)
+      assert.deepStrictEqual(await requested({ host }), [401, "Bearer"], host)
     for (const name of [
       "forwarded",
       "via",
@@ -179,12 +179,12 @@ describe("who may read the metrics", () => {
       "cf-connecting-ip",
       "X-Original-Forwarded-For"
     ])
-      assert.deepStrictEqual(await asked({ [name]: "127.0.0.1" }), [401, "Bearer"], name)
+      assert.deepStrictEqual(await requested({ [name]: "127.0.0.1" }), [401, "Bearer"], name)
   })
 
   it("whoever brings the token, and it alone", async () => {
     const elsewhere = { host: "example.org" }
-    assert.deepStrictEqual(await asked({ ...elsewhere, authorization: `Bearer ${TOKEN}` }), [200, undefined])
+    assert.deepStrictEqual(await requested({ ...elsewhere, authorization: `Bearer ${TOKEN}` }), [200, undefined])
     for (const authorization of [
       "Bearer",
       "Bearer x",
@@ -195,7 +195,7 @@ describe("who may read the metrics", () => {
       `Bearer ${world.admin}`,
       `Bearer ${world.key}`
     ])
-      assert.deepStrictEqual(await asked({ ...elsewhere, authorization }), [401, "Bearer"], authorization)
+      assert.deepStrictEqual(await requested({ ...elsewhere, authorization }), [401, "Bearer"], authorization)
     assert.strictEqual((await world.send("GET", "/api/v1/me", { token: TOKEN })).status, 401, "it opens nothing else")
   })
 
@@ -216,7 +216,7 @@ describe("who may read the metrics", () => {
 
   it("leaves the token out of the log", async () => {
     world.log.length = 0
-    await asked({ host: "example.org", authorization: `Bearer ${TOKEN}` })
+    await requested({ host: "example.org", authorization: `Bearer ${TOKEN}` })
     await world.send("GET", `/metrics?token=${TOKEN}`)
     assert.strictEqual(world.log.length, 2)
     assert.notInclude(JSON.stringify(world.log), TOKEN)

@@ -23,9 +23,9 @@ const outcome = (kid: string, nowMs: number) =>
 
 /** From now on the keys are at `path`, and `old` answers for the address they were at. */
 const moveKeys = (path: string, old: { readonly status: number; readonly body: string }): void =>
-  issuer.answer((asked, response) => {
-    if (asked === DISCOVERY) response.end(JSON.stringify({ issuer: issuer.url, jwks_uri: `${issuer.url}${path}` }))
-    else if (asked === path)
+  issuer.answer((requested, response) => {
+    if (requested === DISCOVERY) response.end(JSON.stringify({ issuer: issuer.url, jwks_uri: `${issuer.url}${path}` }))
+    else if (requested === path)
       response.end(JSON.stringify({ keys: [{ ...issuer.publicJwk("two"), kid: "two", alg: "EdDSA", use: "sig" }] }))
     else response.writeHead(old.status).end(old.body)
     return true
@@ -70,13 +70,13 @@ describe("an issuer's keys", () => {
     await issuer.addKey("two")
     moveKeys("/new/keys", gone)
     assert.strictEqual(await outcome("two", NOW + COOLDOWN_MS - 1), "refused")
-    assert.deepStrictEqual(issuer.asked, [DISCOVERY, "/keys"])
+    assert.deepStrictEqual(issuer.requested, [DISCOVERY, "/keys"])
     assert.deepStrictEqual(await Promise.all([1, 2, 3].map(() => outcome("two", NOW + COOLDOWN_MS))), [
       "known",
       "known",
       "known"
     ])
-    assert.deepStrictEqual(issuer.asked, [DISCOVERY, "/keys", DISCOVERY, "/new/keys"])
+    assert.deepStrictEqual(issuer.requested, [DISCOVERY, "/keys", DISCOVERY, "/new/keys"])
   })
 
   it("stay good while the issuer is away, however many tokens name keys that are not known, and until their time is over", async () => {
@@ -86,7 +86,7 @@ describe("an issuer's keys", () => {
     assert.match(await outcome("two", NOW + COOLDOWN_MS), /answers 503/)
     for (let n = 0; n < 5; n++) assert.strictEqual(await outcome("two", NOW + COOLDOWN_MS + n), "refused")
     assert.strictEqual(await outcome("one", NOW + COOLDOWN_MS), "known")
-    assert.deepStrictEqual(issuer.asked, [DISCOVERY, "/keys", DISCOVERY])
+    assert.deepStrictEqual(issuer.requested, [DISCOVERY, "/keys", DISCOVERY])
     assert.match(await outcome("one", NOW + KEEP_MS), /answers 503/)
     issuer.answer(null)
     assert.strictEqual(await outcome("one", NOW + KEEP_MS), "known")
@@ -101,8 +101,8 @@ describe("an issuer's keys", () => {
   })
 
   it("are refused where there is no end to them", async () => {
-    issuer.answer((asked, response) => {
-      if (asked === DISCOVERY) return false
+    issuer.answer((requested, response) => {
+      if (requested === DISCOVERY) return false
       response.end(`{"keys":[],"x":"${"x".repeat(300_000)}"}`)
       return true
     })

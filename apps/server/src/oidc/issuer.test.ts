@@ -117,10 +117,10 @@ describe("the issuer's keys", () => {
   it("are fetched once, and again for an unknown key, but not for every such token", async () => {
     const { verify } = verifier()
     for (let n = 0; n < 5; n++) assert.isNotNull(await verify(await issuer.sign("one", NOW), NOW))
-    assert.deepStrictEqual(issuer.asked, ["/.well-known/openid-configuration", "/keys"])
+    assert.deepStrictEqual(issuer.requested, ["/.well-known/openid-configuration", "/keys"])
     for (let n = 0; n < 20; n++)
       assert.isNull(await verify(await issuer.sign("one", NOW, {}, { kid: `made up ${n}` }), NOW))
-    assert.isAtMost(issuer.asked.length, 3)
+    assert.isAtMost(issuer.requested.length, 3)
   })
 
   it("that cannot be had are a fault of the world, not of the token, and are had as soon as they can be", async () => {
@@ -195,7 +195,7 @@ describe("a key that is too weak or cannot be read", () => {
     )
     // The keys are fetched again, and the key is no news.
     assert.isNotNull(await verify(await issuer.sign("one", NOW + KEEP_MS), NOW + KEEP_MS))
-    assert.isAbove(issuer.asked.length, 2)
+    assert.isAbove(issuer.requested.length, 2)
     assert.lengthOf(ignored, 1)
   })
 

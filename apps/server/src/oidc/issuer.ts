@@ -92,7 +92,7 @@ interface FoundKeys {
 const keysOf = ({ issuer, onIgnoredKey }: OidcOptions) => {
   let current: FoundKeys | null = null
   let asking: Promise<FoundKeys> | null = null
-  let askedAtMs = 0
+  let requestedAtMs = 0
   /** What was reported of the keys that the issuer publishes now. */
   let reported: ReadonlySet<string> = new Set()
 
@@ -102,7 +102,7 @@ const keysOf = ({ issuer, onIgnoredKey }: OidcOptions) => {
    */
   const ask = (nowMs: number): Promise<FoundKeys> => {
     if (asking !== null) return asking
-    askedAtMs = nowMs
+    requestedAtMs = nowMs
     return (asking = found(nowMs)
       .then((keys) => (current = keys))
       .finally(() => (asking = null)))
@@ -125,7 +125,7 @@ const keysOf = ({ issuer, onIgnoredKey }: OidcOptions) => {
     /** What others fetched since, or what is fetched now; `old` itself where the last request is recent. */
     newerThan: (old: FoundKeys, nowMs: number): Promise<FoundKeys> => {
       if (current !== null && current !== old) return Promise.resolve(current)
-      return asking === null && isYounger(askedAtMs, nowMs, COOLDOWN_MS) ? Promise.resolve(old) : ask(nowMs)
+      return asking === null && isYounger(requestedAtMs, nowMs, COOLDOWN_MS) ? Promise.resolve(old) : ask(nowMs)
     }
   }
 }

@@ -16,11 +16,11 @@ export const testIssuer = async () => {
     readonly privateKey: CryptoKey | KeyObject
   }
   const keys: Array<Key> = []
-  const asked: Array<string> = []
+  const requested: Array<string> = []
   let instead: ((path: string, response: ServerResponse) => boolean) | null = null
   const server = createServer((request, response) => {
     const path = request.url ?? ""
-    asked.push(path)
+    requested.push(path)
     if (instead !== null && instead(path, response)) return
     response.setHeader("content-type", "application/json")
     if (path === "/.well-known/openid-configuration")
@@ -34,7 +34,7 @@ export const testIssuer = async () => {
 
   return {
     url,
-    asked,
+    requested,
     /** What answers in place of the issuer; true when it did. */
     answer: (by: typeof instead) => void (instead = by),
     addKey: async (kid: string, alg = "EdDSA") => {

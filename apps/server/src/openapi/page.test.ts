@@ -50,7 +50,7 @@ describe("the page", () => {
   it("shows text as text", () => {
     assert.strictEqual(escaped('<a href="x">&\''), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;")
     assert.strictEqual(withCode("<a> `<b>` c"), "&lt;a&gt; <code>&lt;b&gt;</code> c")
-    const odd = page({ ...description, info: { ...description.info, title: "<script>alert(1)</script>" } })
-    assert.notInclude(odd, "<script")
+    const invalid = page({ ...description, info: { ...description.info, title: "<script>alert(1)</script>" } })
+    assert.notInclude(invalid, "<script")
   })
 })

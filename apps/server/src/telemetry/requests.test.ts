@@ -200,7 +200,7 @@ describe("a collector", () => {
         const answers = await Promise.all(Array.from({ length: 50 }, () => send("GET", "/status")))
         assert.isTrue(answers.every(({ status }) => status === 200))
       }
-      await collector.asked(1)
+      await collector.requested(1)
       return (await send("GET", "/metrics")).text
     })
     const lines = readExposition(result)

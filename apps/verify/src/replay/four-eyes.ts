@@ -7,7 +7,7 @@
 import { checkBody, type JsonObject } from "@flyball/evidence"
 import { EnvelopeNumbers, type RecomputedPublication, type ReplayRecord, type WrongNumber } from "@flyball/rules"
 import { type Act, act, type ActVerdict } from "./act.ts"
-import { type Asked, askedBy, grantProblem } from "./granted.ts"
+import { type Requested, requestOf, grantProblem } from "./granted.ts"
 import { People, placeOf } from "./people.ts"
 import { publishedAloneProblem } from "./published-alone.ts"
 import { digestProblem, type Sha256 } from "./reported-digests.ts"
@@ -47,7 +47,7 @@ export class FourEyes {
   readonly #candidates = new Map<string, Candidates>()
   /** Agent of each envelope, as the first record of it says; null for one of an org unit. */
   readonly #agents = new Map<string, string | null>()
-  readonly #asked = new Map<string, Asked>()
+  readonly #requested = new Map<string, Requested>()
   readonly #people: People
   readonly #numbers: EnvelopeNumbers
   readonly #sha256: Sha256
@@ -112,7 +112,7 @@ export class FourEyes {
     this.#isWhole = false
     this.#numbers.forget()
     this.#candidates.clear()
-    this.#asked.clear()
+    this.#requested.clear()
   }
 
   #judge(record: ReplayRecord, number: WrongNumber | null): Act {
@@ -122,7 +122,7 @@ export class FourEyes {
         record,
         grantProblem(
           record,
-          this.#asked.get(String(body["waiver_id"])) ?? (this.#isWhole ? null : undefined),
+          this.#requested.get(String(body["waiver_id"])) ?? (this.#isWhole ? null : undefined),
           this.#people,
           this.#sha256
         )
@@ -227,7 +227,7 @@ export class FourEyes {
     if (kind === "envelope.published")
       this.#candidates.set(id, { draft: null, trial: body["mode"] === "shadow" ? text() : null })
     if (kind === "envelope.withdrawn") this.#candidates.set(id, { ...this.#candidatesOf(body), trial: null })
-    if (kind === "waiver.requested") this.#asked.set(String(body["waiver_id"]), askedBy(record, this.#sha256))
+    if (kind === "waiver.requested") this.#requested.set(String(body["waiver_id"]), requestOf(record, this.#sha256))
   }
 
   /** A draft that was erased is nobody's to publish; who wrote on it is still known. */

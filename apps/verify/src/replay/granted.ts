@@ -8,13 +8,13 @@ import type { People } from "./people.ts"
 import type { Sha256 } from "./reported-digests.ts"
 
 /** A waiver as it was asked for. `content`: digest of the part; null where it is not shown. */
-export interface Asked {
+export interface Requested {
   readonly body: JsonObject
   readonly content: string | null
 }
 
 /** What a request asks for. */
-export const askedBy = ({ body, parts }: ReplayRecord, sha256: Sha256): Asked => ({
+export const requestOf = ({ body, parts }: ReplayRecord, sha256: Sha256): Requested => ({
   body,
   content: contentOf(parts.get("waiver"), sha256)
 })
@@ -35,14 +35,14 @@ const reported = [
  */
 export const grantProblem = (
   { body, parts }: ReplayRecord,
-  asked: Asked | null | undefined,
+  requested: Requested | null | undefined,
   people: People,
   sha256: Sha256
 ): ActVerdict | null => {
   const writer = String(body["writer"])
   if (writer === body["requested_by"])
     return { verdict: "second_person_missing", reason: `${writer} asked for it and granted it.` }
-  if (asked?.body["writer"] === writer)
+  if (requested?.body["writer"] === writer)
     return {
       verdict: "second_person_missing",
       reason:
@@ -50,24 +50,25 @@ export const grantProblem = (
         `${String(body["requested_by"])} asked.`
     }
   const same = people.problem(
-    [String(body["requested_by"]), String(asked?.body["writer"] ?? body["requested_by"])],
+    [String(body["requested_by"]), String(requested?.body["writer"] ?? body["requested_by"])],
     writer
   )
   if (same?.verdict === "second_person_missing") return same
-  if (asked === null) return { verdict: "waiver_mismatch", reason: "No record before it says that it was asked for." }
-  if (asked === undefined)
+  if (requested === null)
+    return { verdict: "waiver_mismatch", reason: "No record before it says that it was asked for." }
+  if (requested === undefined)
     return { verdict: "withheld", reason: "Its request lies before the first record here, or cannot be read." }
   for (const [name, wanted] of reported) {
-    if (body[name] !== asked.body[wanted])
+    if (body[name] !== requested.body[wanted])
       return {
         verdict: "waiver_mismatch",
-        reason: `The request says ${String(asked.body[wanted])} for ${name}; the grant says ${String(body[name])}.`
+        reason: `The request says ${String(requested.body[wanted])} for ${name}; the grant says ${String(body[name])}.`
       }
   }
   const granted = contentOf(parts.get("waiver"), sha256)
-  if (granted === null || asked.content === null)
+  if (granted === null || requested.content === null)
     return { verdict: "withheld", reason: "What was asked for, or what was granted, is not shown." }
-  return granted === asked.content
+  return granted === requested.content
     ? same
     : { verdict: "waiver_mismatch", reason: "What it excepts, or the reason for it, is not what was asked for." }
 }

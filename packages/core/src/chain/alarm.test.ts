@@ -23,7 +23,7 @@ const headSeq = Storage.use(({ head }) => Effect.map(head, (found) => found?.seq
 const resource = "/api/v1/chain/verify"
 
 describe("a chain that is not in order", () => {
-  it.effect("is told of by the look before a signature, once however often it is tried, and without a record", () =>
+  it.effect("is reported before a signature: one event without a record, however often signing is tried", () =>
     Effect.gen(function* () {
       yield* append0
       const sign = flipped(2)(Effect.flip(session(({ checkpointer }) => checkpointer.now)))
@@ -38,7 +38,7 @@ describe("a chain that is not in order", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("is told of when the guard outside the store says otherwise", () =>
+  it.effect("is reported when the guard outside the store disagrees", () =>
     Effect.gen(function* () {
       let isChanged = false
       const changing = replaceStorage((real) => ({
@@ -62,7 +62,7 @@ describe("a chain that is not in order", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("is told of by somebody's check, once for each finding; who only reads tells nobody", () =>
+  it.effect("is reported by a check, once per finding; a read-only process reports nothing", () =>
     Effect.gen(function* () {
       yield* session(() => append(1, 5))
       const check = (seq: number, options?: { readonly origin: string; readonly readOnly: true }) =>
@@ -81,7 +81,7 @@ describe("a chain that is not in order", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("does not stop whoever found it where it cannot be told, and is told by one of many", () =>
+  it.effect("does not stop its finder where it cannot be reported, and one of many finders reports it", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const alarm = { code: "E_HASH", seq: 7, foundBy: "check" } as const

@@ -1,10 +1,8 @@
 /**
- * Tells webhooks that the chain is not in order.
+ * Reports to webhooks that the chain is not in order.
  *
- * The event comes without a record: nothing is appended for it to a chain that cannot be signed for, and what it tells
- * is not changed by who learns of it. Its envelope
- * holds the head as it is stored. Each finding is told once, whoever finds it how often. Spec: api.md "Events to
- * webhooks"; decision 0030.
+ * The event has no record: a chain that cannot be signed for takes no append. Its envelope holds the stored head. Each
+ * finding is reported once, by the first process that commits it. Spec: api.md "Events to webhooks"; decision 0030.
  */
 import type { ChainProblem } from "@flyball/contract"
 import { Effect } from "effect"
@@ -12,7 +10,7 @@ import type { ReadFault, StorageApi } from "../storage/port.ts"
 import { event } from "../storage/event.ts"
 import { GuardBehindStore, GuardDisagrees, GuardRefused, StoreBehindGuard } from "./keys/start-errors.ts"
 
-/** Collection of the findings that were told. */
+/** Collection of the findings that were reported. */
 const ALARMS = "chain_alarms"
 
 /** What was found. */
@@ -23,9 +21,9 @@ export interface Alarm {
   readonly foundBy: "signing" | "check"
 }
 
-const UNTOLD = "The chain is not in order, and webhooks could not be told of it."
+const UNREPORTED = "The chain is not in order, and the event for webhooks could not be stored."
 
-/** Tells of a finding, unless it was told before. Never fails: whoever found it says so himself. */
+/** Queues the event of a finding, unless it was queued before. Never fails: the caller reports the finding itself. */
 export const raiseAlarm = (storage: StorageApi, { code, foundBy, seq }: Alarm): Effect.Effect<void> =>
   Effect.gen(function* () {
     const id = `${code}-${seq ?? "chain"}`
@@ -35,13 +33,13 @@ export const raiseAlarm = (storage: StorageApi, { code, foundBy, seq }: Alarm): 
       events: [event("chain.verify_failed", { code, first_bad_seq: seq, found_by: foundBy })]
     })
   }).pipe(
-    // Another process told of it.
+    // Another process has reported it.
     Effect.catchTag("StorageConflict", () => Effect.void),
     // A store that is open for reading only, or too broken to write.
-    Effect.catch((fault) => Effect.logWarning(UNTOLD, fault))
+    Effect.catch((fault) => Effect.logWarning(UNREPORTED, fault))
   )
 
-/** Tells of what keeps a signature from being made, where that is a fault of the chain and not of the moment. */
+/** Queues the event for a fault that prevents a signature, if the fault lies in the chain and is not temporary. */
 export const alarmOfSigning = (storage: StorageApi, fault: ReadFault): Effect.Effect<void> =>
   fault._tag === "StorageCorrupt" ? raiseAlarm(storage, { ...foundIn(fault.cause), foundBy: "signing" }) : Effect.void
 

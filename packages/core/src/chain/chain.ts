@@ -22,7 +22,7 @@ import { verifyRange } from "./check/verify.ts"
 /** A key that signs, or signed, for the chain. */
 export type ChainKey = KeysOut["keys"][number]
 
-/** What can be asked of the chain. */
+/** Reads of the chain. */
 export interface ChainApi {
   readonly origin: string
   /** First 4 bytes of SHA-256 of the origin: the tag inside derived ids. */
@@ -68,8 +68,7 @@ const make = Effect.fnUntraced(function* (options: ChainOptions) {
 
   const checkpointText = Effect.map(latestCheckpoint(storage), (latest) => latest?.note ?? null)
 
-  // The root over a head that was told before: it follows from the head, and a head is asked for far oftener than it
-  // changes.
+  // The root over the last reported head. It follows from the head, which is read far more often than it changes.
   let reported: { readonly recordHash: string; readonly rootHash: string } | null = null
   const head: ChainApi["head"] = Effect.gen(function* () {
     const [checkpoint, { hash, seq }] = yield* Effect.all([checkpointText, currentHead], { concurrency: "unbounded" })

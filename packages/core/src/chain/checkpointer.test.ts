@@ -60,7 +60,7 @@ describe("a checkpoint", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("is not made by whoever may only read, who answers the last one", () =>
+  it.effect("is not made by a read-only process, which answers the last one", () =>
     Effect.gen(function* () {
       yield* session(() => Effect.void)
       yield* append(1, 4)
@@ -107,7 +107,7 @@ describe("in the background", () => {
     }).pipe(Effect.scoped, Effect.provide(world()))
   )
 
-  it.effect("a thousand records are signed for at the next look, or at once when told", () =>
+  it.effect("a thousand records are signed for at the next poll, or at once after a commit", () =>
     Effect.gen(function* () {
       const { checkpointer } = yield* open()
       yield* checkpointer.now
@@ -124,7 +124,7 @@ describe("in the background", () => {
     }).pipe(Effect.scoped, Effect.provide(world()))
   )
 
-  it.effect("an urgent kind is signed for at once, and at the next look when another process wrote it", () =>
+  it.effect("an urgent kind is signed for at once, and at the next poll when another process wrote it", () =>
     Effect.gen(function* () {
       const { checkpointer, erasure } = yield* open()
       yield* append(1, 2)
@@ -268,7 +268,7 @@ describe("a guard that forgot", () => {
 })
 
 describe("the last checkpoint, when it cannot be signed", () => {
-  const reported = (use: (asked: Effect.Effect<unknown>) => Effect.Effect<unknown, unknown, Storage>) =>
+  const reported = (use: (signed: Effect.Effect<unknown>) => Effect.Effect<unknown, unknown, Storage>) =>
     Effect.gen(function* () {
       const said: Array<string> = []
       const logger = Logger.layer([
@@ -283,28 +283,28 @@ describe("the last checkpoint, when it cannot be signed", () => {
     }).pipe(Effect.provide(world()))
   const LAST = "Error The last checkpoint could not be signed. The next start signs for what the store holds."
 
-  it.effect("is told of by whoever closes", () =>
+  it.effect("is logged when the session closes", () =>
     Effect.map(
       reported(() => append(1, 1)),
       (said) => assert.deepStrictEqual(said, [LAST])
     )
   )
-  it.effect("is not told of again to whoever asked for it", () =>
+  it.effect("is not logged again when the caller has the error already", () =>
     Effect.map(
-      reported((asked) => Effect.andThen(append(1, 1), asked)),
+      reported((signed) => Effect.andThen(append(1, 1), signed)),
       (said) => assert.deepStrictEqual(said, [])
     )
   )
-  it.effect("is told of where records came after that", () =>
+  it.effect("is logged when records came after that error", () =>
     Effect.map(
-      reported((asked) => asked.pipe(Effect.andThen(append(1, 1)))),
+      reported((signed) => signed.pipe(Effect.andThen(append(1, 1)))),
       (said) => assert.deepStrictEqual(said, [LAST])
     )
   )
 })
 
 describe("a store that was put back under a running process", () => {
-  it.effect("is said to be that, in the background and at the end: nobody is told that nothing is lost", () =>
+  it.effect("is reported as such, in the background and at the end, and never as a case in which nothing is lost", () =>
     Effect.gen(function* () {
       const said: Array<string> = []
       const logger = Logger.layer([Logger.make(({ message }) => void said.push(String([message].flat()[0])))])

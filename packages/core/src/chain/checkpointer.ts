@@ -21,7 +21,7 @@ export const CHECKPOINT_RECORDS = 1_000
 /** Age of the oldest unsigned record at which a checkpoint is due. */
 export const CHECKPOINT_MS = 10_000
 const CHECKPOINT_NANOS = BigInt(CHECKPOINT_MS) * 1_000_000n
-/** How often a process looks for records that others wrote. Bounds the delay of "at once" across processes. */
+/** How often a process checks for records that others wrote. Bounds the delay of "at once" across processes. */
 export const LOOK_MS = 1_000
 /**
  * A signer that died is taken over after this. Short, because a wanted checkpoint waits for it after a crash; a
@@ -72,8 +72,7 @@ export interface CheckpointerApi {
   /** A checkpoint that covers everything committed before the call. */
   readonly now: Effect.Effect<Checkpoint, ReadFault>
   /**
-   * Tells of records just committed, so that what is due is signed without waiting for the next look. Never fails,
-   * never waits.
+   * Announces committed records, so that what is due is signed before the next poll. Never fails, never waits.
    */
   readonly onCommit: (kinds: ReadonlyArray<string>) => void
 }
@@ -113,7 +112,7 @@ const make = Effect.gen(function* () {
   /** Records that are there; null where the store does not say. */
   const sizeNow = Effect.map(storage.head, (head) => (head?.seq ?? -1) + 1)
   const sizeOrUnknown = Effect.catchCause(sizeNow, () => Effect.succeed(null))
-  /** For how many records a caller of `now` was last told that no checkpoint could be made. */
+  /** For how many records a caller of `now` last got the error that no checkpoint could be made. */
   let refusedFor: { readonly size: number | null } | null = null
 
   const now: CheckpointerApi["now"] = Effect.onError(
@@ -138,7 +137,7 @@ const make = Effect.gen(function* () {
   let reported = 0
   let urgent = false
 
-  const look = Effect.gen(function* () {
+  const poll = Effect.gen(function* () {
     const latest = yield* latestCheckpoint(storage)
     const from = latest?.size ?? 0
     const to = (yield* storage.head)?.seq ?? -1
@@ -162,7 +161,7 @@ const make = Effect.gen(function* () {
 
   const background = Queue.take(wake).pipe(
     Effect.timeoutOption(LOOK_MS),
-    Effect.andThen(look),
+    Effect.andThen(poll),
     Effect.catchCause((cause) =>
       Cause.hasInterruptsOnly(cause)
         ? Effect.failCause(cause)
@@ -170,7 +169,7 @@ const make = Effect.gen(function* () {
     ),
     Effect.forever
   )
-  // Not `now`, which waits: whoever holds the lease at that moment signs for our records too.
+  // Not `now`, which waits: the process that holds the lease at that moment signs for our records too.
   yield* Effect.addFinalizer(() =>
     Effect.gen(function* () {
       const latest = yield* latestCheckpoint(storage)
@@ -178,7 +177,7 @@ const make = Effect.gen(function* () {
     }).pipe(
       Effect.catchCause((cause) =>
         Effect.flatMap(sizeOrUnknown, (size) =>
-          // Whoever asked for it a moment ago was told, and says it in his own words.
+          // The caller of `now` got this error a moment ago and reports it.
           Cause.hasInterruptsOnly(cause) || refusedFor?.size === size
             ? Effect.void
             : Effect.logError(saying(UNSIGNED_AT_CLOSE, cause), cause)

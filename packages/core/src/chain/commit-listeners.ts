@@ -4,8 +4,8 @@ import { Checkpointer } from "./checkpointer.ts"
 import { type ChangeSet, Storage } from "../storage/port.ts"
 
 /**
- * The store underneath, whose commits also nudge the checkpointer: records that are due for a signature need not wait
- * for its next look.
+ * The store underneath, whose commits also wake the checkpointer: records that are due for a signature need not wait
+ * for its next poll.
  *
  * What `commit` answers may be run once: the ChangeSet is let go of when the store has it, since the garbage collector
  * would copy what waits for its commit.

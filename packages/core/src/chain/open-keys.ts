@@ -11,10 +11,9 @@ import { KeyRefused } from "./keys/start-errors.ts"
 /**
  * The vkey that the chain names, which this signer must hold.
  *
- * Between the record of a rotation and the checkpoint that both keys sign, both are needed; the checkpointer makes it,
- * as `key.rotated` is signed for at
- * once. After it the old key goes. Whoever may only read signs nothing, and is let in with the new key alone: a check
- * must be able to say what is missing.
+ * Between the record of a rotation and the checkpoint that both keys sign, both are needed. The checkpointer makes that
+ * checkpoint at once, because `key.rotated` is urgent; after it the old key goes. A read-only process signs nothing,
+ * and opens with the new key alone: a check must be able to report what is missing.
  *
  * - Fails: `KeyRefused`, `KeyRetired`, `RotationUnfinished`, and the store's faults.
  */

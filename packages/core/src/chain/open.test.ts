@@ -70,13 +70,13 @@ describe("opening a chain", () => {
     )
   )
 
-  it.effect("begun and signed for by another process, between our two looks, is that chain", () =>
+  it.effect("begun and signed for by another process, between our two reads, is that chain", () =>
     Effect.gen(function* () {
       const other = yield* session(({ chain, checkpointer }) => Effect.as(checkpointer.now, chain.origin), {})
-      let looks = 0
+      let reads = 0
       const late = replaceStorage((real) => ({
-        record: (seq) => Effect.suspend(() => (looks++ === 0 ? Effect.succeed(null) : real.record(seq))),
-        head: Effect.suspend(() => (looks <= 1 ? Effect.succeed(null) : real.head))
+        record: (seq) => Effect.suspend(() => (reads++ === 0 ? Effect.succeed(null) : real.record(seq))),
+        head: Effect.suspend(() => (reads <= 1 ? Effect.succeed(null) : real.head))
       }))
       assert.strictEqual(yield* session(({ chain }) => Effect.succeed(chain.origin), {}).pipe(late), other)
     }).pipe(Effect.provide(world()))

@@ -205,12 +205,12 @@ const makeGenesis = Effect.fnUntraced(function* (storage: StorageApi, signer: Si
   const guard = yield* Guard
   const signed = yield* guard.read
   if (signed === null && guard.mayBegin !== undefined && !(yield* guard.mayBegin)) {
-    // Unless another process began the chain, and signed for it, since we looked.
+    // Unless another process began the chain, and signed for it, since that read.
     const genesis = yield* readStoredGenesis(storage)
     return genesis ?? (yield* new KeyFromElsewhere({ origin }))
   }
   if (signed !== null) {
-    // Unless another process began the chain, and signed for it, since we looked.
+    // Unless another process began the chain, and signed for it, since that read.
     const genesis = yield* readStoredGenesis(storage)
     if (genesis !== null) return genesis
     if (signed.origin !== origin) return yield* new GuardRefused({ expected: origin, found: signed.origin })

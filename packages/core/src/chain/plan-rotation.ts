@@ -34,12 +34,12 @@ export const planRotation = (
   if (held.current !== current) {
     return refused(
       `the chain names ${current}, and the key here is ${held.current}. Another process has rotated it ` +
-        "meanwhile: start again, and look at the keys of the chain first."
+        "meanwhile: start again, and check the keys of the chain first."
     )
   }
   if (held.next === null)
     return refused(
-      "there is no key that could follow. Another process may have rotated at the same moment: look at the " +
+      "there is no key that could follow. Another process may have rotated at the same moment: check the " +
         "keys of the chain, and rotate again if it has not."
     )
   if (keys.some(({ vkey }) => vkey === held.next))

@@ -93,12 +93,12 @@ const checkChain = Effect.fnUntraced(function* (
   storage: StorageApi,
   crypto: Crypto,
   { origin, size }: RetiredChain,
-  told: Previous | null
+  claimed: Previous | null
 ): Effect.fn.Return<RetiredCheck, ReadFault> {
   const { keys } = yield* readChainKeys(storage, crypto)
   const { checked, findings } = yield* verifyRange(storage, crypto, { origin, keys }, 0, size - 1)
   const found = `${size} records with root ${toHex(yield* storedTree(storage, crypto).rootAt(size))}`
-  if (told === null)
+  if (claimed === null)
     findings.add({
       code: "E_ORIGIN",
       seq: null,
@@ -106,7 +106,7 @@ const checkChain = Effect.fnUntraced(function* (
       found: origin
     })
   else {
-    const expected = `${told.storedSize} records with root ${told.storedRootHex}`
+    const expected = `${claimed.storedSize} records with root ${claimed.storedRootHex}`
     if (found !== expected)
       findings.add({ code: "E_ROOT", seq: null, expected: `${expected}, as record 0 of the next chain says`, found })
   }

@@ -96,11 +96,11 @@ describe("rotating the key", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("asked for by two at once is one rotation", () =>
+  it.effect("requested by two at once is one rotation", () =>
     Effect.gen(function* () {
       const [one, two] = [yield* openRotating, yield* openRotating]
       const calls = yield* Effect.forEach([one.rotate, two.rotate], (rotate) => Effect.forkChild(Effect.exit(rotate)))
-      // Who does not get the lease looks again.
+      // The caller that does not get the lease reads again.
       yield* pass(1_000)
       const both = yield* Effect.forEach(calls, Fiber.join)
       const storage = yield* Storage

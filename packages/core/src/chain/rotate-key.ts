@@ -6,8 +6,8 @@
  * 3. The first checkpoint that covers it is signed by both.
  * 4. The next key takes the place of the old one, which is destroyed.
  *
- * After a crash behind step 2 whoever signs or starts next does the rest: the checkpointer signs for `key.rotated` at
- * once, and settles.
+ * After a crash behind step 2 the next process that signs or starts does the rest: the checkpointer signs for
+ * `key.rotated` at once, and settles.
  *
  * Spec: chain-format section 4, "Rotation"; decision 0011.
  */

@@ -36,8 +36,8 @@ export const isSignedByBoth = (
  * Puts the next key in the place of the old one, when the chain names it and the first checkpoint that covers the
  * rotation carries both signatures.
  *
- * A crash before leaves two keys, of which the chain names the second: every signature looks for it, and whoever signs
- * or starts next comes here again.
+ * A crash before this leaves two keys, of which the chain names the second. Every signature checks for it, so the next
+ * process that signs or starts comes here again.
  */
 export const settleRotation: (parts: RotationParts) => Effect.Effect<void, ReadFault> = Effect.fnUntraced(function* ({
   crypto,

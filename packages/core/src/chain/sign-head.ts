@@ -50,8 +50,8 @@ const UNSETTLED =
 /**
  * Makes the checkpoint of the head as it is now, or answers the stored one when nothing is new.
  *
- * - Fails: `StorageCorrupt` where store and guard contradict each other: what stops a start stops a signature too, and
- *   a person must look.
+ * - Fails: `StorageCorrupt` where store and guard contradict each other. What stops a start stops a signature too, and
+ *   an operator must intervene.
  */
 export const signHead = (parts: SigningParts): Effect.Effect<Checkpoint, ReadFault> =>
   Effect.gen(function* () {
@@ -91,8 +91,8 @@ const attemptOnce = Effect.fnUntraced(function* ({ crypto, guard, origin, signer
     origin,
     vkeysToSign(yield* chainKeys(storage, crypto), latest?.size ?? 0, size)
   ).pipe(
-    // Another process may have finished a rotation since we looked for the last checkpoint; the old key is then gone,
-    // and not needed any more.
+    // Another process may have finished a rotation since the last checkpoint was read; the old key is then gone, and no
+    // longer needed.
     Effect.catchTag("StorageUnavailable", (missing) =>
       Effect.flatMap(latestCheckpoint(storage), (now) =>
         (now?.size ?? 0) === (latest?.size ?? 0) ? Effect.fail(missing) : Effect.succeed(null)
@@ -106,7 +106,7 @@ const attemptOnce = Effect.fnUntraced(function* ({ crypto, guard, origin, signer
   const checkpoint: Checkpoint = { size, rootHex: next.rootHex, note }
   yield* storeCheckpoint(storage, checkpoint)
   yield* checkpoints.signed.one
-  // What failed here is done by whoever signs or starts next; the checkpoint is good.
+  // What failed here is done by the next process that signs or starts; the checkpoint is good.
   if (keys.at(-1) !== signer)
     yield* settleRotation({ storage, signer, crypto, origin }).pipe(
       Effect.catch((fault) => Effect.logError(UNSETTLED, fault))

@@ -16,14 +16,14 @@ const TENANT_ID = /^[A-Za-z0-9._-]{1,64}$/
 /** Whether this can be a tenant's id. It is fixed from the first start on. */
 export const isTenantId = (value: unknown): value is string => typeof value === "string" && TENANT_ID.test(value)
 
-/** The tenant that was asked for is not the one this store was started with. */
+/** The requested tenant is not the one this store was started with. */
 export class TenantRefused extends Schema.TaggedError<TenantRefused>()("TenantRefused", {
   expected: Schema.String,
   found: Schema.String
 }) {
   override get message(): string {
     return (
-      `This store belongs to the tenant ${this.expected}, but ${this.found} was asked for. A tenant never ` +
+      `This store belongs to the tenant ${this.expected}, not to ${this.found}. A tenant never ` +
       "changes: leave the setting out, or use another store."
     )
   }

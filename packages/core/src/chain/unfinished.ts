@@ -2,7 +2,7 @@
 import type { Previous } from "@flyball/evidence"
 import type { SignedState } from "./keys/guard.ts"
 
-/** What a look at store, key and guard found. */
+/** What store, key and guard hold. */
 export interface Found {
   readonly origin: string
   /** Records that the store holds. */
@@ -22,11 +22,10 @@ export interface Found {
  * True when the store holds record 0 of a new chain and nothing else, while the key or the guard still belongs to the
  * chain before it.
  *
- * A recovery goes store, guard, checkpoint, key, and no server starts before it is done: so a second record, a
- * checkpoint without the guard that was moved before it, or
- * a guard that has signed for more or is a copy, says that it was finished. A key or a guard of the old name is then
- * from an older copy, such as a vault's, and the store may be
- * one too: whoever went on with it would sign a second time what was signed after it was made.
+ * A recovery goes store, guard, checkpoint, key, and no server starts before it is done. So a second record, a
+ * checkpoint without the guard that was moved before it, or a guard that has signed for more or is a copy, proves that
+ * it was finished. A key or a guard of the old name then comes from an older copy, such as a vault's, and so may the
+ * store: a process that continued it would sign again what was signed after the copy.
  */
 export const isUnfinished = (found: Found): boolean =>
   found.previous !== null &&

@@ -20,7 +20,7 @@ export const describeValue = (value: unknown): string => {
   }
 }
 
-/** Whether it is an object that options can be read from. Who writes plain JavaScript is told by no compiler. */
+/** Whether it is an object that options can be read from. Plain JavaScript has no compiler that would check it. */
 export const isOptions = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 

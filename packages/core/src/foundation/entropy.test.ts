@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { pooledEntropy } from "./entropy.ts"
 
 describe("pooled entropy", () => {
-  it("gives as many bytes as were asked for, over the pool's edge too", () => {
+  it("gives as many bytes as requested, across the end of the pool too", () => {
     const { bytes } = pooledEntropy()
     for (const n of [0, 1, 31, 65_500, 40, 200_000]) assert.strictEqual(bytes(n).length, n)
   })

@@ -8,8 +8,8 @@ export const ID_CHARACTERS = 26
 export const TIME_CHARACTERS = 10
 
 /**
- * When an id was made, from its first 48 bits. What is told by the id needs no second place to be kept in, and cannot
- * disagree with it.
+ * When an id was made, from its first 48 bits. A time read from the id needs no column of its own, and cannot disagree
+ * with it.
  *
  * - Unit: milliseconds since 1970 UTC.
  */

@@ -1,8 +1,8 @@
 /**
  * How far a caller sees: some org units, or all of them.
  *
- * Spec: document 1 part 5, "scope is enforced at agent creation, capture and evaluation". What lies outside looks as if
- * it were not there.
+ * Spec: document 1 part 5, "scope is enforced at agent creation, capture and evaluation". What lies outside is answered
+ * as if it did not exist.
  */
 
 /** The org units a caller may touch; `*` is every one. */

@@ -17,7 +17,7 @@ const thrownBy = (run: () => unknown): GovernorError => {
   throw new Error("Expected a GovernorError.")
 }
 
-describe("what a host is told", () => {
+describe("the error that a host gets", () => {
   it("names a refusal by its wire code and hands on what to act on", () => {
     const error = governorError(new ClientRefReused({ indexes: [1, 3] }))
     assert.strictEqual(error.code, "client_ref_reused")

@@ -1,9 +1,9 @@
-/** Turns what an effect ended with into a value, or into the error that a host is told. */
+/** Turns the exit of an effect into its value, or into the error that a host gets. */
 import { codeOf, toldTag } from "@flyball/contract"
 import { Cause, Exit, Option } from "effect"
 import { GovernorError } from "./governor-error.ts"
 
-/** The value of an exit, or the error that a host is told. */
+/** The value of an exit, or the error that a host gets. */
 export const valueOrThrow = <A, E>(exit: Exit.Exit<A, E>): A => {
   if (Exit.isSuccess(exit)) return exit.value
   const failure = Cause.findErrorOption(exit.cause)

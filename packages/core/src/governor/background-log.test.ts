@@ -4,7 +4,7 @@ import { backgroundLog } from "./background-log.ts"
 import type { LogLine } from "./log-line.ts"
 
 describe("what is logged in the background", () => {
-  it("is told in words, with its cause, and standard output is left to the host", async () => {
+  it("is a sentence with its cause, and standard output is left to the host", async () => {
     const lines: Array<Parameters<LogLine>[0]> = []
     const printed: Array<unknown> = []
     const print = console.log

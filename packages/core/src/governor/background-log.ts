@@ -1,6 +1,6 @@
 /**
- * What the services say in the background, told to a host that knows nothing of Effect. Without it Effect prints to
- * standard output, which is the host's own: a protocol may run there.
+ * Passes the services' log lines to a host that knows nothing of Effect. Without it Effect prints to standard output,
+ * which is the host's own: a protocol may run there.
  */
 import { Cause, type Layer, Logger } from "effect"
 import type { LogLine } from "./log-line.ts"

@@ -71,8 +71,8 @@ export type GovernorServices =
  * All services over one store, one signing key and one guard. Make it once and keep the value: two calls are two
  * governors.
  *
- * `Webhooks` takes a `WebhookSender` and a `SecretBox` where they are provided; without them it creates none. Sending
- * is `deliveryEngine`'s, which whoever stays adds.
+ * `Webhooks` takes a `WebhookSender` and a `SecretBox` where they are provided; without them it creates none.
+ * `deliveryEngine` sends; a long-lived process adds it.
  */
 export const governorLayer = (
   options: GovernorLayerOptions = {}

@@ -31,7 +31,7 @@ const collected = async (chunks: AsyncIterable<Uint8Array>): Promise<ReadonlyArr
 }
 
 describe("opening a governor", () => {
-  it("starts a chain with the name that was asked for", async () => {
+  it("starts a chain with the requested name", async () => {
     await using governor = await opened({ origin: "flyball.example/door", tenantId: "acme" })
     assert.strictEqual(governor.chain.origin, "flyball.example/door")
     assert.include(governor.chain.vkey, "flyball.example/door+")

@@ -71,7 +71,7 @@ import type { ProvenanceClient } from "./clients/provenance-client-types.ts"
 import { requireStringIds } from "./clients/require-string-ids.ts"
 import { webhooksClient } from "./clients/webhooks-client.ts"
 import type { WebhooksClient } from "./clients/webhooks-client-types.ts"
-import { isLeftOut, refuseOddOptions } from "./invalid-options.ts"
+import { isLeftOut, refuseInvalidOptions } from "./invalid-options.ts"
 import { backgroundLog, toStandardError } from "./background-log.ts"
 import type { LogLine } from "./log-line.ts"
 import { Packs } from "../outward/packs/service.ts"
@@ -112,8 +112,8 @@ export interface GovernorOptions {
    */
   readonly writer?: string | undefined
   /**
-   * Where what happens in the background is told, such as a checkpoint that could not be signed. Left out, it is a line
-   * on standard error. It must not throw.
+   * Receives log lines of background work, such as a checkpoint that could not be signed. Default: one line each on
+   * standard error. It must not throw.
    */
   readonly log?: LogLine | undefined
 }
@@ -148,7 +148,7 @@ export interface Governor extends AsyncDisposable {
   readonly provenance: ProvenanceClient
   /** Which claims of a person's token grant which role where. */
   readonly accessMapping: AccessMappingClient
-  /** Who is told of what happens here. */
+  /** Webhooks: which receivers get which events. */
   readonly webhooks: WebhooksClient
   /**
    * Witnesses one decision, or up to 1,000, all or none. When the promise resolves they are durable. One counts as it
@@ -219,7 +219,7 @@ export interface Governor extends AsyncDisposable {
  *   of a refused start (`origin_refused`, `key_refused`, …) or of a fault.
  */
 export const openGovernor = async (options: GovernorOptions): Promise<Governor> => {
-  // Who writes plain JavaScript is told by no compiler.
+  // Plain JavaScript has no compiler that would check this.
   if (typeof options?.storage !== "object" || options.storage === null) {
     throw new GovernorError(
       "storage_needed",
@@ -228,7 +228,7 @@ export const openGovernor = async (options: GovernorOptions): Promise<Governor> 
     )
   }
   const writer = writerOf(systemHost, options.writer)
-  refuseOddOptions(options)
+  refuseInvalidOptions(options)
   const client = await openClient(ManagedRuntime.make(layerFor(options)))
   return governorOver(client, writer.id)
 }
@@ -318,14 +318,14 @@ const governorOver = (door: Client, writerId: string): Governor => {
         options
       ),
     exportPack: (request, options) => {
-      const asked = decoded(decodePack, request)
+      const requested = decoded(decodePack, request)
       return door.stream(
         () =>
           act(
             (who) =>
               Effect.gen(function* () {
                 const packs = yield* Packs
-                const pack = yield* packs.request(yield* asked, who)
+                const pack = yield* packs.request(yield* requested, who)
                 return yield* packs.build(pack.id, who)
               }),
             options

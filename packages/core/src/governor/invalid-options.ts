@@ -1,6 +1,6 @@
 /**
- * Looks at how a governor is to be opened before anything is: some of it is fixed for as long as the store lives, and
- * who writes plain JavaScript is told by no compiler.
+ * Checks the options of a governor before anything is opened: some are fixed for as long as the store lives, and plain
+ * JavaScript has no compiler that would check them.
  */
 import type { GovernorOptions } from "./governor.ts"
 import { isTenantId } from "../chain/tenant.ts"
@@ -19,7 +19,7 @@ const checks: {
     expected: "sqliteStorage({ file }) or postgresStorage({ … }) of @flyball/storage-sql, or memoryStorage()"
   },
   keys: { holds: hasLayer, expected: "dataFolder({ dir }) of @flyball/node, or ephemeralKeys()" },
-  // Whether it can be one is told when the chain is opened.
+  // Whether it is a valid origin is checked when the chain is opened.
   origin: { holds: (value) => typeof value === "string", expected: "a text, such as flyball.example/acme/prod" },
   tenantId: { holds: isTenantId, expected: "1 to 64 letters, digits, dots, dashes, underscores" },
   trustStore: { holds: hasLayer, expected: "trustFolder(…) of @flyball/node" },
@@ -32,7 +32,7 @@ const checks: {
  * Fails: throws `GovernorError` with `invalid_option` for an option that nothing can be done with, or that there is
  * none of.
  */
-export const refuseOddOptions = (options: GovernorOptions): void => {
+export const refuseInvalidOptions = (options: GovernorOptions): void => {
   for (const [name, value] of Object.entries(options)) {
     if (!Object.hasOwn(checks, name))
       throw new GovernorError(

@@ -2,7 +2,7 @@
  * A host with `exactOptionalPropertyTypes`, which this repository has too, hands on what its settings and requests
  * hold: undefined where there is nothing.
  *
- * That it may is told by the compiler (`npm run check`); that it means "left out", by running it.
+ * The compiler proves that it may be passed (`npm run check`); running it proves that it means "left out".
  */
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { type Governor, openGovernor } from "./governor.ts"

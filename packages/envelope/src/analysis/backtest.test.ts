@@ -33,7 +33,7 @@ const evaluation = (
     outcome: amount <= 500 ? "allow" : "deny",
     stoppedBy: null,
     approved: false,
-    untold: [],
+    unreported: [],
     meters: [{ id: "paid", key: '["agt_1"]', value: 0, count: "below" }],
     declared: { signals: new Set(Object.keys(signals)), meters: inForce.meters },
     ...more
@@ -195,13 +195,13 @@ describe("backtest", () => {
 
   it("takes no server signal and no org unit that the records do not tell", () => {
     const risky = given([pay(500), { id: "no", outcome: "deny", when: [{ signal: "known", is: false }] }])
-    assert.deepEqual(run(risky, [evaluation(1, { untold: ["known"] })]).notReplayable, {
+    assert.deepEqual(run(risky, [evaluation(1, { unreported: ["known"] })]).notReplayable, {
       "server_signal_not_recorded:known": 1
     })
-    assert.deepEqual(run(risky, [evaluation(1, { untold: ["org_unit", "other"] })]).notReplayable, {})
+    assert.deepEqual(run(risky, [evaluation(1, { unreported: ["org_unit", "other"] })]).notReplayable, {})
     const ofUnit = given([pay(500)], { meters: { paid: { ...meter.meters.paid, key: ["org_unit"] } } })
     assert.deepEqual(
-      run(ofUnit, [evaluation(1, { untold: ["org_unit"] })], { meters: "counterfactual", fromGenesis: true })
+      run(ofUnit, [evaluation(1, { unreported: ["org_unit"] })], { meters: "counterfactual", fromGenesis: true })
         .notReplayable,
       { org_unit_not_recorded: 1 }
     )

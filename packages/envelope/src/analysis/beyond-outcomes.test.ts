@@ -12,7 +12,7 @@ const base = {
     ...signals,
     amount,
     foreign: flag,
-    odd: flag,
+    invalid: flag,
     tainted: { type: "bool", source: "latch", set_by: "foreign" }
   }
 }
@@ -26,7 +26,7 @@ const between = (
   return beyondOutcomes(diff(compiled(before).compiled, compiled(after).compiled), before, after)
 }
 const signal = (name: string, change: object) => ({
-  signals: { ...base.signals, [name]: { ...base.signals[name as "odd"], ...change } }
+  signals: { ...base.signals, [name]: { ...base.signals[name as "invalid"], ...change } }
 })
 const denies = { id: "no", outcome: "deny", when: [{ signal: "amount", gt: 5 }], retry_after_ms: 5_000 }
 
@@ -34,7 +34,7 @@ describe("what a diff of outcomes cannot see", () => {
   for (const [name, from, to] of [
     ["another unit", {}, signal("amount", { unit: "JPY/1" })],
     ["a unit that is gone", {}, signal("amount", { unit: undefined })],
-    ["a latch that another signal sets", {}, signal("tainted", { set_by: "odd" })],
+    ["a latch that another signal sets", {}, signal("tainted", { set_by: "invalid" })],
     [
       "answers out of a cache where the service cannot be reached",
       { on_unavailable: "deny" },

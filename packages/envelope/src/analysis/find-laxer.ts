@@ -47,20 +47,20 @@ export const findLaxer = ({ grid }: Versions, strict: Version, lax: Version, bud
   /** `lax` refuses to decode: that is a denial, laxer than halt alone. */
   const refuses = (within: ReadonlyArray<number>, severity: number, avoid: ReadonlyArray<number>): boolean =>
     severity > severityOf("deny") && lax.invalid.some((box) => ask([...within, box], avoid, []))
-  const look = (within: ReadonlyArray<number>, severity: number, avoid: ReadonlyArray<number>): boolean => {
+  const search = (within: ReadonlyArray<number>, severity: number, avoid: ReadonlyArray<number>): boolean => {
     const { avoid: more, need } = laxer(severity)
     return ask(within, [...avoid, ...more], need) || refuses(within, severity, avoid)
   }
   strict.compiled.rules.forEach(
-    ({ outcome }, rule) => void strict.numbers[rule]!.some((box) => look([box], severityOf(outcome), strict.invalid))
+    ({ outcome }, rule) => void strict.numbers[rule]!.some((box) => search([box], severityOf(outcome), strict.invalid))
   )
   strict.compiled.otherwise.forEach((outcome, layer) => {
     if (outcome === null) return
     const spoken = strict.numbers.flatMap((numbers, rule) =>
       strict.compiled.rules[rule]!.layer === layer ? numbers : []
     )
-    look([], severityOf(outcome), [...strict.invalid, ...spoken])
+    search([], severityOf(outcome), [...strict.invalid, ...spoken])
   })
-  strict.invalid.some((box) => look([box], severityOf("deny"), []))
+  strict.invalid.some((box) => search([box], severityOf("deny"), []))
   return { points, complete }
 }

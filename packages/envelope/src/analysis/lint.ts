@@ -23,7 +23,7 @@ export interface LintOptions extends Budgets {
 }
 
 /** Everything a lint decides; E111 is decided at publication, from the diff. */
-const asked: ReadonlyArray<LintCode> = [
+const requested: ReadonlyArray<LintCode> = [
   "E101",
   "E102",
   "E104",
@@ -72,7 +72,7 @@ export const lint = (compiled: Compiled, facts: LintFacts = {}, options: LintOpt
   return {
     complete: open.length === 0,
     findings: inOrder([...findings, ...partial(open, options)]),
-    proved: asked.filter((code) => !left.has(code)),
+    proved: requested.filter((code) => !left.has(code)),
     open: grouped(open),
     notChecked: grouped(notChecked),
     domain: String(model.grid.volume),
@@ -108,7 +108,7 @@ const partial = (
 }
 
 const tooLarge = (boxes: number, options: LintOptions): LintReport => {
-  const open = asked.map((code): OpenQuestion => ({
+  const open = requested.map((code): OpenQuestion => ({
     code,
     rules: [],
     reason: `The rules make ${boxes} boxes; ${MAX_ANALYSED_BOXES} are analysed at most.`

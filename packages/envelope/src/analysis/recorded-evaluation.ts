@@ -19,7 +19,7 @@ export interface RecordedEvaluation {
    * Signals of the service, and `org_unit`, that the records do not tell any more: what they were told in was erased,
    * or lies in a chain that was put aside.
    */
-  readonly untold: ReadonlyArray<string>
+  readonly unreported: ReadonlyArray<string>
   readonly latches: ReadonlySet<string>
   readonly outcome: Outcome
   /**

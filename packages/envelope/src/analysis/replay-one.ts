@@ -17,7 +17,7 @@ export const replayOne = (
   evaluation: RecordedEvaluation,
   windows: ReadWindow
 ): Decision | NotReplayable => {
-  const { actor, approved, declared, latches, server, signals, stoppedBy, untold } = evaluation
+  const { actor, approved, declared, latches, server, signals, stoppedBy, unreported } = evaluation
   if (stoppedBy !== null) return `stopped:${stoppedBy}`
   if (signals === null) return "withheld"
   const { meters, signals: known } = draft.combination
@@ -27,9 +27,10 @@ export const replayOne = (
       : !declared.signals.has(name)
   )
   if (unknown !== undefined) return `signal_not_recorded:${unknown.name}`
-  const lost = known.find(({ name, source }) => source === "server" && untold.includes(name))
+  const lost = known.find(({ name, source }) => source === "server" && unreported.includes(name))
   if (lost !== undefined) return `server_signal_not_recorded:${lost.name}`
-  if (untold.includes("org_unit") && meters.some(({ key }) => key.includes("org_unit"))) return "org_unit_not_recorded"
+  if (unreported.includes("org_unit") && meters.some(({ key }) => key.includes("org_unit")))
+    return "org_unit_not_recorded"
   const names = new Set(known.map(({ name }) => name))
   // What neither declares was sent all the same, and is refused again.
   const strange =

@@ -128,9 +128,9 @@ const admitsAll = (cell: Cell, within: Bits): boolean => {
 }
 
 /** Whether a box that is alive, admits the cell and ends here is one of those asked about. */
-const hits = (live: Bits, boxes: Bits, ends: Bits, asked: Bits): boolean => {
+const hits = (live: Bits, boxes: Bits, ends: Bits, requested: Bits): boolean => {
   for (let word = 0; word < live.length; word++)
-    if ((live[word]! & boxes[word]! & ends[word]! & asked[word]!) !== 0) return true
+    if ((live[word]! & boxes[word]! & ends[word]! & requested[word]!) !== 0) return true
   return false
 }
 

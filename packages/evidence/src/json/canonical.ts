@@ -96,12 +96,12 @@ const smallForm = (value: unknown, room: number): string | null => {
     inspect(value, room, unbounded)
     return JSON.stringify(value)
   }
-  const look = { left: SLICE_PLACES }
-  const ordered = inspect(value, room, look)
-  return look.left < 0 ? null : ordered ? JSON.stringify(value) : write(value as JsonValue)
+  const budget = { left: SLICE_PLACES }
+  const ordered = inspect(value, room, budget)
+  return budget.left < 0 ? null : ordered ? JSON.stringify(value) : write(value as JsonValue)
 }
 
-const unbounded: Look = { left: Number.POSITIVE_INFINITY }
+const unbounded: Budget = { left: Number.POSITIVE_INFINITY }
 
 /** Writes a list or an object whose form is not small, member by member. {@link smallForm} has looked what it is. */
 function* writeLarge(value: object, room: number, out: Out): Slices<void> {
@@ -135,12 +135,12 @@ function* writeMember(value: unknown, room: number, out: Out): Slices<void> {
 }
 
 /** Members and items that may still be looked at. Below zero the look was broken off, and its answer says nothing. */
-interface Look {
+interface Budget {
   left: number
 }
 
 /** Refuses what is not JSON; answers whether all names already stand in canonical order. */
-const inspect = (value: unknown, room: number, look: Look): boolean => {
+const inspect = (value: unknown, room: number, budget: Budget): boolean => {
   switch (typeof value) {
     case "string":
       if (!value.isWellFormed())
@@ -157,23 +157,23 @@ const inspect = (value: unknown, room: number, look: Look): boolean => {
     case "object": {
       if (value === null) return true
       if (room === 0) throw new NotCanonical("depth", "A value is nested too deep, or contains itself. Flatten it.")
-      return Array.isArray(value) ? inspectArray(value, room - 1, look) : inspectObject(value, room - 1, look)
+      return Array.isArray(value) ? inspectArray(value, room - 1, budget) : inspectObject(value, room - 1, budget)
     }
     default:
       throw new NotCanonical("type", `JSON has no ${typeof value}. Leave the member out, or use null.`)
   }
 }
 
-const inspectArray = (array: ReadonlyArray<unknown>, room: number, look: Look): boolean => {
+const inspectArray = (array: ReadonlyArray<unknown>, room: number, budget: Budget): boolean => {
   let ordered = true
-  look.left -= array.length
+  budget.left -= array.length
   // By index, so that a hole is seen as the undefined it is.
-  for (let i = 0; i < array.length && look.left >= 0; i++) ordered = inspect(array[i], room, look) && ordered
+  for (let i = 0; i < array.length && budget.left >= 0; i++) ordered = inspect(array[i], room, budget) && ordered
   // An own or inherited toJSON on an array would be called by JSON.stringify.
   return ordered && (array as { toJSON?: unknown }).toJSON === undefined
 }
 
-const inspectObject = (object: object, room: number, look: Look): boolean => {
+const inspectObject = (object: object, room: number, budget: Budget): boolean => {
   const prototype: unknown = Object.getPrototypeOf(object)
   if (prototype !== Object.prototype && prototype !== null) {
     throw new NotCanonical(
@@ -185,12 +185,12 @@ const inspectObject = (object: object, room: number, look: Look): boolean => {
   let before: string | null = null
   // Enumeration order, since that is the order JSON.stringify would write: names that look like integers come first.
   const names = Object.keys(object)
-  look.left -= names.length
+  budget.left -= names.length
   for (const name of names) {
-    if (look.left < 0) return false
-    inspect(name, room, look)
+    if (budget.left < 0) return false
+    inspect(name, room, budget)
     ordered =
-      inspect((object as Record<string, unknown>)[name], room, look) && ordered && (before === null || before < name)
+      inspect((object as Record<string, unknown>)[name], room, budget) && ordered && (before === null || before < name)
     before = name
   }
   return ordered

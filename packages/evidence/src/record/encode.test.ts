@@ -55,14 +55,14 @@ describe("writing records", () => {
         record
       )
     }
-    const odd = {
+    const invalid = {
       "": [-0, null, true, false, [], {}],
       "10": 1,
       "2": { "\ud83d\ude00": 1, "\ufb00": '"\\/\u2028\u007f\u0007' },
       __proto__x: ""
     }
-    const made = encodeRecord({ ...fields, body: odd })
-    expect(made).toEqual(canonicalBytes({ ...fields, body: odd, v: 1 }))
+    const made = encodeRecord({ ...fields, body: invalid })
+    expect(made).toEqual(canonicalBytes({ ...fields, body: invalid, v: 1 }))
     expect(readRecord(made).ok).toBe(true)
   })
 

@@ -5,7 +5,7 @@ import type { Answers, EventJson, Kind, Limits, Questions } from "@flyball/core/
  * A question comes without its events, which went before it in slices: writing thousands at once would hold up the
  * host.
  */
-export type Asked =
+export type Requested =
   | { readonly op: "events"; readonly events: ReadonlyArray<EventJson> }
   | { readonly op: "ask"; readonly kind: Kind; readonly about: Questions[Kind]; readonly limits: Limits }
 

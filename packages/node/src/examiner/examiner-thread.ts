@@ -10,7 +10,7 @@ import {
   type Questions,
   threadLimits
 } from "@flyball/core/examination"
-import type { Asked, Replied } from "./examiner-protocol.ts"
+import type { Requested, Replied } from "./examiner-protocol.ts"
 
 /** Whether this source runs as it stands or was built: the thread's file is beside it. */
 const workerUrl = new URL(
@@ -109,7 +109,7 @@ export class ExaminerThread {
     worker.ref()
     const { about, kind, limits } = first
     const { events, ...history } = about.history
-    const send = (asked: Asked): void => worker.postMessage(asked, [])
+    const send = (requested: Requested): void => worker.postMessage(requested, [])
     const from = (place: number): void => {
       if (this.#worker !== worker) return
       if (place >= events.length)

@@ -3,12 +3,12 @@
  */
 import { parentPort } from "node:worker_threads"
 import { answer, type EventJson } from "@flyball/core/examination"
-import type { Asked, Replied } from "./examiner-protocol.ts"
+import type { Requested, Replied } from "./examiner-protocol.ts"
 
 const port = parentPort!
 let events: ReadonlyArray<EventJson> = []
 
-const replyTo = ({ about, kind, limits }: Extract<Asked, { readonly op: "ask" }>): Replied => {
+const replyTo = ({ about, kind, limits }: Extract<Requested, { readonly op: "ask" }>): Replied => {
   const recorded = { ...about, history: { ...about.history, events } }
   events = []
   try {
@@ -18,7 +18,7 @@ const replyTo = ({ about, kind, limits }: Extract<Asked, { readonly op: "ask" }>
   }
 }
 
-port.on("message", (asked: Asked) => {
-  if (asked.op === "events") events = [...events, ...asked.events]
-  else port.postMessage(replyTo(asked))
+port.on("message", (requested: Requested) => {
+  if (requested.op === "events") events = [...events, ...requested.events]
+  else port.postMessage(replyTo(requested))
 })

@@ -25,7 +25,7 @@ afterEach(async () => {
 /** Answers each line by a script, and keeps the lines it received. */
 const serve = (
   socket: Socket,
-  reported: Array<string>,
+  commands: Array<string>,
   answer: (line: string, socket: Socket) => string | null
 ): void => {
   let rest = ""
@@ -35,22 +35,22 @@ const serve = (
       const lines = (rest + chunk.toString("latin1")).split("\r\n")
       rest = lines.pop()!
       for (const line of lines) {
-        reported.push(line)
+        commands.push(line)
         const words = answer(line, socket)
         if (words !== null) socket.write(words)
       }
     })
 }
 const scripted = async (greeting: string, answer: (line: string, socket: Socket) => string | null) => {
-  const told: Array<string> = []
+  const commands: Array<string> = []
   const server = createServer((socket) => {
     opened.push(() => socket.destroy())
-    serve(socket, told, answer)
+    serve(socket, commands, answer)
     if (greeting !== "") socket.write(greeting)
   })
   const port = await listening(server)
   opened.push(() => closed(server))
-  return { port, told }
+  return { port, commands }
 }
 const willing = () => {
   let inLetter = false
@@ -79,17 +79,17 @@ const failure = (sent: Promise<void>): Promise<unknown> =>
 
 describe("a server that does not do its part", () => {
   test("offers no STARTTLS: nothing of the letter is said", async () => {
-    const { port, told } = await scripted("220 hi\r\n", willing())
+    const { port, commands } = await scripted("220 hi\r\n", willing())
     const problem = await failure(openSmtpMailer({ url: `smtp://me:hunter2@127.0.0.1:${port}`, from }).send(mail))
     expect(problem).toBeInstanceOf(MailFailed)
     expect(String(problem)).toMatch(/offers no STARTTLS/)
-    expect(told).toEqual(["EHLO example.com"])
+    expect(commands).toEqual(["EHLO example.com"])
   })
 
   test("says something between STARTTLS and TLS: it is not believed", async () => {
     const authority = testAuthority()
     const underTls: Array<string> = []
-    const { port, told } = await scripted("220 hi\r\n", (line, socket) => {
+    const { port, commands } = await scripted("220 hi\r\n", (line, socket) => {
       if (line !== "STARTTLS") return "250-mail.example\r\n250 STARTTLS\r\n"
       socket.removeAllListeners("data")
       // One write, so that all of it is there before TLS begins: an answer to the next EHLO, and a refused login.
@@ -99,24 +99,24 @@ describe("a server that does not do its part", () => {
       return null
     })
     await openSmtpMailer({ url: `smtp://me:hunter2@127.0.0.1:${port}`, from, ca: authority.ca }).send(mail)
-    expect(told).toEqual(["EHLO example.com", "STARTTLS"])
+    expect(commands).toEqual(["EHLO example.com", "STARTTLS"])
     const login = `AUTH PLAIN ${Buffer.from("\0me\0hunter2").toString("base64")}`
     expect(underTls.slice(0, 3)).toEqual(["EHLO example.com", login, "MAIL FROM:<flyball@example.com>"])
   })
 
   test("offers no AUTH under TLS: the password is not sent", async () => {
     const authority = testAuthority()
-    const told: Array<string> = []
+    const commands: Array<string> = []
     const server = createTlsServer(authority.issue(["127.0.0.1"]), (socket) => {
       opened.push(() => socket.destroy())
-      serve(socket, told, (line) => (line.startsWith("EHLO") ? "250 mail.example\r\n" : "250 2.0.0 fine\r\n"))
+      serve(socket, commands, (line) => (line.startsWith("EHLO") ? "250 mail.example\r\n" : "250 2.0.0 fine\r\n"))
       socket.write("220 hi\r\n")
     })
     const port = await listening(server)
     opened.push(() => closed(server))
     const sent = openSmtpMailer({ url: `smtps://me:hunter2@127.0.0.1:${port}`, from, ca: authority.ca }).send(mail)
     expect(String(await failure(sent))).toMatch(/offers no AUTH/)
-    expect(told).toEqual(["EHLO example.com"])
+    expect(commands).toEqual(["EHLO example.com"])
   })
 
   test.each([
@@ -223,32 +223,32 @@ describe("a letter", () => {
     const left = new Promise<void>((resolve) => {
       leave = resolve
     })
-    const { port, told } = await scripted(
+    const { port, commands } = await scripted(
       "220-hi\r\n220 there\r\n",
       but((line) => (line === "QUIT" ? (leave(), "221 bye\r\n") : null))
     )
     await openSmtpMailer({ url: `smtp://127.0.0.1:${port}?starttls=never`, from }).send(mail)
     await left
-    expect([told.slice(0, 4), told.slice(-3)]).toEqual([
+    expect([commands.slice(0, 4), commands.slice(-3)]).toEqual([
       ["EHLO example.com", "MAIL FROM:<flyball@example.com>", "RCPT TO:<owner@example.org>", "DATA"],
       [Buffer.from("It failed.\r\n.\r\n").toString("base64"), ".", "QUIT"]
     ])
   })
 
   test("keeps its lines that begin with a dot", async () => {
-    const { port, told } = await scripted("220 hi\r\n", willing())
+    const { port, commands } = await scripted("220 hi\r\n", willing())
     const server = readMailOptions({ url: `smtp://127.0.0.1:${port}?starttls=never`, from })
     if (typeof server === "string") throw new Error(server)
     await sendLetter(server, { to: mail.to, letter: ".\r\n..\r\na.\r\n" }, new AbortController().signal)
-    expect(told.slice(4, 8)).toEqual(["..", "...", "a.", "."])
+    expect(commands.slice(4, 8)).toEqual(["..", "...", "a.", "."])
   })
 
   test("that cannot be written reaches no server", async () => {
-    const { port, told } = await scripted("220 hi\r\n", willing())
+    const { port, commands } = await scripted("220 hi\r\n", willing())
     const mailer = openSmtpMailer({ url: `smtp://127.0.0.1:${port}?starttls=never`, from })
     for (const wrong of [{ to: "a@b>\r\nRCPT TO:<x@y" }, { messageId: "x\r\nBcc: y" }])
       expect(await failure(mailer.send({ ...mail, ...wrong }))).toBeInstanceOf(MailFailed)
-    expect(told).toEqual([])
+    expect(commands).toEqual([])
   })
 
   test("goes to the log where no server is set, without whom it is for and what it says", async () => {

@@ -36,14 +36,14 @@ export interface MailServer {
 export const readMailOptions = (options: MailOptions): MailServer | string => {
   // None of them is shown: a password may be anywhere in them.
   if (!isOptions(options)) return "the settings of a mail server are an object with url and from"
-  const odd = (
+  const invalid = (
     [
       ["url", options.url],
       ["from", options.from],
       ["ca", options.ca ?? ""]
     ] as const
   ).find(([, value]) => typeof value !== "string")
-  if (odd !== undefined) return `${odd[0]} is expected to be a string, and something else is there`
+  if (invalid !== undefined) return `${invalid[0]} is expected to be a string, and something else is there`
   const url = /^[\x21-\x7e]{1,2048}$/.test(options.url) ? URL.parse(options.url) : null
   if (url === null || (url.protocol !== "smtp:" && url.protocol !== "smtps:") || url.hostname === "")
     return "a mail server is named as smtp://user:password@host:port or smtps://user:password@host:port"

@@ -16,13 +16,13 @@ afterEach(closeAll(opened))
 describe("a request that is delivered", () => {
   test("is one POST with the body as it is, to the name, at the vetted address", async () => {
     const there = await receiver((_, response) => response.writeHead(202).end("thanks"))
-    const asked: Array<string> = []
-    const mine = sender({ ...loopback, resolve: (name) => (asked.push(name), Promise.resolve(["127.0.0.1"])) })
+    const requested: Array<string> = []
+    const mine = sender({ ...loopback, resolve: (name) => (requested.push(name), Promise.resolve(["127.0.0.1"])) })
     const { durationMs, ...answer } = await mine.send(
       request(`http://hooks.example:${there.port}/a?b=c`, { "webhook-id": "evt_1" })
     )
     expect(answer).toEqual({ statusCode: 202, errorCode: null, responseExcerpt: "thanks", retryAfterMs: null })
-    expect([durationMs >= 0, durationMs < 5_000, Number.isInteger(durationMs), asked]).toEqual([
+    expect([durationMs >= 0, durationMs < 5_000, Number.isInteger(durationMs), requested]).toEqual([
       true,
       true,
       true,
@@ -100,8 +100,8 @@ describe("a request that goes nowhere", () => {
   test("to a denied address, in any spelling: nobody sees a connection", async () => {
     const four = await receiver((_, response) => response.end())
     const six = await receiver((_, response) => response.end(), { host: "::1" })
-    const asked: Array<string> = []
-    const mine = sender({ resolve: (name) => (asked.push(name), Promise.resolve(["127.0.0.1"])) })
+    const requested: Array<string> = []
+    const mine = sender({ resolve: (name) => (requested.push(name), Promise.resolve(["127.0.0.1"])) })
     const urls = [
       ...["127.0.0.1", "127.0.0.2", "0.0.0.0"].flatMap((address) =>
         spellingsOfFour(address).map((host) => `http://${host}:${four.port}/`)
@@ -115,7 +115,7 @@ describe("a request that goes nowhere", () => {
       urls.filter((_, index) => answers[index]!.errorCode !== "ssrf_blocked" || answers[index]!.statusCode !== null)
     ).toEqual([])
     // Only the last is a name at all; no other one reached a resolver.
-    expect([asked, four.connections(), six.connections(), answers.length > 150]).toEqual([
+    expect([requested, four.connections(), six.connections(), answers.length > 150]).toEqual([
       ["127.0.0.1.nip.example"],
       0,
       0,
@@ -228,16 +228,19 @@ describe("a receiver that would lead it elsewhere", () => {
   test("a name that is public at the first look-up, and private after", async () => {
     const inside = await receiver((_, response) => response.end())
     const answers = [["127.0.0.2"], ["127.0.0.1"]]
-    let asked = 0
+    let requested = 0
     // 127.0.0.2 stands for the public address; 127.0.0.1 is denied here.
     const outside = await receiver((_, response) => response.end(), { host: "127.0.0.2" })
-    const mine = sender({ egressAllow: ["127.0.0.2"], resolve: () => Promise.resolve(answers[Math.min(asked++, 1)]!) })
+    const mine = sender({
+      egressAllow: ["127.0.0.2"],
+      resolve: () => Promise.resolve(answers[Math.min(requested++, 1)]!)
+    })
     expect(short(await mine.send(request(`http://hooks.example:${outside.port}/`)))).toEqual([null, 200])
     // One look-up an attempt: what was vetted is what was connected to.
-    expect(asked).toBe(1)
+    expect(requested).toBe(1)
     expect(short(await mine.send(request(`http://hooks.example:${outside.port}/`)))).toEqual(["ssrf_blocked", null])
     expect(short(await mine.send(request(`http://hooks.example:${inside.port}/`)))).toEqual(["ssrf_blocked", null])
-    expect([asked, outside.requests.length, inside.connections()]).toEqual([3, 1, 0])
+    expect([requested, outside.requests.length, inside.connections()]).toEqual([3, 1, 0])
   })
 
   test("an address that turns out to be another one once connected: not a byte is sent", async () => {
@@ -287,14 +290,14 @@ describe("a connection that is kept", () => {
 
   test("serves the same name at the same addresses, whatever their order, and the name is vetted each time", async () => {
     const { ports, there } = await kept()
-    let asked = 0
+    let requested = 0
     const mine = sender({
       ...loopback,
-      resolve: () => Promise.resolve(asked++ % 2 === 0 ? ["127.0.0.1", "127.0.0.9"] : ["127.0.0.9", "127.0.0.1"])
+      resolve: () => Promise.resolve(requested++ % 2 === 0 ? ["127.0.0.1", "127.0.0.9"] : ["127.0.0.9", "127.0.0.1"])
     })
     for (let count = 0; count < 4; count++)
       expect(short(await mine.send(request(`http://hooks.example:${there.port}/`)))).toEqual([null, 200])
-    expect([asked, new Set(ports()).size]).toEqual([4, 1])
+    expect([requested, new Set(ports()).size]).toEqual([4, 1])
   })
 
   test("serves no other name, no other address, and not once the address is denied", async () => {

@@ -132,8 +132,8 @@ const shapeProblem = (options: EgressOptions): string | null => {
 }
 
 /** The list, or the one entry of it that does not fit. */
-const shown = (value: unknown, isOdd: (entry: unknown) => boolean): string =>
-  Array.isArray(value) ? `a list with ${describeValue(value.find(isOdd))}` : describeValue(value)
+const shown = (value: unknown, isInvalid: (entry: unknown) => boolean): string =>
+  Array.isArray(value) ? `a list with ${describeValue(value.find(isInvalid))}` : describeValue(value)
 
 const senderOver = (rules: UrlRules, agents: PinnedAgents, resolve: Resolve): WebhookSenderApi => {
   const routes = new Routes(rules)

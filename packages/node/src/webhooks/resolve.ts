@@ -12,14 +12,14 @@ export type Resolve = (name: string) => Promise<ReadonlyArray<string>>
  * two threads that look up names, not both.
  */
 export const hostResolver = (): Resolve => {
-  const asked = new Map<string, Promise<ReadonlyArray<string>>>()
+  const requested = new Map<string, Promise<ReadonlyArray<string>>>()
   return (name) => {
-    const under = asked.get(name)
+    const under = requested.get(name)
     if (under !== undefined) return under
     const answer = lookup(name, { all: true, order: "verbatim" })
       .then((found) => found.map(({ address }) => address))
-      .finally(() => asked.delete(name))
-    asked.set(name, answer)
+      .finally(() => requested.delete(name))
+    requested.set(name, answer)
     return answer
   }
 }

@@ -33,8 +33,8 @@ const forgetAll = Effect.fnUntraced(function* (
   limit = 1000
 ) {
   let count = 0
-  for (let after: string | undefined, looks = 0; ; looks++) {
-    assert.ok(looks < 1000, "there is no end to what is looked at")
+  for (let after: string | undefined, reads = 0; ; reads++) {
+    assert.ok(reads < 1000, "there is no end to what is looked at")
     const answer = yield* storage.outbox.forget({ what, beforeMs, limit, ...(after === undefined ? {} : { after }) })
     count += answer.count
     if (answer.next === null) return count

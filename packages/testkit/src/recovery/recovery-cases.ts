@@ -305,15 +305,15 @@ export const recoveryCases: ReadonlyArray<RecoveryCase> = [
     Effect.fnUntraced(function* (site) {
       yield* lived(site)
       putBack(site, 2)
-      const told = site.keys.signed!
+      const signed = site.keys.signed!
       site.keys.fault = { at: "advance", kind: "write lost" }
       yield* Effect.flip(recovered(site))
-      site.keys.signed = { ...told, size: told.size + 1 }
+      site.keys.signed = { ...signed, size: signed.size + 1 }
       assert.equal(yield* tagOf(recovered(site)), "StorageCorrupt")
-      assert.deepEqual([site.keys.origin, site.keys.signed.size], [ORIGIN, told.size + 1])
-      site.keys.signed = told
+      assert.deepEqual([site.keys.origin, site.keys.signed.size], [ORIGIN, signed.size + 1])
+      site.keys.signed = signed
       assert.equal(yield* tagOf(recovered(site, "flyball.test/other")), "OriginRefused")
-      assert.equal((yield* recovered(site)).previous.signedSize, told.size)
+      assert.equal((yield* recovered(site)).previous.signedSize, signed.size)
     })
   ),
 
@@ -414,11 +414,11 @@ export const recoveryCases: ReadonlyArray<RecoveryCase> = [
       )
       assert.equal(yield* other((keys) => void (keys.signed = { ...keys.signed!, size: 1 })), "GuardBehindStore")
       putBack(site, 1)
-      const told = (reason: string, origin?: string) => tagOf(recoveredWith(site, reason, origin))
-      assert.equal(yield* told("  "), "ReasonInvalid")
-      assert.equal(yield* told("é".repeat(2_001)), "ReasonInvalid")
-      assert.equal(yield* told("why", "two words"), "OriginInvalid")
-      assert.equal(yield* told("why", ORIGIN), "OriginTaken")
+      const refusal = (reason: string, origin?: string) => tagOf(recoveredWith(site, reason, origin))
+      assert.equal(yield* refusal("  "), "ReasonInvalid")
+      assert.equal(yield* refusal("é".repeat(2_001)), "ReasonInvalid")
+      assert.equal(yield* refusal("why", "two words"), "OriginInvalid")
+      assert.equal(yield* refusal("why", ORIGIN), "OriginTaken")
       assert.equal(yield* tagOf(session(site, Effect.void)), "StoreBehindGuard")
       assert.equal((yield* recoveredWith(site, "é".repeat(2_000), "flyball.test/chosen")).origin, "flyball.test/chosen")
       assert.equal((yield* session(site, retiredChains)).length, 1)

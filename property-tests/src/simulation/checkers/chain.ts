@@ -7,7 +7,7 @@ import type { Checked, Checker } from "./checked.ts"
 
 /** Says what chain.verify finds over the stored bytes. */
 export const chainChecker: Checker = (world) =>
-  looking(
+  reading(
     world,
     Effect.gen(function* () {
       const { checked, findings, ok } = yield* Chain.use((chain) => chain.verify())
@@ -20,11 +20,11 @@ export const chainChecker: Checker = (world) =>
   )
 
 /** Opens a governor that only reads, over the real ports. What refuses a start is a problem like any other. */
-export const looking = <A>(
+export const reading = <A>(
   { origin, ports }: Pick<Checked, "ports" | "origin">,
-  look: Effect.Effect<A, unknown, Chain | Replay>
+  read: Effect.Effect<A, unknown, Chain | Replay>
 ): Effect.Effect<A, unknown> =>
-  look.pipe(
+  read.pipe(
     Effect.provide(governorLayer({ origin, readOnly: true })),
     Effect.provideService(Storage, ports.storage),
     Effect.provideService(Guard, ports.guard),

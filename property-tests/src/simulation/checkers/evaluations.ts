@@ -18,7 +18,7 @@ export const evaluationsChecker: Checker = (world) =>
     )
     const made = world.records.filter(({ kind }) => kind === "evaluation.made")
     if (again.length !== made.length) problems.push(`${made.length} are recorded, ${again.length} could be made again`)
-    return [...problems, ...asked(world), ...capped(world.records)].map((problem) => `evaluations: ${problem}`)
+    return [...problems, ...requested(world), ...capped(world.records)].map((problem) => `evaluations: ${problem}`)
   })
 
 const evaluatedAgain = Effect.fnUntraced(function* ({ ports: { storage }, records }: Checked) {
@@ -40,7 +40,7 @@ const evaluatedAgain = Effect.fnUntraced(function* ({ ports: { storage }, record
 })
 
 /** Once for each reference, and what was acknowledged is what is there. */
-const asked = ({ ledger, records }: Checked): ReadonlyArray<string> => {
+const requested = ({ ledger, records }: Checked): ReadonlyArray<string> => {
   const problems: Array<string> = []
   const made = recordsBy(records, "evaluation.made", ({ body }) => String(body["client_ref"]))
   for (const [ref, all] of made)

@@ -47,7 +47,7 @@ export const checkCopy = (
     const newest = yield* latestCheckpoint(yield* Storage)
     const guard = guardFor(newest, before, now)
     const manifest = yield* Effect.provide(
-      lookAt(newest, guard),
+      inspect(newest, guard),
       Chain.layer({ readOnly: true }).pipe(Layer.provide(keysWith(settings, guard)))
     )
     return { manifest, guard }
@@ -79,7 +79,7 @@ const keysWith = ({ dataDir }: Settings, guard: SignedState | null) =>
   )
 
 /** Opening the chain has held key, genesis and guard against the store already. */
-const lookAt = Effect.fnUntraced(function* (newest: Checkpoint | null, guard: SignedState | null) {
+const inspect = Effect.fnUntraced(function* (newest: Checkpoint | null, guard: SignedState | null) {
   const chain = yield* Chain
   const head = yield* chain.head
   const { findings, ok } = yield* chain.verify(Math.max(0, head.seq + 1 - RECOMPUTED))

@@ -19,7 +19,7 @@ export const rawConnection = async (port: number, text: string): Promise<RawConn
   let received = ""
   let over = false
   const waiting = new Set<() => void>()
-  const wake = (): void => waiting.forEach((look) => look())
+  const wake = (): void => waiting.forEach((check) => check())
   socket.on("data", (chunk: Buffer) => {
     received += chunk.toString("latin1")
     wake()
@@ -37,14 +37,14 @@ export const rawConnection = async (port: number, text: string): Promise<RawConn
   socket.write(text)
   const wait = (done: () => boolean) =>
     new Promise<string>((resolve, reject) => {
-      const look = (): void => {
+      const check = (): void => {
         if (done()) resolve(received)
         else if (over) reject(new Error(`the connection ended after: ${received.slice(0, 500)}`))
         else return
-        waiting.delete(look)
+        waiting.delete(check)
       }
-      waiting.add(look)
-      look()
+      waiting.add(check)
+      check()
     })
   return {
     socket,

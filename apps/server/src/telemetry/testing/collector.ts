@@ -157,15 +157,15 @@ export const openCollector = async (answer: () => number | "never" | { readonly 
     /** What did not have the form of the protocol. */
     problems,
     /** Waits until so many requests came. */
-    asked: (count: number) =>
+    requested: (count: number) =>
       new Promise<void>((resolve) => {
-        const look = (): void => {
+        const check = (): void => {
           if (requests.length < count) return
-          waiting.delete(look)
+          waiting.delete(check)
           resolve()
         }
-        waiting.add(look)
-        look()
+        waiting.add(check)
+        check()
       }),
     close: async () => {
       for (const response of held) response.destroy()

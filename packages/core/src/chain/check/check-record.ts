@@ -23,7 +23,7 @@ export interface CheckedRecord {
 }
 
 /**
- * Recomputes everything that can be told about a record from its bytes.
+ * Recomputes everything about a record that follows from its bytes.
  *
  * - Checks: form, `seq`, `prev`, `at`, and the store's columns (seq, hash, kind, time) against the bytes.
  * - Spec: chain-format sections 1, 2 and 6.

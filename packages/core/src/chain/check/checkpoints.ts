@@ -45,8 +45,8 @@ export const firstCovering = (storage: StorageApi, seq: number): Effect.Effect<C
   })
 
 /**
- * Stores a checkpoint, and tells of it once, whoever stores it. Another process may have stored a later one meanwhile:
- * then `latest` stays.
+ * Stores a checkpoint and queues its event once. Another process may have stored a later one meanwhile: then `latest`
+ * stays.
  *
  * It writes no record, and neither do the deliveries of its event: a checkpoint never makes another one due.
  */

@@ -14,8 +14,8 @@ export type Prover = (
 ) => Effect.Effect<ProofOut, RecordNotFound | InvalidInput | ReadFault>
 
 /**
- * The prover of this store. What does not depend on each other is asked for at once: a store answers it together, and
- * one that knows its head and last checkpoint by heart is asked once.
+ * The prover of this store. Independent reads start together, so that a store can answer them in one batch, and one
+ * that caches its head and last checkpoint is read once.
  */
 export const prover = (storage: StorageApi, crypto: Crypto, tree: StoredTree): Prover =>
   Effect.fnUntraced(function* (seq, treeSize) {
@@ -52,7 +52,7 @@ export const prover = (storage: StorageApi, crypto: Crypto, tree: StoredTree): P
     }
   })
 
-/** Joins what is asked for in one turn into one read, each node once: a proof and its root share most of theirs. */
+/** Joins the reads of one turn into one, each node once: a proof and its root share most of their nodes. */
 const gathering = (read: NodeReader): NodeReader => {
   const wanted = new Map<string, NodeCoord>()
   let reading: Promise<ReadonlyMap<string, Uint8Array>> | null = null

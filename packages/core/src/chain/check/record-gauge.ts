@@ -1,4 +1,6 @@
-/** A quick look at records that are to be signed for: it knows good from bad, and leaves the words to `checkRecord`. */
+/**
+ * A fast check of records before they are signed for: it tells good from bad, and leaves the findings to `checkRecord`.
+ */
 import type { Crypto } from "@flyball/evidence"
 import { equalBytes, RecordScanner } from "@flyball/evidence"
 import type { StoredRecord } from "../../storage/port.ts"

@@ -2,7 +2,7 @@
  * A stretch of stored records, hashed again and folded. Pure, and without Effect, so that a storage can do it in a
  * thread of its own.
  *
- * What is new is read again and hashed again before anything is signed for it; this is that look, wherever it is taken.
+ * New records are read and hashed again before anything is signed for them. This is that check, in whichever thread.
  */
 import type { Crypto } from "@flyball/evidence"
 import { foldRun } from "@flyball/evidence"
@@ -10,7 +10,7 @@ import type { Rehashed, StoredRecord } from "../../storage/port.ts"
 import type { Previous } from "./check-record.ts"
 import { RecordGauge } from "./record-gauge.ts"
 
-/** Looks at stretches one after another. Keep one: it reuses its buffers. */
+/** Rehashes ranges one after another. Keep one instance: it reuses its buffers. */
 export class Rehasher {
   readonly #crypto: Crypto
   readonly #gauge: RecordGauge

@@ -23,8 +23,8 @@ import { storedTree } from "./tree.ts"
 export const PAGE_RECORDS = 250
 
 /**
- * Records that a store is asked to fold in one call, at most. Where signing fell behind, calls of a page each would
- * keep it there: each waits for a turn of a busy host.
+ * The most records that a store folds in one call. Where signing fell behind, calls of a page each would keep it there:
+ * each waits for a turn of a busy host.
  */
 export const REFOLD_RECORDS = 10_000
 
@@ -58,8 +58,8 @@ export const rehashedRoot = Effect.fnUntraced(function* (
     return last
   }
   let previous = yield* previousOf(storage, crypto, from)
-  // A store with a thread for it looks at its records there. What it cannot call good is looked at here, where there
-  // are words for it.
+  // A store with a thread for it checks its records there. What it cannot call good is checked again here, where each
+  // finding gets its sentence.
   const rehash = size - from > PAGE_RECORDS ? storage.rehash : undefined
   while (nextAfter(previous) < size) {
     const folded: Rehashed | null =

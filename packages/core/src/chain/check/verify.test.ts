@@ -213,7 +213,7 @@ describe("verifying a chain", () => {
           session(({ chain }) => chain.verify(from), { readOnly: true }),
           codes
         )
-      // Opening looks at the root too, so the hash is spoilt after it.
+      // Opening checks the root too, so the hash is spoilt after it.
       const spoilt = (level: number, index: number, from?: number) => {
         let open = false
         const wrong = replaceStorage((real) => ({

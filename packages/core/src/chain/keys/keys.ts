@@ -1,4 +1,4 @@
-/** Which keys a governor signs with, as an opaque value: hosts without Effect pass it on and never look inside. */
+/** The keys that a governor signs with, as an opaque value: hosts without Effect pass it on and never read it. */
 import type { Layer } from "effect"
 import type { Guard } from "./guard.ts"
 import type { Signer } from "./signer.ts"

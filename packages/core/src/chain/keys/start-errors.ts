@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import type { StorageCorrupt, StorageUnavailable } from "../../storage/faults.ts"
 import type { KeyRetired, RotationUnfinished } from "./rotation-refusals.ts"
 
-/** The origin that was asked for cannot be one. Spec: chain-format section 1. */
+/** The requested origin is not a valid one. Spec: chain-format section 1. */
 export class OriginInvalid extends Schema.TaggedError<OriginInvalid>()("OriginInvalid", { origin: Schema.String }) {
   override get message(): string {
     return (
@@ -14,16 +14,16 @@ export class OriginInvalid extends Schema.TaggedError<OriginInvalid>()("OriginIn
   }
 }
 
-/** The chain in the store has another origin than the one asked for. */
+/** The chain in the store has another origin than the requested one. */
 export class OriginRefused extends Schema.TaggedError<OriginRefused>()("OriginRefused", {
   expected: Schema.String,
   found: Schema.String,
-  /** Who asked for `expected`: the setting, or the keys. */
+  /** Where `expected` comes from: the setting, or the keys. */
   from: Schema.Literals(["option", "keys"])
 }) {
   override get message(): string {
     return this.from === "option"
-      ? `The origin ${this.expected} was asked for, but this is ${this.found}. An origin never changes: leave ` +
+      ? `Expected the origin ${this.expected}, found ${this.found}. An origin never changes: leave ` +
           `the setting out, or use the store and the keys of ${this.expected}.`
       : `The keys belong to ${this.expected}, but the store holds the chain of ${this.found}. Use the data ` +
           "folder that was made with this store, or an empty store."
@@ -136,7 +136,7 @@ export class KeyFromElsewhere extends Schema.TaggedError<KeyFromElsewhere>()("Ke
 export class ChainMissing extends Schema.TaggedError<ChainMissing>()("ChainMissing", {}) {
   override get message(): string {
     return (
-      "The store holds no chain, and it was opened for reading only. Start the server once, or look at " +
+      "The store holds no chain, and it was opened for reading only. Start the server once, or check " +
       "the store's address."
     )
   }

@@ -112,7 +112,7 @@ describe("erasing a part", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("of a profile that was told anew leaves the new one", () =>
+  it.effect("of a profile that a later record replaced leaves the new one", () =>
     Effect.gen(function* () {
       const agents = yield* Agents
       const { id } = yield* registered("courier")

@@ -14,7 +14,7 @@ export interface ErasureTarget {
   readonly part: StoredPart | null
   /**
    * The document made of the part, and how it is scrubbed; null when there is none. `beside`: what is left of others
-   * that go with it. `current`: no later record told the same anew.
+   * that go with it. `current`: no later record replaced it.
    */
   readonly held: {
     readonly scrub: Scrub
@@ -50,7 +50,7 @@ export const planErasure = (
   if (part.erasedBy !== null) return Result.fail(new PartErased({ seq, name, erasedBy: part.erasedBy }))
   const scrubbed = held !== null && held.current ? held.scrub.without(held.document, nowMs) : null
   return Result.succeed({
-    // What was told anew is not touched, but must be what it was when that was found out.
+    // A replaced value is not touched, but the document must be unchanged since that was checked.
     expects:
       held === null || held.current
         ? []
@@ -61,7 +61,7 @@ export const planErasure = (
         kind: "part.erased",
         body: { name, reason, seq },
         parts: [{ name: "authority", bytes: canonicalBytes({ writer: writer.id }) }],
-        // Under its target's agent, so that whoever reads or exports that agent's records sees why a part is not there.
+        // Under its target's agent: a reader or an export of that agent's records then shows why a part is missing.
         agentId: record.agentId
       },
       ...(scrubbed === null || scrubbed.record === null ? [] : [scrubbed.record])

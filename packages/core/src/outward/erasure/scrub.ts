@@ -34,7 +34,7 @@ import { forgottenMail, MAILS, storedMail, WAITING } from "../webhooks/mails.ts"
 import { putWebhook, storedWebhook, webhookRevoked } from "../webhooks/plan-webhook.ts"
 import { forgottenSecret, storedSecret, WEBHOOK_SECRETS } from "../webhooks/secrets.ts"
 
-/** A document that holds what a part said, and how it looks without. */
+/** A document that holds the value of a part, and its form without that value. */
 export interface Scrub {
   readonly collection: string
   /** Member of the record's body that is the document's id; null for the one document that its collection has. */
@@ -43,7 +43,7 @@ export interface Scrub {
   readonly namedBy: ReadonlyArray<string>
   /** Where its id is not one member: what it is. */
   readonly documentId?: (body: { readonly [member: string]: unknown }) => string
-  /** Where a document says by itself whether this record told what it holds now. */
+  /** Where the document itself shows whether this record set its present value. */
   readonly isReported?: (document: Document, body: { readonly [member: string]: unknown }) => boolean
   /** Unit: `nowMs` in milliseconds since 1970 UTC. */
   readonly without: (document: Document, nowMs: number) => Scrubbed
@@ -140,8 +140,8 @@ const agentIdentity: Scrub = {
 }
 
 /**
- * The rule that ends a webhook whose address nobody knows any more, as whoever revokes it would: what is owed is
- * cancelled, the secret deleted.
+ * The rule that ends a webhook whose address is erased, with the effects of a revocation: what is owed is cancelled,
+ * the secret deleted.
  */
 const ERASED_ENDPOINT = { id: "policy:erased_endpoint" }
 
@@ -174,13 +174,13 @@ const webhookEndpoint: Scrub = {
 
 /** An envelope whose draft or name was erased stays where it is in force. */
 const envelopeOf = (
-  isTold: NonNullable<Scrub["isReported"]>,
+  isReported: NonNullable<Scrub["isReported"]>,
   without: (body: EnvelopeDocument, id: string) => EnvelopeDocument
 ): Scrub => ({
   collection: ENVELOPES,
   idMember: "envelope_id",
   namedBy: ["envelope.drafted"],
-  isReported: isTold,
+  isReported,
   without: (document) => ({
     put: putEnvelope(document.id, document.version, without(storedEnvelope(document).body, document.id)),
     record: null
@@ -266,7 +266,7 @@ const scrubs: { readonly [part: string]: Scrub } = {
     collection: ACCESS_MAPPING,
     idMember: null,
     namedBy: ["mapping.changed"],
-    // Nobody is anybody then, and whoever may set the first mapping sets it again.
+    // No caller has a role then, and anyone who may set the first mapping sets it again.
     without: (document) => ({ put: putOf(document, emptyMapping), record: null })
   },
   "principal.seen/identity": {

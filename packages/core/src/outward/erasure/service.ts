@@ -99,11 +99,11 @@ const besideOf = (
     ? Effect.map(storage.get(collection, id), (found) => (found === null ? [] : [found]))
     : storage.find(collection, lookUp.key, lookUp.value)
 
-/** Newest records looked at in one read; an agent that was updated oftener since costs another. */
-const LOOK = 100
+/** Newest records per read; an agent that was updated more often since costs another read. */
+const PAGE = 100
 
 /**
- * Whether nothing later than this record tells of the same thing what the part told. Keys and people are told of once.
+ * Whether no later record replaced the value of the part. Records name keys and people once.
  */
 const isCurrent = Effect.fnUntraced(function* (
   storage: StorageApi,
@@ -114,14 +114,14 @@ const isCurrent = Effect.fnUntraced(function* (
   if (idMember !== null && idMember !== "agent_id") return true
   const about = idMember === null ? {} : { agentId: String(record.body[idMember]) }
   for (let from = record.seq + 1; ;) {
-    const later = yield* storage.records({ ...about, kinds: namedBy, from, limit: LOOK })
+    const later = yield* storage.records({ ...about, kinds: namedBy, from, limit: PAGE })
     for (const { bytes, seq } of later) {
       const read = readRecord(bytes)
       if (!read.ok) return yield* new StorageCorrupt({ reason: `record ${seq} cannot be read (${read.code})` })
       // A disowned agent has no owner, and its record has no part that says so.
       if (read.record.kind === "agent.orphaned" || read.record.parts.some((part) => part.name === name)) return false
     }
-    if (later.length < LOOK) return true
+    if (later.length < PAGE) return true
     from = later.at(-1)!.seq + 1
   }
 })

@@ -2,9 +2,8 @@
  * Makes the bytes of a pack, a chunk at a time.
  *
  * Records go first, then disclosed parts, then erased ones: three passes over pages, so that memory does not grow with
- * the pack. What was erased
- * since the pack was asked for is in neither of the two: its erasing record lies outside the tree, and a verifier reads
- * the part as withheld.
+ * the pack. A part that was erased after the pack was requested is in neither of the two: its erasing record lies
+ * outside the tree, and a verifier reads the part as withheld.
  *
  * Spec: chain-format section 5.
  */
@@ -171,7 +170,9 @@ async function* partPages(
   }
 }
 
-/** The seqs of the pack's records. A full or range pack has all of its range: {@link matchingPages} has looked. */
+/**
+ * The seqs of the pack's records. A full or range pack has all of its range: {@link matchingPages} has checked that.
+ */
 async function* seqPages(parts: PackParts, spec: PackSpec, matches: Matcher): AsyncGenerator<ReadonlyArray<number>> {
   if (spec.kind === "sparse")
     for await (const page of matchingPages(parts, spec, matches)) yield page.map(({ seq }) => seq)
@@ -180,14 +181,14 @@ async function* seqPages(parts: PackParts, spec: PackSpec, matches: Matcher): As
       yield Array.from({ length: Math.min(RECORD_PAGE, spec.to + 1 - from) }, (_, index) => from + index)
 }
 
-/** The same pages, each asked for while the one before is being worked on. */
+/** The same pages, each requested while the one before is being processed. */
 async function* ahead<A>(pages: AsyncGenerator<A>): AsyncGenerator<A> {
   try {
     for (let next = pages.next(); ;) {
       const { done, value } = await next
       if (done === true) return
       next = pages.next()
-      // Whoever stops here never waits for it.
+      // A consumer that stops here never waits for it.
       next.catch(() => undefined)
       yield value
     }

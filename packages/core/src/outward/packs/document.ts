@@ -1,5 +1,5 @@
 /**
- * A requested pack as a document: what was asked for, and the tree it was asked of. The bytes are made anew each time.
+ * A requested pack as a document: the request, and the tree at that moment. The bytes are made anew each time.
  */
 import type { PackHeader } from "@flyball/evidence"
 import { formatInstant } from "@flyball/evidence"
@@ -13,7 +13,7 @@ export const PACKS = "packs"
 /** Which parts a pack discloses: none, all, or those of these names. */
 export type Disclosure = "none" | "all" | ReadonlyArray<string>
 
-/** What a pack holds, decided when it was asked for. */
+/** The content of a pack, decided when it was requested. */
 export type PackSpec = {
   readonly kind: "full" | "range" | "sparse"
   /** First and last seq covered. */
@@ -34,7 +34,7 @@ export type PackSpec = {
 
 /** A stored request. */
 export type PackDocument = PackSpec & {
-  /** Org unit of who asked; `*` when the whole chain was theirs to see, or where `orgUnits` names several. */
+  /** Org unit of the caller; `*` when the whole chain was visible to it, or where `orgUnits` names several. */
   readonly orgUnit: string
   readonly orgUnits?: ReadonlyArray<string>
   readonly createdBy: string
@@ -46,12 +46,12 @@ export type PackDocument = PackSpec & {
 /** The request in a document of the collection `packs`; only this folder writes there. */
 export const storedPack = (document: Document): PackDocument => document.body as PackDocument
 
-/** Who asked, as a pack keeps it: one unit as it always was, several beside it. */
-export const askedWithin = ({ orgUnits }: Scope): Pick<PackDocument, "orgUnit" | "orgUnits"> =>
+/** The caller's scope, as a pack keeps it: one unit as it always was, several beside it. */
+export const requestedWithin = ({ orgUnits }: Scope): Pick<PackDocument, "orgUnit" | "orgUnits"> =>
   orgUnits === "*" ? { orgUnit: "*" } : orgUnits.length === 1 ? { orgUnit: orgUnits[0]! } : { orgUnit: "*", orgUnits }
 
-/** What whoever asked for a pack could see: only who sees as much may have it. */
-export const askedScope = ({ orgUnit, orgUnits }: PackDocument): Scope =>
+/** The scope of the caller that requested a pack: only callers that cover it may have the pack. */
+export const requestedScope = ({ orgUnit, orgUnits }: PackDocument): Scope =>
   orgUnits === undefined ? unitScope(orgUnit) : { orgUnits }
 
 /** The request as a document's body. */

@@ -18,7 +18,7 @@ export const packKeys = ({ crypto, origin, signer, storage }: RotationParts) =>
     const [key] = yield* signingKeys(signer, origin, [vkeyAt(keys, latest?.size ?? 1)])
     return { signer: key!, vkeys: keys.slice(-MAX_HINTS).map(({ vkey }) => vkey) }
   }).pipe(
-    // A rotation may have ended between the look at the checkpoint and the look at the keys.
+    // A rotation may have ended between the read of the checkpoint and the read of the keys.
     Effect.retry({ times: 1 })
   )
 
@@ -26,8 +26,7 @@ export const packKeys = ({ crypto, origin, signer, storage }: RotationParts) =>
  * The same for a chain that a recovery put aside: where its own key was rotated away since, the one that is here closes
  * the pack, under the old chain's name.
  *
- * Whoever pins the old key finds the checkpoint good and the pack closed by a key that they do not know, and is told
- * so.
+ * A verifier that pins the old key finds the checkpoint good and the pack closed by an unknown key, and reports that.
  */
 export const retiredPackKeys = (parts: RotationParts) =>
   Effect.catchTag(packKeys(parts), "StorageUnavailable", () =>

@@ -24,9 +24,9 @@ const taken = (
   scope?: { readonly orgUnits: ReadonlyArray<string> }
 ) =>
   Effect.gen(function* () {
-    const asked = yield* packs.request(request, writer, scope)
-    const bytes = yield* bytesOf(yield* packs.build(asked.id, writer, scope))
-    return { ...(yield* verified(bytes, chain.vkey)), asked, bytes }
+    const requested = yield* packs.request(request, writer, scope)
+    const bytes = yield* bytesOf(yield* packs.build(requested.id, writer, scope))
+    return { ...(yield* verified(bytes, chain.vkey)), requested, bytes }
   })
 
 const verified = (bytes: Uint8Array, vkey: string) =>
@@ -237,7 +237,7 @@ describe("a sparse pack", () => {
         records: [draft(21, { agentId: "agt_two" }), draft(22, { agentId: "agt_three" })]
       })
       const claims = { orgUnits: ["claims"] }
-      const { asked, lines, report } = yield* taken(services, { kind: "sparse" }, claims)
+      const { requested, lines, report } = yield* taken(services, { kind: "sparse" }, claims)
       assert.deepStrictEqual([report.exit, seqs(lines)], [0, [21]])
       assert.deepStrictEqual(JSON.parse(lines[1]!.slice(2)).filter, { agent_ids: ["agt_two"] })
       const tag = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
@@ -248,7 +248,7 @@ describe("a sparse pack", () => {
         yield* tag(services.packs.request({ kind: "sparse", agent_id: "agt_three" }, writer, claims)),
         "AgentNotFound"
       )
-      assert.strictEqual(yield* tag(services.packs.get(asked.id, { orgUnits: ["sales"] })), "PackNotFound")
+      assert.strictEqual(yield* tag(services.packs.get(requested.id, { orgUnits: ["sales"] })), "PackNotFound")
       assert.deepStrictEqual(
         [
           (yield* services.packs.list(claims)).length,
@@ -270,28 +270,28 @@ describe("an export", () => {
       const exported = Effect.map(storage.records({ kinds: ["evidence.exported"], limit: 9 }), (records) =>
         records.map(({ bytes }) => JSON.parse(decoder.decode(bytes)).body)
       )
-      const asked = yield* packs.request({ kind: "full" }, writer)
-      const half = (yield* packs.build(asked.id, writer))[Symbol.asyncIterator]()
+      const requested = yield* packs.request({ kind: "full" }, writer)
+      const half = (yield* packs.build(requested.id, writer))[Symbol.asyncIterator]()
       yield* Effect.promise(() => half.next())
       yield* Effect.promise(async () => half.return?.())
       assert.deepStrictEqual(yield* exported, [])
-      const first = yield* bytesOf(yield* packs.build(asked.id, writer))
-      const second = yield* bytesOf(yield* packs.build(asked.id, writer))
+      const first = yield* bytesOf(yield* packs.build(requested.id, writer))
+      const second = yield* bytesOf(yield* packs.build(requested.id, writer))
       assert.isTrue(first.equals(second), "made anew, of the same tree: the same bytes")
       const digest = /\nZ \d+ ([0-9a-f]{64})\n/.exec(first.toString())![1]
       assert.deepStrictEqual(yield* exported, [
-        { digest, pack_id: asked.id, pack_kind: "full", tree_size: 21, writer: writer.id }
+        { digest, pack_id: requested.id, pack_kind: "full", tree_size: 21, writer: writer.id }
       ])
-      assert.strictEqual((yield* packs.get(asked.id)).digest, `sha256:${digest}`)
+      assert.strictEqual((yield* packs.get(requested.id)).digest, `sha256:${digest}`)
     }).pipe(Effect.scoped, Effect.provide(world()))
   )
 
-  it.effect("withholds what was erased after it was asked for", () =>
+  it.effect("withholds what was erased after the request", () =>
     Effect.gen(function* () {
       const services = yield* twenty
-      const asked = yield* services.packs.request({ kind: "full", disclose: "all" }, writer)
+      const requested = yield* services.packs.request({ kind: "full", disclose: "all" }, writer)
       yield* services.erasure.erase({ seq: 8, name: "args", reason: "retention" }, writer)
-      const bytes = yield* bytesOf(yield* services.packs.build(asked.id, writer))
+      const bytes = yield* bytesOf(yield* services.packs.build(requested.id, writer))
       const { report } = yield* verified(bytes, services.chain.vkey)
       assert.deepStrictEqual(summary(report), {
         exit: 0,
@@ -326,10 +326,10 @@ describe("an export", () => {
   it.effect("of a store that lost a record ends without an end", () =>
     Effect.gen(function* () {
       const { packs } = yield* twenty
-      const asked = yield* packs.request({ kind: "full" }, writer)
+      const requested = yield* packs.request({ kind: "full" }, writer)
       const failure = yield* Effect.promise(async () => {
         try {
-          for await (const _ of await Effect.runPromise(packs.build(asked.id, writer))) void _
+          for await (const _ of await Effect.runPromise(packs.build(requested.id, writer))) void _
           return "ended"
         } catch (error) {
           return (error as { readonly _tag: string })._tag
@@ -359,9 +359,9 @@ describe("an export", () => {
     Effect.gen(function* () {
       const services = yield* open()
       yield* append(1, 1_000)
-      const asked = yield* services.packs.request({ kind: "full", disclose: "all" }, writer)
+      const requested = yield* services.packs.request({ kind: "full", disclose: "all" }, writer)
       const sizes: Array<number> = []
-      const pack = yield* services.packs.build(asked.id, writer)
+      const pack = yield* services.packs.build(requested.id, writer)
       yield* Effect.promise(async () => {
         for await (const chunk of pack) sizes.push(chunk.length)
       })

@@ -19,9 +19,8 @@ const notFor = {
  * Turns a request into what the pack holds, for the tree of `treeSize` records. `since` is inclusive, `until`
  * exclusive.
  *
- * - `agentIds`: the agents that the caller may see; null when all.
- * - Fails: `InvalidInput` for members that contradict the kind, or seqs outside the tree, and a stretch that ends
- *   before it begins; `Forbidden` when whoever sees only some org units asks for more than a sparse pack.
+ * - Fails: `InvalidInput` for members that contradict the kind, or seqs outside the tree, and a range that ends before
+ *   it begins; `Forbidden` when a caller that sees only some org units requests more than a sparse pack.
  */
 export const planPack = (
   request: PackRequest,

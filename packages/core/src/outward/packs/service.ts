@@ -1,4 +1,4 @@
-/** Evidence packs: asked for, listed, streamed. Spec: api, `/evidence/packs`. */
+/** Evidence packs: requested, listed, streamed. Spec: api, `/evidence/packs`. */
 import {
   AgentNotFound,
   type Forbidden,
@@ -25,13 +25,21 @@ import { event } from "../../storage/event.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { instantMs } from "../../storage/store-time.ts"
 import { buildPack } from "./build-pack.ts"
-import { askedScope, askedWithin, packBody, type PackDocument, PACKS, type PackSpec, storedPack } from "./document.ts"
+import {
+  requestedScope,
+  requestedWithin,
+  packBody,
+  type PackDocument,
+  PACKS,
+  type PackSpec,
+  storedPack
+} from "./document.ts"
 import { packKeys, retiredPackKeys } from "./pack-keys.ts"
 import { planPack } from "./plan-pack.ts"
 
 /** Evidence packs. What lies outside `scope` is answered as if it were not there. */
 export interface PacksApi {
-  /** Signs a checkpoint and stores what was asked for. */
+  /** Signs a checkpoint and stores the request. */
   readonly request: (
     request: PackRequest,
     writer: Writer,
@@ -41,10 +49,9 @@ export interface PacksApi {
   readonly list: (scope?: Scope) => Effect.Effect<ReadonlyArray<PackOut>, ReadFault>
   readonly get: (id: string, scope?: Scope) => Effect.Effect<PackOut, PackNotFound | ReadFault>
   /**
-   * The bytes of a requested pack, made anew. The first that is read to its end is recorded as `evidence.exported`, and
-   * only then is a `writer`
-   * that is an effect run: finding a person's pseudonym may write a record, and looking at a pack must not.
-   * Reading may throw `StorageUnavailable` or `StorageCorrupt`.
+   * The bytes of a requested pack, made anew. The first stream that is read to its end is recorded as
+   * `evidence.exported`, and only then is a `writer` that is an effect run: finding a person's pseudonym may write a
+   * record, and reading a pack must not. Reading may throw `StorageUnavailable` or `StorageCorrupt`.
    */
   readonly build: (
     id: string,
@@ -99,7 +106,7 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
           const spec = yield* Effect.fromResult(planPack(request, scope, agentIds, size))
           const pack: PackDocument = {
             ...spec,
-            ...askedWithin(scope),
+            ...requestedWithin(scope),
             createdBy: writer.id,
             createdAtMs: instantMs(yield* Clock.currentTimeMillis),
             exportedDigest: null
@@ -116,7 +123,7 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
 
         const find = Effect.fnUntraced(function* (id: string, scope: Scope) {
           const document = yield* storage.get(PACKS, id)
-          return document !== null && coversAll(scope, askedScope(storedPack(document)))
+          return document !== null && coversAll(scope, requestedScope(storedPack(document)))
             ? document
             : yield* new PackNotFound({ packId: id })
         })
@@ -126,14 +133,13 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
             Effect.succeed(
               page
                 .map((document) => ({ id: document.id, pack: storedPack(document) }))
-                .filter(({ pack }) => coversAll(scope, askedScope(pack)))
+                .filter(({ pack }) => coversAll(scope, requestedScope(pack)))
                 .map(({ id, pack }) => packOut(id, pack))
             )
           )
 
         /**
-         * Records the export once. Whoever streamed it first is the writer; a second stream at the same time finds it
-         * done.
+         * Records the export once. The first caller that streamed it is the writer; a concurrent stream finds it done.
          */
         const recordExport = (
           id: string,

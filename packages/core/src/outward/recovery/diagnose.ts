@@ -1,4 +1,4 @@
-/** Looks at store, keys and guard, and says whether a recovery is due, under way, or none. Writes nothing. */
+/** Reads store, keys and guard, and answers whether a recovery is due, under way, or neither. Writes nothing. */
 import { type Crypto, formatVkey, type Previous, toHex } from "@flyball/evidence"
 import { Effect } from "effect"
 import { type Checkpoint, latestCheckpoint } from "../../chain/check/checkpoints.ts"
@@ -35,8 +35,8 @@ export interface Begun {
 }
 
 /**
- * Looks whether a recovery is due. `guardForgotten`: a person knows that the guard is an older copy, and that no newer
- * one is left.
+ * Whether a recovery is due. `guardForgotten`: a person knows that the guard is an older copy, and that no newer one is
+ * left.
  *
  * - Fails: `NothingToRecover` where a start would succeed; with the start's own refusal where keys, guard and store do
  *   not belong together.

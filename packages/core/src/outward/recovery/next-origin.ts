@@ -14,7 +14,7 @@ const RECOVERED = /^(.+)~([2-9]|[1-9][0-9]{1,8})(?:-[0-9a-f]{8})?$/
  *
  * Drawn, because two recoveries from one copy know nothing of each other: with one name and one key they would be two
  * histories of one chain.
- * It may be too long to be an origin: whoever uses it looks.
+ * It may be too long for an origin: the caller checks.
  */
 export const nextOrigin = (old: string, random: Uint8Array): string => {
   if (MADE_UP.test(old)) return localOrigin(random)

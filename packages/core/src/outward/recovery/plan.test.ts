@@ -42,8 +42,8 @@ describe("the plan of a recovery", () => {
     guarded: null
   }
   const context = { publicKey: new Uint8Array(32).fill(1), taken: ["flyball.example/acme~2"], random }
-  const planned = (command: { readonly reason?: string; readonly origin?: string } = {}, look = behind) =>
-    planRecovery(look, { reason: command.reason ?? "why", origin: command.origin }, context)
+  const planned = (command: { readonly reason?: string; readonly origin?: string } = {}, found = behind) =>
+    planRecovery(found, { reason: command.reason ?? "why", origin: command.origin }, context)
 
   it("names the chain before in record 0, whose body is that of any other", () => {
     const plan = Result.getOrThrow(planned())
@@ -101,7 +101,7 @@ describe("the plan of a recovery", () => {
     assert.isTrue(Result.isFailure(plan) && plan.failure._tag === "OriginInvalid")
   })
 
-  it("is asked for in words where it is no text", () =>
+  it("is refused where it is no text", () =>
     assert.isTrue([undefined, null, 5, {}].every((reason) => reasonProblem(reason)?._tag === "ReasonInvalid")))
 
   it("counts characters, not code units", () => assert.isNull(reasonProblem("\u{1f9ef}".repeat(2_000))))

@@ -4,9 +4,9 @@ import { valueOrThrow } from "../../foundation/value-or-throw.ts"
 import { coveredOf } from "./covered.ts"
 import { recover, type RecoveryNeed, recoveryNeed, type RecoverySite } from "./recover.ts"
 
-/** What a recovery is told. */
+/** Options of a recovery. */
 export interface RecoveryOptions extends RecoverySite {
-  /** What happened, for whoever reads the chain later: 1 to 2,000 characters. It can be erased, as any part. */
+  /** What happened, for later readers of the chain: 1 to 2,000 characters. It can be erased, as any part. */
   readonly reason: string
   /** The new chain's name; made from the old one's, and unlike any other, when left out. */
   readonly origin?: string

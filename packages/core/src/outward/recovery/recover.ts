@@ -111,7 +111,7 @@ export const recover = (site: RecoverySite, command: RecoveryCommand): Effect.Ef
     return yield* withStore(site.storage, (storage) => follow(storage, signer, crypto))
   }).pipe(Effect.provide(keysLayerOf(site.keys)))
 
-/** What was begun has its name; another one cannot be asked for any more. */
+/** A recovery that was begun has its origin; another one cannot be requested any more. */
 const requireSameOrigin = ({ origin }: Begun, command: RecoveryCommand) =>
   command.origin === undefined || command.origin === origin
     ? Effect.void

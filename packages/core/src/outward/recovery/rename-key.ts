@@ -21,8 +21,8 @@ export interface RenamedKey {
 }
 
 /**
- * Renames the key where a start would fail with `KeyFromBefore`. Signs nothing, and writes nothing into the store; what
- * the guard knows is looked at by the next start.
+ * Renames the key where a start would fail with `KeyFromBefore`. Signs nothing, and writes nothing into the store; the
+ * next start checks the guard.
  *
  * - Fails: `KeyNamedAlready`; `RecoveryUnsupported` for keys that cannot be renamed; otherwise as a start does.
  */

@@ -1,4 +1,4 @@
-/** Which chain a store holds, by its own records: for whoever has the store and not its keys. */
+/** Which chain a store holds, by its own records: for callers that have the store and not its keys. */
 import { parseVkey } from "@flyball/evidence"
 import { Effect } from "effect"
 import { chainKeys } from "../../chain/keys/chain-keys.ts"

@@ -17,7 +17,7 @@ const MOST = 1_000
 
 /** What the comparison came to. */
 export interface OnceReport {
-  /** Keys that records took and the table was asked for. */
+  /** Keys that records took and that were looked up in the table. */
   readonly keys: number
   readonly differences: ReadonlyArray<Difference>
 }

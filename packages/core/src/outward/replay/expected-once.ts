@@ -3,7 +3,7 @@ import { type Crypto, decisionId, fromUtf8, readJson, type RecordView, utf8 } fr
 import { contentDigest } from "../../verdicts/content/content-digest.ts"
 import { SETTLE_SCOPE } from "../../verdicts/capture/plan-settle.ts"
 import { ROTATION_SCOPE } from "../../chain/plan-rotation.ts"
-import { askedDigest, voidDigest } from "../../verdicts/evaluations/plan-evaluation.ts"
+import { requestDigest, voidDigest } from "../../verdicts/evaluations/plan-evaluation.ts"
 import { EVALUATION_SCOPE, VOID_SCOPE } from "@flyball/rules"
 import { REVOKE_SCOPE as KEY_REVOKED } from "../../registry/ingest-keys/plan-mint.ts"
 import type { JsonObject, StoredPart } from "../../storage/port.ts"
@@ -67,7 +67,7 @@ export const expectedOnce = (
       return {
         scope: EVALUATION_SCOPE,
         key: text("evaluation_id"),
-        digest: ofContent(named.length, parts, (there) => ofAsked(crypto, body, there))
+        digest: ofContent(named.length, parts, (there) => ofRequested(crypto, body, there))
       }
     case "meter.voided":
       return { scope: VOID_SCOPE, key: text("evaluation_id"), digest: voidDigest(crypto, text("evaluation_id")) }
@@ -107,14 +107,14 @@ const ofContent = (
 const said = (body: JsonObject, frame: ReadonlyArray<string>): string =>
   JSON.stringify(Object.fromEntries(Object.entries(body).filter(([name]) => !frame.includes(name))))
 
-const ofAsked = (crypto: Crypto, body: JsonObject, parts: Content): string | undefined => {
+const ofRequested = (crypto: Crypto, body: JsonObject, parts: Content): string | undefined => {
   const partOf = (name: string): Uint8Array | undefined => parts.find((part) => part.name === name)?.bytes
   const member = (name: string): string | null => (typeof body[name] === "string" ? body[name] : null)
   const signals = partOf("signals")
   const action = textOf(partOf("action"))
   if (signals === undefined || action === undefined) return undefined
   const digest = member("action_digest")
-  return askedDigest(
+  return requestDigest(
     crypto,
     {
       action,

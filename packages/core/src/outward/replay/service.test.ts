@@ -114,7 +114,7 @@ describe("the replay checker", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("agrees with what erasing leaves, and says what can no longer be told", () =>
+  it.effect("agrees with what erasing leaves, and lists what can no longer be determined", () =>
     Effect.gen(function* () {
       const { agent } = yield* lived
       const storage = yield* Storage

@@ -189,14 +189,14 @@ describe("the delivery engine", () => {
   it.effect("settles the others when what a sender says of one cannot be kept", () => {
     const there = outside()
     there.answer = ({ url }) =>
-      Effect.succeed(url.endsWith("/odd") ? answered(12_345) : { ...accepted, responseExcerpt: "é".repeat(9_000) })
+      Effect.succeed(url.endsWith("/invalid") ? answered(12_345) : { ...accepted, responseExcerpt: "é".repeat(9_000) })
     return Effect.gen(function* () {
-      const odd = yield* created({ url: "https://hooks.example/odd" })
+      const invalid = yield* created({ url: "https://hooks.example/invalid" })
       const well = yield* created({ url: "https://hooks.example/well" })
       yield* happened()
       yield* settle
       assert.deepStrictEqual(
-        [(yield* storedDeliveries(odd.id))[0]!.state, (yield* storedDeliveries(well.id))[0]!.state],
+        [(yield* storedDeliveries(invalid.id))[0]!.state, (yield* storedDeliveries(well.id))[0]!.state],
         ["in_flight", "succeeded"]
       )
       const [{ attempts } = { attempts: [] }] = yield* Webhooks.use((webhooks) => webhooks.deliveries(well.id))
@@ -204,7 +204,7 @@ describe("the delivery engine", () => {
       there.answer = () => Effect.succeed(accepted)
       yield* wait(HOUR_MS)
       assert.deepStrictEqual(
-        (yield* storedDeliveries(odd.id)).map(({ attempts, state }) => [attempts, state]),
+        (yield* storedDeliveries(invalid.id)).map(({ attempts, state }) => [attempts, state]),
         [[2, "succeeded"]]
       )
     }).pipe(Effect.provide(running().pipe(Layer.provideMerge(webhookWorld(there)))))

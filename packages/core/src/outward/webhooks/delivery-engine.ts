@@ -1,9 +1,9 @@
 /**
  * Sends what is owed: claims what is due, sends it, and settles how it went.
  *
- * Runs in every process that stays. An attempt is counted when it is claimed, so a crash anywhere costs an attempt and
- * never makes one too many. A crash between claim and settlement leaves a lease
- * that runs out; whoever finds it settles the attempt as `crashed`. Spec: document 2 section 6; decision 0019.
+ * Runs in every long-lived process. An attempt is counted when it is claimed, so a crash anywhere costs an attempt and
+ * never makes one too many. A crash between claim and settlement leaves a lease that runs out; the process that finds
+ * it settles the attempt as `crashed`. Spec: document 2 section 6; decision 0019.
  */
 import { Cause, Clock, Effect, Fiber, Layer, Queue, Schedule } from "effect"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
@@ -34,7 +34,7 @@ export interface DeliveryEngineOptions {
    * moment.
    */
   readonly leaseMs?: number
-  /** How often it looks for what other processes committed. Unit: milliseconds. Default 1,000. */
+  /** How often it polls for what other processes committed. Unit: milliseconds. Default 1,000. */
   readonly pollMs?: number
   /** How long it waits at its end for what is under way. Unit: milliseconds. Default 10,000. */
   readonly drainMs?: number
@@ -159,14 +159,14 @@ const engine = Effect.fnUntraced(function* ({
   const launch = Effect.fnUntraced(function* (claimed: ReadonlyArray<Claimed>, claimedNanos: bigint) {
     for (const { delivery } of claimed) held.add(delivery.id)
     // A store that is away for a moment must not cost attempts that were counted already.
-    const isAsked = !claimed.every(({ delivery }) => knowsFirstStart(delivery))
-    const firstStarts = isAsked
+    const isRequested = !claimed.every(({ delivery }) => knowsFirstStart(delivery))
+    const firstStarts = isRequested
       ? yield* waitsAMoment(Effect.forEach(claimed, ({ delivery }) => firstStart(delivery)))
       : claimed.map(({ delivery }) => delivery.leaseUntilMs! - leaseMs)
-    // What the claim told of its webhooks counts only while nothing was waited for since: one that was ended meanwhile
-    // is sent nothing.
+    // The claim's webhook versions are current only while nothing was awaited since: a webhook that was ended meanwhile
+    // gets nothing.
     const receivers = yield* waitsAMoment(
-      targets.of(new Map(claimed.map(({ delivery, version }) => [delivery.endpointId, isAsked ? null : version])))
+      targets.of(new Map(claimed.map(({ delivery, version }) => [delivery.endpointId, isRequested ? null : version])))
     )
     const bodies = new Map<string, Uint8Array>()
     for (const [index, one] of claimed.entries()) {
@@ -200,10 +200,10 @@ const engine = Effect.fnUntraced(function* ({
       const event = yield* storage.outbox.event(delivery.eventId)
       const firstStartedAtMs = yield* firstStart(delivery)
       held.add(delivery.id)
-      // It stays in hand, so that it is told of once and keeps nobody else from being sent to.
+      // It stays claimed, so that it is logged once and does not block other receivers.
       if (event === null) {
         yield* Effect.logError(
-          `Delivery ${delivery.id} is owed of an event that is not there. It is left alone; a person must look.`
+          `Delivery ${delivery.id} is owed of an event that is not there. It is left alone; an operator must check the store.`
         )
         continue
       }
@@ -267,7 +267,7 @@ const engine = Effect.fnUntraced(function* ({
     )
     return some
   }).pipe(
-    // What cannot be true will not become so: the leases run out, and a person must look.
+    // A contradiction in the store does not resolve itself: the leases run out, and an operator must intervene.
     Effect.catchTag("StorageCorrupt", (cause) =>
       Effect.as(
         Effect.logError("How deliveries of webhooks went could not be settled, and will not be.", cause),

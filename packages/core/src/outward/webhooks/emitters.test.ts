@@ -79,7 +79,7 @@ const governed = Effect.gen(function* () {
   return id
 })
 
-/** What somebody does, of which the event is told. One that is missing here does not compile. */
+/** An act per event type that causes its event. A missing type does not compile. */
 const emitters: { readonly [T in EventType]: Act } = {
   "agent.registered": courier,
   "agent.activated": active,
@@ -232,7 +232,7 @@ const strictly = (sent: Sent): unknown =>
     ? Schema.decodeUnknownSync(eventEnvelope(sent.type), { onExcessProperty: "error" })(sent)
     : assert.fail(`${sent.type} is not in the catalogue`)
 
-describe("what is told", () => {
+describe("what is emitted", () => {
   it("has a golden file for every entry of the catalogue, and none beside", () => {
     assert.deepStrictEqual(readdirSync(folder).sort(), eventTypes.map((type) => `${type}.json`).sort())
   })
@@ -265,10 +265,10 @@ describe("what is told", () => {
   }
 })
 
-const types = Effect.map(events, (told) => told.map(({ type }) => type))
+const types = Effect.map(events, (reported) => reported.map(({ type }) => type))
 const head = Storage.use((storage) => storage.head)
 
-describe("what is not told", () => {
+describe("what is not emitted", () => {
   it.effect("decisions and their outcomes: the path that must be fast", () =>
     opened(
       Effect.gen(function* () {
@@ -325,9 +325,9 @@ describe("what is not told", () => {
         const { id } = yield* active
         const storage = yield* Storage
         const document = (yield* storage.get("agents", id))!
-        const told = event("agent.owner_transferred", { agent_id: id, writer: writer.id })
+        const reported = event("agent.owner_transferred", { agent_id: id, writer: writer.id })
         const conflict = yield* Effect.flip(
-          storage.commit({ puts: [{ ...document, expectedVersion: document.version - 1 }], events: [told] })
+          storage.commit({ puts: [{ ...document, expectedVersion: document.version - 1 }], events: [reported] })
         )
         assert.strictEqual(conflict._tag, "StorageConflict")
         const suspensions = yield* Effect.all(
@@ -375,7 +375,7 @@ describe("what is not told", () => {
   )
 })
 
-describe("what is told in other ways", () => {
+describe("what is emitted for other reasons", () => {
   it.effect("an erased owner leaves an orphan", () =>
     opened(
       Effect.gen(function* () {
@@ -394,7 +394,7 @@ describe("what is told in other ways", () => {
     )
   )
 
-  it.effect("a rejected card is told without what it calls itself", () =>
+  it.effect("the event of a rejected card does not contain the name in the card", () =>
     opened(
       Effect.gen(function* () {
         const { id } = yield* courier

@@ -1,21 +1,20 @@
 /**
- * Tells of a fault that comes with every look, for as long as something is away: at the first, then rarely, and when it
- * is over.
+ * Rate-limits the log of a recurring fault: it is logged at first, then every ten minutes, and when it is over.
  */
 import { Cause, Clock, Effect } from "effect"
 
-/** How often a fault that goes on is told of again. Unit: milliseconds. */
-export const TOLD_AGAIN_MS = 600_000
+/** How often a fault that goes on is logged again. Unit: milliseconds. */
+export const LOG_AGAIN_MS = 600_000
 
-/** What is told of one kind of fault. */
+/** The log of one kind of fault. */
 export interface LogRarely {
-  /** It happened. Another cause than the last time is told at once. */
+  /** Reports an occurrence. Another cause than the last time is logged at once. */
   readonly reported: (cause: Cause.Cause<unknown>) => Effect.Effect<void>
   /** It did not happen this time. Says nothing unless it had. */
   readonly over: Effect.Effect<void>
 }
 
-/** `fault` is logged as an error with its cause and how often it came since it was told last, `over` as information. */
+/** `fault` is logged as an error with its cause and how often it came since its last line, `over` as information. */
 export const logRarely = (fault: string, over: string): LogRarely => {
   let last: { readonly words: string; readonly atNanos: bigint; unreported: number } | null = null
   return {
@@ -23,7 +22,7 @@ export const logRarely = (fault: string, over: string): LogRarely => {
       const words = String(Cause.squash(cause))
       // Not the time of day, which may step back.
       const atNanos = yield* Clock.monotonicTimeNanos
-      if (last !== null && last.words === words && atNanos - last.atNanos < BigInt(TOLD_AGAIN_MS) * 1_000_000n) {
+      if (last !== null && last.words === words && atNanos - last.atNanos < BigInt(LOG_AGAIN_MS) * 1_000_000n) {
         last.unreported += 1
         return
       }

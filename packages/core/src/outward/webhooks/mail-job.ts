@@ -18,12 +18,12 @@ import { WebhookSettings } from "./settings.ts"
 /** A process that died is replaced after this. Unit: milliseconds. Longer than any mail server keeps one waiting. */
 const LEASE_MS = 120_000
 /**
- * No letter is begun later than this in one look: its end must come before the lease's, or another process sends the
+ * No letter is begun later than this in one poll: its end must come before the lease's, or another process sends the
  * same letters. Unit: milliseconds.
  */
-const LOOK_MS = LEASE_MS / 2
+const BEGIN_MS = LEASE_MS / 2
 const LEASE = "mail_clock"
-/** How often it looks for letters that are due again. Unit: milliseconds. */
+/** How often it polls for letters that are due again. Unit: milliseconds. */
 export const MAIL_LOOK_MS = 60_000
 
 /**
@@ -36,7 +36,7 @@ export const sendDueMails: Effect.Effect<number, ReadFault, Storage | Mailer> = 
   const storage = yield* Storage
   const mailer = yield* Mailer
   const { alertEmail } = yield* WebhookSettings
-  const untilMs = (yield* Clock.currentTimeMillis) + LOOK_MS
+  const untilMs = (yield* Clock.currentTimeMillis) + BEGIN_MS
   let sent = 0
   for (const { body, id } of yield* storage.find(MAILS, WAITING.key, WAITING.value)) {
     if ((yield* Clock.currentTimeMillis) >= untilMs) return sent
@@ -71,7 +71,7 @@ export const sendDueMails: Effect.Effect<number, ReadFault, Storage | Mailer> = 
           yield* Effect.logError(
             `Nobody was written to about webhook ${webhookId}, which has failed: letter ${messageId} is given ` +
               `up after ${storedMail(document).tries + 1} of ${MAIL_TRIES} tries. ` +
-              `${puts.length > 1 ? "The alert address is written to instead." : "Look at the mail server, and tell the owner."}`
+              `${puts.length > 1 ? "The alert address is written to instead." : "Check the mail server, and tell the owner."}`
           )
       })
     )
@@ -80,8 +80,8 @@ export const sendDueMails: Effect.Effect<number, ReadFault, Storage | Mailer> = 
 })
 
 const tryOnce = (mailer: MailerApi, mail: Mail): Effect.Effect<MailTried> =>
-  // Kept from before such addresses were refused: a mailer that takes none of them would be asked in vain for a day and
-  // a half.
+  // Kept from before such addresses were refused: otherwise a mailer that takes none of them would be called in vain
+  // for a day and a half.
   !isMailAddress(mail.to)
     ? Effect.as(
         Effect.logWarning(`Letter ${mail.messageId} is for an address that letters cannot be sent to.`),
@@ -101,7 +101,7 @@ const tryOnce = (mailer: MailerApi, mail: Mail): Effect.Effect<MailTried> =>
         )
       )
 
-/** Looks once a minute, and when a letter was written here, while its scope is open. */
+/** Polls once a minute, and when a letter was written here, while its scope is open. */
 export const mailJob: Layer.Layer<never, never, Storage | Mailer | OutboxListener> = Layer.effectDiscard(
   Effect.gen(function* () {
     const storage = yield* Storage
@@ -109,17 +109,17 @@ export const mailJob: Layer.Layer<never, never, Storage | Mailer | OutboxListene
     const holder = toHex((yield* Entropy).bytes(16))
     const wake = yield* Queue.sliding<void>(1)
     const unlisten = bell.listen("mails", () => Queue.offerUnsafe(wake, undefined))
-    const look = Effect.gen(function* () {
+    const poll = Effect.gen(function* () {
       if (yield* storage.lease(LEASE, holder, LEASE_MS)) yield* sendDueMails
     })
     yield* Effect.addFinalizer(() =>
       Effect.andThen(Effect.sync(unlisten), Effect.ignore(storage.releaseLease(LEASE, holder)))
     )
-    yield* look.pipe(
+    yield* poll.pipe(
       Effect.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause)
           ? Effect.failCause(cause)
-          : Effect.logError("Waiting letters could not be looked at; the job tries again.", cause)
+          : Effect.logError("Waiting letters could not be read; the job tries again.", cause)
       ),
       Effect.andThen(Effect.timeoutOption(Queue.take(wake), MAIL_LOOK_MS)),
       Effect.forever,

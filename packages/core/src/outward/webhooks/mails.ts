@@ -1,6 +1,6 @@
 /**
- * Letters that wait to be handed over: an outbox of their own, so that who must be told is told whatever the mail
- * server does. Not governed: replay ignores them.
+ * Letters that wait to be handed over: an outbox of their own, so that people are notified whatever the mail server
+ * does. Not governed: replay ignores them.
  */
 import type { Document, DocumentPut } from "../../storage/port.ts"
 import type { Mail } from "./ports.ts"

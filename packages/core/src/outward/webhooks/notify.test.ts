@@ -4,7 +4,7 @@ import { systemHost } from "../../foundation/writer.ts"
 import { hooks } from "./testing/webhook-acts.ts"
 import { outside, webhookWorld } from "./testing/webhook-world.ts"
 
-describe("whoever makes a webhook", () => {
+describe("the creator of a webhook", () => {
   it.effect.each(["ops@münchen.de", "a..b@example.com", `${"a".repeat(65)}@example.com`, "a@-x_y.com"])(
     "as %s is written to at the alert address: no letter reaches that",
     (claim) =>

@@ -1,6 +1,6 @@
 /**
- * Tells those who send that a commit gave them something to send. In this process only: what other processes commit is
- * found by looking.
+ * Wakes the senders when a commit gave them something to send. In this process only: polling finds what other processes
+ * commit.
  */
 import { Context, Effect, Layer } from "effect"
 import { type ChangeSet, Storage } from "../../storage/port.ts"

@@ -15,8 +15,8 @@ const sequences = (id: string) =>
   Webhooks.use((webhooks) => Effect.map(webhooks.deliveries(id), (found) => found.map(({ sequence }) => sequence)))
 const eventCount = Storage.use((storage) => Effect.map(storage.outbox.events({ limit: 1000 }), ({ length }) => length))
 
-describe("what webhooks were told long ago", () => {
-  it.effect("is forgotten after 30 days and not before, and what is asked of it then is not found", () =>
+describe("old deliveries and events", () => {
+  it.effect("are deleted after 30 days and not before, and are then not found", () =>
     Effect.gen(function* () {
       const { id } = yield* created()
       yield* Effect.scoped(
@@ -86,7 +86,7 @@ describe("what webhooks were told long ago", () => {
     }).pipe(Effect.provide(webhookWorld(outside())))
   )
 
-  it.effect("is kept for what recovers looks back, whatever the setting says: nothing delivered is owed again", () =>
+  it.effect("are kept as far back as recover reads, whatever the setting: nothing delivered is owed again", () =>
     Effect.gen(function* () {
       const { id } = yield* created()
       yield* TestClock.setTime(DAY_MS)
@@ -132,7 +132,7 @@ describe("what webhooks were told long ago", () => {
           yield* Layer.build(Layer.fresh(outboxSweep))
           yield* Layer.build(Layer.fresh(outboxSweep))
           yield* settle
-          assert.deepStrictEqual(steps, [], "the first look broke, and the second process waits for its lease")
+          assert.deepStrictEqual(steps, [], "the first sweep broke, and the second process waits for its lease")
           yield* TestClock.adjust(SWEEP_MS)
           for (let turn = 0; turn < 10; turn++) yield* TestClock.adjust(1_000)
         })

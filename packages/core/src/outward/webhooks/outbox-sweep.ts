@@ -1,6 +1,5 @@
 /**
- * Forgets what webhooks were told long ago: deliveries at their end with their attempts, and events that nothing refers
- * to any more.
+ * Deletes old deliveries at their end with their attempts, and events that nothing refers to any more.
  *
  * Runs in every process, works in the one that holds the lease. Each step is a transaction of its own over a bounded
  * number of rows, and what is over stays over: downtime
@@ -14,7 +13,7 @@ import type { ForgetRequest } from "../../storage/outbox/outbox.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
 import { MIN_KEPT_MS, WebhookSettings } from "./settings.ts"
 
-/** How often it looks. Unit: milliseconds. Against 30 days an hour is nothing. */
+/** How often it sweeps. Unit: milliseconds. Against 30 days an hour is nothing. */
 export const SWEEP_MS = 3_600_000
 /** A process that died is replaced after this. Unit: milliseconds. Renewed before each step. */
 const LEASE_MS = 120_000
@@ -33,14 +32,14 @@ export interface Swept {
 /**
  * Forgets what has been over for longer than the settings keep it.
  *
- * `mayGoOn` is asked before each step; where it answers no the rest is left to whoever comes next.
+ * `mayGoOn` runs before each step; where it answers no the rest is left to the next sweep.
  */
 export const sweepOutbox = Effect.fnUntraced(function* <E>(
   mayGoOn: Effect.Effect<boolean, E>
 ): Effect.fn.Return<Swept, ReadFault | E, Storage> {
   const storage = yield* Storage
   const { keepMs } = yield* WebhookSettings
-  // Not less than what `recover` looks back, or it would owe again what was delivered.
+  // Not less than what `recover` reads back, or it would owe again what was delivered.
   const beforeMs = Math.max(0, (yield* storage.asOf).ms - Math.max(keepMs, MIN_KEPT_MS))
   const sweep = Effect.fnUntraced(function* (what: ForgetRequest["what"]) {
     let count = 0
@@ -61,7 +60,7 @@ export const sweepOutbox = Effect.fnUntraced(function* <E>(
   return { deliveries: yield* sweep("deliveries"), events: yield* sweep("events") }
 })
 
-/** Looks every hour while its scope is open. */
+/** Sweeps every hour while its scope is open. */
 export const outboxSweep: Layer.Layer<never, never, Storage> = Layer.effectDiscard(
   Effect.gen(function* () {
     const storage = yield* Storage
@@ -72,7 +71,7 @@ export const outboxSweep: Layer.Layer<never, never, Storage> = Layer.effectDisca
       Effect.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause)
           ? Effect.failCause(cause)
-          : Effect.logError("What webhooks were told long ago could not be forgotten; the job tries again.", cause)
+          : Effect.logError("Old deliveries and events could not be deleted; the job tries again.", cause)
       ),
       Effect.andThen(Effect.sleep(SWEEP_MS)),
       Effect.forever,

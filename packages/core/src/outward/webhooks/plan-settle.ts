@@ -33,8 +33,8 @@ export interface SettleContext {
   /** The webhooks of all attempts that failed. */
   readonly webhooks: ReadonlyMap<string, StoredWebhook>
   /**
-   * Deliveries beside which another to the same webhook succeeded since their first attempt. Asked only where the
-   * settings want to know.
+   * Deliveries beside which another to the same webhook succeeded since their first attempt. Read only where the
+   * settings need it.
    */
   readonly besideSuccess: ReadonlySet<string>
   readonly settings: WebhookSettingsApi
@@ -176,7 +176,7 @@ const giveUp = (webhook: StoredWebhook, last: Ended, { alertEmail }: WebhookSett
   }
 }
 
-/** The letter to whoever answers for a webhook that failed. */
+/** The letter to the owner of a webhook that failed. */
 const letterOf = (
   { body, id }: StoredWebhook,
   { delivery, endedAtMs, errorCode, eventType, statusCode }: Ended

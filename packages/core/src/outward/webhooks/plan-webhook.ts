@@ -37,7 +37,7 @@ export interface CreateCommand {
 /**
  * What creating a webhook changes.
  *
- * - Fails: never; that the URL may be sent to is asked before.
+ * - Fails: never; the caller has checked that the URL may be sent to.
  * - Spec: document 2 section 4, POST /webhooks; api "agents and registry".
  */
 export const planCreate = ({
@@ -79,7 +79,7 @@ export const planCreate = ({
 
 /** Scope of the revocations: by it the record of a webhook's revocation, and so its time, is found again. */
 export const REVOKE_SCOPE = "webhook.revoked"
-/** A webhook is revoked once, whoever does it: all say the same. */
+/** A webhook is revoked once: every revocation has this digest. */
 export const REVOKED_DIGEST = "0".repeat(64)
 
 /**

@@ -16,12 +16,12 @@ import type { StoredWebhook } from "./plan-webhook.ts"
  */
 export const RECOVER_MS = 14 * 24 * 3_600_000
 
-/** Events that one call takes; more are told of, and taken by the next call. */
+/** Events that one call takes; more are reported, and taken by the next call. */
 export const MAX_RECOVERED = 10_000
 
 /**
- * Events looked at, and at most owed, in one commit: others commit between two of them, and no more than these are held
- * at a time.
+ * Events read, and at most owed, in one commit: others commit between two of them, and no more than these are held at a
+ * time.
  */
 const PACE = 500
 
@@ -29,8 +29,8 @@ const PACE = 500
 export const RECOVERIES = "webhook_recoveries"
 
 /**
- * The put that whoever owes an event of a webhook again commits with it. `marker` is the document as it was before he
- * looked at what is owed.
+ * The put that goes into each commit that owes an event of a webhook again. `marker` is the document as it was before
+ * the owed deliveries were read.
  */
 export const markRecovery = (webhookId: string, marker: Document | null, sinceMs: number): DocumentPut => ({
   collection: RECOVERIES,
@@ -79,8 +79,8 @@ export const recoverMissed = Effect.fnUntraced(function* <E>(
 })
 
 /**
- * What is missed is read behind the marker: whoever owes some of it meanwhile moves the marker, and then it is read
- * again.
+ * Missed events are read after the marker: a process that owes some of them meanwhile moves the marker, and then they
+ * are read again.
  */
 const recoverPage = Effect.fnUntraced(function* <E>(
   storage: StorageApi,

@@ -10,7 +10,7 @@ import type { ReadFault, StorageApi } from "../../storage/port.ts"
 import type { StoredWebhook } from "./plan-webhook.ts"
 import { markRecovery, RECOVERIES } from "./recover-missed.ts"
 
-/** Deliveries looked through at a time for the one that was just made. */
+/** Deliveries read at a time to find the one that was just made. */
 const PAGE = 1_000
 
 /**

@@ -16,7 +16,7 @@ const boxOf = (...keys: readonly [number, ...ReadonlyArray<number>]): SecretBox[
       ? Effect.succeed(sealed.slice(1))
       : Effect.fail(new SecretUnreadable({ reason: `it was sealed with the key ${sealed[0]}` }))
 })
-/** What a start with these keys is told; null: it starts. */
+/** The error of a start with these keys; null: it starts. */
 const start = (keys: readonly [number, ...ReadonlyArray<number>], takeover: SecretsKeyTakeover = "never") =>
   Effect.map(Effect.provideService(claimSecretsKey(takeover), SecretBox, boxOf(...keys)), (wrong) =>
     wrong === null ? null : (wrong.webhookId ?? wrong.reason)
@@ -69,18 +69,20 @@ describe("the key that a store's secrets are sealed with", () => {
     }).pipe(here)
   )
 
-  it.effect("moves with a process that has the one before too, and whoever has that alone starts no more", () =>
-    Effect.gen(function* () {
-      yield* start([1])
-      const id = yield* webhook(1)
-      assert.deepStrictEqual([yield* start([2, 1]), yield* keyId], [null, "key 2"])
-      // As the one that was running does after it read the file again.
-      assert.deepStrictEqual([yield* start([2, 1]), yield* keyId], [null, "key 2"])
-      yield* webhook(2)
-      assert.notStrictEqual(yield* start([1]), null)
-      assert.strictEqual(yield* start([2]), id, "as long as something is sealed with the old one")
-      assert.strictEqual(yield* keyId, "key 2")
-    }).pipe(here)
+  it.effect(
+    "moves with a process that has the one before too, and a process that has that one alone no longer starts",
+    () =>
+      Effect.gen(function* () {
+        yield* start([1])
+        const id = yield* webhook(1)
+        assert.deepStrictEqual([yield* start([2, 1]), yield* keyId], [null, "key 2"])
+        // As the one that was running does after it read the file again.
+        assert.deepStrictEqual([yield* start([2, 1]), yield* keyId], [null, "key 2"])
+        yield* webhook(2)
+        assert.notStrictEqual(yield* start([1]), null)
+        assert.strictEqual(yield* start([2]), id, "as long as something is sealed with the old one")
+        assert.strictEqual(yield* keyId, "key 2")
+      }).pipe(here)
   )
 
   it.effect("of a store from before is that of the next start where every stored secret opens", () =>

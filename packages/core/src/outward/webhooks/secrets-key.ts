@@ -20,7 +20,7 @@ const CURRENT = "current"
 const BOUND_TO = "secrets_key"
 const PROOF = utf8("flyball/secrets-key/v1")
 
-/** The store's key. Whoever can open `proof` has it, also where it is not the key that he seals with. */
+/** The store's key. A process that can open `proof` has it, also where it seals with another key. */
 type SecretsKeyDocument = {
   readonly key_id: string
   readonly proof: string
@@ -40,9 +40,9 @@ export interface WrongSecretsKey {
 }
 
 /**
- * Claims the store for the key of this process; or says why it must not start. A process whose box opens the store's
- * key may seal with another one from now on: that is a rotation, and whoever has only the older key
- * is refused at the next start. A store that names no key is taken over where every stored secret opens.
+ * Claims the store for the key of this process, or answers why it must not start. A process whose box opens the store's
+ * key may seal with another one from now on. That is a rotation, and a process that has only the older key is refused
+ * at its next start. A store that names no key is taken over where every stored secret opens.
  *
  * - Cost: reads the secrets of all webhooks. Writes at the first start, and after a rotation.
  */
@@ -53,7 +53,7 @@ export const claimSecretsKey = (
     commitWithRetry(
       storage,
       Effect.gen(function* () {
-        const found = yield* look(takeover)
+        const found = yield* inspect(takeover)
         if ("reason" in found) return found
         if (found.put !== null) yield* storage.commit({ puts: [found.put] })
         return null
@@ -65,7 +65,7 @@ export const claimSecretsKey = (
 export const needsSecretsKey = (
   takeover: SecretsKeyTakeover
 ): Effect.Effect<WrongSecretsKey | null, ReadFault, Storage> =>
-  Effect.map(Effect.provideService(look(takeover), SecretBox, noKey), (found) => ("reason" in found ? found : null))
+  Effect.map(Effect.provideService(inspect(takeover), SecretBox, noKey), (found) => ("reason" in found ? found : null))
 
 /** Opens nothing, and what it would seal is not kept. */
 const noKey = SecretBox.of({
@@ -74,7 +74,7 @@ const noKey = SecretBox.of({
   open: () => Effect.fail(new SecretUnreadable({ reason: "there is no such file" }))
 })
 
-const look = Effect.fnUntraced(function* (
+const inspect = Effect.fnUntraced(function* (
   takeover: SecretsKeyTakeover
 ): Effect.fn.Return<WrongSecretsKey | { readonly put: DocumentPut | null }, ReadFault, Storage | SecretBox> {
   const box = yield* SecretBox

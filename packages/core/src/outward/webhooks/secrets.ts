@@ -1,6 +1,6 @@
 /**
- * The secrets of webhooks, sealed. Beside the webhook's document and not in it: no record tells of them, and replay
- * does not look.
+ * The secrets of webhooks, sealed. Beside the webhook's document and not in it: no record holds them, and replay
+ * ignores them.
  */
 import { type Crypto, fromBase64, fromUtf8, toBase64, utf8 } from "@flyball/evidence"
 import { Effect } from "effect"

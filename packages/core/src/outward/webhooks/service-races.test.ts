@@ -11,7 +11,7 @@ import { created, DAY_MS, engine, hooks } from "./testing/webhook-acts.ts"
 import { happened, outside, settle, webhookWorld } from "./testing/webhook-world.ts"
 
 describe("webhooks that change while something else is under way", () => {
-  it.effect("are answered as the act that was asked for leaves them, whatever another does right behind it", () => {
+  it.effect("are answered as the requested act leaves them, whatever another act does right after it", () => {
     let behind: Effect.Effect<unknown> = Effect.void
     const racing = (storage: StorageApi): StorageApi => ({
       ...storage,
@@ -95,7 +95,7 @@ describe("webhooks that change while something else is under way", () => {
   it.effect("recover page by page, and go on where a store that was away interrupted them", () => {
     const MISSED = 1_700
     let commits = 0
-    const looked: Array<number> = []
+    const read: Array<number> = []
     const failing = (storage: StorageApi): StorageApi => ({
       ...storage,
       commit: (change) =>
@@ -106,7 +106,7 @@ describe("webhooks that change while something else is under way", () => {
         ...storage.outbox,
         missed: (query) =>
           Effect.tap(storage.outbox.missed(query), ({ events }) =>
-            Effect.sync(() => void looked.push(query.limit, events.length))
+            Effect.sync(() => void read.push(query.limit, events.length))
           )
       }
     })
@@ -140,7 +140,7 @@ describe("webhooks that change while something else is under way", () => {
         ...(yield* storage.outbox.deliveriesOf(id, { limit: 1_000, before: MISSED - 999 }))
       ]
       assert.deepStrictEqual([owed.length, new Set(owed.map(({ eventId }) => eventId)).size], [MISSED, MISSED])
-      assert.isAtMost(Math.max(...looked), 500, "never more than a page is held")
+      assert.isAtMost(Math.max(...read), 500, "never more than a page is held")
     }).pipe(Effect.provide(webhookWorld(outside(), {}, failing)))
   })
 

@@ -247,7 +247,7 @@ describe("webhooks", () => {
         (yield* hooks(({ deliveries }) => deliveries(id))).map(({ state }) => state),
         ["cancelled"]
       )
-      // In the same commit, whether or not anybody looks after letters here.
+      // In the same commit, whether or not a mail job runs here.
       const letterOf = (mail: string) =>
         Storage.use((storage) => Effect.map(storage.get("mails", mail), (document) => document?.body))
       assert.deepInclude(yield* letterOf("mail_of_it"), { state: "failed", to: null, subject: null, text: null })

@@ -1,6 +1,6 @@
 /**
- * Webhooks: who is told of what. Spec: document 1 sections 4 and 6, document 2 sections 2, 4 and 6; api "agents and
- * registry", `/webhooks`; decision 0019.
+ * Webhooks: which receivers get which events. Spec: document 1 sections 4 and 6, document 2 sections 2, 4 and 6; api
+ * "agents and registry", `/webhooks`; decision 0019.
  */
 import {
   DEFAULT_PAGE,

@@ -13,8 +13,8 @@ export interface WebhookSettingsApi {
   readonly schedule: ScheduleSettings
   readonly endpointFailure: EndpointFailureRule
   /**
-   * How long what was delivered, given up or cancelled can still be looked at and delivered again. Unit: milliseconds;
-   * at least {@link MIN_KEPT_MS}.
+   * How long a delivery that is delivered, given up or cancelled can be read and redelivered. Unit: milliseconds; at
+   * least {@link MIN_KEPT_MS}.
    */
   readonly keepMs: number
 }
@@ -22,7 +22,8 @@ export interface WebhookSettingsApi {
 const DAY_MS = 86_400_000
 
 /**
- * The least that what is over is kept: a day more than `recover` looks back, or it would owe again what was delivered.
+ * The minimum time to keep finished deliveries: a day more than `recover` reads back, or it would owe again what was
+ * delivered.
  *
  * - Unit: milliseconds. 15 days.
  */

@@ -17,7 +17,7 @@ const deliveries = counterBy(
   ["succeeded", "failed", "cancelled", "retry"]
 )
 
-/** Deliveries looked through at a time for one that succeeded. */
+/** Deliveries read at a time to find one that succeeded. */
 const PAGE = 1_000
 
 /** What settling works with. */

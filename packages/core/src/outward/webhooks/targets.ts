@@ -39,7 +39,7 @@ export class Targets {
    * The receivers of these webhooks, as the store has them now. One that is not to be sent to is left out: no webhook,
    * not active, its address erased, or its secret does not open.
    *
-   * - Shape: `versions` by webhook, as the store has told them just now; null where it has not.
+   * - Shape: `versions` by webhook, as just read from the store; null where none was.
    * - Cost: nothing where all are known by their versions. Else one read for each webhook, all of them, since those
    *   that were known grow old meanwhile; a second one, and
    *   the opening, for each that changed.
@@ -56,7 +56,7 @@ export class Targets {
       Effect.forEach(
         [...versions.keys()],
         (id) =>
-          Effect.map(this.#look(id), (target) => {
+          Effect.map(this.#read(id), (target) => {
             if (target !== null) targets.set(id, target)
           }),
         { concurrency: 16, discard: true }
@@ -65,11 +65,11 @@ export class Targets {
     )
   }
 
-  #look(id: string): Effect.Effect<Target | null, ReadFault> {
+  #read(id: string): Effect.Effect<Target | null, ReadFault> {
     return Effect.flatMap(this.#storage.get(WEBHOOKS, id), (document) => {
       if (document === null) return Effect.succeed(null)
       const { body, version } = storedWebhook(document)
-      // Ended between the claim and its sending: whoever ended it was told that nothing more is sent.
+      // Ended between the claim and its sending: the caller that ended it was promised that nothing more is sent.
       if (body.status !== "active") return Effect.succeed(null)
       const known = this.#known.get(id)
       if (known !== undefined && known.version === version) return Effect.succeed(known)
@@ -80,7 +80,7 @@ export class Targets {
   #open(id: string, version: number, url: string): Effect.Effect<Target | null, ReadFault> {
     return Effect.flatMap(this.#storage.get(WEBHOOK_SECRETS, id), (document) => {
       if (document === null) return Effect.succeed(null)
-      // Read after the webhook, so the secret may be newer than `version`: then the next look finds a newer version and
+      // Read after the webhook, so the secret may be newer than `version`: then the next read finds a newer version and
       // opens again.
       return openSecrets(this.#box, this.#crypto, id, storedSecret(document)).pipe(
         Effect.map((keys) => this.#remember(id, { version, url, keys })),

@@ -1,4 +1,4 @@
-/** What a governor sends webhooks with, as an opaque value: hosts without Effect pass it on and never look inside. */
+/** The means to send webhooks, as an opaque value: hosts without Effect pass it on and never read it. */
 import type { Layer } from "effect"
 import type { Mailer, SecretBox, WebhookSender } from "./ports.ts"
 

@@ -4,7 +4,7 @@
  */
 import { Context } from "effect"
 
-/** Told by the host; false where it says nothing. Spec: api.md "Who may call" and, for lint, E108. */
+/** Set by the host; false by default. Spec: api.md "Who may call" and, for lint, E108. */
 export const TrustsCanonicalRoles = Context.Reference<boolean>("flyball/core/TrustsCanonicalRoles", {
   defaultValue: () => false
 })

@@ -1,6 +1,6 @@
 /**
- * The clock of the registry as a job: it looks by itself, one process at a time, and nothing that goes wrong stops it
- * for good. Spec: document 1 sections 1 and 8.
+ * The clock of the registry as a job: it polls by itself, one process at a time, and no fault stops it for good. Spec:
+ * document 1 sections 1 and 8.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Logger, Scope } from "effect"
@@ -37,13 +37,13 @@ const statuses = Effect.map(
 const process = Effect.fnUntraced(function* (change: (storage: StorageApi) => Partial<StorageApi> = () => ({})) {
   const real = yield* Storage
   const agents = yield* Agents
-  let looks = 0
+  let polls = 0
   let dead = false
   const seen: StorageApi = {
     ...real,
     list: (...args) =>
       Effect.suspend(() => {
-        if (args[0] === "agents") looks += 1
+        if (args[0] === "agents") polls += 1
         return real.list(...args)
       })
   }
@@ -60,7 +60,7 @@ const process = Effect.fnUntraced(function* (change: (storage: StorageApi) => Pa
     scope
   )
   return {
-    looks: () => looks,
+    polls: () => polls,
     stop: Scope.close(scope, Exit.void),
     die: Effect.suspend(() => {
       dead = true
@@ -95,11 +95,11 @@ describe("the clock of the registry", () => {
         yield* TestClock.adjust(LOOK_MS / 2)
         const second = yield* process()
         yield* TestClock.adjust(2.5 * LOOK_MS)
-        assert.deepStrictEqual([first.looks(), second.looks()], [4, 0])
-        // Half a look later the lease would still be the first one's, had it not given it back.
+        assert.deepStrictEqual([first.polls(), second.polls()], [4, 0])
+        // Half an interval later the lease would still be the first one's, had it not given it back.
         yield* first.stop
         yield* TestClock.adjust(LOOK_MS / 2)
-        assert.deepStrictEqual([first.looks(), second.looks()], [4, 1])
+        assert.deepStrictEqual([first.polls(), second.polls()], [4, 1])
         yield* second.stop
       })
     ).pipe(Effect.provide(Layer.fresh(governorWorld())))
@@ -115,16 +115,16 @@ describe("the clock of the registry", () => {
         const second = yield* process()
         yield* TestClock.adjust(0)
         yield* first.die
-        const before = first.looks()
-        assert.deepStrictEqual([yield* statuses, second.looks()], [["draft"], 0])
+        const before = first.polls()
+        assert.deepStrictEqual([yield* statuses, second.polls()], [["draft"], 0])
         yield* TestClock.adjust(LOOK_MS)
-        assert.deepStrictEqual([yield* statuses, first.looks(), second.looks()], [["suspended"], before, 1])
+        assert.deepStrictEqual([yield* statuses, first.polls(), second.polls()], [["suspended"], before, 1])
         yield* second.stop
       })
     ).pipe(Effect.provide(Layer.fresh(governorWorld())))
   )
 
-  it.effect("that could not look, or not even take the lease, tries again", () =>
+  it.effect("that could not poll, or not even take the lease, tries again", () =>
     at(
       Effect.gen(function* () {
         yield* orphan("one")
@@ -150,7 +150,7 @@ describe("the clock of the registry", () => {
   )
 })
 
-describe("a look", () => {
+describe("a poll", () => {
   for (const [how, fault] of [
     ["cannot be suspended", Effect.fail(away)],
     ["meets a bug", Effect.die("a bug")]

@@ -3,10 +3,9 @@
  * that rules 1 wrote it starts the
  * week of agents whose owner lacks a name or an e-mail address, once, with a record.
  *
- * Runs in every process, works in the one that holds the lease. A look goes by what the documents say now, so downtime
- * of any length, a clock
- * that stepped, or two processes at once change nothing but the moment. Spec: document 1 sections 1 and 8; decision
- * 0013.
+ * Runs in every process, works in the one that holds the lease. A poll goes by what the documents say now. So downtime
+ * of any length, a clock that stepped, or two processes at once change nothing but the moment. Spec: document 1
+ * sections 1 and 8; decision 0013.
  */
 import { toHex } from "@flyball/evidence"
 import { Cause, Clock, Effect, Layer, Stream } from "effect"
@@ -19,21 +18,21 @@ import { dueSuspension, lacksOrphanRecord } from "@flyball/rules"
 import { Agents } from "./service.ts"
 
 /**
- * How often the clock looks. Unit: milliseconds. Against a week a minute is nothing, and the look reads every agent.
+ * How often the clock polls. Unit: milliseconds. Against a week a minute is nothing, and a poll reads every agent.
  */
 export const LOOK_MS = 60_000
 /** A process that died is replaced after this. Unit: milliseconds. */
 const LEASE_MS = 50_000
 const LEASE = "agent_clock"
-/** Orphan clocks that one look starts at most: a store of rules 1 may have any number of agents with half an owner. */
+/** Orphan clocks that one poll starts at most: a store of rules 1 may have any number of agents with half an owner. */
 const MOST_STARTED = 1_000
 
 /**
  * Suspends what is due now, and answers how many agents that were. Starts the orphan clock of agents with half an owner
  * that no record tells of yet. Safe to run beside itself.
  *
- * - Fails: when agents cannot be listed. One that cannot be suspended does not stand in the way of those after it: the
- *   log tells of it, and the next look tries it again.
+ * - Fails: when agents cannot be listed. One that cannot be suspended does not block those after it: the log names it,
+ *   and the next poll tries it again.
  */
 export const suspendDue: Effect.Effect<number, ReadFault, Agents | Storage> = Effect.gen(function* () {
   const agents = yield* Agents
@@ -89,20 +88,20 @@ const trying = (what: string) => {
   }
 }
 
-/** Looks every minute while its scope is open. */
+/** Polls every minute while its scope is open. */
 export const agentClock: Layer.Layer<never, never, Agents | Storage> = Layer.effectDiscard(
   Effect.gen(function* () {
     const storage = yield* Storage
     const holder = toHex((yield* Entropy).bytes(16))
-    const look = Effect.gen(function* () {
+    const poll = Effect.gen(function* () {
       if (yield* storage.lease(LEASE, holder, LEASE_MS)) yield* suspendDue
     })
     yield* Effect.addFinalizer(() => Effect.ignore(storage.releaseLease(LEASE, holder)))
-    yield* look.pipe(
+    yield* poll.pipe(
       Effect.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause)
           ? Effect.failCause(cause)
-          : Effect.logError("The clock of the registry could not look; it tries again.", cause)
+          : Effect.logError("The clock of the registry could not read the agents; it tries again.", cause)
       ),
       Effect.andThen(Effect.sleep(LOOK_MS)),
       Effect.forever,

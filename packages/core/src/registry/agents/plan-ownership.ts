@@ -93,7 +93,7 @@ export const planIncompleteOwner = (stored: StoredAgent, nowMs: number): AgentPl
       )
     : null
 
-/** The event of an agent that has no owner since `nowMs`, whoever took it away. */
+/** The event of an agent that has had no owner since `nowMs`. */
 export const agentOrphaned = (agentId: string, nowMs: number, writer: Writer): EventDraft =>
   event("agent.orphaned", {
     agent_id: agentId,

@@ -44,8 +44,8 @@ export const planRegister = (
   command: RegisterCommand
 ): Result.Result<RegisterPlan, InvalidInput | OrgUnitNotAllowed | TierOverCap> => {
   const { agentId, input, limits } = command
-  // An agent whose profile is erased is called by its id: whoever took that name before would stand in the erasure's
-  // way for ever.
+  // An agent whose profile is erased is called by its id. An agent that had taken such a name before would block the
+  // erasure for ever.
   if (isId("agent", input.name))
     return Result.fail(
       new InvalidInput({

@@ -49,8 +49,8 @@ export interface SuspendCommand {
 }
 
 /**
- * Decides what suspending an agent would change; null where it is suspended already, which needs no record: whoever
- * stops an agent in a hurry need not ask first.
+ * Decides what suspending an agent would change. Null where it is suspended already, which needs no record: a caller in
+ * a hurry need not read the status first.
  *
  * - Fails: `InvalidTransition` when it is at its end.
  * - Spec: document 1 section 4, POST /agents/{agent_id}/suspend; decision 0013.
@@ -73,7 +73,7 @@ export const planSuspend = (
         )
       )
 
-/** Told beside the suspension, for those who only want to know what has to be looked at again. */
+/** The event beside the suspension, for subscribers that only follow recertifications. */
 const recertOverdue = ({ body: { recertDueAtMs }, id }: StoredAgent, writer: Writer): ReadonlyArray<EventDraft> =>
   recertDueAtMs === null
     ? []

@@ -87,7 +87,7 @@ const given = <K extends string, V>(name: K, value: V | undefined): { readonly [
   (value === undefined ? {} : { [name]: value }) as { readonly [N in K]?: V }
 
 /**
- * Decides what recertifying an agent would change: somebody looked at it and names the next date.
+ * Decides what recertifying an agent would change: a person reviewed it and names the next date.
  *
  * - Unit: `nowMs` in milliseconds since 1970 UTC.
  * - Fails: `InvalidTransition` at the agent's end; `InvalidInput` when the date is not in the future.

@@ -116,7 +116,7 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
         (document: Document): boolean =>
           covers(scope, storedAgent(document).body.orgUnit)
 
-      /** Names are stored in NFC; whoever looks one up may write its accents in another way. */
+      /** Names are stored in NFC; a caller may write accents in another form. */
       const byName = (name: string) =>
         isStorable(name) && name.length <= NAME_UNITS
           ? Effect.map(storage.find(AGENTS, "name", name.normalize("NFC")), (found) => found[0] ?? null)
@@ -128,11 +128,11 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
         input: AgentCreate,
         writer: Writer,
         options: RegisterOptions,
-        look: boolean
+        lookUp: boolean
       ): Effect.Effect<Registered, RegisterRefusal | StorageConflict | ReadFault> => {
         const plan = planRegister({ agentId, input, writer, limits: options.key ?? null })
         if (Result.isFailure(plan)) return Effect.fail(plan.failure)
-        if (!look) return made(agentId, plan.success)
+        if (!lookUp) return made(agentId, plan.success)
         return Effect.flatMap(byName(input.name), (existing) =>
           existing === null ? made(agentId, plan.success) : Effect.succeed({ document: existing, created: false })
         )
@@ -148,16 +148,15 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
         }))
 
       /**
-       * Registers, or finds who has the name. That it is free is checked by the commit, so the first attempt does not
-       * look.
+       * Registers, or finds who has the name. The commit checks that it is free, so the first attempt reads nothing.
        */
       const registered = (input: AgentCreate, writer: Writer, options: RegisterOptions) => {
-        let look = false
+        let lookUp = false
         return commitWithRetry(
           storage,
           Effect.withFiber((fiber) => {
-            const attempt = registerOnce(newIdIn(fiber, "agt"), input, writer, options, look)
-            look = true
+            const attempt = registerOnce(newIdIn(fiber, "agt"), input, writer, options, lookUp)
+            lookUp = true
             return attempt
           })
         )

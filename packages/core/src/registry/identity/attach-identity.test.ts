@@ -297,15 +297,15 @@ describe("attaching an identity", () => {
 
   it.effect("judges an ingest key by the status at its commit: an agent activated meanwhile takes nothing of it", () =>
     Effect.gen(function* () {
-      const asked = yield* Deferred.make<void>()
+      const requested = yield* Deferred.make<void>()
       const answered = yield* Deferred.make<void>()
-      const keys = Effect.as(Effect.andThen(Deferred.succeed(asked, undefined), Deferred.await(answered)), [
+      const keys = Effect.as(Effect.andThen(Deferred.succeed(requested, undefined), Deferred.await(answered)), [
         acme.trusted
       ])
       yield* Effect.gen(function* () {
         const { id } = yield* registered("courier")
         const attaching = yield* Effect.forkChild(Effect.flip(attach(id, signed, key)))
-        yield* Deferred.await(asked)
+        yield* Deferred.await(requested)
         yield* Agents.use((agents) => agents.activate(id, writer))
         yield* Deferred.succeed(answered, undefined)
         assert.strictEqual((yield* Fiber.join(attaching))._tag, "KeyNotAllowed")
@@ -420,12 +420,12 @@ describe("attaching an identity", () => {
 describe("a trust store that does not answer", () => {
   it.effect("keeps nobody from suspending the agent", () =>
     Effect.gen(function* () {
-      const asked = yield* Deferred.make<void>()
+      const requested = yield* Deferred.make<void>()
       yield* Effect.gen(function* () {
         const { id } = yield* registered("courier")
         yield* Agents.use((agents) => agents.activate(id, writer))
         const waiting = yield* Effect.forkChild(attach(id, signed))
-        yield* Deferred.await(asked)
+        yield* Deferred.await(requested)
         const suspending = yield* Effect.forkChild(
           Agents.use((agents) => agents.suspend(id, { reason: "it pays twice" }, writer))
         )
@@ -433,7 +433,7 @@ describe("a trust store that does not answer", () => {
         assert.isDefined(suspending.pollUnsafe(), "suspending still waits")
         yield* Fiber.interrupt(waiting)
         assert.strictEqual((yield* Fiber.join(suspending)).status, "suspended")
-      }).pipe(Effect.provide(worldOf({ keys: Effect.andThen(Deferred.succeed(asked, undefined), Effect.never) })))
+      }).pipe(Effect.provide(worldOf({ keys: Effect.andThen(Deferred.succeed(requested, undefined), Effect.never) })))
     })
   )
 })
@@ -476,7 +476,7 @@ describe("erasing who an agent is", () => {
     }).pipe(Effect.provide(Layer.fresh(world)))
   )
 
-  it.effect("touches nothing that was told anew", () =>
+  it.effect("keeps what a later record replaced", () =>
     Effect.gen(function* () {
       const { id } = yield* registered("courier")
       yield* attach(id, spiffe)

@@ -1,5 +1,5 @@
 /**
- * Attaches an identity to an agent: read, look at the card and the keys, plan, commit. Spec: document 1 section 4, POST
+ * Attaches an identity to an agent: read, check the card and the keys, plan, commit. Spec: document 1 section 4, POST
  * /agents/{agent_id}/identity.
  */
 import type { AgentNotFound, IdentityIn, IdentityVerdict, InvalidInput, InvalidTransition } from "@flyball/contract"
@@ -83,8 +83,8 @@ export const attachIdentity = ({ crypto, evidence, storage, trust }: AttachOptio
 
   return Effect.fnUntraced(function* (id, input, writer, scope = everyUnit) {
     const attached = yield* Effect.fromResult(readIdentity(input))
-    // Before it stands in line: a trust store that does not answer must not keep others from the agent, such as who
-    // suspends it. That it cannot be read is told behind what is wrong with the agent.
+    // Before the per-agent queue: a trust store that does not answer must not block other calls for the agent, such as
+    // a suspension. Faults of the agent are reported before the fault of the trust store.
     const keys = attached.kind === "card" ? yield* Effect.result(trust.keys) : Result.succeed([])
     return yield* commitWithRetry(
       storage,

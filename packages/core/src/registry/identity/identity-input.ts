@@ -11,7 +11,7 @@ export type Attached =
 
 /**
  * Bytes of a key of the trust store: Ed25519, and the point of P-256. No entry has others, and a verdict on what only
- * looks like an unknown key would be recorded.
+ * resembles an unknown key would be recorded.
  */
 const KEY_BYTES: ReadonlySet<number> = new Set([32, 65])
 

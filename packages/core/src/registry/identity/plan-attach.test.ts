@@ -17,7 +17,7 @@ const rejected = attestedCard(
 )
 
 describe("planning an attestation", () => {
-  it("changes nothing of a rejected card's agent, but expects that it is still the agent that was looked at", () => {
+  it("changes nothing of a rejected card's agent, but expects that it is still the agent that was read", () => {
     const { agent: after, change } = planAttach(stored, rejected, writer, 0)
     assert.strictEqual(after, stored.body)
     assert.deepStrictEqual([change.puts, change.expects], [undefined, [{ collection: "agents", id, version: 3 }]])

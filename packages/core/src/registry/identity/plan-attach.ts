@@ -64,7 +64,7 @@ export const attestedDeclaration = (source: string, ref: string): Attested => ({
 /**
  * Decides what an attestation changes: a record always, and the agent's identity unless it was rejected.
  *
- * - Unit: `nowMs` in milliseconds since 1970 UTC: when the keys were looked at.
+ * - Unit: `nowMs` in milliseconds since 1970 UTC: when the keys were read.
  * - Spec: document 1 section 2, `IdentityIn`: the verdict is attested. Decision 0015.
  */
 export const planAttach = (stored: StoredAgent, attested: Attested, writer: Writer, nowMs: number): AttachPlan => {

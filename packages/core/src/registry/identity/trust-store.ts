@@ -5,8 +5,8 @@ import type { TrustedKey } from "@flyball/rules"
 /** A trust store. */
 export interface TrustStoreApi {
   /**
-   * Every trusted key as it is now, revoked ones too. Asked anew for each card, so that a revocation counts at once; no
-   * two have the same id.
+   * Every trusted key as it is now, revoked ones too. Read for each card, so that a revocation counts at once; no two
+   * have the same id.
    *
    * - Fails: `TrustStoreUnavailable` when the keys cannot be read; nothing is recorded then.
    */
@@ -31,7 +31,7 @@ export const TrustStore = Context.Reference<TrustStoreApi>("flyball/core/TrustSt
   defaultValue: () => ({ keys: Effect.succeed([]) })
 })
 
-/** A trust store, chosen but not opened yet: hosts without Effect pass it on and never look inside. */
+/** A trust store, chosen but not opened yet: hosts without Effect pass it on and never read it. */
 export interface TrustStoreChoice {
   /** `folder` …: for messages, never to branch on. */
   readonly trustKind: string

@@ -98,7 +98,7 @@ export class IngestKeys extends Context.Service<IngestKeys, IngestKeysApi>()("fl
         return (yield* shown([{ id, key }]))[0]!
       })
 
-      /** Every request with a key comes by here: few Effects, and none for what need not be asked. */
+      /** Every request with a key comes by here: few Effects, and no read that is not needed. */
       const authenticate: IngestKeysApi["authenticate"] = (token) => {
         const digest = digestOfToken(crypto, token)
         if (digest === null) return Effect.fail(new Unauthorized({}))

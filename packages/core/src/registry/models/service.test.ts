@@ -6,7 +6,7 @@ import { systemHost as writer } from "../../foundation/writer.ts"
 import { Models } from "./service.ts"
 
 describe("models", () => {
-  it.effect("are registered once, changed, and told by their records", () =>
+  it.effect("are registered once, changed, and described by their records", () =>
     Effect.gen(function* () {
       const models = yield* Models
       const model = yield* models.create(

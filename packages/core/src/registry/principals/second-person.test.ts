@@ -26,31 +26,33 @@ const asks = (authors: ReadonlyArray<string>, writer: { readonly id: string }) =
   Storage.use((storage) => secondPerson(storage, authors, writer))
 
 describe("a second person", () => {
-  it.effect("is anybody else, until the identity of an author is erased: then whoever was first seen before that", () =>
-    Effect.gen(function* () {
-      const ben = yield* person("ben")
-      const eve = yield* person("eve")
-      assert.deepStrictEqual(
-        [yield* asks([eve.id], eve), yield* asks([eve.id], ben), yield* asks([ben.id, eve.id], eve)],
-        ["one_of_them", "another", "one_of_them"]
-      )
-      yield* eraseLastSeen
-      const again = yield* person("eve")
-      assert.notStrictEqual(again.id, eve.id)
-      assert.deepStrictEqual(
-        [yield* asks([eve.id], again), yield* asks([ben.id, eve.id], again), yield* asks([eve.id], ben)],
-        ["perhaps_them", "perhaps_them", "another"]
-      )
-      yield* eraseLastSeen
-      assert.deepStrictEqual(
-        [yield* asks([again.id], yield* person("eve")), yield* asks([again.id], ben)],
-        ["perhaps_them", "another"]
-      )
-      assert.strictEqual(yield* asks([eve.id], ann), "another", "whom the host names itself the host tells apart")
-    }).pipe(Effect.provide(governorWorld()))
+  it.effect(
+    "is anybody else, until the identity of an author is erased: then only a person first seen before that",
+    () =>
+      Effect.gen(function* () {
+        const ben = yield* person("ben")
+        const eve = yield* person("eve")
+        assert.deepStrictEqual(
+          [yield* asks([eve.id], eve), yield* asks([eve.id], ben), yield* asks([ben.id, eve.id], eve)],
+          ["one_of_them", "another", "one_of_them"]
+        )
+        yield* eraseLastSeen
+        const again = yield* person("eve")
+        assert.notStrictEqual(again.id, eve.id)
+        assert.deepStrictEqual(
+          [yield* asks([eve.id], again), yield* asks([ben.id, eve.id], again), yield* asks([eve.id], ben)],
+          ["perhaps_them", "perhaps_them", "another"]
+        )
+        yield* eraseLastSeen
+        assert.deepStrictEqual(
+          [yield* asks([again.id], yield* person("eve")), yield* asks([again.id], ben)],
+          ["perhaps_them", "another"]
+        )
+        assert.strictEqual(yield* asks([eve.id], ann), "another", "whom the host names itself the host tells apart")
+      }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("is asked for by a publication and by a waiver, and is not who wrote it under an erased name", () =>
+  it.effect("is required by a publication and by a waiver, and is not who wrote it under an erased name", () =>
     Effect.gen(function* () {
       const envelopes = yield* Envelopes
       const waivers = yield* Waivers
@@ -64,10 +66,10 @@ describe("a second person", () => {
       assert.strictEqual(refused._tag, "SecondApproverRequired")
       assert.match(
         (refused as { readonly sentence?: string }).sentence ?? "",
-        /first seen after that may be the same person/
+        /first seen after that may be the same one/
       )
       yield* envelopes.publish(id, {}, ben)
-      const asked = yield* waivers.request(
+      const requested = yield* waivers.request(
         id,
         {
           rule_id: "large",
@@ -79,10 +81,10 @@ describe("a second person", () => {
       )
       yield* eraseLastSeen
       assert.strictEqual(
-        (yield* Effect.flip(waivers.grant(id, asked.id, yield* person("eve"))))._tag,
+        (yield* Effect.flip(waivers.grant(id, requested.id, yield* person("eve"))))._tag,
         "SecondApproverRequired"
       )
-      assert.strictEqual((yield* waivers.grant(id, asked.id, ben)).status, "granted")
+      assert.strictEqual((yield* waivers.grant(id, requested.id, ben)).status, "granted")
     }).pipe(Effect.provide(governorWorld()))
   )
 })

@@ -7,7 +7,7 @@ import type { Writer } from "../../foundation/writer.ts"
 import { PRINCIPALS } from "./plan-seen.ts"
 
 /** What is added to a refusal where only an erasure stands between the two. */
-export const ERASED_AUTHOR = "Who wrote it was erased, and whoever was first seen after that may be the same person."
+export const ERASED_AUTHOR = "Who wrote it was erased, and a person first seen after that may be the same one."
 
 /**
  * How who acts stands to those who began it. `perhaps_them`: the identity of one was erased, and who acts was first
@@ -18,10 +18,9 @@ export type SecondPerson = "one_of_them" | "perhaps_them" | "another"
 /**
  * Tells a second person from one that comes again.
  *
- * Whoever's identity was erased gets another pseudonym, so that two pseudonyms are two people only where both stood for
- * somebody at one time: else an administrator could write, erase
- * who wrote, and approve. Records tell that order, and are only read where an identity was erased. Where they cannot
- * tell it, nobody is another.
+ * A person whose identity was erased gets another pseudonym. So two pseudonyms are two people only where both stood for
+ * somebody at one time; otherwise an administrator could write, erase the author, and approve. Records give that order,
+ * and are only read where an identity was erased. Where they do not give it, nobody counts as another person.
  */
 export const secondPerson = Effect.fnUntraced(function* (
   storage: StorageApi,
@@ -34,7 +33,7 @@ export const secondPerson = Effect.fnUntraced(function* (
     const document = yield* storage.get(PRINCIPALS, author)
     if (document !== null && document.body["subject"] === null) erased.push(author)
   }
-  // Who has no pseudonym of ours is told apart by the host.
+  // A person without a pseudonym of ours is identified by the host.
   if (erased.length === 0 || (yield* storage.get(PRINCIPALS, id)) === null) return "another"
   const seen = yield* firstSeen(storage, [...erased, id])
   // Who was carried over by a recovery was seen before the first record here.

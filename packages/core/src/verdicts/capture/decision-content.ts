@@ -51,7 +51,7 @@ export function* decisionContent(
 }
 
 /**
- * The draft of a decision's record. Body and parts are made where they are asked for.
+ * The draft of a decision's record. Body and parts are made on first use.
  *
  * A thousand drafts wait for one another. Object and list literals that live that long the engine soon makes among its
  * old objects, where each keeps what it

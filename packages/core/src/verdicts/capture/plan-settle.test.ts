@@ -35,7 +35,7 @@ describe("settling", () => {
     assert.deepStrictEqual(Result.getOrThrow(plan({ status: "ok" })).puts, [])
   })
 
-  it("happens once a decision, whoever settles", () => {
+  it("happens once per decision, across all writers", () => {
     assert.deepInclude(record({ status: "ok" }).once, { scope: "settle", key: "dec_1" })
     assert.strictEqual(record({ status: "ok" }).once!.digest, record({ status: "ok" }, "usr_2").once!.digest)
     const digests = [

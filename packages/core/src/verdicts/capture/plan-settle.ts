@@ -8,7 +8,7 @@ import type { Writer } from "../../foundation/writer.ts"
 import { settlementContent } from "./decision-content.ts"
 import { contentRefusal } from "./plan-witness.ts"
 
-/** Scope of the settlements: a decision is settled once, whoever does it. */
+/** Scope of the settlements: a decision is settled once, across all writers. */
 export const SETTLE_SCOPE = "settle"
 
 /** Everything that settling needs to know. */
@@ -23,7 +23,7 @@ export interface SettleCommand {
 }
 
 /**
- * Decides what settling a decision would change: a second record, so that intent and outcome never look alike.
+ * Decides what settling a decision would change: a second record, so that intent and outcome are never confused.
  *
  * - Fails: `DecisionTooLarge`, `InvalidInput` as witnessing does.
  * - Spec: api "decisions, chain, evidence", POST /decisions/{id}/settle.

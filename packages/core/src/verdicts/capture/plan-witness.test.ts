@@ -71,7 +71,7 @@ describe("witnessing", () => {
     )
   })
 
-  it("says the same each time it is asked, body as text and as value", () => {
+  it("answers the same on each call, body as text and as value", () => {
     const record = only({ args: { b: 1 }, labels: null, result: "x", usage: { cost_micro_usd: 4 } })
     assert.deepStrictEqual(record.parts, record.parts)
     assert.deepStrictEqual(record.body, record.body)
@@ -86,7 +86,7 @@ describe("witnessing", () => {
     assert.deepInclude(only({}).once, { scope: "agt_1", key: "r1" })
   })
 
-  it("takes the same content for the same, whoever writes it, in whatever order its members came", () => {
+  it("has one digest for the same content, for any writer and any order of members", () => {
     const digest = only({ args: { a: 1, b: 2 } }).once!.digest
     assert.strictEqual(only({ args: { b: 2, a: 1 } }, "key_2").once!.digest, digest)
     assert.strictEqual(only({ args: { a: 1, b: 2 }, run_id: null }).once!.digest, digest)

@@ -80,7 +80,7 @@ const batchRefusal = (count: number): InvalidInput =>
     ]
   })
 
-/** One refusal for all that is wrong with the parts: sizes first, since they need no look at the content. */
+/** One refusal for all invalid parts: sizes first, since they do not depend on the content. */
 export const contentRefusal = (
   problems: ReadonlyArray<readonly [number, ContentProblem]>
 ): DecisionTooLarge | InvalidInput => {

@@ -1,4 +1,4 @@
-/** What a caller is told after a commit. */
+/** The answer to a caller after a commit. */
 import type { DecisionIn, ReceiptsOut } from "@flyball/contract"
 import { decisionId } from "@flyball/evidence"
 import { recordHash } from "../../foundation/record-hash.ts"

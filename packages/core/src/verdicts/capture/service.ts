@@ -224,8 +224,8 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
 }
 
 /**
- * Which drafts met a record of the same reference with other content. They are what a caller can act on, so they are
- * told before any other conflict.
+ * Which drafts met a record of the same reference with other content. A caller can act on these, so they are reported
+ * before any other conflict.
  */
 const reusedIndexes = (fault: StorageConflict | ReadFault): ReadonlyArray<number> =>
   fault._tag === "StorageConflict"

@@ -12,7 +12,7 @@ import type { Values } from "@flyball/envelope"
 
 /** An agent at one record. */
 export interface AgentThen {
-  /** Signals of the service, as far as they are told. */
+  /** Signals of the service, as far as they are known. */
   readonly server: Values
   readonly orgUnit: string
   /** Names of those that are not, and `org_unit` where that is not. */

@@ -11,7 +11,7 @@ import { decide, TIER_FLOOR } from "@flyball/envelope"
 import type { MeterReading, RecordedEvaluation, RecordedEvent, RecordedReading, Values } from "@flyball/envelope"
 
 /**
- * Evaluations that publishing looks at, newest first. Enough to see what changes; few enough that a governor does not
+ * Evaluations that publishing reads, newest first. Enough to see what changes; few enough that a governor does not
  * wait.
  */
 export const HISTORY_LIMIT = 5_000
@@ -152,7 +152,7 @@ const recorded = (
   evaluationId: string,
   body: JsonMap,
   signals: Values | null,
-  { orgUnit, server, unreported: untold }: AgentThen,
+  { orgUnit, server, unreported }: AgentThen,
   latches: ReadonlySet<string>,
   { ready }: Binding
 ): RecordedEvaluation => {
@@ -185,7 +185,7 @@ const recorded = (
     actor,
     signals,
     server,
-    untold,
+    unreported,
     latches,
     outcome: side.outcome,
     stoppedBy: stopping.has(side.matchedRule) ? side.matchedRule : null,
@@ -207,10 +207,9 @@ const recorded = (
 }
 
 /**
- * What a verdict tells of how many contributions a window held. Meters are looked at in their order, and the first that
- * is over decides where no halt and no denial by the tier floor did: so those
- * before it were not over, of those behind it nothing is known, and where no meter decided none was. Spec: `envelope/1`
- * section 11, step 7.
+ * How many contributions a window held, as far as a verdict implies it. Meters are checked in their order, and the
+ * first that is over decides where no halt and no denial by the tier floor did. So the meters before it were not over,
+ * those after it are unknown, and where no meter decided none was over. Spec: `envelope/1` section 11, step 7.
  */
 const countOf = (
   { matchedRule, outcome }: RecordedSide,

@@ -20,8 +20,8 @@ import type { Envelope } from "@flyball/envelope"
 import { readEnvelope, readWaiver, type Waiver } from "@flyball/envelope"
 
 /**
- * The one document that every change of what is in force puts anew: whoever decides expects it unchanged, also where
- * there is no envelope to expect.
+ * The one document that every change of what is in force writes: each evaluation expects it unchanged, also where there
+ * is no envelope to expect.
  */
 export const EPOCH = { collection: "bounds", id: "epoch" } as const
 

@@ -21,7 +21,7 @@ const world = () => governorWorld().pipe(Layer.provide(examiner))
 
 const of = (code: string, { findings }: LintOut): ReadonlyArray<EnvelopeFinding> =>
   findings.filter((finding) => finding.code === code)
-const notAsked = (code: string, { not_checked }: LintOut): string =>
+const notRequested = (code: string, { not_checked }: LintOut): string =>
   not_checked
     .filter((one) => one.code === code)
     .map(({ reason }) => reason)
@@ -104,10 +104,10 @@ describe("lint in the service", () => {
         assert.deepStrictEqual([of("W208", clean), clean.proved.includes("W208")], [[], true])
       }
       assert.strictEqual(
-        notAsked("W208", yield* (yield* drafted(refunds(), { max_single: { amount: 1, unit: "USD/100" } })).lint),
+        notRequested("W208", yield* (yield* drafted(refunds(), { max_single: { amount: 1, unit: "USD/100" } })).lint),
         "The blast radius bounds amount in USD/100, which is no signal of the envelope."
       )
-      assert.strictEqual(notAsked("W208", yield* (yield* drafted(refunds())).lint), "No blast radius was given.")
+      assert.strictEqual(notRequested("W208", yield* (yield* drafted(refunds())).lint), "No blast radius was given.")
     }).pipe(Effect.provide(world()))
   )
 
@@ -143,7 +143,7 @@ describe("lint in the service", () => {
       // Whose roles have other names, and who is owner, is for reviews to say.
       const treasury = yield* (yield* drafted(asking("treasury"), { b: 1 })).lint
       assert.deepStrictEqual([of("E108", treasury), treasury.proved.includes("E108")], [[], false])
-      assert.match(notAsked("E108", treasury), /as treasury cannot be known: the review module is not built yet/)
+      assert.match(notRequested("E108", treasury), /as treasury cannot be known: the review module is not built yet/)
       assert.lengthOf(of("E108", yield* (yield* drafted(asking("treasury", 0), { c: 1 })).lint), 1)
       assert.include((yield* (yield* drafted(refunds({ rules: [] }), { d: 1 })).lint).proved, "E108")
     }).pipe(Effect.provide(world()))
@@ -159,7 +159,7 @@ describe("lint in the service", () => {
   it.effect("W211: tools that were seen and that the envelope does not know", () =>
     Effect.gen(function* () {
       const { agentId, id, lint } = yield* drafted(refunds())
-      assert.strictEqual(notAsked("W211", yield* lint), "Which tools were seen was not given.")
+      assert.strictEqual(notRequested("W211", yield* lint), "Which tools were seen was not given.")
       yield* Envelopes.use((envelopes) => envelopes.publish(id, {}, ben))
       yield* Agents.use((agents) => agents.activate(agentId, ben))
       yield* Envelopes.use((envelopes) => envelopes.update(id, { envelope: refunds({ name: "next" }) }, ann))
@@ -182,10 +182,10 @@ describe("lint in the service", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("W210 is said not to be asked, and why", () =>
+  it.effect("W210 is reported as not checked, with the reason", () =>
     Effect.gen(function* () {
       const lint = yield* (yield* drafted(refunds())).lint
-      assert.match(notAsked("W210", lint), /the review module is not built yet/)
+      assert.match(notRequested("W210", lint), /the review module is not built yet/)
       assert.notInclude(lint.proved, "W210")
     }).pipe(Effect.provide(world()))
   )

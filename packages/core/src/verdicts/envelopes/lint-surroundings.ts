@@ -1,4 +1,4 @@
-/** What lint is told of the world, out of the store. */
+/** The surroundings that lint gets, read from the store. */
 import { readRecord } from "@flyball/evidence"
 import { Effect } from "effect"
 import type { StoredAgent } from "../../registry/agents/document.ts"
@@ -9,7 +9,7 @@ import { StorageCorrupt } from "../../storage/faults.ts"
 import type { ReadFault, StorageApi } from "../../storage/port.ts"
 import type { Surroundings } from "./examination/questions.ts"
 
-/** Decisions that are looked at for tools, newest first. */
+/** Decisions that are searched for tools, newest first. */
 const DECISIONS_SEEN = 1_000
 
 /** Tools that are named. */
@@ -37,8 +37,8 @@ export const lintSurroundings = Effect.fnUntraced(function* (
 })
 
 /**
- * Our own roles that the mapping gives somebody in one of these org units. Where nobody was mapped yet, whoever is
- * mapped first may have any.
+ * Our own roles that the mapping gives somebody in one of these org units. Before the first mapping, the first person
+ * mapped may get any role.
  */
 const grantable = Effect.fnUntraced(function* (
   storage: StorageApi,

@@ -173,7 +173,7 @@ describe("the gate of publication", () => {
     ],
     ["a longer notice", noticed(notice("pay", 1_000)), noticed(notice("pay", 1_001))],
     [
-      "the usual minute where a shorter notice was asked for",
+      "the usual minute where a shorter notice was requested",
       noticed(notice("pay", 1_000)),
       noticed(notice("pay", null))
     ],
@@ -281,7 +281,7 @@ describe("the gate of publication", () => {
             rules: [
               anything,
               {
-                id: "told",
+                id: "noticed",
                 outcome: "allow_with_notice",
                 when: [
                   { signal: "tool", nin: ["search"] },

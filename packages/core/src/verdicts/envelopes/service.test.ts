@@ -308,7 +308,7 @@ describe("an envelope", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("on trial is told beside the verdict, binds nobody and keeps its own meters", () =>
+  it.effect("on trial is reported beside the verdict, binds nobody and keeps its own meters", () =>
     Effect.gen(function* () {
       const envelopes = yield* Envelopes
       const { agentId, envelopeId } = yield* governedAgent()
@@ -443,13 +443,13 @@ describe("a waiver", () => {
       const waivers = yield* Waivers
       const envelopes = yield* Envelopes
       const { agentId, envelopeId } = yield* governedAgent()
-      const asked = {
+      const request = {
         rule_id: "large",
         unless: [{ signal: "amount", lte: 4_000 }],
         expires_at: "1970-01-02T00:00:00.000Z",
         reason: "The fair is on."
       }
-      const requested = yield* waivers.request(envelopeId, asked, ann)
+      const requested = yield* waivers.request(envelopeId, request, ann)
       assert.deepInclude(requested, { status: "requested", requested_by: ann.id, granted_by: null, version: 1 })
       const large = outcome(agentId, { tool: "refund", amount: 3_000 })
       assert.deepStrictEqual(yield* large, ["require_review", "large"])
@@ -465,7 +465,7 @@ describe("a waiver", () => {
         (yield* waivers.list(envelopeId)).map(({ status }) => status),
         ["expired"]
       )
-      const tomorrow = { ...asked, expires_at: "1970-01-03T00:00:00.000Z" }
+      const tomorrow = { ...request, expires_at: "1970-01-03T00:00:00.000Z" }
       for (const wrong of [
         { rule_id: "none" },
         { unless: [{ signal: "nothing", eq: 1 }] },
@@ -492,7 +492,7 @@ describe("a waiver", () => {
           rule_id: "large",
           unless: [{ signal: "amount", lte: 4_000 }],
           expires_at: "1970-01-02T00:00:00.000Z",
-          reason: "Ada asked."
+          reason: "Ada requested it."
         },
         ann
       )

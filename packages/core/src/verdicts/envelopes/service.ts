@@ -96,7 +96,7 @@ export interface EnvelopesApi {
   /** Oldest first. */
   readonly list: (query: EnvelopeListQuery, scope?: Scope) => Effect.Effect<ReadonlyArray<EnvelopeOut>, ReadFault>
   /**
-   * Says everything that is wrong or odd about the draft, or about another text in its place.
+   * Reports every error and warning of the draft, or of another text in its place.
    *
    * `asker` names who asks, here and below: each has a bounded number of questions under way, and they take turns.
    * Callers that are not named count as one.
@@ -108,7 +108,8 @@ export interface EnvelopesApi {
     asker?: string
   ) => Effect.Effect<LintOut, EnvelopeNotFound | ExaminationQueueFull | NothingToPublish | ReadFault>
   /**
-   * Puts the draft in force, or on trial, if it has no errors and whoever does it may. The backtest is run and kept.
+   * Puts the draft in force, or on trial, if it has no errors and the caller may publish it. The backtest is run and
+   * kept.
    */
   readonly publish: (
     id: string,
@@ -141,7 +142,7 @@ export interface EnvelopesApi {
     version: number,
     scope?: Scope
   ) => Effect.Effect<EnvelopeVersionOut, EnvelopeNotFound | EnvelopeVersionNotFound | ReadFault>
-  /** What one version changes against another. A version whose text was erased changes nothing that could be told. */
+  /** What one version changes against another. A version whose text was erased shows no changes. */
   readonly diff: (
     id: string,
     query: DiffQuery,
@@ -437,10 +438,10 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
               storage,
               Effect.gen(function* () {
                 const mode = input.mode ?? "enforced"
-                // Read first: whoever changes what is in force from here on makes the commit conflict.
+                // Read first: a change of what is in force from here on makes the commit conflict.
                 const epoch = yield* nextEpoch(storage)
                 const stored = yield* readStoredEnvelope(storage, id, scope)
-                // Whoever read one text must not approve another.
+                // A caller that read one text must not approve another.
                 if (
                   input.if_revision !== undefined &&
                   input.if_revision !== null &&

@@ -81,7 +81,7 @@ export const envelopeOut = ({ body, id, version }: StoredEnvelope): EnvelopeOut 
   created_at: formatInstant(idAtMs(id))
 })
 
-/** A version as the interface shows it: how it stands is told by its envelope. */
+/** A version as the interface shows it; its status comes from its envelope. */
 export const versionOut = (of: EnvelopeDocument, version: VersionDocument): EnvelopeVersionOut => ({
   envelope_id: version.envelopeId,
   version: version.version,

@@ -5,19 +5,18 @@ import { Result } from "effect"
 import { partBytes } from "../content/part-bytes.ts"
 import { TextBytes } from "../content/text-bytes.ts"
 import type { Writer } from "../../foundation/writer.ts"
-import { askedDigest, type Asked, type AskedInput } from "./plan-evaluation.ts"
+import { requestDigest, type RequestedEvaluation, type EvaluationInput } from "./plan-evaluation.ts"
 import { evaluationId, signalsOf } from "@flyball/rules"
 
 /**
- * Makes the part, the id and the digest of what is asked.
+ * Makes the part, the id and the digest of a request.
  *
- * Every member is read once, here, and what is decided on is read back from the bytes of the part: whatever a caller
- * does to its object while the call waits,
- * record and verdict speak of the same. Whoever evaluates again reads the same bytes in the same way.
+ * Every member is read once, here, and the verdict is decided on the bytes of the part. So record and verdict agree
+ * whatever a caller does to its object while the call waits. A replay reads the same bytes in the same way.
  *
  * - Fails: `InvalidInput` for signals that JSON cannot say, that are no object, or that are too large.
  */
-export const makeAsked = (
+export const makeRequestedEvaluation = (
   crypto: Crypto,
   originTag: Uint8Array,
   {
@@ -30,8 +29,8 @@ export const makeAsked = (
     signals
   }: EvaluationIn,
   { id }: Writer
-): Result.Result<Asked, InvalidInput> => {
-  const input: AskedInput = { action, action_digest, agent_id, approval_id, client_ref, run_id }
+): Result.Result<RequestedEvaluation, InvalidInput> => {
+  const input: EvaluationInput = { action, action_digest, agent_id, approval_id, client_ref, run_id }
   return inOneGo(partBytes(signals, new TextBytes(), SIGNALS_LIMIT_BYTES)).pipe(
     Result.mapError((problem) => invalid(problem._tag === "NotCanonical" ? problem.message : tooLarge)),
     Result.flatMap((signalsPart) =>
@@ -42,14 +41,14 @@ export const makeAsked = (
             input,
             signals: signalsOf(signalsPart),
             signalsPart,
-            digest: askedDigest(crypto, input, signalsPart),
+            digest: requestDigest(crypto, input, signalsPart),
             writer: { id }
           })
     )
   )
 }
 
-/** What has no exact form comes as bytes, whatever it is: the shape of the body could not look. */
+/** Content without an exact form arrives as bytes of any JSON type: the schema of the body could not check it. */
 const isObject = (json: Uint8Array): boolean => json[0] === 0x7b
 
 const noObject = (): InvalidInput =>

@@ -1,8 +1,8 @@
 /**
  * Evaluates many requests in one critical section: planned one after the other on one state, recorded in one commit.
  *
- * A crash before the commit leaves nothing; one after it leaves all, and whoever asks again under the same reference
- * gets the first answer.
+ * A crash before the commit leaves nothing; one after it leaves all, and a retry under the same reference gets the
+ * first answer.
  */
 import { type AgentNotFound, ClientRefReused, evaluationOutcomes } from "@flyball/contract"
 import { Effect } from "effect"
@@ -28,7 +28,13 @@ import type {
 import type { EvaluationStepsApi } from "./ports.ts"
 import { addLatches, LATCHES, readRun, type RunLatches, runPut } from "./latch-runs.ts"
 import { type MeterKeeper, METERS, windowPut } from "./meter-keeper.ts"
-import { type Asked, type EvaluationPlan, innermost, planEvaluation, type Windows } from "./plan-evaluation.ts"
+import {
+  type RequestedEvaluation,
+  type EvaluationPlan,
+  innermost,
+  planEvaluation,
+  type Windows
+} from "./plan-evaluation.ts"
 
 const evaluations = counterBy(
   "flyball_evaluations_total",
@@ -39,7 +45,7 @@ const evaluations = counterBy(
 
 /** One request, and who asks. */
 export interface Request {
-  readonly asked: Asked
+  readonly requested: RequestedEvaluation
   readonly scope: Scope
 }
 
@@ -48,7 +54,7 @@ export type Evaluated =
   | { readonly kind: "made"; readonly plan: EvaluationPlan; readonly inForce: InForce; readonly receipt: RecordReceipt }
   | { readonly kind: "again"; readonly seq: number }
   | { readonly kind: "refused"; readonly refusal: AgentNotFound | ClientRefReused }
-  /** It looks at meters, or came to since it was asked: it must wait in the line. */
+  /** It reads meters, or began to since it was requested: it must wait in the queue. */
   | { readonly kind: "line" }
 
 /**
@@ -151,7 +157,7 @@ const once = Effect.fnUntraced(function* (
   return requests.map(
     (request) =>
       answers.get(request) ??
-      answers.get(requests.find((other) => other.asked.evaluationId === request.asked.evaluationId)!)!
+      answers.get(requests.find((other) => other.requested.evaluationId === request.requested.evaluationId)!)!
   )
 })
 
@@ -165,17 +171,19 @@ const notYetMade = Effect.fnUntraced(function* (
   const reused = (): Evaluated => ({ kind: "refused", refusal: new ClientRefReused({ indexes: [0] }) })
   const first = new Map<string, Request>()
   for (const request of requests) {
-    const other = first.get(request.asked.evaluationId)
-    if (other === undefined) first.set(request.asked.evaluationId, request)
-    else if (other.asked.digest !== request.asked.digest) answers.set(request, reused())
+    const other = first.get(request.requested.evaluationId)
+    if (other === undefined) first.set(request.requested.evaluationId, request)
+    else if (other.requested.digest !== request.requested.digest) answers.set(request, reused())
   }
   const made = new Map((yield* storage.once(EVALUATION_SCOPE, [...first.keys()])).map((one) => [one.key, one]))
   return [...first.values()].filter((request) => {
-    const before = made.get(request.asked.evaluationId)
+    const before = made.get(request.requested.evaluationId)
     if (before !== undefined)
       answers.set(
         request,
-        before.digest === null || before.digest === request.asked.digest ? { kind: "again", seq: before.seq } : reused()
+        before.digest === null || before.digest === request.requested.digest
+          ? { kind: "again", seq: before.seq }
+          : reused()
       )
     return before === undefined
   })
@@ -190,7 +198,7 @@ const prepareAll = Effect.fnUntraced(function* (
   const prepared: Array<Prepared> = []
   const runs = new Map<string, RunLatches>()
   for (const request of requests) {
-    const { action_digest, agent_id, approval_id, run_id } = request.asked.input
+    const { action_digest, agent_id, approval_id, run_id } = request.requested.input
     const agent = yield* Effect.catchTag(readAgent(storage, agent_id, request.scope), "AgentNotFound", (refusal) =>
       Effect.sync(() => void answers.set(request, { kind: "refused", refusal }))
     )
@@ -242,7 +250,7 @@ const standingOf = ({ agent, approval, hasDrill, inForce, kill, run }: Prepared,
   latches: run?.set ?? noSet
 })
 
-/** Which meters and keys these evaluations look at: what they say on empty windows does not change that. */
+/** Which meters and keys these evaluations read: their values on empty windows do not change that. */
 const keysOf = (keeper: MeterKeeper, prepared: ReadonlyArray<Prepared>, asOf: AsOf): ReadonlySet<string> => {
   const keys = new Set<string>()
   const windowOf: Windows["windowOf"] = (trial, owner, meter, key) => {
@@ -252,11 +260,11 @@ const keysOf = (keeper: MeterKeeper, prepared: ReadonlyArray<Prepared>, asOf: As
   }
   for (const one of prepared)
     if (isMetered(one.inForce))
-      planEvaluation(one.request.asked, standingOf(one, asOf), { windowOf, state: () => ({ value: 0, count: 0 }) })
+      planEvaluation(one.request.requested, standingOf(one, asOf), { windowOf, state: () => ({ value: 0, count: 0 }) })
   return keys
 }
 
-/** Whether an evaluation under these would look at meters or latches, and so must be alone with them. */
+/** Whether an evaluation under these would read meters or latches, and so must be alone with them. */
 export const isMetered = ({ live, shadow }: InForce): boolean =>
   [live.ready, shadow?.ready ?? null].some((ready) => ready !== null && (ready.meters.length > 0 || hasLatches(ready)))
 
@@ -283,26 +291,26 @@ const planAll = (
     }
   }
   return prepared.map((one): Planned => {
-    const plan = planEvaluation(one.request.asked, standingOf(one, asOf), windows)
+    const plan = planEvaluation(one.request.requested, standingOf(one, asOf), windows)
     for (const { amount, window } of plan.reservations) {
       const more = added.get(window) ?? { value: 0, count: 0 }
       added.set(window, { value: more.value + amount, count: more.count + 1 })
     }
-    if (one.run !== null) addLatches(one.run, one.request.asked.evaluationId, plan.latches)
+    if (one.run !== null) addLatches(one.run, one.request.requested.evaluationId, plan.latches)
     return followed(steps, one, plan)
   })
 }
 
 /** A verdict with what follows from it. */
 const followed = (steps: EvaluationStepsApi, one: Prepared, plan: EvaluationPlan): Planned => {
-  const { asked } = one.request
+  const { requested } = one.request
   const { change, reviewId } = steps.follow({
-    evaluationId: asked.evaluationId,
+    evaluationId: requested.evaluationId,
     agentId: one.agent.id,
     outcome: plan.live.outcome,
     matchedRule: plan.live.matchedRule,
     envelopeId: innermost(plan.live.layers)?.envelopeId ?? null,
-    actionDigest: asked.input.action_digest ?? null
+    actionDigest: requested.input.action_digest ?? null
   })
   const record =
     reviewId === null ? plan.record : { ...plan.record, body: { ...plan.record.body, review_id: reviewId } }

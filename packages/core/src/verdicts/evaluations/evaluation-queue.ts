@@ -19,7 +19,7 @@ interface Waiting {
   readonly answer: (evaluated: Effect.Effect<Evaluated, ReadFault>) => void
 }
 
-/** Takes its turn in the line. Whoever stops waiting may have been evaluated all the same. */
+/** Waits for its turn in the queue. A caller that stops waiting may have been evaluated all the same. */
 export const evaluationQueue = Effect.map(Effect.context<never>(), (context) => (with_: Evaluating) => {
   let waiting: Array<Waiting> = []
   let isServing = false

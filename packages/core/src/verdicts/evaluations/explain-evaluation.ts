@@ -10,10 +10,9 @@ import { readSide, serverSignals, signalsOf } from "@flyball/rules"
  * Explains an evaluation. Its point is found again from its signals, its tier and its meters as recorded, and from what
  * the registry says of the agent today.
  *
- * `reason`: `least_restrictive`: it was allowed; `no_cell`: it ended before any rule was asked, or a meter was full;
- * `withheld`: what it depended on is not there any more, or is
- * otherwise now, so the same verdict cannot be found again; `none` and `partial`: no change of up to three things
- * helps, or the search was given up.
+ * `reason`: `least_restrictive`: it was allowed; `no_cell`: it ended before any rule was checked, or a meter was full;
+ * `withheld`: an input is missing or has changed, so the same verdict cannot be found again; `none` and `partial`: no
+ * change of up to three things helps, or the search was given up.
  */
 export const explainEvaluation = (
   record: EvaluationRecord,

@@ -36,8 +36,8 @@ export const firstWithin = Effect.fnUntraced(function* (
 })
 
 /**
- * Folds the next records from `from` on, on the way to `to`; answers how many there were, and the last one that needs
- * no more looking at. `before`: see {@link numberedBefore}.
+ * Folds the next records from `from` on, on the way to `to`; answers how many there were, and the last one that is
+ * finished. `before`: see {@link numberedBefore}.
  */
 export const foldPage = Effect.fnUntraced(function* (
   storage: StorageApi,

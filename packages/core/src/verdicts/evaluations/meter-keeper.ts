@@ -2,7 +2,7 @@
  * What this process knows of meters: the book of windows, folded from records as far as they go, and a small document
  * for each meter and key.
  *
- * The document is what makes two evaluations of one key meet: whoever adds to a window puts it, whoever only looks
+ * The document makes two evaluations of one key conflict: one that adds to a window writes it, one that only reads
  * expects it. Spec: design section 3, one clock per verdict; decision 0025.
  */
 import { portableCrypto, toHex, utf8 } from "@flyball/evidence"
@@ -48,7 +48,7 @@ export const windowPut = (
 
 /**
  * The look-up key of a meter and key. `owner` is the envelope it belongs to; it is drawn at random, so that the key
- * tells nothing to who does not have it.
+ * reveals nothing to anyone who does not have it.
  */
 export const meterKey = (trial: boolean, owner: string, meter: string, key: string): string =>
   toHex(portableCrypto.sha256(utf8(`flyball/v1 meter\0${trial ? "shadow" : "live"}\0${owner}\0${meter}\0${key}`)))
@@ -85,7 +85,7 @@ export const meterKeeper = (storage: StorageApi, carried: FoldCarried) => {
         book.forget(asOf.ms - horizonMs - CLOCK_STEP_MS)
       }
     }),
-    /** Folds what this process committed itself, where nobody wrote in between; else the next look finds it. */
+    /** Folds what this process committed itself, where nobody wrote in between; else the next read finds it. */
     committed: (
       records: ReadonlyArray<{ readonly kind: string; readonly body: JsonMap }>,
       receipts: ReadonlyArray<RecordReceipt>

@@ -45,7 +45,7 @@ describe("documents of meters that nothing was added to for long", () => {
       }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("stay where something is added while the sweep looks, and where it is not known since when", () => {
+  it.effect("stay where something is added while the sweep reads, and where it is not known since when", () => {
     let between: Effect.Effect<unknown, unknown> = Effect.void
     const wrap = (storage: StorageApi): StorageApi => ({
       ...storage,

@@ -3,9 +3,8 @@
  * envelope can have.
  *
  * Runs in every process, works in the one that holds the lease. Each step is a commit of its own that expects the
- * versions it saw: who adds to a window meanwhile
- * keeps it. An evaluation that looks at such a meter later draws a new window, which is as empty as the old one was.
- * Spec: decision 0025.
+ * versions it saw: an evaluation that adds to a window meanwhile keeps it. An evaluation that reads such a meter later
+ * draws a new window, which is as empty as the old one was. Spec: decision 0025.
  */
 import { toHex } from "@flyball/evidence"
 import { Cause, Effect, Layer } from "effect"
@@ -14,7 +13,7 @@ import { MAX_WINDOW_MS } from "@flyball/envelope"
 import { type ReadFault, Storage } from "../../storage/port.ts"
 import { METERS } from "./meter-keeper.ts"
 
-/** How often it looks. Unit: milliseconds. */
+/** How often it sweeps. Unit: milliseconds. */
 export const SWEEP_MS = 86_400_000
 /**
  * Beyond the longest window, for clocks that differ and settlements that put back an older time. Unit: milliseconds.
@@ -29,8 +28,8 @@ const STEP = 500
 const PAUSE_MS = 50
 
 /**
- * Deletes them all; answers how many. `mayGoOn` is asked before each step; where it answers no the rest is left to
- * whoever comes next.
+ * Deletes them all; answers how many. `mayGoOn` runs before each step; where it answers no the rest is left to the next
+ * sweep.
  */
 export const sweepMeters = Effect.fnUntraced(function* <E>(
   mayGoOn: Effect.Effect<boolean, E>
@@ -48,7 +47,7 @@ export const sweepMeters = Effect.fnUntraced(function* <E>(
         Effect.as(true),
         Effect.catchTag("StorageConflict", () => Effect.succeed(false))
       )
-      // One of them is used again: the next look leaves it out.
+      // One of them is used again: the next sweep leaves it out.
       if (isDone) count += deletes.length
     }
     if (page.length < STEP) return count
@@ -58,7 +57,7 @@ export const sweepMeters = Effect.fnUntraced(function* <E>(
   return count
 })
 
-/** Looks every day while its scope is open. */
+/** Sweeps every day while its scope is open. */
 export const meterSweep: Layer.Layer<never, never, Storage> = Layer.effectDiscard(
   Effect.gen(function* () {
     const storage = yield* Storage

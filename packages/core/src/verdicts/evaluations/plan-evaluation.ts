@@ -29,15 +29,15 @@ import type { Writer } from "../../foundation/writer.ts"
 import type { Reservation } from "@flyball/rules"
 
 /** What an agent asks, but for its signals. */
-export type AskedInput = Required<Omit<EvaluationIn, "signals">>
+export type EvaluationInput = Required<Omit<EvaluationIn, "signals">>
 
 /**
  * What an agent asks, made ready once: the value that is decided on, the bytes that are kept, and the digest of all of
  * it. Nothing in it is the caller's own object.
  */
-export interface Asked {
+export interface RequestedEvaluation {
   readonly evaluationId: string
-  readonly input: AskedInput
+  readonly input: EvaluationInput
   /** What the part says; null where it has no exact form. */
   readonly signals: unknown
   readonly signalsPart: Uint8Array
@@ -52,7 +52,7 @@ export interface Standing {
   readonly inForce: InForce
   readonly kill: KillState
   readonly approved: boolean
-  /** Whether a drill of the agent was attested so recently that it counts. Asked of agents at L4 alone. */
+  /** Whether a drill of the agent was attested so recently that it counts. Read for agents at L4 alone. */
   readonly hasDrill: boolean
   readonly latches: ReadonlySet<string>
 }
@@ -74,10 +74,9 @@ export interface EvaluationPlan {
 }
 
 /**
- * The digest of what was asked: the same again gets the first answer, other content under the same reference is
- * refused.
+ * The digest of a request: the same again gets the first answer, other content under the same reference is refused.
  */
-export const askedDigest = (crypto: Crypto, input: AskedInput, signalsPart: Uint8Array): string => {
+export const requestDigest = (crypto: Crypto, input: EvaluationInput, signalsPart: Uint8Array): string => {
   const { action, action_digest, agent_id, approval_id, client_ref, run_id } = input
   return contentDigest(
     crypto,
@@ -98,18 +97,18 @@ export const voidDigest = (crypto: Crypto, evaluationId: string): string =>
  * - Spec: document 1 section 2, Evaluation record; `envelope/1` section 11; decision 0025.
  */
 export const planEvaluation = (
-  asked: Asked,
+  requested: RequestedEvaluation,
   standing: Standing,
   windows: Windows,
   reviewId: string | null = null
 ): EvaluationPlan => {
   const { agent, approved, asOf, inForce, kill, latches: set } = standing
-  const { input } = asked
+  const { input } = requested
   const actingTier = effectiveTier(agent.body, {
     hasEnvelope: inForce.live.layers.length > 0,
     hasDrill: standing.hasDrill
   })
-  const action: Action = { signals: asked.signals, runId: input.run_id ?? null }
+  const action: Action = { signals: requested.signals, runId: input.run_id ?? null }
   const situation = {
     kill,
     agent: {
@@ -149,7 +148,7 @@ export const planEvaluation = (
     client_ref: input.client_ref,
     decided_by: "server",
     effective_tier: actingTier,
-    evaluation_id: asked.evaluationId,
+    evaluation_id: requested.evaluationId,
     latches: latches.length === 0 ? null : latches,
     mode: "enforced",
     review_id: reviewId,
@@ -158,7 +157,7 @@ export const planEvaluation = (
     shadow: shadow === null ? null : sideBody(shadow),
     tier: agent.body.autonomyTier,
     waivers: waiversOf(inForce.live),
-    writer: asked.writer.id
+    writer: requested.writer.id
   }) as JsonObject
   return {
     live,
@@ -169,10 +168,10 @@ export const planEvaluation = (
       kind: "evaluation.made",
       agentId: agent.id,
       body,
-      parts: partsOf(asked, decision),
-      once: { scope: EVALUATION_SCOPE, key: asked.evaluationId, digest: asked.digest }
+      parts: partsOf(requested, decision),
+      once: { scope: EVALUATION_SCOPE, key: requested.evaluationId, digest: requested.digest }
     },
-    events: denials(asked, agent.id, live)
+    events: denials(requested, agent.id, live)
   }
 }
 
@@ -187,7 +186,7 @@ const waiversOf = ({ layers }: Binding): ReadonlyArray<string> | null => {
   return ids.length === 0 ? null : ids
 }
 
-const partsOf = ({ input, signalsPart }: Asked, decision: Decision): ReadonlyArray<PartDraft> => {
+const partsOf = ({ input, signalsPart }: RequestedEvaluation, decision: Decision): ReadonlyArray<PartDraft> => {
   const advice = adviceOf(decision)
   return [
     ...(input.action === undefined || input.action === null
@@ -199,7 +198,7 @@ const partsOf = ({ input, signalsPart }: Asked, decision: Decision): ReadonlyArr
 }
 
 const denials = (
-  { evaluationId, writer }: Asked,
+  { evaluationId, writer }: RequestedEvaluation,
   agentId: string,
   { layers, matchedRule, outcome }: RecordedSide
 ): ReadonlyArray<EventDraft> => {

@@ -127,20 +127,23 @@ describe("evaluating", () => {
     Effect.gen(function* () {
       const evaluations = yield* Evaluations
       const { agentId } = yield* governedAgent()
-      const asked = { agent_id: agentId, client_ref: "once", signals: { tool: "refund", amount: 10 } }
-      const [first, twin] = yield* Effect.all([evaluations.evaluate(asked, key), evaluations.evaluate(asked, key)], {
-        concurrency: "unbounded"
-      })
+      const requested = { agent_id: agentId, client_ref: "once", signals: { tool: "refund", amount: 10 } }
+      const [first, twin] = yield* Effect.all(
+        [evaluations.evaluate(requested, key), evaluations.evaluate(requested, key)],
+        {
+          concurrency: "unbounded"
+        }
+      )
       assert.deepStrictEqual(twin, first)
       yield* TestClock.adjust(5_000)
       assert.deepStrictEqual(
-        yield* evaluations.evaluate({ ...asked, signals: { amount: 10, tool: "refund" } }, ben),
+        yield* evaluations.evaluate({ ...requested, signals: { amount: 10, tool: "refund" } }, ben),
         first
       )
       for (const other of [
-        { ...asked, signals: { tool: "refund", amount: 11 } },
-        { ...asked, run_id: "x" },
-        { ...asked, action: "x" }
+        { ...requested, signals: { tool: "refund", amount: 11 } },
+        { ...requested, run_id: "x" },
+        { ...requested, action: "x" }
       ])
         assert.strictEqual(yield* tag(evaluations.evaluate(other, key)), "ClientRefReused")
       assert.strictEqual((yield* ask(agentId, { tool: "refund", amount: 0 })).meters[0]!.value, 10)
@@ -341,7 +344,7 @@ describe("evaluating", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("records and checks the settlement as it was when asked, whatever the caller does to it", () =>
+  it.effect("records and checks the settlement as it was at the call, whatever the caller does to it", () =>
     Effect.gen(function* () {
       const capture = yield* Capture
       const { agentId } = yield* governedAgent()

@@ -29,7 +29,7 @@ import { everyUnit, type Scope } from "../../foundation/scope.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
 import { RetiredStores } from "../../storage/retirement.ts"
 import type { Writer } from "../../foundation/writer.ts"
-import { makeAsked } from "./asking.ts"
+import { makeRequestedEvaluation } from "./asking.ts"
 import { foldCarried } from "./carried-meters.ts"
 import { evaluateBatch, type Evaluated, isMetered, type Request } from "./evaluate-batch.ts"
 import { type EvaluationRecord, evaluationOut } from "./evaluation-out.ts"
@@ -145,12 +145,12 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
       return Evaluations.of({
         evaluate: Effect.fnUntraced(function* (input, writer, scope = everyUnit) {
           const request: Request = {
-            asked: yield* Effect.fromResult(makeAsked(crypto, originTag, input, writer)),
+            requested: yield* Effect.fromResult(makeRequestedEvaluation(crypto, originTag, input, writer)),
             scope
           }
-          // Here too, because what was evaluated before, or is asked twice at once, is answered without looking at its
-          // agent.
-          const { agent_id: agentId } = request.asked.input
+          // Here too, because an evaluation that was made before, or is requested twice at once, is answered without
+          // reading its agent.
+          const { agent_id: agentId } = request.requested.input
           if (scope.orgUnits !== "*") yield* readAgent(storage, agentId, scope)
           // Only what meters or latches make depend on what was evaluated before waits in line. The line answers others
           // as well: an old guess costs a wait and nothing else.

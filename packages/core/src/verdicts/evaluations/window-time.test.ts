@@ -25,7 +25,7 @@ describe("an evaluation whose window demands a later time than the clock says", 
       const { agentId, envelopeId } = yield* governedAgent()
       const waivers = yield* Waivers
       const { ms } = yield* Storage.use((storage) => storage.asOf)
-      const asked = yield* waivers.request(
+      const requested = yield* waivers.request(
         envelopeId,
         {
           rule_id: "large",
@@ -35,7 +35,7 @@ describe("an evaluation whose window demands a later time than the clock says", 
         },
         ann
       )
-      yield* waivers.grant(envelopeId, asked.id, ben)
+      yield* waivers.grant(envelopeId, requested.id, ben)
       const before = yield* ask(agentId, { tool: "refund", amount: 2_500 })
       yield* TestClock.adjust(60_000)
       const last = yield* ask(agentId, { tool: "refund", amount: 100 })

@@ -1,4 +1,4 @@
-/** Plans what is done with a waiver: asked for by one person, granted by another. Pure. */
+/** Plans the acts of a waiver: requested by one person, granted by another. Pure. */
 import { SecondApproverRequired, WaiverNotOpen, type WaiverOut } from "@flyball/contract"
 import { canonicalBytes, formatInstant } from "@flyball/evidence"
 import { Result } from "effect"
@@ -26,11 +26,11 @@ export interface WaiverPlan {
  */
 export const planRequest = (
   id: string,
-  asked: Pick<WaiverDocument, "envelopeId" | "expiresAtMs" | "reason" | "ruleId" | "unless" | "version">,
+  requested: Pick<WaiverDocument, "envelopeId" | "expiresAtMs" | "reason" | "ruleId" | "unless" | "version">,
   agentId: string | null,
   writer: Writer
 ): WaiverPlan => {
-  const waiver: WaiverDocument = { ...asked, requestedBy: writer.id, grantedBy: null, status: "requested" }
+  const waiver: WaiverDocument = { ...requested, requestedBy: writer.id, grantedBy: null, status: "requested" }
   return {
     waiver,
     change: {
@@ -51,9 +51,9 @@ export const planRequest = (
  * Decides what granting a waiver would change.
  *
  * - Unit: `nowMs` in milliseconds since 1970 UTC. `live`: the version in force; null: none. `person`: how the writer
- *   stands to who asked.
+ *   relates to the requester.
  * - Fails: `WaiverNotOpen` where it was granted or erased, its time is past or its version is not in force;
- *   `SecondApproverRequired` where whoever asked for it, or may have, grants it.
+ *   `SecondApproverRequired` where the person who requested it, or may have, grants it.
  */
 export const planGrant = (
   { body, id, version }: StoredWaiver,

@@ -70,7 +70,7 @@ describe("waivers beside each other", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("end within 90 days, and what was asked for instead is said", () =>
+  it.effect("end within 90 days, and a refusal names the requested time", () =>
     Effect.gen(function* () {
       const { envelopeId } = yield* governedAgent()
       for (const expiresAt of ["1970-01-01T00:00:00.000Z", "1970-04-01T00:00:00.001Z"]) {

@@ -49,7 +49,7 @@ export interface WaiversApi {
     writer: Writer,
     scope?: Scope
   ) => Effect.Effect<WaiverOut, EnvelopeNotFound | EnvelopeNotInForce | InvalidInput | ReadFault>
-  /** Grants one that somebody else asked for. */
+  /** Grants a waiver that another person requested. */
   readonly grant: (
     envelopeId: string,
     waiverId: string,

@@ -43,7 +43,7 @@ const checkStep = (
   axis: number,
   lower: Step,
   upper: Step,
-  told: Set<string>
+  reported: Set<string>
 ): void => {
   const { find, model } = inspection
   const { compiled, ofLayer } = model
@@ -54,23 +54,23 @@ const checkStep = (
   const only = (here: Step, there: Step): ReadonlyArray<number> =>
     membersOf(here.boxes.map((word, place) => word & ~there.boxes[place]! & model.grid.all[place]!))
   const ruleOf = compiled.rules.flatMap(({ boxes }, rule) => boxes.map(() => rule))
-  const look = (
+  const visit = (
     key: string,
     rules: ReadonlyArray<number>,
     within: number,
     avoid: Bits,
     need: ReadonlyArray<Bits>
   ): void => {
-    if (told.has(key)) return
+    if (reported.has(key)) return
     const found = find("E104", rules, { within: bitsOf(flat.grid.words, [within]), avoid, need }, flat)
     if (found === null) return
-    told.add(key)
+    reported.add(key)
     tell(inspection, found.with(axis, lower.run.to), found.with(axis, upper.run.from), axis)
   }
   for (const box of only(upper, lower)) {
     const rule = ruleOf[box]!
     const laxer = laxerThan(model, severityOf(compiled.rules[rule]!.outcome))
-    look(`rule ${rule}`, [rule], box, at(lower)(laxer.avoid), laxer.need.map(at(lower)))
+    visit(`rule ${rule}`, [rule], box, at(lower)(laxer.avoid), laxer.need.map(at(lower)))
   }
   compiled.otherwise.forEach((outcome, layer) => {
     if (outcome === null) return
@@ -79,7 +79,7 @@ const checkStep = (
     const avoid = at(lower)(laxer.avoid).map((word, place) => word | spoken[place]!)
     for (const box of only(lower, upper)) {
       if (compiled.rules[ruleOf[box]!]!.layer === layer)
-        look(`default ${layer}`, [], box, avoid, laxer.need.map(at(lower)))
+        visit(`default ${layer}`, [], box, avoid, laxer.need.map(at(lower)))
     }
   })
 }

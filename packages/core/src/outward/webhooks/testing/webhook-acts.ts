@@ -15,7 +15,7 @@ export const DAY_MS = 86_400_000
 /** Delivers what the bell or its own clock tells it of: its poll is too far off to help in a test. */
 export const engine = deliveryEngine({ pollMs: 30 * DAY_MS })
 
-/** A webhook that wants registrations, unless told otherwise. */
+/** A webhook that wants registrations by default. */
 export const created = (more: Partial<WebhookCreate> = {}) =>
   Webhooks.use((webhooks) =>
     webhooks.create({ url: "https://hooks.example/in", events: ["agent.registered"], ...more }, systemHost)

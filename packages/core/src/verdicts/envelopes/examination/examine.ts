@@ -66,7 +66,7 @@ export const fit = (json: unknown, { inner, meterUnits = [], outer }: Surroundin
   return { fitted: floored.combination === null ? null : { envelope, floored: floored.combination }, findings: all }
 }
 
-/** Signals that the service is asked to say and cannot: each evaluation would be denied. */
+/** Server signals that the service cannot provide: each evaluation would be denied. */
 const unknownToServer = ({ signals }: Envelope): ReadonlyArray<Finding> =>
   signals.flatMap(({ name, source }) =>
     source !== "server" || serverSignalNames.includes(name)

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { ExaminerQueue, type LaneName, MAX_PER_PRINCIPAL } from "./examiner-queue.ts"
 
-/** A queue whose questions end when they are told to, and the names of those that began, in their order. */
+/** A queue whose questions end on command, and the names of those that began, in their order. */
 const given = () => {
   const queue = new ExaminerQueue()
   const began: Array<string> = []
@@ -15,8 +15,8 @@ const given = () => {
       Effect.sync(() => void began.push(name)),
       Effect.as(Deferred.await(gate), name)
     )
-    const asked = queue.admit(lane, principal, (inTurn) => inTurn(question))
-    const fiber = yield* Effect.forkChild(asked, { startImmediately: true })
+    const requested = queue.admit(lane, principal, (inTurn) => inTurn(question))
+    const fiber = yield* Effect.forkChild(requested, { startImmediately: true })
     yield* settled
     return fiber
   })
@@ -132,8 +132,8 @@ describe("the queue before the examiner", () => {
           queue.admit(lane, "a", () => Effect.never),
           { startImmediately: true }
         )
-        const asked = queue.admit(lane, "a", (inTurn) => Effect.andThen(inTurn(Effect.void), Effect.never))
-        yield* Effect.forkChild(asked, { startImmediately: true })
+        const requested = queue.admit(lane, "a", (inTurn) => Effect.andThen(inTurn(Effect.void), Effect.never))
+        yield* Effect.forkChild(requested, { startImmediately: true })
       }
       yield* settled
       yield* ask("question", "b")

@@ -16,13 +16,13 @@ describe("questions about envelopes", () => {
   it.effect(
     "and their answers survive being written as JSON, history with meters, latches and outcomes among them",
     () => {
-      const asked: Array<string> = []
+      const requested: Array<string> = []
       const examiner: ExaminerApi = {
         ask: (kind, about) =>
           Effect.sync(() => {
             const here = answer({ kind, about }, inPlaceLimits)
             assert.deepStrictEqual(throughJson(answer({ kind, about: throughJson(about) }, inPlaceLimits)), here)
-            asked.push(kind)
+            requested.push(kind)
             return here
           })
       }
@@ -59,7 +59,7 @@ describe("questions about envelopes", () => {
         assert.strictEqual((yield* envelopes.diff(envelopeId, {})).history_total, 4)
         for (const meters of ["recorded", "counterfactual"] as const)
           assert.deepInclude(yield* envelopes.backtest(envelopeId, { meters }), { meters, total: 4 })
-        assert.deepStrictEqual([...new Set(asked)].sort(), ["backtest", "diff", "lint", "publish"])
+        assert.deepStrictEqual([...new Set(requested)].sort(), ["backtest", "diff", "lint", "publish"])
       }).pipe(Effect.provide(governorWorld().pipe(Layer.provide(Layer.succeed(Examiner, examiner)))))
     }
   )

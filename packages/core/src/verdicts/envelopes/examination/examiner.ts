@@ -1,4 +1,4 @@
-/** The port of whoever answers questions about envelopes. */
+/** The port that answers questions about envelopes. */
 import { Context, Effect } from "effect"
 import { answer } from "./answer.ts"
 import { type Answers, inPlaceLimits, type Kind, type Questions } from "./questions.ts"

@@ -1,6 +1,6 @@
 /**
- * What lint is told of the world around an envelope: out of the agents it is for, of who has which role, and of what
- * was seen.
+ * The surroundings that lint needs to know of an envelope: the agents it is for, the roles that people have, and the
+ * tools that were seen.
  */
 import { strongestFirst } from "@flyball/rules"
 import type { History } from "../history.ts"
@@ -9,8 +9,8 @@ import { blastBounds } from "./blast-bounds.ts"
 import type { Surroundings } from "./questions.ts"
 
 /**
- * The facts. What no module knows yet is said to be so; what is not there is left out, and lint says that it was not
- * asked.
+ * The facts. What no module knows yet is marked as such. What is missing is left out, and lint reports that it was not
+ * checked.
  */
 export const factsAround = (
   { blastRadii, grantable, toolsSeen }: Surroundings,

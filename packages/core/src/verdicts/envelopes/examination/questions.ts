@@ -1,6 +1,6 @@
 /**
- * What is asked about envelopes before they are published, and what is answered: plain JSON, so that somebody else than
- * the host's own thread can answer.
+ * Questions about envelopes before they are published, with their answers: plain JSON, so that another thread than the
+ * host's can answer.
  *
  * Spec: api.md "bounded autonomy", lint, diff, publish and backtest; decision 0029.
  */
@@ -71,7 +71,7 @@ export interface Answers {
   }
 }
 
-/** What can be asked. */
+/** The kinds of questions. */
 export type Kind = keyof Questions
 
 export type { Limits }

@@ -5,7 +5,7 @@ import { StorageUnavailable } from "../../storage/faults.ts"
 import type { StorageApi } from "../../storage/port.ts"
 import { deliveryEngine } from "./delivery-engine.ts"
 import { outside, settle, webhookWorld } from "./testing/webhook-world.ts"
-import { TOLD_AGAIN_MS, logRarely } from "./log-rarely.ts"
+import { LOG_AGAIN_MS, logRarely } from "./log-rarely.ts"
 
 const listening = () => {
   const said: Array<string> = []
@@ -17,14 +17,14 @@ const listening = () => {
   }
 }
 
-describe("a fault that comes with every look", () => {
-  it.effect("is told at the first, after ten minutes, when its cause is another one, and when it is over", () => {
+describe("a fault that comes with every poll", () => {
+  it.effect("is logged at first, after ten minutes, when its cause is another one, and when it is over", () => {
     const { logger, said } = listening()
     return Effect.gen(function* () {
       const { over, reported } = logRarely("It failed.", "It works.")
       const failed = (reason: string) => reported(Cause.fail(new Error(reason)))
       yield* over
-      for (let second = 0; second <= TOLD_AGAIN_MS / 1_000; second++)
+      for (let second = 0; second <= LOG_AGAIN_MS / 1_000; second++)
         yield* Effect.andThen(failed("away"), TestClock.adjust(1_000))
       yield* failed("full")
       yield* over
@@ -54,10 +54,10 @@ describe("a fault that comes with every look", () => {
       }
     })
     return Effect.gen(function* () {
-      const look = Effect.andThen(TestClock.adjust(1_000), settle)
-      yield* Effect.andThen(settle, Effect.repeat(look, { times: 9 }))
+      const tick = Effect.andThen(TestClock.adjust(1_000), settle)
+      yield* Effect.andThen(settle, Effect.repeat(tick, { times: 9 }))
       away = false
-      yield* Effect.andThen(look, look)
+      yield* Effect.andThen(tick, tick)
       assert.deepStrictEqual(said, [
         "Error What webhooks are owed could not be claimed; the engine tries again.",
         "Info What webhooks are owed is claimed again."
