@@ -12,7 +12,9 @@ export type {
   IdentityInput,
   OrphanInfo,
   OwnerInput,
-  Tier
+  Tier,
+  TimelineEntryInfo,
+  TimelineFilter
 } from "./governor/clients/agents-client-types.ts"
 export type {
   AttemptErrorInfo,

@@ -47,6 +47,10 @@ describe("the plain types of the governor", () => {
     fits<Given<Omit<Hooks.WebhookInput, "events">>, Omit<Contract.WebhookCreate, "events">>()
     fits<keyof Contract.WebhookCreate, keyof Hooks.WebhookInput>()
     fits<Given<Agents.AgentFilter>, Contract.AgentListQuery>()
+    fits<Given<Agents.TimelineFilter>, Contract.TimelineQuery>()
+    fits<keyof Contract.TimelineQuery, keyof Agents.TimelineFilter>()
+    fits<Contract.TimelineEntry, Agents.TimelineEntryInfo>()
+    fits<Agents.TimelineEntryInfo, Contract.TimelineEntry>()
     fits<Given<Decisions.DecisionFilter>, Contract.DecisionListQuery>()
     fits<Given<Chain.RecordFilter>, Contract.RecordsQuery>()
     // … and nothing that the contract takes is missing.

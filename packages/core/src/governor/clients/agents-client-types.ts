@@ -152,6 +152,30 @@ export interface AgentFilter {
   readonly after?: string | undefined
 }
 
+/** Which entries of a timeline to list, newest first. */
+export interface TimelineFilter {
+  /** 1 to 1,000, default 100. */
+  readonly limit?: number | undefined
+  /** Seq of the last entry seen. */
+  readonly before?: number | undefined
+}
+
+/** One record about an agent. `summary` is a sentence for people: match on `kind` instead. */
+export interface TimelineEntryInfo {
+  readonly seq: number
+  readonly record_hash: string
+  readonly recorded_at: string
+  readonly kind: string
+  /** Id of the principal that wrote the record; null where it names none. */
+  readonly actor: string | null
+  readonly summary: string
+  /** What the record refers to. A record is named by its seq. */
+  readonly references: ReadonlyArray<{
+    readonly type: "decision" | "envelope" | "evaluation" | "provenance" | "record" | "run" | "waiver"
+    readonly id: string
+  }>
+}
+
 /**
  * The registry. Every act on an agent is one record, and answers the agent after it; one that its status does not take
  * is refused with `invalid_transition`.
@@ -165,6 +189,8 @@ export interface AgentsClient {
   list(filter?: AgentFilter, options?: CallOptions): Promise<ReadonlyArray<AgentInfo>>
   /** Agents that nobody answers for. */
   orphans(options?: CallOptions): Promise<ReadonlyArray<OrphanInfo>>
+  /** What happened to an agent, newest first: one entry for each of its records. It holds nothing of a part. */
+  timeline(id: string, filter?: TimelineFilter, options?: CallOptions): Promise<ReadonlyArray<TimelineEntryInfo>>
   update(id: string, change: AgentChange, options?: ActOptions): Promise<AgentInfo>
   /** Lets an agent act, if it has what its tier needs; else `tier_gate_unmet`. */
   activate(id: string, options?: ActOptions): Promise<AgentInfo>

@@ -15,9 +15,12 @@ import {
   decodeIdentity,
   decodeRecertify,
   decodeSuspend,
-  decodeTransfer
+  decodeTransfer,
+  query
 } from "./input.ts"
-import type { Decoder } from "@flyball/contract"
+import { decode, type Decoder, TimelineQuery } from "@flyball/contract"
+
+const decodeTimelineFilter = query(decode(TimelineQuery))
 
 /** The registry over a door. */
 export const agentsClient = (client: Client, own: Writer): AgentsClient => agentsOver(client, acting(client, own))
@@ -49,6 +52,11 @@ const agentsOver = ({ run }: Client, act: Acting): AgentsClient => ({
   orphans: (options) =>
     run(
       Agents.use((agents) => agents.orphans()),
+      options
+    ),
+  timeline: (id, filter = {}, options) =>
+    run(
+      Effect.flatMap(decodeTimelineFilter(filter), (page) => Agents.use((agents) => agents.timeline(id, page))),
       options
     ),
   update: (id, change, options) =>

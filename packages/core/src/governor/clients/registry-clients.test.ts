@@ -30,6 +30,46 @@ const ann = { writer: "system:ann" }
 const model = { provider: "acme", name: "large", version: "4" }
 const admins = { match: { claim: "groups", value: "platform" }, role: "admin", org_unit: "*" } as const
 
+describe("the timeline of an agent through the client", () => {
+  it("comes newest first, page by page, with the writer of each act", async () => {
+    const { agent } = await governor.agents.register({ name: "courier", org_unit: "ops" })
+    await governor.agents.suspend(agent.id, { reason: "It paid twice." }, ann)
+    const [last, first, ...more] = await governor.agents.timeline(agent.id)
+    assert.deepStrictEqual(more, [])
+    assert.deepInclude(last, { kind: "agent.suspended", actor: "system:ann", summary: "Suspended: on request." })
+    assert.deepInclude(first, { kind: "agent.registered", references: [] })
+    assert.deepStrictEqual(await governor.agents.timeline(agent.id, { limit: 1, before: undefined }), [last!])
+    assert.deepStrictEqual(await governor.agents.timeline(agent.id, { before: last!.seq }), [first!])
+  })
+
+  it("is refused with codes", async () => {
+    const { agent } = await governor.agents.register({ name: "courier", org_unit: "ops" })
+    const agents = untyped(governor.agents)
+    assert.deepStrictEqual(
+      await Promise.all(
+        [
+          agents["timeline"]!(`agt_${"0".repeat(26)}`),
+          agents["timeline"]!(5),
+          agents["timeline"]!(agent.id, { before: "x" }),
+          agents["timeline"]!(agent.id, { before: -1 }),
+          agents["timeline"]!(agent.id, { limit: 0 }),
+          agents["timeline"]!(agent.id, { limit: 1_001 }),
+          agents["timeline"]!(agent.id, null)
+        ].map(refused)
+      ),
+      [
+        "agent_not_found",
+        "invalid_input path.0 string_type",
+        "invalid_input query.before int_parsing",
+        "invalid_input query.before greater_than_equal",
+        "invalid_input query.limit greater_than_equal",
+        "invalid_input query.limit less_than_equal",
+        "invalid_input query dict_type"
+      ]
+    )
+  })
+})
+
 describe("models through the plain door", () => {
   it("are registered, changed and listed, each act a record of who did it", async () => {
     const made = await governor.models.create({ ...model, price: { input_micro_usd_per_mtok: 3 } }, ann)
