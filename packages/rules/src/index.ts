@@ -18,6 +18,7 @@ export {
   erasedIdentity,
   erasedProfile,
   noOwner,
+  profileMembers,
   type SuspendedReason
 } from "./agents/document.ts"
 export { dueSuspension } from "./agents/due.ts"
@@ -92,6 +93,7 @@ export type { PrincipalDocument } from "./principals/document.ts"
 export { identityDigest } from "./principals/identity-digest.ts"
 export { erasedProvenance, type ProvenanceDocument } from "./provenance/document.ts"
 export { PROVENANCE } from "./provenance/fold.ts"
+export { readMembers, wireName, writeMembers } from "./records/part-members.ts"
 export type { Difference, ExpectedDocument, Json, JsonMap, PartContent, ReplayRecord } from "./records/record.ts"
 export { catalogueDifference } from "./replay/catalogue.ts"
 export { compareDocument } from "./replay/compare.ts"

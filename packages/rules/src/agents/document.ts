@@ -1,19 +1,14 @@
 /** The agent as state: what the document holds, and what erasing a part leaves of it. */
 
 import { sourceWord } from "../identity/sources.ts"
-
-/** A JSON object that a caller sent. */
-type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [name: string]: Json }
+import { namesOf } from "../records/part-members.ts"
+import type { Json } from "../records/record.ts"
 
 /** How much an agent may do by itself. Spec: document 1 section 3. */
 export type AutonomyTier = "L0" | "L1" | "L2" | "L3" | "L4"
 
-/**
- * An agent's document. When it was created is told by its id, which begins with the time.
- *
- * Spec: document 1 section 2, `AgentOut`; the members beyond it are in api "Conventions".
- */
-export type AgentDocument = {
+/** What an agent is called and described by: the members of the part `profile`. */
+export type AgentProfile = {
   /** The agent's id once the profile was erased. */
   readonly name: string
   readonly description: string | null
@@ -25,54 +20,7 @@ export type AgentDocument = {
   readonly modelIds: ReadonlyArray<string>
   readonly labels: { readonly [name: string]: Json }
   readonly blastRadius: { readonly [name: string]: Json }
-  readonly ownerName: string | null
-  readonly ownerEmail: string | null
-  readonly autonomyTier: AutonomyTier
-  readonly riskClass: string
-  readonly status: "draft" | "active" | "suspended" | "decommissioned"
-  readonly recertDueAtMs: number | null
-  // What follows is there only when it says something: documents written before these members existed are whole.
-  readonly decommissionedAtMs?: number
-  /** While suspended: why. */
-  readonly suspendedReason?: SuspendedReason
-  /** When the owner was taken away. An agent that never had one is an orphan since it was made, without this member. */
-  readonly orphanedAtMs?: number
-  /** False: the owner lacks a name or an e-mail address, and a record says so. */
-  readonly ownerComplete?: false
-  /** What was attested last. Absent until something was. */
-  readonly identityVerified?: boolean
-  /** One of the words of `identity/rules/sources.ts`, or a caller's own. */
-  readonly identitySource?: string
-  /** Null once the part `identity` was erased. */
-  readonly identityRef?: string | null
 }
-
-/** Why an agent is suspended. Spec: design section 5. */
-export type SuspendedReason = "manual" | "orphan_grace" | "recert_overdue" | "breaker" | "kill"
-
-/** Members that come from the part `profile`. */
-export const profileMembers = [
-  "name",
-  "description",
-  "orgUnit",
-  "purpose",
-  "agentVersion",
-  "framework",
-  "modelIds",
-  "labels",
-  "blastRadius"
-] as const
-
-/** Members that come from the part `owner`. */
-export const ownerMembers = ["ownerName", "ownerEmail"] as const
-
-/** Members that come from the part `identity`. */
-export const identityMembers = ["identitySource", "identityRef"] as const
-
-/** What an agent is called and described by. */
-export type AgentProfile = Pick<AgentDocument, (typeof profileMembers)[number]>
-/** Who answers for an agent. */
-export type AgentOwner = Pick<AgentDocument, (typeof ownerMembers)[number]>
 
 /** A profile after its part was erased: the name must stay unique, so it becomes the id. */
 export const erasedProfile = (agentId: string): AgentProfile => ({
@@ -87,11 +35,56 @@ export const erasedProfile = (agentId: string): AgentProfile => ({
   blastRadius: {}
 })
 
+/** Who answers for an agent: the members of the part `owner`. */
+export type AgentOwner = {
+  readonly ownerName: string | null
+  readonly ownerEmail: string | null
+}
+
+/** No owner: none was given, or the part was erased. */
+export const noOwner: AgentOwner = { ownerName: null, ownerEmail: null }
+
+/**
+ * An agent's document. Its id begins with the time of its creation.
+ *
+ * Spec: document 1 section 2, `AgentOut`; the members beyond it are in api "Conventions".
+ */
+export type AgentDocument = AgentProfile &
+  AgentOwner & {
+    readonly autonomyTier: AutonomyTier
+    readonly riskClass: string
+    readonly status: "draft" | "active" | "suspended" | "decommissioned"
+    readonly recertDueAtMs: number | null
+    // What follows is there only when it says something: documents written before these members existed are whole.
+    readonly decommissionedAtMs?: number
+    /** While suspended: why. */
+    readonly suspendedReason?: SuspendedReason
+    /** When the owner was taken away. An agent that never had one is an orphan since it was made, without this member. */
+    readonly orphanedAtMs?: number
+    /** False: the owner lacks a name or an e-mail address, and a record says so. */
+    readonly ownerComplete?: false
+    /** What was attested last. Absent until something was. */
+    readonly identityVerified?: boolean
+    /** One of the words of `identity/rules/sources.ts`, or a caller's own. */
+    readonly identitySource?: string
+    /** Null once the part `identity` was erased. */
+    readonly identityRef?: string | null
+  }
+
+/** Why an agent is suspended. Spec: design section 5. */
+export type SuspendedReason = "manual" | "orphan_grace" | "recert_overdue" | "breaker" | "kill"
+
+/** Members that come from the part `profile`. */
+export const profileMembers = namesOf(erasedProfile(""))
+
+/** Members that come from the part `owner`. */
+export const ownerMembers = namesOf(noOwner)
+
+/** Members that come from the part `identity`. */
+export const identityMembers = ["identitySource", "identityRef"] as const
+
 /** What is left of an identity whose part was erased: the word that the record's body has for its source. */
 export const erasedIdentity = (source: string): { readonly identitySource: string; readonly identityRef: null } => ({
   identitySource: sourceWord(source),
   identityRef: null
 })
-
-/** No owner: none was given, or the part was erased. */
-export const noOwner: AgentOwner = { ownerName: null, ownerEmail: null }

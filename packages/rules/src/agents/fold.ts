@@ -1,9 +1,9 @@
 /** Folds an agent's records into the document they say there is. */
 import { parseInstant } from "@flyball/evidence"
 import { partMembers } from "../records/part-json.ts"
+import { readMembers } from "../records/part-members.ts"
 import type { ExpectedDocument, Json, JsonMap, ReplayRecord } from "../records/record.ts"
 import {
-  type AgentOwner,
   type AgentProfile,
   erasedIdentity,
   erasedProfile,
@@ -100,7 +100,8 @@ const withCompleteness = (members: JsonMap, { body: { owner_complete: said } }: 
 /** The document with the profile that a record tells, as far as it is known here. */
 const withProfile = (document: ExpectedDocument, record: ReplayRecord): ExpectedDocument => {
   const profile = partMembers(record.parts.get("profile"))
-  const reported: AgentProfile = profile.state === "known" ? readProfile(profile.members) : erasedProfile(document.id)
+  const reported: AgentProfile =
+    profile.state === "known" ? readMembers(profile.members, erasedProfile(document.id)) : erasedProfile(document.id)
   return {
     ...tellable(document, profileMembers, profile.state),
     body: { ...document.body, ...reported },
@@ -113,7 +114,7 @@ const withOwner = (document: ExpectedDocument, record: ReplayRecord): ExpectedDo
   const owner = partMembers(record.parts.get("owner"))
   return {
     ...tellable(document, ownerMembers, owner.state),
-    body: { ...document.body, ...(owner.state === "known" ? readOwner(owner.members) : noOwner) }
+    body: { ...document.body, ...(owner.state === "known" ? readMembers(owner.members, noOwner) : noOwner) }
   }
 }
 
@@ -151,23 +152,6 @@ const leftOut = (body: JsonMap, name: string): JsonMap => {
   const { [name]: _, ...rest } = body
   return rest
 }
-
-const readProfile = (members: JsonMap): AgentProfile => ({
-  name: String(members["name"]),
-  description: text(members["description"]),
-  orgUnit: text(members["org_unit"]),
-  purpose: text(members["purpose"]),
-  agentVersion: text(members["agent_version"]),
-  framework: text(members["framework"]),
-  modelIds: (members["model_ids"] as ReadonlyArray<string> | undefined) ?? [],
-  labels: (members["labels"] as JsonMap | undefined) ?? {},
-  blastRadius: (members["blast_radius"] as JsonMap | undefined) ?? {}
-})
-
-const readOwner = (members: JsonMap): AgentOwner => ({
-  ownerName: text(members["owner_name"]),
-  ownerEmail: text(members["owner_email"])
-})
 
 const text = (value: Json | undefined): string | null => (typeof value === "string" ? value : null)
 

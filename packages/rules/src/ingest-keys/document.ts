@@ -1,15 +1,26 @@
 /** The ingest key as state: never the key, only its digest. */
+import { namesOf } from "../records/part-members.ts"
+
+/** What a key is called and where it reaches: the members of the part `profile`. */
+export type IngestKeyProfile = {
+  /** The key's id once the profile was erased. */
+  readonly name: string
+  /** Null once the profile was erased; such a key opens nothing. */
+  readonly orgUnit: string | null
+}
+
+/** A profile after its part was erased. */
+export const erasedKeyProfile = (keyId: string): IngestKeyProfile => ({ name: keyId, orgUnit: null })
+
+/** Members that come from the part `profile`. */
+export const keyProfileMembers = namesOf(erasedKeyProfile(""))
 
 /**
  * An ingest key's document. When it was minted is told by its id, which begins with the time.
  *
  * Spec: api "agents and registry", `/admin/ingest-keys`.
  */
-export type IngestKeyDocument = {
-  /** The key's id once the profile was erased. */
-  readonly name: string
-  /** Null once the profile was erased; such a key opens nothing. */
-  readonly orgUnit: string | null
+export type IngestKeyDocument = IngestKeyProfile & {
   /** SHA-256 of the key, 64 lower-case hex digits. */
   readonly digest: string
   readonly maxAutonomyTier: "L0" | "L1" | "L2" | "L3" | "L4"
@@ -23,12 +34,3 @@ export type IngestKeyDocument = {
    */
   readonly prefix?: string | null
 }
-
-/** Members that come from the part `profile`. */
-export const keyProfileMembers = ["name", "orgUnit"] as const
-
-/** What a key is called and where it reaches. */
-export type IngestKeyProfile = Pick<IngestKeyDocument, (typeof keyProfileMembers)[number]>
-
-/** A profile after its part was erased. */
-export const erasedKeyProfile = (keyId: string): IngestKeyProfile => ({ name: keyId, orgUnit: null })

@@ -1,8 +1,9 @@
 /** Folds an ingest key's records into the document they say there is. */
 import { parseInstant } from "@flyball/evidence"
 import { partMembers } from "../records/part-json.ts"
+import { readMembers } from "../records/part-members.ts"
 import type { ExpectedDocument, Json, JsonMap, ReplayRecord } from "../records/record.ts"
-import { type IngestKeyDocument, type IngestKeyProfile, erasedKeyProfile, keyProfileMembers } from "./document.ts"
+import { type IngestKeyDocument, erasedKeyProfile, keyProfileMembers } from "./document.ts"
 
 /** The document after `ingest_key.minted`. */
 export const foldIngestKeyMinted = (record: ReplayRecord): ExpectedDocument => {
@@ -11,7 +12,7 @@ export const foldIngestKeyMinted = (record: ReplayRecord): ExpectedDocument => {
   const digest = String(record.body["key_digest"])
   const body: IngestKeyDocument = {
     ...(profile.state === "known"
-      ? { ...readProfile(profile.members), ...readPrefix(profile.members) }
+      ? { ...readMembers(profile.members, erasedKeyProfile(id)), ...readPrefix(profile.members) }
       : erasedKeyProfile(id)),
     digest,
     maxAutonomyTier: String(record.body["max_autonomy_tier"]) as IngestKeyDocument["maxAutonomyTier"],
@@ -38,7 +39,7 @@ export const foldIngestKeyRestated = (key: ExpectedDocument, record: ReplayRecor
   const { prefix: _, ...body } = key.body
   return {
     ...key,
-    body: { ...body, ...(profile.state === "known" ? readProfile(profile.members) : erasedKeyProfile(key.id)) },
+    body: { ...body, ...readMembers(profile.state === "known" ? profile.members : {}, erasedKeyProfile(key.id)) },
     unknown: profile.state === "known" || profile.state === "erased" ? [] : keyProfileMembers,
     erased: profile.state === "erased" ? keyProfileMembers : []
   }
@@ -48,11 +49,6 @@ export const foldIngestKeyRestated = (key: ExpectedDocument, record: ReplayRecor
 export const foldIngestKeyRevoked = (key: ExpectedDocument): ExpectedDocument => ({
   ...key,
   body: { ...key.body, revoked: true }
-})
-
-const readProfile = (members: JsonMap): IngestKeyProfile => ({
-  name: String(members["name"]),
-  orgUnit: typeof members["org_unit"] === "string" ? members["org_unit"] : null
 })
 
 const readPrefix = (members: JsonMap): Pick<IngestKeyDocument, "prefix"> =>

@@ -1,7 +1,8 @@
 /** Folds `agent.provenance_added` into the document it says there is. */
 import { partMembers } from "../records/part-json.ts"
-import type { ExpectedDocument, Json, JsonMap, ReplayRecord } from "../records/record.ts"
-import { erasedProvenance, type ProvenanceDocument, provenanceMembers, type ProvenanceProfile } from "./document.ts"
+import { readMembers } from "../records/part-members.ts"
+import type { ExpectedDocument, Json, ReplayRecord } from "../records/record.ts"
+import { erasedProvenance, type ProvenanceDocument, provenanceMembers } from "./document.ts"
 
 /** Collection of the pieces of agents. */
 export const PROVENANCE = "provenance"
@@ -16,7 +17,7 @@ export const foldProvenanceAdded = ({ body, parts }: ReplayRecord): ExpectedDocu
     digest: text(body["digest"]),
     slsaLevel: typeof body["slsa_level"] === "number" ? body["slsa_level"] : null,
     recordedBy: String(body["writer"]),
-    ...(profile.state === "known" ? readProfile(profile.members) : erasedProvenance(id))
+    ...readMembers(profile.state === "known" ? profile.members : {}, erasedProvenance(id))
   }
   return {
     collection: PROVENANCE,
@@ -28,13 +29,5 @@ export const foldProvenanceAdded = ({ body, parts }: ReplayRecord): ExpectedDocu
     personal: provenanceMembers
   }
 }
-
-const readProfile = (members: JsonMap): ProvenanceProfile => ({
-  name: String(members["name"]),
-  version: text(members["version"]),
-  uri: text(members["uri"]),
-  supplier: text(members["supplier"]),
-  sbomRef: text(members["sbom_ref"])
-})
 
 const text = (value: Json | undefined): string | null => (typeof value === "string" ? value : null)

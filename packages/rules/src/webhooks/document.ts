@@ -1,20 +1,31 @@
 /** The webhook as state. Plain data. */
+import { namesOf } from "../records/part-members.ts"
 import type { EndpointStatus } from "./endpoint-states.ts"
 
 /** Why a webhook was changed, as its record says. */
 export type ChangeCause = "owner" | "seventh_failure" | "secret_rotated" | "enabled"
 
-/**
- * A webhook's document. When it was made is told by its id, which begins with the time; its secret is elsewhere.
- *
- * Spec: document 2 section 2, "Webhook endpoint"; api "agents and registry", `/webhooks`.
- */
-export type WebhookDocument = {
+/** Where a webhook leads, and what was said of it: the members of the part `endpoint`. */
+export type EndpointPart = {
   /** Null once the part was erased; nothing is sent then. */
   readonly url: string | null
   readonly description: string | null
   /** Who is written to when it fails. */
   readonly notifyEmail: string | null
+}
+
+/** What is left after the part was erased. */
+export const erasedEndpoint: EndpointPart = { url: null, description: null, notifyEmail: null }
+
+/** Members that come from the part `endpoint`. */
+export const endpointMembers = namesOf(erasedEndpoint)
+
+/**
+ * A webhook's document. Its id begins with the time of its creation; its secret is elsewhere.
+ *
+ * Spec: document 2 section 2, "Webhook endpoint"; api "agents and registry", `/webhooks`.
+ */
+export type WebhookDocument = EndpointPart & {
   readonly events: ReadonlyArray<string>
   readonly status: EndpointStatus
   /** What brought it to its status; null while nothing but its creation did. */
@@ -22,15 +33,6 @@ export type WebhookDocument = {
   /** Writer who made it. */
   readonly createdBy: string
 }
-
-/** Members that come from the part `endpoint`: a person's text. */
-export const endpointMembers = ["url", "description", "notifyEmail"] as const
-
-/** Where a webhook leads, and what was said of it. */
-export type EndpointPart = Pick<WebhookDocument, (typeof endpointMembers)[number]>
-
-/** What is left after the part was erased. */
-export const erasedEndpoint: EndpointPart = { url: null, description: null, notifyEmail: null }
 
 /** The look-up keys by which storage finds who wants an event: an endpoint that is not active wants none. */
 export const webhookKeys = ({

@@ -1,13 +1,8 @@
 /** Folds a webhook's records into the document they say there is. */
 import { partMembers } from "../records/part-json.ts"
-import type { ExpectedDocument, Json, JsonMap, ReplayRecord } from "../records/record.ts"
-import {
-  type ChangeCause,
-  endpointMembers,
-  type EndpointPart,
-  erasedEndpoint,
-  type WebhookDocument
-} from "./document.ts"
+import { readMembers } from "../records/part-members.ts"
+import type { ExpectedDocument, Json, ReplayRecord } from "../records/record.ts"
+import { type ChangeCause, endpointMembers, erasedEndpoint, type WebhookDocument } from "./document.ts"
 import type { EndpointStatus } from "./endpoint-states.ts"
 
 /** The document after `webhook.created`. */
@@ -55,16 +50,10 @@ const withEndpoint = (webhook: ExpectedDocument, record: ReplayRecord): Expected
   const part = partMembers(record.parts.get("endpoint"))
   return {
     ...webhook,
-    body: { ...webhook.body, ...(part.state === "known" ? readEndpoint(part.members) : erasedEndpoint) },
+    body: { ...webhook.body, ...readMembers(part.state === "known" ? part.members : {}, erasedEndpoint) },
     unknown: part.state === "known" || part.state === "erased" ? [] : endpointMembers,
     erased: part.state === "erased" ? endpointMembers : []
   }
 }
 
-const readEndpoint = (members: JsonMap): EndpointPart => ({
-  url: text(members["url"]),
-  description: text(members["description"]),
-  notifyEmail: text(members["notify_email"])
-})
-const text = (value: Json | undefined): string | null => (typeof value === "string" ? value : null)
 const typesOf = (value: Json | undefined): ReadonlyArray<string> => (Array.isArray(value) ? value.map(String) : [])

@@ -7,7 +7,15 @@ import { omitNullish } from "../../foundation/omit-nullish.ts"
 import type { ChangeSet, Document, DocumentPut, JsonObject, RecordDraft } from "../../storage/port.ts"
 import { WEBHOOKS } from "../../storage/outbox/outbox.ts"
 import type { Writer } from "../../foundation/writer.ts"
-import { type ChangeCause, endpointAfter, type EndpointStatus, type WebhookDocument, webhookKeys } from "@flyball/rules"
+import {
+  type ChangeCause,
+  endpointAfter,
+  type EndpointStatus,
+  erasedEndpoint,
+  type WebhookDocument,
+  webhookKeys,
+  writeMembers
+} from "@flyball/rules"
 import { forgottenSecret, overlapUntilMs, putSecret, type SecretDocument, storedSecret } from "./secrets.ts"
 
 /** A webhook as it was read. */
@@ -56,11 +64,7 @@ export const planCreate = ({
     cause: null,
     createdBy: writer.id
   }
-  const endpoint = omitNullish({
-    description: webhook.description,
-    notify_email: webhook.notifyEmail,
-    url: webhook.url
-  })
+  const endpoint = omitNullish(writeMembers(webhook, erasedEndpoint))
   return {
     webhook,
     change: {

@@ -3,8 +3,16 @@ import type { Agent, Orphan } from "@flyball/contract"
 import { formatInstant } from "@flyball/evidence"
 import type { Document } from "../../storage/port.ts"
 import { idAtMs } from "../../foundation/id-time.ts"
-import type { AgentDocument } from "@flyball/rules"
-import { effectiveTier, orphanedSinceMs, orphanSuspendAtMs, type TierFacts } from "@flyball/rules"
+import {
+  type AgentDocument,
+  effectiveTier,
+  erasedProfile,
+  noOwner,
+  orphanedSinceMs,
+  orphanSuspendAtMs,
+  type TierFacts,
+  writeMembers
+} from "@flyball/rules"
 
 /** Collection of the agents. */
 export const AGENTS = "agents"
@@ -33,14 +41,10 @@ export interface ShownWith {
 export const agentOut = (agent: StoredAgent, { facts, tenantId }: ShownWith): Agent => ({
   id: agent.id,
   tenant_id: tenantId,
-  name: agent.body.name,
-  description: agent.body.description,
-  owner_name: agent.body.ownerName,
-  owner_email: agent.body.ownerEmail,
-  org_unit: agent.body.orgUnit,
+  ...writeMembers(agent.body, erasedProfile(agent.id)),
+  ...writeMembers(agent.body, noOwner),
   autonomy_tier: agent.body.autonomyTier,
   effective_tier: effectiveTier(agent.body, facts),
-  blast_radius: agent.body.blastRadius,
   status: agent.body.status,
   recert_due_at: instantOf(agent.body.recertDueAtMs),
   decommissioned_at: instantOf(agent.body.decommissionedAtMs),
@@ -49,12 +53,7 @@ export const agentOut = (agent: StoredAgent, { facts, tenantId }: ShownWith): Ag
   identity_source: agent.body.identitySource ?? null,
   identity_ref: agent.body.identityRef ?? null,
   version: agent.version,
-  purpose: agent.body.purpose,
-  agent_version: agent.body.agentVersion,
-  framework: agent.body.framework,
-  model_ids: agent.body.modelIds,
   risk_class: agent.body.riskClass,
-  labels: agent.body.labels,
   suspended_reason: agent.body.suspendedReason ?? null,
   orphaned_since: instantOf(orphanedAt(agent))
 })

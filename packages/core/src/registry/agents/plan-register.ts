@@ -7,8 +7,15 @@ import { event } from "../../storage/event.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { AGENTS } from "./document.ts"
 import { ownerPart, profilePart } from "./parts.ts"
-import type { AgentDocument, AutonomyTier } from "@flyball/rules"
-import { agentKeys, agentUnique } from "@flyball/rules"
+import {
+  type AgentDocument,
+  agentKeys,
+  agentUnique,
+  type AutonomyTier,
+  erasedProfile,
+  noOwner,
+  readMembers
+} from "@flyball/rules"
 
 /** What an ingest key, or a person of some org units, may register. */
 export interface RegistrationLimits {
@@ -88,17 +95,9 @@ export const planRegister = (
 }
 
 const newAgent = (input: AgentCreate, orgUnit: string, autonomyTier: AutonomyTier): AgentDocument => ({
-  name: input.name,
-  description: input.description ?? null,
+  ...readMembers(input, erasedProfile(input.name)),
+  ...readMembers(input, noOwner),
   orgUnit,
-  purpose: input.purpose ?? null,
-  agentVersion: input.agent_version ?? null,
-  framework: input.framework ?? null,
-  modelIds: input.model_ids ?? [],
-  labels: (input.labels ?? {}) as AgentDocument["labels"],
-  blastRadius: (input.blast_radius ?? {}) as AgentDocument["blastRadius"],
-  ownerName: input.owner_name ?? null,
-  ownerEmail: input.owner_email ?? null,
   autonomyTier,
   riskClass: input.risk_class ?? "unclassified",
   status: "draft",

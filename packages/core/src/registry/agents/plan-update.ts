@@ -16,7 +16,15 @@ import { type AgentPlan, allowed, changeAgent } from "./change-agent.ts"
 import type { StoredAgent } from "./document.ts"
 import { profilePart } from "./parts.ts"
 import { gate } from "./plan-status.ts"
-import type { AgentDocument, TierCondition } from "@flyball/rules"
+import {
+  type AgentDocument,
+  type AgentProfile,
+  erasedProfile,
+  profileMembers,
+  readMembers,
+  type TierCondition,
+  wireName
+} from "@flyball/rules"
 
 /**
  * Decides what updating an agent would change; null where that is nothing, which needs no record. A member left out
@@ -63,16 +71,7 @@ const sameBytes = (one: PartDraft, other: PartDraft): boolean => equalBytes(one.
 /** The agent that an update asks for. */
 export const updatedAgent = (agent: AgentDocument, input: AgentUpdate): AgentDocument => ({
   ...agent,
-  ...given("description", input.description),
-  ...given("purpose", input.purpose),
-  ...given("agentVersion", input.agent_version),
-  ...given("framework", input.framework),
-  ...given("modelIds", input.model_ids === null ? [] : input.model_ids),
-  ...given("labels", (input.labels === null ? {} : input.labels) as AgentDocument["labels"] | undefined),
-  ...given(
-    "blastRadius",
-    (input.blast_radius === null ? {} : input.blast_radius) as AgentDocument["blastRadius"] | undefined
-  ),
+  ...givenProfile(input),
   ...given("autonomyTier", input.autonomy_tier ?? undefined),
   ...given("riskClass", input.risk_class === null ? "unclassified" : input.risk_class),
   ...given(
@@ -82,6 +81,19 @@ export const updatedAgent = (agent: AgentDocument, input: AgentUpdate): AgentDoc
       : parseInstant(input.recert_due_at)
   )
 })
+
+/** The members of the profile that an update names. Null has the value of an erased part: it empties. */
+const givenProfile = (input: AgentUpdate): Partial<AgentProfile> => {
+  const wire: { readonly [name: string]: unknown } = input
+  const read: { readonly [member: string]: unknown } = readMembers(wire, emptyProfile)
+  return Object.fromEntries(
+    describing.filter((member) => wire[wireName(member)] !== undefined).map((member) => [member, read[member]])
+  )
+}
+
+const emptyProfile = erasedProfile("")
+/** Name and org unit stay as they were registered. */
+const describing = profileMembers.filter((member) => member !== "name" && member !== "orgUnit")
 
 const given = <K extends string, V>(name: K, value: V | undefined): { readonly [N in K]?: V } =>
   (value === undefined ? {} : { [name]: value }) as { readonly [N in K]?: V }

@@ -1,14 +1,13 @@
 /** Plans what an agent is said to be made of. Pure. */
 import type { InvalidTransition, ProvenanceCreate } from "@flyball/contract"
-import { canonicalBytes } from "@flyball/evidence"
 import { Result } from "effect"
 import { allowed } from "../agents/change-agent.ts"
 import { AGENTS, type StoredAgent } from "../agents/document.ts"
 import { omitNullish } from "../../foundation/omit-nullish.ts"
 import type { ChangeSet, JsonObject } from "../../storage/port.ts"
+import { canonicalPart } from "../../storage/text-part.ts"
 import type { Writer } from "../../foundation/writer.ts"
-import type { ProvenanceDocument } from "@flyball/rules"
-import { PROVENANCE } from "@flyball/rules"
+import { erasedProvenance, PROVENANCE, type ProvenanceDocument, readMembers, writeMembers } from "@flyball/rules"
 
 /** The piece there will be, and the change that adds it. */
 export interface ProvenancePlan {
@@ -35,11 +34,7 @@ export const planAddProvenance = (
       digest: input.digest ?? null,
       slsaLevel: input.slsa_level ?? null,
       recordedBy: writer.id,
-      name: input.name,
-      version: input.version ?? null,
-      uri: input.uri ?? null,
-      supplier: input.supplier ?? null,
-      sbomRef: input.sbom_ref ?? null
+      ...readMembers(input, erasedProvenance(input.name))
     }
     return {
       piece,
@@ -61,20 +56,7 @@ export const planAddProvenance = (
               slsa_level: piece.slsaLevel,
               writer: writer.id
             }) as JsonObject,
-            parts: [
-              {
-                name: "profile",
-                bytes: canonicalBytes(
-                  omitNullish({
-                    name: piece.name,
-                    sbom_ref: piece.sbomRef,
-                    supplier: piece.supplier,
-                    uri: piece.uri,
-                    version: piece.version
-                  })
-                )
-              }
-            ]
+            parts: [canonicalPart("profile", omitNullish(writeMembers(piece, erasedProvenance(piece.name))))]
           }
         ]
       }

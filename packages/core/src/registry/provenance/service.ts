@@ -14,8 +14,7 @@ import { everyUnit, type Scope } from "../../foundation/scope.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { planAddProvenance } from "./plan-add.ts"
-import type { ProvenanceDocument } from "@flyball/rules"
-import { PROVENANCE } from "@flyball/rules"
+import { erasedProvenance, PROVENANCE, type ProvenanceDocument, writeMembers } from "@flyball/rules"
 
 /** What agents are made of. */
 export interface ProvenanceApi {
@@ -89,13 +88,9 @@ const out = (
   id,
   agent_id: piece.agentId,
   kind: piece.kind,
-  name: piece.name,
-  version: piece.version,
+  ...writeMembers(piece, erasedProvenance(id)),
   digest: piece.digest,
-  uri: piece.uri,
-  supplier: piece.supplier,
   slsa_level: piece.slsaLevel,
-  sbom_ref: piece.sbomRef,
   recorded_by: piece.recordedBy,
   created_at: formatInstant(idAtMs(id)),
   seq: record?.seq ?? null,

@@ -1,0 +1,54 @@
+/**
+ * Members of a part in both spellings: `org_unit` in the part and on the wire, `orgUnit` in the document.
+ *
+ * What is left of a part once it was erased lists its members. Reading, writing and erasing derive from that list, and
+ * a test proves it equal to the catalogue of records.
+ */
+import type { Json, JsonMap } from "./record.ts"
+
+/**
+ * The members of a part in a document, with the value that each has once the part was erased.
+ *
+ * `null` stands for a text, an empty list for a list, and an empty object for an object. A member that older documents
+ * lack has `undefined`: it is a text that a document leaves out where there is none.
+ */
+export type PartMembersOf = { readonly [member: string]: Json | undefined }
+
+type WireName<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${WireName<Rest>}`
+  : ""
+
+/** The members as the part and the wire name them. All are there; a text that is not there is null. */
+export type WireMembers<T> = {
+  readonly [Name in keyof T & string as WireName<Name>]-?: Exclude<T[Name], undefined> | OrNull<T[Name]>
+}
+type OrNull<T> = undefined extends T ? null : never
+
+/** A member's name in the part and on the wire. */
+export const wireName = (member: string): string => member.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`)
+
+/** The names of the members in a document. */
+export const namesOf = <T extends PartMembersOf>(erased: T): ReadonlyArray<keyof T & string> => Object.keys(erased)
+
+/** Reads members that a part or a request says. What is absent or of another type has its value of an erased part. */
+export const readMembers = <T extends PartMembersOf>(wire: { readonly [name: string]: unknown }, erased: T): T => {
+  const read: { [member: string]: Json } = {}
+  for (const [member, empty] of Object.entries(erased)) {
+    const value = wire[wireName(member)]
+    const taken = isLike(value, empty) ? value : empty
+    if (taken !== undefined) read[member] = taken
+  }
+  return read as T
+}
+
+/** The members of a document as the part and the wire name them. */
+export const writeMembers = <T extends PartMembersOf>(document: T, erased: T): WireMembers<T> => {
+  const wire: { [name: string]: Json } = {}
+  for (const member of namesOf(erased)) wire[wireName(member)] = document[member] ?? erased[member] ?? null
+  return wire as WireMembers<T>
+}
+
+const isLike = (value: unknown, empty: Json | undefined): value is Json =>
+  Array.isArray(empty) ? Array.isArray(value) : isMap(empty) ? isMap(value) : typeof value === "string"
+
+const isMap = (value: unknown): value is JsonMap => typeof value === "object" && value !== null && !Array.isArray(value)
