@@ -12,18 +12,9 @@ export { recordedInputs } from "./analysis/recorded-inputs.ts"
 export { envelopeSentences } from "./analysis/render/sentence.ts"
 export { decisionTable, tableAsMarkdown } from "./analysis/render/table.ts"
 export { type Combination, compile } from "./compile/compile.ts"
-export {
-  type Action,
-  decide,
-  decideAt,
-  endedBefore,
-  type KillState,
-  prepare,
-  type Ready,
-  type Situation
-} from "./decide/decide.ts"
+export { type Action, decide, type KillState, prepare, type Ready, type Situation } from "./decide/decide.ts"
 export type { Decision, InactiveRule, StopStep } from "./decide/decision.ts"
-export { type Decoder, decodeRest, type Step, type Values } from "./decide/decode.ts"
+export type { Values } from "./decide/decode.ts"
 export { explain } from "./decide/explain.ts"
 export { renderTrace } from "./decide/trace.ts"
 export { readWaiver, waive, type Waiver } from "./decide/waive.ts"

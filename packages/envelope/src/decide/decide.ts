@@ -95,26 +95,19 @@ export const decide = (ready: Ready | null, action: Action, situation: Situation
   return problem === null ? decideAt(ready, action.runId, situation) : stopped(problem.rule, "signals", problem.signal)
 }
 
-/** The verdict where none of the signals is asked; null where they are. */
-export const endedBefore = (ready: Ready | null, { agent, kill }: Situation): Decision | null => {
+/** The verdict that needs no signals; null if they are needed. */
+const endedBefore = (ready: Ready | null, { agent, kill }: Situation): Decision | null => {
   if (kill === "drain" || kill === "halt" || kill === "quarantine") return stopped("@killed", "kill", null)
   if (!agent.isActive) return stopped(agent.inactiveRule ?? "@suspended", "agent", null)
   return ready === null ? stopped("@no_envelope", "envelope", null) : null
 }
 
-/**
- * What an action may do whose signals are in `ready.point`. `failedOn`: a list of the decision's own, with an element
- * for each rule.
- */
-export const decideAt = (
-  ready: Ready,
-  runId: string | null,
-  situation: Situation,
-  failedOn: Array<number> = ready.table.blank.slice()
-): Decision => {
+/** Decides by the signals in `ready.point`. */
+const decideAt = (ready: Ready, runId: string | null, situation: Situation): Decision => {
   const { point, table } = ready
   const meters = ready.meters.length === 0 ? none : readMeters(ready, runId, situation)
   if (meters === null) return stopped("@missing_signal", "signals", "run_id")
+  const failedOn = table.blank.slice()
   const verdict = runTable(table, point, failedOn)
   return concluded(ready, verdict, failedOn, meters, situation.approved)
 }

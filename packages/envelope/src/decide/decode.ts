@@ -39,8 +39,6 @@ export interface Step {
 
 /** The caller's signals. */
 export interface CallerSteps {
-  /** In the order of their names. */
-  readonly inOrder: ReadonlyArray<Step>
   readonly byName: ReadonlyMap<string, Step>
   readonly optional: ReadonlyArray<Step>
   readonly required: number
@@ -84,7 +82,6 @@ export const decoderOf = ({ compiled, derived, signals }: Combination): Decoder 
   return {
     steps,
     caller: {
-      inOrder: callers,
       byName: new Map(callers.map((step) => [step.name, step])),
       optional,
       required: callers.length - optional.length,
@@ -119,11 +116,8 @@ export const decode = (
   return problem
 }
 
-/**
- * Writes all points but those of the caller, which are there and right; answers whether that could be done. If not,
- * `decode` says why.
- */
-export const decodeRest = (
+/** Writes all points but those of the caller. Returns false if one has a problem, which `firstProblem` finds. */
+const decodeRest = (
   decoder: Decoder,
   server: Values,
   latches: ReadonlySet<string> | null,

@@ -16,6 +16,7 @@ import { reportedOf } from "./known-agents.ts"
 import type { Layer } from "./layers.ts"
 import { problem, type Problem } from "./recompute-verdict.ts"
 import { serverSignals } from "./server-signals.ts"
+import { signalsOf } from "./signals-part.ts"
 import { inactiveRuleOf } from "./standing.ts"
 
 /** What is taken from the record. `known` lacks what meters held: that is in the record too. */
@@ -67,7 +68,7 @@ export const factsOf = (
     live: apart(live),
     shadow: shadow === null ? null : apart(shadow),
     known: {
-      signals: signals.bytes,
+      signals: signalsOf(signals.bytes),
       runId: body.run_id ?? null,
       kill: "none",
       agent: { id: body.agent_id, orgUnit: "", isActive, inactiveRule },

@@ -1,35 +1,28 @@
-/** Makes one side of an evaluation again, enforced or on trial, and compares. Spec: envelopes.md 3.8; decision 0026. */
-import { decide, decideAt, decodeRest, endedBefore, MAX_TOLD, MAX_WINDOW_MS, type Situation } from "@flyball/envelope"
+/**
+ * Recomputes one side of an evaluation, enforced or on trial, and compares. Spec: envelopes.md 3.8; decision 0026.
+ */
+import { type Action, decide, MAX_TOLD, MAX_WINDOW_MS, type Situation } from "@flyball/envelope"
 import type { Decision, Meter, WindowState } from "@flyball/envelope"
 import type { Bound } from "./bindings.ts"
 import type { MeterBody, SideBody } from "./evaluation-body.ts"
 import { problem, type Problem } from "./recompute-verdict.ts"
 import { letsThrough } from "./recorded-side.ts"
-import { signalsOf } from "./signals-part.ts"
 import type { WindowBook } from "./window-book.ts"
 import type { WindowLedger } from "./window-ledger.ts"
 
-/** What is known of an evaluation. `windows` is this file's to answer. */
-export interface Known extends Situation {
-  /** The bytes of its signals. */
-  readonly signals: Uint8Array
-  readonly runId: string | null
-}
+/** The inputs of an evaluation. {@link SideJudge.windows} provides `windows`. */
+export interface Known extends Action, Situation {}
 
-/**
- * What came of a side: what is wrong with it, if anything, and the decision as it was made again. `isAtPoint`: its
- * signals are the point of the binding.
- */
+/** The recomputed decision of a side, and how the record differs from it. */
 export interface JudgedSide {
   readonly problem: Problem | null
   readonly decision: Decision
-  readonly isAtPoint: boolean
 }
 
-/** Judges sides against a book. Used by one evaluation at a time. */
+/** Recomputes sides against a book. Used by one evaluation at a time. */
 export class SideJudge {
   readonly #book: WindowBook
-  // The side at hand.
+  // The current side.
   #recorded: SideBody = none
   #bound: Bound | null = null
   #atMs = 0
@@ -42,7 +35,7 @@ export class SideJudge {
   }
 
   /**
-   * `unknown`: why the sums of its meters cannot be told; with those of the record the rest must follow all the same.
+   * `unknown`: why the sums of its meters are unknown. The rest must still follow from the recorded sums.
    */
   judge(recorded: SideBody, bound: Bound, known: Known, atMs: number, unknown: Problem | null): JudgedSide {
     this.#recorded = recorded
@@ -51,26 +44,14 @@ export class SideJudge {
     this.#place = 0
     this.#isProved = unknown === null
     this.#wrong = null
-    const { ready } = bound
-    const { latches, runId, server, signals } = known
-    const end = endedBefore(ready, known)
-    const isAtPoint =
-      end === null &&
-      bound.points!.read(signals, ready!.point) &&
-      decodeRest(ready!.decoder, server, runId === null ? null : latches, ready!.point)
-    const decision =
-      end ??
-      (isAtPoint
-        ? decideAt(ready!, runId, known, bound.failedOn)
-        : decide(ready, { signals: signalsOf(signals), runId }, known))
+    const decision = decide(bound.ready, known, known)
     const differs = compareSide(recorded, decision, this.#wrong)
-    if (unknown === null || decision.meters.length === 0) return { problem: differs, decision, isAtPoint }
-    // Whether a meter was full is not known either.
+    if (unknown === null || decision.meters.length === 0) return { problem: differs, decision }
+    // Whether a meter was full is unknown too.
     return {
       problem:
         differs !== null && !recorded.matched_rule.startsWith("@budget:") ? differs : { ...unknown, amountsHold: true },
-      decision,
-      isAtPoint
+      decision
     }
   }
 

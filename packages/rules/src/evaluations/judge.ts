@@ -1,4 +1,4 @@
-/** Judges one recorded evaluation by what the records before it say. Spec: envelopes.md 3.8; decision 0026. */
+/** Recomputes one recorded evaluation from the records before it. Spec: envelopes.md 3.8; decision 0026. */
 import { equalBytes } from "@flyball/evidence"
 import type { Decision } from "@flyball/envelope"
 import { areNewerRules, newerRules } from "../records/rules-version.ts"
@@ -20,18 +20,18 @@ import { inactiveRuleOf, isActive } from "./standing.ts"
 import { WindowBook } from "./window-book.ts"
 
 /**
- * How far the time of an evaluation may lie behind that of its record, where a clock was set back in between. Unit:
+ * The maximum by which an evaluation's time may exceed its record's time: a clock was set back in between. Unit:
  * milliseconds.
  */
 export const CLOCK_STEP_MS = 60_000
 
-/** Judges; changes nothing but who owns which window. */
+/** Recomputes evaluations. The only state it changes is the owner of each window. */
 export class Judge {
-  /** Time of the first record; null where nobody said it. */
+  /** Time of the first record; null if unknown. */
   beginMs: number | null = null
-  /** Whether any window has amounts that nobody could make again. */
+  /** Whether any window has amounts that could not be recomputed. */
   hasUnproved = false
-  /** What windows held up to this time was let go of. */
+  /** Contributions up to this time were dropped. */
   forgottenMs = Number.NEGATIVE_INFINITY
   readonly #state: GovernedState
   readonly #book: WindowBook
@@ -50,12 +50,12 @@ export class Judge {
     this.#sides = new SideJudge(book)
   }
 
-  /** Lets go of what was made of contents that a record now tells otherwise. */
+  /** Empties the cache of bindings: a record changed their contents. */
   forgetBindings(): void {
     this.#bindings.forget()
   }
 
-  /** What is wrong with an evaluation, or not known of it; null where it is as it must be. */
+  /** How an evaluation differs, or why that is unknown; null if it is right. */
   judge(record: ReplayRecord, body: EvaluationBody, recordMs: number | null): Problem | null {
     if (areNewerRules(record.body)) return problem("withheld", newerRules(record.body))
     const found = this.#byRecords(record, body, recordMs)
@@ -63,8 +63,7 @@ export class Judge {
   }
 
   /**
-   * Where what lies before the first record is needed, the decision must follow at least from what its own record
-   * tells.
+   * If records before the first one are needed, the decision must at least follow from its own record.
    */
   #byItself(record: ReplayRecord, body: EvaluationBody, recordMs: number | null, open: Problem): Problem {
     const shown =
@@ -85,7 +84,7 @@ export class Judge {
       { sides, sums: sumsOfRecord }
     )
     if (found !== null && found.verdict !== "withheld") return found
-    // Whether a meter had room for another key is told by nothing in the record.
+    // The record does not say whether a meter had room for another key.
     return (found === null || found.reason === sumsOfRecord.reason) &&
       !isBudget(body) &&
       (body.shadow === undefined || !isBudget(body.shadow))
@@ -126,7 +125,7 @@ export class Judge {
     if (hidden !== null) return problem("withheld", `Version ${hidden.version} of ${hidden.envelopeId} is not shown.`)
     const runId = body.run_id ?? null
     const known: Known = {
-      signals: signals.bytes,
+      signals: signalsOf(signals.bytes),
       runId,
       kill: "none",
       agent: {
@@ -143,7 +142,7 @@ export class Judge {
     return this.#judgeSides(body, parts, live, shadow, known)
   }
 
-  /** `told`: sums are those of the record, and windows nobody's. */
+  /** `reported`: uses the sums of the record; windows have no owner then. */
   #judgeSides(
     body: EvaluationBody,
     parts: ReplayRecord["parts"],
@@ -164,14 +163,14 @@ export class Judge {
         : sides.judge(body.shadow, shadow, known, atMs, reported?.sums ?? this.#unknownSum(shadow, body.shadow, atMs))
     if (trial !== null && trial.problem !== null && trial.problem.verdict !== "withheld") return trial.problem
     const others =
-      judgeLatches(body, live, shadow, known, enforced.isAtPoint) ??
+      judgeLatches(body, live, shadow, known) ??
       this.#judgeAdvice(body, parts, enforced.decision, enforced.problem !== null)
     return others !== null && others.verdict !== "withheld" ? others : (enforced.problem ?? trial?.problem ?? others)
   }
 
   /**
-   * What a verdict asks of the agent follows from it. Where a sum is not known the record may tell of another verdict:
-   * then nothing is said of its advice.
+   * Advice follows from the verdict. With an unknown sum the record may state another verdict: its advice is then not
+   * checked.
    */
   #judgeAdvice(
     { matched_rule }: EvaluationBody,
@@ -193,14 +192,14 @@ export class Judge {
   }
 
   /**
-   * Why what the meters held cannot be told: records before the first one here, or evaluations that were not made
-   * again. Null where it can.
+   * Why the sums of the meters are unknown: records before the first one, or evaluations that were not recomputed. Null
+   * if they are known.
    */
   #unknownSum({ owners, ready }: Bound, { meters }: SideBody, atMs: number): Problem | null {
     if (ready === null) return null
     for (const { id, windowMs } of ready.combination.meters) {
       const sinceMs = atMs - windowMs
-      // A meter of an envelope that was begun here held nothing before, however far it looks back.
+      // A meter of an envelope that began in these records held nothing before, however long its window.
       if (
         !this.#fromGenesis &&
         (this.beginMs === null || sinceMs < this.beginMs + CLOCK_STEP_MS) &&
@@ -228,7 +227,7 @@ export class Judge {
   }
 }
 
-/** What can be said of its times without anything else. */
+/** Checks the times of an evaluation by themselves. */
 const judgeTimes = (body: EvaluationBody, seq: number, recordMs: number | null): Problem | null => {
   if (body.as_of_seq >= seq) return problem("meter_mismatch", "The record says that it knew of records after it.")
   return recordMs === null || body.as_of_ms <= recordMs + CLOCK_STEP_MS
@@ -236,41 +235,12 @@ const judgeTimes = (body: EvaluationBody, seq: number, recordMs: number | null):
     : problem("meter_mismatch", `The evaluation was made at ${recordMs} ms; the record says ${body.as_of_ms}.`)
 }
 
-const judgeLatches = (
-  body: EvaluationBody,
-  live: Bound,
-  shadow: Bound | null,
-  { runId, server, signals }: Known,
-  isAtPoint: boolean
-): Problem | null => {
-  const said = body.latches ?? none
-  const isOnTrial = shadow?.hasLatches === true
-  const isRight =
-    !live.hasLatches && !isOnTrial
-      ? said.length === 0
-      : isAtPoint && runId !== null && !isOnTrial
-        ? areSet(live, said)
-        : latchesOf(
-            shadow === null ? [live] : [live, shadow],
-            { runId, signals: signalsOf(signals) },
-            server
-          ).join() === said.join()
-  return isRight ? null : problem("trace_mismatch", "Other latches were set than the record says.")
-}
-
-/** Whether these are the latches that the point at hand sets. */
-const areSet = ({ ready, setters }: Bound, said: ReadonlyArray<string>): boolean => {
-  const { point } = ready!
-  let next = 0
-  for (let i = 0; i < setters.length; i++) {
-    const { axes, name } = setters[i]!
-    for (let axis = 0; axis < axes.length; axis++) {
-      if (point[axes[axis]!] !== 1) continue
-      if (said[next++] !== name) return false
-      break
-    }
-  }
-  return next === said.length
+const judgeLatches = (body: EvaluationBody, live: Bound, shadow: Bound | null, known: Known): Problem | null => {
+  const recorded = body.latches ?? none
+  const set = latchesOf(shadow === null ? [live] : [live, shadow], known, known.server)
+  return set.join() === recorded.join()
+    ? null
+    : problem("trace_mismatch", "Other latches were set than the record says.")
 }
 
 const isBudget = ({ matched_rule }: SideBody): boolean => matched_rule.startsWith("@budget:")

@@ -1,21 +1,20 @@
 /**
- * Makes every evaluation of a chain again, out of its records alone, and compares. What the offline verifier runs;
- * plain, and without any memory but what the chain's prefix still does to what comes.
+ * Recomputes every evaluation of a chain from its records alone, and compares. The offline verifier runs it. It keeps
+ * only the state that later evaluations depend on.
  *
  * Spec: envelopes.md 3.8; `envelope/1`; decisions 0025 and 0026.
  */
-import { checkBody, decodeId, portableCrypto, utf8 } from "@flyball/evidence"
+import { checkBody, type Crypto, decodeId, portableCrypto, utf8 } from "@flyball/evidence"
 import { areNewerRules, newerRules } from "../records/rules-version.ts"
 import type { Json, ReplayRecord } from "../records/record.ts"
 import { numberedBefore } from "./carried-records.ts"
 import { evaluationBody, type EvaluationBody, sidesOf } from "./evaluation-body.ts"
 import { Ends } from "./ends.ts"
-import { EvaluationIds, type Hashing } from "./evaluation-ids.ts"
+import { evaluationId } from "./evaluation-id.ts"
 import { foldMeters } from "./fold-meters.ts"
 import { erasing, GovernedState } from "./governed-state.ts"
 import { CLOCK_STEP_MS, Judge } from "./judge.ts"
 import { judgeActivation } from "./judge-activation.ts"
-import { isEvaluationId, isPlainEvaluation } from "./plain-evaluation.ts"
 import { isRecomputed, readForIds } from "./recomputed-records.ts"
 import { PublicationJudge, type RecomputedPublication } from "./recompute-publication.ts"
 import { isOpen, problem, type Problem, type Recomputed } from "./recompute-verdict.ts"
@@ -25,37 +24,36 @@ import { RunLatches } from "./run-latches.ts"
 import { WindowBook } from "./window-book.ts"
 import { Writers } from "./writers.ts"
 
-/** How records are given. */
+/** What the records given are, and how to read them. */
 export interface RecomputeOptions {
   /**
-   * Whether nothing lies before the first record given: it is the first of a chain that follows no other. If not, what
-   * lies before is unknown and nothing that depends on it is called wrong.
+   * Whether the first record given is the genesis of a chain that follows no other. If not, earlier records are unknown
+   * and nothing that depends on them is reported as wrong.
    */
   readonly fromGenesis: boolean
-  /** A faster one than the portable one. */
-  readonly crypto?: Hashing
+  /** SHA-256; the portable one by default. */
+  readonly crypto?: Pick<Crypto, "sha256">
   /**
-   * The longest window that any meter of the chain has: what lies farther back is let go of. Left out, nothing is.
-   * Unit: milliseconds.
+   * The longest window of any meter of the chain: older contributions are dropped. If absent, all are kept. Unit:
+   * milliseconds.
    */
   readonly longestWindowMs?: number
   /**
-   * Origin of the chain at hand, out of which ids of evaluations derive. Left out, nothing is said of ids, nor of
-   * evaluations that stand twice.
+   * Origin of this chain, from which evaluation ids derive. If absent, ids and duplicate evaluations are not checked.
    */
   readonly origin?: string
 }
 
 /**
- * How far an evaluation may lie before its record before it is named as late. The service reads the clock, plans and
- * commits: what waits longer than a commit may take (a lock 30 s,
- * a statement 60 s, a clock set back 60 s) was held up, or is told wrong. Unit: milliseconds.
+ * The maximum time between an evaluation and its record; a longer one is reported as late. The service reads the clock,
+ * plans and commits, and a commit takes less (a lock 30 s, a statement 60 s, a clock set back 60 s).
+ * Unit: milliseconds.
  */
 export const LATE_MS = 300_000
-/** Evaluations between two times that what is past is let go of. */
+/** Evaluations between two sweeps. */
 const SWEEP_EVERY = 10_000
 
-/** A chain being evaluated again. Feed it every record, in order, with parts whose commitments were checked. */
+/** Recomputes a chain. Takes every record, in order, with parts whose commitments are checked. */
 export class Recomputation {
   readonly #state: GovernedState
   readonly #book = new WindowBook()
@@ -64,8 +62,10 @@ export class Recomputation {
   readonly #publications: PublicationJudge
   readonly #fromGenesis: boolean
   readonly #longestWindowMs: number
-  readonly #ids: EvaluationIds | null
-  /** From the first record of the chain at hand on. */
+  readonly #sha256: Crypto["sha256"]
+  /** See {@link evaluationId}. Null if the origin is unknown. */
+  readonly #originTag: Uint8Array | null
+  /** Null before the first record of this chain. */
   #references: References | null = null
   readonly #writers = new Writers()
   readonly #ends = new Ends()
@@ -78,7 +78,8 @@ export class Recomputation {
     origin,
     crypto = portableCrypto
   }: RecomputeOptions) {
-    this.#ids = origin === undefined ? null : new EvaluationIds(crypto.sha256(utf8(origin)).slice(0, 4), crypto)
+    this.#sha256 = crypto.sha256
+    this.#originTag = origin === undefined ? null : crypto.sha256(utf8(origin)).slice(0, 4)
     this.#longestWindowMs = longestWindowMs
     this.#fromGenesis = fromGenesis
     this.#state = new GovernedState(crypto.sha256)
@@ -86,27 +87,14 @@ export class Recomputation {
     this.#judge = new Judge(this.#state, this.#book, this.#latches, fromGenesis)
   }
 
-  readonly #isAgent = (id: string): boolean => this.#state.agents.has(id)
-
-  /** Whether a body names an evaluation. The id that derives is one, and has to be looked at anyway. */
-  #isId(
-    { agent_id: agentId, client_ref: clientRef, evaluation_id: id }: EvaluationBody,
-    isOfThisChain: boolean
-  ): boolean {
-    return (
-      (isOfThisChain && this.#ids !== null && typeof id === "string" && this.#ids.isOf(agentId, clientRef, id)) ||
-      isEvaluationId(id)
-    )
-  }
-
-  /** Records that are not as the catalogue describes their kind. They changed nothing. */
+  /** Records that do not match the catalogue. They changed nothing. */
   get unreadable(): number {
     return this.#unreadable
   }
 
   /**
-   * Compares a version with what bound before it, as the gate of publication did. To be asked with the record of its
-   * publication, which the catalogue found in order, before that record is taken.
+   * Compares a version with the versions in force before it, as the publication gate did. Call it with the record of
+   * the publication, checked against the catalogue, before {@link take}.
    */
   compare(record: ReplayRecord): RecomputedPublication {
     if (!this.#fromGenesis) return { notCompared: "What bound before lies before the first record here." }
@@ -116,16 +104,14 @@ export class Recomputation {
   }
 
   /**
-   * Takes one record; answers for `evaluation.made`, for one that gives back to meters what its writer may not, ends
-   * what
-   * ended before, names other records than it should, or has a writer that cannot have written it, and for an
-   * activation
-   * without the owner or the identity that its tier needs; null for all others. Never throws, whatever a record says.
+   * Takes one record. Returns a result for every `evaluation.made`, for a record that gives back to meters what its
+   * writer may not, ends something twice, names a wrong record or has an impossible writer, and for an activation
+   * without the owner or identity that its tier needs. Null otherwise. Never throws.
    *
-   * - Unit: `atMs` is the record's own time, milliseconds since 1970 UTC. Without it nothing is said of the times that
-   *   evaluations name.
-   * - `before`, for a record of a chain that a recovery put aside: how many records lie between that chain's first one
-   *   and record 0 of the chain at hand. Oldest chain first.
+   * - Unit: `atMs` is the record's own time, milliseconds since 1970 UTC. Without it the times of evaluations are not
+   *   checked.
+   * - `before`: for a record of a chain that a recovery replaced, the number of records between that chain's first
+   *   record and record 0 of this chain. Oldest chain first.
    */
   take(record: ReplayRecord, atMs: number | null = null, before = 0): Recomputed | null {
     const { body, kind, seq } = record
@@ -139,12 +125,7 @@ export class Recomputation {
       if (isOfThisChain && kind === "decision.witnessed") this.#references?.decision(record)
       return alone(record, wrongWriter)
     }
-    const unlike =
-      kind === "evaluation.made" &&
-      isPlainEvaluation(body, this.#isAgent) &&
-      this.#isId(evaluationBody(body), before === 0)
-        ? null
-        : checkBody(kind, body)
+    const unlike = checkBody(kind, body)
     if (unlike !== null) {
       this.#unreadable++
       if (kind !== "evaluation.made") return null
@@ -173,7 +154,7 @@ export class Recomputation {
       : { seq, evaluationId: "", agentId: String(body["agent_id"]), ...activation, isLate: false }
   }
 
-  /** What was given back counts as the record says, however often it was. */
+  /** A settlement counts as its record says, also a repeated one: later sums of the service include it. */
   #end(record: ReplayRecord, isOfThisChain: boolean): Problem | null {
     const isTaken = foldMeters(this.#book, record)
     const again = isOfThisChain ? this.#ends.problem(record) : null
@@ -193,8 +174,8 @@ export class Recomputation {
     const judged = this.#judge.judge(record, body, atMs)
     if (judged !== null && isOpen(judged) && judged.amountsHold !== true) this.#noteUnproved(body)
     const named = isOfThisChain ? this.#misnamed(record.seq, body) : null
-    // Last, since they decide nothing; and before what is open, since they need nothing that could be withheld.
-    const found = judged === null || isOpen(judged) ? (mistold(body) ?? named ?? wrongWriter ?? judged) : judged
+    // After the verdict's own mismatches; before open findings, because these checks need nothing that may be withheld.
+    const found = judged === null || isOpen(judged) ? (misstated(body) ?? named ?? wrongWriter ?? judged) : judged
     foldMeters(this.#book, record)
     if (body.latches !== undefined) this.#latches.add(body.agent_id, body.run_id ?? "", body.latches)
     if (atMs !== null && ++this.#sinceSweep >= SWEEP_EVERY) this.#sweep(atMs)
@@ -209,22 +190,22 @@ export class Recomputation {
   }
 
   #misnamed(seq: number, body: EvaluationBody): Problem | null {
-    const ids = this.#ids
-    const id = ids === null ? decodeId("evl_", body.evaluation_id) : ids.digest(body.agent_id, body.client_ref)
+    const derived =
+      this.#originTag === null ? null : evaluationId(this.#originTag, body.agent_id, body.client_ref, this.#sha256)
+    const id = decodeId("evl_", derived ?? body.evaluation_id)
     const isNew = id === null || this.#references!.evaluation(seq, body.agent_id, id)
-    if (ids === null) return null
-    const isDerived = ids.isOf(body.agent_id, body.client_ref, body.evaluation_id)
-    if (!isDerived) this.#references!.misnamed(seq, body.evaluation_id)
-    if (!isDerived)
+    if (derived === null) return null
+    if (derived !== body.evaluation_id) {
+      this.#references!.misnamed(seq, body.evaluation_id)
       return problem(
         "id_mismatch",
-        `The id that derives from the agent and its reference is ${ids.of(body.agent_id, body.client_ref)}; ` +
-          `the record says ${body.evaluation_id}.`
+        `The id that derives from the agent and its reference is ${derived}; the record says ${body.evaluation_id}.`
       )
+    }
     return isNew ? null : problem("made_twice", "The agent was answered under this reference before.")
   }
 
-  /** An amount that nobody could make again proves no sum that it is in, even though the record says it. */
+  /** An amount that could not be recomputed proves no sum that includes it. */
   #noteUnproved(body: EvaluationBody): void {
     for (const { meters, outcome } of sidesOf(body)) {
       if (!letsThrough(outcome)) continue
@@ -237,7 +218,7 @@ export class Recomputation {
   }
 
   /**
-   * Lets go of what no window reaches any more. By the records' own time: that of an evaluation is what it says itself.
+   * Drops contributions that no window reaches. Uses the records' time, because an evaluation states its own.
    */
   #sweep(atMs: number): void {
     this.#sinceSweep = 0
@@ -248,7 +229,7 @@ export class Recomputation {
   }
 }
 
-/** What is said of a record that is no evaluation; null where nothing is. */
+/** The result for a record that is no evaluation; null without a problem. */
 const alone = ({ body, seq }: ReplayRecord, found: Problem | null): Recomputed | null =>
   found === null
     ? null
@@ -261,10 +242,10 @@ const alone = ({ body, seq }: ReplayRecord, found: Problem | null): Recomputed |
       }
 
 /**
- * Versions on trial are told of in `shadow`, and an SDK that decides by itself tells of it in its decisions: the
- * service makes evaluations itself, and they bind.
+ * Checks the members that every evaluation of the service has. Versions on trial are recorded in `shadow`; an SDK that
+ * decides by itself records decisions, not evaluations.
  */
-const mistold = ({ decided_by: decidedBy, mode, outcome, review_id: reviewId }: EvaluationBody): Problem | null => {
+const misstated = ({ decided_by: decidedBy, mode, outcome, review_id: reviewId }: EvaluationBody): Problem | null => {
   if (reviewId !== undefined && outcome !== "require_review")
     return problem(
       "review_mismatch",
@@ -280,7 +261,7 @@ const mistold = ({ decided_by: decidedBy, mode, outcome, review_id: reviewId }: 
     : problem("trace_mismatch", `An evaluation is decided by server; the record says ${decidedBy}.`)
 }
 
-/** A value of a body that is not as the catalogue says: an object in it may have no text at all. */
+/** Describes a value of an invalid body: an object in it may have no text form. */
 const shown = (value: Json | undefined): string => (typeof value === "string" ? value.slice(0, 200) : typeof value)
 
 const givenBack = ({ evaluation_seq: seq, writer }: ReplayRecord["body"]): string =>

@@ -1,30 +1,25 @@
-/** The part `signals`, back as a value. */
+/** Reads the part `signals` back as a value. */
 import { canonicalBytes, equalBytes, NotCanonical, readJson } from "@flyball/evidence"
-import { PlainSignals } from "./plain-signals.ts"
 
-const plain = new PlainSignals()
-
-/** Containers that may be open at once, as in all that callers send. */
+/** Containers that may be open at once: the limit of all request bodies. */
 const MAX_DEPTH = 64
 
 /**
- * Signals as they are decided on: numbers as the nearest doubles, in whatever order and spelling they came. Null, which
- * no envelope takes, where they have no RFC 8785 form. Spec: `envelope/1` section 11, step 4.
+ * Signals as the evaluation uses them: numbers are the nearest doubles; order and spelling do not matter.
+ * Null, which no envelope accepts, if they have no RFC 8785 form. Spec: `envelope/1` section 11, step 4.
  */
-export const signalsOf = (bytes: Uint8Array): unknown => plain.read(bytes) ?? formed(bytes)?.value ?? null
+export const signalsOf = (bytes: Uint8Array): unknown => formed(bytes)?.value ?? null
 
 /**
- * Signals as they can be shown; null too where the bytes are not the form of their value, as with a number of more
- * digits than a double has.
+ * Signals for display. Null also if the bytes are not the RFC 8785 form of their value, as with a number that has more
+ * digits than a double.
  */
 export const shownSignals = (bytes: Uint8Array): unknown => {
-  const value = plain.read(bytes)
-  if (value !== null) return value
   const found = formed(bytes)
   return found !== null && equalBytes(found.form, bytes) ? found.value : null
 }
 
-/** A value and its form. */
+/** A value and its RFC 8785 form; null if there is none. */
 const formed = (bytes: Uint8Array): { readonly value: unknown; readonly form: Uint8Array } | null => {
   const read = readJson(bytes, { maxDepth: MAX_DEPTH })
   if (!read.ok) return null
