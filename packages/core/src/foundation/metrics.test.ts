@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Metric } from "effect"
-import { counter, counterBy, histogram, metricsNow } from "./metrics.ts"
+import { counter, counterBy, histogram, histogramBy, metricsNow } from "./metrics.ts"
 
 const plain = counter("flyball_test_plain_total", "Plain.")
 const labelled = counterBy("flyball_test_labelled_total", "By outcome.", "outcome", ["good", "bad"])
 const durations = histogram("flyball_test_duration_seconds", "Durations.", [0.1, 1])
+const byOutcome = histogramBy("flyball_test_by_outcome_seconds", "By outcome.", "outcome", ["good", "bad"], [1])
 
 const own = Effect.provideService(Metric.MetricRegistry, new Map())
 const family = (name: string) => Effect.map(metricsNow, (families) => families.find((one) => one.name === name))
@@ -56,6 +57,16 @@ describe("metrics", () => {
           sum: 6.21,
           count: 5
         }
+      ])
+    }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
+  )
+
+  it.effect("of a duration with a label have a series for each of its values", () =>
+    Effect.gen(function* () {
+      byOutcome.bad.observe(2, yield* Effect.context<never>())
+      assert.deepStrictEqual((yield* family("flyball_test_by_outcome_seconds"))?.samples, [
+        { labels: { outcome: "good" }, buckets: [{ le: 1, count: 0 }], sum: 0, count: 0 },
+        { labels: { outcome: "bad" }, buckets: [{ le: 1, count: 0 }], sum: 2, count: 1 }
       ])
     }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
   )

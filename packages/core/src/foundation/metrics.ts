@@ -25,6 +25,9 @@ export interface Histogram {
 /** A counter per value of one label. */
 export type CounterBy<V extends string> = { readonly [value in V]: Counter }
 
+/** A histogram per value of one label. */
+export type HistogramBy<V extends string> = { readonly [value in V]: Histogram }
+
 /** Upper bounds for the duration of a commit or a call. Unit: seconds. */
 export const durationBounds: ReadonlyArray<number> = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10
@@ -80,6 +83,15 @@ export const counterBy = <const V extends string>(
 /** Declares a histogram of durations. `name` ends in `_seconds`. */
 export const histogram = (name: string, help: string, bounds: ReadonlyArray<number> = durationBounds): Histogram =>
   histogramOf(name, help, {}, bounds)
+
+/** Declares a histogram of durations with one label and all its values. */
+export const histogramBy = <const V extends string>(
+  name: string,
+  help: string,
+  label: string,
+  values: ReadonlyArray<V>,
+  bounds: ReadonlyArray<number> = durationBounds
+): HistogramBy<V> => byLabel(label, values, (labels) => histogramOf(name, help, labels, bounds))
 
 /** A registry of its own for each governor: two in one process do not count into each other. */
 export const ownMetrics: Layer.Layer<never> = Layer.sync(Metric.MetricRegistry, () => new Map())
