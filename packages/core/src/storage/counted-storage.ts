@@ -1,18 +1,21 @@
 /** A store whose commits and sealed records are counted. */
 import { Cause, Clock, Effect, type Exit, Layer } from "effect"
-import { counter, counterBy, histogram } from "../foundation/metrics.ts"
+import { counter, counterBy, histogramBy } from "../foundation/metrics.ts"
 import type { StorageConflict } from "./faults.ts"
 import { type CommitReceipt, type ReadFault, Storage } from "./port.ts"
 
+const ends = ["committed", "conflict", "unavailable", "corrupt", "interrupted", "failed"] as const
 const commits = counterBy(
   "flyball_commits_total",
   "Commits by outcome. A conflict is planned and committed again.",
   "outcome",
-  ["committed", "conflict", "unavailable", "corrupt", "interrupted", "failed"]
+  ends
 )
-const duration = histogram(
+const duration = histogramBy(
   "flyball_commit_duration_seconds",
-  "Time from handing a change to the store until it is durable. Commits that failed are not in it."
+  "Time from handing a change to the store until it is durable, or until the commit has failed.",
+  "outcome",
+  ends
 )
 const sealed = counter("flyball_records_sealed_total", "Records that this process added to the chain.")
 
@@ -30,11 +33,11 @@ export const countedStorage: Layer.Layer<Storage, never, Storage> = Layer.effect
         return Effect.suspend(() => {
           const startedNanos = clock.monotonicTimeNanosUnsafe()
           return Effect.onExit(commit, (exit) => {
-            commits[outcomeOf(exit)].add(1, context)
-            if (exit._tag === "Success") {
-              duration.observe(Number(clock.monotonicTimeNanosUnsafe() - startedNanos) / 1e9, context)
+            const outcome = outcomeOf(exit)
+            commits[outcome].add(1, context)
+            duration[outcome].observe(Number(clock.monotonicTimeNanosUnsafe() - startedNanos) / 1e9, context)
+            if (exit._tag === "Success")
               for (const { duplicate } of exit.value.records) if (!duplicate) sealed.add(1, context)
-            }
             return Effect.void
           })
         })
