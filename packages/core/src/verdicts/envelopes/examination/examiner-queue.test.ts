@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
+import { metricsNow, ownMetrics } from "../../../foundation/metrics.ts"
 import { ExaminerQueue, type LaneName, MAX_PER_PRINCIPAL } from "./examiner-queue.ts"
 
 /** A queue whose questions end on command, and the names of those that began, in their order. */
@@ -63,6 +64,20 @@ describe("the queue before the examiner", () => {
       yield* ask("question", "a", "taken")
       assert.isTrue(isFull(yield* Fiber.await(yield* ask("question", "a", "refused too"))))
     })
+  )
+
+  it.effect("counts what it refuses, by lane", () =>
+    Effect.gen(function* () {
+      const { ask } = given()
+      for (let n = 0; n < MAX_PER_PRINCIPAL; n++) yield* ask("publish", "a", `a${n}`)
+      for (const principal of ["a", "b", "a"]) yield* ask("publish", principal, `more of ${principal}`)
+      yield* ask("question", "a")
+      const families = yield* metricsNow
+      assert.deepStrictEqual(families.find(({ name }) => name === "flyball_examination_refusals_total")?.samples, [
+        { labels: { lane: "publish" }, value: 2 },
+        { labels: { lane: "question" }, value: 0 }
+      ])
+    }).pipe(Effect.provide(ownMetrics))
   )
 
   it.effect("has publications go first, beside a question that runs", () =>

@@ -9,6 +9,14 @@
  */
 import { ExaminationQueueFull } from "@flyball/contract"
 import { Effect } from "effect"
+import { counterBy } from "../../../foundation/metrics.ts"
+
+const refusals = counterBy(
+  "flyball_examination_refusals_total",
+  "Examinations of envelopes refused because the principal had as many under way as it may, by lane.",
+  "lane",
+  ["publish", "question"]
+)
 
 /** Examinations of one principal under way in one lane. A person has one or two; scripts come again. */
 export const MAX_PER_PRINCIPAL = 8
@@ -95,7 +103,8 @@ export class ExaminerQueue {
   ): Effect.Effect<A, E | ExaminationQueueFull, R> {
     const lane = this.#lanes[name]
     return Effect.uninterruptibleMask((restore): Effect.Effect<A, E | ExaminationQueueFull, R> => {
-      if (!lane.admit(principal)) return Effect.fail(new ExaminationQueueFull({ limit: MAX_PER_PRINCIPAL }))
+      if (!lane.admit(principal))
+        return Effect.andThen(refusals[name].one, Effect.fail(new ExaminationQueueFull({ limit: MAX_PER_PRINCIPAL })))
       const admitted = work((question) => this.#inTurn(lane, principal, question))
       return Effect.onExit(restore(admitted), () => Effect.sync(() => lane.release(principal)))
     })
