@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { counterBy } from "../../foundation/metrics.ts"
 import type { Conflict, StorageConflict } from "../../storage/faults.ts"
 import { WEBHOOKS } from "../../storage/outbox/outbox.ts"
-import type { ReadFault, StorageApi } from "../../storage/port.ts"
+import type { ChangeSet, CommitReceipt, ReadFault, StorageApi } from "../../storage/port.ts"
 import { type Ended, planSettle } from "./plan-settle.ts"
 import { storedWebhook, type StoredWebhook } from "./plan-webhook.ts"
 import type { Sha256 } from "@flyball/rules"
@@ -12,12 +12,13 @@ import type { WebhookSettingsApi } from "./settings.ts"
 
 const deliveries = counterBy(
   "flyball_deliveries_total",
-  "Webhook deliveries by the outcome of an attempt; retry: it failed, and another attempt follows.",
+  "Webhook deliveries by outcome; retry: an attempt failed and another follows. Cancelled ones are those of webhooks " +
+    "that are given up, and attempts under way when a webhook ends.",
   "outcome",
   ["succeeded", "failed", "cancelled", "retry"]
 )
 
-/** Deliveries read at a time to find one that succeeded. */
+/** Deliveries read at a time. */
 const PAGE = 1_000
 
 /** What settling works with. */
@@ -48,8 +49,10 @@ export const settleBatch = (
           const besideSuccess =
             settings.endpointFailure === "no_success_since" ? yield* besideSuccessOf(storage, ended) : new Set<string>()
           const change = planSettle(ended, { webhooks, besideSuccess, settings, sha256 })
-          yield* storage.commit(change)
+          const receipt = yield* storage.commit(change)
           for (const { to } of change.moves ?? []) yield* deliveries[to.state === "pending" ? "retry" : to.state].one
+          // What is committed is committed: a read that fails here only leaves the count too low.
+          yield* Effect.ignore(countCancelled(storage, change, receipt))
           for (const { data } of change.events ?? []) {
             yield* Effect.logWarning(
               `Webhook ${String(data["webhook_id"])} has failed: delivery ${String(data["delivery_id"])} went ` +
@@ -75,6 +78,34 @@ export const settleBatch = (
         ) as Effect.Effect<void, ReadFault>)
   return attempt(batch)
 }
+
+/**
+ * Counts what was owed to the webhooks that this commit gave up, and was cancelled with them. They are the deliveries
+ * that finished at the time of the commit: no other commit cancels what belongs to a webhook that is given up.
+ */
+const countCancelled = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  { cancel = [], moves = [] }: ChangeSet,
+  { records }: CommitReceipt
+) {
+  const atMs = records.at(-1)?.atMs
+  const moved = new Set(moves.map(({ id }) => id))
+  const context = yield* Effect.context<never>()
+  for (const { endpointId } of cancel) {
+    for (let before: number | undefined; ;) {
+      const page = yield* storage.outbox.deliveriesOf(
+        endpointId,
+        before === undefined ? { limit: PAGE } : { before, limit: PAGE }
+      )
+      const cancelled = page.filter(
+        ({ finishedAtMs, id, state }) => state === "cancelled" && finishedAtMs === atMs && !moved.has(id)
+      )
+      deliveries.cancelled.add(cancelled.length, context)
+      if (page.length < PAGE) break
+      before = page.at(-1)!.sequence
+    }
+  }
+})
 
 const isLateSuccess = (
   { delivery, errorCode, isLate }: Ended,
