@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util"
 import { parseDuration } from "./duration.ts"
 
-/** What the command was asked to do. */
+/** The parsed command line. */
 export interface Command {
   readonly pack: string
   readonly vkeys: ReadonlyArray<string>
@@ -32,7 +32,7 @@ export const readArguments = (args: ReadonlyArray<string>): Command => {
     token.kind === "option" && token.name !== "vkey" && token.name !== "previous" ? [token.name] : []
   )
   const twice = named.find((name, i) => named.indexOf(name) !== i)
-  // The last one would silently win, and the user believe that both were looked at.
+  // The last one would silently win, and the user would believe that both were checked.
   if (twice !== undefined)
     throw new UsageError(`--${twice} is given twice; only --vkey and --previous may be given again.`)
   const [pack, ...more] = positionals

@@ -47,7 +47,7 @@ export const verdictText: {
     timestamped: "A timestamp authority has confirmed when this checkpoint existed.",
     consistent_with_trusted_checkpoint: "It continues the checkpoint that you kept.",
     none: "Nothing outside the operator's reach confirms it.",
-    stale: "Witnesses confirmed it, but longer ago than you asked for."
+    stale: "Witnesses confirmed it, but longer ago than you required."
   }
 }
 

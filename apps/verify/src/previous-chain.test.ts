@@ -49,7 +49,7 @@ interface Plan {
   readonly beside?: string
 }
 
-/** A pack of two records; the second erases, where that is asked for. */
+/** A pack of two records; the second erases, where the plan says so. */
 const packed = async ({ beside, bytes = previousBytes(previous), show = "disclosed" }: Plan = {}): Promise<string> => {
   const named = [
     ...(beside === undefined ? [] : [{ name: beside, bytes: utf8('"x"') }]),
@@ -108,7 +108,7 @@ const verified = async (path: string, ...flags: ReadonlyArray<string>) => {
 }
 
 describe("the chain before, in a pack of a recovered chain", () => {
-  it("is told, with status 0", async () => {
+  it("is reported, with status 0", async () => {
     for (const plan of [
       {},
       { beside: "a_part" },

@@ -27,7 +27,7 @@ export type ShownPrevious = Previous | "hidden" | "unreadable"
  * The chain that the pack's chain follows; null when it follows none, or the pack does not hold record 0. `hidden`: it
  * follows one, and the pack does not show which.
  *
- * To be asked of a pack whose integrity is `ok`. It reads to record 0, and only where that names such a part on to the
+ * Precondition: the integrity of the pack is `ok`. Reads to record 0, and only where that names such a part on to the
  * disclosed parts.
  */
 export const followedChain = async (path: string): Promise<Previous | "hidden" | null> => {
@@ -89,8 +89,7 @@ const disclosed = (line: Uint8Array, commitment: Uint8Array): ShownPrevious => {
 }
 
 /**
- * Its newest note, if it had one, is a checkpoint of that chain. Whose signatures it carries is not asked: record 0 is
- * signed.
+ * Its newest note, if it had one, is a checkpoint of that chain. Its signatures are not checked: record 0 is signed.
  */
 const namesItsCheckpoint = ({ checkpoint, origin }: Previous): boolean => {
   if (checkpoint === null) return true
@@ -108,7 +107,7 @@ async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   }
 }
 
-/** How D lines of record 0 begin, and the one that is looked for. */
+/** The start of D lines of record 0, and of the one that is searched for. */
 const OF_RECORD_0 = "D 0 "
 const WANTED = `${OF_RECORD_0}${PREVIOUS} `
 

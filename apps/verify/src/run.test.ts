@@ -137,7 +137,7 @@ describe("the exit status", () => {
     }
   })
 
-  // A file that opens, and whose first byte cannot be read: what a failing disk looks like.
+  // A file that opens, and whose first byte cannot be read, as on a failing disk.
   it.runIf(existsSync("/proc/self/mem"))(
     "is 4 for a disk that fails while the file is read, with a sentence",
     async () => {
@@ -153,13 +153,13 @@ describe("the exit status", () => {
     }
   )
 
-  it("is 3 for a file that is no pack, 2 where more was asked for than is there", async () => {
+  it("is 3 for a file that is no pack, 2 where more is required than the pack holds", async () => {
     expect((await call(pack("README.md"))).status).toBe(3)
     expect((await call(pack("valid-range-11-4-6.evp"), "--vkey", vkey, "--require", "range")).status).toBe(0)
     expect((await call(pack("valid-full-5.evp"), "--vkey", vkey, "--require", "range")).status).toBe(0)
     const { out, status } = await call(pack("valid-range-11-4-6.evp"), "--vkey", vkey, "--require", "full")
     expect(status).toBe(2)
-    expect(out).toContain("A full pack was asked for")
+    expect(out).toContain("A full pack was required")
     expect((await call(pack("valid-full-5.evp"), "--vkey", vkey, "--max-age", "24h")).status).toBe(2)
   })
 

@@ -75,11 +75,11 @@ const verifyAndReadAgain = async (command: Command, world: World): Promise<ReadA
   return { report: withReplay(compared, replay, why), splitView, replayed: { replay, packExit: report.exit }, bodies }
 }
 
-/** Loaded where it is asked for, as replay is. */
+/** Loaded on demand, as replay is. */
 const bodiesOf = async (pack: string, { verdicts }: Report): Promise<BodiesReport | null> =>
   verdicts.integrity === "ok" ? await (await import("./bodies/compare-bodies.ts")).compareBodies(pack) : null
 
-/** Loaded where it is asked for: nobody else waits for it. */
+/** Loaded on demand: other runs do not wait for it. */
 const replayed = async (
   { pack, previous }: Command,
   report: Report

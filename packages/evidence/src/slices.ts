@@ -1,4 +1,4 @@
-/** Long work in slices, so that whoever runs it can give others their turn between two of them. */
+/** Long work in slices, so that the caller can let other work run between two of them. */
 
 /**
  * Work that yields after every millisecond or two, and ends with its result.

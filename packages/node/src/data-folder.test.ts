@@ -121,7 +121,7 @@ describe("a data folder is refused", () => {
     [{ origin: {} }, "origin_invalid", /<an object \(Object\), which is no string>/],
     [{ origin: "" }, "origin_invalid", /The origin "" cannot be used/]
   ])("for options that cannot be meant: %j, and nothing is made", async (given, code, why) => {
-    // With a folder where it is the origin that is looked at.
+    // With a folder where it is the origin that is checked.
     const options = (given !== undefined && "origin" in given ? { dir, ...given } : given) as unknown as Parameters<
       typeof dataFolder
     >[0]

@@ -1,11 +1,10 @@
 /**
  * The signing guard as numbered files: `guard/0000000000000001`, `…2`, and so on. The highest number counts.
  *
- * Advancing from number n makes number n + 1 by `link()`, which fails when it is there: of two holders that both stand
- * at n one wins, without a
- * lock that a killed process could leave behind. Old files are deleted, never the highest: so when number n + 1 was
- * made after others
- * had gone past it, a higher number is still there, and the look after the link sees it.
+ * Advancing from number n makes number n + 1 by `link()`, which fails when it exists: of two holders that both stand at
+ * n one wins, without a lock that a killed process could leave behind. Old files are deleted, never the highest. So
+ * when number n + 1 was made after others had gone past it, a higher number still exists, and the read after the link
+ * sees it.
  *
  * A guard that came from a backup says so in a file of its own, {@link FROM_BACKUP}: the state that the backup knew of.
  * While that is the guard's state, more may have been signed than it
@@ -44,16 +43,19 @@ export interface GuardFiles {
 /** Name of the file that a backup's guard carries. Decision 0010 of core. */
 export const FROM_BACKUP = "from-backup"
 
-/** Older files that stay behind the highest. Each is a state that was signed; a few help a person who must look. */
+/**
+ * Older files that stay behind the highest. Each is a state that was signed; a few help an operator who must
+ * investigate.
+ */
 const KEPT = 8
 
 /** Times the folder is listed again after the file it named was tidied away. */
-const LOOKS = 100
+const ATTEMPTS = 100
 
 /** A guard in this folder. */
 export const guardFiles = (folder: GuardFolder): GuardFiles => {
   const current = async (): Promise<{ number: number; state: SignedState | null; inDoubt: boolean }> => {
-    for (let attempt = 0; attempt < LOOKS; attempt++) {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const names = await folder.list()
       const number = highest(folder, names)
       if (number === 0) return { number, state: null, inDoubt: false }
@@ -64,7 +66,7 @@ export const guardFiles = (folder: GuardFolder): GuardFiles => {
     }
     throw new FolderProblem(
       folder.path,
-      `the folder changed ${LOOKS} times while it was read. Start fewer processes on it`
+      `the folder changed ${ATTEMPTS} times while it was read. Start fewer processes on it`
     )
   }
 
@@ -123,7 +125,7 @@ const highest = (folder: GuardFolder, names: ReadonlyArray<string>): number => {
       throw new FolderProblem(
         folder.path,
         "a file is here that the guard did not write. Only numbered files belong here: move the other one " +
-          "away, after looking at how it came"
+          "away, after checking where it came from"
       )
     }
     number = Math.max(number, Number(name))

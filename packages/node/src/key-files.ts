@@ -86,7 +86,7 @@ export const promoteNextKey = async (dir: string, publicKey: Uint8Array): Promis
     if (next === null || !equalBytes(next.publicKey, publicKey)) break
     await replaceFile(vkeyFile(dir), utf8(`${next.vkey}\n`), SECRET_MODE)
     if (await takePlace(dir, current)) return
-    // Another process was faster, and may be further on: say again what is so.
+    // Another process was faster, and may be further on: write the current state again.
     await replaceFile(vkeyFile(dir), utf8(`${(await readKeys(dir)).current.vkey}\n`), SECRET_MODE)
   }
   throw new FolderProblem(

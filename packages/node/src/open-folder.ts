@@ -88,7 +88,7 @@ const tidyTemporary = async (dir: string): Promise<void> => {
 
 const makeKey = async (dir: string, file: string, origin: string | undefined): Promise<PrivateKey> => {
   if (await hasSigned(dir)) {
-    // They are made after the key: another process may have made all of them since we looked for it.
+    // They are made after the key: another process may have made all of them since the key was read.
     const made = await readKey(file)
     if (made !== null) return made
     throw new FolderProblem(
@@ -107,7 +107,7 @@ const makeKey = async (dir: string, file: string, origin: string | undefined): P
   if (theirs === null)
     throw new FolderProblem(
       file,
-      "the file was there and is gone again. Start once more, and look at what else works in this folder"
+      "the file was there and is gone again. Start once more, and check what else uses this folder"
     )
   return theirs
 }

@@ -41,7 +41,7 @@ type Members = { readonly [name: string]: unknown }
 const pemKey = (file: string, bytes: Uint8Array): { readonly key: KeyObject; readonly jwk: Members } => {
   const text = fromUtf8(bytes)?.trim() ?? ""
   if (/PRIVATE KEY/.test(text)) throw new FolderProblem(file, privateKey)
-  // Looked at here, since OpenSSL would also take a certificate, or the first of many.
+  // Checked here, since OpenSSL would also take a certificate, or the first of many.
   const isOne = /^-----BEGIN PUBLIC KEY-----\r?\n[A-Za-z0-9+/=\r\n]+\r?\n-----END PUBLIC KEY-----$/.test(text)
   return {
     key: publicKey(
@@ -88,7 +88,7 @@ const jwkKey = (file: string, bytes: Uint8Array): { readonly key: KeyObject; rea
 
 const privateKey =
   "it holds a secret key, and only public keys belong here. Take it away, and consider that key known to " +
-  "whoever reads this folder"
+  "all readers of this folder"
 
 const publicKey = (file: string, make: (() => KeyObject) | null, expected: string): KeyObject => {
   try {

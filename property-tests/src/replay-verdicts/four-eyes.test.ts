@@ -161,7 +161,7 @@ describe("four eyes", () => {
       body(granted(), (one) => ({ ...one, writer: ann.id })),
       granted(),
       "second_person_missing",
-      /requested for it and granted it/
+      /requested it and granted it/
     )
     await expectNamed(
       body(granted(), (one) => ({ ...one, requested_by: host.id, writer: ann.id })),
@@ -177,7 +177,7 @@ describe("four eyes", () => {
         "waiver",
         canonicalBytes({ ...partOf(record, "waiver"), unless: [{ signal: "amount", lte: 10 }] })
       )
-    await expectNamed(at(seqOf("waiver.requested"), wider), granted(), "waiver_mismatch", /is not what was asked for/)
+    await expectNamed(at(seqOf("waiver.requested"), wider), granted(), "waiver_mismatch", /is not what was requested/)
     await expectNamed(
       body(seqOf("waiver.requested"), (one) => ({ ...one, expires_at: "2026-11-21T01:00:00.000Z" })),
       granted(),

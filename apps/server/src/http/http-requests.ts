@@ -148,7 +148,7 @@ export const goodRequests = async (world: World) => {
     const bodies: { readonly [id: string]: () => Promise<GoodRequest["json"]> | GoodRequest["json"] } = {
       "agents.create": () => ({ name: fresh(), org_unit: unit }),
       "agents.update": () => ({ purpose: fresh() }),
-      "agents.suspend": () => ({ reason: "looked odd" }),
+      "agents.suspend": () => ({ reason: "unusual refunds" }),
       "agents.recertify": () => ({ recert_due_at: "2099-01-01T00:00:00Z" }),
       "agents.transfer_ownership": () => ({ owner_name: "Grace", owner_email: "grace@example.org" }),
       "agents.attach_identity": () => ({ declared_source: "spiffe", declared_ref: "spiffe://example.org/courier" }),

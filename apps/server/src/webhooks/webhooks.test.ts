@@ -42,7 +42,7 @@ describe("events are delivered", () => {
     const agent = (await done("POST", "/agents", { name: "courier", org_unit: "claims" })).id
     await done("POST", `/agents/${agent}/transfer-ownership`, { owner_name: "Ada", owner_email: "ada@example.org" })
     await done("POST", `/agents/${agent}/activate`)
-    await done("POST", `/agents/${agent}/suspend`, { reason: "looked odd" })
+    await done("POST", `/agents/${agent}/suspend`, { reason: "unusual refunds" })
     await done("POST", `/agents/${agent}/disown`, { reason: "left the house" })
     const key = (await done("POST", "/admin/ingest-keys", { name: "k", org_unit: "claims" })).id
     await done("POST", `/admin/ingest-keys/${key}/revoke`)
@@ -91,7 +91,7 @@ describe("events are delivered", () => {
       // A checkpoint's signature spells "Ada" once in some two thousand.
       assert.notMatch(
         one.body.replace(/"note":"[^"]*"/, ""),
-        /courier|Ada|ada@|looked invalid|left the house|pager/,
+        /courier|Ada|ada@|unusual refunds|left the house|pager/,
         "what a person wrote is not sent"
       )
       const proof = await done("GET", `/chain/records/${one.event.chain.seq}/proof`)

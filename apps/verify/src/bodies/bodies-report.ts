@@ -1,4 +1,4 @@
-/** What came of comparing records with the catalogue, how it is told, and what it does to the report on the pack. */
+/** The result of comparing records with the catalogue, its text, and its effect on the report on the pack. */
 import type { Report } from "@flyball/evidence"
 import { listed } from "../replay/counted.ts"
 import { worstExit } from "../worst-exit.ts"
@@ -46,8 +46,8 @@ export class BodyCount {
 }
 
 /**
- * The report on a pack whose bodies were asked for; `bodies` is null where they could not be compared. What was asked
- * for and is not so is status 2: nothing was tampered with.
+ * The report on a pack whose bodies were requested; `bodies` is null where they could not be compared. A failed request
+ * is status 2: nothing was tampered with.
  */
 export const withBodies = (report: Report, bodies: BodiesReport | null): Report => {
   const sentences =

@@ -5,9 +5,10 @@ import { type PackRecord, readPackSizes } from "../replay/pack-records.ts"
 import { BodyCount, type BodiesReport } from "./bodies-report.ts"
 
 /**
- * What came of it. To be asked of a pack whose integrity is `ok`, of whatever kind.
+ * The result. Precondition: the integrity of the pack is `ok`. Its kind does not matter.
  *
- * Verdicts do not rest on bodies: a reader of format 1 takes what a later writer adds. So this is asked for by itself.
+ * Verdicts do not rest on bodies: a reader of format 1 accepts additions of a later writer. So this check is a separate
+ * option.
  *
  * - Spec: format 1 sections 1.2 and 8; decision 0035.
  */

@@ -1,7 +1,7 @@
 /**
- * The packs of the chains before this one, for what a recovered chain carried over: record 0 says which chain it
- * follows, of how many records and with which root, so whoever trusts
- * the one pack has all it needs to believe the other. Decisions 0010 and 0026.
+ * The packs of the chains before this one, for what a recovered chain carried over. Record 0 says which chain it
+ * follows, of how many records and with which root, so a reader that trusts the one pack can verify the other.
+ * Decisions 0010 and 0026.
  */
 import type { Previous } from "@flyball/evidence"
 import { verifyPackFile } from "@flyball/evidence/node"

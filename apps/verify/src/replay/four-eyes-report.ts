@@ -1,4 +1,4 @@
-/** What came of looking whether two people did what takes two, and how it is told. */
+/** The result of the check that two people did what requires two, and its text. */
 import type { Act, ActVerdictName } from "./act.ts"
 import { countedVerdicts, listed } from "./counted.ts"
 
@@ -54,7 +54,7 @@ export const actText: { readonly [verdict in ActVerdictName]: string } = {
   authors_mismatch: "Not all who wrote on it are among its authors.",
   draft_mismatch: "What was published is not what was drafted.",
   number_mismatch: "Its version or revision is not the next one.",
-  waiver_mismatch: "What was granted is not what was asked for.",
+  waiver_mismatch: "What was granted is not what was requested.",
   withheld: "It could not be judged."
 }
 
@@ -102,8 +102,8 @@ export const actStatement = (report: FourEyesReport): string | null => {
   if (first === undefined) return null
   return (
     `${wrong === 1 ? "One version or waiver was" : `${wrong} versions or waivers were`} not made as the ` +
-    `rules ask (${wrong === 1 ? "" : "the first: "}${first.verdict} at record ${first.seq}): whoever ` +
-    "sealed this chain sealed something that this service refuses."
+    `rules require (${wrong === 1 ? "" : "the first: "}${first.verdict} at record ${first.seq}): the ` +
+    "sealer of this chain sealed something that this service refuses."
   )
 }
 

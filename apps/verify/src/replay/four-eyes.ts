@@ -19,7 +19,7 @@ const judgedKinds: ReadonlySet<string> = new Set(["envelope.drafted", "envelope.
 export const isFourEyes = (kind: string): boolean =>
   kind === "part.erased" || kind === "principal.seen" || kind.startsWith("envelope.") || kind.startsWith("waiver.")
 
-/** Parts that are looked into beside those of evaluations. */
+/** Parts that are read beside those of evaluations. */
 export const fourEyesParts: ReadonlySet<string> = new Set(["backtest", "diff", "envelope", "lint", "waiver"])
 
 /** A text that can be published: a draft, or a version on trial. */
@@ -38,7 +38,7 @@ interface Candidates {
 }
 
 /**
- * The fold. Memory grows with envelopes, with waivers that were asked for and with people, and with nothing else.
+ * The fold. Memory grows with envelopes, with requested waivers and with people, and with nothing else.
  *
  * `fromGenesis`: nothing lies before the first record. If not, an act that begins there is `withheld`, and nothing of
  * it is called wrong for want of that beginning.
@@ -52,7 +52,7 @@ export class FourEyes {
   readonly #numbers: EnvelopeNumbers
   readonly #sha256: Sha256
   readonly #compare: (record: ReplayRecord) => RecomputedPublication
-  /** Whether all that was drafted and asked for is known. */
+  /** Whether all drafts and requests are known. */
   #isWhole: boolean
 
   /** `compare`: compares a publication with what bound before it, as the records before it say. */
@@ -73,8 +73,8 @@ export class FourEyes {
   }
 
   /**
-   * Takes one record, before the state that `compare` looks at does; answers for drafts, publications and grants of the
-   * chain at hand, null for all others. Never throws, whatever a record says.
+   * Takes one record, before the state that `compare` reads does. Answers for drafts, publications and grants of the
+   * chain at hand, null for all others. Never throws, whatever a record holds.
    *
    * - `before`, for a record of a chain that a recovery put aside: how many records lie between its first one and
    *   record 0 of the chain at hand.
@@ -148,7 +148,7 @@ export class FourEyes {
     }
   }
 
-  /** Whoever wrote on a draft stays among its authors until it is published. */
+  /** Everyone who wrote on a draft stays among its authors until it is published. */
   #draft(body: JsonObject): ActVerdict | null {
     const before = this.#candidatesOf(body).draft?.authors ?? []
     return missing(authorsOf(body), [...before, String(body["writer"])])
@@ -198,7 +198,7 @@ export class FourEyes {
     const same = approver === undefined ? null : this.#people.problem(authors, writer)
     if (change === "loosens" || change === "unknown" || same?.verdict === "withheld") return same
     if (approver !== undefined && same === null) return null
-    // Whoever is none of the authors stands as the approver, also where one person was enough.
+    // A person who is none of the authors stands as the approver, also where one person was enough.
     const alone = publishedAloneProblem(this.#compare(record), String(change))
     return alone === null || same === null
       ? alone

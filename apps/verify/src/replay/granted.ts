@@ -1,5 +1,5 @@
 /**
- * Whether a waiver that was granted is the one that was asked for, and by somebody else. Spec: decisions 0025 and 0026.
+ * Whether a granted waiver is the one that was requested, and granted by another person. Spec: decisions 0025 and 0026.
  */
 import { type JsonObject, toHex } from "@flyball/evidence"
 import type { ReplayRecord } from "@flyball/rules"
@@ -7,7 +7,7 @@ import type { ActVerdict } from "./act.ts"
 import type { People } from "./people.ts"
 import type { Sha256 } from "./reported-digests.ts"
 
-/** A waiver as it was asked for. `content`: digest of the part; null where it is not shown. */
+/** A waiver as it was requested. `content`: digest of the part; null where it is not shown. */
 export interface Requested {
   readonly body: JsonObject
   readonly content: string | null
@@ -31,7 +31,7 @@ const reported = [
 /**
  * What is wrong with a grant.
  *
- * `asked`: its request; null where nobody asked, undefined where that is not known.
+ * `requested`: its request; null where there was none, undefined where that is not known.
  */
 export const grantProblem = (
   { body, parts }: ReplayRecord,
@@ -41,21 +41,20 @@ export const grantProblem = (
 ): ActVerdict | null => {
   const writer = String(body["writer"])
   if (writer === body["requested_by"])
-    return { verdict: "second_person_missing", reason: `${writer} asked for it and granted it.` }
+    return { verdict: "second_person_missing", reason: `${writer} requested it and granted it.` }
   if (requested?.body["writer"] === writer)
     return {
       verdict: "second_person_missing",
       reason:
-        `${writer} asked for it and granted it; the record of the grant says that ` +
-        `${String(body["requested_by"])} asked.`
+        `${writer} requested it and granted it; the record of the grant says that ` +
+        `${String(body["requested_by"])} requested it.`
     }
   const same = people.problem(
     [String(body["requested_by"]), String(requested?.body["writer"] ?? body["requested_by"])],
     writer
   )
   if (same?.verdict === "second_person_missing") return same
-  if (requested === null)
-    return { verdict: "waiver_mismatch", reason: "No record before it says that it was asked for." }
+  if (requested === null) return { verdict: "waiver_mismatch", reason: "No record before it requests it." }
   if (requested === undefined)
     return { verdict: "withheld", reason: "Its request lies before the first record here, or cannot be read." }
   for (const [name, wanted] of reported) {
@@ -67,10 +66,10 @@ export const grantProblem = (
   }
   const granted = contentOf(parts.get("waiver"), sha256)
   if (granted === null || requested.content === null)
-    return { verdict: "withheld", reason: "What was asked for, or what was granted, is not shown." }
+    return { verdict: "withheld", reason: "The request or the grant is not shown." }
   return granted === requested.content
     ? same
-    : { verdict: "waiver_mismatch", reason: "What it excepts, or the reason for it, is not what was asked for." }
+    : { verdict: "waiver_mismatch", reason: "What it excepts, or the reason for it, is not what was requested." }
 }
 
 const contentOf = (part: ReturnType<ReplayRecord["parts"]["get"]>, sha256: Sha256): string | null =>

@@ -1,6 +1,6 @@
 /** Short ASCII names out of bytes, each made a text once: a pack says the same few names millions of times. */
 export class KnownNames {
-  /** The one that was asked for last; it is looked at first. */
+  /** The name of the last look-up; it is checked first. */
   #last = ""
   readonly #names: Array<string> = []
 

@@ -10,13 +10,14 @@ export interface Wanted {
   readonly part: (name: string) => boolean
 }
 
-/** A record with what is told of each of its parts. */
+/** A record with the state of each of its parts. */
 export interface PackRecord<P> extends Omit<ReplayRecord, "parts"> {
   readonly parts: ReadonlyMap<string, P>
 }
 
 /**
- * Hands every wanted record of a full or range pack to `take`, in order. To be asked of a pack whose integrity is `ok`.
+ * Hands every wanted record of a full or range pack to `take`, in order. Precondition: the integrity of the pack is
+ * `ok`.
  *
  * Memory does not grow with the pack, but holds the wanted parts of one record.
  *
@@ -30,8 +31,8 @@ export const readPackRecords = (
   readEach(content, wanted, (parts): PartContent => ({ state: "present", bytes: parts.bytes() }), withheld, take)
 
 /**
- * Hands every record of a pack of whatever kind to `take`, in order, with the sizes of its disclosed parts; null for
- * the others. To be asked of a pack whose integrity is `ok`.
+ * Hands every record of a pack of any kind to `take`, in order, with the sizes of its disclosed parts; null for the
+ * others. Precondition: the integrity of the pack is `ok`.
  *
  * Memory does not grow with the pack, nor with its parts: a record may name some hundred, of 16 MiB each.
  */

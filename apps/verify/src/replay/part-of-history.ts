@@ -47,13 +47,13 @@ export const partOfHistory = async (
   if (signed === "other") return null
   if (signed === "not reached")
     return (
-      `${path} holds ${size} of ${storedSize} records of ${origin}; whether they are its first cannot be ` +
-      `told from this pack. ${NOT_USED} Ask the operator for a newer one.`
+      `${path} holds ${size} of ${storedSize} records of ${origin}; this pack does not show ` +
+      `whether they are its first. ${NOT_USED} Ask the operator for a newer one.`
     )
   if (size !== covered)
     return (
-      `${path} holds ${size} of ${storedSize} records of ${origin}; the first ${covered} are its own, and ` +
-      `of the others that cannot be told from this pack. ${NOT_USED}`
+      `${path} holds ${size} of ${storedSize} records of ${origin}; the first ${covered} are its own, ` +
+      `and this pack does not show it of the others. ${NOT_USED}`
     )
   return (
     `${path} holds the first ${size} of ${storedSize} records of ${origin}: it agrees with the last ` +
@@ -71,7 +71,7 @@ const sizeOf = (note: string): number | null => {
   return read?.ok === true ? read.checkpoint.size : null
 }
 
-/** A note is read only with a line that looks like a signature; nobody made this one, and none is asked for. */
+/** A note is read only with a line that has the form of a signature; nobody made this one, and none is required. */
 const unsignedNote = (origin: string, size: number, rootHex: string): string =>
   formatNote(formatCheckpoint({ origin, size, root: fromHex(rootHex)! }), [
     signatureLine(origin, new Uint8Array(4), new Uint8Array(64))

@@ -46,7 +46,7 @@ describe("two pseudonyms", () => {
     assert.strictEqual(whole(seen(1, eve), seen(2, again)), "another")
   })
 
-  it("are told apart by the host where it names one itself, and only an erased identity counts", () => {
+  it("are distinguished by the host where it names one itself, and only an erased identity counts", () => {
     assert.strictEqual(whole(seen(1, eve), erased(2, 1)), "another")
     assert.strictEqual(whole(erased(2, 1), seen(3, again)), "another")
     assert.strictEqual(whole(seen(1, eve), erased(2, 1, "profile"), seen(3, again)), "another")
@@ -96,7 +96,7 @@ describe("two pseudonyms of which one was given out before a range", () => {
     assert.strictEqual(range(erased(11, 1), seen(12, again), drafted(13, eve)), "another")
     assert.strictEqual(range(drafted(11, eve), erased(12, 1)), "another")
   })
-  it("are two where the first was seen in the range, whoever else was erased", () => {
+  it("are two where the first was seen in the range, even if another identity was erased", () => {
     assert.strictEqual(range(seen(11, eve), drafted(12, eve), erased(13, 1), seen(14, again)), "another")
     assert.strictEqual(range(seen(11, eve), seen(12, again)), "another")
   })
@@ -105,7 +105,7 @@ describe("two pseudonyms of which one was given out before a range", () => {
     assert.strictEqual(range(seen(11, again)), "withheld")
     assert.strictEqual(range(), "withheld")
   })
-  it("are told apart by the host where it names one in words of its own", () => {
+  it("are distinguished by the host where it names one in words of its own", () => {
     assert.strictEqual(verdict(after(false), "system:host"), "another")
     assert.strictEqual(verdict(after(false), again, ["key_1"]), "another")
   })

@@ -1,6 +1,6 @@
 /**
- * Whether two pseudonyms are certainly two people: whoever's identity was erased comes again under another one. Spec:
- * decisions 0008, 0025 and 0026.
+ * Whether two pseudonyms are certainly two people: a person whose identity was erased comes again under another one.
+ * Spec: decisions 0008, 0025 and 0026.
  */
 import type { ReplayRecord } from "@flyball/rules"
 import type { ActVerdict } from "./act.ts"

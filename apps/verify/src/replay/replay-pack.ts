@@ -17,11 +17,11 @@ import { readPackRecords } from "./pack-records.ts"
 import { ReplayCount, type ReplayReport } from "./replay-report.ts"
 
 /**
- * Replays a full or range pack that begins at `from`, after the chains before it. To be asked of packs whose integrity
- * is `ok`.
+ * Replays a full or range pack that begins at `from`, after the chains before it. Precondition: the integrity of the
+ * packs is `ok`.
  *
- * Reads each pack twice more: once for how far back meters look, so that what lies farther back can be let go of, and
- * once to evaluate.
+ * Reads each pack twice more: once to find how far back meters read, so that older records can be dropped, and once to
+ * evaluate.
  */
 export const replayPack = async (
   path: string,

@@ -27,12 +27,12 @@ export interface ReplayReport {
   /** Why the records before the first one here are not known, where the chain follows another one; null otherwise. */
   readonly previous_missing: string | null
   readonly four_eyes: FourEyesReport
-  /** What no replay looks at, whatever the pack shows: the same in every report. */
+  /** What no replay checks, whatever the pack shows: the same in every report. */
   readonly not_replayed: ReadonlyArray<string>
   readonly statement: string
 }
 
-/** A replay that was asked for; null where it could not be made. `packExit` is what the pack itself is worth. */
+/** A requested replay; null where it could not be made. `packExit` is the exit status of the pack itself. */
 export interface Replayed {
   readonly replay: ReplayReport | null
   readonly packExit: ExitStatus
@@ -181,8 +181,8 @@ const evaluationsStatement = (replay: Pick<ReplayReport, "evaluations" | "mismat
     return (
       `${wrong === 1 ? "One recorded evaluation does" : `${wrong} recorded evaluations do`} not follow ` +
       `from the records before ${wrong === 1 ? "it" : "them"} ` +
-      `(${wrong === 1 ? "" : "the first: "}${first.verdict} at record ${first.seq}): whoever sealed this ` +
-      "chain sealed something that its own rules do not say."
+      `(${wrong === 1 ? "" : "the first: "}${first.verdict} at record ${first.seq}): the sealer of this ` +
+      "chain sealed something that its own rules do not give."
     )
   if (evaluations === 0) return "This pack holds no evaluation, so there was none to make again."
   const good = verdicts.ok ?? 0

@@ -6,7 +6,7 @@ const MAX_WEIGHED = 12
 /**
  * The order in which a diagram asks for the axes: the one with the fewest half-decided boxes, summed over its prefixes.
  *
- * A box is half decided where some of its axes were asked for and some were not: every such box can double the nodes.
+ * A box is half decided where some of its axes were visited and some were not: every such box can double the nodes.
  * Axes that nothing tests come last.
  * - Shape: each axis once, by its place in the list. The same boxes always give the same order.
  * - Spec: a gap; decision 0022 has the measurements.

@@ -160,8 +160,8 @@ class DraftMeters {
   }
 
   /**
-   * Its own time, or the last one of any window that it looks at. Which windows these are does not depend on what they
-   * hold.
+   * Its own time, or the last one of any window that it reads. Which windows these are does not depend on their
+   * content.
    */
   #timeOf(evaluation: RecordedEvaluation): number {
     let { atMs } = evaluation

@@ -49,7 +49,7 @@ describe("what a diff of outcomes cannot see", () => {
       assert.equal(between(JSON.parse(JSON.stringify(to)), JSON.parse(JSON.stringify(to))).change, "equal")
     })
 
-  it("is not asked for where only what is stricter or beside the point differs", () => {
+  it("is not required where only stricter or irrelevant members differ", () => {
     assert.equal(between({ on_unavailable: "allow_cached" }, { on_unavailable: "deny" }).change, "equal")
     assert.equal(
       between({}, {}, [all, denies], [all, { ...denies, reason: "Other words.", suggestion: "Less." }]).change,
@@ -59,7 +59,7 @@ describe("what a diff of outcomes cannot see", () => {
     assert.equal(between({}, {}, [all], [all, denies]).change, "tightening_only")
   })
 
-  it("is told in the sentence, three at most, and wholly in the notes", () => {
+  it("is named in the sentence, three at most, and wholly in the notes", () => {
     const many = Array.from({ length: 5 }, (_, at) => ({
       ...denies,
       id: `no_${at}`,

@@ -33,13 +33,13 @@ export const withNotes = (report: DiffReport, notes: ReadonlyArray<string>): Dif
         notes: [...report.notes, ...notes],
         sentence: [
           report.sentence,
-          ...notes.slice(0, TOLD),
-          ...(notes.length > TOLD ? [`The notes name ${notes.length - TOLD} more.`] : [])
+          ...notes.slice(0, REPEATED),
+          ...(notes.length > REPEATED ? [`The notes name ${notes.length - REPEATED} more.`] : [])
         ].join(" ")
       }
 
 /** Notes that the sentence repeats. */
-const TOLD = 3
+const REPEATED = 3
 
 /** One text for each meter, derived signal, origin and unit of a signal, and rule that obliges. */
 const sayings = ({ derived, meters, onUnavailable, rules, signals }: Envelope): ReadonlyArray<string> => [

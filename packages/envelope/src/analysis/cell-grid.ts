@@ -21,8 +21,8 @@ export interface Level {
 }
 
 /**
- * Axes cut into elementary cells by a list of boxes, in the order in which they are asked for. Boxes go by their place
- * in the list.
+ * Axes cut into elementary cells by a list of boxes, in the order in which they are visited. Boxes go by their place in
+ * the list.
  */
 export interface CellGrid {
   readonly axes: ReadonlyArray<Axis>

@@ -23,7 +23,7 @@ export interface OnCommonAxes {
 /**
  * Puts two versions onto one list of axes.
  *
- * - A signal of one version alone: the other does not look at it.
+ * - A signal of one version alone: the other ignores it.
  * - Bounds that moved, a new member of an enum, an absence that one version does not know: where a version has no such
  *   value, it denies (`@invalid_signal`, `@missing_signal`).
  * - A signal that changed its type: two axes, as if it were two signals.
@@ -34,7 +34,7 @@ export const commonAxes = (from: Compiled, to: Compiled): CommonAxes => {
   const axes: Array<Axis> = from.axes.map((axis) => {
     const other = to.axes.find(({ name }) => name === axis.name)
     if (other === undefined) {
-      notes.push(`${axis.name} is in the old version alone: the new one does not look at it.`)
+      notes.push(`${axis.name} is in the old version alone: the new one ignores it.`)
       return axis
     }
     if (other.kind !== axis.kind) {
@@ -50,7 +50,7 @@ export const commonAxes = (from: Compiled, to: Compiled): CommonAxes => {
     const found = from.axes.findIndex(({ kind, name }) => name === axis.name && kind === axis.kind)
     if (found !== -1) return found
     const renamed = from.axes.some(({ name }) => name === axis.name)
-    if (!renamed) notes.push(`${axis.name} is in the new version alone: the old one does not look at it.`)
+    if (!renamed) notes.push(`${axis.name} is in the new version alone: the old one ignores it.`)
     axes.push(renamed ? { ...axis, name: `${axis.name} (new)` } : axis)
     return axes.length - 1
   })

@@ -2,9 +2,9 @@
  * What the gate of publication asks: how a version differs from what bound before it, under the tier floor, with the
  * layers around it and with each envelope of an agent inside.
  *
- * The service asks before it publishes; whoever replays a pack asks again. A layer inside declares signals with other
- * values and bounds: what is equal in the org unit's own words need not be equal there.
- * Spec: `envelope/1` section 9; decisions 0022, 0025, 0026.
+ * The service compares before it publishes, and so does a replay of a pack. A layer inside declares signals with other
+ * values and bounds: what is equal in the org unit's own terms need not be equal there. Spec: `envelope/1` section 9;
+ * decisions 0022, 0025, 0026.
  */
 import { type Combination, compile } from "../compile/compile.ts"
 import type { Envelope } from "../language/envelope.ts"
@@ -24,7 +24,7 @@ export interface GateLayer {
   readonly envelope: Envelope | null
 }
 
-/** What the gate looks at beside the text that is published. */
+/** What the gate reads beside the text that is published. */
 export interface GateSight {
   /** What bound before, outermost first; empty where nothing did, and everything was denied. */
   readonly before: ReadonlyArray<GateLayer>
@@ -37,8 +37,8 @@ export interface GateSight {
 }
 
 /**
- * How far a question is followed; past it the answer names what is open (E110). What a node costs grows with the square
- * of the boxes, so where there are many fewer nodes are looked at.
+ * How far a question is followed; past it the answer names what is open (E110). The cost of a node grows with the
+ * square of the boxes, so fewer nodes are visited where there are many.
  *
  * - Unit: nodes of a diagram, and as many states of all searches; `work` is nodes times the square of the boxes.
  */

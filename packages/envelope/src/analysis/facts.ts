@@ -3,8 +3,7 @@ import type { Inputs } from "./inputs.ts"
 
 /**
  * What analysis cannot see in the rules. Each may be left out: the questions that need it are then reported as not
- * asked, never as answered.
- * `"not_built"` says that nothing in this installation can know it yet.
+ * checked, never as answered. `"not_built"` says that nothing in this installation can know it yet.
  */
 export interface LintFacts {
   /** The innermost layer as it was read: names, effects, obligations, `coverage`, `accept_non_monotone`. */

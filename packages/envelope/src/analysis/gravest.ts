@@ -11,8 +11,8 @@ export interface ReportFor {
 const grades: ReadonlyArray<DiffReport["change"]> = ["equal", "tightening_only", "unknown", "loosens"]
 
 /**
- * The report that the gate has to look at: the gravest, the first of equals. Its notes name the others that are graver
- * than the first.
+ * The report that the gate has to use: the gravest, the first of equals. Its notes name the others that are graver than
+ * the first.
  */
 export const gravestOf = (first: DiffReport, others: ReadonlyArray<ReportFor>): DiffReport => {
   const grade = ({ change }: DiffReport): number => grades.indexOf(change)

@@ -14,7 +14,7 @@ export type ReadPoint =
   | { readonly point: Point }
   | { readonly axis: string; readonly problem: "missing" | "out_of_domain" }
 
-/** Finds the point of an input. Names that are no axis are not looked at. */
+/** Finds the point of an input. Names that are no axis are ignored. */
 export const pointOf = (axes: ReadonlyArray<Axis>, inputs: Inputs): ReadPoint => {
   const point: Array<number> = []
   for (const axis of axes) {

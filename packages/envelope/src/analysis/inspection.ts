@@ -59,12 +59,12 @@ export interface Budgets {
  * Bytes that the errors of one lint may take, and all else that it finds, as JSON: more would help nobody, and a part
  * of a record has to hold both.
  *
- * Each has its own, so that no number of warnings leaves an error untold.
+ * Each has its own, so that no number of warnings hides an error.
  */
-export const MAX_TOLD_BYTES = 4 * 1024 * 1024
+export const MAX_REPORTED_BYTES = 4 * 1024 * 1024
 
 /** Why something that was found is among the open questions. */
-const TOO_MUCH = "More was found than one lint tells."
+const TOO_MUCH = "More was found than one lint report holds."
 
 /** Lays out an envelope and counts who decides what. */
 export const inspect = (
@@ -143,8 +143,8 @@ export const inspect = (
         historyCount: historyCount ?? null
       }
       const kind = finding.level === "error" ? "error" : "other"
-      if (reportedBytes[kind] <= MAX_TOLD_BYTES) reportedBytes[kind] += canonicalBytes(finding).length
-      if (reportedBytes[kind] <= MAX_TOLD_BYTES) findings.push(finding)
+      if (reportedBytes[kind] <= MAX_REPORTED_BYTES) reportedBytes[kind] += canonicalBytes(finding).length
+      if (reportedBytes[kind] <= MAX_REPORTED_BYTES) findings.push(finding)
       else open.push({ code, rules: finding.rules, reason: TOO_MUCH })
     }
   }

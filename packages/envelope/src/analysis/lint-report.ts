@@ -23,7 +23,7 @@ export interface LintFinding {
 /** A question that was not answered: the budget was spent, or a fact it needs is not there. */
 export interface OpenQuestion {
   readonly code: LintCode
-  /** The rules it was asked about; none: the envelope. */
+  /** The rules that the question is about; none: the envelope. */
   readonly rules: ReadonlyArray<string>
   readonly reason: string
 }
@@ -37,7 +37,7 @@ export interface LintReport {
   readonly proved: ReadonlyArray<LintCode>
   /** Questions whose budget was spent. */
   readonly open: ReadonlyArray<OpenQuestion>
-  /** Questions that were not asked, and why: facts that the caller did not give, or that no module can give yet. */
+  /** Questions that were not checked, and why: facts that the caller did not give, or that no module can give yet. */
   readonly notChecked: ReadonlyArray<OpenQuestion>
   /** Points of the whole domain, in decimal digits; null where there were too many boxes to lay out. */
   readonly domain: string | null

@@ -303,7 +303,7 @@ describe("history and surroundings", () => {
     assert.isTrue(unbuilt.notChecked.some(({ code, reason }) => code === "W212" && reason.includes("not built yet")))
   })
 
-  it("says what it was not asked, and does not call it proved", () => {
+  it("reports what it did not check, and does not call it proved", () => {
     const { notChecked, proved } = report(given([all]))
     assert.deepEqual([...new Set(notChecked.map(({ code }) => code))].sort(), [
       "E108",
@@ -380,7 +380,7 @@ describe("a budget that is spent", () => {
     assert.isNull(large.domain)
   })
 
-  it("looks at a thousand borders, and names the rules of all others", () => {
+  it("checks a thousand borders, and names the rules of all others", () => {
     const meeting = (each: number) => [
       ...Array.from({ length: each }, (_, i) => when(`low${i}`, "allow", amount({ between: [i, 500] }))),
       ...Array.from({ length: each }, (_, i) => when(`high${i}`, "deny", amount({ between: [500, 1000 - i] })))
@@ -392,7 +392,7 @@ describe("a budget that is spent", () => {
     assert.lengthOf(of("W204", many), 1_000)
     assert.deepEqual(
       many.open.map(({ code, reason, rules }) => [code, reason, rules.includes("low39")]),
-      [["W204", "1600 pairs of rules meet at a single value; the first 1000 were looked at.", true]]
+      [["W204", "1600 pairs of rules meet at a single value; the first 1000 were checked.", true]]
     )
     assert.equal(one("E110", many).level, "error")
   })
@@ -415,7 +415,7 @@ describe("a budget that is spent", () => {
     assert.isBelow(Buffer.byteLength(JSON.stringify(reported)), 9 * 1024 * 1024)
     assert.deepEqual(one("E101", reported).rules, ["last"])
     const unreported = reported.open
-      .filter(({ reason }) => reason === "More was found than one lint tells.")
+      .filter(({ reason }) => reason === "More was found than one lint report holds.")
       .map(({ code }) => code)
     assert.includeMembers(unreported, ["W204", "W207"])
     for (const code of unreported) assert.notInclude(reported.proved, code)

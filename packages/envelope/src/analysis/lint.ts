@@ -44,8 +44,8 @@ const requested: ReadonlyArray<LintCode> = [
 ]
 
 /**
- * Looks for everything that is wrong or odd about an envelope, exactly: what it does not report is proved not to be
- * there, unless the report names it as open or not asked.
+ * Reports every error and warning of an envelope, exactly: what it does not report is proved to be absent, unless the
+ * report names it as open or not checked.
  *
  * Derived signals and meters count as inputs of their own. So an example may hold a combination that they never take; a
  * proof holds all the same.

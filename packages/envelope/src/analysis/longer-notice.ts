@@ -13,16 +13,16 @@ import { type Version, type Versions, versionsOf } from "./versions.ts"
 const NOTICE = severityOf("allow_with_notice")
 
 /**
- * Sets of which a search can be asked to meet one member each. A question with more is asked without the others: it may
+ * Sets of which a search can be required to meet one member each. A question with more runs without the others: it may
  * find too much, never too little.
  */
 const MAX_NEEDS = 16
 
 /**
  * What a new version says where a notice may take longer than before, as sentences; empty where it is proved that it
- * never may. Exact, but for what is asked of derived signals and meters.
+ * never may. Exact, but for conditions on derived signals and meters.
  *
- * Looks at inputs that come out as `allow_with_notice` in both versions: any other change of theirs is one of outcomes,
+ * Searches inputs that come out as `allow_with_notice` in both versions: any other change of theirs is one of outcomes,
  * which a diff compares.
  * - Spec: `SPEC.md` section 7, `notice_ms`; decision 0022.
  */

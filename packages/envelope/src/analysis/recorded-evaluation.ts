@@ -16,14 +16,14 @@ export interface RecordedEvaluation {
   readonly signals: Values | null
   readonly server: Values
   /**
-   * Signals of the service, and `org_unit`, that the records do not tell any more: what they were told in was erased,
-   * or lies in a chain that was put aside.
+   * Signals of the service, and `org_unit`, that the records no longer hold: their part was erased, or lies in a chain
+   * that was put aside.
    */
   readonly unreported: ReadonlyArray<string>
   readonly latches: ReadonlySet<string>
   readonly outcome: Outcome
   /**
-   * The reserved rule that ended it before any rule was asked and whatever the envelope was: `@killed`, `@suspended`,
+   * The reserved rule that ended it before any rule was checked, for any envelope: `@killed`, `@suspended`,
    * `@not_active`. Null for all others.
    */
   readonly stoppedBy: string | null

@@ -69,8 +69,7 @@ export const replayRecorded = (draft: Ready, evaluation: RecordedEvaluation): De
 }
 
 /**
- * The point of the draft's grid at which the evaluation lies, with the sums that the record has: no rule looks at
- * counts.
+ * The point of the draft's grid at which the evaluation lies, with the sums that the record has: no rule reads counts.
  */
 export const pointOfRecord = (draft: Ready, evaluation: RecordedEvaluation): Float64Array | null => {
   try {

@@ -3,7 +3,7 @@ import type { Cell } from "./cells.ts"
 import { type CellGrid, unionOf } from "./cell-grid.ts"
 import type { Path } from "./diagram.ts"
 
-/** Which inputs are looked for. */
+/** Which inputs match. */
 export interface Query {
   /** Boxes that hold the input, all of them. */
   readonly within: Bits
@@ -22,7 +22,7 @@ export type Answer =
 export const SEARCH_BUDGET = 50_000
 
 /**
- * Looks for one input, axis after axis, the cells with the fewest obstacles first, and remembers which states lead
+ * Searches for one input, axis after axis, the cells with the fewest obstacles first, and remembers which states lead
  * nowhere.
  *
  * - Fails: never; past `budget` states it is `open`, and nothing is claimed.
@@ -127,7 +127,7 @@ const admitsAll = (cell: Cell, within: Bits): boolean => {
   return true
 }
 
-/** Whether a box that is alive, admits the cell and ends here is one of those asked about. */
+/** Whether a box that is alive, admits the cell and ends here is one of the requested ones. */
 const hits = (live: Bits, boxes: Bits, ends: Bits, requested: Bits): boolean => {
   for (let word = 0; word < live.length; word++)
     if ((live[word]! & boxes[word]! & ends[word]! & requested[word]!) !== 0) return true

@@ -27,7 +27,7 @@ export const reservedRules = [
  */
 export type InactiveRule = "@suspended" | "@not_active"
 
-/** Steps that end an evaluation before any rule is asked. */
+/** Steps that end an evaluation before any rule is checked. */
 export type StopStep = "kill" | "agent" | "envelope" | "signals"
 
 /** Where an evaluation ended early. `id` names the signal, where it is a declared one. */

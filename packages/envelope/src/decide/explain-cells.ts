@@ -14,7 +14,7 @@ export interface Cell {
   readonly near: number
 }
 
-/** The cells of an axis that look to some rule otherwise than `at`, nearest first. */
+/** The cells of an axis that some rule tells from `at`, nearest first. */
 export const cellsOf = ({ compiled: { axes, rules } }: Combination, index: number, at: number): ReadonlyArray<Cell> => {
   const axis = axes[index]!
   const least = axis.mayBeAbsent ? axis.min - 1 : axis.min
@@ -44,8 +44,8 @@ const boundsOf = (ranges: ReadonlyArray<Range>, axis: Axis): ReadonlyArray<numbe
 }
 
 /**
- * Whether all ranges admit a value as they admit `at`. Those that admit both have it in common; so each cell costs one
- * look, however many ranges there are.
+ * Whether all ranges admit a value as they admit `at`. Those that admit both have it in common, so each cell costs one
+ * check for any number of ranges.
  */
 const alikeIn = (ranges: ReadonlyArray<Range>, at: number, least: number): ((value: number) => boolean) => {
   let [from, to] = [-Infinity, Infinity]

@@ -33,15 +33,15 @@ export type Explanation =
 /** Most axes that change together. */
 const MAX_CHANGES = 3
 /**
- * Most cells that are tried, and most boxes that are asked about them: some twenty milliseconds. As many again where
- * what was found is widened.
+ * Most cells that are tried, and most boxes that are checked for them: some twenty milliseconds. As many again where
+ * the result is widened.
  */
 const MAX_TRIED = 50_000
-const MAX_ASKED = 1_000_000
+const MAX_CHECKED = 1_000_000
 
 /**
- * Looks for the cell with the fewest axes changed; of these the least restrictive, then the first in the order of axes
- * and the nearest on them.
+ * Searches for the cell with the fewest axes changed; of these the least restrictive, then the first in the order of
+ * axes and the nearest on them.
  *
  * `point` is where the evaluation took place: `ready.point` right after `decide`. `fixed` names axes that shall stay.
  * An evaluation that ended early, or that
@@ -59,7 +59,7 @@ export const explain = (
   const cells = axes.map((axis, i) => (fixed.has(axis.name) ? [] : cellsOf(combination, i, point[i]!)))
   const trial = Float64Array.from(point)
   const boxes = combination.compiled.rules.reduce((sum, rule) => sum + rule.boxes.length, 0)
-  const budget = Math.min(MAX_TRIED, Math.floor(MAX_ASKED / Math.max(1, boxes)))
+  const budget = Math.min(MAX_TRIED, Math.floor(MAX_CHECKED / Math.max(1, boxes)))
   let left = budget
   let best: {
     readonly severity: number
@@ -116,8 +116,8 @@ const notTheAgents = ({ compiled: { axes } }: Combination): ReadonlySet<string> 
   )
 
 /**
- * A cell with its neighbours that have the same verdict. Cells that look to the rules as now are no candidates, and end
- * it; so does the budget.
+ * A cell with its neighbours that have the same verdict. Cells that no rule tells from the present one are no
+ * candidates, and end the range; so does the budget.
  */
 const widened = (
   { compiled: { axes } }: Combination,

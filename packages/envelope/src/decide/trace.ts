@@ -1,4 +1,4 @@
-/** The trace of an evaluation, told from what its decision holds. Spec: `SPEC.md` section 12. */
+/** The trace of an evaluation, derived from its decision. Spec: `SPEC.md` section 12. */
 import type { Combination } from "../compile/compile.ts"
 import type { Outcome } from "../language/compiled.ts"
 import type { Decision, StopStep } from "./decision.ts"

@@ -1,4 +1,4 @@
-/** What whoever asks an exported policy has to give it, in words. */
+/** The attributes that the caller of an exported policy has to pass, as text. */
 import type { Combination } from "../compile/compile.ts"
 import type { Axis } from "../language/compiled.ts"
 

@@ -29,7 +29,7 @@ export const celRefusals = ({ layers }: Combination): ReadonlyArray<string> =>
           ]
     })
 
-/** The expression as text. To be asked only where `celRefusals` has none. */
+/** The expression as text. Precondition: `celRefusals` has none. */
 export const toCel = (combination: Combination): string => {
   const { axes, otherwise, rules } = combination.compiled
   const inOrder = rules

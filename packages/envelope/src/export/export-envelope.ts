@@ -1,6 +1,6 @@
 /**
- * An envelope in the words of another engine: for whoever has one at a gateway, and as a second opinion on ours. One
- * way; what is enforced here is the envelope.
+ * An envelope in the language of another engine, for gateways that run one, and as a second opinion on ours. One way;
+ * what is enforced here is the envelope.
  */
 import { compile } from "../compile/compile.ts"
 import { readEnvelope } from "../language/read-envelope.ts"
@@ -15,9 +15,9 @@ export type ExportLanguage = (typeof exportLanguages)[number]
 export type Exported = { readonly text: string } | { readonly refusals: ReadonlyArray<string> }
 
 /**
- * Says an envelope, given as JSON, in Cedar or CEL, without the tier floor and the layers around it. Outcome and rule
- * are the same at every point whose
- * values lie in their domains; meters, latches and derived signals are attributes that whoever asks computes.
+ * Translates an envelope, given as JSON, into Cedar or CEL, without the tier floor and the layers around it. Outcome
+ * and rule are the same at every point whose values lie in their domains; meters, latches and derived signals are
+ * attributes that the caller computes.
  *
  * - Refuses: what is no envelope; in CEL obligations, times and suggestions.
  */

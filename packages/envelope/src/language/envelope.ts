@@ -138,7 +138,7 @@ export type Condition =
   | { readonly kind: "any" | "all"; readonly of: ReadonlyArray<Condition> }
   | { readonly kind: "not"; readonly of: Condition }
 
-/** What is asked of one value. An absent value passes `present: false` and nothing else. */
+/** The condition on one value. An absent value passes `present: false` and nothing else. */
 export type Test =
   | { readonly op: "in" | "nin"; readonly values: ReadonlyArray<Constant> }
   | { readonly op: "eq" | "lt" | "lte" | "gt" | "gte"; readonly value: Constant }

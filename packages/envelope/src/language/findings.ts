@@ -19,8 +19,8 @@ export interface Finding<Code extends string = ReadingCode> {
   /** What was expected, what was seen, what to do. */
   readonly message: string
   /**
-   * An input that shows it, of E112 alone: what has another of these codes is no envelope that could be asked about an
-   * input.
+   * An input that shows it, of E112 alone: a text with another of these codes is no envelope that an input could be
+   * evaluated under.
    */
   readonly example?: { readonly tool?: string }
 }

@@ -2,9 +2,8 @@
 import type { Obligation } from "./envelope.ts"
 
 /**
- * One obligation of each type, of `reviewers` one for each role, such that whoever fulfils it fulfils all of those
- * merged into it: lists are joined, of
- * numbers the stricter stays. In the order of first mention.
+ * One obligation of each type, of `reviewers` one for each role. An agent that fulfils it fulfils all of those merged
+ * into it: lists are joined, of numbers the stricter stays. In the order of first mention.
  */
 export const mergeObligations = (obligations: ReadonlyArray<Obligation>): ReadonlyArray<Obligation> => {
   const merged = new Map<string, Obligation>()

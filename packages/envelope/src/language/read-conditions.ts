@@ -13,7 +13,7 @@ export interface Vocabulary {
   readonly params: ReadonlyArray<Param>
 }
 
-/** What a test is asked of. */
+/** The subject of a test. */
 type Subject = Pick<Signal, "name" | "type" | "values" | "min" | "max" | "ordered"> & { readonly mayBeAbsent: boolean }
 
 const operators = ["in", "nin", "eq", "lt", "lte", "gt", "gte", "between", "prefix", "is", "present"] as const

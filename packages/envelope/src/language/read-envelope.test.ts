@@ -45,7 +45,7 @@ describe("reading an envelope", () => {
     assert.deepEqual([...envelope!.effects], [["*", "read"]])
   })
 
-  it("refuses what is no JSON, too deep or too large before it looks further", () => {
+  it("refuses what is no JSON, too deep or too large before it reads further", () => {
     const circle: { [name: string]: unknown } = { ...small }
     circle["rules"] = [circle]
     for (const value of [

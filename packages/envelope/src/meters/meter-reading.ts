@@ -2,7 +2,7 @@
 import { leastPoint } from "../language/boxes.ts"
 import type { Combination } from "../compile/compile.ts"
 import type { Meter } from "../language/envelope.ts"
-import { MAX_TOLD } from "./window-sum.ts"
+import { MAX_SUM } from "./window-sum.ts"
 
 /** A meter at one evaluation. */
 export interface MeterReading {
@@ -110,7 +110,7 @@ export const readMeter = (
   const contributes = isConcerned(step, point) && (step.of < 0 || point[step.of]! >= step.ofMin)
   const amount = contributes ? (step.of < 0 ? 1 : point[step.of]!) : 0
   // What is rounded lies above the cap.
-  const after = Math.min(value + amount, MAX_TOLD)
+  const after = Math.min(value + amount, MAX_SUM)
   const over = contributes && (after > meter.max || count >= meter.maxCount)
   // Past the greatest value (an older version of the meter allowed more, or this one is over) rules see the greatest.
   point[step.axis] = after > meter.max ? meter.max : after

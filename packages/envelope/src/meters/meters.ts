@@ -24,9 +24,8 @@ interface Entry {
 /**
  * The contributions of one meter and key, in the order of their records.
  *
- * `state(t)` is the sum and count of contributions with time in (t - W, t]. Times that are asked for never fall, nor
- * those of contributions ({@link SlidingWindow.latestMs} tells from where on), so each entry
- * is added once and dropped once.
+ * `state(t)` is the sum and count of contributions with time in (t - W, t]. Times of reads never fall, nor those of
+ * contributions ({@link SlidingWindow.latestMs} is their lower bound), so each entry is added once and dropped once.
  */
 export class SlidingWindow {
   readonly #windowMs: number
@@ -40,7 +39,7 @@ export class SlidingWindow {
     this.#windowMs = windowMs
   }
 
-  /** The last time that it was asked for or added to. */
+  /** The latest time of a read or an addition. */
   get latestMs(): number {
     return this.#latestMs
   }

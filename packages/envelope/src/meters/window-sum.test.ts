@@ -1,10 +1,10 @@
 import { assert, describe, it } from "vitest"
-import { MAX_TOLD, WindowSum } from "./window-sum.ts"
+import { MAX_SUM, WindowSum } from "./window-sum.ts"
 
 const great = [0, 1, 2, 2 ** 31, 2 ** 52 - 1, 2 ** 52, 2 ** 52 + 1, 2 ** 53 - 2, 2 ** 53 - 1]
 
 describe("the sum of a window", () => {
-  it("is exact through adding, taking away and replacing, and told as 2^53 - 1 above that", () => {
+  it("is exact through adding, taking away and replacing, and reported as 2^53 - 1 above that", () => {
     const sum = new WindowSum()
     const held: Array<number> = []
     // A linear congruence: the same course every time.
@@ -26,8 +26,8 @@ describe("the sum of a window", () => {
         held[place] = amount
       } else sum.remove(held.splice(place, 1)[0]!)
       const exact = held.reduce((all, one) => all + BigInt(one), 0n)
-      if (exact > MAX_TOLD) isPast++
-      assert.strictEqual(sum.value, exact > MAX_TOLD ? MAX_TOLD : Number(exact))
+      if (exact > MAX_SUM) isPast++
+      assert.strictEqual(sum.value, exact > MAX_SUM ? MAX_SUM : Number(exact))
       assert.strictEqual(sum.count, held.length)
     }
     assert.isAbove(isPast, 1_000)

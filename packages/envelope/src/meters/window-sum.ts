@@ -6,8 +6,8 @@ import type { WindowState } from "./meter-reading.ts"
  */
 const PART = 2 ** 52
 
-/** The greatest sum that is told. No meter's greatest value comes up to it, and records hold none above. */
-export const MAX_TOLD = Number.MAX_SAFE_INTEGER
+/** The greatest sum that is reported. No meter's greatest value comes up to it, and records hold none above. */
+export const MAX_SUM = Number.MAX_SAFE_INTEGER
 
 /**
  * A sum that amounts are added to and taken from again, and how many they are.
@@ -23,7 +23,7 @@ export class WindowSum implements WindowState {
 
   /** The sum, or 2^53 - 1 where it is above that. */
   get value(): number {
-    return this.#parts < 2 ? this.#parts * PART + this.#rest : MAX_TOLD
+    return this.#parts < 2 ? this.#parts * PART + this.#rest : MAX_SUM
   }
 
   /** Adds an amount: an integer from 0 to 2^53 - 1. */

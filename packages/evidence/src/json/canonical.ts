@@ -15,7 +15,7 @@ export class NotCanonical extends Error {
   /**
    * `number`: not finite. `surrogate`: a text is not well-formed. `type`: not JSON. `depth`: nested too deep, or in a
    * circle.
-   * `size`: longer than was asked for.
+   * `size`: longer than allowed.
    */
   readonly reason: "number" | "surrogate" | "type" | "depth" | "size"
 
@@ -103,7 +103,7 @@ const smallForm = (value: unknown, room: number): string | null => {
 
 const unbounded: Budget = { left: Number.POSITIVE_INFINITY }
 
-/** Writes a list or an object whose form is not small, member by member. {@link smallForm} has looked what it is. */
+/** Writes a list or an object whose form is not small, member by member. {@link smallForm} has checked its type. */
 function* writeLarge(value: object, room: number, out: Out): Slices<void> {
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) {
@@ -134,7 +134,7 @@ function* writeMember(value: unknown, room: number, out: Out): Slices<void> {
   if (isSliceOver(out)) yield
 }
 
-/** Members and items that may still be looked at. Below zero the look was broken off, and its answer says nothing. */
+/** Members and items that may still be inspected. Below zero the inspection stopped, and its answer means nothing. */
 interface Budget {
   left: number
 }
@@ -183,7 +183,7 @@ const inspectObject = (object: object, room: number, budget: Budget): boolean =>
   }
   let ordered = true
   let before: string | null = null
-  // Enumeration order, since that is the order JSON.stringify would write: names that look like integers come first.
+  // Enumeration order, since that is the order JSON.stringify would write: names that read as integers come first.
   const names = Object.keys(object)
   budget.left -= names.length
   for (const name of names) {

@@ -5,7 +5,7 @@ import { checkForm } from "./form.ts"
 
 const formOf = (text: string): string => checkForm(utf8(text))?.reason ?? "ok"
 
-/** What the checker stands in for: parse, write again, compare, and look at the numbers' text. */
+/** The slow equivalent of the checker: parse, write again, compare, and check the numbers' text. */
 const naive = (bytes: Uint8Array): boolean => {
   const text = fromUtf8(bytes)
   if (text === null) return false
@@ -157,7 +157,7 @@ describe("the form checker", () => {
     }
   })
 
-  it("looks at the range it was given and says where the fault is", () => {
+  it("reads the given range and says where the fault is", () => {
     const bytes = utf8("x[1,2]y")
     expect(checkForm(bytes, 1, 6)).toBeNull()
     expect(checkForm(bytes, 1, 7)).toEqual({ reason: "syntax", offset: 6 })

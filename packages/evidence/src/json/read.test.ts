@@ -121,7 +121,7 @@ describe("reading JSON", () => {
     expect(decisions[1]).toEqual({ args: { b: 1 }, client_ref: "é" })
   })
 
-  it("does not keep more than was asked for", () => {
+  it("does not keep more than was requested", () => {
     // The fault is inside the value selected, so the whole of it is kept, and nothing above it.
     expect(raw((valueOf('{"args":[{"args":1e999}]}') as { args: unknown }).args)).toBe('[{"args":1e999}]')
     expect(valueOf('{"n":"\\ud800","m":1e400,"i":9007199254740993}')).toEqual({

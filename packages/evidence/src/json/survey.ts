@@ -125,8 +125,8 @@ const stringEnd = (bytes: Uint8Array, at: number): number => {
 }
 
 /**
- * Whether the two escapes at `at`, the first of them of a surrogate, are a high and a low one. JSON.parse looks at
- * their other digits.
+ * Whether the two escapes at `at`, the first of them of a surrogate, are a high and a low one. JSON.parse checks their
+ * other digits.
  */
 const isPair = (bytes: Uint8Array, at: number): boolean => {
   const high = bytes[at + 3]! | 0x20

@@ -19,7 +19,7 @@ type Test = (value: unknown) => boolean
 
 /**
  * Holds of an object that has these members. It expects them in the order of their names, as records have them; in
- * another order each name is looked for.
+ * another order it searches for each name.
  */
 const objectTest = (members: ReadonlyArray<BodyMember>): Test => {
   const names = members.map(({ name }) => name)

@@ -66,7 +66,7 @@ const isPerson = isId("usr_")
 const isWriter = (text: string): boolean => isKey(text) || isPerson(text) || writerForm.test(text)
 
 /**
- * The same test, which takes the text that it took last without looking again: neighbours have the same writer, and
+ * The same test, which accepts the text that it accepted last without a check: neighbours have the same writer, and
  * name the same envelope.
  */
 const sameAsBefore = (holds: (text: string) => boolean): ((text: string) => boolean) => {

@@ -6,7 +6,7 @@ export interface NodeCoord {
   readonly index: number
 }
 
-/** Reads the hashes of nodes, in the order asked for. Only complete nodes are ever asked for. */
+/** Reads the hashes of nodes, in the requested order. Only complete nodes are ever requested. */
 export type NodeReader = (coords: ReadonlyArray<NodeCoord>) => Promise<ReadonlyArray<Uint8Array>>
 
 /**

@@ -55,8 +55,7 @@ export const consistencyProof = async (
   const spans: Array<Span> = []
   let begin = 0
   let end = to
-  // The verifier has the root of the old tree: it is left out as long as the old tree is a left edge of what is looked
-  // at.
+  // The verifier has the root of the old tree: it is left out as long as the old tree is a left edge of the subtree.
   let leftEdge = true
   while (from !== end) {
     const middle = begin + splitPoint(end - begin)

@@ -1,4 +1,4 @@
-/** Stored tiles: every eighth level of the tree is kept, the levels between are computed when asked for. */
+/** Stored tiles: every eighth level of the tree is kept, the levels between are computed on demand. */
 import type { Crypto } from "../crypto.ts"
 import type { NodeCoord, NodeReader } from "./coords.ts"
 
@@ -12,7 +12,7 @@ const TILE_LEVELS = 8
  */
 export type ReadHashes = (tileLevel: number, from: number, count: number) => Promise<Uint8Array>
 
-/** A node that was asked for is not stored: the store is behind what it claims. */
+/** A requested node is not stored: the store holds less than it claims. */
 export class MissingNodes extends Error {
   override readonly name = "MissingNodes"
 }

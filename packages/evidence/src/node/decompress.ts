@@ -25,8 +25,8 @@ export const detectCompression = async (source: ByteSource): Promise<Compression
 }
 
 /**
- * The content of a source, decompressed where it needs it. Can be asked for again. A chunk is valid until the next one
- * is asked for.
+ * The content of a source, decompressed where it needs it. Can be read again. A chunk is valid until the next one is
+ * requested.
  *
  * Throws `Unreadable`: `E_FORMAT` for a stream that is damaged, cut off, or followed by anything; `E_LIMIT` for a bomb.
  */
@@ -56,7 +56,7 @@ async function* unzstd(source: ByteSource): AsyncGenerator<Uint8Array> {
   yield* through(source.chunks(0), createZstdDecompress(OUTPUT), "zstd")
 }
 
-/** The output of a decoder. A chunk is valid until the next one is asked for. */
+/** The output of a decoder. A chunk is valid until the next one is requested. */
 async function* through(
   input: AsyncIterable<Uint8Array>,
   decoder: Transform,

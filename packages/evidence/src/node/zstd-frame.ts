@@ -5,9 +5,8 @@ import type { ByteSource } from "./pack-source.ts"
 /**
  * Position behind the first frame, or null when the bytes are none or the frame is cut off.
  *
- * Node's decoder goes on silently with whatever frame follows, in a way that depends on how the bytes were cut into
- * chunks;
- * a pack is one stream and nothing after it, so we look for the end ourselves.
+ * Node's decoder goes on silently with any frame that follows, in a way that depends on how the bytes were cut into
+ * chunks. A pack is one stream and nothing after it, so we find the end ourselves.
  */
 export const zstdFrameEnd = async (source: ByteSource): Promise<number | null> => {
   const window = new Window(source)

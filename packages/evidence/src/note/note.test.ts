@@ -196,7 +196,7 @@ describe("a vkey", () => {
     expect(parseVkey(vkey)).toMatchObject({ ok: true, vkey: { name: "flyball.example/acme/prod", type: 1 } })
   })
 
-  it("that cannot be used is told apart from one that cannot be read", () => {
+  it("that cannot be used has another problem than one that cannot be read", () => {
     const unusable = (text: string) => checkVkey(portableCrypto, readKeys([text])[0]!)
     expect(unusable(formatVkey("a", publicKey))).toBeNull()
     expect(unusable(formatVkey("a", publicKey, 4))).toBeNull()

@@ -24,7 +24,7 @@ export interface NoteVerification {
 }
 
 /**
- * Verifies the lines of a note that name one of these keys. Whoever calls decides what a bad or an ignored line means.
+ * Verifies the lines of a note that name one of these keys. The caller decides what a bad or an ignored line means.
  *
  * - Spec: C2SP signed-note, "Signatures": unknown keys are ignored, a known key's line must verify.
  */

@@ -20,8 +20,8 @@ export interface Vkey {
 export type VkeyResult = { readonly ok: true; readonly vkey: Vkey } | { readonly ok: false; readonly reason: string }
 
 /**
- * Reads `<name>+<hex key id>+<base64(type || public key)>`. It looks at the form only; {@link checkVkey} says whether
- * we can verify with it.
+ * Reads `<name>+<hex key id>+<base64(type || public key)>`. It checks the form only; {@link checkVkey} says whether we
+ * can verify with it.
  *
  * - Fails: never; the reason says what was expected.
  */

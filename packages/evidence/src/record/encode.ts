@@ -30,7 +30,7 @@ export interface RecordTextFields extends Omit<RecordFields, "body"> {
   readonly bodyText: string
 }
 
-/** These fields make no record of format 1: a bug of whoever planned it. */
+/** These fields make no record of format 1: a bug of the planner. */
 export class RecordUnwritable extends Error {
   override readonly name = "RecordUnwritable"
   readonly reason: string
@@ -132,7 +132,7 @@ const bodyText = (body: JsonObject): string => {
 }
 
 /**
- * Refuses what a body cannot hold; answers whether all names are in order. Texts are looked at when they are written.
+ * Refuses what a body cannot hold; answers whether all names are in order. Texts are checked when they are written.
  */
 const inspect = (value: JsonValue, room: number): boolean => {
   switch (typeof value) {

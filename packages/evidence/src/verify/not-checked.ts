@@ -31,7 +31,7 @@ export const notChecked = (pack: ReadPack, trust: Trust, counts: Counts): Readon
   if (counts.ignored_signatures > 0 && hints.passedOver > 0)
     sentences.push(
       `${plural(hints.passedOver, "key")} that records of this pack name ` +
-        `${hints.passedOver === 1 ? "was" : "were"} not looked at: beside those that its checkpoints and K lines ` +
+        `${hints.passedOver === 1 ? "was" : "were"} not read: beside those that its checkpoints and K lines ` +
         "name, a reader keeps the latest 256. An ignored line may be by one of them."
     )
   const badHints = hints.unreadableLines

@@ -34,7 +34,7 @@ export class PackCursor {
   readonly #onChunk: (bytes: number) => void
   #bytesRead = 0
   #chunkBytes = 0
-  /** The cursor looks for the next line. A fault then belongs to the line that is missing. */
+  /** The cursor is before the next line. A fault then belongs to the line that is missing. */
   #isBetweenLines = true
 
   /** `onChunk` receives the number of bytes read, after the last line of each chunk was checked. */

@@ -115,7 +115,7 @@ const COMPLETENESS: { readonly [kind in "full" | "range" | "sparse"]: Completene
 
 const unmetDemand = (demand: Judgement["requireCompleteness"], { completeness }: Verdicts): ReadonlyArray<string> => {
   const isEnough = demand === "any" || completeness === "full" || (demand === "range" && completeness === "range")
-  return isEnough ? [] : [`A ${demand} pack was asked for, and completeness is ${completeness}.`]
+  return isEnough ? [] : [`A ${demand} pack was required, and completeness is ${completeness}.`]
 }
 
 const exitOf = ({ findings }: ReadPack, verdicts: Verdicts, missing: ReadonlyArray<string>): ExitStatus => {

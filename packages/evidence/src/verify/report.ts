@@ -129,8 +129,8 @@ export interface Report {
   } | null
   readonly cosignatures: ReadonlyArray<ReportedCosignature>
   /**
-   * Roots by size (64 hex digits) that belong to the history this pack shows: of its checkpoints, and where `rootsAt`
-   * asked.
+   * Roots by size (64 hex digits) that belong to the history this pack shows: of its checkpoints, and at the sizes in
+   * `rootsAt`.
    */
   readonly roots: ReadonlyMap<number, string>
 }

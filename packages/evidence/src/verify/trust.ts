@@ -22,7 +22,7 @@ export interface Trust {
   readonly checkpoint: TrustedCheckpoint | null
 }
 
-/** A checkpoint that the user keeps from an earlier look. */
+/** A checkpoint that the user keeps from an earlier verification. */
 export interface TrustedCheckpoint extends Checkpoint {
   readonly note: Note
 }

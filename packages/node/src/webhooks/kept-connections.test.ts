@@ -86,7 +86,7 @@ describe("a connection that waits for its next request", () => {
     expect(busy.destroyed).toBe(false)
   })
 
-  test("is looked at again: one whose other end is not an address that was vetted is closed, and not used", async () => {
+  test("is checked again: one whose other end is not an address that was vetted is closed, and not used", async () => {
     const { port } = await answering()
     const ask = asking(port)
     const first = await ask()

@@ -2,9 +2,8 @@
  * Connections that go to vetted addresses and nowhere else.
  *
  * The pin is the look-up function of a request: it knows the vetted addresses and answers nothing else. An agent keeps
- * connections under name, port and pin, so
- * that one which was made for other addresses is never found again; and whoever is at the other end is compared with
- * the pin once it is there.
+ * connections under name, port and pin, so that one which was made for other addresses is never found again. The peer's
+ * address is compared with the pin once it is connected.
  */
 import * as http from "node:http"
 import * as https from "node:https"
@@ -65,8 +64,7 @@ const pinOf = (options: http.ClientRequestArgs | undefined): Pinned => {
 const keptName = (options: http.ClientRequestArgs): string => `${options.host}:${options.port}|${pinOf(options).key}`
 
 /**
- * A connection that was kept was compared when it was made, and is found only under the same pin; this is the second
- * look.
+ * A kept connection was compared when it was made, and is found only under the same pin; this is the second check.
  */
 const isVetted = (socket: Socket, options: http.ClientRequestArgs): boolean => {
   try {

@@ -25,9 +25,8 @@ export const hostResolver = (): Resolve => {
 }
 
 /**
- * Why an attempt may not connect to these addresses; null when it may. One denied address among many refuses all:
- * whoever answers with both a public and a
- * private one is up to something, or the name is one that means something else inside than outside.
+ * Why an attempt may not connect to these addresses; null when it may. One denied address among many refuses all. A
+ * name that answers with both a public and a private one is hostile, or means something else inside than outside.
  */
 export const vetted = (
   target: Target,

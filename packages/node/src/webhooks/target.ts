@@ -31,10 +31,10 @@ const REFUSED_PORTS = new Set([
 const FIRST_FREE_PORT = 1024
 
 /** What an operator can set. It names only what the URL itself says: no name was resolved. */
-const HTTP_ALLOWED_BY = "Whoever runs the server allows it with FLYBALL_EGRESS_HTTP=1 (allowHttp in a program)"
-const PORT_OPENED_BY = "Whoever runs the server names the ports in FLYBALL_EGRESS_PORTS (ports in a program)"
+const HTTP_ALLOWED_BY = "The operator allows it with FLYBALL_EGRESS_HTTP=1 (allowHttp in a program)"
+const PORT_OPENED_BY = "The operator names the ports in FLYBALL_EGRESS_PORTS (ports in a program)"
 const opensIt = (what: string): string =>
-  `Whoever runs the server opens it with ${what} in FLYBALL_EGRESS_ALLOW (egressAllow in a program)`
+  `The operator opens it with ${what} in FLYBALL_EGRESS_ALLOW (egressAllow in a program)`
 
 /**
  * Ports that are usual for a receiver: 443 (80 for plain http), and those above 1023 but for what browsers refuse.

@@ -1,7 +1,7 @@
 /**
  * Recomputes one side of an evaluation, enforced or on trial, and compares. Spec: envelopes.md 3.8; decision 0026.
  */
-import { type Action, decide, MAX_TOLD, MAX_WINDOW_MS, type Situation } from "@flyball/envelope"
+import { type Action, decide, MAX_SUM, MAX_WINDOW_MS, type Situation } from "@flyball/envelope"
 import type { Decision, Meter, WindowState } from "@flyball/envelope"
 import type { Bound } from "./bindings.ts"
 import type { MeterBody, SideBody } from "./evaluation-body.ts"
@@ -112,7 +112,7 @@ export const judgeSums = ({ meters, outcome }: SideBody, seq: number): Problem |
     for (let other = 0; other < place; other++)
       if (meters[other]!.window === window)
         return problem("meter_mismatch", `The record at ${seq} counts two meters in one window.`)
-    if (amount !== undefined && (!letsThrough(outcome) || after !== Math.min(value + amount, MAX_TOLD)))
+    if (amount !== undefined && (!letsThrough(outcome) || after !== Math.min(value + amount, MAX_SUM)))
       return problem("meter_mismatch", `The meter ${id} adds what its own numbers do not say.`)
   }
   return null

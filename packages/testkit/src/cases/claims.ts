@@ -269,7 +269,7 @@ export const claimCases = [
     })
   ),
   storageCase(
-    "lapsed ones come oldest first, and no more than were asked for",
+    "lapsed ones come oldest first, and no more than were requested",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const time = yield* CaseTime
       for (const [n, id] of ["a", "b", "c"].entries()) {

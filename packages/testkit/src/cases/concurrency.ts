@@ -204,7 +204,7 @@ export const concurrencyCases = [
       for (const [n, exit] of exits.entries()) {
         const there = yield* wholeOrNone(storage, n)
         if (there) landed += 1
-        if (Exit.isSuccess(exit)) assert.ok(there, `caller ${n} was told it is durable, and it is not there`)
+        if (Exit.isSuccess(exit)) assert.ok(there, `caller ${n} got an answer that it is durable, and it is not there`)
         else assert.ok(Cause.hasInterruptsOnly(exit.cause), `caller ${n} failed: ${Cause.pretty(exit.cause)}`)
       }
       assert.equal(yield* checkChain(storage), 2 + 2 * landed)

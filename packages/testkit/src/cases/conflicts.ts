@@ -86,7 +86,7 @@ export const conflictCases = [
     })
   ),
   storageCase(
-    "a put that expects no version never conflicts, and whoever expects one conflicts with it",
+    "a put that expects no version never conflicts, and a put that expects one conflicts with it",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* storage.commit({ puts: [put("t1", { n: 1 }, { expectedVersion: null, unique: { name: "one" } })] })
       yield* storage.commit({ puts: [put("t1", { n: 2 }, { expectedVersion: 1, unique: { name: "one" } })] })
@@ -126,7 +126,7 @@ export const conflictCases = [
         assert.deepEqual(yield* refused(storage, { deletes: [{ ...gone, version }] }), [
           { _tag: "Version", ...gone, expected: version, found: 1 }
         ])
-      // Read before, so that whoever keeps what was read must notice.
+      // Read before, so that a cache of what was read must notice.
       assert.deepEqual(
         [
           (yield* storage.get("things", "t1"))?.version,

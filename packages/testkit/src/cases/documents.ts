@@ -63,7 +63,7 @@ export const documentCases = [
     })
   ),
   storageCase(
-    "a list of long bodies is as long as was asked for",
+    "a list of long bodies is as long as requested",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const text = "é0123456".repeat(32_768)
       const all = Array.from({ length: 12 }, (_, n) => `t${String(n).padStart(2, "0")}`)

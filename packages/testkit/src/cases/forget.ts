@@ -25,7 +25,7 @@ const end = Effect.fnUntraced(function* (storage: StorageApi, state: (typeof sta
   return claimed.map(({ delivery }) => delivery.id)
 })
 
-/** Looks at all of them, `limit` at a time. */
+/** Goes through all of them, `limit` at a time. */
 const forgetAll = Effect.fnUntraced(function* (
   storage: StorageApi,
   what: ForgetRequest["what"],
@@ -34,7 +34,7 @@ const forgetAll = Effect.fnUntraced(function* (
 ) {
   let count = 0
   for (let after: string | undefined, reads = 0; ; reads++) {
-    assert.ok(reads < 1000, "there is no end to what is looked at")
+    assert.ok(reads < 1000, "the walk does not end")
     const answer = yield* storage.outbox.forget({ what, beforeMs, limit, ...(after === undefined ? {} : { after }) })
     count += answer.count
     if (answer.next === null) return count
@@ -109,7 +109,7 @@ export const forgetCases = [
     })
   ),
   storageCase(
-    "what a look for missed events costs is bounded: it looks at as many as it may and says where to go on",
+    "a search for missed events is bounded: it reads up to its limit and answers where to go on",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* storage.commit({ puts: [endpoint("whk_a")], events: Array.from({ length: 5 }, (_, n) => event({ n })) })
       const query = { endpointId: "whk_a", types: ["thing.made"], sinceMs: 0, limit: 3 }
@@ -200,7 +200,7 @@ export const forgetCases = [
     })
   ),
   storageCase(
-    "a look is bounded by its limit whatever is kept, and the next goes on behind it",
+    "a search is bounded by its limit whatever is kept, and the next goes on after it",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const time = yield* CaseTime
       yield* time.set(start)
@@ -216,7 +216,7 @@ export const forgetCases = [
     })
   ),
   storageCase(
-    "whoever owes an event once more while it is forgotten either finds it or is refused",
+    "an event that is owed again while it is forgotten is either found or refused",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const time = yield* CaseTime
       yield* time.set(start)
@@ -242,7 +242,7 @@ export const forgetCases = [
     })
   ),
   storageCase(
-    "to forget or to look without sense is a defect",
+    "an invalid request to forget or to search is a defect",
     Effect.fnUntraced(function* (storage: StorageApi) {
       for (const wrong of [{ limit: 0 }, { limit: 1001 }, { beforeMs: -1 }, { beforeMs: 0.5 }]) {
         yield* dies(
@@ -252,7 +252,7 @@ export const forgetCases = [
       }
       yield* dies(
         storage.outbox.missed({ endpointId: "whk_a", types: [], sinceMs: 0, limit: 0 }),
-        "a look with limit 0"
+        "a search with limit 0"
       )
     })
   )

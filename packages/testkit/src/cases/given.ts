@@ -42,7 +42,7 @@ export const drafts = (count: number, more: Partial<RecordDraft> = {}): Readonly
 /** A part made of text. */
 export const part = (name: string, text: string): PartDraft => ({ name, bytes: utf8(text) })
 
-/** A put of a new document, unless told otherwise. */
+/** A put of a new document by default. */
 export const put = (id: string, body: JsonObject = {}, more: Partial<DocumentPut> = {}): DocumentPut => ({
   collection: "things",
   id,
@@ -54,7 +54,7 @@ export const put = (id: string, body: JsonObject = {}, more: Partial<DocumentPut
 /** An event about nothing much. */
 export const event = (data: JsonObject = {}, type = "thing.made"): EventDraft => ({ type, data })
 
-/** A put of a new endpoint that wants these types, unless told otherwise. */
+/** A put of a new endpoint that wants these types. */
 export const endpoint = (
   id: string,
   types: ReadonlyArray<string> = ["thing.made"],

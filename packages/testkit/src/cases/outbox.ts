@@ -94,7 +94,7 @@ export const outboxCases = [
           endpoint("whk_\u{1f600}"),
           endpoint("whk_\uffee")
         ],
-        events: [event(), event({}, "thing.lost"), event({}, "nobody.asked")]
+        events: [event(), event({}, "thing.lost"), event({}, "nobody.wanted")]
       })
       assert.deepEqual(yield* owedTo(storage, "whk_a"), [["thing.made", 1]])
       assert.deepEqual(yield* owedTo(storage, "whk_b"), [
@@ -491,7 +491,7 @@ export const outboxCases = [
     })
   ),
   storageCase(
-    "what the receiver of an endpoint answered is forgotten where it is asked for, also what it answers to an " +
+    "what the receiver of an endpoint answered is forgotten where requested, also what it answers to an " +
       "attempt that is under way",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* storage.commit({ puts: [endpoint("whk_a"), endpoint("whk_b")], events: [event(), event(), event()] })

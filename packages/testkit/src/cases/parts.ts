@@ -70,7 +70,7 @@ export const partCases = [
     })
   ),
   storageCase(
-    "parts come by seq, then name, whatever order was asked for, each once",
+    "parts come by seq, then name, in any order of the request, each once",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* furnish(storage)
       assert.deepEqual(yield* addresses(storage, [3, 0, 99, 1, 3]), [

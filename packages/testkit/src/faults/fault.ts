@@ -12,12 +12,12 @@ import { Effect } from "effect"
  * What goes wrong with one call.
  *
  * - `write refused`: nothing happened, and the answer says so (`wrote: "no"`).
- * - `write lost`: nothing happened, and the caller is not told whether (`wrote: "unknown"`).
- * - `answer lost`: it happened, and the caller is not told whether (`wrote: "unknown"`).
+ * - `write lost`: nothing happened, and the caller does not learn whether (`wrote: "unknown"`).
+ * - `answer lost`: it happened, and the caller does not learn whether (`wrote: "unknown"`).
  */
 export type FaultKind = "write refused" | "write lost" | "answer lost"
 
-/** All kinds of faults. To the caller the last two look the same: that is why they come in pairs. */
+/** All kinds of faults. The caller cannot distinguish the last two: that is why they come in pairs. */
 export const faultKinds: ReadonlyArray<FaultKind> = ["write refused", "write lost", "answer lost"]
 
 /** A call that can fail: a method of a port. */

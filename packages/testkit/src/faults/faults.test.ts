@@ -14,7 +14,7 @@ const state = (size: number, digit: string) => ({ origin: "flyball.test/faults",
 const checkpoint = (size: number, digit: string, end = "") =>
   utf8(formatCheckpoint({ origin: `flyball.test/faults${end}`, size, root: fromHex(root(digit))! }))
 
-/** What each kind leaves behind, and what its caller is told. */
+/** What each kind leaves behind, and the answer to its caller. */
 const rows: ReadonlyArray<readonly [FaultKind, "happened" | "did not happen", "no" | "unknown"]> = [
   ["write refused", "did not happen", "no"],
   ["write lost", "did not happen", "unknown"],
@@ -23,7 +23,7 @@ const rows: ReadonlyArray<readonly [FaultKind, "happened" | "did not happen", "n
 
 describe("faults", () => {
   for (const [kind, what, wrote] of rows) {
-    it.effect(`${kind}: the write ${what}, and its caller is told ${wrote}`, () =>
+    it.effect(`${kind}: the write ${what}, and its caller gets ${wrote}`, () =>
       Effect.gen(function* () {
         const real = yield* Storage
         const board = new FaultBoard(faultsAt({ point: "storage.commit", call: 2, kind }))

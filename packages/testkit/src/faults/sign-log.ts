@@ -18,8 +18,8 @@ export interface SignEntry {
 }
 
 /**
- * Everything that was guarded and signed, in order. Put it under the faults: it must see what happened, whoever was
- * told.
+ * Everything that was guarded and signed, in order. Put it under the faults: it must see what happened, also where the
+ * answer is lost.
  */
 export class SignLog {
   readonly entries: Array<SignEntry> = []

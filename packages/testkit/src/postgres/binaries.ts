@@ -14,7 +14,7 @@ export interface PostgresBinaries {
 /**
  * Copies the binaries into a world-readable temporary folder, once for each version and user, and says where they are.
  *
- * Why a copy: as root we run them as nobody, who cannot look into a clone under a folder with mode 0700.
+ * Why a copy: as root we run them as nobody, who cannot read a clone under a folder with mode 0700.
  *
  * - Fails: rejects when npm brought no binaries for this platform.
  */

@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto"
 /** A database nobody else uses. */
 export interface FreshDatabase {
   readonly url: string
-  /** Removes it, and ends whoever is still connected. */
+  /** Removes it, and ends all remaining connections. */
   readonly drop: () => Promise<void>
 }
 
@@ -39,7 +39,7 @@ export const freshDatabase = async (
 /** Rows as the server answers them. */
 export type Rows = ReadonlyArray<{ readonly [column: string]: unknown }>
 
-/** A connection for a test that looks past what it tests. */
+/** A connection for a test that reads below what it tests. */
 export interface OpenDatabase {
   readonly ask: (sql: string, params?: ReadonlyArray<unknown>) => Promise<Rows>
   readonly close: () => Promise<void>

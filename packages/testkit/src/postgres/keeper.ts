@@ -1,14 +1,13 @@
 /**
  * A process that keeps one Postgres and ends with its parent.
  *
- * Says `ready`, or the server's last lines, as its first line. When standard input closes (the parent asked, ended, or
- * was killed), it stops the
- * server at once; the data is thrown away, so nothing needs a clean shutdown.
+ * Prints `ready`, or the server's last lines, as its first line. When standard input closes (the parent closed it,
+ * ended, or was killed), it stops the server at once; the data is thrown away, so nothing needs a clean shutdown.
  */
 import { spawn } from "node:child_process"
 import { rmSync } from "node:fs"
 
-/** What the keeper is told, as JSON in its one argument. */
+/** The task of the keeper, as JSON in its one argument. */
 export interface KeeperTask {
   readonly command: string
   readonly args: ReadonlyArray<string>

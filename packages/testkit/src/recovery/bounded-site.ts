@@ -48,7 +48,7 @@ const refunds = {
   default: { outcome: "deny" }
 }
 
-/** Looks at nothing that was before. */
+/** Reads nothing of earlier records. */
 const searches = {
   semantics: "envelope/1",
   signals: {

@@ -1,4 +1,4 @@
-/** Keys that outlive the governor which opened them, as files do, and that a test can look into, set and break. */
+/** Keys that outlive the governor which opened them, as files do, and that a test can read, set and break. */
 import { Guard, type KeysChoice, keysChoice, type SignedState, sameState, Signer } from "@flyball/core"
 import { StorageUnavailable } from "@flyball/core/storage"
 import { portableCrypto } from "@flyball/evidence"

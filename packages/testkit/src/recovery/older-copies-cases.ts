@@ -54,7 +54,7 @@ const withKey = ({ keys, storage }: RecoverySite, origin: string, signed = keys.
 /** The cases. */
 export const olderCopiesCases: ReadonlyArray<RecoveryCase> = [
   olderCase(
-    "a key from before a recovery that is done is told from a recovery that was stopped, and given its name",
+    "a key from before a recovery that is done is distinguished from a recovery that was stopped, and given its name",
     Effect.fnUntraced(function* (site) {
       yield* lived(site)
       const origin = yield* goneOn(site, "second")

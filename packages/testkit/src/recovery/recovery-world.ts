@@ -1,4 +1,4 @@
-/** The chain that recovery cases start from, and how they look at what became of it. */
+/** The chain that recovery cases start from, and checks of its state after them. */
 import {
   Agents,
   Capture,
@@ -101,7 +101,7 @@ export const witness = (agentId: string, count: number) =>
     )
   )
 
-/** Makes the guard remember more than the store holds: what putting the store back looks like from the guard's side. */
+/** Makes the guard remember more than the store holds: the guard's view of a store that was put back. */
 export const putBack = ({ keys }: RecoverySite, missing: number): void => {
   keys.signed = { origin: keys.signed!.origin, size: keys.signed!.size + missing, rootHex: "5a".repeat(32) }
 }

@@ -1,6 +1,6 @@
 import type { Inspection } from "../inspection.ts"
 
-/** Share of history that one rule may decide before it is worth a look, in basis points. */
+/** Share of history that one rule may decide before it is reported, in basis points. */
 const DOMINANT_BP = 9_500
 
 /**

@@ -16,7 +16,7 @@ interface Border {
 }
 
 /**
- * Borders that are looked at, and kept: each is laid out beside all rules, and n boxes on each side of one value make n
+ * Borders that are checked, and kept. Each is laid out beside all rules, and n boxes on each side of one value make n
  * times n, a million of 2,000.
  */
 const MAX_BORDERS = 1_000
@@ -35,7 +35,7 @@ export const checkNeighbours = (inspection: Inspection): void => {
     open.push({
       code: "W204",
       rules: [...unseen].map(idOf),
-      reason: `${count} pairs of rules meet at a single value; the first ${MAX_BORDERS} were looked at.`
+      reason: `${count} pairs of rules meet at a single value; the first ${MAX_BORDERS} were checked.`
     })
   if (borders.length === 0) return
   const first = model.boxes.length

@@ -5,8 +5,8 @@ import { listed } from "./words.ts"
 const GUARDED_TIER = 3
 
 /**
- * E108, W210, W211, W212: what is wrong not in the rules but between them and the world. Each is asked only where the
- * fact is known.
+ * E108, W210, W211, W212: faults not in the rules but between them and their surroundings. Each is checked only where
+ * the fact is known.
  */
 export const checkSurroundings = (inspection: Inspection): void => {
   checkReviewers(inspection)
@@ -15,7 +15,7 @@ export const checkSurroundings = (inspection: Inspection): void => {
   checkSafety(inspection)
 }
 
-/** E108: too few approvals asked for, a role that nobody can be given, or one that only the owner has. */
+/** E108: too few approvals required, a role that nobody can be given, or one that only the owner has. */
 const checkReviewers = ({ facts, held, model, notChecked, own, say }: Inspection): void => {
   const { envelope, reviewers } = facts
   if (envelope === undefined || reviewers === undefined) {

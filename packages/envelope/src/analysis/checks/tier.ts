@@ -12,8 +12,8 @@ const TIER = "tier"
  * E104: the same input comes out more restrictive at one tier than at the tier below. A warning where the envelope
  * accepts that and says why.
  *
- * Exact: whatever decides at the upper tier and not at the lower one is asked for an input on which the lower tier is
- * laxer.
+ * Exact: for each rule or default that decides at the upper tier and not at the lower one, searches for an input on
+ * which the lower tier is laxer.
  */
 export const checkTier = (inspection: Inspection): void => {
   const { model } = inspection

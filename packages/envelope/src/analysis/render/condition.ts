@@ -26,7 +26,7 @@ export const renderCondition = (condition: Condition, names: Names, nested = fal
 export const renderAll = (conditions: ReadonlyArray<Condition>, names: Names): string =>
   conditions.map((one) => renderCondition(one, names, conditions.length > 1)).join(" and ")
 
-/** What is asked of one value, as the rest of a sentence that begins with its name. */
+/** The condition on one value, as the rest of a sentence that begins with its name. */
 export const renderTest = (test: Test, unit: string | null): string => {
   const value = ({ param, value }: Constant): string =>
     `${renderValue(value, unit)}${param === null ? "" : ` (${param})`}`

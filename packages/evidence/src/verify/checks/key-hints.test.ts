@@ -71,7 +71,7 @@ describe("the keys of a chain that rotated often", () => {
     return [
       verdicts.authenticity,
       sentences
-        .filter((sentence) => sentence.includes("not looked at"))
+        .filter((sentence) => sentence.includes("not read"))
         .map((sentence) => sentence.slice(0, sentence.indexOf(" ")))
     ]
   }
@@ -105,7 +105,7 @@ describe("the keys of a chain that rotated often", () => {
     ).toEqual(["signed_by_unpinned_key", []])
   })
 
-  it("are said not to have been looked at where one of them may have signed", async () => {
+  it("are reported as not read where one of them may have signed", async () => {
     const second = noteSigner(nodeCrypto, { name: SAMPLE_ORIGIN, seed: new Uint8Array(32).fill(3) })
     expect(
       await seen({ length: 258, keys: [signer.vkey, second.vkey, ...others.slice(0, 256)], lines: [second.line] })
