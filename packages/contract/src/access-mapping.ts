@@ -30,8 +30,13 @@ const rules = list(MappingRule, 0, MAX_MAPPING_RULES)
 
 /** Body of PUT /admin/entitlement-rules: the whole mapping. */
 export const MappingIn = Schema.Struct({
+  /**
+   * Up to 1,000. Some rule makes somebody admin of every org unit, unless there are none or our own names are trusted.
+   */
   rules,
+  /** Whether our own role names count in the claim `roles`. Default false. */
   trust_canonical: defaulted(Schema.Boolean, false),
+  /** The version that was read; another one there is refused. */
   if_version: optional(integer(0))
 })
 export type MappingIn = typeof MappingIn.Type

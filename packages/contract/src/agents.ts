@@ -53,13 +53,16 @@ export type RiskClass = (typeof riskClasses)[number]
 
 /** Body of POST /agents. An ingest key may leave `org_unit` out; then it is the key's. */
 export const AgentCreate = Schema.Struct({
+  /** Unique, 1 to 200 characters. */
   name: inPart("profile", name(200)),
   description: inPart("profile", optional(text(0, 4_000))),
   owner_name: inPart("owner", optional(name(200))),
   owner_email: inPart("owner", optional(email)),
   org_unit: inPart("profile", Schema.optionalKey(orgUnit)),
+  /** Default `L0`. */
   autonomy_tier: inBody(optional(oneOf(autonomyTiers))),
   blast_radius: inPart("profile", optional(jsonObject)),
+  /** RFC 3339, any offset. */
   recert_due_at: inBody(optional(instant)),
   purpose: inPart("profile", optional(text(0, 4_000))),
   agent_version: inPart("profile", optional(line(200))),
@@ -88,7 +91,11 @@ const {
  * Body of PATCH /agents/{agent_id}. Left out stays as it is; null empties what may be empty. Name, org unit and owner
  * have acts of their own, or none.
  */
-export const AgentUpdate = Schema.Struct({ ...description, if_version: optional(integer(1)) })
+export const AgentUpdate = Schema.Struct({
+  ...description,
+  /** The version that was read; another one there is refused. */
+  if_version: optional(integer(1))
+})
 export type AgentUpdate = typeof AgentUpdate.Type
 
 /** Body of POST /agents/{agent_id}/suspend, which may be left out. */
@@ -129,6 +136,7 @@ export const Agent = Schema.Struct({
   owner_email: inPart("owner", Schema.NullOr(Schema.String)),
   org_unit: inPart("profile", Schema.NullOr(Schema.String)),
   autonomy_tier: inBody(oneOf(autonomyTiers)),
+  /** The tier at which an active agent acts: below `autonomy_tier` while it lacks a condition of that. */
   effective_tier: computed(oneOf(autonomyTiers)),
   blast_radius: inPart("profile", Schema.Record(Schema.String, Schema.Unknown)),
   status: inDocument(oneOf(agentStatuses)),
@@ -187,7 +195,9 @@ export type Orphan = typeof Orphan.Type
 export const AgentListQuery = Schema.Struct({
   status: Schema.optionalKey(oneOf(agentStatuses)),
   autonomy_tier: Schema.optionalKey(oneOf(autonomyTiers)),
+  /** Exactly this name. */
   name: Schema.optionalKey(text(0, 200)),
+  /** A name that begins so. */
   q: Schema.optionalKey(text(0, 200)),
   ...pageOf("agent")
 })
@@ -195,7 +205,9 @@ export type AgentListQuery = typeof AgentListQuery.Type
 
 /** Query of GET /agents/{agent_id}/timeline. `before` is the seq of the last entry seen; newest come first. */
 export const TimelineQuery = Schema.Struct({
+  /** 1 to 1,000, default 100. */
   limit: leftOut(integerParam(1, MAX_PAGE), DEFAULT_PAGE),
+  /** Seq of the last entry seen. */
   before: Schema.optionalKey(integerParam())
 })
 export type TimelineQuery = typeof TimelineQuery.Type
@@ -220,8 +232,10 @@ export const TimelineEntry = Schema.Struct({
   record_hash: Schema.String,
   recorded_at: instant,
   kind: Schema.String,
+  /** Id of the principal that wrote the record; null where it names none. */
   actor: Schema.NullOr(Schema.String),
   summary: Schema.String,
+  /** What the record refers to. A record is named by its seq. */
   references: Schema.Array(Schema.Struct({ type: oneOf(timelineReferences), id: Schema.String }))
 })
 export type TimelineEntry = typeof TimelineEntry.Type

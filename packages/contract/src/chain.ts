@@ -13,6 +13,7 @@ export const HeadOut = Schema.Struct({
   record_hash: Schema.String,
   tree_size: Schema.Int,
   root_hash: Schema.String,
+  /** The newest signed note, which may be of a smaller tree; null before the first. */
   checkpoint: Schema.NullOr(Schema.String)
 })
 export type HeadOut = typeof HeadOut.Type
@@ -48,6 +49,7 @@ export type VerifyOut = typeof VerifyOut.Type
 /** Query of GET /chain/records, oldest first. */
 export const RecordsQuery = Schema.Struct({
   from: Schema.optionalKey(integerParam()),
+  /** 1 to 1,000, default 100. */
   limit: leftOut(integerParam(1, MAX_PAGE), DEFAULT_PAGE),
   kind: Schema.optionalKey(patterned(/^[a-z][a-z0-9_.]{2,63}$/, 64)),
   agent_id: Schema.optionalKey(id("agent"))

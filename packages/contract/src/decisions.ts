@@ -58,6 +58,10 @@ export type UsageOut = typeof UsageOut.Type
 
 /** Members of a decision that come out as they went in. */
 const plainMembers = {
+  /**
+   * Your own name for this decision, unique per agent: the same content again is a duplicate, other content is refused.
+   * Best if it ascends in time.
+   */
   client_ref: inBody(identifier(128)),
   action: inBody(identifier(200)),
   tool_server: inBody(optional(identifier(200))),
@@ -84,6 +88,7 @@ export const DecisionIn = Schema.Struct({
   ...plainMembers,
   kind: inBody(defaulted(oneOf(decisionKinds), "other")),
   status: inBody(defaulted(oneOf(decisionStatuses), "unknown")),
+  /** When you saw it; RFC 3339, any offset. */
   observed_at: inBody(optional(instant))
 }).annotate(becomesRecord("decision.witnessed"))
 export type DecisionIn = typeof DecisionIn.Type
@@ -190,7 +195,10 @@ export const SettleIn = Schema.Struct({
   result: wholePart("result", Schema.optionalKey(anyJson)),
   usage: inBody(optional(Usage)),
   latency_ms: inBody(optional(integer())),
-  /** What the meters of its evaluation came to, in place of what was reserved. */
+  /**
+   * What the meters of its evaluation came to, in place of what was reserved. A writer `key_…` may not say less
+   * (`settle_below_reserved`).
+   */
   actual: inBody(optional(list(Schema.Struct({ meter: identifier(64), amount: integer() }), 1, 16)))
 }).annotate(becomesRecord("decision.settled"))
 export type SettleIn = typeof SettleIn.Type
@@ -219,7 +227,9 @@ export type CaptureGapOut = typeof CaptureGapOut.Type
 
 /** Query of GET /agents/{agent_id}/decisions. `before` is the seq of the last decision seen; newest come first. */
 export const DecisionListQuery = Schema.Struct({
+  /** 1 to 1,000, default 100. */
   limit: leftOut(integerParam(1, MAX_PAGE), DEFAULT_PAGE),
+  /** Seq of the last decision seen. */
   before: Schema.optionalKey(integerParam()),
   run_id: Schema.optionalKey(identifier(200)),
   action: Schema.optionalKey(identifier(200))
@@ -269,6 +279,7 @@ export const DecisionOut = Schema.Struct({
   writer_seq: inBody(Schema.NullOr(Schema.Int)),
   writer: inBody(Schema.String),
   agent_status: inBody(Schema.String),
+  /** Names of its parts. */
   parts: computed(Schema.Array(Schema.String)),
   settled: computed(Schema.NullOr(settled))
 }).annotate(showsRecords(["decision.witnessed"], { parts: ["args", "labels", "result"] }))

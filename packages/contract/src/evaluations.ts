@@ -25,9 +25,15 @@ const signals = Schema.Unknown.check(
 /** Body of POST /bound/evaluations. The same content under the same `client_ref` gets the first answer again. */
 export const EvaluationIn = Schema.Struct({
   agent_id: inBody(id("agent")),
+  /**
+   * Your own name for this request, unique per agent: the same content again gets the first answer, other content is
+   * refused.
+   */
   client_ref: inBody(identifier(128)),
+  /** By name, as the envelope declares them. Unknown ones are denied. */
   signals: wholePart("signals", signals),
   action: wholePart("action", optional(identifier(200))),
+  /** `sha256:<hex>` of the action's arguments: a review is bound to it. */
   action_digest: inBody(optional(patterned(/^sha256:[0-9a-f]{64}$/, 71))),
   run_id: inBody(optional(identifier(200))),
   approval_id: inBody(optional(identifier(200)))
@@ -98,6 +104,7 @@ export const Evaluation = Schema.Struct({
   run_id: inBody(Schema.NullOr(Schema.String)),
   approval_id: inBody(Schema.NullOr(Schema.String)),
   tier: inBody(Schema.String),
+  /** The tier whose floor counted. */
   effective_tier: inBody(Schema.String),
   agent_status: inBody(Schema.String),
   as_of_ms: inBody(Schema.Int),
@@ -127,6 +134,7 @@ export const ExplanationOut = Schema.Struct({
   matched_rule: Schema.String,
   rule_reason: Schema.NullOr(Schema.String),
   effective_tier: Schema.String,
+  /** Why the agent acted below its tier; null where it did not. */
   tier_reason: Schema.NullOr(Schema.String),
   nearest: Schema.NullOr(
     Schema.Struct({

@@ -64,10 +64,19 @@ export type SignedCard = typeof SignedCard.Type
 
 /** Body of POST /agents/{agent_id}/identity: a signed card, or both members of a declaration. */
 export const IdentityIn = Schema.Struct({
+  /**
+   * Base64, but for a `card` that is a JSON object: that stands for its RFC 8785 bytes. With `signature`: Ed25519 over
+   * the card's bytes, by the key that
+   * `key_id` or `public_key` names. Without: an A2A card with its own `signatures`.
+   */
   signed_card: optional(SignedCard),
+  /**
+   * Where the declared identity is from: `spiffe`, `entra_agent_id`, `okta_agent`, `oidc_workload`,
+   * `aws_agent_registry`, `did`, or a word of yours.
+   */
   declared_source: optional(name(200)),
   declared_ref: optional(name(2_048)),
-  /** The declaration takes the place of a verified identity: a governor withdraws that. */
+  /** The declaration takes the place of a verified identity, which is withdrawn. Refused to ingest keys. */
   withdraw_verified: optional(Schema.Boolean)
 })
 export type IdentityIn = typeof IdentityIn.Type

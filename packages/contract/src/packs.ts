@@ -23,6 +23,7 @@ export const PackRequest = Schema.Struct({
   kinds: optional(list(patterned(/^[a-z][a-z0-9_.]{2,63}$/, 64), 1, 64)),
   since: optional(instant),
   until: optional(instant),
+  /** Which parts are shown; default `none`. */
   disclose: optional(Schema.Union([oneOf(["none", "all"]), partNames]))
 })
 export type PackRequest = typeof PackRequest.Type

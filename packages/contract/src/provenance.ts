@@ -22,12 +22,14 @@ export const provenanceKinds = [
 /** Body of POST /agents/{agent_id}/provenance. */
 export const ProvenanceCreate = Schema.Struct({
   kind: inBody(oneOf(provenanceKinds)),
+  /** 1 to 200 characters. */
   name: inPart("profile", name(200)),
   version: inPart("profile", optional(line(200))),
   /** With its algorithm, such as `sha256:…`. */
   digest: inBody(optional(identifier(200))),
   uri: inPart("profile", optional(line(2_000))),
   supplier: inPart("profile", optional(line(200))),
+  /** 0 to 3. */
   slsa_level: inBody(optional(integer(0, 3))),
   sbom_ref: inPart("profile", optional(line(2_000)))
 }).annotate(becomesRecord("agent.provenance_added"))

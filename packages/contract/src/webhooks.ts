@@ -40,9 +40,12 @@ export const MAX_OVERLAP_HOURS = 72
  * host's where the creator's is none that letters can be sent to.
  */
 export const WebhookCreate = Schema.Struct({
+  /** https, without user name, password and fragment. Where it leads is checked at each attempt. */
   url: inPart("endpoint", text(1, 2048)),
+  /** Types of the catalogue of events, 1 to 100. */
   events: inBody(list(oneOf(subscribableTypes), 1, 100)),
   description: inPart("endpoint", optional(text(0, 2000))),
+  /** Who is written to when it fails; left out, the address the host was started with. */
   notify_email: inPart("endpoint", optional(mailAddress))
 }).annotate(becomesRecord("webhook.created"))
 export type WebhookCreate = typeof WebhookCreate.Type
@@ -102,6 +105,7 @@ export const DeliveryOut = Schema.Struct({
   webhook_id: inBody(Schema.String),
   event_id: inBody(Schema.String),
   event_type: inBody(Schema.String),
+  /** 1, 2, 3 … for each webhook without a gap. */
   sequence: inDocument(Schema.Int),
   state: inDocument(oneOf(deliveryStates)),
   created_at: inDocument(instant),

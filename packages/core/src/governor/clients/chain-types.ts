@@ -1,38 +1,25 @@
 /**
- * The chain as a host without Effect sees it, as plain TypeScript: records, proofs, keys, erasures, packs, checks.
- *
- * They say the same as the schemas of `@flyball/contract`; a test holds the two together. Names are the interface's, so
- * that what is documented for HTTP
- * holds here. Nothing in this file imports anything.
+ * The chain in the embedding API: records, proofs, keys, erasures, packs, checks. What HTTP has too is derived from the
+ * contract.
  */
+import type {
+  ConsistencyOut,
+  ErasureIn,
+  ErasureOut,
+  HeadOut,
+  KeysOut,
+  PackRequest,
+  ProofOut,
+  RecordsQuery,
+  VerifyOut
+} from "@flyball/contract"
+import type { Filter, Info, Input } from "./plain.ts"
 
 /** The last record and the tree over all of them. */
-export interface HeadInfo {
-  readonly seq: number
-  readonly record_hash: string
-  readonly tree_size: number
-  readonly root_hash: string
-  /** The newest signed note, which may be of a smaller tree; null before the first. */
-  readonly checkpoint: string | null
-}
+export interface HeadInfo extends Info<typeof HeadOut> {}
 
 /** What recomputing a stretch of the chain found. */
-export interface VerifyInfo {
-  readonly ok: boolean
-  readonly checked: number
-  readonly from: number
-  readonly to: number
-  readonly head: HeadInfo
-  readonly first_bad_seq: number | null
-  readonly findings: ReadonlyArray<{
-    readonly code: string
-    readonly seq: number | null
-    readonly expected: string
-    readonly found: string
-  }>
-  readonly checkpoint: { readonly tree_size: number; readonly root_hash: string; readonly ok: boolean } | null
-  readonly duration_ms: number
-}
+export interface VerifyInfo extends Info<typeof VerifyOut> {}
 
 /** A sealed record: the exact bytes that were hashed. */
 export interface RecordInfo {
@@ -45,69 +32,25 @@ export interface RecordInfo {
 }
 
 /** Which records to read, oldest first. */
-export interface RecordFilter {
-  readonly from?: number | undefined
-  /** 1 to 1,000, default 100. */
-  readonly limit?: number | undefined
-  readonly kind?: string | undefined
-  readonly agent_id?: string | undefined
-}
+export interface RecordFilter extends Filter<typeof RecordsQuery> {}
 
 /** That a record is in the tree of this size. */
-export interface ProofInfo {
-  readonly seq: number
-  readonly record_hash: string
-  readonly tree_size: number
-  readonly root_hash: string
-  readonly proof: ReadonlyArray<string>
-  readonly checkpoint: string | null
-}
+export interface ProofInfo extends Info<typeof ProofOut> {}
 
 /** That the tree of `to` records begins with that of `from`. */
-export interface ConsistencyInfo {
-  readonly from: number
-  readonly to: number
-  readonly from_root: string
-  readonly to_root: string
-  readonly proof: ReadonlyArray<string>
-}
+export interface ConsistencyInfo extends Info<typeof ConsistencyOut> {}
 
 /** A key that signs, or signed, for the chain. */
-export interface KeyInfo {
-  readonly vkey: string
-  readonly key_id: string
-  readonly name: string
-  readonly since_seq: number
-  readonly current: boolean
-}
+export type KeyInfo = KeysOut["keys"][number]
 
 /** Which part to erase, and why. */
-export interface ErasureInput {
-  readonly seq: number
-  readonly name: string
-  readonly reason: "subject_request" | "legal_order" | "retention" | "captured_by_mistake" | "security"
-}
+export interface ErasureInput extends Input<typeof ErasureIn> {}
 
 /** The record that says a part was erased. */
-export interface ErasureInfo {
-  readonly seq: number
-  readonly record_hash: string
-  readonly erased: { readonly seq: number; readonly name: string; readonly reason: string }
-}
+export interface ErasureInfo extends Info<typeof ErasureOut> {}
 
 /** What an evidence pack is to hold. */
-export interface PackInput {
-  readonly kind: "full" | "range" | "sparse"
-  readonly from?: number | null | undefined
-  readonly to?: number | null | undefined
-  readonly agent_id?: string | null | undefined
-  readonly run_id?: string | null | undefined
-  readonly kinds?: ReadonlyArray<string> | null | undefined
-  readonly since?: string | null | undefined
-  readonly until?: string | null | undefined
-  /** Which parts are shown; default `none`. */
-  readonly disclose?: "none" | "all" | ReadonlyArray<string> | null | undefined
-}
+export interface PackInput extends Input<typeof PackRequest> {}
 
 /** A signed tree head. */
 export interface CheckpointInfo {

@@ -1,49 +1,25 @@
-/**
- * What a host without Effect does with the models that agents use. The shapes of the interface as plain TypeScript; a
- * test holds them and the contract together.
- */
+/** Models in the embedding API, derived from the contract. */
+import type { ModelCreate, modelHostings, ModelOut, modelStatuses, ModelUpdate } from "@flyball/contract"
 import type { ActOptions, CallOptions } from "./call-options.ts"
+import type { Info, Input } from "./plain.ts"
 
 /** Whether agents may use a model. */
-export type ModelStatus = "allowed" | "restricted" | "retired"
+export type ModelStatus = (typeof modelStatuses)[number]
 
 /** Where a model runs. */
-export type ModelHosting = "vendor_api" | "cloud_tenant" | "self_hosted"
+export type ModelHosting = (typeof modelHostings)[number]
 
 /** Unit: millionths of a US dollar for a million tokens. */
-export interface ModelPriceInput {
-  readonly input_micro_usd_per_mtok?: number | null | undefined
-  readonly output_micro_usd_per_mtok?: number | null | undefined
-}
+export type ModelPriceInput = NonNullable<ModelInput["price"]>
 
 /** A model to be registered. Provider, name and version together are one. Absent and null mean the same. */
-export interface ModelInput {
-  readonly provider: string
-  readonly name: string
-  readonly version?: string | null | undefined
-  /** Default `allowed`. */
-  readonly status?: ModelStatus | null | undefined
-  readonly hosting?: ModelHosting | null | undefined
-  readonly price?: ModelPriceInput | null | undefined
-}
+export interface ModelInput extends Input<typeof ModelCreate> {}
 
 /** What changes of a model. Left out stays; null empties what may be empty; a price is replaced whole. */
-export type ModelChange = Pick<ModelInput, "status" | "hosting" | "price">
+export interface ModelChange extends Input<typeof ModelUpdate> {}
 
 /** A registered model. */
-export interface ModelInfo {
-  readonly id: string
-  readonly provider: string
-  readonly name: string
-  readonly version: string | null
-  readonly status: ModelStatus
-  readonly hosting: ModelHosting | null
-  readonly price: {
-    readonly input_micro_usd_per_mtok: number | null
-    readonly output_micro_usd_per_mtok: number | null
-  }
-  readonly created_at: string
-}
+export interface ModelInfo extends Info<typeof ModelOut> {}
 
 /** The models. */
 export interface ModelsClient {

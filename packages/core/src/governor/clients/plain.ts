@@ -1,0 +1,42 @@
+/**
+ * Types of the embedding API, derived from the structs of `@flyball/contract`.
+ *
+ * They map over the fields of a struct, so that the comment of a field shows where a host uses the member. No name of
+ * Effect is in them: what a host sees is plain TypeScript.
+ */
+
+/** A struct, as far as its types go. */
+interface Struct {
+  readonly fields: object
+  readonly Type: object
+  readonly Encoded: object
+}
+
+/** What a governor answers. */
+export type Info<S extends Struct> = {
+  readonly [Name in keyof S["fields"]]: Name extends keyof S["Type"] ? S["Type"][Name] : never
+}
+
+/** What a host hands in, before defaults and UTC. A member that may be left out may also be undefined. */
+export type Input<S extends Struct> = Members<S["fields"], S["Encoded"]>
+
+/** What a host lists by. Numbers are numbers here; they are text in a query of HTTP. */
+export type Filter<S extends Struct> = Members<S["fields"], S["Type"]>
+
+type Members<Fields extends object, T> = {
+  readonly [Name in keyof Fields as Name extends RequiredKeys<T> ? Name : never]: OrUndefined<T[Name & keyof T]>
+} & {
+  readonly [Name in keyof Fields as Name extends RequiredKeys<T> ? never : Name]?:
+    | OrUndefined<T[Name & keyof T]>
+    | undefined
+}
+
+type RequiredKeys<T> = { [Name in keyof T]-?: object extends Pick<T, Name> ? never : Name }[keyof T]
+
+/** The same for the members of members. */
+type OrUndefined<T> =
+  T extends ReadonlyArray<infer Item>
+    ? ReadonlyArray<OrUndefined<Item>>
+    : T extends object
+      ? { readonly [Name in keyof T]: OrUndefined<T[Name]> | (object extends Pick<T, Name> ? undefined : never) }
+      : T
