@@ -79,7 +79,7 @@ export const agents = {
     params: { agent_id: agentId },
     body: jsonBody(ProvenanceCreate),
     success: json(201, ProvenanceOut),
-    refusals: ["AgentNotFound", "InvalidTransition"]
+    refusals: ["AgentNotFound", "InvalidTransition", "ProvenanceTaken"]
   }),
   provenance: endpoint({
     id: "agents.provenance",
