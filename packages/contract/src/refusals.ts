@@ -241,17 +241,6 @@ export class ModelTaken extends Schema.TaggedError<ModelTaken>()("ModelTaken", {
   }
 }
 
-/** This kind, name and version is recorded of the agent. */
-export class ProvenanceTaken extends Schema.TaggedError<ProvenanceTaken>()("ProvenanceTaken", {}) {
-  static readonly status = 409
-  static get example(): ProvenanceTaken {
-    return new ProvenanceTaken()
-  }
-  override get message(): string {
-    return "This kind, name and version is recorded of the agent. Name another version."
-  }
-}
-
 /** There is no such decision, or the caller may not see it. */
 export class DecisionNotFound extends Schema.TaggedError<DecisionNotFound>()("DecisionNotFound", {
   decisionId: reported(Schema.String)
@@ -793,7 +782,6 @@ export const refusals = {
   MappingVersionConflict,
   ModelNotFound,
   ModelTaken,
-  ProvenanceTaken,
   DecisionNotFound,
   ClientRefReused,
   DecisionAlreadySettled,

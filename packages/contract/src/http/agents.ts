@@ -79,7 +79,7 @@ export const agents = {
     params: { agent_id: agentId },
     body: jsonBody(ProvenanceCreate),
     success: json(201, ProvenanceOut),
-    refusals: ["AgentNotFound", "InvalidTransition", "ProvenanceTaken"]
+    refusals: ["AgentNotFound", "InvalidTransition"]
   }),
   provenance: endpoint({
     id: "agents.provenance",

@@ -66,18 +66,6 @@ describe("what an agent is made of", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("is recorded once for each kind, name and version", () =>
-    Effect.gen(function* () {
-      const provenance = yield* Provenance
-      const { id } = yield* registered("courier")
-      yield* provenance.add(id, { kind: "model", name: "m", version: "1" }, writer)
-      const again = provenance.add(id, { kind: "model", name: "m", version: "1" }, writer)
-      assert.strictEqual((yield* Effect.flip(again))._tag, "ProvenanceTaken")
-      yield* provenance.add(id, { kind: "model", name: "m", version: "2" }, writer)
-      assert.lengthOf(yield* provenance.list(id), 2)
-    }).pipe(Effect.provide(governorWorld()))
-  )
-
   it.effect("keeps its place when what was written of it is erased", () =>
     Effect.gen(function* () {
       const provenance = yield* Provenance

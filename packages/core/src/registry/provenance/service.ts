@@ -2,13 +2,7 @@
  * What agents are made of: models, prompts, tools, data, code, each with who said so and the record of it. Spec:
  * document 1 section 4.
  */
-import {
-  type AgentNotFound,
-  type InvalidTransition,
-  type ProvenanceCreate,
-  type ProvenanceOut,
-  ProvenanceTaken
-} from "@flyball/contract"
+import type { AgentNotFound, InvalidTransition, ProvenanceCreate, ProvenanceOut } from "@flyball/contract"
 import { formatInstant, readRecord } from "@flyball/evidence"
 import { Context, Effect, Layer } from "effect"
 import { readAgent } from "../agents/read-agent.ts"
@@ -29,7 +23,7 @@ export interface ProvenanceApi {
     input: ProvenanceCreate,
     writer: Writer,
     scope?: Scope
-  ) => Effect.Effect<ProvenanceOut, AgentNotFound | InvalidTransition | ProvenanceTaken | ReadFault>
+  ) => Effect.Effect<ProvenanceOut, AgentNotFound | InvalidTransition | ReadFault>
   /** Oldest first. */
   readonly list: (
     agentId: string,
@@ -66,12 +60,6 @@ export class Provenance extends Context.Service<Provenance, ProvenanceApi>()("fl
             storage,
             Effect.gen(function* () {
               const agent = yield* readAgent(storage, agentId, scope)
-              const known = yield* storage.find(PROVENANCE, "agent_id", agentId)
-              const [{ kind, name, version = null }] = [input]
-              if (
-                known.some(({ body }) => body["kind"] === kind && body["name"] === name && body["version"] === version)
-              )
-                return yield* new ProvenanceTaken()
               const id = yield* newId("prv")
               const { change, piece } = yield* Effect.fromResult(planAddProvenance(id, agent, input, writer))
               const {
