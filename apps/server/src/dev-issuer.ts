@@ -1,8 +1,8 @@
 /**
  * The development issuer: vouches for people on a loopback address, where no organisation's issuer is configured.
  *
- * An Ed25519 key in the data folder signs tokens of 15 minutes, and checks them. It never leaves the host; whoever can
- * read the file is admin.
+ * An Ed25519 key in the data folder signs tokens of 15 minutes, and checks them. It never leaves the host; anyone who
+ * can read the file is admin.
  *
  * Spec: api.md, "Who may call".
  */

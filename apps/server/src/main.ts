@@ -6,7 +6,7 @@ import { helpText, version } from "./cli/help.ts"
 import { keepHeapSmall } from "./cli/small-heap.ts"
 import { nearest } from "./nearest.ts"
 
-/** Commands by name, each imported only when it is asked for. */
+/** Commands by name, each imported only when it runs. */
 const commands: { readonly [name: string]: () => Promise<{ readonly run: Command }> } = {
   // The compiler must be there before the first schema is made, also where modules were joined and begin in another
   // order.

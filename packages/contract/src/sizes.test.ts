@@ -35,7 +35,7 @@ describe("a list that is too long", () => {
       "body.model_ids: too_long",
       "body.name: string_too_short"
     ])
-    assert.deepStrictEqual(reported(decode(PackRequest)({ kind: "odd", kinds: long, disclose: long }, "body")), [
+    assert.deepStrictEqual(reported(decode(PackRequest)({ kind: "other", kinds: long, disclose: long }, "body")), [
       "body.kinds: too_long",
       "body.disclose: too_long",
       "body.kind: enum"

@@ -98,7 +98,7 @@ describe.each(stores)("on %s", (name, open) => {
             "@suspended",
             "@tier_floor",
             "cap",
-            "odd",
+            "unusual",
             "look"
           ])
         )

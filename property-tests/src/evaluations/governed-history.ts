@@ -26,8 +26,8 @@ export const spending = (most: number): { readonly [member: string]: unknown } =
   signals: {
     tool: { type: "enum", values: ["look", "pay"], source: "caller" },
     amount: { type: "int", min: 0, max: 5_000, source: "caller", on_missing: 0 },
-    invalid: { type: "bool", source: "caller", on_missing: false },
-    seen_odd: { type: "bool", source: "latch", set_by: "odd" },
+    unusual: { type: "bool", source: "caller", on_missing: false },
+    seen_unusual: { type: "bool", source: "latch", set_by: "unusual" },
     tier: { type: "int", min: 0, max: 4, source: "server" }
   },
   effects: { look: "read", pay: "write_reversible" },
@@ -61,10 +61,10 @@ export const spending = (most: number): { readonly [member: string]: unknown } =
       ]
     },
     {
-      id: "odd",
+      id: "unusual",
       outcome: "require_review",
       when: [
-        { signal: "seen_odd", is: true },
+        { signal: "seen_unusual", is: true },
         { signal: "tool", in: ["pay"] }
       ]
     }
@@ -170,7 +170,7 @@ export const doing = ({ a, b, c, what }: Act, askers: ReadonlyArray<Asker>, live
             const { id } = yield* waivers.request(
               envelopeId,
               {
-                rule_id: "odd",
+                rule_id: "unusual",
                 unless: [{ signal: "amount", lte: c }],
                 expires_at: new Date(ms + 5_000 + c * 500).toISOString(),
                 reason: "x"
@@ -215,7 +215,7 @@ export const doing = ({ a, b, c, what }: Act, askers: ReadonlyArray<Asker>, live
         signals:
           c % 11 === 0
             ? { tool: "steal" }
-            : { tool: c % 4 === 0 ? "look" : "pay", amount: c * 13, ...(c % 3 === 0 ? { invalid: true } : {}) },
+            : { tool: c % 4 === 0 ? "look" : "pay", amount: c * 13, ...(c % 3 === 0 ? { unusual: true } : {}) },
         ...(c % 10 === 0 ? {} : { run_id: `r${b % 3}` })
       })
   }

@@ -58,7 +58,7 @@ const wrong = ({ keys, storage }: Opened, and: Effect.Effect<unknown, unknown, E
   )
 
 /** Says something else each time it is read: now a search, now a payment. */
-const flipping = (first: number): { readonly tool: string; readonly amount: number; readonly invalid: boolean } => {
+const flipping = (first: number): { readonly tool: string; readonly amount: number; readonly unusual: boolean } => {
   let reads = first
   return {
     get tool() {
@@ -67,7 +67,7 @@ const flipping = (first: number): { readonly tool: string; readonly amount: numb
     get amount() {
       return reads++ % 3 === 0 ? 1 : 900
     },
-    get invalid() {
+    get unusual() {
       return reads++ % 4 === 0
     }
   }

@@ -56,7 +56,7 @@ describe("flyball export", () => {
     const none = await exports("--kind", "sparse", "--run", "no-such-run", "--out", "none.evp")
     assert.deepEqual(
       [none.status, none.err.split("\n")[1]],
-      [0, "No record matches what was asked for: the pack is empty, and proves nothing about what is not in it."]
+      [0, "No record matches the request: the pack is empty, and proves nothing about what is not in it."]
     )
   })
 
@@ -152,7 +152,7 @@ describe("flyball export", () => {
       }
     }
     assert.deepEqual(contentsOf(data), before)
-    // A store with a second name is refused, whoever made it.
+    // A store with a second name is refused.
     rmSync(me.path("hard.evp"))
     assert.strictEqual((await me.flyball(["check"])).status, 0)
   })
@@ -178,7 +178,7 @@ const contentsOf = (folder: string): ReadonlyArray<readonly [string, string]> =>
     .filter((entry) => entry.isFile() && !/-(?:wal|shm)$/.test(entry.name))
     .map((entry) => [entry.name, readFileSync(join(entry.parentPath, entry.name)).toString("base64")])
 
-/** Runs `flyball` where no file may grow past 128 KiB: what a full disk looks like, without one. */
+/** Runs `flyball` where no file may grow past 128 KiB: a full disk, without one. */
 const limited = (
   folder: string,
   args: ReadonlyArray<string>

@@ -47,9 +47,7 @@ export const run = command("export", async (args) => {
             }.`
         )
       if (counts.records === 0)
-        console.error(
-          "No record matches what was asked for: the pack is empty, and proves nothing about what is not in it."
-        )
+        console.error("No record matches the request: the pack is empty, and proves nothing about what is not in it.")
       return exitStatus.ok
     }
   )

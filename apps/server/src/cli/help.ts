@@ -43,7 +43,7 @@ const usage: { readonly [command: string]: Usage } = {
     does: "another signing key from here on",
     text:
       "Makes a new signing key, records it in the chain, has both keys sign one checkpoint, and destroys " +
-      "the old one.\nPrints both verification keys, that checkpoint, and what to tell whoever pinned the " +
+      "the old one.\nPrints both verification keys, that checkpoint, and a notice for those who pinned the " +
       "old key.\nStopped anywhere, it is finished by the next start of flyball serve or by running it " +
       "again.\nOn Postgres it works beside running servers that share this data folder; on SQLite the " +
       "server must be stopped."

@@ -1,4 +1,4 @@
-/** A copy of the store from between a recovery and the first start after it looks like a recovery that was stopped. */
+/** A copy of the store from between a recovery and the first start after it resembles a recovery that was stopped. */
 import { copyFileSync, mkdirSync, rmSync } from "node:fs"
 import { afterAll, assert, beforeAll, it } from "vitest"
 import { operator, type Operator } from "./testing/commands.ts"

@@ -136,7 +136,7 @@ describe("flyball recover", () => {
       /What was spent in records that are lost counts nothing.* Whatever else was done in them is undone, so do it again: keys that were revoked open again.*what was erased is back\.\n/
     )
     assert.isTrue(
-      out.endsWith(`The chain goes on as ${second}. Give its verification key to whoever checks its packs:\n${vkey}`)
+      out.endsWith(`The chain goes on as ${second}. Give its verification key to the verifiers of its packs:\n${vkey}`)
     )
     assert.deepEqual(
       readdirSync(me.path(".flyball"))

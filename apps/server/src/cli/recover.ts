@@ -71,7 +71,7 @@ export const run = command("recover", async (args) => {
     "Nothing that webhooks were still owed is sent, and their sequences go on behind the next multiple of " +
       "1,000,000,000,000."
   )
-  console.log(`The chain goes on as ${now}. Give its verification key to whoever checks its packs:\n${vkey}`)
+  console.log(`The chain goes on as ${now}. Give its verification key to the verifiers of its packs:\n${vkey}`)
   if (settings.origin !== null && settings.origin !== now)
     console.error(
       `flyball: FLYBALL_ORIGIN is ${settings.origin}. Set it to ${now}, or leave it out, before the server starts.`

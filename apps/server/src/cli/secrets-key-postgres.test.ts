@@ -38,7 +38,7 @@ describe("a second process on Postgres", () => {
       "All processes of one store have the same secrets.key: copy it from one of them, or bring it back from " +
         "your vault."
     )
-    assert.isFalse(existsSync(me.path("other.key")), "a wrong key in its place would look like the right one")
+    assert.isFalse(existsSync(me.path("other.key")), "a wrong key in its place would pass for the right one")
     write(me.path("other.key"), newKey())
     const wrong = await me.flyball(["serve"], other)
     assert.deepEqual([wrong.status, wrong.out], [1, ""])

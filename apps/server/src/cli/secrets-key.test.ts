@@ -51,7 +51,7 @@ describe("the key that seals webhooks' secrets", () => {
           `${realpathSync(me.path(".flyball"))}/secrets.key: there is no such file. `
       )
       assert.notInclude(err, "was made")
-      assert.isFalse(existsSync(key), "a wrong key in its place would look like the right one")
+      assert.isFalse(existsSync(key), "a wrong key in its place would pass for the right one")
       assert.include(
         err,
         "Bring the right secrets.key back from your vault. If it is lost, set FLYBALL_SECRETS_LOST=1, start, " +

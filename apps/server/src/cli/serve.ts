@@ -59,7 +59,7 @@ export const run = command("serve", async (args) => {
       .catch((cause: unknown) => Promise.reject(listenProblem(settings, cause)))
     if (settings.oidcIssuer === null && settings.logLevel !== "silent")
       process.stderr.write(
-        "flyball: DEVELOPMENT ISSUER. Whoever can read the data folder can make themselves admin (flyball " +
+        "flyball: DEVELOPMENT ISSUER. Anyone who can read the data folder can become admin (flyball " +
           "token). For this host only.\n"
       )
     console.log(`flyball ${version} is ready at ${url}`)
@@ -73,9 +73,9 @@ export const run = command("serve", async (args) => {
 /**
  * Serves until a stop signal arrives, then finishes requests under way.
  *
- * After SIGTERM requests are taken for another `drainMs`, while /healthz sends the balancer elsewhere: whoever closed
- * at once would refuse what the balancer
- * sends before it has asked again. SIGINT comes from a person, who has no balancer.
+ * After SIGTERM requests are taken for another `drainMs`, while /healthz sends the balancer elsewhere: a server that
+ * closed at once would refuse what the balancer sends before its next probe. SIGINT comes from a person, who has no
+ * balancer.
  */
 export const untilStopped = async (
   server: Pick<FlyballServer, "drain" | "close">,
@@ -125,8 +125,8 @@ const UNSIGNABLE =
   "be, and records may be missing"
 
 /**
- * Signs for everything that was acknowledged. Failing loses nothing (the next start signs), but whoever stopped the
- * server should know.
+ * Signs for everything that was acknowledged. Failing loses nothing (the next start signs), but the operator should
+ * know.
  */
 const signLast = (runtime: HostRuntime, log: Log): Promise<number> =>
   runtime.runPromise(Checkpointer.use(({ now }) => now).pipe(Effect.timeout(LAST_CHECKPOINT))).then(

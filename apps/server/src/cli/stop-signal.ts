@@ -17,7 +17,7 @@ export interface StopSignal {
 const SAME_WISH_MS = 1_000
 
 /**
- * Listens for the signals from now on. Asked again later, the process goes at once; what was acknowledged is durable
+ * Listens for the signals from now on. A second signal ends the process at once; what was acknowledged is durable
  * anyway.
  */
 export const stopSignal = (): StopSignal => {

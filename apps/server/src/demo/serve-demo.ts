@@ -1,4 +1,4 @@
-/** `flyball serve --demo`: the service with something in it, for anybody to look at and for nobody to change. */
+/** `flyball serve --demo`: a read-only service with sample data. */
 import { devIssuer } from "../dev-issuer.ts"
 import { makeLog, requestLog } from "../host/log.ts"
 import { openHost } from "../host/open-host.ts"

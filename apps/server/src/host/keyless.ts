@@ -47,7 +47,7 @@ const isNoStore = ({ reason }: StorageUnavailable): boolean =>
 export const requireKeyOf = async (settings: Settings, storage: StorageChoice): Promise<void> => {
   if (hasSigningKey(settings)) return
   const chain = await chainIn(settings, storage)
-  // Another process that shares the folder may have begun the chain since we looked.
+  // Another process that shares the folder may have begun the chain since that read.
   if (chain === null || hasSigningKey(settings)) return
   throw new Error(
     `the store holds the chain of ${chain.origin}, and there is no signing key in ` +

@@ -37,7 +37,7 @@ describe("the log of requests", () => {
         ["error", undefined]
       ]
     )
-    // Each request keeps its own words: an operator who looks for one by its id finds what happened to it.
+    // Each request keeps its own text: an operator who searches for one by its id finds what happened to it.
     for (const [, problem] of lines) assert.include(String(problem), "StorageUnavailable")
   })
 

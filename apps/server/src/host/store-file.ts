@@ -1,5 +1,5 @@
 /**
- * Looks at the place of a SQLite store before it is opened, and says in its own words what SQLite would say in fewer.
+ * Checks the path of a SQLite store before it is opened, with more precise errors than SQLite's own.
  */
 import { closeSync, openSync, readSync, type Stats, statSync } from "node:fs"
 import { dirname, resolve } from "node:path"
@@ -46,7 +46,7 @@ const stat = (file: string): Stats | undefined => {
   try {
     return statSync(file, { throwIfNoEntry: false })
   } catch (cause) {
-    throw new Error(`the store ${file} cannot be looked at: ${fileProblem(cause)}`, { cause })
+    throw new Error(`the store ${file} cannot be read: ${fileProblem(cause)}`, { cause })
   }
 }
 

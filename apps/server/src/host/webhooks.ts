@@ -93,8 +93,8 @@ const wrongKey = (settings: Settings, { reason, webhookId }: WrongSecretsKey): E
 }
 
 /**
- * Looks, before a key is made where there is none, whether the store has one already: a wrong key in its place would
- * look like the right one.
+ * Checks, before a key is made where there is none, whether the store has one already: a wrong key in its place would
+ * pass for the right one.
  *
  * - Fails: rejects with a sentence where it has. A store that cannot be read yet is for the start to speak of.
  */

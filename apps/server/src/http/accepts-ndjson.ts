@@ -2,8 +2,8 @@
 import { LINES_MEDIA } from "@flyball/contract/http"
 
 /**
- * Whether `Accept`, in lower case, names lines and wants JSON no more than them. A wildcard names nothing: lines come
- * only to whoever knows them.
+ * Whether `Accept`, in lower case, names lines and does not prefer JSON to them. A wildcard names nothing: lines go
+ * only to clients that name them.
  *
  * - Spec: api.md, `GET /chain/records`; weights are those of RFC 9110 section 12.5.1.
  */

@@ -1,4 +1,4 @@
-/** A bad request is told all that is wrong with its members at once. Spec: api.md, Conventions: "all errors listed". */
+/** A bad request is refused with all errors of its members at once. Spec: api.md, Conventions: "all errors listed". */
 // First, as in the command: what is compiled must refuse what is interpreted.
 import "effect/schema/SchemaJITCompiler/enable"
 import { assert, describe, it } from "vitest"

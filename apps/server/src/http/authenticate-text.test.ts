@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { assert, describe, it } from "vitest"
 import { authenticate, type PersonClaims } from "./authenticate.ts"
 
-const unused = Effect.die("not asked for")
+const unused = Effect.die("not requested")
 const keys = { mint: () => unused, list: unused, revoke: () => unused, authenticate: () => unused }
 const [composed, decomposed] = ["caf\u00e9", "cafe\u0301"]
 

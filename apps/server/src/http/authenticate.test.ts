@@ -12,9 +12,9 @@ import { assert, describe, it } from "vitest"
 import { type Access, authenticate, bearerToken, type PersonClaims, type TokenVerifier } from "./authenticate.ts"
 import { IssuerUnavailable } from "./issuer-unavailable.ts"
 
-const unused = Effect.die("not asked for")
+const unused = Effect.die("not requested")
 
-/** Who was asked about which token. */
+/** Which verifier was called with which token. */
 const world = (
   claims: Partial<PersonClaims> | null,
   mapping: MappingDocument = emptyMapping,
@@ -61,7 +61,7 @@ const world = (
 }
 
 describe("tokens", () => {
-  it("are told apart by their shape, and each is shown to one side only", async () => {
+  it("are distinguished by their shape, and each is shown to one side only", async () => {
     const { ask, requested } = world(null)
     for (const token of ["abc", "fbk_x", "a.b.c", "fbk_a.b", "."]) await ask(`Bearer ${token}`)
     assert.deepStrictEqual(requested, ["key abc", "key fbk_x", "jwt a.b.c", "jwt fbk_a.b", "jwt ."])

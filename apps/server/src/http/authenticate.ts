@@ -1,5 +1,5 @@
 /**
- * Finds out who is calling. Tokens are told apart by shape: one with a dot is a JWT, any other an ingest key. Spec:
+ * Authenticates the caller. Tokens are distinguished by shape: one with a dot is a JWT, any other an ingest key. Spec:
  * document 1 section 5.
  */
 import { Forbidden, Unauthorized } from "@flyball/contract"
@@ -30,7 +30,7 @@ export interface PersonClaims {
 }
 
 /**
- * Whoever can tell good JWTs from bad ones: an organisation's issuer, or the development issuer on a loopback address.
+ * Verifies JWTs: an organisation's issuer, or the development issuer on a loopback address.
  */
 export interface TokenVerifier {
   readonly issuer: string
@@ -50,7 +50,7 @@ export interface Access {
   readonly verifier: TokenVerifier | null
   /** The rule that counts while no mapping is set; null for none. */
   readonly bootstrap: MappingDocument["rules"][number] | null
-  /** Whoever comes without a token; null where nobody may. */
+  /** The caller of requests without a token; null where they are refused. */
   readonly visitor: KnownCaller | null
 }
 

@@ -105,7 +105,7 @@ export const writerOf = (
     case "user":
       return Principals.use((principals) => principals.writerFor(caller.issuer, caller.subject))
     case "anonymous":
-      return Effect.die(new Error("an endpoint without a caller asked for a writer"))
+      return Effect.die(new Error("an endpoint without a caller requested a writer"))
   }
 }
 

@@ -9,7 +9,7 @@ const xff = (peer: string, ...values: ReadonlyArray<string>): Way => ({
 })
 const forwarded = (peer: string, value: string): Way => ({ peer, headers: { forwarded: value } })
 
-/** What is asked, and the answer with these proxies trusted. */
+/** The request, and the answer with these proxies trusted. */
 const rows: ReadonlyArray<readonly [name: string, way: Way, answer: string | null]> = [
   ["a peer that is gone", { peer: undefined, headers: { "x-forwarded-for": "192.0.2.1" } }, null],
   ["a peer that is trusted and says nothing", { peer: "10.0.0.1", headers: {} }, "10.0.0.1"],
@@ -42,7 +42,7 @@ const rows: ReadonlyArray<readonly [name: string, way: Way, answer: string | nul
   ],
   ["a list of nothing", xff("10.0.0.1", ",,,,"), "10.0.0.1"],
   [
-    "more proxies than are looked at",
+    "more proxies than are read",
     xff("10.0.0.1", "192.0.2.1", ...Array.from({ length: 40 }, () => "10.0.0.2")),
     "10.0.0.2"
   ],
@@ -68,7 +68,7 @@ const rows: ReadonlyArray<readonly [name: string, way: Way, answer: string | nul
   ["Forwarded that is no such thing", forwarded("10.0.0.1", "192.0.2.1"), "10.0.0.1"],
   ["Forwarded that ends too early", forwarded("10.0.0.1", "for=192.0.2.1,"), "10.0.0.1"],
   [
-    "Forwarded, with more proxies than are looked at",
+    "Forwarded, with more proxies than are read",
     forwarded("10.0.0.1", ["for=192.0.2.1", ...Array.from({ length: 40 }, () => "for=10.0.0.2")].join(",")),
     "10.0.0.2"
   ],

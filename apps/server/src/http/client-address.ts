@@ -12,7 +12,7 @@ export interface Way {
   readonly headers: { readonly [name: string]: string | ReadonlyArray<string> | undefined }
 }
 
-/** Proxies in a row that are looked at. */
+/** Proxies in a row that are read. */
 const MOST_HOPS = 32
 
 /**

@@ -6,8 +6,8 @@ import { Result } from "effect"
 import { paramNames } from "./router.ts"
 
 /**
- * The decoded parameters of a path and of a query, or all that is wrong with both. An id that cannot be one is told
- * alone: there is nothing to ask about.
+ * The decoded parameters of a path and of a query, or all errors of both. An id that cannot be one is reported alone:
+ * nothing can exist under it.
  */
 export const decodeTarget = (
   endpoint: AnyEndpoint,

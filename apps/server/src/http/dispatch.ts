@@ -5,8 +5,8 @@
  * query (422, those of both at once),
  * body (415, 413, 422), and only then the handler. Nothing is written to the store before the handler.
  *
- * What the forms of a body's members say is listed at once. Rules between members, and those that need the clock or the
- * store, are looked at when every form is right, as validators behind the fields are.
+ * Errors in the forms of a body's members are listed at once. Rules between members, and those that need the clock or
+ * the store, are checked when every form is right, as field validators come first.
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { AnyEndpoint } from "@flyball/contract/http"
@@ -57,7 +57,7 @@ export const dispatch = Effect.fnUntraced(function* (
   if (request.method === "OPTIONS") return { status: 204, answer: { kind: "allow", methods: route.allow } }
   if (endpoint === undefined) return yield* new MethodNotAllowed({ allow: route.allow })
   progress.endpoint = endpoint
-  // Looked at by hand, from here on: an Effect for each costs more than most of them do.
+  // Checked by hand, from here on: an Effect for each costs more than most of them do.
   if (!endpoint.access.anonymous) {
     const caller = yield* authenticate(onlyAuthorization(request), dispatcher.access)
     const admitted = admittedTo(endpoint, caller)

@@ -9,9 +9,9 @@ import { openWorld, type World } from "./http-world.ts"
 
 const bounded = {
   semantics: "envelope/1",
-  signals: { tool: { type: "enum", values: ["look", "pay"], source: "caller" } },
-  effects: { look: "read", pay: "write_reversible" },
-  rules: [{ id: "look", outcome: "allow", when: [{ signal: "tool", in: ["look"] }] }],
+  signals: { tool: { type: "enum", values: ["read", "pay"], source: "caller" } },
+  effects: { read: "read", pay: "write_reversible" },
+  rules: [{ id: "read", outcome: "allow", when: [{ signal: "tool", in: ["read"] }] }],
   default: { outcome: "deny" }
 }
 /** What each caller may have under way. */

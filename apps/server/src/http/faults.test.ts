@@ -1,4 +1,4 @@
-/** What is answered when the store fails or the server is wrong, and what of it is told. */
+/** The answers when the store fails or the server is wrong, and what of the fault they contain. */
 // First, as in the command: what is compiled must refuse what is interpreted.
 import "effect/schema/SchemaJITCompiler/enable"
 import { layerOf, memoryStorage, Storage, storageChoice, StorageCorrupt, StorageUnavailable } from "@flyball/core"

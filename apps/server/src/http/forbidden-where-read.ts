@@ -2,9 +2,9 @@
  * Answers 403 in place of 404 where the caller may read the thing by another of its grants, and only may not do this to
  * it.
  *
- * Services look for things in the org units where the caller may act, and find nothing elsewhere. A person who is
- * operator of one unit and auditor of
- * another would get `agent_not_found` for an agent that GET shows. What a caller may not read stays 404.
+ * Services search the org units where the caller may act, and find nothing elsewhere. A person who is operator of one
+ * unit and auditor of another would get `agent_not_found` for an agent that GET shows. What a caller may not read stays
+ * 404.
  *
  * Spec: api.md "Who may call"; decision 0039.
  */
@@ -19,7 +19,7 @@ type Answer<A> = Effect.Effect<A, Refusal | Fault, Services>
 
 /** What a handler does, with a 403 where the caller reads what it did not find. */
 export const forbiddenWhereRead = <A>(endpoint: AnyEndpoint, caller: AdmittedCaller, handled: Answer<A>): Answer<A> => {
-  // With one grant whoever reads a thing and is admitted may act on it.
+  // With one grant, a caller that may read a thing and is admitted may act on it.
   if (caller.kind !== "user" || caller.grants.length < 2) return handled
   return Effect.catch(handled, (refusal) =>
     Effect.flatMap(isReadOnlyElsewhere(refusal, scopeOf(caller), readScopeOf(caller)), (elsewhere) =>

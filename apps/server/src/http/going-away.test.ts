@@ -55,7 +55,7 @@ describe("going away", () => {
     assert.deepStrictEqual(
       log.filter(({ route }) => route === "/healthz").map(({ problem, status }) => [status, problem]),
       [[503, null]],
-      "nothing to look into"
+      "nothing to investigate"
     )
     assert.strictEqual((await send("GET", "/api/v1/agents", { token: admin })).status, 200)
     assert.strictEqual((await send("GET", "/status")).headers.get("connection"), "close")

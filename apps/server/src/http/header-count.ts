@@ -1,5 +1,5 @@
 /**
- * How often a header stands in a request. Of two node keeps the first; a proxy in front may have looked at the second.
+ * How often a header stands in a request. Of two node keeps the first; a proxy in front may have read the second.
  */
 export const headerCount = (rawHeaders: ReadonlyArray<string>, name: string): number => {
   let count = 0

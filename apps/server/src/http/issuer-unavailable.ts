@@ -1,4 +1,7 @@
-/** The identity provider cannot be asked. A fault of the world, like those of storage: nobody is let in meanwhile. */
+/**
+ * The identity provider cannot be reached. A fault outside the server, like those of storage: nobody is let in
+ * meanwhile.
+ */
 import { Data } from "effect"
 
 /** Nobody can tell whether a token is good: its issuer's keys cannot be had. `reason` is for the log. */

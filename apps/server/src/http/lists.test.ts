@@ -1,6 +1,6 @@
 /**
- * Every list of the contract: whole unless a piece is asked for, and piece by piece the same. Spec: api.md,
- * Conventions, "lists".
+ * Every list of the contract: whole unless a page is requested, and page by page the same. Spec: api.md, Conventions,
+ * "lists".
  */
 // First, as in the command: what is compiled must refuse what is interpreted.
 import "effect/schema/SchemaJITCompiler/enable"

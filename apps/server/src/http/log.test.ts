@@ -1,6 +1,5 @@
 /**
- * What a request is known by afterwards: its id, and its line in the log. And what a browser is told to forget of the
- * answer.
+ * The traces of a request: its id, its line in the log, and the headers that keep a browser from storing the answer.
  */
 // First, as in the command: what is compiled must refuse what is interpreted.
 import "effect/schema/SchemaJITCompiler/enable"

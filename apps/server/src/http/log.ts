@@ -19,8 +19,7 @@ export interface RequestLog {
   /** The trace that it belongs to, where spans are made. */
   readonly traceId?: string
   /**
-   * Of answers 500 and 503: what happened, for the operator. Null where the server drains, which is nothing to look
-   * into.
+   * Of answers 500 and 503: what happened, for the operator. Null where the server drains, which needs no action.
    */
   readonly problem: string | null
 }

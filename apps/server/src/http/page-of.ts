@@ -9,8 +9,8 @@ import { Effect } from "effect"
  * The items behind `after`, at most `limit`; all of them where the query asks for nothing. For lists that items never
  * leave.
  *
- * - Fails: `InvalidInput` when no item is named `after`: whoever goes on from what is not there would begin anywhere,
- *   and not know it.
+ * - Fails: `InvalidInput` when no item is named `after`: a caller that continued after a missing item would begin
+ *   anywhere, and not know it.
  */
 export const pageOf = <A>(
   items: ReadonlyArray<A>,

@@ -182,7 +182,7 @@ describe("who may read the metrics", () => {
       assert.deepStrictEqual(await requested({ [name]: "127.0.0.1" }), [401, "Bearer"], name)
   })
 
-  it("whoever brings the token, and it alone", async () => {
+  it("a caller with the token, and no other", async () => {
     const elsewhere = { host: "example.org" }
     assert.deepStrictEqual(await requested({ ...elsewhere, authorization: `Bearer ${TOKEN}` }), [200, undefined])
     for (const authorization of [

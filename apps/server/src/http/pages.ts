@@ -23,7 +23,7 @@ export const pages = {
     access: access.public,
     success: media("text/html; charset=utf-8")
   }),
-  /** For a process on this host, or whoever brings the token: its handler looks. */
+  /** For a process on this host, or a caller with the token: its handler checks. */
   metrics: endpoint({
     id: "pages.metrics",
     method: "GET",

@@ -13,11 +13,11 @@ interface Node {
   readonly fixed: Map<string, Node>
   parameter: Node | null
   readonly methods: Map<string, AnyEndpoint>
-  /** Made when it is first asked for. */
+  /** Made on first use. */
   allow: ReadonlyArray<string> | null
 }
 
-/** Segments of a path that are looked at; no endpoint has more. */
+/** Segments of a path that are read; no endpoint has more. */
 const MAX_SEGMENTS = 16
 
 const newNode = (): Node => ({ fixed: new Map(), parameter: null, methods: new Map(), allow: null })

@@ -43,13 +43,13 @@ export interface ServerTimes {
    * For a reader that takes nothing of an answer, so that one who stops reading does not hold its source open for ever.
    */
   readonly stallMs: number
-  /** How often the first two are looked after. */
+  /** How often the first two are checked. */
   readonly checkMs: number
   /** For what is under way when the server closes. */
   readonly closeMs: number
 }
 
-/** The times of a server that was told nothing else. */
+/** The default times of a server. */
 export const defaultTimes: ServerTimes = {
   headersMs: 15_000,
   requestMs: 60_000,
@@ -67,7 +67,7 @@ export interface ServerOptions {
   readonly verifier: TokenVerifier | null
   /** The rule that counts while no access mapping is set. */
   readonly bootstrap?: Access["bootstrap"]
-  /** Whoever comes without a token: the demo's visitor. */
+  /** The caller of requests without a token: the demo's visitor. */
   readonly visitor?: Access["visitor"]
   readonly version: string
   /** Opens the metrics to those who are not on this host. */
@@ -93,7 +93,7 @@ export interface FlyballServer {
   readonly close: () => Promise<void>
 }
 
-/** Makes a server. It listens when it is told to. */
+/** Makes a server. It does not listen yet. */
 export const makeServer = (options: ServerOptions): FlyballServer => {
   const times = { ...defaultTimes, ...options.times }
   let draining = false
@@ -131,7 +131,7 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
     serveRequest(dispatcher, options, tracing, times, request, response)
   }
   server.on("request", serve)
-  // The body is asked for only after the caller was admitted: see readBody.
+  // The body is requested only after the caller was admitted: see readBody.
   server.on("checkContinue", serve)
   server.on("checkExpectation", serve)
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
@@ -273,8 +273,7 @@ const problemOfCause = (
 ): { readonly shown: Problem; readonly code: string | null; readonly logged: string | null } => {
   const error = Cause.findErrorOption(cause)
   const known = error._tag === "Some" ? problemOf(error.value) : null
-  // That the server goes was asked for: whoever found an error in the log for each probe of each deployment would stop
-  // reading it.
+  // The shutdown was requested: an error in the log for each probe of each deployment would bury real errors.
   const meant = error._tag === "Some" && error.value instanceof Draining
   if (known !== null)
     return {

@@ -82,7 +82,7 @@ describe("streams", () => {
     socket.destroy()
   })
 
-  it("are looked at by HEAD without a trace, and a person has a pseudonym only once a pack was read", async () => {
+  it("are read by HEAD without a trace, and a person has a pseudonym only once a pack was read", async () => {
     const world = await opened()
     const path = await packOf(world)
     const visitor = await world.token("auditor", "*", "new here")
@@ -126,7 +126,7 @@ describe("streams", () => {
     assert.strictEqual((await world.send("HEAD", path, { token: world.admin })).text, "")
   })
 
-  it("records come one a line where that is asked for", async () => {
+  it("records come one per line on request", async () => {
     const { admin, send } = await opened()
     const lines = await send("GET", "/api/v1/chain/records?limit=3", {
       token: admin,

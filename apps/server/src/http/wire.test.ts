@@ -23,7 +23,7 @@ describe("bodies on the wire", () => {
     socket.destroy()
   })
 
-  it("are asked for only after the caller was admitted", async () => {
+  it("are requested only after the caller was admitted", async () => {
     const { key, port } = await opened()
     const head = (authorization: string) =>
       `POST /api/v1/agents HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\ncontent-type: ` +

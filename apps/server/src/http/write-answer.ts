@@ -108,7 +108,7 @@ const writeText = (
   ]
   for (const name in own) headers.push(name, own[name]!)
   response.writeHead(status, headers)
-  // ASCII is the same bytes in both, and Node writes Latin-1 without looking what they are.
+  // ASCII is the same bytes in both, and Node writes Latin-1 without inspecting them.
   response.end(bodiless ? undefined : text, length === text.length ? "latin1" : "utf8")
 }
 

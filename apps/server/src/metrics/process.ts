@@ -46,5 +46,5 @@ export const processFamilies = (version: string, context: Context.Context<never>
   ]
 }
 
-/** Fixed: a clock that steps must not look like a restart. */
+/** Fixed: a clock that steps must not appear as a restart. */
 const startSeconds = performance.timeOrigin / 1_000

@@ -1,7 +1,7 @@
 /** Reads claims of a genuine token. Genuine is not well formed: an issuer is another program. */
 import { CLAIM_LIMIT } from "@flyball/contract"
 
-/** Values of one claim that are looked at. */
+/** Values of one claim that are read. */
 const MAX_VALUES = 1_000
 
 /** A text of a claim that can be kept; null for anything else. */

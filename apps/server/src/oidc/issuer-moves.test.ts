@@ -65,7 +65,7 @@ describe("an issuer's keys", () => {
     assert.strictEqual(await outcome("two", NOW + KEEP_MS), "known")
   })
 
-  it("are looked for at once where a token names one that is not known, and not oftener than the cooldown", async () => {
+  it("are fetched at once where a token names an unknown one, and not more often than the cooldown", async () => {
     assert.strictEqual(await outcome("one", NOW), "known")
     await issuer.addKey("two")
     moveKeys("/new/keys", gone)

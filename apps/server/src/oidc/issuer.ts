@@ -35,7 +35,7 @@ export const ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"]
 export const CLOCK_TOLERANCE_SECONDS = 30
 /** Minimum time between two requests to the issuer, whatever tokens name. Unit: milliseconds. */
 export const COOLDOWN_MS = 10_000
-/** Where the keys are, and which, is asked anew after this, so that one that was withdrawn ends. Unit: milliseconds. */
+/** The keys and their address are fetched again after this, so that a withdrawn key ends. Unit: milliseconds. */
 export const KEEP_MS = 300_000
 
 /** The verifier of an organisation's issuer. The first token causes the first request to it. */
@@ -64,8 +64,8 @@ export const oidcIssuer = (options: OidcOptions): TokenVerifier => {
           return read(newer)
         })
       } catch (cause) {
-        // Whatever is wrong with a token, its bearer learns only that it opens nothing; that its key could not be asked
-        // for is another matter.
+        // A bearer of an invalid token learns only that it opens nothing. A key that could not be fetched is another
+        // fault.
         if (cause instanceof errors.JOSEError && !isUnreachable(cause)) return null
         throw cause instanceof IssuerUnavailable
           ? cause

@@ -1,6 +1,6 @@
 /**
  * An issuer on this host, for tests of what its good and bad tokens open: its keys are served over HTTP, and it signs
- * whatever it is asked to.
+ * any claims.
  */
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto"
 import { createServer, type ServerResponse } from "node:http"

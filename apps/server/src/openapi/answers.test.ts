@@ -96,7 +96,7 @@ describe("what the server answers is what its description says", () => {
         statuses.push(got.status)
       }
       const all = new Set(statuses)
-      if (!endpoint.access.anonymous) assert.isTrue(all.has(401), "asked without a token")
+      if (!endpoint.access.anonymous) assert.isTrue(all.has(401), "called without a token")
       if (endpoint.method !== "GET") assert.includeMembers([...all], [413, 415, 422])
       if (Object.keys(endpoint.params).length > 0) assert.isTrue(all.has(404))
     })

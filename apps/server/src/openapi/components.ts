@@ -33,8 +33,8 @@ export interface Components {
 export const referenceTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 
 /**
- * Starts a collection. What goes in is to be asked for before what comes out: a shape that does both has its name for
- * the way in, and `<name>Out` for the way out.
+ * Starts a collection. Inputs must be requested before outputs: a shape that is both has its name for the input, and
+ * `<name>Out` for the output.
  */
 export const components = (): Components => {
   const found = new Map<string, JsonSchema>()

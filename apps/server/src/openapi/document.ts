@@ -25,7 +25,7 @@ const groups: { readonly [group: string]: string } = {
   evidence: "Evidence packs.",
   ingest_keys: "The keys that agents carry.",
   access_mapping: "Which people may do what.",
-  webhooks: "Who is told of what happens, and how each telling went."
+  webhooks: "Which receivers get which events, and how each delivery went."
 }
 
 const about = [

@@ -37,7 +37,7 @@ export const headers: { readonly [name: string]: Header } = {
   },
   RetryAfter: {
     description:
-      "When to come again. Unit: seconds. It is not there for `storage_corrupt`, which a person must look at first.",
+      "When to come again. Unit: seconds. It is not there for `storage_corrupt`, which an operator must resolve first.",
     schema: { type: "integer", minimum: 0 }
   }
 }

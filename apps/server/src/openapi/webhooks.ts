@@ -1,6 +1,5 @@
 /**
- * The events that webhooks are told of, as OpenAPI 3.1 says them: what the server sends, not what it takes. Spec:
- * document 1 section 6.
+ * The events that webhooks get, in OpenAPI 3.1: what the server sends, not what it takes. Spec: document 1 section 6.
  */
 import { eventEnvelope, eventTypes, webhookEvents } from "@flyball/contract"
 import type { Components } from "./components.ts"

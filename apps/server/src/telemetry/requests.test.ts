@@ -29,7 +29,7 @@ const collecting = async (...args: Parameters<typeof openCollector>) => {
   return collector
 }
 
-/** A server that tells this collector; it is closed, and with it everything sent, before `then` looks. */
+/** A server that exports to this collector; it is closed, and with it everything sent, before `then` runs. */
 const traced = async <A>(
   endpoint: string,
   more: Partial<TracingOptions>,

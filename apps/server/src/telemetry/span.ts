@@ -22,7 +22,7 @@ export interface EndedSpan {
   readonly startNanos: bigint
   readonly endNanos: bigint
   readonly attributes: Attributes
-  /** Something went wrong that an operator should look at. */
+  /** A fault occurred that an operator should investigate. */
   readonly failed: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * A receiver that is away: when it is tried again, when that ends, who is told, and how it is made good. Spec: document
- * 1 section 6.
+ * A receiver that is away: when it is tried again, when that ends, who is notified, and how it is made good. Spec:
+ * document 1 section 6.
  */
 import { assert, describe, it } from "vitest"
 import { arrivals, givenSending } from "./testing/given-sending.ts"

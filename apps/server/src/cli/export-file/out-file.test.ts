@@ -94,7 +94,7 @@ describe("an output file", () => {
     )
     assert.match((cause as Error).message, /gone\/a\.evp cannot be written: .*\(ENOENT\)/)
   })
-  it("is looked at before anything else is done", () => {
+  it("is checked before anything else is done", () => {
     mkdirSync(join(folder, "sub"))
     writeFileSync(join(folder, "file"), "")
     for (const [file, sentence] of [

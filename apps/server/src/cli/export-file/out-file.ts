@@ -35,7 +35,7 @@ const stat = (file: string): Stats | undefined => {
   try {
     return statSync(file, { throwIfNoEntry: false })
   } catch {
-    // A file in the place of a folder, a folder that we may not enter: what is looked at next says it.
+    // A file in the place of a folder, or a folder that we may not enter: the next check reports it.
     return undefined
   }
 }

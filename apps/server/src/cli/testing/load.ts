@@ -19,7 +19,7 @@ export interface Load {
 }
 
 /**
- * Starts the load: one agent's decisions one after the other, and packs asked for, each of which signs a checkpoint
+ * Starts the load: one agent's decisions one after the other, and pack requests, each of which signs a checkpoint
  * first. `name` is the agent's.
  */
 export const startLoad = async (server: RunningServer, name: string, token: string): Promise<Load> => {
@@ -45,7 +45,7 @@ export const startLoad = async (server: RunningServer, name: string, token: stri
     const clientRef = `${name}/${String(acknowledged.length).padStart(6, "0")}`
     const { receipts } = (await call(`/agents/${id}/decisions`, {
       client_ref: clientRef,
-      action: "look",
+      action: "read",
       status: "ok",
       args: { text: clientRef.repeat(20) }
     })) as { readonly receipts: ReadonlyArray<{ readonly seq: number }> }

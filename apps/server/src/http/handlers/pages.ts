@@ -6,7 +6,7 @@ import type { HandlersOf } from "../call.ts"
 import { conditionalGet } from "../conditional-get.ts"
 import type { pages } from "../pages.ts"
 
-/** Made when it is first asked for: the description reads every shape, and the start does not wait for that. */
+/** Made on first use: the description reads every shape, and the start does not wait for that. */
 const kept = Effect.promise(() => import("../../openapi/kept.ts"))
 
 /** Handlers of the group `pages`. */

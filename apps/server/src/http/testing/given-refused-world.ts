@@ -1,4 +1,6 @@
-/** A server that is asked badly, and what must be so of every refusal: listed in the contract, and nothing written. */
+/**
+ * A server that gets invalid requests, and what holds of every refusal: listed in the contract, and nothing written.
+ */
 import { type AnyEndpoint, problems, refusalsOf } from "@flyball/contract/http"
 import { afterAll, assert, beforeAll } from "vitest"
 import { type GoodRequest, goodRequests } from "../http-requests.ts"
