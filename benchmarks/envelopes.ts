@@ -54,7 +54,7 @@ export const benchmark: Benchmark = {
       `${CHECKED} inputs: equal outcomes and rules, every rule decided at least ${Math.min(...seen.values())} of them`
     )
     const inputs = inputsFrom(SEED + 1, CYCLED)
-    // A sum that is looked at, so that no call can be left out.
+    // A sum that is read, so that no call can be optimised away.
     let sum = 0
     const { limitMs, ratio, subjectMs } = await alternate(
       ROUNDS,

@@ -62,7 +62,7 @@ const BURST_MS = 5
 const ROUNDS = 4
 const IDLE_MS = 2_500
 const BUSY_MS = 5_000
-/** Turns that are told of. */
+/** Turns that are reported. */
 const LONGEST = 20
 const waits = new Int32Array(new SharedArrayBuffer(4))
 

@@ -9,7 +9,7 @@ import { type CaptureRows, insertCaptureRows, readCaptureRows } from "./raw-sqli
 export type RawInsert = (file: string) => Promise<number>
 
 /**
- * Reads the capture rows of a filled store, and inserts them as often as asked; the first `warmUp` groups are not
+ * Reads the capture rows of a filled store, and inserts them as often as requested; the first `warmUp` groups are not
  * counted.
  */
 export const rawInserter = async (filled: string, groupSize: number, warmUp: number): Promise<RawInsert> => {

@@ -1,7 +1,7 @@
 /**
  * Receivers of webhooks, in a process of their own, each on a port of its own as real ones are hosts of their own. The
- * last one is a hole: it never answers. Prints where it tells: `GET /` answers the
- * receivers' ports and what came since it was asked before.
+ * last one is a hole: it never answers. Prints its control address: `GET /` answers the receivers' ports and what came
+ * since the last call.
  *
  * They read no more of HTTP than they need: real receivers run elsewhere, and here they share the sender's cores.
  */

@@ -20,9 +20,9 @@ const CERTAIN_RANK = 6
 /**
  * The 99th percentile of the delays from commit to arrival.
  *
- * Two governors stay, one with a hole among its webhooks, and take turns at being told of events; the other's engine
- * idles meanwhile. So what the hole costs while nothing happens, its time limits and
- * retries, is in both, and so is what else the machine does: what differs is whether events are owed to it too.
+ * Two governors stay, one with a hole among its webhooks, and take turns at getting events; the other's engine idles
+ * meanwhile. So what the hole costs while nothing happens, its time limits and retries, is in both, and so is what else
+ * the machine does. The difference is whether events are owed to the hole too.
  */
 export const besideAHole = async (folder: string, receivers: Running, say: (text: string) => void): Promise<Line> => {
   const opened = [false, true].map((hole) =>

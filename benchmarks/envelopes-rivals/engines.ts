@@ -1,6 +1,6 @@
 /**
- * The other engines over the same rules. They are installed apart (`npm ci` in this folder), so each is looked for when
- * it is asked for.
+ * The other engines over the same rules. They are installed apart (`npm ci` in this folder), so each is searched for on
+ * use.
  */
 import { existsSync } from "node:fs"
 import type { Combination } from "../../packages/envelope/src/compile/compile.ts"

@@ -13,11 +13,11 @@ export interface Taken {
   readonly out: string
 }
 
-/** How often the process is looked at; what it took after the last look is not seen. */
-const LOOK_MS = 20
+/** How often the process is sampled; what it used after the last sample is not counted. */
+const SAMPLE_MS = 20
 /** Of /proc/PID/stat. The same on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100
-/** How often a command that is under way is told of. */
+/** How often a running command is reported. */
 const TELL_MS = 15_000
 
 /**
@@ -57,7 +57,7 @@ export const measured = async (
       `  ${name}: ${Math.round((loggedAt - startedAt) / 1_000)} s, ${Math.round(cpuMs / 1_000)} s of CPU, ` +
         `${Math.round(peakRssMb)} MB at most${options.progress === undefined ? "" : `, ${options.progress()}`}`
     )
-  }, LOOK_MS)
+  }, SAMPLE_MS)
   const status = await new Promise<number | null>((resolve, reject) => {
     child.once("error", reject)
     child.once("close", resolve)
@@ -79,7 +79,7 @@ const sample = (pid: number): { readonly peakRssMb: number; readonly cpuMs: numb
           cpuMs: ((Number(fields[11]) + Number(fields[12])) * 1_000) / TICKS_PER_SECOND
         }
   } catch {
-    // It ended between two looks.
+    // It ended between two samples.
     return null
   }
 }

@@ -21,8 +21,8 @@ export interface Goal {
 /** Highest resident memory of import, export and verify at any size. */
 const MAX_RSS_MB = 150
 /**
- * A proof is made in less, at any size: the middle one. How long one of a hundred takes is told beside it, and is
- * mostly what this machine takes to wake a thread.
+ * A proof is made in less, at any size: the median. The 99th percentile is reported beside it, and is mostly what this
+ * machine takes to wake a thread.
  */
 const MAX_PROOF_MS = 5
 /**

@@ -1,6 +1,6 @@
 /**
- * What real traces look like in numbers: made from a folder of traces by `measure-traces.ts`, kept in `shape.json`, and
- * read by the generator.
+ * The statistics of real traces: made from a folder of traces by `measure-traces.ts`, kept in `shape.json`, and read by
+ * the generator.
  */
 import { readFileSync } from "node:fs"
 

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs"
 import { below, type Random } from "./random.ts"
 
-/** Characters of text that pieces are cut from: more than what a compressor looks back at. */
+/** Characters of text that pieces are cut from: more than a compressor's window. */
 const POOL = 8 * 1024 * 1024
 /** Of every so many words one is not ASCII, in the pool for lines that are not. */
 const FOREIGN_EACH = 12

@@ -8,7 +8,7 @@ import { below, type Random, randomOf, sizeOf, weighted } from "./random.ts"
 import { type KindShape, readShape, type SourceShape } from "./shape.ts"
 import { makeTexts, type Texts } from "./texts.ts"
 
-/** How the ids of decisions look, which are what an import is idempotent by. */
+/** The form of decision ids, by which an import is idempotent. */
 export type Ids = "ordered" | "random"
 
 /** Runs that are under way at the same time. */

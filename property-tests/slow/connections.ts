@@ -75,7 +75,7 @@ export const run = async (args: ReadonlyArray<string>): Promise<boolean> => {
       const { again, struck } = await walks.past(cuts)
       return (
         `with ${struck.length} cuts and ` +
-        `${again.no + again.unknown === 0 ? "no" : again.unknown === 0 ? "sure" : "unsure"} faults told`
+        `${again.no + again.unknown === 0 ? "no" : again.unknown === 0 ? "sure" : "unsure"} faults reported`
       )
     }
     await go(

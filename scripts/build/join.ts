@@ -66,7 +66,7 @@ const checked = (modules: Array<string>, beside: ReadonlySet<string>): Plugin =>
     const missing = packageFolder(path) === null ? namesBeside(text).filter((name) => !beside.has(name)) : []
     if (missing.length > 0)
       throw new Error(
-        `${basename(path)} looks for ${missing.join(", ")} beside itself, and nothing of that name is made. ` +
+        `${basename(path)} needs ${missing.join(", ")} beside itself, and nothing of that name is made. ` +
           "Add it to scripts/build/programs.ts"
       )
     return text

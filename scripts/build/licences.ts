@@ -22,7 +22,7 @@ export const licencesOf = (modules: ReadonlyArray<string>): string => {
     const file = readdirSync(folder).find((entry) => /^(licen[sc]e|copying)(\.|$)/i.test(entry))
     if (file === undefined)
       throw new Error(
-        `${name} ${version} brings no licence text, so its code is not joined. Look at what its authors say, ` +
+        `${name} ${version} brings no licence text, so its code is not joined. Check what its authors say, ` +
           "and leave it out of the build or add the text"
       )
     return `${name} ${version} (${license ?? "see below"})\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`

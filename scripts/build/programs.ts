@@ -8,11 +8,11 @@ export interface Program {
   /** The app's folder; what is made goes to `dist` in it. */
   readonly app: string
   /**
-   * Files that are started by name, `main` among them. A thread keeps its name: whoever starts it looks for it beside
+   * Files that are started by name, `main` among them. A thread keeps its name: its starter searches for it beside
    * itself.
    */
   readonly entries: { readonly main: string; readonly [name: string]: string }
-  /** Files that are read at run time, and where they are looked for beside the program. */
+  /** Files that are read at run time, and their place beside the program. */
   readonly copies: { readonly [name: string]: string }
 }
 

@@ -17,10 +17,10 @@ export interface Governed {
   }
 }
 
-/** Where the demo's server looks for keys that vouch for agents. */
+/** Where the demo's server reads keys that vouch for agents. */
 export const trustFolderOf = (folder: string): string => `${folder}/trust`
 
-/** Makes the key that will vouch for an agent, and puts its public half where the server looks. */
+/** Makes the key that will vouch for an agent, and puts its public half into the server's trust folder. */
 export const makeVoucher = (folder: string) => {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519")
   mkdirSync(trustFolderOf(folder), { mode: 0o700 })

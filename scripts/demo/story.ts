@@ -72,7 +72,7 @@ export const changeOneByte = (pack: Uint8Array, seq: number): Uint8Array => {
   return changed
 }
 
-/** Runs the whole story in `folder` and answers its figures. `say` is told what is being done. */
+/** Runs the whole story in `folder` and answers its figures. `say` gets each step. */
 export const tellStory = async (folder: string, say: (sentence: string) => void): Promise<Figures> => {
   say("Starting a server on a fresh SQLite file …")
   const voucher = makeVoucher(folder)

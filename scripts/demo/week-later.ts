@@ -1,5 +1,5 @@
 /**
- * Opens the demo's store as a process would that lives eight days later, and lets the clock of the registry look once.
+ * Opens the demo's store as a process eight days later would, and lets the clock of the registry poll once.
  */
 import { governorLayer, keysLayerOf, layerOf, suspendDue } from "@flyball/core"
 import { dataFolder } from "@flyball/node"

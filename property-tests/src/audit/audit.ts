@@ -28,7 +28,7 @@ export interface Audited {
 export interface AuditOptions {
   readonly storage: StorageChoice
   readonly keys: KeysChoice
-  /** Told with every message: which round, which seed. */
+  /** Part of every message: which round, which seed. */
   readonly where: string
   /** Signs for everything, exports it and verifies the pack too. */
   readonly pack: boolean
@@ -67,8 +67,8 @@ const audited = Effect.fnUntraced(function* (
     assert.fail(`${where}: ${sentence}`)
   const names = (yield* Agents.use((agents) => agents.list({ limit: 500 }))).map(({ name }) => name)
   assert.equal(new Set(names).size, names.length, `${where}: two agents have one name`)
-  // A store that verifies and cannot be signed for is of no use. Not each time: it waits for the lease of whoever was
-  // killed.
+  // A store that verifies and cannot be signed for is of no use. Not each time: it waits for the lease of the killed
+  // process.
   if (pack) yield* Checkpointer.use(({ now }) => now)
   const stored = (yield* storage.list("checkpoints")).map(({ body }): Vouched => ({
     size: Number(body["size"]),
@@ -139,7 +139,7 @@ function* captured(book: Book, { settled, witnessed }: Facts, contents: Contents
   yield* once("witnessed", witnessed, book.witnessed, book.sent)
   yield* once("settled", settled, book.settled, book.settleSent)
   for (const ref of book.refused)
-    if (witnessed.has(ref)) yield `${ref} is witnessed, and its caller was told that nothing was written`
+    if (witnessed.has(ref)) yield `${ref} is witnessed, and its caller got the answer that nothing was written`
   for (const [ref, [landed]] of witnessed) {
     const { text } = contents.get(`${landed!.seq} args`) ?? { text: "nothing" }
     if (text !== null && text !== JSON.stringify(argsOf(ref, book.paddingBytes)))
@@ -160,7 +160,7 @@ function* once(
 ): Generator<string> {
   for (const [ref, all] of found) {
     if (all.length > 1) yield `${ref} is ${what} ${all.length} times`
-    if (!sent.has(ref)) yield `${ref} is ${what}, which nobody asked for`
+    if (!sent.has(ref)) yield `${ref} is ${what}, without a request`
   }
   for (const [ref, reported] of acknowledged) {
     const there = found.get(ref)?.[0]

@@ -1,6 +1,9 @@
-/** What callers of real processes sent and were told: kept outside of every process, to be held against the store. */
+/**
+ * The requests of callers of real processes and their answers: kept outside of every process, to be compared with the
+ * store.
+ */
 
-/** Where something landed, as its caller was told. */
+/** Where something landed, by the answer to its caller. */
 export interface Landed {
   readonly seq: number
   readonly hash: string

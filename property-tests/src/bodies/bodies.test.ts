@@ -1,6 +1,6 @@
 /**
- * Records that are not as the catalogue describes their kind, sealed by who holds the key: intact, and named where
- * bodies are asked for.
+ * Records that do not match the catalogue's description of their kind, sealed by the holder of the key: intact, and
+ * named where bodies are checked.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -140,7 +140,7 @@ describe.each(recordKinds.filter(({ kind }) => !read.has(kind)).map((row) => [ro
           `${some.length === 1 ? "1 record is" : `${some.length} records are`} not as section 8 of SPEC.md describes`
         )
       }
-      // Whoever does not ask for it gets the verdicts that format 1 has for everybody.
+      // Without `--bodies` the verdicts are those of format 1.
       expect((await called([genesis, ...wrong])).status).toBe(0)
     })
   }

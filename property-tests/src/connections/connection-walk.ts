@@ -44,7 +44,7 @@ export interface ConnectionWalks {
 
 /** Pause before a question is put again. */
 const AGAIN_MS = 5
-/** Longest that one walk may take: whoever waits for a dead line for longer waits for ever. */
+/** Longest that one walk may take: a caller that waits longer for a dead connection waits for ever. */
 const WALK_MS = 60_000
 
 /** Walks of a server on which databases may be made. */
@@ -130,8 +130,8 @@ export const connectionWalks = async (serverUrl: string): Promise<ConnectionWalk
 type Ask = <A>(what: string, question: () => Promise<A>) => Promise<A>
 
 /**
- * Registers, witnesses, settles, erases, signs, exports. Each answer is the same however often it was asked for, and
- * the book knows it.
+ * Registers, witnesses, settles, erases, signs, exports. Each repeated request gets the same answer, and the book
+ * checks it.
  */
 const script = async (governor: Governor, ask: Ask, book: Book, turn: string): Promise<void> => {
   const { agent } = await ask("register", () => governor.agents.register({ name: "walker", org_unit: "ops" }))

@@ -8,7 +8,7 @@
  */
 import { connect, createServer, type AddressInfo, type Socket } from "node:net"
 
-/** Where the line is cut. To the caller both look the same: that is why they come in pairs. */
+/** Where the connection is cut. The caller cannot distinguish the two: that is why they come in pairs. */
 export type CutKind = "question lost" | "answer lost"
 
 /** One cut: at the `exchange`-th exchange, counted from 1. */

@@ -26,8 +26,8 @@ export const honestCommits = (
   const alone = Semaphore.makeUnsafe(1)
   const inspect = Effect.promise(async () => String((await ask(print))[0]!["print"]))
   /**
-   * Waits for whoever holds the head: a commit whose answer was lost may still be on its way to its end, and is not
-   * what the next one made.
+   * Waits for the transaction that holds the head: a commit whose answer was lost may still be under way, and is not
+   * the work of the next one.
    */
   const others = Effect.promise(() => ask(`SELECT seq FROM ${schema}.head FOR UPDATE`))
   let unchanged: string | null = null

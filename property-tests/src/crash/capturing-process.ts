@@ -1,6 +1,6 @@
 /**
- * A process that captures, settles, erases and signs from several callers at once until it is killed, and says what it
- * asks for and what it is told.
+ * A process that captures, settles, erases and signs from several callers at once until it is killed, and prints each
+ * request and answer.
  *
  * Arguments: storage as JSON (`{"sqlite": file}` or `{"postgres": url}`), data folder, number of the round, acts after
  * which it closes in order (0: never).
@@ -22,7 +22,7 @@ export const AGENT = "crash-bot"
 export const ORIGIN = "flyball.example/crash"
 
 const CALLERS = 8
-/** Pause between two signatures that are asked for; erasures cause more. */
+/** Pause between two requested signatures; erasures cause more. */
 const SIGN_AGAIN_MS = 10
 /** How long it waits for a reader that is behind. Unit: milliseconds. */
 const READER_BEHIND_MS = 1

@@ -17,7 +17,7 @@ export interface Killed {
   readonly acknowledged: number
   readonly records: number
   readonly checkpoints: number
-  /** Kills by the last stage that the process told of. */
+  /** Kills by the last stage that the process reported. */
   readonly stages: ReadonlyMap<string, number>
 }
 

@@ -17,7 +17,7 @@ export interface Moment {
 export interface Ended {
   /** False when the process was through with everything before the moment came. */
   readonly killed: boolean
-  /** The last stage that it told of. */
+  /** The last stage that it reported. */
   readonly stage: string
 }
 

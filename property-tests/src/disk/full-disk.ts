@@ -33,7 +33,7 @@ export interface FullDiskWorld {
   readonly prefix: ReadonlyArray<string>
   readonly dataDir: string
   readonly seed: number
-  /** Takes and gives back the space, told the server's process id. */
+  /** Takes and gives back the space, with the server's process id. */
   readonly take: (pid: number, leaveBytes: number) => void | Promise<void>
   readonly giveBack: (pid: number) => void | Promise<void>
 }

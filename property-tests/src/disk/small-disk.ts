@@ -1,5 +1,5 @@
 /**
- * A disk that is really small, for the processes that are told to see it.
+ * A disk that is really small, for the processes that mount it.
  *
  * A tmpfs of its own size in a mount namespace of its own: as root, or where user namespaces are allowed. Nobody else
  * sees it, and it is gone with its keeper.

@@ -1,4 +1,4 @@
-/** Layers made ready, and asked about inputs that some of them may not have. */
+/** Layers made ready, and evaluated on inputs that some of them may not have. */
 import { compile } from "../../../packages/envelope/src/compile/compile.ts"
 import { outcomes } from "../../../packages/envelope/src/language/compiled.ts"
 import { decide, prepare, type Ready } from "../../../packages/envelope/src/decide/decide.ts"
@@ -7,7 +7,7 @@ import type { Envelope } from "../../../packages/envelope/src/language/envelope.
 import { readEnvelope } from "../../../packages/envelope/src/language/read-envelope.ts"
 import type { EnvelopeJson, LayerInputs } from "./arbitrary.ts"
 
-/** An envelope that was mended: nothing is wrong with it but that a tool has no class. */
+/** An envelope that was repaired: its only fault is a tool without a class. */
 export const readLayer = (json: EnvelopeJson): Envelope => {
   const { envelope } = readEnvelope(json)
   if (envelope === null) throw new Error(JSON.stringify(readEnvelope(json).findings))

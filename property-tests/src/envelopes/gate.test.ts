@@ -85,7 +85,7 @@ describe("what one person may publish alone for an org unit", () => {
         fc.nat(),
         fc.array(layerInputs, { minLength: 8, maxLength: 8 }),
         (bare, own, how, rule, more, at, requested) => {
-          const unit = repaired({ ...bare, rules: [...bare.rules, { id: "told", ...more }] })
+          const unit = repaired({ ...bare, rules: [...bare.rules, { id: "noticed", ...more }] })
           const next = edited(unit, how, rule as Json, at)
           const answered = answer(
             {

@@ -26,7 +26,7 @@ describe("layers with other domains, other meanings of absence, other meters", (
             // A value that a layer does not have is denied by it alone. With another layer inside that has it, its
             // rules say what they say of it.
             const heard = each.filter(({ matchedRule }) => matchedRule !== "@invalid_signal")
-            // An evaluation that ends before any rule is asked is denied; halt does no more to the action.
+            // An evaluation that ends before any rule is checked is denied; halt does no more to the action.
             const most = said.stopped === null ? Number.POSITIVE_INFINITY : DENY
             for (const one of heard)
               assert.isAtLeast(severityOf(said), Math.min(severityOf(one), most), JSON.stringify(input))

@@ -33,14 +33,14 @@ interface Reported {
   isVoid: boolean
 }
 
-/** Exact, and told as 2^53 - 1 where it is above that. */
+/** Exact, and reported as 2^53 - 1 where it is above that. */
 const sumOf = (reported: ReadonlyArray<Reported>): number => {
   const sum = reported.reduce((all, { amount }) => all + BigInt(amount), 0n)
   return sum > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : Number(sum)
 }
 
 describe("the book of windows", () => {
-  it("holds the contributions of (t - W, t] of each length that is asked for, settled, without those voided, and what is past let go of", () =>
+  it("holds the contributions of (t - W, t] of each length, settled, without those voided or past", () =>
     fc.assert(
       fc.property(fc.array(act, { maxLength: 120 }), (acts) => {
         const book = new WindowBook()
@@ -84,7 +84,7 @@ describe("the book of windows", () => {
             reported = reported.filter((one) => one.atMs > atMs - LONGER_MS)
           }
           check(atMs)
-          // A time before the last one that was asked for: what reaches back no farther than what was let go of.
+          // A time before the last read: it reaches back no farther than what was dropped.
           if (what === "ask before") check(Math.max(atMs - 3, 1_000))
         })
       }),

@@ -60,7 +60,7 @@ const scattered = async (
   await receiver.close()
   const parts = await partsOfChain(other, marker)
   const holding = parts.filter(({ holdsMarker }) => holdsMarker)
-  // Whoever adds a part to the catalogue adds a call here that puts a person's text there.
+  // A new part in the catalogue needs a call here that puts a person's text there.
   expect([...new Set(holding.map(({ place }) => place))].sort()).toEqual(
     allPlaces.filter((place) => !placesWithoutText.has(place)).sort()
   )
@@ -80,7 +80,7 @@ const secretsOf = (file: string, parts: ReadonlyArray<PlacedPart>): ReadonlyArra
         "SELECT salt AS secret FROM part WHERE id BETWEEN ? AND ? AND name = (SELECT id FROM word WHERE text = ?)"
       )
       .all(seq * 32, seq * 32 + 31, name),
-    // That a void is one is told by its evaluation's id alone: its digest says nothing of the reason.
+    // Only its evaluation's id shows that a void is one: its digest holds nothing of the reason.
     ...(place === "meter.voided/reason" ? [] : db.prepare("SELECT digest AS secret FROM once WHERE seq = ?").all(seq))
   ])
   db.close()

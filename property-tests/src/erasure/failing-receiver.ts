@@ -1,6 +1,6 @@
 /**
- * A receiver of webhooks that takes nothing, and says where it was asked: what a receiver answers is kept beside its
- * delivery.
+ * A receiver of webhooks that takes nothing, and answers with the requested path: a receiver's answer is kept beside
+ * its delivery.
  */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"

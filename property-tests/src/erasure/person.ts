@@ -39,8 +39,8 @@ export interface Callers {
 }
 
 /**
- * What is scattered: a text, and what of it may stand where only plain ASCII may. Whoever looks for the second finds
- * the first too.
+ * What is scattered: a text, and its form where only plain ASCII may stand. A search for the second finds the first
+ * too.
  */
 export interface Marker {
   readonly text: string
@@ -57,7 +57,7 @@ export const scatter = async (callers: Callers, marker: Marker, failing: string)
   const { person: call } = callers
   const done = expecting(call)
   await scatterAccess(callers, marker)
-  // First, so that it is told of everything that follows.
+  // First, so that it gets every event that follows.
   const giveUp = await scatterWebhooks(call, marker, failing)
   await scatterAgents(call, marker)
   await scatterEnvelopes(callers, marker)

@@ -1,4 +1,4 @@
-/** A person's text in envelopes, in exceptions to them, and in what is asked under them. */
+/** A person's text in envelopes, in exceptions to them, and in evaluations under them. */
 import type { Callers, Marker } from "./person.ts"
 import { expecting } from "./person.ts"
 

@@ -15,8 +15,8 @@ interface Delivery {
 }
 
 /**
- * Creates a webhook that is told of everything. Answers what has a delivery fail seven times, after which there is a
- * letter about it.
+ * Creates a webhook that gets every event. Answers a function that makes a delivery fail seven times, which ends in a
+ * letter.
  */
 export const scatterWebhooks = async (
   call: Call,
@@ -40,7 +40,7 @@ export const scatterWebhooks = async (
     while ((await done<Hook>("GET", at, undefined, 200)).status === "active") {
       if (Date.now() > untilMs) throw new Error("The webhook was to fail within a minute.")
       const deliveries = await done<ReadonlyArray<Delivery>>("GET", `${at}/deliveries?limit=1000`, undefined, 200)
-      // The first one that was owed: each try asked for is the next of its seven.
+      // The first delivery: each requested attempt is the next of its seven.
       const first = deliveries.at(-1)
       if (first?.state === "pending") await call("POST", `${at}/deliveries/${first.id}/redeliver`)
     }

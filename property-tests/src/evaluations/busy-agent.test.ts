@@ -11,7 +11,7 @@ import { spending } from "./governed-history.ts"
 
 /** Callers that ask again as soon as they are answered. */
 const CALLERS = 12
-/** Actions whose end is told meanwhile. */
+/** Actions that are settled meanwhile. */
 const ACTIONS = 30
 const ann = { writer: "system:ann" }
 /** Its windows outlast the test, on whatever machine. */

@@ -1,6 +1,6 @@
 /**
- * Random histories of governed agents: asked, settled, voided, published anew, suspended, with several processes' worth
- * of evaluators over one store.
+ * Random histories of governed agents: evaluated, settled, voided, published anew, suspended, with several processes'
+ * worth of evaluators over one store.
  */
 import type { EvaluationIn } from "@flyball/contract"
 import { Agents, Capture, type Chain, Envelopes, Erasure, Evaluations, EvidenceCrypto, Waivers } from "@flyball/core"

@@ -23,7 +23,7 @@ import { Host, ORIGIN } from "../simulation/host.ts"
 import { VirtualTime } from "../simulation/virtual-time.ts"
 import { contextIn } from "../simulation/world.ts"
 
-/** What happens at the `call`-th call to any port after the rotation was asked for. */
+/** What happens at the `call`-th call to any port after the rotation was requested. */
 export interface Strike {
   readonly call: number
   readonly kind: FaultKind
@@ -35,13 +35,13 @@ export interface Strike {
 export interface RotationWalked {
   /** The port that was struck; null when there were fewer calls. */
   readonly struck: string | null
-  /** How many rotations the records tell of before another was asked for. */
+  /** How many rotations the records hold before another was requested. */
   readonly rotations: number
   readonly problems: ReadonlyArray<string>
 }
 
 const MOST_STEPS = 100_000
-/** The background of the next process looks every second, and again ten seconds after a fault. */
+/** The background of the next process polls every second, and again ten seconds after a fault. */
 const AFTERWARDS_MS = 25_000
 
 /** Rotates under one strike, lets the next process run and stop, and rotates once more. */

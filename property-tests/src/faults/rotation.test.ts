@@ -49,7 +49,7 @@ describe("a rotation", () => {
 
   for (const kind of faultKinds) {
     it(
-      `that meets a fault (${kind}) at any call is finished when it is asked for again`,
+      `that meets a fault (${kind}) at any call is finished when it is requested again`,
       { timeout: 120_000 },
       async () => {
         const all = await walkAll(kind, false, (strike) => walkRotation(memoryStorage({ crypto: nodeCrypto }), strike))

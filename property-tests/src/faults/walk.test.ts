@@ -1,6 +1,6 @@
 /**
  * Every method, each with every fault, and every call that writes: acknowledged exactly once, nothing doubled, one
- * chain, one root for one size, nobody told twice or not at all.
+ * chain, one root for one size, every event delivered exactly once.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

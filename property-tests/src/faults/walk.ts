@@ -95,11 +95,11 @@ export type ScriptName = keyof typeof scripts
 
 /** Steps of a walk that goes round in a circle. */
 const MOST_STEPS = 200_000
-/** The host's background looks once more before it stops. */
+/** The host's background polls once more before it stops. */
 const AFTERWARDS_MS = 15_000
 /** Time to send what an act brought about. */
 const SEND_MS = 100
-/** Slow looks keep the calls few; a lease ends soon, so that a lost claim is found again. */
+/** Slow polls keep the calls few; a lease ends soon, so that a lost claim is found again. */
 const engine = { pollMs: 4_000, leaseMs: 9_000 }
 /** Twice what lies between the last two attempts, and far less than the sweep keeps. */
 const LEAP_MS = 49 * 3_600_000
@@ -196,7 +196,7 @@ const live = Effect.fnUntraced(function* (world: World) {
   if (sends !== null) yield* forget(world)
 })
 
-/** Stores have a time of their own: the world waits for what it looks at itself. */
+/** Stores have a time of their own: the world waits for its own reads. */
 const outside = <A>(hop: Hop, read: Effect.Effect<A, unknown>): Effect.Effect<A> =>
   Effect.suspend(() => {
     hop.busy(1)
@@ -233,7 +233,7 @@ const forget = Effect.fnUntraced(function* (world: World) {
   const { ahead, check, hop, ledger, ports } = world
   ahead.ms += FORGET_MS
   let left: ReadonlyArray<string> = []
-  // It looks once an hour, or when it starts: a fault puts that off to the next start.
+  // It polls once an hour, or when it starts: a fault puts that off to the next start.
   for (let start = 0; start === 0 || (start < MOST_LEAPS && left.length > 0); start++) {
     const host = yield* started(world)
     yield* Effect.sleep(AFTERWARDS_MS)

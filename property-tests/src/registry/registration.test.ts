@@ -15,7 +15,7 @@ const seed = 20_261_122
 const races = { memory: 60, SQLite: 20 }
 const CALLERS = 50
 
-/** Names that normal form C makes the same are the same name; those that only look alike are not. */
+/** Names that normal form C makes the same are the same name; names that only resemble each other are not. */
 const alike = ["caf\u00e9", "cafe", "Z\u00fcrich", "z\u00fcrich", "\uac00", "\u{1f600}", "\u212b", "\uf9c4"]
 
 /** One caller: whose name in which writing, whether it asks for a new agent only, and where it pauses. */
@@ -108,9 +108,9 @@ const property = (open: () => StorageChoice, numRuns: number) =>
           const answers = yield* Effect.all(requested, { concurrency: "unbounded" })
           const ids = new Map<string, Set<string>>()
           for (const { id, name } of answers) ids.set(name, (ids.get(name) ?? new Set()).add(id))
-          // One agent a name, and everybody was told its id.
+          // One agent per name, and every caller got its id.
           expect([...ids.values()].map(({ size }) => size)).toEqual([...ids].map(() => 1))
-          // One caller of each made it, whatever way they asked.
+          // One caller of each made it, by any way of calling.
           expect(
             answers
               .filter(({ created }) => created)

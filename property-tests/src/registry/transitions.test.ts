@@ -64,7 +64,7 @@ const act = fc.record({
   agent: fc.nat(1),
   n: fc.nat(40)
 })
-/** Acts of one group happen at once; then time passes, and the clock of the registry looks. */
+/** Acts of one group happen at once; then time passes, and the clock of the registry polls. */
 const life = fc.array(
   fc.record({ acts: fc.array(act, { minLength: 1, maxLength: 4 }), days: fc.constantFrom(0, 0, 0, 1, 8) }),
   { minLength: 5, maxLength: 25, size: "max" }

@@ -27,8 +27,8 @@ export const host = { id: `key_${"0".repeat(25)}3` }
 export const beginMs = Date.UTC(2026, 10, 21)
 
 /**
- * Runs in a new governor over a new store, on a clock that only the history moves. It is set before anything sleeps:
- * whoever does would wake for every second of the years between.
+ * Runs in a new governor over a new store, on a clock that only the history moves. It is set before anything sleeps: a
+ * sleeper would wake for every second of the years between.
  */
 export const inBoundedWorld = <A>(
   inside: Effect.Effect<A, unknown, GovernorServices | Storage>,

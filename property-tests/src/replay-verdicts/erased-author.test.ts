@@ -126,7 +126,7 @@ describe("who comes again after the identity of an author was erased", () => {
 
   it("approves no version as a second person", () =>
     expectNamed(approvedBy(who.again), first(), mayBeOne(who.eve, who.again)))
-  it("grants no waiver as a second person, whoever the grant says asked", async () => {
+  it("grants no waiver as a second person, for any requester in the grant", async () => {
     await expectNamed(body(granted(), { writer: who.third }), granted(), mayBeOne(who.again, who.third))
     await expectNamed(
       body(granted(), { writer: who.third, requested_by: who.ben }),

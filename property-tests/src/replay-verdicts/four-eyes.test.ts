@@ -130,7 +130,7 @@ describe("four eyes", () => {
       new RegExp(`^${ann.id} wrote on it`)
     )
   })
-  it("looked at another text than the one that was published", () => {
+  it("read another text than the one that was published", () => {
     const seq = seqOf("envelope.drafted")
     const other = canonicalBytes(refunds({ rules: [] }))
     const drafted = at(seq, (record) =>
@@ -138,7 +138,7 @@ describe("four eyes", () => {
     )
     return expectNamed(drafted, seqOf("envelope.published"), "draft_mismatch", /was published/)
   })
-  it("looked at a diff, a lint or a backtest that the record does not name", async () => {
+  it("read a diff, a lint or a backtest that the record does not name", async () => {
     for (const name of ["backtest", "diff", "lint"]) {
       await expectNamed(
         at(loosened(), (record) => withPart(record, name, canonicalBytes({ ...partOf(record, name), more: true }))),
@@ -156,7 +156,7 @@ describe("four eyes", () => {
       /^The diff says that the change is loosens; the record says equal/
     ))
 
-  it("are missing where a waiver is granted by who asked for it, however the grant tells it", async () => {
+  it("are missing where a waiver is granted by its requester, whatever the grant names", async () => {
     await expectNamed(
       body(granted(), (one) => ({ ...one, writer: ann.id })),
       granted(),

@@ -21,7 +21,10 @@ const actions = { op: "count", window_ms: 86_400_000, key: ["agent_id"] }
 const noticed = (notice_ms: number) =>
   refunds({
     meters: { spent, actions },
-    rules: [...rules, { id: "told", outcome: "allow_with_notice", when: [{ signal: "amount", gte: 1_000 }], notice_ms }]
+    rules: [
+      ...rules,
+      { id: "noticed", outcome: "allow_with_notice", when: [{ signal: "amount", gte: 1_000 }], notice_ms }
+    ]
   })
 
 /** An envelope of an org unit that knows amounts up to 1,000; what it denies above 500 depends on how it says it. */
@@ -40,7 +43,7 @@ const unitBounds = (denied: object, more: object = {}) => ({
   ...more
 })
 
-/** Everything that the gate looks at changes here: what one person may do alone is done by one, the rest by two. */
+/** Everything that the gate reads changes here: what one person may do alone is done by one, the rest by two. */
 const life = Effect.gen(function* () {
   const envelopes = yield* Envelopes
   const alone = (id: string, envelope: { readonly [member: string]: unknown }) =>

@@ -30,7 +30,7 @@ const life = Effect.gen(function* () {
 })
 
 describe("a range that begins behind record 0", () => {
-  it("knows what the windows of an envelope held that was begun in it, although they look back farther", async () => {
+  it("knows what the windows of an envelope held that was begun in it, although they reach back farther", async () => {
     const { pack, vkey } = await inBoundedWorld(Effect.andThen(life, exported({ kind: "range", from: 1 })))
     const { replay } = await replayed(pack, vkey)
     expect(replay).toMatchObject({ evaluations: 7, verdicts: { ok: 7 }, withheld: [] })

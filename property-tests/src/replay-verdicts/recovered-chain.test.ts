@@ -190,7 +190,7 @@ describe("a chain that was recovered from a copy that ends behind its last check
   })
   beforeAll(() => Effect.runPromise(begun), 120_000)
 
-  it("is told how much of it the old pack shows, and is not called another history", async () => {
+  it("reports how much of it the old pack shows, and is not called another history", async () => {
     const { notChecked, replay, status } = await replayed(
       readFileSync(file("after.evp")),
       key,

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import type { ReplayReport } from "../../../apps/verify/src/replay/replay-report.ts"
 import { run } from "../../../apps/verify/src/run.ts"
 
-/** The parts of the report that these tests look at. */
+/** The parts of the report that these tests read. */
 export interface ReplayedPack {
   readonly status: number
   readonly text: string

@@ -404,7 +404,7 @@ describe("a pack that does not show everything", () => {
     )
   })
 
-  it("and yet finds a verdict that does not follow from the sums as they are told", async () => {
+  it("and yet finds a verdict that does not follow from the sums as they are recorded", async () => {
     const seq = where((one) => meters(one).some(({ amount }) => amount !== undefined))
     const later = where(({ matched_rule }) => matched_rule === "cap")
     const hidden = openPack((await sealed(body(later, (one) => ({ ...one, outcome: "allow" })))).pack)

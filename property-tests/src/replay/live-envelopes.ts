@@ -30,7 +30,7 @@ export const governed = (act: Act, { governed: lived }: Lived): Doing =>
     ? Effect.void
     : Effect.flatMap(Evaluations, (asker) => doing({ ...act, what: chosen(dealt, act.b)! }, [asker], lived))
 
-/** Takes back what was just asked, which only what counts for a meter can be, or everything that is in force. */
+/** Voids the last evaluation, which only a metered one can be, or withdraws everything that is in force. */
 export const takenBack = ({ a, b, c }: Act, { governed: lived }: Lived): Doing => {
   const reason = b % 4 > 1 ? { reason: `because ${b}` } : {}
   const one = chosen(lived.agents, a)

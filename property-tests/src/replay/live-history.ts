@@ -168,7 +168,7 @@ const map = ({ a, b, c }: Act): Doing =>
     )
   )
 
-/** The clock of the registry looks. Not by weeks: everything that sleeps a second would wake for each of them. */
+/** The clock of the registry polls. Not by weeks: everything that sleeps a second would wake for each of them. */
 const pollClock = ({ a }: Act): Doing => Effect.andThen(TestClock.adjust(a * 500), suspendDue)
 
 const witness = ({ a, b, c }: Act, lived: Lived): Doing => {

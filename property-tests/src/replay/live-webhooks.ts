@@ -45,7 +45,7 @@ const deliver = (isTaken: boolean) =>
 const failSevenTimes = (id: string, choice: number, lived: Lived) =>
   Effect.gen(function* () {
     const webhooks = yield* Webhooks
-    yield* Agents.use((agents) => agents.register({ name: `told ${id} ${choice}`, org_unit: "ops" }, systemHost))
+    yield* Agents.use((agents) => agents.register({ name: `sent ${id} ${choice}`, org_unit: "ops" }, systemHost))
     for (let attempt = 0; attempt < 7; attempt++) {
       const waiting = (yield* webhooks.deliveries(id)).find(({ state }) => state === "pending")
       if (waiting === undefined) return

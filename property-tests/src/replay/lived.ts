@@ -13,7 +13,7 @@ export interface Lived {
   readonly webhookIds: Array<string>
   /** Webhooks that failed seven times. */
   readonly givenUp: Set<string>
-  /** Agents with envelopes, and what was asked under them. */
+  /** Agents with envelopes, and their evaluations. */
   readonly governed: Governed
   readonly witnessed: Map<string, number>
   readonly settled: Map<string, number>

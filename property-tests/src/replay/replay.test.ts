@@ -142,9 +142,9 @@ describe("after a random history, documents equal the fold of the records, and a
           "TierGateUnmet"
         ])
       )
-      // Whoever has replay fold another collection, or adds a kind of record, adds an act that brings it about.
+      // A new collection in replay's fold, or a new kind of record, needs an act here that causes it.
       expect([...total.tampered].sort()).toEqual([...governedCollections].sort())
-      // Some are rare, so they are looked for where there are most histories.
+      // Some are rare, so they are expected where there are most histories.
       if (name === "memory")
         expect(
           recordKinds.map(({ kind }) => kind).filter((kind) => !total.kinds.has(kind) && !notLived.includes(kind))

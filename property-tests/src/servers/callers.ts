@@ -18,7 +18,7 @@ export interface Answer {
 
 /** How long one answer may take. Unit: milliseconds. A server that was killed says so sooner. */
 const ANSWER_MS = 100_000
-/** Pause before something is asked again. */
+/** Pause before a retry. */
 const AGAIN_MS = 30
 
 /** Asks one server once. */
@@ -62,7 +62,7 @@ export interface Callers {
   readonly server: () => string | null
   /** Goes on asking while this is true; who waits for an answer then gives up. */
   readonly goesOn: () => boolean
-  /** Called with each answer that is not a success, before it is asked again. False: leave it. */
+  /** Called with each answer that is not a success, before the retry. False: no retry. */
   readonly refused: (answer: Answer, what: string) => boolean
   /** Called when a connection broke, or nobody listens. */
   readonly broken: () => void

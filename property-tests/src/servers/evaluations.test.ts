@@ -1,6 +1,6 @@
 /**
- * Three servers on one Postgres are asked about one agent at the same time: no cap is passed, one reference has one
- * verdict, and the records come to what was answered.
+ * Three servers on one Postgres evaluate for one agent at the same time: no cap is passed, one reference has one
+ * verdict, and the records match the answers.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -132,7 +132,7 @@ describe("three servers that evaluate for one agent at once", () => {
         Array.from({ length: CALLERS }, async (_, caller) => {
           for (let n = 0; n < ASKS; n++) {
             const pays = n % 3 !== 0
-            // Every server is asked the same at once now and then, as by a client that lost its answer.
+            // Every server gets the same request at once now and then, as from a client that lost its answer.
             const places = n % 4 === 1 ? [0, 1, 2] : [caller + n]
             await Promise.all(
               places.map((place) =>

@@ -8,7 +8,7 @@ import type { Book } from "../audit/book.ts"
 const LOOK_MS = 10
 
 /**
- * Looks until `goesOn` is false, and once more. A numbered file must never change, and sizes must grow with the
+ * Checks until `goesOn` is false, and once more. A numbered file must never change, and sizes must grow with the
  * numbers.
  */
 export const watchGuard = async (dataDir: string, book: Book, goesOn: () => boolean): Promise<number> => {

@@ -2,9 +2,8 @@
  * `node jobs-main.ts URL DIR DAYS`: a process that lives DAYS later than its host and runs the jobs that every governor
  * runs.
  *
- * Prints `suspended ID` once that is committed, and `looked` when the clock of the registry goes to sleep. A line on
- * standard input is the minute until its next look;
- * the end of the input is the end of the process, in order.
+ * Prints `suspended ID` once that is committed, and `polled` when the clock of the registry goes to sleep. A line on
+ * standard input is the minute until its next poll; the end of the input is the end of the process, in order.
  */
 import { once } from "node:events"
 import { createInterface } from "node:readline"
@@ -22,7 +21,7 @@ const minutes = createInterface(process.stdin)
 const ended = once(minutes, "close")
 const minute = Effect.callback<void>((resume) => {
   minutes.once("line", () => resume(Effect.void))
-  console.log("looked")
+  console.log("polled")
 })
 
 /**

@@ -9,9 +9,9 @@ const program = fileURLToPath(new URL("./jobs-main.ts", import.meta.url))
 export interface JobsProcess {
   /** Once the clock of the registry has suspended an agent. */
   readonly begun: Promise<void>
-  /** Once the clock has looked for the first time: how many agents it suspended. */
+  /** Resolves after the clock's first poll: how many agents it suspended. */
   readonly polled: Promise<number>
-  /** Lets the clock look again, and answers how many agents it suspended this time. */
+  /** Lets the clock poll again, and answers how many agents it suspended this time. */
   readonly poll: () => Promise<number>
   readonly send: (signal: NodeJS.Signals) => void
   /** Ends it in order, where nothing ended it yet; answers the status, or the signal. */
@@ -29,7 +29,7 @@ export const startJobs = (databaseUrl: string, dataDir: string, days: number): J
   let suspended = 0
   lines.on("line", (line) => {
     if (line.startsWith("suspended ")) suspended += 1
-    else if (line !== "looked") console.error(line)
+    else if (line !== "polled") console.error(line)
   })
   const ended = new Promise<number | NodeJS.Signals | null>((resolve, reject) => {
     child.on("error", reject)
@@ -46,7 +46,7 @@ export const startJobs = (databaseUrl: string, dataDir: string, days: number): J
   }
   const next = async (): Promise<number> => {
     const before = suspended
-    await reported("looked")
+    await reported("polled")
     return suspended - before
   }
   const polled = next()

@@ -33,7 +33,7 @@ export interface KilledServers extends Audited {
 
 /** Most time between two kills, beside what it takes until everybody was served again. */
 const BETWEEN_MS = 400
-/** How long a checkpoint may take after a kill: the dead server's lease, the background's look, and a busy machine. */
+/** How long a checkpoint may take after a kill: the dead server's lease, the background's poll, and a busy machine. */
 const SIGNED_MS = 60_000
 const LOOK_MS = 50
 
@@ -65,7 +65,7 @@ export const killedServers = async ({
     const callers: Callers = {
       book,
       token: await adminToken(variables),
-      // A slot whose server was just killed is asked too: that is how a caller finds out.
+      // A slot whose server was just killed is called too: that is how a caller finds out.
       server: () => slots[pick(slots.length)]?.url ?? null,
       goesOn: () => goesOn,
       refused: ({ body, status }, what) => {

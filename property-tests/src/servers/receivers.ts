@@ -1,4 +1,4 @@
-/** Receivers of webhooks on the loopback address that note every request, and answer when they are told to. */
+/** Receivers of webhooks on the loopback address that note every request, and answer on command. */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 

@@ -20,7 +20,7 @@ const PLACES = 4
 const TWO_DAYS_MS = 172_800_000
 /** For whatever must come about by itself on a busy machine. */
 const FACT_MS = 60_000
-/** Nothing moved for this long: every server looked at the store meanwhile. */
+/** Nothing moved for this long: every server polled the store meanwhile. */
 const STILL_MS = 2_000
 const LOOK_MS = 200
 
@@ -104,8 +104,8 @@ const quiet = async (): Promise<void> => {
 }
 
 /**
- * Waits until nothing is due and nothing under way: a fact of the store, so nobody has to watch how long it lasts. Not
- * while whoever was killed holds some of it.
+ * Waits until nothing is due and nothing under way: a fact of the store, so its duration does not matter. Not while a
+ * killed server holds some of it.
  */
 const done = (): Promise<void> =>
   until(
@@ -119,7 +119,7 @@ const done = (): Promise<void> =>
     () => "the servers do not come to rest"
   )
 
-/** Lets two days pass for everything that is owed: what waits is due, and whoever was killed is gone for good. */
+/** Lets two days pass for everything that is owed: what waits is due, and a killed server is gone for good. */
 const twoDaysPass = async (): Promise<void> => {
   await sql.ask("update flyball.attempts set started_at_ms = started_at_ms - $1, ended_at_ms = ended_at_ms - $1", [
     TWO_DAYS_MS
@@ -154,8 +154,8 @@ describe("three servers on one Postgres", () => {
 
       const agent = (server: ServerProcess, index: number) =>
         call(server, "POST", "/agents", { name: `agent ${index}`, org_unit: "ops" })
-      // Whoever commits sends at once, and the others look a second later: so the one that will be killed has all
-      // places of most receivers, four each.
+      // The server that commits sends at once, and the others poll a second later: so the one that will be killed has
+      // all places of most receivers, four each.
       await Promise.all(Array.from({ length: PLACES }, (_, index) => agent(servers[0]!, index)))
       await Promise.all(
         Array.from({ length: AGENTS - PLACES }, (_, index) => agent(servers[1 + (index % 2)]!, PLACES + index))

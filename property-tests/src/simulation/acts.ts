@@ -101,7 +101,7 @@ const witness: Act = Effect.fnUntraced(function* (client, turn) {
   })
 })
 
-/** Some decision that somebody was told of; null when there is none. */
+/** Some acknowledged decision; null when there is none. */
 const acknowledged = ({ ledger, pick }: Client): NonNullable<WitnessLine["receipt"]> | null => {
   const all = [...ledger.witnessed.values()].flatMap(({ receipt }) => (receipt === null ? [] : [receipt]))
   return all[pick(Math.max(1, all.length))] ?? null

@@ -1,4 +1,4 @@
-/** A client as it should be: it asks until it is answered, each time the same, and writes down what it was told. */
+/** A correct client: it retries the same request until it is answered, and writes down each answer. */
 import type { GovernorServices } from "@flyball/core"
 import type { Storage } from "@flyball/core/storage"
 import type { Pick } from "@flyball/testkit"
@@ -11,7 +11,7 @@ export type Ended<A, E> = Exit.Exit<A, E> | null
 /** Puts one question to some host. */
 export type Call = <A, E>(effect: Effect.Effect<A, E, GovernorServices | Storage>) => Effect.Effect<Ended<A, E>>
 
-/** An answer: what was asked for, or a refusal. */
+/** An answer: the result, or a refusal. */
 export type Answer<A, E> = { readonly done: true; readonly value: A } | { readonly done: false; readonly refusal: E }
 
 /** Pause before a question is put again. */

@@ -16,11 +16,11 @@ export const CAP = 1_000
 /** A window that outlives a run, whatever clocks do: then the cap holds for all of it together. Unit: milliseconds. */
 const WINDOW_MS = 30 * 86_400_000
 /**
- * How long an exception holds, by the store's clock. It may leap a day, and more than once, before it is asked for.
- * Unit: milliseconds.
+ * How long an exception holds, by the store's clock. It may leap a day, and more than once, before the request. Unit:
+ * milliseconds.
  */
 const WAIVER_MS = 40 * 86_400_000
-/** Whoever publishes is not who wrote the draft. */
+/** The publisher is not the author of the draft. */
 const second = { id: `usr_${"0".repeat(25)}2` }
 
 /** With a rule that a waiver can be made from. */
@@ -205,7 +205,7 @@ const evaluate: Act = Effect.fnUntraced(function* (client, turn) {
   ledger.highestSeq = Math.max(ledger.highestSeq, seq)
 })
 
-/** Some evaluation that somebody was told of; null when there is none. */
+/** Some acknowledged evaluation; null when there is none. */
 const evaluated = ({ ledger, pick }: Client) => {
   const all = [...ledger.evaluated.values()].flatMap(({ receipt }) => (receipt === null ? [] : [receipt]))
   return all[pick(Math.max(1, all.length))] ?? null

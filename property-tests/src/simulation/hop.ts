@@ -33,10 +33,10 @@ export interface Hop {
   readonly board: FaultBoard
   /** The clock of what is at the other end. */
   readonly clock: Clock.Clock
-  /** Told +1 and -1 around what happens at the other end, which may be outside of the world's time. */
+  /** Gets +1 and -1 around what happens at the other end, which may be outside of the world's time. */
   readonly busy: (calls: 1 | -1) => void
   readonly note: (text: string) => void
-  /** Called when a call arrives: from here on the plan is asked about this host. */
+  /** Called when a call arrives: from here on the plan is queried for this host. */
   readonly turn: () => void
 }
 
@@ -59,7 +59,7 @@ export const hopping = ({ guard, signer, storage }: Ports, hop: Hop, alive: () =
       turn()
       busy(1)
       const struck = board.struck.length
-      // Whoever is interrupted meanwhile waits for nothing any more.
+      // An interrupted caller waits for nothing any more.
       const exit = yield* Effect.exit(underFault(board, point, Effect.provideService(call, Clock.Clock, clock))).pipe(
         Effect.ensuring(Effect.sync(() => busy(-1)))
       )

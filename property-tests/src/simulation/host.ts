@@ -25,7 +25,7 @@ import { outsideLayer, type Receivers } from "./receivers.ts"
 /** The chain's name in simulations. */
 export const ORIGIN = "flyball.example/simulation"
 
-/** How often a host that stops looks whether everything was answered. */
+/** How often a stopping host checks whether everything was answered. */
 const LOOK_MS = 20
 
 /** What a host that sends webhooks has beside its ports. */

@@ -7,8 +7,8 @@ import { owedDeliveries } from "./owed.ts"
 /** How far it leaps: the times between attempts. */
 const leapsMs: ReadonlyArray<number> = [60_000, 300_000, 1_800_000, 7_200_000, 28_800_000, 86_400_000]
 /**
- * So far in the calm that whatever waits is due: a day between the last two attempts, and twice that where a receiver
- * asked for it.
+ * How far the clock leaps at the end, so that everything that waits is due: a day between the last two attempts, and
+ * twice that where a receiver requested it.
  */
 const CALM_LEAP_MS = 49 * 3_600_000
 /** Time to send what is due. */

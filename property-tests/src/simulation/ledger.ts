@@ -1,4 +1,4 @@
-/** What clients sent and what they were told: kept outside of every host, to be held against the store. */
+/** The requests of clients and their answers: kept outside of every host, to be compared with the store. */
 
 /** One decision as its senders know it, by agent and reference. */
 export interface WitnessLine {
@@ -40,7 +40,7 @@ export class Ledger {
     string,
     { readonly outcomes: Set<string>; receipt: { readonly seq: number; readonly hash: string } | null; fresh: number }
   >()
-  /** By `seq name`: whether somebody was told that it is erased. */
+  /** By `seq name`: whether an erasure was acknowledged. */
   readonly erased = new Map<string, { acknowledged: boolean }>()
   /** By the number of decisions lost, which is one for each act. */
   readonly gaps = new Map<number, TriedLine>()
@@ -53,7 +53,7 @@ export class Ledger {
   readonly packs: Array<PackLine> = []
   /** By the webhook's address, which is one for each act. */
   readonly webhooks = new Map<string, TriedLine>()
-  /** Webhooks that somebody was told of. */
+  /** Webhooks that were acknowledged. */
   readonly webhookIds: Array<string> = []
   /** Deliveries that somebody wanted tried at once: for these the schedule does not hold. */
   readonly hurried = new Set<string>()
@@ -61,7 +61,7 @@ export class Ledger {
   readonly owedAgain = new Map<string, TriedLine>()
   /** By webhook: how often somebody wanted what was missed. */
   readonly recoveries = new Map<string, TriedLine>()
-  /** By reference: what was asked, and what was answered first. */
+  /** By reference: the request, and its first answer. */
   readonly evaluated = new Map<
     string,
     {
@@ -78,7 +78,7 @@ export class Ledger {
   readonly cameTo = new Set<string>()
   /** Checkpoints that clients were given. */
   readonly checkpoints: Array<{ readonly size: number; readonly rootHex: string }> = []
-  /** The highest seq that anybody was told of. */
+  /** The highest acknowledged seq. */
   highestSeq = -1
   /** Answers that should not have been possible. */
   readonly problems: Array<string> = []

@@ -37,8 +37,8 @@ export interface SimulationOptions {
   /** Every lease is given to everybody: nothing but the guard stands between two that sign. */
   readonly leasesLie: boolean
   /**
-   * Calls of a thousand that hang on their way, up to several times the life of a lease: whoever sent them has long
-   * been taken for dead.
+   * Calls of a thousand that hang on their way, up to several times the life of a lease: their senders have long been
+   * taken for dead.
    */
   readonly stallsPerMille: number
   /** Whether hosts send webhooks, and clients have some. */

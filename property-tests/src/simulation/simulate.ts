@@ -37,7 +37,7 @@ export interface SimulationResult {
   readonly answers: ReadonlyMap<string, number>
 }
 
-/** How a run is looked at, or broken on purpose. */
+/** How a run is observed, or broken on purpose. */
 export interface SimulationSettings {
   /** Sees each line of the trace. */
   readonly seen?: (line: string) => void
@@ -301,7 +301,7 @@ class Run {
     this.#time.note(`the store's clock leaps ${leapMs}`)
   }
 
-  /** Hosts that stop sign once more, and that is told of: whoever comes next sends it. */
+  /** Hosts that stop sign once more, which causes an event: the next host sends it. */
   #sendLast(ports: Ports): Effect.Effect<void> {
     if (!this.#options.webhooks) return Effect.void
     return Effect.gen({ self: this }, function* () {

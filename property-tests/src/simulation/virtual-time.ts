@@ -61,7 +61,7 @@ export class VirtualTime {
   }
 
   /**
-   * A clock that is wrong by `offsetMs()` at each look. Sleeping is not: timers count what passes, whatever a clock
+   * A clock that is wrong by `offsetMs()` at each read. Sleeping is not: timers count elapsed time, whatever a clock
    * says.
    */
   clock(offsetMs: () => number = () => 0): Clock.Clock {

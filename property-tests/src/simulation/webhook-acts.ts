@@ -7,7 +7,7 @@ import { lineOf } from "./ledger.ts"
 import { addressOf, moods } from "./receivers.ts"
 import { START_MS } from "./virtual-time.ts"
 
-/** What a webhook is told of: what clients' other acts bring about. */
+/** The events of a webhook: those that clients' other acts cause. */
 const types: ReadonlyArray<EventType> = [
   "agent.registered",
   "capture.gap",
@@ -37,7 +37,7 @@ const subscribe: Act = Effect.fnUntraced(function* (client, turn) {
   ledger.webhookIds.push(answer.value.id)
 })
 
-/** Some webhook that somebody was told of; null when there is none. */
+/** Some acknowledged webhook; null when there is none. */
 const some = ({ ledger: { webhookIds }, pick }: Client): string | null =>
   webhookIds[pick(Math.max(1, webhookIds.length))] ?? null
 

@@ -61,7 +61,7 @@ const compete = (schema: string, history: ReadonlyArray<Step>, tally: Tally) =>
 
 describe("memory, SQLite and Postgres", () => {
   it(
-    "give equal answers and hold equal bytes, whatever is asked of them",
+    "give equal answers and hold equal bytes, for any sequence of calls",
     async () => {
       const tally = emptyTally()
       let schemas = 0

@@ -382,7 +382,7 @@ describe("two packs", () => {
       return withComparison(a, b, compareHistories(a, b))
     }
     expect((await unpinned(plain, forged)).exit).toBe(2)
-    // One key that signed both contradicts itself, whoever holds it.
+    // One key that signed both contradicts itself.
     const contradiction = await unpinned(plain, await makePack(fork, { kind: "full" }))
     expect([contradiction.exit, codesOf(contradiction)]).toEqual([1, ["E_SPLIT_VIEW"]])
     expect(contradiction.statement).toContain("which nobody pinned")

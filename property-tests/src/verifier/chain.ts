@@ -1,4 +1,4 @@
-/** Chains made from a seed, with everything in them that a verifier looks at. */
+/** Chains made from a seed, with everything in them that a verifier checks. */
 import type { JsonObject, NodeReader, NoteSigner } from "@flyball/evidence"
 import {
   encodeRecord,

@@ -1,4 +1,4 @@
-/** Packs of a chain, as lines that a test can change, and closed again by whoever holds the key. */
+/** Packs of a chain, as lines that a test can change, and closed again with the key. */
 import type { PackHeader, PackKind, Report, VerifyOptions } from "@flyball/evidence"
 import {
   concatBytes,

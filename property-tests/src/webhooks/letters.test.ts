@@ -54,7 +54,7 @@ describe("a mail server that is away", () => {
     await withLetter(
       Effect.gen(function* () {
         for (const delayMs of DELAYS_MS.slice(0, 4)) {
-          // The job looks more often than that.
+          // The job polls more often than that.
           for (const halfMs of [delayMs / 2, delayMs / 2]) {
             yield* TestClock.adjust(halfMs)
             yield* sendDueMails

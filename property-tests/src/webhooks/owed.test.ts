@@ -96,7 +96,7 @@ interface Hook {
   readonly id: string
   readonly events: ReadonlyArray<Type>
   status: EndpointStatus
-  /** Ids of events owed to it by themselves, and how many of each were asked for again. */
+  /** Ids of events owed to it by themselves, and how many of each were requested again. */
   readonly owed: Array<string>
   again: number
 }

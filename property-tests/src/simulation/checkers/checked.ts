@@ -1,4 +1,4 @@
-/** What checkers look at, and what they are. */
+/** The input of checkers, and their type. */
 import type { StorageApi, StoredRecord } from "@flyball/core/storage"
 import { readRecord, type RecordView } from "@flyball/evidence"
 import type { SignEntry } from "@flyball/testkit"
@@ -24,8 +24,7 @@ export interface Checked {
 }
 
 /**
- * Looks at a world at rest, and says in sentences what is wrong with it. Each is a file with the name of what it
- * checks.
+ * Checks a world at rest, and answers its faults as sentences. Each is a file with the name of what it checks.
  */
 export type Checker = (world: Checked) => Effect.Effect<ReadonlyArray<string>, unknown>
 

@@ -2,8 +2,7 @@
  * Deliveries: every event is owed once to every webhook that wanted it when it happened, tried seven times at most and
  * by the schedule, and comes to an end that is true.
  *
- * Who wanted what is read from the records, and what arrived is asked of the receivers: neither is told by the outbox
- * that is judged.
+ * Subscriptions are read from the records, and arrivals from the receivers: neither comes from the outbox under test.
  */
 import type { Attempt, Delivery, StoredEvent } from "@flyball/core/storage"
 import { WEBHOOKS } from "@flyball/core/storage"
@@ -93,8 +92,7 @@ const sentOnce = (arrived: ReadonlyArray<ArrivedRequest>): ReadonlyArray<string>
 }
 
 /**
- * Numbers from 1 without a gap; one delivery for each event that was wanted, and more only where somebody asked for
- * them.
+ * Numbers from 1 without a gap; one delivery for each event that was wanted, and more only on request.
  */
 const owed = (
   { ledger }: Checked,
@@ -119,12 +117,12 @@ const owed = (
       problems.push(`${event.id} (${event.type}) was wanted by ${webhookId}, and nothing is owed of it`)
     if (there.length > (isWanted ? 1 : 0) + recoveries + again)
       problems.push(
-        `${event.id} is owed to ${webhookId} ${there.length} times, and was asked for again ${recoveries + again} times`
+        `${event.id} is owed to ${webhookId} ${there.length} times, and was requested again ${recoveries + again} times`
       )
     // What was missed is owed only where nothing of it is under way or arrived.
     const good = there.filter(({ state }) => state === "succeeded").length
     if (again === 0 && good > 1)
-      problems.push(`${event.id} was delivered to ${webhookId} ${good} times, and nobody asked for that`)
+      problems.push(`${event.id} was delivered to ${webhookId} ${good} times, without a request`)
   }
   return problems
 }
@@ -182,7 +180,7 @@ const ended = (
   return problems
 }
 
-/** A webhook that is given up is told of once, with the record that says so. */
+/** A webhook that is given up causes one event, with its record. */
 const failures = (
   records: ReadonlyArray<ReadRecord>,
   events: ReadonlyMap<string, StoredEvent>

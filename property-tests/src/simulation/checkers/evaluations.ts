@@ -1,4 +1,4 @@
-/** Evaluations: each is what the records before it come to, each was asked for, and no cap is ever passed. */
+/** Evaluations: each follows from the records before it, each was requested, and no cap is ever passed. */
 import { EvidenceCrypto } from "@flyball/core"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { Effect } from "effect"

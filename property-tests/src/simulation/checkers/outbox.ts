@@ -10,7 +10,7 @@ import type { Checker } from "./checked.ts"
 /** Rows of one page. The port's bound. */
 const PAGE = 1_000
 
-/** Holds the events against the documents that came with them, and both against what clients were told. */
+/** Compares the events with the documents that came with them, and both with the answers to clients. */
 export const outboxChecker: Checker = ({ ledger, ports, records }) =>
   Effect.gen(function* () {
     const problems: Array<string> = []
@@ -18,9 +18,8 @@ export const outboxChecker: Checker = ({ ledger, ports, records }) =>
     const reported = new Set(events.map(({ data }) => String(data["id"])))
     if (reported.size !== events.length) problems.push("outbox: two events tell of one act")
     const documents = new Set((yield* ports.storage.list(ANNOUNCEMENTS)).map(({ id }) => id))
-    for (const id of documents)
-      if (!reported.delete(id)) problems.push(`outbox: ${id} happened, and nobody will be told`)
-    for (const id of reported) problems.push(`outbox: ${id} is told of, and nothing happened`)
+    for (const id of documents) if (!reported.delete(id)) problems.push(`outbox: ${id} happened, and has no event`)
+    for (const id of reported) problems.push(`outbox: ${id} has an event, and nothing happened`)
     for (const [id, { acknowledged }] of ledger.announced)
       if (acknowledged > 0 && !documents.has(id)) problems.push(`outbox: ${id} was acknowledged and did not happen`)
     for (const { hash, id, seq } of events) {

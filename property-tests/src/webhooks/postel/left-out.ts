@@ -8,7 +8,7 @@ const V1A =
   "proves as much to it"
 const JWKS = "no public keys of webhooks are published: signatures are HMAC"
 const DEDUP =
-  "what a receiver remembers is its own business: ours is told by `webhook-id` and `webhook-sequence`, and " +
+  "what a receiver remembers is its own business: ours is given by `webhook-id` and `webhook-sequence`, and " +
   "`verifyDelivery` keeps nothing"
 const OWN_SCHEDULE =
   "a schedule of the endpoint's own: ours is the specification's for all, shown by " +
@@ -21,7 +21,7 @@ const GLOB =
   "types are named whole, and a pattern is refused with 422; that others are not sent is shown by " +
   "`apps/server/src/webhooks/webhooks.test.ts`"
 const CHANNELS =
-  "there are no channels: who may see an event is told by the org unit, and webhooks are for administrators of " +
+  "there are no channels: the org unit decides who may see an event, and webhooks are for administrators of " +
   "all of them"
 const TTL = "an event does not grow old: it is owed until its seventh attempt"
 const KEYS_OF_SENDS =
@@ -51,7 +51,7 @@ export const leftOut: { readonly [id: string]: string } = {
   "sender/fanout/fanout-with-exhaustion": OWN_SCHEDULE,
   "sender/fanout/filtered-endpoint-no-dispatch": GLOB,
   "sender/fanout/late-binding-new-endpoint":
-    "who is told is decided in the commit that caused the event, so that it can be proved: decision 0019",
+    "the receivers are decided in the commit that caused the event, so that it can be proved: decision 0019",
   "sender/filtering/channel-filter-match": CHANNELS,
   "sender/filtering/channel-filter-no-match": CHANNELS,
   "sender/filtering/type-filter-glob-match": GLOB,
