@@ -134,7 +134,10 @@ const printed: { readonly [path: string]: ReadonlyArray<string> } = {
 }
 
 describe("the pages of docs", () => {
-  const pages = [...globSync("docs/*.md", { cwd: root }), "SECURITY.md", "COMPATIBILITY.md", "README.md"]
+  const pages = globSync(
+    ["*.md", "{docs,benchmarks,property-tests}/*.md", "{packages,apps}/*/{*.md,decisions/*.md,src/**/*.md}"],
+    { cwd: root, exclude: ["**/node_modules/**"] }
+  )
     .sort()
     .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }))
   const sources = globSync(["packages/*/src/**/*.ts", "apps/*/src/**/*.ts"], { cwd: root })
