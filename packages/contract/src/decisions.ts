@@ -19,7 +19,7 @@ import {
 import { DEFAULT_PAGE, MAX_BATCH, MAX_PAGE } from "./limits.ts"
 import { quickDecision, quickDecisions } from "./quick-decision.ts"
 import { parseRfc3339 } from "./rfc3339.ts"
-import { becomesRecord, computed, inBody, showsRecords, wholePart } from "./place.ts"
+import { becomesRecord, computed, inBody, placesOf, showsRecords, wholePart } from "./place.ts"
 
 /** What kind of act a decision is. */
 export const decisionKinds = ["tool_call", "model_call", "message", "handoff", "approval", "other"] as const
@@ -94,7 +94,9 @@ export const DecisionIn = Schema.Struct({
 export type DecisionIn = typeof DecisionIn.Type
 
 /** Members of a decision that are kept as the bytes received where they have no exact form. */
-export const rawMembers: ReadonlySet<string | number> = new Set(["args", "result", "labels"])
+export const rawMembers: ReadonlySet<string | number> = new Set(
+  [...placesOf(DecisionIn)].flatMap(([name, place]) => (place?.in === "part" ? [name] : []))
+)
 
 /** 1 to 1,000 decisions, witnessed all or not at all. */
 export const DecisionBatchIn = Schema.Struct({ decisions: list(DecisionIn, 1, MAX_BATCH) })

@@ -5,7 +5,7 @@ import { Result } from "effect"
 import { omitNullish } from "../../foundation/omit-nullish.ts"
 import type { JsonObject, JsonValue, IdempotencyKey, PartDraft, RecordDraft } from "../../storage/port.ts"
 import { contentDigest } from "../content/content-digest.ts"
-import { decisionText, type FrameText } from "./decision-text.ts"
+import { bodyMembers, decisionText, type FrameText, valueOf } from "./decision-text.ts"
 import { partBytes, type PartProblem } from "../content/part-bytes.ts"
 import { TextBytes } from "../content/text-bytes.ts"
 
@@ -143,44 +143,14 @@ export function* settlementContent(crypto: Crypto, settle: SettleIn): Slices<Res
 
 /** Members stand in the order of their names, as in the text of it. What is null is left out. */
 const witnessedBody = (decision: DecisionIn, usage: JsonObject | null, frame: Frame): JsonObject => {
-  const body: { [name: string]: JsonValue } = {
-    action: decision.action,
-    agent_id: frame.agentId,
-    agent_status: frame.agentStatus
+  const added: JsonObject = { agent_id: frame.agentId, agent_status: frame.agentStatus, writer: frame.writer }
+  const body: { [name: string]: JsonValue } = {}
+  for (const name of bodyMembers) {
+    const value = added[name] ?? valueOf(decision, usage, name)
+    if (value !== null && value !== undefined) body[name] = value
   }
-  const {
-    approval_id,
-    decided_by,
-    evaluation_id,
-    latency_ms,
-    mode,
-    model,
-    observed_at,
-    run_id,
-    step,
-    tool_server,
-    writer_seq
-  } = decision
-  if (isPresent(approval_id)) body["approval_id"] = approval_id
-  body["client_ref"] = decision.client_ref
-  if (isPresent(decided_by)) body["decided_by"] = decided_by
-  if (isPresent(evaluation_id)) body["evaluation_id"] = evaluation_id
-  body["kind"] = decision.kind
-  if (isPresent(latency_ms)) body["latency_ms"] = latency_ms
-  if (isPresent(mode)) body["mode"] = mode
-  if (isPresent(model)) body["model"] = model
-  if (isPresent(observed_at)) body["observed_at"] = observed_at
-  if (isPresent(run_id)) body["run_id"] = run_id
-  body["status"] = decision.status
-  if (isPresent(step)) body["step"] = step
-  if (isPresent(tool_server)) body["tool_server"] = tool_server
-  if (usage !== null) body["usage"] = usage
-  body["writer"] = frame.writer
-  if (isPresent(writer_seq)) body["writer_seq"] = writer_seq
   return body
 }
-
-const isPresent = <A>(value: A | null | undefined): value is A => value !== null && value !== undefined
 
 const usageOf = (usage: DecisionIn["usage"]): JsonObject | null =>
   usage === null || usage === undefined

@@ -1,5 +1,5 @@
 /** A witnessed decision as the interface shows it, read back from its record. */
-import type { DecisionOut, UsageOut } from "@flyball/contract"
+import { DecisionOut, type UsageOut } from "@flyball/contract"
 import type { JsonValue, RecordView } from "@flyball/evidence"
 import type { StoredRecord } from "../../storage/port.ts"
 import { recordHash } from "../../foundation/record-hash.ts"
@@ -19,30 +19,12 @@ const orNull = (value: JsonValue | undefined): JsonValue => value ?? null
  */
 export const decisionOut = (id: string, { record, view }: ReadDecision, settled: ReadDecision | null): DecisionOut => {
   const { body } = view
-  return {
+  const around: { readonly [member: string]: unknown } = {
     id,
-    agent_id: body["agent_id"],
     seq: record.seq,
     record_hash: recordHash(record.hash),
     recorded_at: view.at,
-    client_ref: body["client_ref"],
-    kind: body["kind"],
-    action: body["action"],
-    tool_server: orNull(body["tool_server"]),
-    run_id: orNull(body["run_id"]),
-    step: orNull(body["step"]),
-    observed_at: orNull(body["observed_at"]),
-    status: body["status"],
-    evaluation_id: orNull(body["evaluation_id"]),
-    approval_id: orNull(body["approval_id"]),
-    model: orNull(body["model"]),
     usage: usage(body["usage"]),
-    latency_ms: orNull(body["latency_ms"]),
-    mode: orNull(body["mode"]),
-    decided_by: orNull(body["decided_by"]),
-    writer_seq: orNull(body["writer_seq"]),
-    writer: body["writer"],
-    agent_status: body["agent_status"],
     parts: view.parts.map((part) => part.name),
     settled:
       settled === null
@@ -56,8 +38,14 @@ export const decisionOut = (id: string, { record, view }: ReadDecision, settled:
             latency_ms: orNull(settled.view.body["latency_ms"]),
             writer: settled.view.body["writer"]
           }
-  } as DecisionOut
+  }
+  return Object.fromEntries(
+    members.map((name) => [name, name in around ? around[name] : orNull(body[name])])
+  ) as unknown as DecisionOut
 }
+
+/** Those that are not computed here are members of the body, by the annotations of the contract. */
+const members = Object.keys(DecisionOut.fields)
 
 /** Members of a response are always there; what is absent is null. */
 const usage = (value: JsonValue | undefined): UsageOut | null => {
