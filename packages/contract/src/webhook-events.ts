@@ -219,11 +219,6 @@ export const webhookEvents = {
       writer
     }
   ),
-  "review.opened": entry(
-    "An agent asked for leave, and a person has to decide.",
-    "/api/v1/bound/evaluations/{evaluation_id}",
-    { evaluation_id: id("evaluation"), agent_id: agentId, matched_rule: ruleName, writer }
-  ),
   "evidence.exported": entry(
     "An evidence pack was downloaded whole for the first time. `digest` is the one in its last line.",
     "/api/v1/evidence/packs/{pack_id}",

@@ -69,12 +69,9 @@ const governed = Effect.gen(function* () {
   const envelopes = yield* Envelopes
   const envelope = {
     semantics: "envelope/1",
-    signals: { tool: { type: "enum", values: ["ask", "pay"], source: "caller" } },
-    effects: { ask: "read", pay: "read" },
-    rules: [
-      { id: "pay", outcome: "allow", when: [] },
-      { id: "ask", outcome: "require_review", when: [{ signal: "tool", eq: "ask" }] }
-    ],
+    signals: { tool: { type: "enum", values: ["pay"], source: "caller" } },
+    effects: { pay: "read" },
+    rules: [{ id: "pay", outcome: "allow", when: [] }],
     default: { outcome: "deny" }
   }
   const drafted = yield* envelopes.create({ name: "of Ada", agent_id: id, envelope }, { id: "system:author" })
@@ -151,11 +148,6 @@ const emitters: { readonly [T in EventType]: Act } = {
         { agent_id: agentId, client_ref: "order 7 of Ada".replaceAll(" ", "-"), signals: { tool: "pay", to: "Ada" } },
         writer
       )
-    )
-  ),
-  "review.opened": Effect.flatMap(governed, (agentId) =>
-    Evaluations.use((evaluations) =>
-      evaluations.evaluate({ agent_id: agentId, client_ref: "order-7", signals: { tool: "ask" } }, writer)
     )
   ),
   "evidence.exported": Effect.gen(function* () {

@@ -202,8 +202,6 @@ const denials = (
   agentId: string,
   { layers, matchedRule, outcome }: RecordedSide
 ): ReadonlyArray<EventDraft> => {
-  const subject = { evaluation_id: evaluationId, agent_id: agentId, matched_rule: matchedRule, writer: writer.id }
-  if (outcome === "require_review") return [event("review.opened", subject)]
   if (outcome !== "deny" && outcome !== "halt") return []
   const envelope = innermost(layers)
   return [
