@@ -10,8 +10,9 @@ WORKDIR /src
 COPY . .
 # Nothing of others runs while it is installed (--ignore-scripts); our own build is named. Joined, the server needs no package and no source (decision 0014).
 RUN npm ci --ignore-scripts --no-audit --no-fund \
- && npm run build \
+ && npm run build -- --apps \
  && cp -r apps/server/dist /out \
+ && cp apps/verify/dist/flyball-verify.mjs /out/ \
  && cp NOTICE /out/ \
  && cp fixtures/traces/LICENSES.txt /out/demo/
 
@@ -23,7 +24,8 @@ RUN rm -rf /usr/local/lib/node_modules /opt/yarn-v* /usr/local/bin/npm /usr/loca
  && useradd --system --uid 10001 --gid flyball --no-create-home --home-dir /var/lib/flyball --shell /usr/sbin/nologin flyball \
  && install -d -m 0700 -o flyball -g flyball /var/lib/flyball \
  && printf '#!/bin/sh\nexec node /opt/flyball/main.js "$@"\n' > /usr/local/bin/flyball \
- && chmod 0755 /usr/local/bin/flyball
+ && printf '#!/bin/sh\nexec node /opt/flyball/flyball-verify.mjs "$@"\n' > /usr/local/bin/flyball-verify \
+ && chmod 0755 /usr/local/bin/flyball /usr/local/bin/flyball-verify
 COPY --from=build /out /opt/flyball
 # 0.0.0.0, because loopback inside a container reaches nobody. The server refuses that without FLYBALL_OIDC_ISSUER, and says so: set it, or nothing starts.
 ENV FLYBALL_HOST=0.0.0.0 FLYBALL_DATA_DIR=/var/lib/flyball

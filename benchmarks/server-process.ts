@@ -35,7 +35,7 @@ export const release = (name: "flyball" | "flyball-verify"): string =>
   join((releaseFolder ??= makeRelease()), "apps", name === "flyball" ? "server" : "verify", "bin", name)
 
 const makeRelease = (): string => {
-  const built = spawnSync(process.execPath, [file("../scripts/build/main.ts")], { encoding: "utf8" })
+  const built = spawnSync(process.execPath, [file("../scripts/build/main.ts"), "--apps"], { encoding: "utf8" })
   if (built.status !== 0) throw new Error(`the programs cannot be built: ${built.stderr}`)
   const folder = mkdtempSync(join(tmpdir(), "flyball-release-"))
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }))

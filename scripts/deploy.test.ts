@@ -99,7 +99,13 @@ describe("the image", () => {
     assert.strictEqual(built.status, 0, built.stderr)
     rmSync(place, { recursive: true })
     assert.strictEqual(one(image, "COPY"), "--from=build /out /opt/flyball")
-    assert.includeMembers(readdirSync(join(folder, "out")), ["LICENSE", "LICENSES.txt", "NOTICE", "migrations"])
+    assert.includeMembers(readdirSync(join(folder, "out")), [
+      "flyball-verify.mjs",
+      "LICENSE",
+      "LICENSES.txt",
+      "NOTICE",
+      "migrations"
+    ])
     const joined = [
       ...readFileSync(join(folder, "out", "LICENSES.txt"), "utf8").matchAll(/^(\S+ \d\S+) \((\S+)\)$/gm)
     ].map(([, name, licence]) => `${name} ${licence}`)
@@ -146,7 +152,8 @@ describe("the service unit", () => {
 
   it("starts a file that is here, and waits longer than the server takes to stop", () => {
     const program = /^ExecStart=\/opt\/flyball\/(\S+) serve$/m.exec(unit)![1]!
-    assert.isTrue(existsSync(join(root, program)))
+    // A release is unpacked in /opt/flyball; its `bin` is that of the server.
+    assert.isTrue(existsSync(join(root, "apps/server", program)))
     const lastCheckpoint = /LAST_CHECKPOINT = "(\d+) seconds"/.exec(text("apps/server/src/cli/serve.ts"))![1]
     assert.isAtLeast(
       Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)![1]),

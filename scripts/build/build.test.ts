@@ -74,7 +74,7 @@ const runFrom = (from: string, name: "flyball" | "flyball-verify", ...args: Read
   }
 }
 const build = (...args: ReadonlyArray<string>) =>
-  spawnSync(process.execPath, args.length === 0 ? [join(root, "scripts/build/main.ts")] : args, {
+  spawnSync(process.execPath, args.length === 0 ? [join(root, "scripts/build/main.ts"), "--apps"] : args, {
     cwd: root,
     encoding: "utf8"
   })
@@ -166,6 +166,7 @@ describe("npm run build", () => {
       [...licences.matchAll(/^(\S+) [\d.]+ \(.*\)$/gm)].map(([, name]) => name),
       ["@noble/ed25519", "@noble/hashes"]
     )
+    assert.include(readFileSync(join(root, "apps/verify/dist/flyball-verify.mjs"), "utf8"), licences.trim())
   })
 
   it("joins the SMTP connection of nodemailer, which is loaded with the first letter", () => {
@@ -224,7 +225,7 @@ describe("npm run build", () => {
 
   it("fails in one sentence, and leaves what was joined before", () => {
     const before = readdirSync(join(root, "apps/server"), { recursive: true }).sort()
-    writeFileSync(join(root, "packages/storage-sql/src/sqlite/worker.ts"), 'import "./not-there.ts"\n')
+    writeFileSync(join(root, "packages/storage-sql/src/sqlite/sqlite-worker.ts"), 'import "./not-there.ts"\n')
     const failed = build()
     assert.notStrictEqual(failed.status, 0)
     assert.match(failed.stderr, /^build: .+not-there.+\n$/)

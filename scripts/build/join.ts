@@ -1,5 +1,5 @@
-/** Joins a program's modules, ours and others', into a few plain JavaScript files. Decision 0014. */
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+/** Joins a program's modules, ours and those of packages, into a few plain JavaScript files. Decision 0014. */
+import { appendFileSync, chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { basename, dirname, join, sep } from "node:path"
 import { type Plugin, rolldown } from "rolldown"
 import { licencesOf, packageFolder } from "./licences.ts"
@@ -15,12 +15,15 @@ import type { Program } from "./programs.ts"
  * - Fails: rejects when a module is missing, when a file that is started or read by name would not be found, and when a
  *   package brings no licence.
  */
-export const joinProgram = async ({ copies, entries }: Program, folder: string, root: string): Promise<void> => {
+export const joinProgram = async (program: Program, folder: string, root: string): Promise<void> => {
+  const { copies, entries, single } = program
   const modules: Array<string> = []
   const bundle = await rolldown({
     cwd: root,
     input: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, join(root, path)])),
     platform: "node",
+    moduleTypes: { ".txt": "text" },
+    ...(single === undefined ? {} : { transform: { target: `node${single.node}` } }),
     plugins: [checked(modules, new Set([...Object.keys(entries).map((name) => `${name}.js`), ...Object.keys(copies)]))],
     onLog: (level, log) => {
       if (level === "warn") throw new Error(log.message)
@@ -30,9 +33,10 @@ export const joinProgram = async ({ copies, entries }: Program, folder: string, 
     await bundle.write({
       dir: folder,
       format: "esm",
-      sourcemap: true,
+      sourcemap: single === undefined,
       minify: false,
-      entryFileNames: "[name].js",
+      ...(single === undefined ? {} : { codeSplitting: false, banner: "#!/usr/bin/env node" }),
+      entryFileNames: single === undefined ? "[name].js" : "[name].mjs",
       chunkFileNames: "[name]-[hash].js",
       comments: { legal: true }
     })
@@ -43,8 +47,18 @@ export const joinProgram = async ({ copies, entries }: Program, folder: string, 
     mkdirSync(dirname(join(folder, name)), { recursive: true })
     cpSync(join(root, path), join(folder, name))
   }
-  // Node is to read the files as modules wherever the folder is.
-  writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n')
+  if (single === undefined) {
+    // Node is to read the files as modules wherever the folder is.
+    writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n')
+  } else {
+    // The file travels alone, so the licences of what is in it travel inside.
+    const licences = `\n/*\n${licencesOf(modules).replaceAll("*/", "* /")}*/\n`
+    for (const name of Object.keys(entries)) {
+      const file = join(folder, `${name}.mjs`)
+      appendFileSync(file, licences)
+      chmodSync(file, 0o755)
+    }
+  }
   writeFileSync(join(folder, "LICENSES.txt"), licencesOf(modules))
   cpSync(join(root, "LICENSE"), join(folder, "LICENSE"))
 }
@@ -89,4 +103,7 @@ export const namesBeside = (text: string): ReadonlyArray<string> =>
   text
     .split("\n")
     .filter((line) => line.includes("import.meta.url"))
-    .flatMap((line) => [...line.matchAll(/"\.\/([\w./-]+)\.(ts|js)"/g)].map((match) => `${match[1]}.js`))
+    .flatMap((line) => [
+      ...[...line.matchAll(/"\.\/([\w./-]+)\.(ts|js)"/g)].map((match) => `${match[1]}.js`),
+      ...[...line.matchAll(/threadModule\("([\w-]+)", /g)].map((match) => `${match[1]}.js`)
+    ])

@@ -8,12 +8,13 @@ export interface Program {
   /** The app's folder; what is made goes to `dist` in it. */
   readonly app: string
   /**
-   * Files that are started by name, `main` among them. A thread keeps its name: its starter searches for it beside
-   * itself.
+   * Files that are started by name. A thread keeps its name: its starter searches for it beside itself.
    */
-  readonly entries: { readonly main: string; readonly [name: string]: string }
+  readonly entries: { readonly [name: string]: string }
   /** Files that are read at run time, and their place beside the program. */
   readonly copies: { readonly [name: string]: string }
+  /** One executable file without anything beside it, for this Node and newer ones. */
+  readonly single?: { readonly node: string }
 }
 
 /** Each joined on its own: the verifier shares nothing with the server, not even a file. */
@@ -22,7 +23,7 @@ export const programs: ReadonlyArray<Program> = [
     app: "apps/server",
     entries: {
       main: "apps/server/src/main.ts",
-      worker: "packages/storage-sql/src/sqlite/worker.ts",
+      "sqlite-worker": "packages/storage-sql/src/sqlite/sqlite-worker.ts",
       "vacuum-worker": "packages/storage-sql/src/copy/vacuum-worker.ts",
       "examiner-worker": "packages/node/src/examiner/examiner-worker.ts"
     },
@@ -37,7 +38,8 @@ export const programs: ReadonlyArray<Program> = [
   },
   {
     app: "apps/verify",
-    entries: { main: "apps/verify/src/main.ts" },
-    copies: { "help.txt": "apps/verify/src/help.txt" }
+    entries: { "flyball-verify": "apps/verify/src/single-file.ts" },
+    copies: {},
+    single: { node: "20.19" }
   }
 ]

@@ -26,8 +26,8 @@ start().catch((cause) => {
 
 async function start() {
   if (args.includes("--version")) answer(`flyball-verify ${JSON.parse(read("package.json")).version}\n`)
-  else if (args.includes("--help") || args.includes("-h")) answer(read(hasSources ? "src/help.txt" : "dist/help.txt"))
-  else await import(pathToFileURL(join(app, hasSources ? "src/main.ts" : "dist/main.js")).href)
+  else if (hasSources && (args.includes("--help") || args.includes("-h"))) answer(read("src/help.txt"))
+  else await import(pathToFileURL(join(app, hasSources ? "src/main.ts" : "dist/flyball-verify.mjs")).href)
 }
 
 function answer(text) {

@@ -5,17 +5,16 @@
  * Whatever goes wrong in here is status 4: 1 must only ever mean tampering.
  */
 import { writeSync } from "node:fs"
-import { enableCompileCache } from "node:module"
 import { fileURLToPath } from "node:url"
 import { setFlagsFromString } from "node:v8"
 import { printableLines } from "./printable.ts"
 
 const main = async (args: ReadonlyArray<string>): Promise<number> => {
-  // Beside the program, never in a shared temporary folder: what is loaded from there is run.
-  const cache = fileURLToPath(
-    new URL(import.meta.url.endsWith(".ts") ? "../../../node_modules/.cache/flyball-verify" : ".cache", import.meta.url)
-  )
-  enableCompileCache(cache)
+  // Only in a checkout: a release is one file, and nothing may appear beside it in an auditor's folder.
+  if (import.meta.url.endsWith(".ts")) {
+    const { enableCompileCache } = await import("node:module")
+    enableCompileCache(fileURLToPath(new URL("../../../node_modules/.cache/flyball-verify", import.meta.url)))
+  }
   // What a check makes dies at once, so the heap's youngest part need not grow from 2 MB to 64.
   setFlagsFromString("--semi-space-growth-factor=1")
   const { run } = await import("./run.ts")

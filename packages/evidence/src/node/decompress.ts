@@ -1,10 +1,10 @@
 /** The content of a pack file, whatever it is compressed with. Spec: format 1 sections 5 and 6. */
 import type { Transform } from "node:stream"
-import { createInflateRaw, createZstdDecompress } from "node:zlib"
+import zlib, { createInflateRaw } from "node:zlib"
 import { releaseBytes } from "../bytes.ts"
 import { Unreadable } from "../verify/findings.ts"
 import { GZIP_TRAILER_BYTES, gzipBodyStart, GzipContent } from "./gzip-member.ts"
-import type { ByteSource } from "./pack-source.ts"
+import { type ByteSource, PackFileUnusable } from "./pack-source.ts"
 import { zstdFrameEnd } from "./zstd-frame.ts"
 
 /** Content may grow to this, however small its file. */
@@ -53,7 +53,13 @@ async function* unzstd(source: ByteSource): AsyncGenerator<Uint8Array> {
   const end = await zstdFrameEnd(source)
   if (end === null) throw damaged("zstd")
   if (end !== source.size) throw followed("zstd", source.size - end)
-  yield* through(source.chunks(0), createZstdDecompress(OUTPUT), "zstd")
+  // Node 20 has no zstd. A named import would end the process with status 1, which means tampering.
+  if (zlib.createZstdDecompress === undefined)
+    throw new PackFileUnusable(
+      `This is Node ${process.versions.node}, which cannot read zstd (22.15 and newer can). Decompress the file first ` +
+        "(zstd -d PACK.evp.zst), or verify with a newer Node."
+    )
+  yield* through(source.chunks(0), zlib.createZstdDecompress(OUTPUT), "zstd")
 }
 
 /** The output of a decoder. A chunk is valid until the next one is requested. */

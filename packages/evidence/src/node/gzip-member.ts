@@ -1,5 +1,5 @@
 /** The frame of a gzip member around its deflate stream. Spec: RFC 1952. */
-import { crc32 } from "node:zlib"
+import zlib from "node:zlib"
 import type { ByteSource } from "./pack-source.ts"
 
 /** Bytes after the deflate stream: checksum and length of the content. */
@@ -28,7 +28,7 @@ export class GzipContent {
   #length = 0
 
   update(chunk: Uint8Array): void {
-    this.#checksum = crc32(chunk, this.#checksum)
+    this.#checksum = zlib.crc32(chunk, this.#checksum)
     this.#length += chunk.length
   }
 

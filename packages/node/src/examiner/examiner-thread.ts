@@ -1,4 +1,5 @@
 /** The host's end of the thread that answers questions about envelopes. */
+import { existsSync } from "node:fs"
 import { getCompileCacheDir } from "node:module"
 import { dirname } from "node:path"
 import { Worker } from "node:worker_threads"
@@ -12,11 +13,14 @@ import {
 } from "@flyball/core/examination"
 import type { Requested, Replied } from "./examiner-protocol.ts"
 
-/** Whether this source runs as it stands or was built: the thread's file is beside it. */
-const workerUrl = new URL(
-  import.meta.url.endsWith(".ts") ? "./examiner-worker.ts" : "./examiner-worker.js",
-  import.meta.url
-).href
+/** The thread's module: beside this one, or the installed package's when a bundler moved this one. */
+const threadModule = (): string => {
+  const beside = new URL(
+    import.meta.url.endsWith(".ts") ? "./examiner-worker.ts" : "./examiner-worker.js",
+    import.meta.url
+  )
+  return existsSync(beside) ? beside.href : import.meta.resolve("@flyball/node/examiner-worker")
+}
 
 /**
  * What a thread runs first: it does not inherit the compile cache, and stripping types anew takes most of its start.
@@ -127,7 +131,7 @@ export class ExaminerThread {
       execArgv: [],
       name: "flyball-examiner",
       resourceLimits: { maxOldGenerationSizeMb: this.#heapMb },
-      workerData: { url: workerUrl, cache: cache === undefined ? null : dirname(cache) }
+      workerData: { url: threadModule(), cache: cache === undefined ? null : dirname(cache) }
     })
     worker.on("message", (replied: Replied) => this.#answered(worker, replied))
     worker.on("error", (error: Error) => this.#died(worker, error.message))

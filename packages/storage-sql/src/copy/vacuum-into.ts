@@ -5,13 +5,8 @@ import { Effect } from "effect"
 import type { Fault } from "../sqlite/answers.ts"
 import { errorOf } from "../sqlite/threads.ts"
 import { failOrDie } from "../sqlite/try-sqlite.ts"
+import { threadModule } from "../thread-module.ts"
 import type { VacuumTask } from "./vacuum-worker.ts"
-
-/** Whether this source runs as it stands or was built: the worker is the file beside it. */
-const workerUrl = new URL(
-  import.meta.url.endsWith(".ts") ? "./vacuum-worker.ts" : "./vacuum-worker.js",
-  import.meta.url
-)
 
 /**
  * Copies the store in `file`, as it is at one moment, into the new file `to`. It cannot be interrupted: it ends when
@@ -23,7 +18,7 @@ export const vacuumInto = (file: string, to: string): Effect.Effect<void, Storag
   Effect.uninterruptible(
     Effect.callback<void, StorageOpenFault>((resume) => {
       const task: VacuumTask = { file, to }
-      const worker = new Worker(workerUrl, {
+      const worker = new Worker(new URL(threadModule("vacuum-worker", import.meta.url)), {
         workerData: task,
         execArgv: ["--disable-warning=ExperimentalWarning"],
         name: "flyball-storage-copy"

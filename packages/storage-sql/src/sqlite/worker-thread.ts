@@ -8,13 +8,11 @@ import { inMemory } from "./layout.ts"
 import { inlineWorker, type StorageWorker, type WorkerEvents } from "./inline-worker.ts"
 import type { AnswerTo, OpenRequest, Posted, Reply, WorkerRequest } from "./protocol.ts"
 import { isWrite } from "./protocol.ts"
+import { threadModule } from "../thread-module.ts"
 import { threadBootstrap } from "./thread-bootstrap.ts"
 
 /** What a request came to. */
 export type Outcome<A> = { readonly ok: true; readonly value: A } | { readonly ok: false; readonly fault: Fault }
-
-/** Whether this source runs as it stands or was built: the worker is the file beside it. */
-const workerUrl = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url).href
 
 const unavailable = (reason: string, wrote: "no" | "unknown"): Fault => ({ _tag: "Unavailable", reason, wrote })
 
@@ -195,7 +193,10 @@ const threadWorker =
       eval: true,
       execArgv: ["--disable-warning=ExperimentalWarning"],
       name: `flyball-storage-${role}`,
-      workerData: { url: workerUrl, cache: cache === undefined ? null : dirname(cache) }
+      workerData: {
+        url: threadModule("sqlite-worker", import.meta.url),
+        cache: cache === undefined ? null : dirname(cache)
+      }
     })
     worker.unref()
     worker.on("message", answered)

@@ -30,7 +30,7 @@ describe("the storage worker", () => {
         else if (!/^(node:|@noble\/)/.test(specifier)) foreign.add(specifier)
       }
     }
-    visit(new URL("./worker.ts", import.meta.url))
+    visit(new URL("./sqlite-worker.ts", import.meta.url))
     assert.deepEqual([...foreign], [])
     assert.isAtLeast(seen.size, 10)
     assert.isAtMost(seen.size, 140)

@@ -1,0 +1,42 @@
+/** What is published to the npm registry: the libraries as modules with types, the two commands as joined programs. */
+
+/** A library: every module that its exports or its threads reach. */
+export interface Library {
+  readonly folder: string
+  /** Files that a thread starts by name; no export reaches them. */
+  readonly threads: ReadonlyArray<string>
+  /** Folders and files that are published beside `dist`, from the root of the repository. */
+  readonly extras: { readonly [name: string]: string }
+  /** Files that a module reads at run time, relative to the package's `src`. */
+  readonly assets: ReadonlyArray<string>
+}
+
+/** A command: the program that `npm run build` joins, which needs no other package. */
+export interface CommandPackage {
+  readonly folder: string
+}
+
+const library = (folder: string, rest: Partial<Library> = {}): Library => ({
+  folder,
+  threads: [],
+  extras: {},
+  assets: [],
+  ...rest
+})
+
+/** In the order in which they depend on each other. */
+export const libraries: ReadonlyArray<Library> = [
+  library("packages/evidence", { extras: { vectors: "fixtures/vectors" } }),
+  library("packages/envelope"),
+  library("packages/contract"),
+  library("packages/rules"),
+  library("packages/core"),
+  library("packages/storage-sql", {
+    threads: ["src/sqlite/sqlite-worker.ts", "src/copy/vacuum-worker.ts"],
+    assets: ["postgres/migrations/*.sql"]
+  }),
+  library("packages/node", { threads: ["src/examiner/examiner-worker.ts"] }),
+  library("packages/testkit", { threads: ["src/postgres/keeper.ts"] })
+]
+
+export const commandPackages: ReadonlyArray<CommandPackage> = [{ folder: "apps/server" }, { folder: "apps/verify" }]

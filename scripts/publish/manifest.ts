@@ -1,0 +1,72 @@
+/** The `package.json` of a published package, derived from the one in the workspace. */
+
+/** What the workspace's manifests hold. */
+export interface WorkspaceManifest {
+  readonly name: string
+  readonly version: string
+  readonly description: string
+  readonly license: string
+  readonly exports: { readonly [subpath: string]: string }
+  readonly dependencies?: { readonly [name: string]: string }
+  readonly peerDependencies?: { readonly [name: string]: string }
+  readonly peerDependenciesMeta?: { readonly [name: string]: { readonly optional: boolean } }
+  readonly bin?: { readonly [command: string]: string }
+}
+
+/** A manifest as npm reads it. */
+export type PublishedManifest = { readonly [member: string]: unknown }
+
+/** Libraries run in any Node that reads what TypeScript emits; storage wants `node:sqlite` without a flag. */
+export const LIBRARY_ENGINES = { node: ">=22.19" }
+/** The joined verifier runs in an auditor's Node, which may be old. */
+export const VERIFIER_ENGINES = { node: ">=20.19" }
+
+/** The manifest of a library: exports lead to `dist`, dependencies stay exact. */
+export const libraryManifest = (workspace: WorkspaceManifest, extras: ReadonlyArray<string>): PublishedManifest => ({
+  ...common(workspace),
+  engines: LIBRARY_ENGINES,
+  sideEffects: false,
+  exports: {
+    ...Object.fromEntries(
+      Object.entries(workspace.exports).map(([subpath, file]) => [
+        subpath,
+        { types: emitted(file, ".d.ts"), default: emitted(file, ".js") }
+      ])
+    ),
+    "./package.json": "./package.json"
+  },
+  files: ["dist", "src", ...extras, "CHANGELOG.md"],
+  ...dependenciesOf(workspace)
+})
+
+/** The manifest of a command: a joined program, which has no dependency left. */
+export const commandManifest = (
+  workspace: WorkspaceManifest,
+  bin: { readonly [command: string]: string },
+  engines: { readonly node: string }
+): PublishedManifest => ({
+  ...common(workspace),
+  engines,
+  bin,
+  files: ["bin", "dist", "CHANGELOG.md"]
+})
+
+const common = ({ description, license, name, version }: WorkspaceManifest) => ({
+  name,
+  version,
+  description,
+  license,
+  type: "module",
+  // `npm publish` attests where a package was built when its registry and its builder can.
+  publishConfig: { access: "public", provenance: true }
+})
+
+const dependenciesOf = ({ dependencies, peerDependencies, peerDependenciesMeta }: WorkspaceManifest) => ({
+  ...(dependencies === undefined ? {} : { dependencies }),
+  ...(peerDependencies === undefined ? {} : { peerDependencies }),
+  ...(peerDependenciesMeta === undefined ? {} : { peerDependenciesMeta })
+})
+
+/** Where TypeScript puts what it makes of a source. */
+export const emitted = (file: string, extension: ".d.ts" | ".js"): string =>
+  file.replace(/^\.\/src\//, "./dist/").replace(/\.ts$/, extension)

@@ -1,0 +1,265 @@
+/**
+ * `npm run test:packages`: packs every published package, installs the tarballs into empty projects outside the
+ * workspace, and uses them as a stranger would. Uses the package registry. Prints a line for each trial; the exit
+ * status is 0 when all hold.
+ */
+import { spawnSync } from "node:child_process"
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { zstdCompressSync } from "node:zlib"
+import { libraries } from "./list.ts"
+import { packPackages, type Tarball } from "./pack.ts"
+import { stagePackages } from "./stage.ts"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const here = fileURLToPath(new URL(".", import.meta.url))
+const work = mkdtempSync(join(tmpdir(), "flyball-packages-"))
+process.once("exit", () => rmSync(work, { recursive: true, force: true }))
+
+/** What an embedding host installs, and the most that it may bring. Stated in the README of the core package. */
+const EMBEDDING = ["@flyball/core", "@flyball/storage-sql", "@flyball/node"]
+const MOST_MEBIBYTES = 72
+const MOST_PACKAGES = 20
+
+let passed = 0
+let failed = 0
+
+/** Runs one trial. The text that it throws is printed below its name. */
+const trial = (name: string, body: () => string | void): void => {
+  const startedAt = performance.now()
+  try {
+    const detail = body()
+    passed++
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+    console.log(`ok   ${name}${detail === undefined ? "" : `: ${detail}`} (${seconds} s)`)
+  } catch (cause) {
+    failed++
+    console.log(`FAIL ${name}\n${cause instanceof Error ? cause.message : String(cause)}`)
+  }
+}
+
+const run = (
+  program: string,
+  args: ReadonlyArray<string>,
+  cwd: string,
+  expected: number | ReadonlyArray<number> = 0
+): string => {
+  const { error, status, stderr, stdout } = spawnSync(program, args, {
+    cwd,
+    encoding: "utf8",
+    env: { ...process.env, npm_config_update_notifier: "false" },
+    maxBuffer: 64 * 1024 * 1024
+  })
+  if (error !== undefined) throw error
+  if (![expected].flat().includes(status ?? -1))
+    throw new Error(`${program} ${args.join(" ")} ended with ${status}.\n${stdout}\n${stderr}`)
+  return stdout
+}
+
+const npmInstall = (folder: string, ...args: ReadonlyArray<string>): string =>
+  run("npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts", ...args], folder)
+
+/** An empty project that depends on tarballs. The overrides keep npm from asking the registry for our packages. */
+const project = (name: string, tarballs: ReadonlyArray<Tarball>, direct: ReadonlyArray<string>): string => {
+  const folder = join(work, name)
+  mkdirSync(folder)
+  const byName = new Map(tarballs.map((tarball) => [tarball.name, `file:${tarball.file}`]))
+  const pick = (names: ReadonlyArray<string>) => Object.fromEntries(names.map((each) => [each, byName.get(each)]))
+  const others = [...byName.keys()].filter((each) => !direct.includes(each))
+  writeFileSync(
+    join(folder, "package.json"),
+    JSON.stringify(
+      { name, private: true, type: "module", dependencies: pick(direct), overrides: pick(others) },
+      null,
+      2
+    )
+  )
+  // pnpm 12 reads its overrides from here.
+  const overrides = [...byName].map(([each, file]) => `  "${each}": "${file}"`).join("\n")
+  writeFileSync(join(folder, "pnpm-workspace.yaml"), `overrides:\n${overrides}\n`)
+  return folder
+}
+
+const tools = join(work, "tools")
+cpSync(join(here, "tools"), tools, { recursive: true })
+run("npm", ["ci", "--no-audit", "--no-fund"], tools)
+const tool = (name: string): string => join(tools, "node_modules", ".bin", name)
+const node = (version: "20" | "22"): string => join(tools, "node_modules", `node-${version}`, "bin", "node")
+const compiler = (version: "5" | "7"): string => join(tools, "node_modules", `typescript-${version}`, "bin", "tsc")
+
+// In the repository, so that the compiler finds its types.
+const staged = join(root, "dist", "packages")
+await stagePackages(root, staged)
+const tarballs = packPackages(staged, join(work, "tarballs"))
+const names = tarballs.map(({ name }) => name)
+const libraryNames = libraries.map(({ folder }) => `@flyball/${folder.replace("packages/", "")}`)
+
+for (const { file, name } of tarballs) {
+  trial(`publint ${name}`, () => void run(tool("publint"), ["run", file, "--strict"], work))
+  // Node's ESM is what the packages promise; CommonJS hosts use require(esm), which Node 22 and newer have.
+  if (libraryNames.includes(name))
+    trial(`arethetypeswrong ${name}`, () => void run(tool("attw"), [file, "--profile", "esm-only"], work))
+}
+
+const embedding = project("embedding", tarballs, EMBEDDING)
+trial("npm installs what an embedding host needs", () => {
+  npmInstall(embedding)
+  const installed = globSync("node_modules/{*,@*/*}/package.json", { cwd: embedding })
+  const bytes = globSync("node_modules/**/*", { cwd: embedding })
+    .map((path) => statSync(join(embedding, path)))
+    .reduce((sum, found) => sum + (found.isFile() ? found.size : 0), 0)
+  const mebibytes = Math.ceil(bytes / 1024 / 1024)
+  if (mebibytes > MOST_MEBIBYTES || installed.length > MOST_PACKAGES)
+    throw new Error(`${mebibytes} MiB in ${installed.length} packages; at most ${MOST_MEBIBYTES} in ${MOST_PACKAGES}.`)
+  return `${mebibytes} MiB, ${installed.length} packages`
+})
+
+/** The programs that the READMEs show, as a stranger copies them. */
+const programs = (readme: string): ReadonlyArray<string> =>
+  [...readFileSync(join(root, readme), "utf8").matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, text]) => text!)
+
+const [embed] = programs("README.md")
+const sealed = /durable and sealed as record \d+/
+trial("runs the README's program", () => {
+  if (embed === undefined) throw new Error("No page has a program to run.")
+  writeFileSync(join(embedding, "embed.ts"), embed)
+  if (!sealed.test(run(process.execPath, ["embed.ts"], embedding))) throw new Error("It printed something else.")
+})
+
+const everything = project("everything", tarballs, libraryNames)
+trial("npm installs every library", () => {
+  npmInstall(everything)
+  npmInstall(everything, "--no-save", "@types/node@24.19.2")
+})
+const entries = libraryNames.flatMap((name) => {
+  const manifest = JSON.parse(readFileSync(join(everything, "node_modules", name, "package.json"), "utf8")) as {
+    exports: Record<string, unknown>
+  }
+  return (
+    Object.keys(manifest.exports)
+      // Threads start the workers; no program imports them.
+      .filter((subpath) => subpath !== "./package.json" && !subpath.endsWith("-worker"))
+      .map((subpath) => name + subpath.slice(1))
+  )
+})
+writeFileSync(
+  join(everything, "all.ts"),
+  `${entries.map((entry, i) => `import * as e${i} from "${entry}"`).join("\n")}\n` +
+    `console.log([${entries.map((_, i) => `Object.keys(e${i}).length > 0`).join(", ")}].every(Boolean))\n`
+)
+writeFileSync(join(everything, "program.ts"), embed ?? "")
+for (const version of ["5", "7"] as const) {
+  trial(`TypeScript ${version} accepts every declaration (skipLibCheck off)`, () => {
+    const config = {
+      compilerOptions: {
+        module: "nodenext",
+        target: "es2024",
+        lib: ["esnext", "dom"],
+        types: ["node"],
+        strict: true,
+        skipLibCheck: false,
+        noEmit: true,
+        exactOptionalPropertyTypes: true
+      },
+      files: ["all.ts", "program.ts"]
+    }
+    writeFileSync(join(everything, "tsconfig.json"), JSON.stringify(config))
+    run(process.execPath, [compiler(version), "-p", "."], everything)
+  })
+}
+trial("every entry loads", () => {
+  cpSync(join(everything, "all.ts"), join(everything, "all.mjs"))
+  if (run(process.execPath, ["all.mjs"], everything).trim() !== "true") throw new Error("An entry exports nothing.")
+})
+
+trial("pnpm installs the same and runs it", () => {
+  const folder = project("pnpm", tarballs, EMBEDDING)
+  run(tool("pnpm"), ["install", "--ignore-scripts", "--store-dir", join(work, "pnpm-store")], folder)
+  writeFileSync(join(folder, "embed.ts"), embed ?? "")
+  if (!sealed.test(run(process.execPath, ["embed.ts"], folder))) throw new Error("It printed something else.")
+})
+
+for (const [bundler, flags] of [
+  ["esbuild", ["--bundle", "--platform=node", "--format=esm", "--target=node22", "--outdir=bundle-esbuild"]],
+  ["rolldown", ["--platform=node", "--format=esm", "--transform.target=node22", "--dir=bundle-rolldown"]]
+] as const) {
+  trial(`a host bundled with ${bundler} finds its storage thread, under Node 24 and 22`, () => {
+    run(tool(bundler), ["embed.ts", ...flags], embedding)
+    for (const program of [process.execPath, node("22")])
+      if (!sealed.test(run(program, [`bundle-${bundler}/embed.js`], embedding)))
+        throw new Error("It printed something else.")
+  })
+}
+
+trial("the install line of docs/embed.md needs no registry entry of ours", () => {
+  const folder = project("direct", tarballs, [])
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "direct", private: true, type: "module" }))
+  const [, listed] = /^npm install .*flyball-\{([\w,-]+)\}\.tgz$/m.exec(
+    readFileSync(join(root, "docs/embed.md"), "utf8")
+  )!
+  npmInstall(folder, ...listed!.split(",").map((short) => join(work, "tarballs", `flyball-${short}.tgz`)))
+  cpSync(join(embedding, "embed.ts"), join(folder, "embed.ts"))
+  if (!sealed.test(run(process.execPath, ["embed.ts"], folder))) throw new Error("It printed something else.")
+})
+
+const commands = project("commands", tarballs, ["@flyball/server", "@flyball/verify"])
+trial("the commands install without any dependency", () => {
+  npmInstall(commands)
+  const installed = globSync("node_modules/{*,@*/*}/package.json", { cwd: commands })
+  if (installed.length !== 2) throw new Error(installed.join(", "))
+})
+const pack = join(root, "fixtures/vectors/flyball-format/valid-full-12.evp.gz")
+trial("npx flyball-verify reads a pack", () => {
+  const out = run("npx", ["--no", "flyball-verify", pack], commands, 2)
+  if (!out.includes("Integrity       ok.")) throw new Error(out)
+})
+trial("flyball prints its version and settings", () => {
+  const command = join(commands, "node_modules/.bin/flyball")
+  const out = run(process.execPath, [command, "--version"], commands)
+  if (!/^\d+\.\d+\.\d+\n$/.test(out)) throw new Error(out)
+  run(process.execPath, [command, "config"], commands)
+  run(node("20"), [command, "--version"], commands, 1)
+})
+
+const single = join(staged, "verify", "dist", "flyball-verify.mjs")
+const zstd = join(work, "pack.evp.zst")
+writeFileSync(zstd, zstdCompressSync(readFileSync(join(root, "fixtures/vectors/flyball-format/valid-full-5.evp"))))
+const alone = join(work, "alone")
+mkdirSync(alone)
+cpSync(single, join(alone, "flyball-verify.mjs"))
+for (const [version, program] of [
+  ["20.19", node("20")],
+  ["22.19", node("22")],
+  ["24", process.execPath]
+] as const) {
+  trial(`the verifier as one file, Node ${version}`, () => {
+    const verify = (file: string, expected: number, ...args: ReadonlyArray<string>) =>
+      run(program, ["flyball-verify.mjs", file, ...args], alone, expected)
+    const vectors = join(root, "fixtures/vectors/flyball-format")
+    verify(join(vectors, "valid-full-12.evp.gz"), 2)
+    verify(join(vectors, "valid-sparse-12-3.evp"), 2)
+    verify(join(vectors, "invalid-record-changed.evp"), 1)
+    verify(join(vectors, "invalid-cut.evp"), 3)
+    verify(zstd, version === "20.19" ? 4 : 2)
+    verify("none.evp", 4)
+    if (!verify("--help", 0).startsWith("flyball-verify checks")) throw new Error("--help printed something else.")
+    const made = globSync("*", { cwd: alone })
+    if (made.length !== 1) throw new Error(`It left ${made.join(", ")} beside itself.`)
+  })
+}
+
+if (!existsSync(single)) failed++
+console.log(`packages of ${names.length} names: ${passed} trials passed, ${failed} failed`)
+process.exit(failed === 0 ? 0 : 1)
