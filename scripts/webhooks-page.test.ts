@@ -1,5 +1,5 @@
 /**
- * The page for receivers of webhooks: its table is the catalogue, and its code believes what this server sends and
+ * The page for receivers of webhooks: its example is one of the catalogue, and its code believes what this server sends and
  * nothing else.
  */
 import { readFileSync } from "node:fs"
@@ -11,22 +11,7 @@ import { signatureHeaders } from "../packages/rules/src/webhooks/signature.ts"
 
 const page = readFileSync(new URL("../docs/webhooks.md", import.meta.url), "utf8")
 
-const table = [
-  "| type | when | `data` |",
-  "|---|---|---|",
-  ...eventTypes.map(
-    (type) =>
-      `| \`${type}\` | ${webhookEvents[type].about} | ${Object.keys(webhookEvents[type].data.fields)
-        .map((name) => `\`${name}\``)
-        .join(", ")} |`
-  )
-].join("\n")
-
 describe("docs/webhooks.md", () => {
-  it("has the catalogue as it is", () => {
-    assert.strictEqual(/<!-- events -->\n\n([^]*?)\n\n<!-- end of events -->/.exec(page)?.[1], table)
-  })
-
   it("shows an envelope whose types and members there are", () => {
     const shown = JSON.parse(/```json\n([^]*?)```/.exec(page)![1]!) as {
       readonly type: keyof typeof webhookEvents

@@ -7,6 +7,7 @@ import { spawnSync } from "node:child_process"
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { dirname, join, posix } from "node:path"
 import { fileURLToPath } from "node:url"
+import { outdatedPages } from "../docs-tables/tables.ts"
 import { checkFloors, closureOf, folderCycles, packagesWithoutCycles } from "./floors.ts"
 import { checkWords } from "./words.ts"
 
@@ -85,6 +86,11 @@ const pages = globSync(["**/*.md"], { cwd: root, exclude: ["**/node_modules/**",
   .sort()
   .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }))
 report("plain words (scripts/check/words.ts)", checkWords([...sources, ...pages]))
+
+report(
+  "tables of pages (npm run tables)",
+  outdatedPages((page) => readFileSync(join(root, page), "utf8"))
+)
 
 const entry = "apps/verify/src/main.ts"
 const closure = closureOf(new Map(sources.map((file) => [file.path, file.text])), entry, workspaceEntries())

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs"
 import { Result } from "effect"
 import { assert, describe, it } from "vitest"
 import { endpoints, internalError, type Param, problemOf, problems, refusalsOf } from "./http/index.ts"
@@ -142,17 +141,6 @@ describe("the endpoint table", () => {
       const isKeyRefused = !endpoint.access.ingestKey || endpoint.id === "agents.attach_identity"
       assert.strictEqual(tags.includes("KeyNotAllowed"), isKeyRefused, endpoint.id)
     }
-  })
-
-  it("stands in the README, row by row", () => {
-    const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8")
-    const rows = readme.split("\n").filter((line) => /^\| (GET|POST|PATCH|PUT|DELETE) /.test(line))
-    assert.deepStrictEqual(
-      rows,
-      endpoints.map(
-        ({ access, method, path, success }) => `| ${method} \`${path}\` | ${access.name} | ${success.status} |`
-      )
-    )
   })
 
   it("creates with 201 and reads with 200", () => {

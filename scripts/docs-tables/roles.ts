@@ -2,9 +2,6 @@
 import { roles as strongestFirst } from "@flyball/contract"
 import { type AnyEndpoint, endpoints, unitsFor } from "@flyball/contract/http"
 
-/** Lines between which the page has the table. */
-export const MARKS = { start: "<!-- roles -->", end: "<!-- end of roles -->" } as const
-
 /** Weakest first, as api.md has them. */
 const roles = strongestFirst.toReversed()
 
@@ -43,7 +40,7 @@ const rowOf = (endpoint: AnyEndpoint): string => {
 
 const sectionOf = (group: string): string => {
   const heading = headings[group]
-  if (heading === undefined) throw new Error(`The group ${group} has no heading in scripts/roles-table.ts`)
+  if (heading === undefined) throw new Error(`The group ${group} has no heading in scripts/docs-tables/roles.ts`)
   const rows = endpoints.filter((endpoint) => groupOf(endpoint) === group && !endpoint.access.anonymous).map(rowOf)
   return [
     `### ${heading}`,
@@ -56,11 +53,3 @@ const sectionOf = (group: string): string => {
 
 /** All tables, group by group in the order of the contract. */
 export const rolesTable = (): string => [...new Set(endpoints.map(groupOf))].map(sectionOf).join("\n\n")
-
-/** A page with the tables between its marks; null when the marks are not there once each, in order. */
-export const withRoles = (page: string): string | null => {
-  const [before, rest, ...moreStarts] = page.split(MARKS.start)
-  const [, after, ...moreEnds] = rest?.split(MARKS.end) ?? []
-  if (after === undefined || moreStarts.length > 0 || moreEnds.length > 0) return null
-  return `${before}${MARKS.start}\n\n${rolesTable()}\n\n${MARKS.end}${after}`
-}
