@@ -45,29 +45,28 @@ const cases: ReadonlyArray<unknown> = [
 ]
 
 describe("decodeWitness", () => {
-  it("finds what is wrong with a batch fifty decisions at a time, and takes a good one at once", () => {
+  it("decodes a batch fifty decisions at a time", () => {
     const slices = (decision: object): number => {
       const work = decodeWitnessInSlices({ decisions: Array.from({ length: 1_000 }, () => decision) })
       let count = 1
       while (work.next().done !== true) count++
       return count
     }
-    assert.strictEqual(slices({}), 21)
-    assert.strictEqual(slices({ client_ref: "r", action: "a" }), 1)
+    assert.strictEqual(slices({}), 20)
+    assert.strictEqual(slices({ client_ref: "r", action: "a" }), 20)
   })
 
   const one = decode(DecisionIn)
   const many = decode(DecisionBatchIn)
 
-  it("says of one decision what the shape says", () => {
+  it("decodes one decision as its shape does", () => {
     for (const value of cases) {
-      const quick = decodeWitness(value)
-      const slow = Result.map(one(value, "body"), (decision) => [decision])
-      assert.deepEqual(quick, slow, JSON.stringify(value))
+      const expected = Result.map(one(value, "body"), (decision) => [decision])
+      assert.deepEqual(decodeWitness(value), expected, JSON.stringify(value))
     }
   })
 
-  it("says of a batch what the shape says", () => {
+  it("decodes a batch as its shape does", () => {
     for (const value of [
       { decisions: cases },
       { decisions: [minimal, whole] },

@@ -8,7 +8,6 @@ import {
   defaulted,
   identifier,
   instant,
-  instantText,
   integer,
   integerParam,
   leftOut,
@@ -17,8 +16,6 @@ import {
   optional
 } from "./fields.ts"
 import { DEFAULT_PAGE, MAX_BATCH, MAX_PAGE } from "./limits.ts"
-import { quickDecision, quickDecisions } from "./quick-decision.ts"
-import { parseRfc3339 } from "./rfc3339.ts"
 import { becomesRecord, computed, inBody, placesOf, showsRecords, wholePart } from "./place.ts"
 
 /** What kind of act a decision is. */
@@ -56,8 +53,10 @@ export const UsageOut = Schema.Struct({
 })
 export type UsageOut = typeof UsageOut.Type
 
-/** Members of a decision that come out as they went in. */
-const plainMembers = {
+/**
+ * One decision. `args`, `result` and `labels` are any JSON and become parts. Only there absent and null differ.
+ */
+export const DecisionIn = Schema.Struct({
   /**
    * Your own name for this decision, unique per agent: the same content again is a duplicate, other content is refused.
    * Best if it ascends in time.
@@ -77,15 +76,7 @@ const plainMembers = {
   writer_seq: inBody(optional(integer())),
   args: wholePart("args", Schema.optionalKey(anyJson)),
   result: wholePart("result", Schema.optionalKey(anyJson)),
-  labels: wholePart("labels", Schema.optionalKey(anyJson))
-} as const
-
-/**
- * One decision. `args`, `result` and `labels` are any JSON and become parts; absent and null are different there, and
- * the same elsewhere.
- */
-export const DecisionIn = Schema.Struct({
-  ...plainMembers,
+  labels: wholePart("labels", Schema.optionalKey(anyJson)),
   kind: inBody(defaulted(oneOf(decisionKinds), "other")),
   status: inBody(defaulted(oneOf(decisionStatuses), "unknown")),
   /** When you saw it; RFC 3339, any offset. */
@@ -102,33 +93,10 @@ export const rawMembers: ReadonlySet<string | number> = new Set(
 export const DecisionBatchIn = Schema.Struct({ decisions: list(DecisionIn, 1, MAX_BATCH) })
 export type DecisionBatchIn = typeof DecisionBatchIn.Type
 
-/** A decision before defaults and UTC: a shape without any transformation compiles to a tenth of the time. */
-const checkDecision = Schema.Struct({
-  ...plainMembers,
-  kind: Schema.optionalKey(oneOf(decisionKinds)),
-  status: Schema.optionalKey(oneOf(decisionStatuses)),
-  observed_at: optional(instantText)
-})
-const decodeOne = decode(checkDecision)
-const decodeMany = decode(Schema.Struct({ decisions: list(checkDecision, 1, MAX_BATCH) }))
+const decodeOne = decode(DecisionIn)
+const decodeMany = decode(DecisionBatchIn)
 
-const completed = (decision: typeof checkDecision.Type): DecisionIn => {
-  const { observed_at } = decision
-  return {
-    ...decision,
-    kind: decision.kind ?? "other",
-    status: decision.status ?? "unknown",
-    ...(typeof observed_at === "string" ? { observed_at: parseRfc3339(observed_at)! } : {})
-  }
-}
-
-/**
- * Decodes the body of POST /agents/{agent_id}/decisions: one decision, or `{decisions: […]}`.
- *
- * Equal to decoding by the shapes above, also in what it says of bad input; tests say so. Ordinary input does not reach
- * the shapes: they cost more than
- * all else that a decision goes through before it is stored.
- */
+/** Decodes the body of POST /agents/{agent_id}/decisions: one decision, or `{decisions: […]}`. */
 export const decodeWitness = (input: unknown): Decoded<ReadonlyArray<DecisionIn>> => {
   const decoding = decodeWitnessInSlices(input)
   for (;;) {
@@ -137,33 +105,28 @@ export const decodeWitness = (input: unknown): Decoded<ReadonlyArray<DecisionIn>
   }
 }
 
-/** {@link decodeWitness} in slices: to find all that is wrong with a thousand decisions takes long. */
+/** {@link decodeWitness} in slices, because a thousand decisions hold the thread for several milliseconds. */
 export function* decodeWitnessInSlices(input: unknown): Generator<void, Decoded<ReadonlyArray<DecisionIn>>, void> {
-  if (typeof input !== "object" || input === null || !Object.hasOwn(input, "decisions")) {
-    const one = quickDecision(input)
-    return one === null
-      ? Result.map(decodeOne(input, "body"), (decision) => [completed(decision)])
-      : Result.succeed([one])
-  }
+  if (typeof input !== "object" || input === null || !Object.hasOwn(input, "decisions"))
+    return Result.map(decodeOne(input, "body"), (decision) => [decision])
   const { decisions } = input as { readonly decisions: unknown }
   const hasList = Array.isArray(decisions) && decisions.length >= 1 && decisions.length <= MAX_BATCH
-  const isBatch = hasList && hasOnlyDecisions(input)
-  if (!isBatch) return Result.map(decodeMany(input, "body"), (batch) => batch.decisions.map(completed))
-  const quick = quickDecisions(decisions)
-  return quick === null ? yield* decodeEach(decisions) : Result.succeed(quick)
+  return hasList && hasOnlyDecisions(input)
+    ? yield* decodeEach(decisions)
+    : Result.map(decodeMany(input, "body"), (batch) => batch.decisions)
 }
 
-/** Decisions that are decoded by their shape in one slice. */
+/** Decisions that one slice decodes. */
 const PER_SLICE = 50
 
-/** Decodes decisions by their shape, one by one. */
+/** Decodes the decisions of a batch one by one. Equal to decoding the batch by its shape. */
 function* decodeEach(decisions: ReadonlyArray<unknown>): Generator<void, Decoded<ReadonlyArray<DecisionIn>>, void> {
   const decoded: Array<DecisionIn> = []
   const detail: Array<DetailItem> = []
   for (let index = 0; index < decisions.length; index++) {
-    if (index % PER_SLICE === PER_SLICE - 1) yield
+    if (index > 0 && index % PER_SLICE === 0) yield
     const one = decodeOne(decisions[index], "body", ["decisions", String(index)])
-    if (Result.isSuccess(one)) decoded.push(completed(one.success))
+    if (Result.isSuccess(one)) decoded.push(one.success)
     else detail.push(...one.failure.slice(0, MAX_DETAILS - detail.length))
   }
   return detail.length > 0 ? Result.fail(detail) : Result.succeed(decoded)

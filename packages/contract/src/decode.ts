@@ -1,9 +1,9 @@
-/** Decodes an input against a shape; what is wrong comes back as pydantic's list. */
+/** Decodes an input against a shape. Problems come back in pydantic's format. */
 import { Result, Schema } from "effect"
 import { type DetailItem, detailItem, type Slot } from "./detail.ts"
 import { detailsOf, MAX_DETAILS } from "./details.ts"
 import { excessCheck } from "./excess.ts"
-import { type LongList, sizesOf } from "./sizes.ts"
+import { inputBounds, type LongList } from "./input-bounds.ts"
 
 /** A decoded input, or every problem it has. */
 export type Decoded<A> = Result.Result<A, ReadonlyArray<DetailItem>>
@@ -12,22 +12,21 @@ export type Decoded<A> = Result.Result<A, ReadonlyArray<DetailItem>>
 export type Decoder<A> = (input: unknown, slot: Slot, at?: ReadonlyArray<string>) => Decoded<A>
 
 /**
- * A decoder for a shape. Members that the shape does not have are refused.
+ * Makes a decoder for a shape. Members that the shape does not have are refused.
  *
- * A good input is decoded once, stopping nowhere; only a bad one is read again for all that is wrong with it, cut down
- * first to what is worth telling of.
- * `at` is where the input stands below the slot.
+ * A valid input is decoded once. An invalid one is decoded again to collect all its problems, after it is reduced to
+ * what is reported. `at` is the path of the input below the slot.
  */
 export const decode = <S extends Schema.Top & { readonly DecodingServices: never }>(schema: S): Decoder<S["Type"]> => {
   const read = Schema.decodeUnknownResult(schema as never as Schema.Codec<S["Type"]>)
   const hasExcess = excessCheck(schema)
-  const sizes = sizesOf(schema)
+  const bounds = inputBounds(schema)
   return (input, slot, at = []) => {
-    if (!sizes.hasLongList(input)) {
+    if (!bounds.hasLongList(input)) {
       const decoded = read(input)
       if (Result.isSuccess(decoded) && (hasExcess === null || !hasExcess(input))) return Result.succeed(decoded.success)
     }
-    const { long, value } = sizes.trim(input, MAX_DETAILS)
+    const { long, value } = bounds.trim(input, MAX_DETAILS)
     const all = read(value, { errors: "all", onExcessProperty: "error", reportInput: true })
     if (long.length === 0 && Result.isSuccess(all)) return Result.succeed(all.success)
     const base = [slot, ...at]
@@ -43,11 +42,11 @@ const tooLong =
   ({ detail, input, path }: LongList): DetailItem =>
     detailItem([...base, ...path], detail.type, detail.msg, input, detail.ctx)
 
-/** What stands for a list that was too long is empty: what is said of it is not so. */
+/** Drops the problems of the empty list that replaces a list that is too long. */
 const isBeside =
   (long: ReadonlyArray<LongList>, skipped: number) =>
   ({ loc }: DetailItem): boolean =>
     !long.some(({ path }) => path.every((part, index) => loc[skipped + index] === part))
 
-/** The problem of a body that is needed and not there. */
+/** The problem of a missing body. */
 export const missingBody: ReadonlyArray<DetailItem> = [detailItem(["body"], "missing", "Field required")]

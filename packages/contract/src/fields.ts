@@ -253,7 +253,7 @@ export const integerParam = (min = 0, max = MAX_INTEGER) =>
     .check(...between(min, max))
 
 /** A time with any offset, checked and left as it was sent. */
-export const instantText = Schema.String.check(
+const instantText = Schema.String.check(
   check<string>((value) => parseRfc3339(value) !== null, {
     type: "datetime_parsing",
     msg: "Input should be a valid RFC 3339 time with an offset"

@@ -5,9 +5,9 @@ import {
   AgentUpdate,
   CaptureGapIn,
   decode,
+  decodeWitnessInSlices,
   type Decoder,
   DeliveriesQuery,
-  DecisionBatchIn,
   type DecisionIn,
   DecisionListQuery,
   detailItem,
@@ -21,7 +21,6 @@ import {
   OwnershipTransfer,
   PackRequest,
   ProvenanceCreate,
-  quickDecisions,
   RecertifyIn,
   RecordsQuery,
   RecoverIn,
@@ -33,6 +32,7 @@ import {
   WebhookCreate
 } from "@flyball/contract"
 import { Effect, Result, Schema } from "effect"
+import { inSlices } from "../../in-slices.ts"
 import { takenDown, Unwalkable, withoutUndefined } from "./plain-input.ts"
 
 /** An agent to register. */
@@ -77,7 +77,6 @@ const { groups, roles, user_ids } = ResolveDraftIn.fields
 /** What a token says of a person. */
 export const decodeClaims = decode(Schema.Struct({ groups, roles, user_ids }))
 
-const batch = decode(DecisionBatchIn)
 const agentFilter = decode(AgentListQuery)
 const decisionFilter = decode(DecisionListQuery)
 const recordFilter = decode(RecordsQuery)
@@ -95,11 +94,10 @@ export const decoded = <A>(decoder: Decoder<A>, input: unknown): Effect.Effect<A
   )
 
 /**
- * One decision or many, as the batch they are. Only what is unusual is put before the shape, which in this door is
- * interpreted and slow.
+ * Decodes one decision or a list, as a batch.
  *
- * One is taken down at the call. A list is not: a copy of a thousand decisions would stop the host as long as the
- * call's turn may be. Its caller leaves it alone until the promise settles.
+ * A single decision is copied at the call. A list is not, because copying a thousand decisions would block the host.
+ * The caller must not change it until the promise settles.
  */
 export const decodeDecisions = (input: unknown): Effect.Effect<ReadonlyArray<DecisionIn>, InvalidInput> =>
   isList(input)
@@ -131,10 +129,8 @@ const eachWithoutUndefined = (list: ReadonlyArray<unknown>): ReadonlyArray<unkno
   return changed ?? list
 }
 
-const read = (plain: { readonly decisions: unknown }): Effect.Effect<ReadonlyArray<DecisionIn>, InvalidInput> => {
-  const quick = quickDecisions(plain.decisions)
-  return quick === null ? Effect.map(answer(batch(plain, "body")), ({ decisions }) => decisions) : Effect.succeed(quick)
-}
+const read = (plain: { readonly decisions: unknown }): Effect.Effect<ReadonlyArray<DecisionIn>, InvalidInput> =>
+  Effect.flatMap(inSlices(decodeWitnessInSlices(plain)), answer)
 
 /**
  * Takes something down now, and goes on with it when the effect runs. What cannot be read to its end, or throws while

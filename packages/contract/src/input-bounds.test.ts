@@ -7,7 +7,7 @@ import { decodeWitness } from "./decisions.ts"
 import { detailItem, INPUT_CUT } from "./detail.ts"
 import { integer, list, optional } from "./fields.ts"
 import { PackRequest } from "./packs.ts"
-import { sizesOf } from "./sizes.ts"
+import { inputBounds } from "./input-bounds.ts"
 
 const reported = (decoded: ReturnType<typeof decodeWitness> | ReturnType<ReturnType<typeof decode>>) =>
   Result.isFailure(decoded) ? decoded.failure.map(({ loc, type }) => `${loc.join(".")}: ${type}`) : []
@@ -56,9 +56,9 @@ describe("a list that is too long", () => {
 describe("members that a shape does not have", () => {
   it("are passed on only as far as they are told of, known ones always", () => {
     const input = JSON.parse(`{"__proto__":1,"a":1,"b":2,"name":"n","c":3}`)
-    const { value } = sizesOf(AgentCreate).trim(input, 2)
+    const { value } = inputBounds(AgentCreate).trim(input, 2)
     assert.deepStrictEqual(Object.keys(value as object), ["__proto__", "a", "name"])
-    assert.strictEqual(sizesOf(integer()).trim(7, 1).value, 7)
+    assert.strictEqual(inputBounds(integer()).trim(7, 1).value, 7)
   })
 
   it("are told of a hundred times an object", () => {

@@ -1,39 +1,36 @@
 /**
- * Bounds what a bad input costs: without this, finding every problem of a list of millions holds the thread for a
- * minute.
+ * Bounds the cost of invalid input before it is decoded. Without the bounds, reporting every problem of a list of
+ * millions blocks the thread for a minute.
  *
- * A list that is longer than its shape allows has that one problem and is not looked into; of members that a shape does
- * not have only so many are told.
+ * A list longer than its shape allows has that one problem, and its items are not decoded. Members that a shape does not
+ * have are reported up to a maximum.
  */
 import type { Schema, SchemaAST } from "effect"
 import type { CheckDetail } from "./fields.ts"
 
-/** A list that is too long, and where. */
+/** A list that is too long, with its path. */
 export interface LongList {
   readonly path: ReadonlyArray<string>
   readonly detail: CheckDetail
   readonly input: ReadonlyArray<unknown>
 }
 
-/** An input cut down to what is worth telling of. */
+/** An input reduced to what is reported. */
 export interface Trimmed {
-  /**
-   * With empty lists where they were too long, and without members that the shape does not have beyond the first so
-   * many.
-   */
+  /** Lists that are too long are empty here. Members that the shape does not have are cut off after a maximum. */
   readonly value: unknown
   readonly long: ReadonlyArray<LongList>
 }
 
-/** The sizes that a shape bounds. */
-export interface Sizes {
-  /** Whether a list in the value is too long. It looks at lists only. */
+/** The bounds of a shape. */
+export interface InputBounds {
+  /** Whether a list in the value is too long. Checks nothing else. */
   readonly hasLongList: (value: unknown) => boolean
   readonly trim: (value: unknown, mostExtra: number) => Trimmed
 }
 
-/** The sizes of a shape. */
-export const sizesOf = (schema: Schema.Top): Sizes => {
+/** Reads the bounds of a shape. */
+export const inputBounds = (schema: Schema.Top): InputBounds => {
   const shape = shapeOf(schema.ast)
   const lists = shape === null || !holdsList(shape) ? null : shape
   return {
@@ -47,7 +44,7 @@ export const sizesOf = (schema: Schema.Top): Sizes => {
 
 type Shape =
   | { readonly kind: "list"; readonly most: CheckDetail | null; readonly item: Shape | null }
-  /** `lists` are those of the members that hold a list. */
+  /** `lists`: the members that hold a list. */
   | {
       readonly kind: "struct"
       readonly members: ReadonlyMap<string, Shape | null>
@@ -126,7 +123,7 @@ const trimmed = (shape: Shape, value: unknown, path: ReadonlyArray<string>, stat
   return item === null ? value : value.map((one, index) => trimmed(item, one, [...path, String(index)], state))
 }
 
-/** Members that a shape does not have, listed of one object. The next ones add nothing. */
+/** The most members of one object that are reported as unknown to the shape. */
 const MAX_EXTRA = 100
 
 const trimmedObject = (
@@ -142,7 +139,7 @@ const trimmedObject = (
     if (shape === undefined && (--extraHere < 0 || --state.extraLeft < 0)) continue
     const member =
       shape === undefined || shape === null ? value[name] : trimmed(shape, value[name], [...path, name], state)
-    // `__proto__` is a name like any other here.
+    // `__proto__` is an ordinary name here.
     Object.defineProperty(cut, name, { value: member, enumerable: true, configurable: true, writable: true })
   }
   return cut
