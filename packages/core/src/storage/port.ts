@@ -61,10 +61,6 @@ export interface IdempotencyKey {
 export interface RecordDraft {
   readonly kind: string
   readonly body: JsonObject
-  /**
-   * The RFC 8785 form of `body`, where the planner has made it already; a test of the planner holds the two together.
-   */
-  readonly bodyText?: string
   /** Sorted by name, names unique, at most 32. */
   readonly parts: ReadonlyArray<PartDraft>
   /** The agent it is about, for the index; null when it is about none. */

@@ -56,7 +56,7 @@ export const partCount = (drafts: ReadonlyArray<RecordDraft>): number =>
  *
  * - Fails: throws `RecordUnwritable` where the body breaks the format (the planner's bug).
  */
-export const bodyTextOf = ({ body, bodyText, kind }: RecordDraft): string => bodyText ?? recordBodyText(kind, body)
+export const bodyTextOf = ({ body, kind }: RecordDraft): string => recordBodyText(kind, body)
 
 /**
  * Commits to the parts of one draft. Pure. The arrays of the parts are held on to, and `salts` is viewed.

@@ -1,108 +1,81 @@
-/** A decision as the chain holds it: the body of its record, its parts, and the digest of what the caller said. */
-import type { DecisionIn, SettleIn } from "@flyball/contract"
+/** Makes the record of a decision: its body, its parts, and the digest of the content that the caller sent. */
+import { DecisionIn, membersIn, type SettleIn } from "@flyball/contract"
 import type { Crypto, Slices } from "@flyball/evidence"
 import { Result } from "effect"
 import { omitNullish } from "../../foundation/omit-nullish.ts"
-import type { JsonObject, JsonValue, IdempotencyKey, PartDraft, RecordDraft } from "../../storage/port.ts"
+import type { IdempotencyKey, JsonObject, JsonValue, PartDraft, RecordDraft } from "../../storage/port.ts"
 import { contentDigest } from "../content/content-digest.ts"
-import { bodyMembers, decisionText, type FrameText, valueOf } from "./decision-text.ts"
 import { partBytes, type PartProblem } from "../content/part-bytes.ts"
 import { TextBytes } from "../content/text-bytes.ts"
 
-/** What a caller said, ready for a record. */
+/** The content that a caller sent, ready for a record. */
 export interface Content {
   readonly body: JsonObject
   readonly parts: ReadonlyArray<PartDraft>
-  /** Over what the caller said, not over who wrote it when. */
+  /** Covers the caller's content, not who wrote it when. */
   readonly digest: string
 }
 
-/** A part that cannot be kept, and why. */
+/** A part that cannot be stored, and why. */
 export interface ContentProblem {
   readonly part: string
   readonly problem: PartProblem
 }
 
-/** What a record says of a decision beside what the caller said. */
+/** The members of a decision's record that do not come from the caller. */
 export interface Frame {
   readonly agentId: string
   readonly agentStatus: string
   readonly writer: string
-  /** The same as text. */
-  readonly text: FrameText
 }
 
-/** The record of a decision. `texts` encodes its parts: one for all decisions of an act. */
+/** Makes the record of a decision. `texts` encodes its parts: one for all decisions of a request. */
 export function* decisionContent(
   crypto: Crypto,
   decision: DecisionIn,
   frame: Frame,
   texts: TextBytes
 ): Slices<Result.Result<WitnessedDraft, ContentProblem>> {
-  const usage = usageOf(decision.usage)
   const parts: Array<PartDraft> = []
   const problem =
     (yield* addPart(parts, "args", decision.args, texts)) ??
     (yield* addPart(parts, "labels", decision.labels, texts)) ??
     (yield* addPart(parts, "result", decision.result, texts))
   if (problem !== null) return Result.fail(problem)
-  const { body, said } = decisionText(decision, usage, frame.text)
-  return Result.succeed(new WitnessedDraft(decision, usage, frame, body, parts, contentDigest(crypto, said, parts)))
+  const said = JSON.stringify(decisionBody(decision, null))
+  return Result.succeed(new WitnessedDraft(decision, frame, parts, contentDigest(crypto, said, parts)))
 }
 
 /**
- * The draft of a decision's record. Body and parts are made on first use.
+ * The draft of a decision's record.
  *
- * A thousand drafts wait for one another. Object and list literals that live that long the engine soon makes among its
- * old objects, where each keeps what it
- * refers to until a full collection; instances of a class it does not.
+ * A class, because up to a thousand drafts wait for one another. V8 soon allocates literals that live that long among
+ * its old objects, where each keeps what it refers to until a full collection. It does not do so with instances of a
+ * class.
  */
 export class WitnessedDraft implements RecordDraft {
   readonly kind = "decision.witnessed"
   readonly agentId: string
-  readonly bodyText: string
   readonly once: IdempotencyKey
+  readonly parts: ReadonlyArray<PartDraft>
   readonly #decision: DecisionIn
-  readonly #usage: JsonObject | null
   readonly #frame: Frame
-  readonly #args: Uint8Array | null
-  readonly #labels: Uint8Array | null
-  readonly #result: Uint8Array | null
 
-  constructor(
-    decision: DecisionIn,
-    usage: JsonObject | null,
-    frame: Frame,
-    bodyText: string,
-    parts: ReadonlyArray<PartDraft>,
-    digest: string
-  ) {
+  constructor(decision: DecisionIn, frame: Frame, parts: ReadonlyArray<PartDraft>, digest: string) {
     this.agentId = frame.agentId
-    this.bodyText = bodyText
     this.once = new ContentKey(frame.agentId, decision.client_ref, digest)
+    this.parts = parts
     this.#decision = decision
-    this.#usage = usage
     this.#frame = frame
-    this.#args = bytesOf(parts, "args")
-    this.#labels = bytesOf(parts, "labels")
-    this.#result = bytesOf(parts, "result")
   }
 
   get body(): JsonObject {
-    return witnessedBody(this.#decision, this.#usage, this.#frame)
+    return decisionBody(this.#decision, this.#frame)
   }
 
   /** Bytes of all parts together. */
   get partBytes(): number {
-    return (this.#args?.length ?? 0) + (this.#labels?.length ?? 0) + (this.#result?.length ?? 0)
-  }
-
-  get parts(): ReadonlyArray<PartDraft> {
-    const parts: Array<PartDraft> = []
-    if (this.#args !== null) parts.push({ name: "args", bytes: this.#args })
-    if (this.#labels !== null) parts.push({ name: "labels", bytes: this.#labels })
-    if (this.#result !== null) parts.push({ name: "result", bytes: this.#result })
-    return parts
+    return this.parts.reduce((sum, { bytes }) => sum + bytes.length, 0)
   }
 }
 
@@ -118,13 +91,8 @@ class ContentKey implements IdempotencyKey {
   }
 }
 
-const bytesOf = (parts: ReadonlyArray<PartDraft>, name: string): Uint8Array | null => {
-  for (const part of parts) if (part.name === name) return part.bytes
-  return null
-}
-
 /**
- * The content of a settlement. Its members stand in the order of their names, so their JSON text is the RFC 8785 form.
+ * The content of a settlement. Its members are in the order of their names, so their JSON text is the RFC 8785 form.
  */
 export function* settlementContent(crypto: Crypto, settle: SettleIn): Slices<Result.Result<Content, ContentProblem>> {
   const actual = settle.actual?.map(({ amount, meter }) => ({ amount, meter }))
@@ -141,12 +109,23 @@ export function* settlementContent(crypto: Crypto, settle: SettleIn): Slices<Res
     : Result.fail(problem)
 }
 
-/** Members stand in the order of their names, as in the text of it. What is null is left out. */
-const witnessedBody = (decision: DecisionIn, usage: JsonObject | null, frame: Frame): JsonObject => {
-  const added: JsonObject = { agent_id: frame.agentId, agent_status: frame.agentStatus, writer: frame.writer }
+/** Members of the body that the caller sends, in the order of their names. */
+const callerMembers = membersIn(DecisionIn, "body").toSorted()
+
+/** All members of the body, in the order of their names. */
+const bodyMembers = [...callerMembers, "agent_id", "agent_status", "writer"].toSorted()
+
+/**
+ * The body of a decision's record, without null members; only what the caller sent if `frame` is null. Members are in
+ * the order of their names, so their JSON text is the RFC 8785 form.
+ */
+const decisionBody = (decision: DecisionIn, frame: Frame | null): JsonObject => {
+  const said = decision as { readonly [name: string]: JsonValue | undefined }
+  const added: { readonly [name: string]: string } =
+    frame === null ? {} : { agent_id: frame.agentId, agent_status: frame.agentStatus, writer: frame.writer }
   const body: { [name: string]: JsonValue } = {}
-  for (const name of bodyMembers) {
-    const value = added[name] ?? valueOf(decision, usage, name)
+  for (const name of frame === null ? callerMembers : bodyMembers) {
+    const value = added[name] ?? (name === "usage" ? usageOf(decision.usage) : said[name])
     if (value !== null && value !== undefined) body[name] = value
   }
   return body
@@ -161,7 +140,7 @@ const usageOf = (usage: DecisionIn["usage"]): JsonObject | null =>
         output_tokens: usage.output_tokens
       }) as JsonObject)
 
-/** Adds a part for a value that is there; answers why it cannot be kept, or null. */
+/** Adds a part for a value that is present. Returns why it cannot be stored, or null. */
 function* addPart(
   parts: Array<PartDraft>,
   name: string,

@@ -8,7 +8,6 @@ import { AGENTS } from "../../registry/agents/document.ts"
 import type { ChangeSet, RecordDraft } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { type ContentProblem, decisionContent, type Frame } from "./decision-content.ts"
-import { frameText } from "./decision-text.ts"
 import { TextBytes } from "../content/text-bytes.ts"
 
 /** Everything that witnessing needs to know. */
@@ -50,7 +49,7 @@ export function* planWitness(
     body: { status: agentStatus }
   } = command.agent
   const writer = command.writer.id
-  const frame: Frame = { agentId, agentStatus, writer, text: frameText(agentId, agentStatus, writer) }
+  const frame: Frame = { agentId, agentStatus, writer }
   const texts = new TextBytes()
   let sliceLeft = SLICE_BYTES
   for (let index = 0; index < count; index++) {
