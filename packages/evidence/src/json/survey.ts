@@ -1,7 +1,7 @@
 /**
  * A pass over the bytes of a JSON text that proves that `JSON.parse` loses nothing of it. It reads no values.
  *
- * Without it every body would be read by `exact.ts`, which takes four times as long for a batch of 100 decisions.
+ * Without it `exact.ts` would read every body. Decision 0041 has what that costs.
  */
 
 /** What a survey found. */
