@@ -77,6 +77,9 @@ export type SuspendedReason = "manual" | "orphan_grace" | "recert_overdue" | "br
 /** Members that come from the part `profile`. */
 export const profileMembers = namesOf(erasedProfile(""))
 
+/** Members of the profile that documents of earlier versions lack. */
+export const laterProfileMembers: ReadonlyArray<keyof AgentProfile> = []
+
 /** Members that come from the part `owner`. */
 export const ownerMembers = namesOf(noOwner)
 

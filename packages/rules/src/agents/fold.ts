@@ -8,6 +8,7 @@ import {
   erasedIdentity,
   erasedProfile,
   identityMembers,
+  laterProfileMembers,
   noOwner,
   ownerMembers,
   profileMembers
@@ -85,7 +86,8 @@ export const foldAgentRegistered = (record: ReplayRecord): ExpectedDocument => {
     unique: {},
     unknown: [],
     erased: [],
-    personal: [...profileMembers, ...ownerMembers, ...identityMembers]
+    personal: [...profileMembers, ...ownerMembers, ...identityMembers],
+    later: laterProfileMembers
   }
   return withOwner(withProfile(empty, record), record)
 }

@@ -50,29 +50,27 @@ describe("the members of parts", () => {
     readonly orgUnit: string | null
     readonly modelIds: ReadonlyArray<string>
     readonly labels: { readonly [name: string]: string }
-    readonly costCenter?: string | undefined
-  } = { name: "id", orgUnit: null, modelIds: [], labels: {}, costCenter: undefined }
+  } = { name: "id", orgUnit: null, modelIds: [], labels: {} }
 
   it("are read and written under the names of the wire", () => {
-    const wire = { name: "a", org_unit: "b", model_ids: ["c"], labels: { d: "e" }, cost_center: "f" }
+    const wire = { name: "a", org_unit: "b", model_ids: ["c"], labels: { d: "e" } }
     const read = readMembers(wire, erased)
-    assert.deepStrictEqual(read, { name: "a", orgUnit: "b", modelIds: ["c"], labels: { d: "e" }, costCenter: "f" })
+    assert.deepStrictEqual(read, { name: "a", orgUnit: "b", modelIds: ["c"], labels: { d: "e" } })
     assert.deepStrictEqual(writeMembers(read, erased), wire)
   })
 
   it("have their value of an erased part where they are absent or of another type", () => {
-    for (const wire of [{}, { name: 1, org_unit: {}, model_ids: {}, labels: [], cost_center: null }])
+    for (const wire of [{}, { name: 1, org_unit: {}, model_ids: {}, labels: [] }])
       assert.deepStrictEqual(readMembers(wire, erased), { name: "id", orgUnit: null, modelIds: [], labels: {} })
   })
 
-  it("that older documents lack are null on the wire", () => {
-    const { costCenter: _, ...older } = erased
-    assert.deepStrictEqual(writeMembers<typeof erased>(older, erased), {
+  it("that an older document lacks have their value of an erased part on the wire", () => {
+    const { orgUnit: _, ...older } = erased
+    assert.deepStrictEqual(writeMembers(older as typeof erased, erased), {
       name: "id",
       org_unit: null,
       model_ids: [],
-      labels: {},
-      cost_center: null
+      labels: {}
     })
   })
 })

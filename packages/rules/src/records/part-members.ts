@@ -9,20 +9,17 @@ import type { Json, JsonMap } from "./record.ts"
 /**
  * The members of a part in a document, with the value that each has once the part was erased.
  *
- * `null` stands for a text, an empty list for a list, and an empty object for an object. A member that older documents
- * lack has `undefined`: it is a text that a document leaves out where there is none.
+ * `null` stands for a text, an empty list for a list, and an empty object for an object. A new member is
+ * a text: documents of earlier versions lack it, and replay takes it for null there (`ExpectedDocument.later`).
  */
-export type PartMembersOf = { readonly [member: string]: Json | undefined }
+export type PartMembersOf = { readonly [member: string]: Json }
 
 type WireName<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${WireName<Rest>}`
   : ""
 
-/** The members as the part and the wire name them. All are there; a text that is not there is null. */
-export type WireMembers<T> = {
-  readonly [Name in keyof T & string as WireName<Name>]-?: Exclude<T[Name], undefined> | OrNull<T[Name]>
-}
-type OrNull<T> = undefined extends T ? null : never
+/** The members as the part and the wire name them. All are there. */
+export type WireMembers<T> = { readonly [Name in keyof T & string as WireName<Name>]: T[Name] }
 
 /** A member's name in the part and on the wire. */
 export const wireName = (member: string): string => member.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`)
@@ -35,8 +32,7 @@ export const readMembers = <T extends PartMembersOf>(wire: { readonly [name: str
   const read: { [member: string]: Json } = {}
   for (const [member, empty] of Object.entries(erased)) {
     const value = wire[wireName(member)]
-    const taken = isLike(value, empty) ? value : empty
-    if (taken !== undefined) read[member] = taken
+    read[member] = isLike(value, empty) ? value : empty
   }
   return read as T
 }
@@ -44,11 +40,11 @@ export const readMembers = <T extends PartMembersOf>(wire: { readonly [name: str
 /** The members of a document as the part and the wire name them. */
 export const writeMembers = <T extends PartMembersOf>(document: T, erased: T): WireMembers<T> => {
   const wire: { [name: string]: Json } = {}
-  for (const member of namesOf(erased)) wire[wireName(member)] = document[member] ?? erased[member] ?? null
+  for (const member of namesOf(erased)) wire[wireName(member)] = document[member] ?? erased[member]!
   return wire as WireMembers<T>
 }
 
-const isLike = (value: unknown, empty: Json | undefined): value is Json =>
+const isLike = (value: unknown, empty: Json): value is Json =>
   Array.isArray(empty) ? Array.isArray(value) : isMap(empty) ? isMap(value) : typeof value === "string"
 
 const isMap = (value: unknown): value is JsonMap => typeof value === "object" && value !== null && !Array.isArray(value)

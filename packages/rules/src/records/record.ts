@@ -37,6 +37,8 @@ export interface ExpectedDocument {
   readonly erased: ReadonlyArray<string>
   /** Members that come from a part: what a person wrote or is called. Their values are never shown. */
   readonly personal: ReadonlyArray<string>
+  /** Members that documents of earlier versions lack: absent is null there. */
+  readonly later?: ReadonlyArray<string>
 }
 
 /** One way in which the documents differ from the records. `expected` and `found` never show what came from a part. */

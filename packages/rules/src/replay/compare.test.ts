@@ -38,6 +38,14 @@ describe("comparing a document with the records", () => {
     ])
   })
 
+  it("takes an absent text for null where a later version added it, and nowhere else", () => {
+    const later = { later: ["a"] }
+    assert.deepStrictEqual(compareDocument(expected({ a: null }, later), found({})), [])
+    assert.lengthOf(compareDocument(expected({ a: "x" }, later), found({})), 1)
+    assert.lengthOf(compareDocument(expected({ a: null }, later), found({ a: "x" })), 1)
+    assert.lengthOf(compareDocument(expected({ b: null }, later), found({})), 1)
+  })
+
   it("is not fooled by members that every object inherits", () => {
     assert.strictEqual(compareDocument(expected({}), found({ constructor: 1 }))[0]?.path, "/constructor")
     assert.strictEqual(
