@@ -75,6 +75,7 @@ export const floors: ReadonlyArray<Floor> = [
       "@flyball/contract",
       "@flyball/core",
       "@flyball/core/storage",
+      "@flyball/core/thread",
       "@flyball/evidence",
       "@flyball/evidence/node",
       "@flyball/rules",
