@@ -75,7 +75,7 @@ class Waiting<Item, Answer, E> {
     this.#resume = resume
   }
 
-  /** What is asked for; once. */
+  /** The request; once. */
   takeItem(): Item {
     const item = this.#item!
     this.#item = null

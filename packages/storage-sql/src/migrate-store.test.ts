@@ -57,8 +57,7 @@ const tomorrow = (olderMayRun: boolean): KnownMigrations => ({
 const next = { id: latestSchema + 1, name: "tomorrow", olderMayRun: true }
 
 /**
- * Commits one decision after the other until it fails, or is told to stop; answers what was acknowledged and what it
- * failed with.
+ * Commits one decision after the other until it fails, or is stopped; answers what was acknowledged and the failure.
  */
 const keepWriting = (
   storage: StorageApi,
@@ -216,7 +215,7 @@ describe("on SQLite", () => {
   )
 })
 
-describe("looking at what a migration would do", () => {
+describe("a dry run of a migration", () => {
   it.effect("changes nothing: no file, no log, no schema", () =>
     Effect.gen(function* () {
       const file = newFile()

@@ -98,8 +98,8 @@ const sqliteSchema = (file: string, latest: number): number => {
 /**
  * Opens a file so that none is made beside it.
  *
- * SQLite makes `-wal` and `-shm` even for a reader, unless it is told that nobody changes the file. Where there is a
- * log somebody may, and then they are there.
+ * SQLite makes `-wal` and `-shm` even for a reader, unless the file is opened as immutable. Where there is a log
+ * another process may change the file, and then both files exist.
  */
 const openUntouched = (file: string): DatabaseSync => {
   if (existsSync(`${file}-wal`) && statSync(`${file}-wal`).size > 0)

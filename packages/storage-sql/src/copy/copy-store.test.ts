@@ -116,7 +116,7 @@ const scene = {
     ...["a", "A", "é"].map((text) => ({ scope: text, keys: [text] }))
   ]
 }
-const look = (store: StoreLocation) =>
+const contents = (store: StoreLocation) =>
   using(store, (storage) =>
     Effect.all({
       seen: observe(storage, scene),
@@ -150,10 +150,10 @@ describe.each<[string, () => StoreLocation]>([
       )
       const to = other()
       yield* copyFromFile(file, to)
-      assert.deepStrictEqual(yield* look(to), yield* look(from))
+      assert.deepStrictEqual(yield* contents(to), yield* contents(from))
       const again = newFile()
       yield* copyToFile(to, again)
-      assert.deepStrictEqual(yield* look({ kind: "sqlite", file: again }), yield* look(from))
+      assert.deepStrictEqual(yield* contents({ kind: "sqlite", file: again }), yield* contents(from))
       yield* using(
         to,
         Effect.fnUntraced(function* (storage) {

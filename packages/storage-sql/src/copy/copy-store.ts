@@ -23,8 +23,8 @@ import { restoreIntoPostgres } from "./restore-into-postgres.ts"
 import { vacuumInto } from "./vacuum-into.ts"
 
 /**
- * Copies a store as it is at one moment into a new SQLite file, beside whoever writes it. The file is durable when this
- * succeeds, and gone when it fails.
+ * Copies a store as it is at one moment into a new SQLite file, while another process may write it. The file is durable
+ * when this succeeds, and gone when it fails.
  *
  * - Fails: `StorageUnavailable`, also when `file` is there already; `StorageCorrupt` where the store is damaged.
  */

@@ -8,7 +8,9 @@ import type { AttemptRow, Page, PartRow } from "./rows.ts"
 
 const text = {
   records: `INSERT INTO flyball.records (seq, at_ms, kind, agent_id, hash, bytes)
-    SELECT seq, at_ms, kind, nullif(agent, ''), hash, bytes FROM unnest($1::int8[], $2::int8[], $3::text[], $4::text[], $5::bytea[], $6::bytea[]) AS r(seq, at_ms, kind, agent, hash, bytes)`,
+    SELECT seq, at_ms, kind, nullif(agent, ''), hash, bytes
+    FROM unnest($1::int8[], $2::int8[], $3::text[], $4::text[], $5::bytea[], $6::bytea[]) AS r(seq, at_ms, kind,
+    agent, hash, bytes)`,
   parts:
     "INSERT INTO flyball.parts (seq, name, salt, bytes) SELECT * FROM unnest($1::int8[], $2::text[], " +
     "$3::bytea[], $4::bytea[])",
@@ -26,22 +28,31 @@ const text = {
   events:
     "INSERT INTO flyball.events (id, type, at_ms, seq, hash, data) SELECT * FROM unnest($1::text[], " +
     "$2::text[], $3::int8[], $4::int8[], $5::bytea[], $6::text[])",
-  deliveries: `WITH d AS (SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::int2[], $6::int4[], $7::int8[], $8::int8[], $9::int8[], $10::int8[])
+  deliveries: `WITH d AS (SELECT *
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::int2[], $6::int4[], $7::int8[], $8::int8[],
+    $9::int8[], $10::int8[])
       AS d(id, event_id, endpoint_id, sequence, state, attempts, created_at_ms, next_at_ms, lease_until_ms, finished_at_ms)),
-    waiting AS (INSERT INTO flyball.pending (endpoint_id, next_at_ms, sequence, delivery_id, event_id, attempts, created_at_ms)
+    waiting AS (INSERT INTO flyball.pending (endpoint_id, next_at_ms, sequence, delivery_id, event_id, attempts,
+    created_at_ms)
       SELECT endpoint_id, next_at_ms, sequence, id, event_id, attempts, created_at_ms FROM d WHERE state = 0),
-    flying AS (INSERT INTO flyball.in_flight (endpoint_id, sequence, delivery_id, attempt, started_at_ms, lease_until_ms)
+    flying AS (INSERT INTO flyball.in_flight (endpoint_id, sequence, delivery_id, attempt, started_at_ms,
+    lease_until_ms)
       SELECT endpoint_id, sequence, id, attempts, created_at_ms, lease_until_ms FROM d WHERE state = 1)
-    INSERT INTO flyball.deliveries (id, event_id, endpoint_id, sequence, state, attempts, created_at_ms, next_at_ms, finished_at_ms)
-    SELECT id, event_id, endpoint_id, sequence, CASE WHEN state = 1 THEN 0 ELSE state END, CASE WHEN state = 1 THEN attempts - 1 ELSE attempts END, created_at_ms, next_at_ms, finished_at_ms FROM d`,
-  attempts: `INSERT INTO flyball.attempts (delivery_id, attempt, started_at_ms, ended_at_ms, status_code, error_code, excerpt)
+    INSERT INTO flyball.deliveries (id, event_id, endpoint_id, sequence, state, attempts, created_at_ms, next_at_ms,
+    finished_at_ms)
+    SELECT id, event_id, endpoint_id, sequence, CASE WHEN state = 1 THEN 0 ELSE state END,
+    CASE WHEN state = 1 THEN attempts - 1 ELSE attempts END, created_at_ms, next_at_ms, finished_at_ms FROM d`,
+  attempts: `INSERT INTO flyball.attempts (delivery_id, attempt, started_at_ms, ended_at_ms, status_code, error_code,
+    excerpt)
     SELECT delivery_id, attempt, started_at_ms, ended_at_ms, status_code, nullif(error_code, ''), excerpt
     FROM unnest($1::text[], $2::int4[], $3::int8[], $4::int8[], $5::int4[], $6::text[], $7::text[])
       AS a(delivery_id, attempt, started_at_ms, ended_at_ms, status_code, error_code, excerpt)`,
   /** Of the attempt that is under way, beside its delivery. */
-  open: `UPDATE flyball.in_flight f SET started_at_ms = a.started_at_ms, answer_forgotten = a.excerpt = 'null' FROM unnest($1::text[], $2::int8[], $3::text[]) AS a(delivery_id, started_at_ms, excerpt)
+  open: `UPDATE flyball.in_flight f SET started_at_ms = a.started_at_ms, answer_forgotten = a.excerpt = 'null'
+    FROM unnest($1::text[], $2::int8[], $3::text[]) AS a(delivery_id, started_at_ms, excerpt)
     JOIN flyball.deliveries d ON d.id = a.delivery_id WHERE f.endpoint_id = d.endpoint_id AND f.sequence = d.sequence`,
-  sequences: `WITH s AS (INSERT INTO flyball.sequences (endpoint_id, sequence) SELECT * FROM unnest($1::text[], $2::int8[]) RETURNING endpoint_id)
+  sequences: `WITH s AS (INSERT INTO flyball.sequences (endpoint_id, sequence) SELECT *
+    FROM unnest($1::text[], $2::int8[]) RETURNING endpoint_id)
     INSERT INTO flyball.turns (endpoint_id, turn) SELECT endpoint_id, 0 FROM s`
 }
 

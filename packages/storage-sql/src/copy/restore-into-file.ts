@@ -28,7 +28,7 @@ export const restoreIntoFile = (from: string, to: string): Effect.Effect<void, S
       .map((end) => `${to}${end}`)
       .find((file) => existsSync(file) && !(file === to && isEmptyFile(to)))
     if (taken !== undefined) return yield* refuse(`${taken} is there already; move it away first, or name another file`)
-    // Whoever is about to write into the empty file holds the lock of its name.
+    // A process that is about to write into the empty file holds the lock of its name.
     if (isEmptyFile(to))
       yield* Effect.acquireRelease(
         trySqlite(() => lockForWriting(to, 0)),
@@ -50,8 +50,8 @@ export const restoreIntoFile = (from: string, to: string): Effect.Effect<void, S
   }).pipe(Effect.scoped)
 
 /**
- * What a start that was stopped, or a program that only looked, leaves under the name of a store: nothing that could be
- * lost.
+ * The remains of a start that was stopped, or of a program that only read, under the name of a store: nothing that
+ * could be lost.
  */
 const isEmptyFile = (file: string): boolean => {
   const found = lstatSync(file, { throwIfNoEntry: false })

@@ -116,7 +116,8 @@ const outboxReaders = (
     })),
   deliveries: () =>
     mapped(
-      select(`SELECT d.id, e.id AS event_id, d.endpoint, d.sequence, d.state, d.attempts, d.created_at_ms, d.next_at_ms, d.lease_until_ms, d.finished_at_ms
+      select(`SELECT d.id, e.id AS event_id, d.endpoint, d.sequence, d.state, d.attempts, d.created_at_ms,
+        d.next_at_ms, d.lease_until_ms, d.finished_at_ms
       FROM delivery d JOIN event e ON e.n = d.event ORDER BY d.n`),
       (row) => ({
         id: row["id"] as string,

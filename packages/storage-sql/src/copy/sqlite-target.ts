@@ -173,8 +173,8 @@ const prepareRows = (db: DatabaseSync) => {
     documentKey: sql("INSERT INTO document_key (collection, name, value, doc, single) VALUES (?, ?, ?, ?, ?)"),
     event: sql("INSERT INTO event (id, type, at_ms, seq, hash, data) VALUES (?, ?, ?, ?, ?, ?)"),
     findEvent: sql("SELECT n FROM event WHERE id = ?"),
-    delivery:
-      sql(`INSERT INTO delivery (id, event, endpoint, sequence, state, attempts, created_at_ms, next_at_ms, lease_until_ms, finished_at_ms)
+    delivery: sql(`INSERT INTO delivery (id, event, endpoint, sequence, state, attempts, created_at_ms, next_at_ms,
+        lease_until_ms, finished_at_ms)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
     findDelivery: sql("SELECT n FROM delivery WHERE id = ?"),
     attempt: sql(

@@ -13,7 +13,7 @@ import { openForReading } from "../sqlite/open-database.ts"
 import { faultOf } from "../sqlite/sqlite-fault.ts"
 import { syncPath } from "./durable-file.ts"
 
-/** What the thread is told. */
+/** The task of the thread. */
 export interface VacuumTask {
   readonly file: string
   /** A name that nothing has. */

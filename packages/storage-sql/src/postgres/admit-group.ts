@@ -47,7 +47,7 @@ export const admitGroup = (
     outbox: view.outbox,
     atMs
   }
-  // Asked once: what a group seals has the time of the head or of the clock.
+  // Checked once: what a group seals has the time of the head or of the clock.
   const untimely = timeProblem(nowMs, view.head)
   const answers = changes.map((prepared): Answer => {
     if (untimely !== null && (prepared.drafts.length > 0 || prepared.outbox !== null)) {

@@ -97,7 +97,7 @@ describe("two stores that claim from one outbox", () => {
         claimed.map(({ delivery }) => delivery.endpointId),
         ["b", "b", "b"]
       )
-      assert.isNotNull(nextAtMs, "what is due to the other endpoint is to be asked for again")
+      assert.isNotNull(nextAtMs, "what is due to the other endpoint is to be claimed again")
       yield* store.commit({
         events: tell("a", 1),
         moves: claimed.map(({ delivery }) => ({
@@ -117,7 +117,7 @@ describe("two stores that claim from one outbox", () => {
 })
 
 describe("what a claim costs", () => {
-  /** Pages that the statements of one claim look at. */
+  /** Pages that the statements of one claim read. */
   const pagesOf = Effect.fnUntraced(function* (schema: string) {
     const connection = yield* connect(database.url)
     for (const [name, value] of Object.entries(claimerSettings))
@@ -127,7 +127,7 @@ describe("what a claim costs", () => {
     for (const [sql, params] of [
       [claimTexts.lock, [String(cap), "8", home, "9"]],
       [claimTexts.take, [String(cap), "8", "60000"]],
-      [claimTexts.look, ["9"]]
+      [claimTexts.survey, ["9"]]
     ] as const) {
       const { rows } = yield* connection.query(
         `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${inSchema(sql, schema)}`,
@@ -212,7 +212,7 @@ describe("what a claim costs", () => {
       // what is gone: then the next one does.
       let walks = 200
       yield* until(Effect.scoped(Effect.map(pagesOf("gone"), (pages) => pages <= 2 * before || --walks === 0)))
-      // Pages of the indexes hold what is gone until the next vacuum; rows of the table are not looked at again.
+      // Pages of the indexes hold what is gone until the next vacuum; rows of the table are not read again.
       assert.isAtMost(yield* pagesOf("gone"), 2 * before)
     })
   )

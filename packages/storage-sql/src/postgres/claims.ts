@@ -1,10 +1,10 @@
 /**
  * Claiming on Postgres: several processes at once, none of which waits for another.
  *
- * Whoever claims locks the endpoints that he takes from (rows of `turns`), and passes over those that another has
- * locked, or a commit that moves what is pending to them: so two never
- * count what is in flight to one endpoint at the same time, nor take the same. What he locked he looks at again in a
- * statement of its own, which sees all that earlier holders of the lock committed.
+ * A claim locks the endpoints that it takes from (rows of `turns`), and passes over those that another claim has
+ * locked, or a commit that moves what is pending to them. So two never count what is in flight to one endpoint at the
+ * same time, nor take the same. It reads what it locked again in a statement of its own, which sees all that earlier
+ * holders of the lock committed.
  */
 import type { PgConnection, Result } from "@effect/sql-pg/PgConnection"
 import type {
@@ -38,7 +38,8 @@ const inFlight = (endpoint: string): string =>
   `(SELECT count(*) FROM flyball.in_flight f WHERE f.endpoint_id = ${endpoint})`
 
 /** What is due to endpoint `l`, longest first, at most as much as there is room for. */
-const oldest = `(SELECT p.ctid AS tid, p.attempts > 0 AS retry, row_number() OVER (ORDER BY p.next_at_ms, p.sequence) AS rank FROM flyball.pending p
+const oldest = `(SELECT p.ctid AS tid, p.attempts > 0 AS retry, row_number() OVER (ORDER BY p.next_at_ms,
+  p.sequence) AS rank FROM flyball.pending p
         WHERE p.endpoint_id = l.endpoint_id AND p.next_at_ms <= now.ms ORDER BY p.next_at_ms, p.sequence LIMIT l.room)`
 
 /** Where a session notes the endpoints that its last claim locked: so that all statements of a claim travel at once. */
@@ -47,20 +48,23 @@ const NOTE = "flyball_claim.endpoints"
 /** What {@link NOTE} says, as an array. */
 const locked = `current_setting('${NOTE}')::text[]`
 
-/** The statements of a claim, for the schema `flyball`; a test looks at what they cost. */
+/** The statements of a claim, for the schema `flyball`; a test checks their cost. */
 export const claimTexts = {
   /**
    * What is beyond its lease, at most $1, each row with the times, and with the versions of the endpoints that were
    * locked; one row without a delivery where nothing is.
    */
-  look: `WITH ${now}, times AS MATERIALIZED (SELECT now.ms, h.tableoid::int8::float8 AS home, h.oldest_writer,
+  survey: `WITH ${now}, times AS MATERIALIZED (SELECT now.ms, h.tableoid::int8::float8 AS home, h.oldest_writer,
       EXISTS (SELECT 1 FROM flyball.pending WHERE next_at_ms <= now.ms) AS due,
       (SELECT min(next_at_ms) FROM flyball.pending WHERE next_at_ms > now.ms) AS next_due,
       (SELECT min(lease_until_ms) FROM flyball.in_flight WHERE lease_until_ms > now.ms) AS next_lease,
-      (SELECT json_object_agg(k.id, coalesce((SELECT w.version FROM flyball.documents w WHERE w.collection = '${WEBHOOKS}' AND w.id = k.id), 0))::text
+      (SELECT json_object_agg(k.id, coalesce((SELECT w.version FROM flyball.documents w
+      WHERE w.collection = '${WEBHOOKS}' AND w.id = k.id), 0))::text
         FROM unnest(${locked}) AS k(id)) AS versions FROM now, flyball.head h)
-    SELECT t.ms::float8 AS ms, t.home, t.oldest_writer, t.versions, t.due, t.next_due::float8 AS next_due, t.next_lease::float8 AS next_lease, ${deliveryColumns}
-    FROM times t LEFT JOIN (LATERAL (SELECT * FROM flyball.in_flight WHERE lease_until_ms <= t.ms ORDER BY lease_until_ms, delivery_id LIMIT $1::int8) f
+    SELECT t.ms::float8 AS ms, t.home, t.oldest_writer, t.versions, t.due, t.next_due::float8 AS next_due,
+    t.next_lease::float8 AS next_lease, ${deliveryColumns}
+    FROM times t LEFT JOIN (LATERAL (SELECT * FROM flyball.in_flight WHERE lease_until_ms <= t.ms
+    ORDER BY lease_until_ms, delivery_id LIMIT $1::int8) f
       JOIN flyball.deliveries d ON d.id = f.delivery_id) ON true
     ORDER BY f.lease_until_ms, d.id`,
   /**
@@ -72,10 +76,12 @@ export const claimTexts = {
   lock: `WITH RECURSIVE ${now}, lane(endpoint_id, next_at_ms) AS (
       (SELECT endpoint_id, next_at_ms FROM flyball.pending
         WHERE (SELECT h.tableoid::int8 = $3::int8 AND h.oldest_writer <= $4::int4 FROM flyball.head h)
-          AND (SELECT now.ms <= ${LAST_STORE_MS} FROM now) AND EXISTS (SELECT 1 FROM flyball.pending p, now WHERE p.next_at_ms <= now.ms)
+          AND (SELECT now.ms <= ${LAST_STORE_MS} FROM now) AND EXISTS (SELECT 1 FROM flyball.pending p, now
+          WHERE p.next_at_ms <= now.ms)
         ORDER BY endpoint_id, next_at_ms, sequence LIMIT 1)
       UNION ALL
-      SELECT n.endpoint_id, n.next_at_ms FROM lane l CROSS JOIN LATERAL (SELECT p.endpoint_id, p.next_at_ms FROM flyball.pending p
+      SELECT n.endpoint_id, n.next_at_ms FROM lane l CROSS JOIN LATERAL (SELECT p.endpoint_id, p.next_at_ms
+      FROM flyball.pending p
         WHERE p.endpoint_id > l.endpoint_id ORDER BY p.endpoint_id, p.next_at_ms, p.sequence LIMIT 1) n
     ), ready AS MATERIALIZED (
       SELECT l.endpoint_id FROM lane l, now WHERE l.next_at_ms <= now.ms AND ${inFlight("l.endpoint_id")} < $1::int8
@@ -106,11 +112,13 @@ export const claimTexts = {
       UPDATE flyball.turns t SET turn = (SELECT nextval('flyball.claim_numbers')) * 1000 + s.n
       FROM (SELECT endpoint_id, max(n) AS n FROM taken GROUP BY endpoint_id) s WHERE t.endpoint_id = s.endpoint_id
     )
-    SELECT d.n, d.delivery_id AS id, d.event_id, d.endpoint_id, d.sequence::float8 AS sequence, 1 AS state, d.attempts + 1 AS attempts, d.created_at_ms::float8 AS created_at_ms,
+    SELECT d.n, d.delivery_id AS id, d.event_id, d.endpoint_id, d.sequence::float8 AS sequence, 1 AS state,
+    d.attempts + 1 AS attempts, d.created_at_ms::float8 AS created_at_ms,
       NULL::float8 AS next_at_ms, (now.ms + $3::int8)::float8 AS lease_until_ms, NULL::float8 AS finished_at_ms, NULL AS type, NULL::float8 AS at_ms, NULL::float8 AS seq, NULL::bytea AS hash, NULL AS data
     FROM taken d, now
     UNION ALL
-    SELECT NULL, NULL, e.id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, e.type, e.at_ms::float8, e.seq::float8, e.hash, e.data
+    SELECT NULL, NULL, e.id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, e.type, e.at_ms::float8, e.seq::float8,
+    e.hash, e.data
     FROM (SELECT DISTINCT event_id FROM taken) t JOIN flyball.events e ON e.id = t.event_id
     ORDER BY n`
 }
@@ -142,24 +150,24 @@ export const claimIn = (claimer: Connections, schema: string, home: number): Out
     request: ClaimRequest
   ): Effect.fn.Return<ClaimAnswer, SqlError | ReadFault> {
     const [limit, perEndpoint] = [String(request.limit), String(request.perEndpoint)]
-    const [, , taken, committed, looked] = yield* send(connection, [
+    const [, , taken, committed, surveyed] = yield* send(connection, [
       begin,
       { sql: sql.lock, params: [perEndpoint, limit, String(home), String(latestSchema)] },
       { sql: sql.take, params: [perEndpoint, limit, String(request.leaseMs)] },
       commit,
-      { sql: sql.look, params: [String(request.limit + 1)] }
+      { sql: sql.survey, params: [String(request.limit + 1)] }
     ])
     if (committed!.command !== "COMMIT")
       return yield* Effect.die(
         new Error(`COMMIT of a claim answered ${committed!.command} though no statement failed.`)
       )
-    const look = lookOf(looked!.rows)
-    if (look.home !== home) return yield* chainReplaced()
-    if (look.oldestWriter > latestSchema) return yield* newerSchema(look.oldestWriter)
+    const survey = surveyOf(surveyed!.rows)
+    if (survey.home !== home) return yield* chainReplaced()
+    if (survey.oldestWriter > latestSchema) return yield* newerSchema(survey.oldestWriter)
     // Nothing was claimed then.
-    const untimely = timeProblem(look.ms, null)
+    const untimely = timeProblem(survey.ms, null)
     if (untimely !== null) return yield* new StorageUnavailable({ reason: untimely, wrote: "no" })
-    return yield* decode(() => answerOf(look, request, takenOf(taken!.rows)))
+    return yield* decode(() => answerOf(survey, request, takenOf(taken!.rows)))
   })
 
   /** Runs one attempt, and leaves no transaction open: closing the session ends it, whatever state it is in. */
@@ -176,7 +184,7 @@ export const claimIn = (claimer: Connections, schema: string, home: number): Out
     Effect.suspend(() => {
       invariant(claimProblem(request))
       // A session that died while it was idle may be noticed only now; if the claim was made all the same, its leases
-      // run out as if nobody had asked again.
+      // run out as after a crash.
       return Effect.uninterruptible(
         inRealTime(
           Effect.retry(claim(request), { times: 1, while: (error) => error instanceof SqlError && isLost(error) })
@@ -196,7 +204,7 @@ const takenOf = (rows: ReadonlyArray<Row>): ReadonlyArray<Taken> => {
   })
 }
 
-interface Look {
+interface Survey {
   readonly ms: number
   readonly home: number
   readonly oldestWriter: number
@@ -207,7 +215,7 @@ interface Look {
   readonly late: ReadonlyArray<Delivery>
 }
 
-const lookOf = (rows: ReadonlyArray<Row>): Look => {
+const surveyOf = (rows: ReadonlyArray<Row>): Survey => {
   const times = rows[0]!
   return {
     ms: times["ms"] as number,
@@ -216,20 +224,20 @@ const lookOf = (rows: ReadonlyArray<Row>): Look => {
     isDue: times["due"] as boolean,
     nextDue: times["next_due"] as number | null,
     nextLease: times["next_lease"] as number | null,
-    versions: JSON.parse((times["versions"] as string | null) ?? "{}") as Look["versions"],
+    versions: JSON.parse((times["versions"] as string | null) ?? "{}") as Survey["versions"],
     late: rows.filter((row) => row["id"] !== null).map(deliveryOf)
   }
 }
 
-const answerOf = (look: Look, { leaseMs, limit }: ClaimRequest, taken: ReadonlyArray<Taken>): ClaimAnswer => {
-  const waits = [look.nextDue, look.nextLease, look.isDue ? look.ms + leaseMs : null].filter(
+const answerOf = (survey: Survey, { leaseMs, limit }: ClaimRequest, taken: ReadonlyArray<Taken>): ClaimAnswer => {
+  const waits = [survey.nextDue, survey.nextLease, survey.isDue ? survey.ms + leaseMs : null].filter(
     (at): at is number => at !== null
   )
-  const isMore = taken.length === limit || look.late.length > limit
+  const isMore = taken.length === limit || survey.late.length > limit
   return {
-    claimed: taken.map((one): Claimed => ({ ...one, version: look.versions[one.delivery.endpointId]! })),
-    lapsed: look.late.slice(0, limit),
-    nextAtMs: isMore ? look.ms : waits.length === 0 ? null : Math.min(...waits)
+    claimed: taken.map((one): Claimed => ({ ...one, version: survey.versions[one.delivery.endpointId]! })),
+    lapsed: survey.late.slice(0, limit),
+    nextAtMs: isMore ? survey.ms : waits.length === 0 ? null : Math.min(...waits)
   }
 }
 

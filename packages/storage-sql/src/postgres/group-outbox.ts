@@ -39,7 +39,7 @@ export type EndedAttempt = NonNullable<DeliveryMove["ended"]> & {
 /** A delivery that the group adds; it may be cancelled by a later ChangeSet of the same group. */
 export type AddedDelivery = NewDelivery & { readonly cancelled: boolean }
 
-/** One per attempt. It answers only what was asked of the database or done by the group. */
+/** One per attempt. It answers only what was read from the database or done by the group. */
 export class GroupOutbox implements OutboxView, Debts {
   lastEventId: string | null = null
   readonly #standing = new Map<string, Standing>()
@@ -87,7 +87,7 @@ export class GroupOutbox implements OutboxView, Debts {
     this.#events.add(id)
   }
 
-  /** Whoever is told of a type afterwards is found in {@link knowWanting} or in the group's own puts. */
+  /** Endpoints that subscribe to a type afterwards are found in {@link knowWanting} or in the group's own puts. */
   knowType(type: string): void {
     if (!this.#wanting.has(type)) this.#wanting.set(type, new Set())
   }

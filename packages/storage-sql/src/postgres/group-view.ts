@@ -8,7 +8,7 @@ import { GroupOutbox } from "./group-outbox.ts"
 /** Names hold no U+0000, so nothing else makes the same slot. */
 const slot = (...names: ReadonlyArray<string | number>): string => names.join("\0")
 
-/** One view per attempt. It answers only what was asked of the database or written by the group. */
+/** One view per attempt. It answers only what was read from the database or written by the group. */
 export class GroupView implements StoreView {
   head: Head | null = null
   readonly #versions = new Map<string, number>()
@@ -69,7 +69,7 @@ export class GroupView implements StoreView {
     this.#heads.set(at.seq, at)
   }
 
-  /** Forgets the digest of a once key, where anything was asked about it. */
+  /** Forgets the digest of a once key, where it was read. */
   forget(scope: string, key: string): void {
     const taken = this.once(scope, key)
     if (taken !== null) this.#once.set(slot(scope, key), { seq: taken.seq, digest: null })

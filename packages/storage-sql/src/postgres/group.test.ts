@@ -24,7 +24,7 @@ const waits = (applicationName: string) =>
   )
 
 describe("a group", () => {
-  it.effect("asks again under the lock when another process took a key since it asked", () =>
+  it.effect("reads again under the lock when another process took a key since the first read", () =>
     Effect.gen(function* () {
       const [first, second] = [
         yield* openStore({ url: database.url, schema: "taken", applicationName: "first" }),

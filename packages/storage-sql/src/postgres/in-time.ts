@@ -16,22 +16,22 @@ export const AnswerTime: Context.Reference<number> = Context.Reference("flyball/
   defaultValue: () => 90_000
 })
 
-/** Says that from now on the server is waited for, and what ends its connections when it is silent. */
-export type Asked = (cut: () => void) => void
+/** Restarts the time limit: from now on the server owes an answer, and `cut` ends its connections when it is silent. */
+export type Restart = (cut: () => void) => void
 
 /**
- * Runs what first waits for a connection, and calls `asked` when it has one: then the time begins anew.
+ * Runs what first waits for a connection, and calls `restart` when it has one: then the time begins anew.
  *
- * A server that was asked and is silent is cut off: all connections that `cut` knows are thrown away, since the way
- * they took is in doubt.
+ * A server that does not answer is cut off: all connections that `cut` knows are thrown away, since their path is in
+ * doubt.
  *
  * - Fails: with a `StatementTimeoutError` when the time is over, once what ran has let its connection go.
  */
-export const inTime = <A, E, R>(run: (asked: Asked) => Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
+export const inTime = <A, E, R>(run: (restart: Restart) => Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
   Effect.flatMap(Effect.context<R>(), (context) =>
     Effect.callback<A, E | SqlError>((resume) => {
       const call = new Call(Context.get(context, AnswerTime))
-      call.fiber = Effect.runForkWith(context)(Effect.suspend(() => run(call.asked)))
+      call.fiber = Effect.runForkWith(context)(Effect.suspend(() => run(call.restart)))
       if (call.fiber.pollUnsafe() === undefined) watch(call)
       call.fiber.addObserver((exit) => {
         calls.delete(call)
@@ -43,8 +43,8 @@ export const inTime = <A, E, R>(run: (asked: Asked) => Effect.Effect<A, E, R>): 
 
 /** As {@link inTime}, for one who has a connection already */
 export const answered = <A, E, R>(run: Effect.Effect<A, E, R>, cut: () => void): Effect.Effect<A, E | SqlError, R> =>
-  inTime((asked) => {
-    asked(cut)
+  inTime((restart) => {
+    restart(cut)
     return run
   })
 
@@ -60,7 +60,7 @@ class Call {
     this.dueAtMs = performance.now() + timeMs
   }
 
-  readonly asked: Asked = (cut) => {
+  readonly restart: Restart = (cut) => {
     this.#cut = cut
     this.dueAtMs = performance.now() + this.#timeMs
   }
@@ -79,21 +79,21 @@ let nextAtMs = Infinity
 
 const watch = (call: Call): void => {
   calls.add(call)
-  if (call.dueAtMs < nextAtMs) lookAt(call.dueAtMs)
+  if (call.dueAtMs < nextAtMs) schedule(call.dueAtMs)
 }
 
-const lookAt = (atMs: number): void => {
+const schedule = (atMs: number): void => {
   if (timer !== null) clearTimeout(timer)
   nextAtMs = atMs
-  timer = atMs === Infinity ? null : setTimeout(look, Math.max(1, Math.ceil(atMs - performance.now()))).unref()
+  timer = atMs === Infinity ? null : setTimeout(expire, Math.max(1, Math.ceil(atMs - performance.now()))).unref()
 }
 
-/** What is due is ended; what was asked meanwhile has a later time than it was noted with. */
-const look = (): void => {
+/** Ends what is due; a call that was restarted meanwhile has a later time than it was noted with. */
+const expire = (): void => {
   const now = performance.now()
   const late = [...calls].filter(({ dueAtMs }) => dueAtMs <= now)
   for (const call of late) calls.delete(call)
-  lookAt([...calls].reduce((atMs, { dueAtMs }) => Math.min(atMs, dueAtMs), Infinity))
+  schedule([...calls].reduce((atMs, { dueAtMs }) => Math.min(atMs, dueAtMs), Infinity))
   for (const call of late) call.end()
 }
 

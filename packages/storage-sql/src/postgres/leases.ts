@@ -10,9 +10,11 @@ import { query } from "./sessions.ts"
  * A lease has run out at `until_ms` itself, or when the clock stepped back since it was taken. The row's lock decides
  * between two who ask at once.
  */
-const take = `INSERT INTO flyball.leases AS l (name, holder, until_ms) VALUES ($1::text, $2::text, flyball.flyball_now() + $3::int8)
+const take = `INSERT INTO flyball.leases AS l (name, holder, until_ms)
+  VALUES ($1::text, $2::text, flyball.flyball_now() + $3::int8)
   ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until_ms = excluded.until_ms
-  WHERE l.holder = excluded.holder OR l.until_ms <= flyball.flyball_now() OR l.until_ms > flyball.flyball_now() + 2 * $3::int8 RETURNING 1 AS taken`
+  WHERE l.holder = excluded.holder OR l.until_ms <= flyball.flyball_now()
+  OR l.until_ms > flyball.flyball_now() + 2 * $3::int8 RETURNING 1 AS taken`
 
 const release = "DELETE FROM flyball.leases WHERE name = $1::text AND holder = $2::text"
 

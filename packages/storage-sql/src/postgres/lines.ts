@@ -40,12 +40,12 @@ export class Lines {
     Effect.callback((resume) => {
       if (this.#open.size === 0) return resume(Effect.void)
       const timer = setTimeout(this.cut, timeMs)
-      const look = (): void => {
+      const check = (): void => {
         if (this.#open.size > 0) return
         clearTimeout(timer)
         resume(Effect.void)
       }
-      for (const socket of this.#open) socket.once("close", look)
+      for (const socket of this.#open) socket.once("close", check)
     })
 }
 

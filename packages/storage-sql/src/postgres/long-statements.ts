@@ -1,8 +1,8 @@
 /**
  * Statements that take as long as they take: migrations, and what a recovery carries along.
  *
- * A bound on their time would end work that goes well. What is bounded is silence: while such a statement runs, the
- * server is asked over another connection whether it does.
+ * A bound on their time would end work that goes well. What is bounded is silence: while such a statement runs, another
+ * connection polls the server for whether it does.
  */
 import type { PgConnection } from "@effect/sql-pg/PgConnection"
 import { Effect } from "effect"
@@ -19,14 +19,14 @@ export type Statements = Pick<PgConnection, "query">
  */
 export const lockTime = "90s"
 
-/** Times that the server is asked while an answer may be waited for. */
-const LOOKS = 3
+/** Times that the server is polled while an answer may be waited for. */
+const POLLS = 3
 
 /**
  * The same connection, of which each statement may take any time while the server says that it runs.
  *
  * - `cut`: what ends it when the server says nothing, or that it does not run, for the time of an answer.
- * - `watch`: where the server is asked. Never the pool that the connection is of: it may have no other.
+ * - `watch`: the connection for those polls. Never the pool that the connection is of: it may have no other.
  * - Fails: a statement fails as one does that is not answered in time.
  */
 export const longStatements = (
@@ -46,14 +46,14 @@ export const longStatements = (
     )
     return {
       query: (...statement) =>
-        inTime((asked) => {
-          asked(cut)
-          const look = Effect.matchEffect(runs, {
+        inTime((restart) => {
+          restart(cut)
+          const poll = Effect.matchEffect(runs, {
             onFailure: () => Effect.void,
-            onSuccess: (so) => Effect.sync(() => so && asked(cut))
+            onSuccess: (so) => Effect.sync(() => so && restart(cut))
           })
-          const looking = Effect.forever(Effect.andThen(Effect.sleep(timeMs / LOOKS), look))
-          return Effect.raceFirst(connection.query(...statement), looking)
+          const polling = Effect.forever(Effect.andThen(Effect.sleep(timeMs / POLLS), poll))
+          return Effect.raceFirst(connection.query(...statement), polling)
         })
     }
   })

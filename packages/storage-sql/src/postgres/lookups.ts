@@ -24,15 +24,16 @@ const text = {
     FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS k(collection, key, value, n)
     JOIN flyball.document_keys d ON d.collection = k.collection AND d.key = k.key AND d.value = k.value AND d.single`,
   parts: `SELECT k.n::int4 AS n, p.erased_by IS NULL AS present
-    FROM unnest($1::int8[], $2::text[]) WITH ORDINALITY AS k(seq, name, n) JOIN flyball.parts p ON p.seq = k.seq AND p.name = k.name`
+    FROM unnest($1::int8[], $2::text[]) WITH ORDINALITY AS k(seq, name, n) JOIN flyball.parts p ON p.seq = k.seq
+    AND p.name = k.name`
 }
 
-/** One question with what to do with its rows. `n` counts from 1 in the order asked. */
+/** One query with the reader of its rows. `n` counts from 1 in the order of the parameters. */
 interface Lookup extends Query {
   readonly read: (view: GroupView, rows: Result["rows"]) => void
 }
 
-/** The questions of a group: those that may be asked before the lock, and those that must wait for it. */
+/** The queries of a group: those that may run before the lock, and those that must wait for it. */
 export interface Lookups {
   readonly once: ReadonlyArray<Lookup>
   readonly state: ReadonlyArray<Lookup>
@@ -58,13 +59,13 @@ export const lookupsIn = (schema: string): ((changes: ReadonlyArray<PreparedChan
 }
 
 const idempotencyLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): ReadonlyArray<Lookup> => {
-  const asked = changes.flatMap(({ change }) =>
+  const requested = changes.flatMap(({ change }) =>
     (change.records ?? []).flatMap(({ once }) => (once === undefined ? [] : [once]))
   )
-  if (asked.length === 0) return []
+  if (requested.length === 0) return []
   const read = (view: GroupView, rows: Result["rows"]): void => {
     for (const row of rows) {
-      const { scope, key } = asked[(row["n"] as number) - 1]!
+      const { scope, key } = requested[(row["n"] as number) - 1]!
       const hash = row["hash"] as Uint8Array | null
       if (hash === null)
         throw new StorageCorrupt({
@@ -78,57 +79,61 @@ const idempotencyLookup = (sql: string, changes: ReadonlyArray<PreparedChange>):
       })
     }
   }
-  return [{ sql, params: [asked.map(({ scope }) => scope), asked.map(({ key }) => key)], read }]
+  return [{ sql, params: [requested.map(({ scope }) => scope), requested.map(({ key }) => key)], read }]
 }
 
 const versionLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): ReadonlyArray<Lookup> => {
-  const asked = changes.flatMap(({ change }) => [
+  const requested = changes.flatMap(({ change }) => [
     ...(change.expects ?? []),
     ...(change.puts ?? []),
     ...(change.deletes ?? [])
   ])
-  if (asked.length === 0) return []
+  if (requested.length === 0) return []
   const read = (view: GroupView, rows: Result["rows"]): void => {
     for (const row of rows) {
-      const { collection, id } = asked[(row["n"] as number) - 1]!
+      const { collection, id } = requested[(row["n"] as number) - 1]!
       view.knowVersion(collection, id, row["version"] as number)
     }
   }
-  return [{ sql, params: [asked.map(({ collection }) => collection), asked.map(({ id }) => id)], read }]
+  return [{ sql, params: [requested.map(({ collection }) => collection), requested.map(({ id }) => id)], read }]
 }
 
 const uniqueLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): ReadonlyArray<Lookup> => {
-  const asked = changes.flatMap(({ change }) =>
+  const requested = changes.flatMap(({ change }) =>
     (change.puts ?? []).flatMap(({ collection, unique }) =>
       Object.entries(unique ?? {}).map(([key, value]) => ({ collection, key, value }))
     )
   )
-  if (asked.length === 0) return []
+  if (requested.length === 0) return []
   const read = (view: GroupView, rows: Result["rows"]): void => {
     for (const row of rows) {
-      const { collection, key, value } = asked[(row["n"] as number) - 1]!
+      const { collection, key, value } = requested[(row["n"] as number) - 1]!
       view.knowHolder(collection, key, value, row["id"] as string)
     }
   }
   return [
     {
       sql,
-      params: [asked.map(({ collection }) => collection), asked.map(({ key }) => key), asked.map(({ value }) => value)],
+      params: [
+        requested.map(({ collection }) => collection),
+        requested.map(({ key }) => key),
+        requested.map(({ value }) => value)
+      ],
       read
     }
   ]
 }
 
 const partLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): ReadonlyArray<Lookup> => {
-  const asked = changes.flatMap(({ change }) => change.erase ?? [])
-  if (asked.length === 0) return []
+  const requested = changes.flatMap(({ change }) => change.erase ?? [])
+  if (requested.length === 0) return []
   const read = (view: GroupView, rows: Result["rows"]): void => {
     for (const row of rows) {
-      const { seq, name } = asked[(row["n"] as number) - 1]!
+      const { seq, name } = requested[(row["n"] as number) - 1]!
       view.knowPart(seq, name, row["present"] === true ? "present" : "erased")
     }
   }
-  return [{ sql, params: [intArray(asked.map(({ seq }) => seq)), asked.map(({ name }) => name)], read }]
+  return [{ sql, params: [intArray(requested.map(({ seq }) => seq)), requested.map(({ name }) => name)], read }]
 }
 
 /**
@@ -138,7 +143,8 @@ const partLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): Readon
 export const lockHead = (schema: string): Query => ({
   sql: inSchema(
     `WITH h AS MATERIALIZED (SELECT seq, hash, at_ms, oldest_writer, tableoid FROM flyball.head FOR UPDATE)
-    SELECT seq::float8 AS seq, hash, at_ms::float8 AS at_ms, oldest_writer, tableoid::int8::float8 AS home, flyball.flyball_now()::float8 AS now_ms FROM h`,
+    SELECT seq::float8 AS seq, hash, at_ms::float8 AS at_ms, oldest_writer, tableoid::int8::float8 AS home,
+    flyball.flyball_now()::float8 AS now_ms FROM h`,
     schema
   ),
   params: []

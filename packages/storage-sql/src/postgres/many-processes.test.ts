@@ -39,7 +39,7 @@ describe("two stores on one database", () => {
     })
   )
 
-  it.effect("give one key to exactly one record, whoever asks", () =>
+  it.effect("give one key to exactly one record, across all callers", () =>
     Effect.gen(function* () {
       const stores = [
         yield* openStore({ url: database.url, schema: "once" }),

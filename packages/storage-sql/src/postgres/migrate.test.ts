@@ -15,10 +15,14 @@ const shapeOf = Effect.fnUntraced(function* (schema: string) {
     SELECT 'column ' || table_name || '.' || column_name || ' ' || data_type || ' ' || is_nullable || ' ' || coalesce(column_default, '') || ' ' || coalesce(collation_name, '') AS line
       FROM information_schema.columns WHERE table_schema = $1::text
     UNION ALL SELECT 'index ' || indexdef FROM pg_indexes WHERE schemaname = $1::text
-    UNION ALL SELECT 'constraint ' || conrelid::regclass || ' ' || pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = $1::regnamespace AND contype <> 'n'
-    UNION ALL SELECT 'storage ' || c.relname || ' ' || coalesce(c.reloptions::text, '') || ' ' || coalesce(string_agg(a.attname::text || a.attstorage::text, ',' ORDER BY a.attnum), '')
-      FROM pg_class c LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped WHERE c.relnamespace = $1::regnamespace GROUP BY c.oid, c.relname, c.reloptions
-    UNION ALL SELECT 'function ' || proname || ' ' || prosrc FROM pg_proc WHERE pronamespace = $1::regnamespace) l ORDER BY line`,
+    UNION ALL SELECT 'constraint ' || conrelid::regclass || ' ' || pg_get_constraintdef(oid) FROM pg_constraint
+    WHERE connamespace = $1::regnamespace AND contype <> 'n'
+    UNION ALL SELECT 'storage ' || c.relname || ' ' || coalesce(c.reloptions::text,
+    '') || ' ' || coalesce(string_agg(a.attname::text || a.attstorage::text, ',' ORDER BY a.attnum), '')
+      FROM pg_class c LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+      WHERE c.relnamespace = $1::regnamespace GROUP BY c.oid, c.relname, c.reloptions
+    UNION ALL SELECT 'function ' || proname || ' ' || prosrc FROM pg_proc WHERE pronamespace = $1::regnamespace) l
+    ORDER BY line`,
     [schema]
   )
   return rows.map(({ line }) => line)

@@ -107,7 +107,7 @@ export const requireSchema = Effect.fnUntraced(function* (
   if (missing.length === latestSchema) {
     return yield* refused(
       `the database has no store in its schema ${schema}, and it was opened for reading only; start the server ` +
-        "once, or look at the database's address"
+        "once, or check the database's address"
     )
   }
   return yield* refused(
@@ -116,7 +116,7 @@ export const requireSchema = Effect.fnUntraced(function* (
   )
 })
 
-/** CREATE SCHEMA asks for a privilege on the database even when the schema is there, so look first. */
+/** CREATE SCHEMA needs a privilege on the database even when the schema exists, so read first. */
 const makeHome = Effect.fnUntraced(function* (connection: Statements, schema: string) {
   const there = yield* connection.query("SELECT 1 FROM pg_namespace WHERE nspname = $1::text", [schema])
   if (there.rows.length === 0) yield* connection.query(`CREATE SCHEMA ${quoted(schema)}`)

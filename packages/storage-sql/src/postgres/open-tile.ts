@@ -1,5 +1,6 @@
 /**
- * The nodes of the tree that a group completes. Whoever fills a tile of 256 writes its root, in the same transaction.
+ * The nodes of the tree that a group completes. The group that fills a tile of 256 writes its root, in the same
+ * transaction.
  *
  * The hashes of the open tile are remembered between groups; where another process has moved the head meanwhile, they
  * are read again.

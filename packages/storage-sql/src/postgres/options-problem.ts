@@ -1,6 +1,6 @@
 /**
- * Looks at the options of a store on Postgres before anything is connected to: who writes plain JavaScript is told by
- * no compiler.
+ * Checks the options of a store on Postgres before any connection: plain JavaScript has no compiler that would check
+ * them.
  */
 import { isOptions, describeValue } from "@flyball/core/storage"
 import type { PostgresOptions } from "./sessions.ts"

@@ -8,7 +8,7 @@ const database = givenDatabase()
 const LIMIT = "8"
 const FAR = "~"
 
-/** Pages that one step of each question looks at, planned as readers have it: with the numbers that it asks for. */
+/** Pages that one step of each query reads, planned as readers have it: with literal numbers. */
 const pagesOf = Effect.fnUntraced(function* (schema: string) {
   const connection = yield* connect(database.url)
   for (const name of ["seqscan", "hashjoin", "mergejoin"])
@@ -62,7 +62,7 @@ const given = Effect.fnUntraced(function* (schema: string, many: number) {
   return yield* pagesOf(schema)
 })
 
-describe("what forgetting, and looking for what was missed, cost", () => {
+describe("the cost of forgetting, and of searching for missed events", () => {
   it.effect("does not grow with what is kept", () =>
     Effect.gen(function* () {
       const few = yield* given("few", 10)

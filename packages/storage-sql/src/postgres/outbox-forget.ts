@@ -14,47 +14,53 @@ import type { Connections } from "./sessions.ts"
 import { lend, query } from "./sessions.ts"
 
 /**
- * Deliveries of the events `looked` are in one of two places, by the time in their ids: near their events, and then in
- * one stretch of the primary key; or owed
- * once more, and then in a small index. `more` must hold for them. `OFFSET 0`: so that the server looks each event up,
- * and does not read the whole of that index first.
+ * Deliveries of the events in `page` are in one of two places, by the time in their ids: near their events, and then in
+ * one range of the primary key; or owed once more, and then in a small index. `more` must hold for them. `OFFSET 0`
+ * makes the server look each event up instead of reading the whole of that index first.
  */
 const refersTo = (event: string, more: string): string => `(${event} IN (
       SELECT d.event_id FROM flyball.deliveries d
-      WHERE d.id >= (SELECT 'dlv_' || substr(min(id), 5, 9) FROM looked) AND d.id < (SELECT 'dlv_' || substr(max(id), 5, 9) || '~' FROM looked)${more})
-    OR EXISTS (SELECT 1 FROM flyball.deliveries d WHERE d.event_id = ${event} AND substr(d.id, 5, 9) <> substr(d.event_id, 5, 9)${more} OFFSET 0))`
+      WHERE d.id >= (SELECT 'dlv_' || substr(min(id), 5, 9) FROM page)
+      AND d.id < (SELECT 'dlv_' || substr(max(id), 5, 9) || '~' FROM page)${more})
+    OR EXISTS (SELECT 1 FROM flyball.deliveries d WHERE d.event_id = ${event}
+    AND substr(d.id, 5, 9) <> substr(d.event_id, 5, 9)${more} OFFSET 0))`
 
 /** `|| ''`: so that the server does not walk over everything that the endpoint was ever owed. */
-const TOLD = " AND d.endpoint_id || '' = $6::text AND d.state <= 2"
+const OWED_OR_DELIVERED = " AND d.endpoint_id || '' = $6::text AND d.state <= 2"
 
-/** The statements, for the schema `flyball`; a test looks at what they cost. */
+/** The statements, for the schema `flyball`; a test checks their cost. */
 export const forgetTexts = {
   /**
-   * Types are looked at after the limit: a rare one would have the server read all events for each step. What is not
+   * Types are compared after the limit: a rare one would have the server read all events for each step. What is not
    * wanted comes without its data.
    */
-  missed: `WITH looked AS MATERIALIZED (
+  missed: `WITH page AS MATERIALIZED (
       SELECT id, type, at_ms, seq, hash, CASE WHEN at_ms >= $3::int8 AND type = ANY ($5::text[]) THEN data END AS data
       FROM flyball.events WHERE id > $1::text AND id >= $2::text ORDER BY id LIMIT $4::int8
     )
-    SELECT ${eventColumns}, e.data IS NULL OR ${refersTo("e.id", TOLD)} AS passed FROM looked e ORDER BY e.id`,
+    SELECT ${eventColumns}, e.data IS NULL OR ${refersTo("e.id", OWED_OR_DELIVERED)} AS passed FROM page e
+    ORDER BY e.id`,
   /** What is finished does not change any more, so nothing has to be locked. */
-  deliveries: `WITH looked AS MATERIALIZED (
-      SELECT id, state >= 2 AND finished_at_ms < $4::int8 AS over FROM flyball.deliveries WHERE id > $1::text AND id < $2::text ORDER BY id LIMIT $3::int8
+  deliveries: `WITH page AS MATERIALIZED (
+      SELECT id, state >= 2 AND finished_at_ms < $4::int8 AS over FROM flyball.deliveries WHERE id > $1::text
+      AND id < $2::text ORDER BY id LIMIT $3::int8
     ), gone AS (
-      DELETE FROM flyball.deliveries d USING looked l WHERE d.id = l.id AND l.over RETURNING d.id
+      DELETE FROM flyball.deliveries d USING page l WHERE d.id = l.id AND l.over RETURNING d.id
     ), attempts AS (
       DELETE FROM flyball.attempts a USING gone g WHERE a.delivery_id = g.id
     )
-    SELECT (SELECT count(*) FROM gone)::float8 AS gone, (SELECT count(*) FROM looked)::float8 AS looked, (SELECT max(id) FROM looked) AS last`,
+    SELECT (SELECT count(*) FROM gone)::float8 AS gone, (SELECT count(*) FROM page)::float8 AS page, (SELECT max(id)
+    FROM page) AS last`,
   /** Which events seem to be over. */
-  events: `WITH looked AS MATERIALIZED (SELECT id, at_ms FROM flyball.events WHERE id > $1::text AND id < $2::text ORDER BY id LIMIT $3::int8)
-    SELECT e.id, e.at_ms < $4::int8 AND e.id <> (SELECT id FROM flyball.events ORDER BY id DESC LIMIT 1) AND NOT ${refersTo("e.id", "")} AS over FROM looked e ORDER BY e.id`,
-  /** Whoever commits may owe an event once more that he has just found: he does so under this lock. */
+  events: `WITH page AS MATERIALIZED (SELECT id, at_ms FROM flyball.events WHERE id > $1::text AND id < $2::text
+    ORDER BY id LIMIT $3::int8)
+    SELECT e.id, e.at_ms < $4::int8 AND e.id <> (SELECT id FROM flyball.events ORDER BY id DESC LIMIT 1)
+    AND NOT ${refersTo("e.id", "")} AS over FROM page e ORDER BY e.id`,
+  /** A commit may owe an event once more that it has just found: it does so under this lock. */
   lockHead: "SELECT 1 FROM flyball.head FOR UPDATE",
   /** As many as are left of those that seemed to be over, under the lock. */
-  deleteEvents: `WITH looked AS MATERIALIZED (SELECT id FROM unnest($1::text[]) AS l(id))
-    DELETE FROM flyball.events e USING looked l WHERE e.id = l.id AND NOT ${refersTo("l.id", "")} RETURNING e.id`
+  deleteEvents: `WITH page AS MATERIALIZED (SELECT id FROM unnest($1::text[]) AS l(id))
+    DELETE FROM flyball.events e USING page l WHERE e.id = l.id AND NOT ${refersTo("l.id", "")} RETURNING e.id`
 }
 
 /** Both, for one schema. */
@@ -88,7 +94,7 @@ export const forgetIn = (readers: Connections, schema: string): Pick<OutboxApi, 
       ]),
       ([row]) => ({
         count: row!["gone"] as number,
-        next: (row!["looked"] as number) < limit ? null : (row!["last"] as string)
+        next: (row!["page"] as number) < limit ? null : (row!["last"] as string)
       })
     )
 

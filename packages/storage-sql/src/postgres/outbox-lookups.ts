@@ -12,21 +12,26 @@ import { textArray } from "./sessions.ts"
 
 /**
  * As statements for the schema `flyball`. What is in flight is moved by commits only, one at a time. What is pending is
- * taken by claims too: whoever moves that locks its endpoints
- * first. Whoever claims at the same time passes them over, and one that is about to is waited for.
+ * taken by claims too: a commit that moves it locks its endpoints first. Concurrent claims pass them over, and one that
+ * already holds a lock is waited for.
  */
 export const outboxText = {
   lastEvent: "SELECT id FROM flyball.events ORDER BY id DESC LIMIT 1",
-  wanting: `SELECT k.n::int4 AS n, d.id, s.sequence::float8 AS sequence FROM unnest($1::text[]) WITH ORDINALITY AS k(key, n)
-    JOIN flyball.document_keys d ON d.collection = '${WEBHOOKS}' AND d.key = k.key AND d.value = '${wanted}' LEFT JOIN flyball.sequences s ON s.endpoint_id = d.id`,
+  wanting: `SELECT k.n::int4 AS n, d.id, s.sequence::float8 AS sequence
+    FROM unnest($1::text[]) WITH ORDINALITY AS k(key, n)
+    JOIN flyball.document_keys d ON d.collection = '${WEBHOOKS}' AND d.key = k.key AND d.value = '${wanted}' LEFT
+    JOIN flyball.sequences s ON s.endpoint_id = d.id`,
   sequences:
     "SELECT s.endpoint_id, s.sequence::float8 AS sequence FROM unnest($1::text[]) AS k(endpoint_id) JOIN " +
     "flyball.sequences s ON s.endpoint_id = k.endpoint_id",
   events: "SELECT e.id FROM unnest($1::text[]) AS k(id) JOIN flyball.events e ON e.id = k.id",
-  lockTurns: `SELECT 1 FROM (SELECT endpoint_id FROM unnest($1::text[]) AS c(endpoint_id) UNION SELECT d.endpoint_id FROM unnest($2::text[]) AS k(id) JOIN flyball.deliveries d ON d.id = k.id) e
+  lockTurns: `SELECT 1 FROM (SELECT endpoint_id FROM unnest($1::text[]) AS c(endpoint_id) UNION SELECT d.endpoint_id
+    FROM unnest($2::text[]) AS k(id) JOIN flyball.deliveries d ON d.id = k.id) e
     JOIN flyball.turns t ON t.endpoint_id = e.endpoint_id FOR UPDATE OF t`,
-  deliveries: `SELECT d.id, d.endpoint_id, d.sequence::float8 AS sequence, CASE WHEN f.attempt IS NULL THEN d.state ELSE 1 END::int4 AS state, coalesce(f.attempt, d.attempts) AS attempts, d.next_at_ms::float8 AS next_at_ms
-    FROM unnest($1::text[]) AS k(id) JOIN flyball.deliveries d ON d.id = k.id LEFT JOIN flyball.in_flight f ON f.endpoint_id = d.endpoint_id AND f.sequence = d.sequence`
+  deliveries: `SELECT d.id, d.endpoint_id, d.sequence::float8 AS sequence,
+    CASE WHEN f.attempt IS NULL THEN d.state ELSE 1 END::int4 AS state, coalesce(f.attempt, d.attempts) AS attempts, d.next_at_ms::float8 AS next_at_ms
+    FROM unnest($1::text[]) AS k(id) JOIN flyball.deliveries d ON d.id = k.id LEFT JOIN flyball.in_flight f
+    ON f.endpoint_id = d.endpoint_id AND f.sequence = d.sequence`
 }
 
 interface OutboxLookup {

@@ -16,8 +16,10 @@ import { decode, invariant, storablePrefix } from "./reads.ts"
 import type { Row } from "./sessions.ts"
 
 const text = {
-  delivery: `SELECT ${deliveryColumns}, a.attempt, a.started_at_ms, a.ended_at_ms, a.status_code, a.error_code, a.excerpt
-    FROM ${deliverySource} LEFT JOIN LATERAL (${attemptsOfDelivery}) a ON true WHERE d.id = $1::text ORDER BY a.attempt`,
+  delivery: `SELECT ${deliveryColumns}, a.attempt, a.started_at_ms, a.ended_at_ms, a.status_code, a.error_code,
+    a.excerpt
+    FROM ${deliverySource} LEFT JOIN LATERAL (${attemptsOfDelivery}) a ON true WHERE d.id = $1::text
+    ORDER BY a.attempt`,
   deliveriesOf:
     `SELECT ${deliveryColumns} FROM ${deliverySource} WHERE d.endpoint_id = $1::text AND ` +
     "d.sequence < $2::int8 ORDER BY d.sequence DESC LIMIT $3::int8",

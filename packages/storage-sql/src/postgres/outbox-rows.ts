@@ -32,5 +32,7 @@ export const eventOf = (row: Row): StoredEvent => ({
  * The attempts of the delivery `d` with the columns that `attemptOf` reads: those that ended, and the one that is under
  * way.
  */
-export const attemptsOfDelivery = `SELECT attempt, started_at_ms::float8 AS started_at_ms, ended_at_ms::float8 AS ended_at_ms, status_code, error_code, excerpt FROM flyball.attempts WHERE delivery_id = d.id
-  UNION ALL SELECT attempt, started_at_ms::float8, NULL, NULL, NULL, '""' FROM flyball.in_flight WHERE endpoint_id = d.endpoint_id AND sequence = d.sequence`
+export const attemptsOfDelivery = `SELECT attempt, started_at_ms::float8 AS started_at_ms,
+  ended_at_ms::float8 AS ended_at_ms, status_code, error_code, excerpt FROM flyball.attempts WHERE delivery_id = d.id
+  UNION ALL SELECT attempt, started_at_ms::float8, NULL, NULL, NULL, '""' FROM flyball.in_flight
+  WHERE endpoint_id = d.endpoint_id AND sequence = d.sequence`

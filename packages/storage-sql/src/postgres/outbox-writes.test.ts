@@ -23,7 +23,7 @@ const tablesOf = (changes: ReadonlyArray<ChangeSet>) => {
   const tables = (queries: ReadonlyArray<{ readonly sql: string }>) =>
     queries.map(({ sql }) => /(?:INSERT INTO|UPDATE|FROM|JOIN) "s"\.(\w+)/.exec(sql)?.[1])
   return {
-    asked: tables([...once, ...state]),
+    reads: tables([...once, ...state]),
     written: tables(writesIn("s")({ ...admitGroup(nodeCrypto, view, 1, prepared).rows, nodes: [] }))
   }
 }
@@ -33,7 +33,7 @@ describe("the outbox in a group", () => {
     const capture = Array.from({ length: 50 }, (_, n): ChangeSet => ({
       records: [decision(`${n}`), decision(`${n}+`)]
     }))
-    const expected = { asked: ["once"], written: ["records", "parts", "once", "head"] }
+    const expected = { reads: ["once"], written: ["records", "parts", "once", "head"] }
     assert.deepEqual(tablesOf(capture), expected)
     assert.deepEqual(
       tablesOf(capture.map((change) => ({ ...change, events: [], moves: [], cancel: [], again: [] }))),
@@ -43,7 +43,7 @@ describe("the outbox in a group", () => {
 
   it("costs the same number of statements however many ask", () => {
     const act: ChangeSet = { events: [{ type: "thing.made", data: {} }] }
-    const expected = { asked: ["events", "document_keys"], written: ["events"] }
+    const expected = { reads: ["events", "document_keys"], written: ["events"] }
     assert.deepEqual(tablesOf([act]), expected)
     assert.deepEqual(tablesOf(Array.from({ length: 50 }, () => act)), expected)
   })

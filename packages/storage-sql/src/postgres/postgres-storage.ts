@@ -132,6 +132,7 @@ const requireSound = Effect.fnUntraced(function* (
   return home
 })
 
-const soundness = `SELECT h.seq::float8 AS head, h.tableoid::int8::float8 AS home, coalesce(r.seq, -1)::float8 AS last, h.seq = -1 OR coalesce(h.hash = r.hash, false) AS same,
+const soundness = `SELECT h.seq::float8 AS head, h.tableoid::int8::float8 AS home, coalesce(r.seq,
+  -1)::float8 AS last, h.seq = -1 OR coalesce(h.hash = r.hash, false) AS same,
   coalesce((SELECT index + 1 FROM flyball.nodes WHERE level = 1 ORDER BY index DESC LIMIT 1), 0)::float8 AS nodes
   FROM flyball.head h LEFT JOIN LATERAL (SELECT seq, hash FROM flyball.records ORDER BY seq DESC LIMIT 1) r ON true`

@@ -42,11 +42,13 @@ const text = {
     "SELECT seq::float8 AS seq, hash, at_ms::float8 AS at_ms, oldest_writer, tableoid::int8::float8 AS " +
     "home, flyball.flyball_now()::float8 AS now_ms FROM flyball.head",
   get: `SELECT ${documentColumns} FROM flyball.documents d WHERE d.collection = $1::text AND d.id = $2::text`,
-  find: `SELECT ${documentColumns} FROM flyball.document_keys k JOIN flyball.documents d ON d.collection = k.collection AND d.id = k.id
+  find: `SELECT ${documentColumns} FROM flyball.document_keys k JOIN flyball.documents d
+    ON d.collection = k.collection AND d.id = k.id
     WHERE k.collection = $1::text AND k.key = $2::text AND k.value = $3::text ORDER BY k.id`,
   // How long a body is stands beside it: none is read that is not answered.
   list: `SELECT ${documentColumns}, d.upto::float8 AS upto
-    FROM (SELECT *, sum(octet_length(body)) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) AS upto FROM flyball.documents WHERE collection = $1::text AND id > $2::text ORDER BY id LIMIT $3::int8) d
+    FROM (SELECT *, sum(octet_length(body)) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) AS upto FROM flyball.documents
+    WHERE collection = $1::text AND id > $2::text ORDER BY id LIMIT $3::int8) d
     WHERE d.upto - octet_length(d.body) < ${LIST_UNITS} ORDER BY d.id`,
   record: `SELECT ${recordColumns} FROM flyball.records WHERE seq = $1::int8`,
   parts:
@@ -117,14 +119,14 @@ export const readsIn = (readers: Connections, schema: string, home: number): Rea
     }),
     parts: Effect.fnUntraced(function* (seqs) {
       invariant(
-        seqs.length > maxRows ? `Parts of ${seqs.length} records were asked for; the most is ${maxRows}.` : null
+        seqs.length > maxRows ? `Parts of ${seqs.length} records were requested; the most is ${maxRows}.` : null
       )
       return (yield* ask(text.parts, [intArray([...new Set(seqs)].filter(Number.isSafeInteger))])).map(partOf)
     }),
     once: Effect.fnUntraced(function* (scope, keys) {
-      const asked = [...new Set(keys)].filter(isStorable)
-      if (!isStorable(scope) || asked.length === 0) return []
-      const rows = yield* ask(text.once, [scope, asked])
+      const requested = [...new Set(keys)].filter(isStorable)
+      if (!isStorable(scope) || requested.length === 0) return []
+      const rows = yield* ask(text.once, [scope, requested])
       return rows.map(onceOf)
     }),
     onceKeys: Effect.fnUntraced(function* (after, limit) {
@@ -146,8 +148,8 @@ export const readsIn = (readers: Connections, schema: string, home: number): Rea
 /**
  * The statement of a page of records.
  *
- * An agent is asked for as a range of one, and the order names it first: otherwise Postgres may walk the whole chain
- * for an agent that has few records.
+ * An agent is queried as a range of one, and the order names it first: otherwise Postgres may walk the whole chain for
+ * an agent that has few records.
  */
 const recordsQuery = ({
   from,
@@ -173,7 +175,8 @@ const recordsQuery = ({
   }
   const direction = order === "desc" ? "DESC" : "ASC"
   const sql = `SELECT ${recordColumns} FROM flyball.records ${where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`}
-    ORDER BY ${agentId === undefined ? "" : `agent_id ${direction}, `}seq ${direction} LIMIT ${bind(String(limit), "int8")}`
+    ORDER BY ${agentId === undefined ? "" : `agent_id ${direction}, `}seq ${direction}
+    LIMIT ${bind(String(limit), "int8")}`
   return { sql, params }
 }
 

@@ -57,7 +57,8 @@ const readOnly = new StorageUnavailable({
 })
 
 /** Names hold letters, digits and underscores, nothing that means more in a pattern. */
-const retiredSchemas = `SELECT nspname::text AS name FROM pg_namespace WHERE nspname ~ ('^' || $1::text || '_retired_[1-9][0-9]{0,8}$')
+const retiredSchemas = `SELECT nspname::text AS name FROM pg_namespace
+  WHERE nspname ~ ('^' || $1::text || '_retired_[1-9][0-9]{0,8}$')
   ORDER BY substring(nspname FROM '[0-9]+$')::int`
 
 /** Longest name that Postgres keeps whole. */
@@ -136,8 +137,10 @@ const carry = [
  * copy was made. Decision 0010.
  */
 const carrySequences = [
-  `INSERT INTO flyball.sequences (endpoint_id, sequence) SELECT e.id, (coalesce(s.sequence, 0) / ${SEQUENCES_OF_A_CHAIN} + 1) * ${SEQUENCES_OF_A_CHAIN}
-    FROM (SELECT endpoint_id AS id FROM retired.sequences UNION SELECT id FROM retired.documents WHERE collection = '${WEBHOOKS}') e LEFT JOIN retired.sequences s ON s.endpoint_id = e.id`,
+  `INSERT INTO flyball.sequences (endpoint_id, sequence)
+    SELECT e.id, (coalesce(s.sequence, 0) / ${SEQUENCES_OF_A_CHAIN} + 1) * ${SEQUENCES_OF_A_CHAIN}
+    FROM (SELECT endpoint_id AS id FROM retired.sequences UNION SELECT id FROM retired.documents
+    WHERE collection = '${WEBHOOKS}') e LEFT JOIN retired.sequences s ON s.endpoint_id = e.id`,
   "INSERT INTO flyball.turns (endpoint_id, turn) SELECT endpoint_id, 0 FROM flyball.sequences"
 ]
 

@@ -143,9 +143,9 @@ export const lend = <A, E>(
   use: (connection: PgConnection) => Effect.Effect<A, E>
 ): Effect.Effect<A, E | SqlError> =>
   inRealTime(
-    inTime((asked) =>
+    inTime((restart) =>
       readers.use((connection) => {
-        asked(readers.cut)
+        restart(readers.cut)
         return use(connection)
       })
     )
@@ -162,8 +162,8 @@ export const nullableInts = (values: ReadonlyArray<number | null>): string =>
   `{${values.map((value) => value ?? "NULL").join(",")}}`
 
 /**
- * Texts as the text of a Postgres array: the driver looks at each element of one, and writes each by itself. Where a
- * text needs an escape it is left to the driver.
+ * Texts as the text of a Postgres array: the driver would inspect and write each element by itself. Where a text needs
+ * an escape it is left to the driver.
  */
 export const textArray = (values: ReadonlyArray<string>): unknown => {
   const text = JSON.stringify(values)

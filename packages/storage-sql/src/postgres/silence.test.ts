@@ -86,9 +86,9 @@ describe("a server that falls silent", () => {
     })
   )
 
-  it.effect("loses a commit that was not asked for yet", () =>
+  it.effect("loses a commit that was not sent yet", () =>
     Effect.gen(function* () {
-      const { proxy, store } = yield* behindProxy("asked")
+      const { proxy, store } = yield* behindProxy("unsent")
       proxy.silence()
       assert.strictEqual(yield* wrote(store.commit({ records: [decision("a")] })), "no")
       proxy.heal()

@@ -52,7 +52,8 @@ const chunkBytes = 16 * 1024 * 1024
 
 const text = {
   records: `INSERT INTO flyball.records (seq, at_ms, kind, agent_id, hash, bytes)
-    SELECT $1::int8 + n - 1, $2::int8, kind, nullif(agent, ''), substring($3::bytea FROM at FOR 32), substring($3::bytea FROM at + 32 FOR length)
+    SELECT $1::int8 + n - 1, $2::int8, kind, nullif(agent, ''), substring($3::bytea
+    FROM at FOR 32), substring($3::bytea FROM at + 32 FOR length)
     FROM unnest($4::text[], $5::text[], $6::int4[], $7::int4[]) WITH ORDINALITY AS r(kind, agent, at, length, n)`,
   parts: `INSERT INTO flyball.parts (seq, name, salt, bytes)
     SELECT $1::int8 + up, name, substring($2::bytea FROM at FOR 32), substring($2::bytea FROM at + 32 FOR length)
@@ -61,9 +62,11 @@ const text = {
     SELECT scope, key, $1::int8 + up, substring($2::bytea FROM (n * 32 - 31)::int4 FOR 32)
     FROM unnest($3::text[], $4::text[], $5::int4[]) WITH ORDINALITY AS o(scope, key, up, n)`,
   nodes: `INSERT INTO flyball.nodes (level, index, hash)
-    SELECT level, index, substring($1::bytea FROM (n * 32 - 31)::int4 FOR 32) FROM unnest($2::int2[], $3::int8[]) WITH ORDINALITY AS t(level, index, n)`,
+    SELECT level, index, substring($1::bytea FROM (n * 32 - 31)::int4 FOR 32)
+    FROM unnest($2::int2[], $3::int8[]) WITH ORDINALITY AS t(level, index, n)`,
   documents: `INSERT INTO flyball.documents (collection, id, version, body)
-    SELECT collection, id, version, body FROM unnest($1::text[], $2::text[], $3::int8[], $4::text[]) AS d(collection, id, version, body)
+    SELECT collection, id, version, body
+    FROM unnest($1::text[], $2::text[], $3::int8[], $4::text[]) AS d(collection, id, version, body)
     ON CONFLICT (collection, id) DO UPDATE SET version = excluded.version, body = excluded.body`,
   deleted:
     "DELETE FROM flyball.documents d USING unnest($1::text[], $2::text[]) AS g(collection, id) WHERE " +
@@ -72,9 +75,11 @@ const text = {
     "DELETE FROM flyball.document_keys k USING unnest($1::text[], $2::text[]) AS d(collection, id) " +
     "WHERE k.collection = d.collection AND k.id = d.id",
   keys: `INSERT INTO flyball.document_keys (collection, key, value, id, single)
-    SELECT collection, key, value, id, single FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bool[]) AS k(collection, key, value, id, single)`,
+    SELECT collection, key, value, id, single
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bool[]) AS k(collection, key, value, id, single)`,
   erase: `UPDATE flyball.parts p SET salt = NULL, bytes = NULL, erased_by = e.by
-    FROM unnest($1::int8[], $2::text[], $3::int8[]) AS e(seq, name, by) WHERE p.seq = e.seq AND p.name = e.name AND p.erased_by IS NULL`,
+    FROM unnest($1::int8[], $2::text[], $3::int8[]) AS e(seq, name, by) WHERE p.seq = e.seq AND p.name = e.name
+    AND p.erased_by IS NULL`,
   forget: `UPDATE flyball.once o SET digest = '' FROM unnest($1::text[], $2::text[], $3::int8[]) AS f(scope, key, up_to)
     WHERE o.scope = f.scope AND o.key = f.key AND o.seq <= f.up_to`,
   head: "UPDATE flyball.head SET seq = $1::int8, hash = $2::bytea, at_ms = $3::int8"

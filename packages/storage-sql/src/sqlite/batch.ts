@@ -8,7 +8,7 @@ import { PackReader, PackWriter } from "./packed.ts"
 
 /**
  * A ChangeSet ready to travel. Everything that can fail is done, so that joining a batch cannot. A class for the reason
- * that is told in `group-commit.ts`.
+ * in `group-commit.ts`.
  */
 export class PackedChange {
   /** Its bytes, after {@link batchHeaderBytes} that are free. */

@@ -22,7 +22,8 @@ export const carryDocuments = (
     for (const statement of statements(leave.length)) db.prepare(statement).run(...leave)
     db.exec(`INSERT OR IGNORE INTO main.word (text) SELECT endpoint FROM (${endpoints})`)
     db.exec(`INSERT INTO main.lane (endpoint, sequence, turn)
-      SELECT n.id, (max(e.sequence) / ${SEQUENCES_OF_A_CHAIN} + 1) * ${SEQUENCES_OF_A_CHAIN}, 0 FROM (${endpoints}) e JOIN main.word n ON n.text = e.endpoint GROUP BY n.id`)
+      SELECT n.id, (max(e.sequence) / ${SEQUENCES_OF_A_CHAIN} + 1) * ${SEQUENCES_OF_A_CHAIN}, 0 FROM (${endpoints}) e
+      JOIN main.word n ON n.text = e.endpoint GROUP BY n.id`)
     db.exec("COMMIT; DETACH old")
   } finally {
     close()
@@ -52,7 +53,8 @@ const statements = (leaving: number): ReadonlyArray<string> => {
       `old.document_key WHERE doc IN (${carried}))`,
     `INSERT INTO main.document (doc, collection, id, version, body) SELECT doc, ${word("collection")}, id, ` +
       `version, body FROM old.document WHERE doc IN (${carried})`,
-    `INSERT INTO main.document_key (collection, name, value, doc, single) SELECT ${word("collection")}, ${word("name")}, value, doc, single
+    `INSERT INTO main.document_key (collection, name, value, doc, single)
+      SELECT ${word("collection")}, ${word("name")}, value, doc, single
      FROM old.document_key WHERE doc IN (${carried})`
   ]
 }

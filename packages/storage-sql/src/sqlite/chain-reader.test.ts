@@ -12,7 +12,8 @@ const open = () => {
   migrate(db)
   db.exec(`INSERT INTO word (id, text) VALUES (3, 'part.erased'), (4, 'agt_1')`)
   db.exec(`WITH RECURSIVE n(seq) AS (SELECT 0 UNION ALL SELECT seq + 1 FROM n WHERE seq < ${length - 1})
-    INSERT INTO record SELECT seq, iif(seq IN (7, 44990), 3, iif(seq % 10000 = 5000, 2, 1)), iif(seq % 3 = 0, 4, NULL), 0, zeroblob(32), zeroblob(1) FROM n`)
+    INSERT INTO record SELECT seq, iif(seq IN (7, 44990), 3, iif(seq % 10000 = 5000, 2, 1)), iif(seq % 3 = 0, 4,
+    NULL), 0, zeroblob(32), zeroblob(1) FROM n`)
   return new ChainReader(db)
 }
 
@@ -51,7 +52,7 @@ describe("ChainReader", () => {
     assert.deepEqual(search(reader, { agentId: "agt_none" }), [[], 0])
   })
 
-  it("reads a page from either end without looking at the rest", () => {
+  it("reads a page from either end without reading the rest", () => {
     assert.deepEqual(search(reader, { limit: 2, order: "desc" }), [[44_999, 44_998], 0])
     assert.deepEqual(search(reader, { limit: 2, from: 44_998 }), [[44_998, 44_999], 0])
     assert.deepEqual(search(reader, { limit: 2, from: 45_000 }), [[], 0])

@@ -116,7 +116,7 @@ export class ChainReader {
     const statement = this.#sql(partsSql, "arrays")
     const ascending = [...new Set(seqs)].sort((a, b) => a - b)
     const rows: Array<PartRow> = []
-    // Neighbours are asked for together: a page of a chain is one statement.
+    // Neighbours are read together: a page of a chain is one statement.
     for (let from = 0, to = 0; from < ascending.length; from = to) {
       for (to = from + 1; to < ascending.length && ascending[to] === ascending[to - 1]! + 1;) to++
       const found = statement.all(
@@ -204,9 +204,11 @@ const partsSql =
 
 /** Hash and bytes come as one value, and so do salt and bytes of a part: making it takes more than copying it. */
 const pageSql = (agent: boolean, kinds: number, rare: boolean, descending: boolean): string =>
-  `SELECT seq, kind, agent, at_ms, CAST(hash || bytes AS BLOB) FROM record${rare ? " INDEXED BY record_governance" : ""} WHERE seq BETWEEN ? AND ?${agent ? " AND agent = ?" : ""}${
-    kinds === 0 ? "" : ` AND kind IN (${new Array(kinds).fill("?").join(", ")})`
-  }${rare ? " AND kind > 2" : ""} ORDER BY seq ${descending ? "DESC" : "ASC"} LIMIT ?`
+  `SELECT seq, kind, agent, at_ms, CAST(hash || bytes AS BLOB)
+    FROM record${rare ? " INDEXED BY record_governance" : ""} WHERE seq BETWEEN ?
+    AND ?${agent ? " AND agent = ?" : ""}${
+      kinds === 0 ? "" : ` AND kind IN (${new Array(kinds).fill("?").join(", ")})`
+    }${rare ? " AND kind > 2" : ""} ORDER BY seq ${descending ? "DESC" : "ASC"} LIMIT ?`
 
 const onceRow = (key: string, row: { readonly [column: string]: unknown }): IdempotencyRow => {
   const digest = row["digest"] as Uint8Array

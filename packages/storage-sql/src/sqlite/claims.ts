@@ -79,7 +79,7 @@ export class Claims {
           endpointId,
           (this.#rows.version.get(collection, endpointId)?.["version"] as number | undefined) ?? 0
         )
-      /** The same object for the same event: it goes to the host once, however many are told of it. */
+      /** The same object for the same event: it goes to the host once, for any number of receivers. */
       const events = new Map<string, EventRow>()
       const claimed = taken.map(({ n }) => {
         const { attempts } = this.#rows.take.get(untilMs, n) as { readonly attempts: number }

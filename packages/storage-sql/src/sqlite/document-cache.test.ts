@@ -1,25 +1,25 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { CommitReceipt, Document } from "@flyball/core/storage"
-import { type Asked, DocumentCache } from "./document-cache.ts"
+import { type LookUp, DocumentCache } from "./document-cache.ts"
 
 const document = (id: string, version = 1): Document => ({ collection: "agents", id, version, body: {} })
 const receipt = (seq: number): CommitReceipt => ({ records: [], head: { seq, hash: new Uint8Array(32), atMs: seq } })
-const asked = (near: DocumentCache, collection: string, key: string): Asked => {
-  const looked = near.look(collection, key)
-  if (!("shelf" in looked)) throw new Error("it was there already")
-  return looked
+const lookUp = (near: DocumentCache, collection: string, key: string): LookUp => {
+  const found = near.lookUp(collection, key)
+  if (!("shelf" in found)) throw new Error("it was there already")
+  return found
 }
 const holds = (near: DocumentCache, collection: string, key: string): boolean =>
-  !("shelf" in near.look(collection, key))
+  !("shelf" in near.lookUp(collection, key))
 
 describe("documents in memory", () => {
   it("answers what was found, and that nothing was there, until a commit touches the collection", () => {
     const near = new DocumentCache()
-    near.keep(asked(near, "agents", "a"), [document("a")], 2)
-    near.keep(asked(near, "agents", "b"), [], 0)
-    near.keep(asked(near, "models", "m"), [document("m")], 2)
-    expect(near.look("agents", "a")).toEqual([document("a")])
-    expect(near.look("agents", "b")).toEqual([])
+    near.keep(lookUp(near, "agents", "a"), [document("a")], 2)
+    near.keep(lookUp(near, "agents", "b"), [], 0)
+    near.keep(lookUp(near, "models", "m"), [document("m")], 2)
+    expect(near.lookUp("agents", "a")).toEqual([document("a")])
+    expect(near.lookUp("agents", "b")).toEqual([])
     near.changing(new Set(["agents"]))([receipt(1)])
     expect(holds(near, "agents", "a")).toBe(false)
     expect(holds(near, "agents", "b")).toBe(false)
@@ -27,43 +27,43 @@ describe("documents in memory", () => {
   })
   it("keeps nothing that was read while a commit was under way, whenever it began and ended", () => {
     const near = new DocumentCache()
-    const before = asked(near, "agents", "a")
+    const before = lookUp(near, "agents", "a")
     const changed = near.changing(new Set(["agents"]))
     near.keep(before, [document("a")], 2)
     expect(holds(near, "agents", "a")).toBe(false)
-    const during = asked(near, "agents", "a")
+    const during = lookUp(near, "agents", "a")
     near.keep(during, [document("a")], 2)
     changed([receipt(1)])
     near.keep(before, [document("a")], 2)
     near.keep(during, [document("a")], 2)
     expect(holds(near, "agents", "a")).toBe(false)
-    near.keep(asked(near, "agents", "a"), [document("a", 2)], 2)
-    expect(near.look("agents", "a")).toEqual([document("a", 2)])
+    near.keep(lookUp(near, "agents", "a"), [document("a", 2)], 2)
+    expect(near.lookUp("agents", "a")).toEqual([document("a", 2)])
   })
   it("waits for the last of two commits on one collection", () => {
     const near = new DocumentCache()
     const first = near.changing(new Set(["agents"]))
     const second = near.changing(new Set(["agents"]))
     first([receipt(1)])
-    near.keep(asked(near, "agents", "a"), [document("a")], 2)
+    near.keep(lookUp(near, "agents", "a"), [document("a")], 2)
     expect(holds(near, "agents", "a")).toBe(false)
     second([receipt(2)])
-    near.keep(asked(near, "agents", "a"), [document("a")], 2)
+    near.keep(lookUp(near, "agents", "a"), [document("a")], 2)
     expect(holds(near, "agents", "a")).toBe(true)
   })
   it("lets everything go before it holds more than it may, and never keeps what alone is more", () => {
     const near = new DocumentCache(1_000)
-    near.keep(asked(near, "agents", "a"), [document("a")], 500)
-    near.keep(asked(near, "models", "b"), [document("b")], 500)
+    near.keep(lookUp(near, "agents", "a"), [document("a")], 500)
+    near.keep(lookUp(near, "models", "b"), [document("b")], 500)
     expect([holds(near, "agents", "a"), holds(near, "models", "b")]).toEqual([false, true])
-    near.keep(asked(near, "models", "c"), [document("c")], 2_000)
+    near.keep(lookUp(near, "models", "c"), [document("c")], 2_000)
     expect([holds(near, "models", "b"), holds(near, "models", "c")]).toEqual([true, false])
     // A long question counts like a long answer.
-    near.keep(asked(near, "models", "d".repeat(1_000)), [], 0)
+    near.keep(lookUp(near, "models", "d".repeat(1_000)), [], 0)
     expect(holds(near, "models", "d".repeat(1_000))).toBe(false)
     // What commits let go counts no more.
     for (let round = 0; round < 10; round++) {
-      near.keep(asked(near, "agents", "a"), [document("a")], 50)
+      near.keep(lookUp(near, "agents", "a"), [document("a")], 50)
       near.changing(new Set(["agents"]))([])
     }
     expect(holds(near, "models", "b")).toBe(true)

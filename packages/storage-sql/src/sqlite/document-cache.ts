@@ -1,9 +1,8 @@
 /**
  * Documents, and the head, in the memory of the one process that writes them.
  *
- * The file has a single writer, and all that writes goes through here: so what was read or written last is what is so,
- * until the next commit begins that
- * touches it. Nothing is kept that was read while such a commit was under way. Decision 0024.
+ * The file has a single writer, and all writes go through here: so what was read or written last is current until the
+ * next commit begins that touches it. Nothing is kept that was read while such a commit was under way. Decision 0024.
  */
 import type { CommitReceipt, Document, Head } from "@flyball/core/storage"
 
@@ -24,7 +23,7 @@ interface Shelf {
 }
 
 /** A look-up that was begun: what it finds may be kept if nothing touched the collection meanwhile. */
-export interface Asked {
+export interface LookUp {
   readonly shelf: Shelf
   readonly key: string
   readonly generation: number
@@ -45,8 +44,7 @@ export class DocumentCache {
   }
 
   /**
-   * The head as the last commit left it; null when it must be read. A copy: bytes that were answered belong to whoever
-   * asked.
+   * The head as the last commit left it; null when it must be read. A copy: the caller owns the bytes of an answer.
    */
   get head(): Head | null {
     return this.#committing === 0 && this.#head !== null ? { ...this.#head, hash: this.#head.hash.slice() } : null
@@ -57,13 +55,13 @@ export class DocumentCache {
     return this.#committing === 0 ? this.#commits : -1
   }
 
-  keepHead(asked: number, head: Head | null): void {
-    if (asked === this.#commits && this.#committing === 0 && head !== null)
+  keepHead(commits: number, head: Head | null): void {
+    if (commits === this.#commits && this.#committing === 0 && head !== null)
       this.#head = { ...head, hash: head.hash.slice() }
   }
 
   /** The answer to a look-up, or what to hand to {@link keep} with the answer. */
-  look(collection: string, key: string): ReadonlyArray<Document> | Asked {
+  lookUp(collection: string, key: string): ReadonlyArray<Document> | LookUp {
     const shelf = this.#shelf(collection)
     if (shelf.changing === 0) {
       const found = shelf.answers.get(key)
@@ -76,13 +74,13 @@ export class DocumentCache {
    * Keeps what a look-up found, unless it may be old. Many will have it: nobody may be able to change it. `units`: how
    * long the bodies' text is.
    */
-  keep({ generation, key, shelf }: Asked, found: ReadonlyArray<Document>, units: number): void {
+  keep({ generation, key, shelf }: LookUp, found: ReadonlyArray<Document>, units: number): void {
     if (shelf.changing > 0 || shelf.generation !== generation) return
-    // What was asked for is kept too, and may be as long as its caller likes.
+    // The key is kept too, and may be as long as its caller likes.
     const taken = units + key.length + ANSWER_UNITS
     if (taken > this.#mostUnits) return
     if (this.#units + taken > this.#mostUnits) for (const other of this.#shelves.values()) this.#clear(other)
-    // Who asked at the same time may have kept the same answer already; then it is counted twice until it is let go.
+    // A concurrent look-up may have kept the same answer already; then it is counted twice until it is dropped.
     shelf.answers.set(key, found)
     shelf.units += taken
     this.#units += taken

@@ -24,7 +24,7 @@ export interface WorkerEvents {
 /**
  * Serves requests in turns of the host's event loop, in the order they were posted.
  *
- * Buffers change hands without being moved: whoever posts one must not look at it again, as with a thread.
+ * Buffers change hands without being moved: the sender must not read one again, as with a thread.
  */
 export const inlineWorker = ({ answered, died }: WorkerEvents): StorageWorker => {
   let ended = false

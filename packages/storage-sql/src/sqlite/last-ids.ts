@@ -1,6 +1,6 @@
 /**
- * What a writer knows of where ids end: new ones begin with the time, so nearly all come behind those that are there,
- * and need not be looked for.
+ * What a writer knows of the last ids: new ones begin with the time, so nearly all follow those that exist, and need no
+ * look-up.
  */
 
 /** Ids of this form are ordered alike here and in a table, whose order is that of bytes. */

@@ -23,11 +23,11 @@ describe("the outbox in memory", () => {
     assert.isTrue(near.isEmpty)
   })
 
-  it("does not believe a claim that was asked for before such a commit ended", () => {
+  it("does not believe a claim that began before such a commit ended", () => {
     const near = new NearOutbox()
-    const asked = near.ask()
+    const calls = near.ask()
     near.mayOwe()
-    near.foundNothing(asked)
+    near.foundNothing(calls)
     assert.isFalse(near.isEmpty)
   })
 
@@ -36,19 +36,19 @@ describe("the outbox in memory", () => {
       Effect.gen(function* () {
         const threads = yield* openThreads({ file: join(folder, "outbox.db") })
         const writer = threads.writer!
-        let asked = 0
+        let calls = 0
         const send = writer.send.bind(writer) as (...args: ReadonlyArray<unknown>) => void
         Object.assign(writer, {
           send: (request: { readonly op: string }, ...rest: ReadonlyArray<unknown>) => {
-            if (request.op === "claim") asked += 1
+            if (request.op === "claim") calls += 1
             send(request, ...rest)
           }
         })
         const storage = yield* makeStorage(threads)
         const claim = storage.outbox.claim({ limit: 10, perEndpoint: 10, leaseMs: 1_000 })
         const tell = storage.commit({ events: [{ type: "agent.registered", data: {} }] })
-        /** How many were claimed, and how often the thread was asked so far. */
-        const claimed = Effect.map(claim, (answer) => [answer.claimed.length, asked])
+        /** How many were claimed, and how often the thread was called so far. */
+        const claimed = Effect.map(claim, (answer) => [answer.claimed.length, calls])
         yield* storage.commit({
           expectEmpty: true,
           records: [{ kind: "chain.genesis", body: {}, parts: [], agentId: null }]
@@ -73,7 +73,7 @@ describe("the outbox in memory", () => {
         const {
           claimed: [one]
         } = yield* claim
-        assert.deepStrictEqual([one?.delivery.endpointId, asked], ["whk_1", 2])
+        assert.deepStrictEqual([one?.delivery.endpointId, calls], ["whk_1", 2])
         // It is under way: its lease may run out.
         assert.deepStrictEqual(yield* claimed, [0, 3])
         yield* storage.commit({

@@ -1,10 +1,9 @@
 /**
  * What the one process that writes a file knows of its outbox: whether there is anything to claim.
  *
- * Nearly all commits with an event leave nothing to send, since nobody asked for its type; and after each the engine
- * asks. The file has a single writer, and all
- * that writes goes through here: once a claim found no delivery that is not finished, there is none until a commit
- * leaves one. Decision 0028.
+ * Nearly all commits with an event leave nothing to send, since no endpoint wants its type; and after each the engine
+ * claims. The file has a single writer, and all writes go through here: once a claim found no unfinished delivery,
+ * there is none until a commit leaves one. Decision 0028.
  */
 export class NearOutbox {
   #empty = false
@@ -16,7 +15,7 @@ export class NearOutbox {
     return this.#empty
   }
 
-  /** Before a claim is asked for; hand the answer to {@link foundNothing}. */
+  /** Before a claim begins; pass the answer to {@link foundNothing}. */
   ask(): number {
     return this.#generation
   }
@@ -25,8 +24,8 @@ export class NearOutbox {
    * A claim found nothing that is due or will be. That stands unless a commit ended meanwhile that may have left
    * something.
    */
-  foundNothing(asked: number): void {
-    if (asked === this.#generation) this.#empty = true
+  foundNothing(generation: number): void {
+    if (generation === this.#generation) this.#empty = true
   }
 
   /** Something may have been left: by a commit that said so, or by one of which nobody knows how it went. */

@@ -74,8 +74,8 @@ const inPlace = (file: string): (() => void) => {
   const name = resolve(file)
   const opened = statSync(name)
   return () => {
-    // Where nobody can be asked what is under that name, as where a folder above may not be entered any more, nobody
-    // will find the file under it either.
+    // Where the name cannot be resolved, as where a folder above may not be entered any more, no other process will
+    // find the file under it either.
     const now = orNull(() => statSync(name))
     if (now?.ino === opened.ino && now.dev === opened.dev) return
     throw new StoreRefused(
@@ -184,9 +184,9 @@ const realName = (file: string, links = 0): string => {
   return target === null || links === maxLinks ? name : realName(resolve(folder, target), links + 1)
 }
 
-const orNull = <A>(look: () => A): A | null => {
+const orNull = <A>(read: () => A): A | null => {
   try {
-    return look()
+    return read()
   } catch {
     return null
   }

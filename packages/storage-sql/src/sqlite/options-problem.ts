@@ -1,5 +1,5 @@
 /**
- * Looks at the options of a SQLite store before anything is made: who writes plain JavaScript is told by no compiler.
+ * Checks the options of a SQLite store before anything is made: plain JavaScript has no compiler that would check them.
  */
 import { isOptions, describeValue } from "@flyball/core/storage"
 import type { SqliteOptions } from "./threads.ts"

@@ -15,13 +15,13 @@ export class OutboxForget {
 
   /** Deletes and makes that durable. One that finds nothing writes nothing. */
   forget({ after = "", beforeMs, limit, what }: ForgetRequest): ForgetAnswer {
-    const looked =
+    const page =
       what === "deliveries"
         ? this.#rows.deliveries.all(beforeMs, after, firstDeliveryId(beforeMs), limit)
         : this.#rows.events.all(beforeMs, after, firstEventId(beforeMs), limit)
-    const over = looked.filter((row) => row["over"] === 1).map((row) => row["n"] as number)
+    const over = page.filter((row) => row["over"] === 1).map((row) => row["n"] as number)
     if (over.length > 0) this.#delete(what, over)
-    return { count: over.length, next: looked.length < limit ? null : (looked.at(-1)!["id"] as string) }
+    return { count: over.length, next: page.length < limit ? null : (page.at(-1)!["id"] as string) }
   }
 
   #delete(what: ForgetRequest["what"], numbers: ReadonlyArray<number>): void {
@@ -54,8 +54,8 @@ const prepareRows = (db: DatabaseSync) => {
       "SELECT n, id, state >= 2 AND finished_at_ms < ? AS over FROM delivery WHERE id > ? AND id < ? ORDER BY " +
         "id LIMIT ?"
     ),
-    events:
-      sql(`SELECT e.n, e.id, e.at_ms < ? AND e.id < (SELECT max(id) FROM event) AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.event = e.n) AS over
+    events: sql(`SELECT e.n, e.id, e.at_ms < ? AND e.id < (SELECT max(id) FROM event) AND NOT EXISTS (SELECT 1
+        FROM delivery d WHERE d.event = e.n) AS over
       FROM event e WHERE e.id > ? AND e.id < ? ORDER BY e.id LIMIT ?`),
     deleteAttempts: sql("DELETE FROM attempt WHERE delivery = ?"),
     deleteDelivery: sql("DELETE FROM delivery WHERE n = ?"),

@@ -33,7 +33,7 @@ export class OutboxReader {
       "SELECT attempt, started_at_ms, ended_at_ms, status_code, error_code, excerpt FROM attempt WHERE " +
         "delivery = ? ORDER BY attempt"
     ).all(row["n"] as number)
-    // An attempt that began between the two reads is not told of: the delivery above does not count it.
+    // An attempt that began between the two reads is left out: the delivery above does not count it.
     return {
       delivery: deliveryOf(row, this.#words),
       attempts: attempts.map(attemptOf).filter(({ attempt }) => attempt <= (row["attempts"] as number))
@@ -68,19 +68,19 @@ export class OutboxReader {
   }
 
   /**
-   * In two statements: what is owed meanwhile is seen by the second at the latest, and what was read by the first is
-   * told of only where nothing is.
+   * In two statements: what is owed meanwhile is seen by the second at the latest, and the answer holds an event of the
+   * first only where no delivery exists.
    */
   missed({ after = "", endpointId, limit, sinceMs, types }: MissedQuery): AnswerTo<"missed"> {
-    const looked = this.events({ after, sinceMs, types, limit })
+    const page = this.events({ after, sinceMs, types, limit })
     const owed = this.#sql(
       "SELECT 1 FROM delivery d WHERE d.event = (SELECT n FROM event WHERE id = ?) AND d.endpoint = ? AND " +
         "d.state <= 2 LIMIT 1"
     )
     const endpoint = this.#words.find(endpointId)
     return {
-      events: looked.filter(({ id }) => owed.get(id, endpoint) === undefined),
-      next: looked.length < limit ? null : looked.at(-1)!.id
+      events: page.filter(({ id }) => owed.get(id, endpoint) === undefined),
+      next: page.length < limit ? null : page.at(-1)!.id
     }
   }
 }

@@ -76,7 +76,7 @@ export const prepare = (change: ChangeSet, salts: Uint8Array, outbox: OutboxDraf
 
 /**
  * A copy of what stands in the scratch, which is wiped: a salt that is erased later must not survive there. The copy is
- * wiped by whoever joins the batch.
+ * wiped when it joins the batch.
  */
 const takenOut = (packed: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> => {
   if (slabUsed + packed.length > slab.length) {
@@ -119,7 +119,7 @@ const packOutbox = (out: PackWriter, outbox: OutboxDraft | null): void => {
   out.text(moves.length + cancel.length + again.length === 0 ? "" : JSON.stringify({ moves, cancel, again }))
 }
 
-/** Names that are looked through one by one. Most ChangeSets have fewer, and no map need be made for them. */
+/** Names that are searched one by one. Most ChangeSets have fewer, and no map need be made for them. */
 const fewNames = 12
 
 /** Names as numbers, each the next when it first comes. */

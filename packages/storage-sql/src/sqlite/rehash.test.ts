@@ -24,7 +24,7 @@ const drafts = (count: number): ReadonlyArray<RecordDraft> =>
     parts: []
   }))
 
-/** Changes a store's file behind its back, as whoever holds the disk can. */
+/** Changes a store's file from outside, as anyone with the disk can. */
 const tamper = (file: string, sql: string): void => {
   const db = new DatabaseSync(file)
   db.exec(sql)
@@ -169,7 +169,7 @@ describe("folding records again in the thread that reads", () => {
     }).pipe(Effect.provide(layer))
   }
 
-  it.effect("is how the new records of a store in a file are looked at before they are signed for", () =>
+  it.effect("checks the new records of a store in a file before they are signed for", () =>
     Effect.gen(function* () {
       const { counts, signed } = yield* signing(null)
       assert.strictEqual(signed._tag, "Success")
@@ -193,14 +193,18 @@ describe("folding records again in the thread that reads", () => {
     ["a row that is gone", "DELETE FROM record WHERE seq = 400", /record 400 is not in order|record 400 is missing/],
     [
       "bytes that moved to the row behind",
-      `CREATE TEMP TABLE t AS SELECT CAST(a.hash || a.bytes || b.hash AS BLOB) AS joined, length(a.bytes) AS n FROM record a, record b WHERE a.seq = 300 AND b.seq = 301;
-      UPDATE record SET hash = substr(joined, 1, 31), bytes = substr(joined, 32, n) FROM t WHERE seq = 300; UPDATE record SET hash = substr(joined, 32 + n) FROM t WHERE seq = 301`,
+      `CREATE TEMP TABLE t AS SELECT CAST(a.hash || a.bytes || b.hash AS BLOB) AS joined, length(a.bytes) AS n
+        FROM record a, record b WHERE a.seq = 300 AND b.seq = 301;
+      UPDATE record SET hash = substr(joined, 1, 31), bytes = substr(joined, 32, n) FROM t
+      WHERE seq = 300; UPDATE record SET hash = substr(joined, 32 + n) FROM t WHERE seq = 301`,
       /record 300 is not in order \(E_HASH\)/
     ],
     [
       "records that are gone, and lie in a hash before them",
-      `CREATE TEMP TABLE t AS SELECT CAST(group_concat(CAST(hash || bytes AS BLOB), '') AS BLOB) AS joined FROM record WHERE seq BETWEEN 256 AND 511;
-      UPDATE record SET hash = CASE seq WHEN 256 THEN joined ELSE x'' END, bytes = zeroblob(length(bytes)) FROM t WHERE seq BETWEEN 256 AND 511`,
+      `CREATE TEMP TABLE t AS SELECT CAST(group_concat(CAST(hash || bytes AS BLOB), '') AS BLOB) AS joined FROM record
+        WHERE seq BETWEEN 256 AND 511;
+      UPDATE record SET hash = CASE seq WHEN 256 THEN joined ELSE x'' END, bytes = zeroblob(length(bytes)) FROM t
+      WHERE seq BETWEEN 256 AND 511`,
       /record 256 is not in order \(E_HASH\)/
     ],
     [

@@ -1,6 +1,6 @@
 /**
- * The look that is taken at new records before they are signed for, in the thread that reads. Loaded when it is first
- * asked for: a thread must start in tens of milliseconds.
+ * Rehashes new records before they are signed for, in the thread that reads. Loaded on first use: a thread must start
+ * in tens of milliseconds.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { Rehasher } from "@flyball/core/thread"
@@ -10,8 +10,7 @@ import { StringTable } from "./string-table.ts"
 
 const hashBytes = 32
 /**
- * Records of one slice, which is looked at in a millisecond or two. A slice that ends where a tile does folds to one
- * hash.
+ * Records of one slice, which takes a millisecond or two. A slice that ends where a tile does folds to one hash.
  */
 const sliceRecords = 256
 /** Stands for the agent of a record that is about none; words are numbered from 1. */
@@ -40,8 +39,10 @@ export class SqliteRehasher {
     // A row with anything else than its column holds is left out and missed: bytes that were moved to the row before or
     // behind must not come together again here, nor texts pass for lists.
     this.#select =
-      db.prepare(`SELECT count(*), CAST(group_concat(hash || bytes, '') AS BLOB), group_concat(length(bytes)), group_concat(kind), group_concat(ifnull(agent, ${noAgent})), group_concat(at_ms)
-      FROM record WHERE seq BETWEEN ? AND ? AND typeof(hash) = 'blob' AND length(hash) = ${hashBytes} AND typeof(bytes) = 'blob' AND typeof(kind) = 'integer' AND typeof(at_ms) = 'integer'
+      db.prepare(`SELECT count(*), CAST(group_concat(hash || bytes, '') AS BLOB), group_concat(length(bytes)),
+        group_concat(kind), group_concat(ifnull(agent, ${noAgent})), group_concat(at_ms)
+      FROM record WHERE seq BETWEEN ? AND ? AND typeof(hash) = 'blob' AND length(hash) = ${hashBytes}
+      AND typeof(bytes) = 'blob' AND typeof(kind) = 'integer' AND typeof(at_ms) = 'integer'
         AND (agent IS NULL OR (typeof(agent) = 'integer' AND agent <> ${noAgent}))`)
     this.#select.setReturnArrays(true)
   }
@@ -67,8 +68,7 @@ export class SqliteRehasher {
   }
 
   /**
-   * The records of a slice, as views of one buffer: whoever scans them needs to be shown it once. Null where not all
-   * are there.
+   * The records of a slice, as views of one buffer: a scanner takes it once. Null where not all exist.
    */
   #read(from: number, to: number): ReadonlyArray<StoredRecord> | null {
     const [count, joined, lengths, kinds, agents, times] = this.#select.get(from, to) as unknown as SliceRow

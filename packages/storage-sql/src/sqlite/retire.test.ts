@@ -308,7 +308,7 @@ describe("putting a SQLite file aside", () => {
     })
   )
 
-  it.live("follows a link to the file, and passes over files that only look like retired ones", () =>
+  it.live("follows a link to the file, and passes over files that only resemble retired ones", () =>
     Effect.gen(function* () {
       const head = yield* filled
       const link = join(folder, "link.db")

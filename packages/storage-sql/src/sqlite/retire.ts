@@ -2,10 +2,9 @@
  * Putting a SQLite file aside and beginning anew in its place. Decision 0010 of core.
  *
  * The new file is complete before it gets the name. `link()` gives the old one its second name, `rename()` gives its
- * first name to the new one: whoever opens
- * the file finds the old store or the new one, whole. A crash leaves at most the unfinished new file, which the next
- * attempt throws away, or the old file
- * under both names, which it finds again by its inode.
+ * first name to the new one: a process that opens the file finds the old store or the new one, whole. A crash leaves at
+ * most the unfinished new file, which the next attempt throws away, or the old file under both names, which it finds
+ * again by its inode.
  */
 import { chmodSync, existsSync, linkSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs"
 import { basename, dirname, join } from "node:path"

@@ -18,7 +18,7 @@ import { packParts, packRecords } from "./rows.ts"
 import type { SqliteRehasher } from "./rehash.ts"
 import { faultOf, StoreRefused } from "./sqlite-fault.ts"
 
-/** Takes answers to the host. Buffers may be transferred: nothing here looks at them again. */
+/** Takes answers to the host. Buffers may be transferred: nothing here reads them again. */
 export type Post = (replies: ReadonlyArray<Reply>, transfer: ReadonlyArray<ArrayBuffer>) => void
 
 /** What a role has open. */
@@ -232,7 +232,7 @@ export class RequestServer {
   }
 
   #foldOn(id: number, connection: Connection, slices: ReturnType<SqliteRehasher["fold"]>): void {
-    if (this.#connection !== connection) throw new StoreRefused("it was closed while its records were looked at")
+    if (this.#connection !== connection) throw new StoreRefused("it was closed while its records were checked")
     const { done, value } = slices.next()
     if (done === true) return this.#ok(id, value)
     setImmediate(() => {

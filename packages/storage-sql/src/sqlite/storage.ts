@@ -90,9 +90,9 @@ export const makeStorage = Effect.fnUntraced(function* (threads: Threads) {
   const alone = threads.writer !== null && threads.writer !== threads.reader
   const head = Effect.suspend(() => {
     if (alone && near.head !== null) return Effect.succeed(near.head)
-    const asked = near.askHead()
+    const before = near.askHead()
     return Effect.map(call(read, { op: "head" }), (found) => {
-      if (alone) near.keepHead(asked, found)
+      if (alone) near.keepHead(before, found)
       return found
     })
   })
@@ -103,11 +103,11 @@ export const makeStorage = Effect.fnUntraced(function* (threads: Threads) {
     ask: Effect.Effect<ReadonlyArray<DocumentRow>, ReadFault>
   ): Effect.Effect<ReadonlyArray<Document>, ReadFault> =>
     Effect.suspend(() => {
-      const asked = near.look(collection, key)
-      if (!("shelf" in asked)) return Effect.succeed(asked)
+      const before = near.lookUp(collection, key)
+      if (!("shelf" in before)) return Effect.succeed(before)
       return Effect.flatMap(ask, (rows) =>
         Effect.map(readDocuments(rows), (found) => {
-          if (alone && rows.length <= maxKept) near.keep(asked, found, unitsOf(rows))
+          if (alone && rows.length <= maxKept) near.keep(before, found, unitsOf(rows))
           return found
         })
       )
@@ -173,7 +173,7 @@ export const makeStorage = Effect.fnUntraced(function* (threads: Threads) {
     parts: (seqs) =>
       Effect.suspend(() => {
         invariant(
-          seqs.length > maxSeqs ? `Parts of ${seqs.length} records were asked for; the most is ${maxSeqs}.` : null
+          seqs.length > maxSeqs ? `Parts of ${seqs.length} records were requested; the most is ${maxSeqs}.` : null
         )
         return Effect.map(call(read, { op: "parts", seqs }), readParts)
       }),
@@ -198,12 +198,12 @@ export const makeStorage = Effect.fnUntraced(function* (threads: Threads) {
           invariant(claimProblem(request))
           if (threads.writer === null) return Effect.fail(readOnly)
           if (alone && nearOutbox.isEmpty) return Effect.succeed(nothingToClaim)
-          const asked = nearOutbox.ask()
+          const before = nearOutbox.ask()
           return Effect.map(
             call(threads.writer, { op: "claim", request, nowMs: Math.floor(nowMs) }),
             ({ claimed, ...answer }) => {
               if (claimed.length + answer.lapsed.length === 0 && answer.nextAtMs === null)
-                nearOutbox.foundNothing(asked)
+                nearOutbox.foundNothing(before)
               const events = new Map([...new Set(claimed.map(({ event }) => event))].map((row) => [row, eventOf(row)]))
               return {
                 ...answer,

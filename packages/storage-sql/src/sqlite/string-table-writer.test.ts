@@ -21,7 +21,7 @@ const open = () => {
 const id = (digits: number, prefix = "agt_"): string => prefix + String(digits).padStart(26, "0")
 
 /**
- * Ids in and out of order, of two prefixes; texts that only look like ids, below, between and behind them; other words.
+ * Ids in and out of order, of two prefixes; texts that only resemble ids, below, between and after them; other words.
  */
 const texts = fc.oneof(
   fc.nat({ max: 60 }).map((digits) => id(digits)),
@@ -93,7 +93,7 @@ describe("new words", () => {
     )
   })
 
-  it("wait where they are ids behind all others of their prefix, and are looked for where they are not", () => {
+  it("wait where they are ids behind all others of their prefix, and are searched where they are not", () => {
     const { db, rows, writer } = open()
     const before = rows().length
     db.exec("BEGIN")

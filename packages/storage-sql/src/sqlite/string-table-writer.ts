@@ -14,8 +14,8 @@ const END = "~"
  * Adds to the table `word`. Only inside transactions, and while nobody else does: numbers go on behind the last that
  * was seen.
  *
- * An id that comes behind all of its prefix is new for certain: it waits, many for one call. Any other text is inserted
- * at once, and looked for only where it was there.
+ * An id that follows all of its prefix is new for certain: it waits, many for one call. Any other text is inserted at
+ * once, and searched only where it existed.
  */
 export class WordsWriter {
   readonly #words: StringTable

@@ -22,7 +22,7 @@ describe("words that are learned together", () => {
     assert.deepEqual(textsFrom(ids), texts)
   })
 
-  it("are left to be asked for one by one where they are few, or far apart", () => {
+  it("are left to be read one by one where they are few, or far apart", () => {
     const { db, textsFrom, words } = given()
     words.learn(ids.slice(0, 7))
     db.exec("INSERT INTO word (id, text) VALUES (1000, 'far')")

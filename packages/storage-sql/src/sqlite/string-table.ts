@@ -8,7 +8,7 @@ import { StoreDamaged } from "./sqlite-fault.ts"
  */
 const cachedStrings = 50_000
 /**
- * New texts that are worth one look at all of them, and how far apart they may lie: rows that are of no use, for each
+ * New texts that are worth one read of all of them, and how far apart they may lie: rows that are of no use, for each
  * that is.
  */
 const fewTexts = 8
@@ -84,7 +84,7 @@ export class StringTable {
     if (numbers === null || joined === null) return
     const texts = joined.split("\0")
     const found = numbers.split(",")
-    // Else it holds one that is none of ours, and each is looked for by itself.
+    // Else it holds one that is none of ours, and each is searched by itself.
     if (texts.length === found.length) found.forEach((number, index) => this.#keepText(Number(number), texts[index]!))
   }
 

@@ -13,12 +13,12 @@ const open = (name: string) => {
   const file = join(folder, name)
   const db = new DatabaseSync(file, { timeout: 0 })
   db.exec("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF; CREATE TABLE t (b)")
-  const look = db.prepare("PRAGMA wal_checkpoint(NOOP)")
+  const probe = db.prepare("PRAGMA wal_checkpoint(NOOP)")
   return {
     db,
     file,
     write: (pages: number) => db.prepare("INSERT INTO t VALUES (zeroblob(?))").run(pages * 4096),
-    log: () => look.get() as { log: number; checkpointed: number }
+    log: () => probe.get() as { log: number; checkpointed: number }
   }
 }
 
@@ -40,7 +40,7 @@ describe("Checkpoints", () => {
     db.close()
   })
 
-  it("looks at the log once commits brought enough together, however small each is", () => {
+  it("checks the log once commits brought enough together, however small each is", () => {
     const { db, log, write } = open("small.db")
     const checkpoints = new Checkpoints(db, { easy: 50, bound: 1000 })
     write(60)

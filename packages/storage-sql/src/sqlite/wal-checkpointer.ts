@@ -10,15 +10,15 @@ const easyPages = 4096
 const boundPages = 16_384
 
 /**
- * What commits bring together before the log is looked at. Far less than what the sizes above ask for, and a look costs
- * as much as five small records.
+ * Bytes that commits write before the log is checked. Far less than the sizes above, and a check costs as much as five
+ * small records.
  */
 const checkBytes = 262_144
 /** What a commit brings at least: the pages that any commit writes. */
 const commitBytes = 8_192
 
 /**
- * How long an attempt waits for readers when the one before waited in vain: whoever holds a snapshot that long (a
+ * How long an attempt waits for readers when the one before waited in vain: a snapshot that is held that long (by a
  * backup) must not hold up every commit.
  */
 const retryWaitMs = 20
@@ -39,7 +39,7 @@ export class Checkpoints {
   readonly #db: DatabaseSync
   /** How long the connection waits for others. Unit: milliseconds. */
   readonly #waitMs: number
-  readonly #look: StatementSync
+  readonly #probe: StatementSync
   readonly #passive: StatementSync
   readonly #restart: StatementSync
   readonly #truncate: StatementSync
@@ -54,15 +54,15 @@ export class Checkpoints {
     this.#waitMs = db.prepare("PRAGMA busy_timeout").get()!["timeout"] as number
     this.#pages = pages
     this.#restartAtPages = pages.bound
-    this.#look = db.prepare("PRAGMA wal_checkpoint(NOOP)")
+    this.#probe = db.prepare("PRAGMA wal_checkpoint(NOOP)")
     this.#passive = db.prepare("PRAGMA wal_checkpoint(PASSIVE)")
     this.#restart = db.prepare("PRAGMA wal_checkpoint(RESTART)")
     this.#truncate = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)")
   }
 
   /**
-   * Empties the log that was there when the file was opened: whoever left it may have answered an erasure and been
-   * killed before its bytes were gone. Costs nothing where there was none.
+   * Empties the log that existed when the file was opened: the process that left it may have answered an erasure and
+   * been killed before its bytes were gone. Costs nothing where there was none.
    */
   found(): void {
     // By its size: of a log that was started over, frames are left that count no more and hold what they held.
@@ -79,12 +79,12 @@ export class Checkpoints {
     this.#empty(again)
   }
 
-  /** After each durable batch, which brought so many bytes; where that is not known, the log is looked at. */
+  /** After each durable batch, which wrote so many bytes; where that is not known, the log is checked. */
   committed(bytes = checkBytes): void {
     this.#sinceLookBytes += bytes + commitBytes
     if (this.#sinceLookBytes < checkBytes) return this.#later()
     this.#sinceLookBytes = 0
-    const { log, copied } = run(this.#look)
+    const { log, copied } = run(this.#probe)
     if (log >= this.#restartAtPages) {
       // A reader that does not end may make this fail; trying again at each batch would make every batch wait.
       const again = this.#restartAtPages > this.#pages.bound

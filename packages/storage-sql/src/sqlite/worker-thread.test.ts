@@ -100,7 +100,7 @@ describe("the host's end of a storage worker", () => {
     )
     assert.lengthOf(outcomes, 200)
     assert.isTrue(outcomes[0])
-    // Whoever was answered was answered before whoever was not.
+    // Answered requests came before all unanswered ones.
     assert.deepStrictEqual(
       outcomes,
       outcomes.toSorted((a, b) => Number(b) - Number(a))
@@ -108,9 +108,9 @@ describe("the host's end of a storage worker", () => {
     await thread.close()
   })
 
-  it("sends what is asked for when it died to the next worker, not to the one that died", async () => {
+  it("sends what is requested when it died to the next worker, not to the one that died", async () => {
     const folder = mkdtempSync(join(tmpdir(), "flyball-thread-"))
-    // A database in memory would be lost with its worker, and nothing more be asked for.
+    // A database in memory would be lost with its worker, and no more requests would follow.
     const thread = await opened(join(folder, "store.db"))
     const worker = await postedTo(thread)
     const head = () =>

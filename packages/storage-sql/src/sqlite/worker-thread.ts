@@ -29,14 +29,14 @@ export class WorkerThread {
   #outbox: Array<Posted> = []
   #transfer: Array<ArrayBuffer> = []
   /**
-   * Who waits for the documents that {@link #outbox} asks for: callers of one turn often want the same, and one look
-   * serves them all.
+   * The callers that wait for the documents that {@link #outbox} requests: callers of one turn often want the same, and
+   * one read serves them all.
    */
   readonly #wanted = new Map<string, Waiting>()
   /** Answers that came and were not handed out yet, in order. */
   readonly #inbox: Array<Waiting> = []
   #worker: StorageWorker | null = null
-  /** Whether this thread was told to open the database and has not said that it could not. */
+  /** Whether this thread began to open the database and has not reported a failure. */
   #opened = false
   #nextId = 0
   #closed = false
@@ -114,7 +114,7 @@ export class WorkerThread {
       if (same !== undefined) return same.add(waiting)
       this.#wanted.set(wanted, waiting)
     } else if (waiting.wrote === "unknown") {
-      // A look that is asked for after a write must not be one from before it.
+      // A read that is requested after a write must not be one from before it.
       this.#wanted.clear()
     }
     const id = this.#nextId++
@@ -206,8 +206,8 @@ const threadWorker =
   }
 
 /**
- * Who waits for an answer, and the others who wait for the same one. A class that is emptied, for the reason that is
- * told in `group-commit.ts`.
+ * A caller that waits for an answer, and the others who wait for the same one. A class that is emptied, for the reason
+ * in `group-commit.ts`.
  */
 class Waiting {
   readonly wrote: "no" | "unknown"
@@ -230,7 +230,7 @@ class Waiting {
     this.#last = other
   }
 
-  /** Who is answered after this one; asked once. */
+  /** The caller that is answered after this one; once. */
   takeNext(): Waiting | undefined {
     const next = this.#next
     this.#next = undefined

@@ -1,4 +1,4 @@
-/** A way to Postgres that can fall silent: nothing is passed on any more, and nobody is told. */
+/** A proxy to Postgres that can fall silent: it passes nothing on any more, and closes nothing. */
 import { Effect } from "effect"
 import type { Scope } from "effect"
 import { connect, createServer } from "node:net"
