@@ -16,7 +16,7 @@ export const CLAIM_LIMIT = 256
 /** Rules of a mapping. It is read at every request of a person. */
 export const MAX_MAPPING_RULES = 1_000
 
-/** A rule: whoever has this value in this claim has this role, in this org unit or in all (`*`). */
+/** A rule: a person with this value in this claim has this role, in this org unit or in all (`*`). */
 export const MappingRule = Schema.Struct({
   /** The rule's own name; `r1`, `r2`, … by position when left out. */
   id: Schema.optionalKey(identifier(64)),

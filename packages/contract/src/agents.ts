@@ -74,7 +74,7 @@ export const AgentCreate = Schema.Struct({
 export type AgentCreate = typeof AgentCreate.Type
 
 /**
- * {@link AgentCreate} from whoever has not one org unit, so that a missing one is listed beside whatever else is wrong.
+ * {@link AgentCreate} for a caller with several org units, so that a missing one is listed beside all other errors.
  */
 export const AgentCreateOfUnit = Schema.Struct({ ...AgentCreate.fields, org_unit: orgUnit })
 

@@ -1,6 +1,6 @@
 /**
- * What callers are told, word for word where it is contract: `type`, `loc`, `input`, `ctx`. Spec: document 1 section 2,
- * Validation error.
+ * The details of a validation error, word for word where they are contract: `type`, `loc`, `input`, `ctx`. Spec:
+ * document 1 section 2, Validation error.
  */
 import { Result, Schema } from "effect"
 import { assert, describe, it } from "vitest"

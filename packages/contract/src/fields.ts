@@ -38,8 +38,8 @@ export const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(
 /**
  * A word that may be left out, and then is `value`.
  *
- * Not for what has items or members: its form is then looked at before its checks, and what only those find would not
- * be listed beside. {@link leftOut} is.
+ * Not for what has items or members: its form is then checked before its checks run, and their findings would not be
+ * listed beside others. {@link leftOut} is.
  */
 export const defaulted = <S extends Schema.Top & { readonly Encoded: string | boolean }>(
   schema: S,
@@ -47,8 +47,7 @@ export const defaulted = <S extends Schema.Top & { readonly Encoded: string | bo
 ) => schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed(value))).annotate({ leftOut: value })
 
 /**
- * A member or a parameter that may be left out; whoever reads it then takes `value`, and the interface description says
- * so.
+ * A member or a parameter that may be left out; its reader then takes `value`, and the interface description says so.
  */
 export const leftOut = <S extends Schema.Top>(schema: S, value: S["Type"]) =>
   Schema.optionalKey(schema.annotate({ leftOut: value }))
@@ -91,7 +90,7 @@ const nfcUpTo = (max: number) =>
 const MOST_JOINED = 4
 
 /**
- * Whether the NFC form of a text has more than `max` code points, as far as a linear look can say.
+ * Whether the NFC form of a text has more than `max` code points, as far as a linear check can decide.
  *
  * The engine sorts combining marks by insertion: 200 KB of them take it half a minute. A text that is surely too long
  * is
@@ -143,8 +142,8 @@ const reasonRule = "This text needs a visible character"
 const lineRule = "This text is one line, and holds no control characters"
 
 /**
- * What somebody or something is called: 1 to `max` characters, one of them visible, and no control characters. Who only
- * looks unnamed answers for nothing.
+ * The name of a person or a thing: 1 to `max` characters, one of them visible, and no control characters. A name that
+ * only appears empty cannot be held to account.
  */
 export const name = (max: number) =>
   text(1, max).check(
@@ -156,8 +155,7 @@ export const name = (max: number) =>
   )
 
 /**
- * Why somebody did something: 1 to `max` characters on any lines, one of them visible. Whoever asks for a reason is not
- * answered by a blank.
+ * Why somebody did something: 1 to `max` characters on any lines, one of them visible. A blank is no reason.
  */
 export const reason = (max: number) =>
   text(1, max).check(
@@ -201,7 +199,7 @@ export const orgUnit = name(100).check(
   )
 )
 
-// Without anything that cannot be seen: such an address would look like another's.
+// Without invisible characters: such an address would read as another's.
 const mailbox =
   /^[^\s@<>",;:\\()[\]\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]+@[^\s@<>",;:\\()[\]\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]+$/u
 

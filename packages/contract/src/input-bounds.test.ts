@@ -54,14 +54,14 @@ describe("a list that is too long", () => {
 })
 
 describe("members that a shape does not have", () => {
-  it("are passed on only as far as they are told of, known ones always", () => {
+  it("are passed on only as far as they are reported, known ones always", () => {
     const input = JSON.parse(`{"__proto__":1,"a":1,"b":2,"name":"n","c":3}`)
     const { value } = inputBounds(AgentCreate).trim(input, 2)
     assert.deepStrictEqual(Object.keys(value as object), ["__proto__", "a", "name"])
     assert.strictEqual(inputBounds(integer()).trim(7, 1).value, 7)
   })
 
-  it("are told of a hundred times an object", () => {
+  it("are reported up to a hundred times per object", () => {
     const extra = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`z${index}`, 1]))
     assert.strictEqual(reported(decode(AgentCreate)({ name: "n", ...extra }, "body")).length, 100)
     const refs = reported(
@@ -87,7 +87,7 @@ describe("the shown input", () => {
     assert.deepStrictEqual(shown([1, { b: "c" }]), [1, { b: "c" }])
   })
 
-  it("is not looked at behind what is shown", () => {
+  it("is not read beyond what is shown", () => {
     let seen = 0
     const cell = (): object => Object.defineProperty({}, "a", { enumerable: true, get: () => ++seen })
     const cube = Array.from({ length: 100 }, () => Array.from({ length: 100 }, () => Array.from({ length: 10 }, cell)))

@@ -15,8 +15,7 @@ export const MAX_BATCH = 1_000
 export const MAX_PAGE = 1_000
 
 /**
- * Items of a page where no limit is asked for, in the lists that are not complete without one: they grow with every
- * act.
+ * Items of a page where no limit is given, in the lists that are not complete without one: they grow with every act.
  */
 export const DEFAULT_PAGE = 100
 

@@ -1,6 +1,6 @@
 /**
- * Names at their bounds, and every place where one is taken. Spec: document 1 section 1: whoever answers for an agent
- * can be named.
+ * Names at their bounds, and every place where one is taken. Spec: document 1 section 1: the owner of an agent can be
+ * named.
  */
 import { Result, Schema } from "effect"
 import { assert, describe, it } from "vitest"

@@ -1,4 +1,4 @@
-/** Evidence packs as they are asked for. Spec: api.md "decisions, chain, evidence"; chain-format section 5. */
+/** Requests for evidence packs. Spec: api.md "decisions, chain, evidence"; chain-format section 5. */
 import { Schema } from "effect"
 import { partName } from "./chain.ts"
 import { id, identifier, instant, integer, list, oneOf, optional, patterned } from "./fields.ts"
@@ -11,8 +11,8 @@ export type PackKind = (typeof packKinds)[number]
 const partNames = list(partName, 0, 32)
 
 /**
- * Body of POST /evidence/packs. What contradicts the kind is refused when the pack is planned, against the tree it is
- * asked of.
+ * Body of POST /evidence/packs. What contradicts the kind is refused when the pack is planned, against the tree at that
+ * moment.
  */
 export const PackRequest = Schema.Struct({
   kind: oneOf(packKinds),

@@ -121,7 +121,7 @@ describe("the endpoint table", () => {
     }
   })
 
-  it("takes as an id only what has the form of one: anything else is not there, and no store is asked", () => {
+  it("takes as an id only what has the form of one: anything else is not there, and no store is read", () => {
     for (const { params } of endpoints) {
       for (const [name, param] of Object.entries(params as { readonly [name: string]: Param<unknown> })) {
         assert.isTrue(Result.isSuccess(param.decode(param.example, name)))

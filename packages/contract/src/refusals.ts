@@ -16,8 +16,8 @@ const agentId = `${idPrefixes.agent}_${"0".repeat(26)}`
 const modelId = `${idPrefixes.model}_${"0".repeat(26)}`
 
 /**
- * Fields that help the caller to act are optional: whoever fails says what it knows, and what it says goes out beside
- * `detail` and `code`.
+ * Fields that help the caller to act are optional: a refusal carries what its origin knows, and its members go out
+ * beside `detail` and `code`.
  */
 const reported = Schema.optionalKey
 
@@ -467,7 +467,7 @@ export class DeliveryUnfinished extends Schema.TaggedError<DeliveryUnfinished>()
   }
   override get message(): string {
     return (
-      `The delivery is ${this.state ?? "unfinished"}: an attempt is under way. Look how it went in a few ` +
+      `The delivery is ${this.state ?? "unfinished"}: an attempt is under way. Read its state in a few ` +
       "seconds, and deliver it again then."
     )
   }
@@ -580,8 +580,8 @@ export class EnvelopeNotPublishable extends Schema.TaggedError<EnvelopeNotPublis
 }
 
 /**
- * The draft newly allows something, and whoever publishes it wrote it. `change` is what was proved, `sentence` says
- * what is new.
+ * The draft newly allows something, and its publisher wrote it. `change` is what was proved, `sentence` says what is
+ * new.
  */
 export class SecondApproverRequired extends Schema.TaggedError<SecondApproverRequired>()("SecondApproverRequired", {
   change: reported(Schema.String),

@@ -1,4 +1,4 @@
-/** Under which tag a failure is told. */
+/** The tag under which a failure is reported. */
 
 /** The tag itself, but for one: a store that is well is not blamed for what others kept changing. */
 export const reportedTag = (tag: string, error: object): string =>

@@ -1,4 +1,4 @@
-/** Whether a text says anything to whoever reads it. */
+/** Whether a text has a visible character. */
 
 /**
  * A letter, digit, sign or symbol that leaves a mark: Unicode has letters (U+3164) and symbols (U+2800) that are blank.

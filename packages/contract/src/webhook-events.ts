@@ -1,5 +1,5 @@
 /**
- * The catalogue of events that webhooks are told of: for each a sentence, and the shape of its `data`.
+ * The catalogue of webhook events: for each a sentence, and the shape of its `data`.
  *
  * It holds only what something emits. To add one: its entry here, and `event(…)` returned by the plan that causes it.
  * `data` holds ids, words of closed
@@ -114,7 +114,7 @@ export const webhookEvents = {
     writer
   }),
   "agent.recert_overdue": entry(
-    "The date by which somebody had to look at an agent again is past. It comes with `agent.suspended`.",
+    "The recertification date of an agent is past. It comes with `agent.suspended`.",
     AGENT,
     {
       agent_id: agentId,
@@ -141,7 +141,7 @@ export const webhookEvents = {
       writer
     }
   ),
-  "agent.identity_attested": entry("An agent's signed card was looked at, or an identity was declared for it.", AGENT, {
+  "agent.identity_attested": entry("An agent's signed card was checked, or an identity was declared for it.", AGENT, {
     agent_id: agentId,
     verdict: oneOf(identityVerdicts),
     reason_code: oneOf(identityReasons),
@@ -175,8 +175,8 @@ export const webhookEvents = {
     }
   ),
   "chain.verify_failed": entry(
-    "The chain is not in order: somebody's check found it, or the look before a signature, which is not made " +
-      "then. Told once for each finding.",
+    "The chain is not in order: a check found it, or the check before a signature, which is not made " +
+      "then. Emitted once for each finding.",
     "/api/v1/chain/verify",
     {
       code: oneOf(chainProblems),
@@ -184,7 +184,7 @@ export const webhookEvents = {
       found_by: oneOf(["signing", "check"])
     }
   ),
-  "capture.gap": entry("Decisions of an agent are missing from the chain, and whoever captures them says so.", AGENT, {
+  "capture.gap": entry("Decisions of an agent are missing from the chain, as the capturing client reports.", AGENT, {
     agent_id: agentId,
     count: integer(),
     from: instant,
@@ -207,7 +207,7 @@ export const webhookEvents = {
     }
   ),
   "evaluation.denied": entry(
-    "An agent asked for leave and did not get it: the outcome is `deny` or `halt`.",
+    "An agent's action was not allowed: the outcome is `deny` or `halt`.",
     "/api/v1/bound/evaluations/{evaluation_id}",
     {
       evaluation_id: id("evaluation"),
@@ -249,7 +249,7 @@ export const webhookEvents = {
 /** A type of event. */
 export type EventType = keyof typeof webhookEvents
 
-/** What whoever emits an event says of it; the rest of its data follows. */
+/** The members of an event that its emitter gives; the rest of its data follows from them. */
 export type EventFacts<T extends EventType> = (typeof webhookEvents)[T]["facts"]["Type"]
 
 /** The `data` of an event. */
@@ -259,7 +259,7 @@ export type EventData<T extends EventType> = (typeof webhookEvents)[T]["data"]["
 export const eventTypes: ReadonlyArray<EventType> = Object.keys(webhookEvents) as ReadonlyArray<EventType>
 
 /**
- * The types that a webhook can ask for. A test goes to the webhook that is tested, whatever it asked for, and to no
+ * The types that a webhook can subscribe to. A test goes to the webhook under test, whatever its types, and to no
  * other.
  */
 export const subscribableTypes: ReadonlyArray<EventType> = eventTypes.filter((type) => type !== "webhook.test")
@@ -281,8 +281,8 @@ export const eventResource = (type: EventType, facts: { readonly [name: string]:
 const resourcePieces = new Map<EventType, ReadonlyArray<string>>()
 
 /**
- * The head of the chain after the commit that the event comes from: an anchor for whoever keeps it. `checkpoint` is
- * null but in events of `chain.checkpoint`.
+ * The head of the chain after the commit that the event comes from: an anchor for receivers that keep it. `checkpoint`
+ * is null but in events of `chain.checkpoint`.
  */
 export const EventChain = Schema.Struct({
   seq: integer(),

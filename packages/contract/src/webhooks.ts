@@ -36,8 +36,8 @@ export const attemptErrors = [
 export const MAX_OVERLAP_HOURS = 72
 
 /**
- * Body of POST /webhooks. Whoever fails is written to at `notify_email`; left out, at the creator's own address, or the
- * host's where the creator's is none that letters can be sent to.
+ * Body of POST /webhooks. The letter about a failure goes to `notify_email`; left out, to the creator's own address, or
+ * the host's where the creator has none that letters can be sent to.
  */
 export const WebhookCreate = Schema.Struct({
   /** https, without user name, password and fragment. Where it leads is checked at each attempt. */

@@ -59,7 +59,7 @@ export { EVALUATION_SCOPE, evaluationId, VOID_SCOPE } from "./evaluations/evalua
 export { foldMeters, mayGiveBack, meterKinds, reservationsOf } from "./evaluations/fold-meters.ts"
 export { GovernedState } from "./evaluations/governed-state.ts"
 export { type GateView, judgePublication } from "./evaluations/judge-publication.ts"
-export { reportedOf as toldOf } from "./evaluations/known-agents.ts"
+export { reportedOf } from "./evaluations/known-agents.ts"
 export {
   bind,
   type Binding,

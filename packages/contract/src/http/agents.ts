@@ -147,7 +147,7 @@ export const agents = {
     id: "agents.recertify",
     method: "POST",
     path: "/api/v1/agents/{agent_id}/recertify",
-    summary: "Says that an agent was looked at, and when it is next.",
+    summary: "Records that an agent was reviewed, and the next date.",
     access: access.govern,
     params: { agent_id: agentId },
     body: jsonBody(RecertifyIn),

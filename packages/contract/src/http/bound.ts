@@ -89,8 +89,7 @@ export const bound = {
     id: "bound.lint",
     method: "POST",
     path: `${AT}/lint`,
-    summary:
-      "Says everything that is wrong or odd about the draft, each with an example, and what is proved not to be.",
+    summary: "Lists every error and warning of the draft, each with an example, and what is proved not to be.",
     access: access.read,
     params: envelope,
     body: optionalBody(LintIn),
@@ -201,7 +200,7 @@ export const bound = {
     id: "bound.grant_waiver",
     method: "POST",
     path: `${AT}/waivers/{waiver_id}/grant`,
-    summary: "Grants a waiver that somebody else asked for.",
+    summary: "Grants a waiver that somebody else requested.",
     access: access.govern,
     params: waiver,
     success: json(200, WaiverOut),

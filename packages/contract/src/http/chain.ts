@@ -40,7 +40,7 @@ export const chain = {
     id: "chain.records",
     method: "GET",
     path: "/api/v1/chain/records",
-    summary: "Records as their exact bytes, oldest first; NDJSON if asked for by Accept.",
+    summary: "Records as their exact bytes, oldest first; NDJSON if Accept names it.",
     access: access.readChain,
     query: queryOf(RecordsQuery),
     success: jsonOrLines(RecordOut)

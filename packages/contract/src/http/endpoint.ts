@@ -98,7 +98,7 @@ export type Params = { readonly [name: string]: Param<unknown> }
 /** Their values. */
 export type ParamValues<P extends Params> = { readonly [K in keyof P]: P[K] extends Param<infer A> ? A : never }
 
-/** What a success looks like: JSON of a shape, or bytes of a media type. */
+/** The form of a success: JSON of a shape, or bytes of a media type. */
 export interface Success<S extends Schema.Top | null = Schema.Top | null> {
   readonly status: 200 | 201
   readonly schema: S

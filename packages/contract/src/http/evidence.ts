@@ -25,7 +25,7 @@ export const evidence = {
     id: "evidence.list",
     method: "GET",
     path: "/api/v1/evidence/packs",
-    summary: "Packs that were asked for, oldest first.",
+    summary: "Requested packs, oldest first.",
     access: access.exportPacks,
     query: queryOf(pageQuery("pack")),
     success: json(200, Schema.Array(PackOut))

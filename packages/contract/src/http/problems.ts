@@ -92,7 +92,7 @@ export const problems = Object.fromEntries(
   Object.entries(refusals).map(([tag, { status }]) => [tag, { status, ...extras[tag as RefusalTag] }])
 ) as unknown as { readonly [T in RefusalTag]: ProblemRow<Extract<Refusal, { readonly _tag: T }>> }
 
-/** What a caller is told of a failing world: never the reason, which may name hosts and files. */
+/** The sentence for the caller about a fault outside the request: never the reason, which may name hosts and files. */
 const faults: { readonly [tag: string]: string } = {
   StorageUnavailable:
     "The store cannot be reached or cannot write now. Send the request again later; captures with a client_ref " +
@@ -105,7 +105,7 @@ const faults: { readonly [tag: string]: string } = {
     "again later; declared identities are taken.",
   StorageConflict: "Others kept changing what this request changes. Send it again.",
   StorageCorrupt:
-    "The store holds something that cannot be true, and this request stops before it. The operator must look."
+    "The store holds something that cannot be true, and this request stops before it. The operator must intervene."
 }
 
 /** Tags of the world's faults, which any endpoint can answer with. */
@@ -123,7 +123,7 @@ export const problemOf = (error: unknown): Problem | null => {
   if (typeof error !== "object" || error === null || !("_tag" in error) || typeof error._tag !== "string") return null
   const tag = reportedTag(error._tag, error)
   const fault = Object.hasOwn(faults, tag) ? faults[tag]! : null
-  // What is corrupt is so a second later too: nobody is asked to come back before a person has looked.
+  // Corruption does not pass by itself: without `Retry-After`, because an operator must intervene first.
   if (fault !== null)
     return {
       status: 503,

@@ -20,7 +20,7 @@ const webhook = { webhook_id: idParam("webhook", () => new WebhookNotFound()) } 
 const delivery = { ...webhook, delivery_id: idParam("delivery", () => new DeliveryNotFound()) } as const
 const AT = "/api/v1/webhooks/{webhook_id}"
 
-/** Webhooks. They are told of every org unit's agents, so whoever sets one up may see all units. */
+/** Webhooks. They get the events of every org unit's agents, so their administrators may see all units. */
 export const webhooks = {
   create: endpoint({
     id: "webhooks.create",

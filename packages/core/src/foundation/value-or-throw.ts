@@ -1,5 +1,5 @@
 /** Turns the exit of an effect into its value, or into the error that a host gets. */
-import { codeOf, toldTag } from "@flyball/contract"
+import { codeOf, reportedTag } from "@flyball/contract"
 import { Cause, Exit, Option } from "effect"
 import { GovernorError } from "./governor-error.ts"
 
@@ -26,7 +26,7 @@ export const governorError = (error: unknown): GovernorError => {
     )
   const members = Object.fromEntries(Object.entries(error).filter(([name]) => !ownMembers.has(name)))
   const detail = "detail" in members ? members["detail"] : Object.keys(members).length === 0 ? null : members
-  return new GovernorError(codeOf(toldTag(error._tag, error)), error.message, { detail, cause: error })
+  return new GovernorError(codeOf(reportedTag(error._tag, error)), error.message, { detail, cause: error })
 }
 
 /** A call that its own signal ended. Whether it had begun to write is not known; sending it again is safe. */

@@ -31,7 +31,7 @@ const typePattern = /^[a-z][a-z0-9_.]{2,59}$/
 const namePattern = /^[a-z][a-z0-9_-]{0,63}$/
 
 /**
- * Names that matched once are told by a look in a set. Planners have few, each asked about thousands of times a second.
+ * Names that matched once are found in a set. Planners have few, each checked thousands of times a second.
  */
 const keptNames = 1_000
 const isNameOf = (pattern: RegExp): ((name: string) => boolean) => {
@@ -158,7 +158,7 @@ const recordsProblem = (change: ChangeSet): string | null => {
 }
 
 /**
- * `before` is a draft without a problem: what it has in common with this one need not be looked at again. A batch of
+ * `before` is a draft without a problem: what it has in common with this one need not be checked again. A batch of
  * decisions has nearly all in common.
  */
 const draftProblem = (draft: RecordDraft, before: RecordDraft | undefined): string | null => {

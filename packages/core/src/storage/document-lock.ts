@@ -1,5 +1,5 @@
 /**
- * Lines before one document of an open store: whoever changes it waits until who came before has done so.
+ * Queues per document of an open store: a change waits until the one before it is done.
  *
  * Without them each commit on a document makes all others under way plan again, and who is unlucky does so without end.
  * Between processes it is the store

@@ -4,9 +4,9 @@ import { documentPages, everyDocument } from "./document-pages.ts"
 import { StorageUnavailable } from "./faults.ts"
 import type { Document, StorageApi } from "./port.ts"
 
-/** A collection of so many documents, which notes where each page that is asked for begins. */
+/** A collection of so many documents, which notes where each requested page begins. */
 const collection = (count: number, failsAfter = Number.POSITIVE_INFINITY) => {
-  const asked: Array<string | undefined> = []
+  const requested: Array<string | undefined> = []
   const documents = Array.from({ length: count }, (_, index): Document => ({
     collection: "agents",
     id: String(index).padStart(5, "0"),
@@ -15,10 +15,11 @@ const collection = (count: number, failsAfter = Number.POSITIVE_INFINITY) => {
   }))
   const list: StorageApi["list"] = (_, { after, limit } = {}) =>
     Effect.suspend(() => {
-      if (asked.push(after) > failsAfter) return Effect.fail(new StorageUnavailable({ reason: "gone", wrote: "no" }))
+      if (requested.push(after) > failsAfter)
+        return Effect.fail(new StorageUnavailable({ reason: "gone", wrote: "no" }))
       return Effect.succeed(documents.filter(({ id }) => after === undefined || id > after).slice(0, limit))
     })
-  return { asked, storage: { list } as StorageApi }
+  return { requested, storage: { list } as StorageApi }
 }
 const ids = (page: ReadonlyArray<Document>) => Effect.succeed(page.map(({ id }) => id))
 
@@ -33,32 +34,32 @@ describe("a collection in pages", () => {
         [501, 2],
         [1_000, 3]
       ] as const) {
-        const { asked, storage } = collection(count)
+        const { requested, storage } = collection(count)
         const found = yield* everyDocument(storage, "agents", ids)
         assert.deepStrictEqual(
           found,
           Array.from({ length: count }, (_, index) => String(index).padStart(5, "0"))
         )
-        assert.strictEqual(asked.length, pages)
+        assert.strictEqual(requested.length, pages)
       }
     })
   )
 
   it.effect("is read anew at each run", () =>
     Effect.gen(function* () {
-      const { asked, storage } = collection(3)
+      const { requested, storage } = collection(3)
       const list = everyDocument(storage, "agents", ids)
       assert.deepStrictEqual(yield* list, yield* list)
-      assert.deepStrictEqual(asked, [undefined, undefined])
+      assert.deepStrictEqual(requested, [undefined, undefined])
     })
   )
 
   it.effect("is read no further than it is wanted", () =>
     Effect.gen(function* () {
-      const { asked, storage } = collection(10)
+      const { requested, storage } = collection(10)
       const first = yield* Stream.runHead(documentPages(storage, "agents", 2))
       assert.deepInclude(first, { _tag: "Some" })
-      assert.deepStrictEqual(asked, [undefined])
+      assert.deepStrictEqual(requested, [undefined])
     })
   )
 

@@ -2,7 +2,7 @@
 import { Data } from "effect"
 import type { DeliveryState } from "./outbox/outbox.ts"
 
-/** Where a delivery stands, as far as a move looks. */
+/** The state of a delivery, as far as a move reads it. */
 interface DeliveryStanding {
   readonly state: DeliveryState
   readonly attempts: number
@@ -80,7 +80,7 @@ export class StorageUnavailable extends Data.TaggedError("StorageUnavailable")<{
   }
 }
 
-/** The store holds something that cannot be true. Never retry; a person must look. */
+/** The store contains a contradiction. Never retry; an operator must intervene. */
 export class StorageCorrupt extends Data.TaggedError("StorageCorrupt")<{
   readonly reason: string
   readonly cause?: unknown

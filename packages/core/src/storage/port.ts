@@ -26,8 +26,8 @@ export interface DocumentPut {
   readonly collection: string
   readonly id: string
   /**
-   * The version the plan read; 0 when the document must not exist yet; null when the plan depends on nothing that it
-   * says: whoever expects a version of it conflicts, this one never.
+   * The version the plan read; 0 when the document must not exist yet; null when the plan depends on nothing in it. A
+   * put that expects a version may conflict with this one, this one never with it.
    */
   readonly expectedVersion: number | null
   readonly body: JsonObject
@@ -71,12 +71,10 @@ export interface RecordDraft {
 /**
  * Everything one act changes. All of it is committed, or nothing.
  *
- * Puts come first, then moves of deliveries, then cancellations, then events and what is owed once more: who is owed an
- * event depends on how the puts leave the
- * endpoints. A ChangeSet with records of which every one was there already (see {@link IdempotencyKey}) emits no events
- * and owes nothing once more: it came again. One
- * without records has only its documents' versions and its moves to tell that it came again; whoever sends it a second
- * time without either tells of it twice.
+ * Puts come first, then moves of deliveries, then cancellations, then events and what is owed once more: the
+ * subscribers of an event follow from the endpoints after the puts. A ChangeSet whose records all exist already (see
+ * {@link IdempotencyKey}) is a repeat: it emits no events and owes nothing once more. One without records is recognised
+ * as a repeat only by its documents' versions and its moves; without either, a second commit emits its events twice.
  */
 export interface ChangeSet extends OutboxChange {
   /**
@@ -86,7 +84,7 @@ export interface ChangeSet extends OutboxChange {
   readonly expectEmpty?: boolean
   /**
    * Every record must be new: a key of {@link IdempotencyKey} that is taken is a conflict `Once`, under the same digest
-   * too. For whoever plans one record on what the others say.
+   * too. For plans in which one record depends on what the others say.
    */
   readonly expectNew?: boolean
   /** Documents that must still have these versions (0: absent), beyond those that are put. */
@@ -241,13 +239,13 @@ export interface StorageApi {
    */
   readonly hashes: (tileLevel: number, from: number, count: number) => Effect.Effect<Uint8Array, ReadFault>
   /**
-   * Reads the records behind `previous` up to seq `to` again and hashes their bytes again: what `Rehasher` makes of
-   * them, taken where it does not hold up the host.
-   * Null where something may be not in order, which whoever asked then looks for himself. At most 10,000 records; other
+   * Reads the records behind `previous` up to seq `to` again and hashes their bytes again: the result of `Rehasher`,
+   * off the host's thread. Null where something may be wrong: the caller then checks the records itself. At most 10,000
+   * records; other reads are answered meanwhile.
    * reads are answered meanwhile.
    *
    * For a store that has a thread for it, whose code is not the code that wrote. Another leaves it out, and its records
-   * are looked at page by page on the host.
+   * are checked page by page on the host.
    */
   readonly rehash?: (previous: Head | null, to: number) => Effect.Effect<Rehashed | null, ReadFault>
   /** What is owed to webhooks. It is written by `commit`. */

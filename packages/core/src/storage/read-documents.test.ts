@@ -13,18 +13,18 @@ const rows = (count: number, body = long): ReadonlyArray<DocumentText> =>
     body
   }))
 
-/** A store of these rows, which says what it was asked for. */
+/** A store of these rows, which notes the requested limits. */
 const store = (all: ReadonlyArray<DocumentText>) => {
-  const asked: Array<number | null> = []
+  const requested: Array<number | null> = []
   const ask = (after: string, limit: number | null) =>
     Effect.sync(() => {
-      asked.push(limit)
+      requested.push(limit)
       const found: Array<DocumentText> = []
       for (const row of all)
         if (row.id > after && found.length < (limit ?? Infinity) && unitsOf(found) < LIST_UNITS) found.push(row)
       return { rows: found, isCut: unitsOf(found) >= LIST_UNITS }
     })
-  return { asked, ask }
+  return { requested, ask }
 }
 
 describe("documents of a store", () => {
@@ -38,7 +38,7 @@ describe("documents of a store", () => {
       assert.strictEqual(turn(), before)
     }))
 
-  it.effect("are asked for in pieces that are not too long, until there are as many as were asked for or no more", () =>
+  it.effect("are read in pieces that are not too long, until there are as many as requested or no more", () =>
     Effect.gen(function* () {
       const perPiece = Math.ceil(LIST_UNITS / long.length)
       for (const [limit, expected] of [
@@ -49,7 +49,7 @@ describe("documents of a store", () => {
         [3, 3],
         [500, 50]
       ] as const) {
-        const { ask, asked } = store(rows(50))
+        const { ask, requested } = store(rows(50))
         const found = yield* listDocuments(limit === undefined ? undefined : { limit }, ask)
         assert.deepStrictEqual(
           found.map(({ id }) => id),
@@ -57,7 +57,7 @@ describe("documents of a store", () => {
             .slice(0, expected)
             .map(({ id }) => id)
         )
-        assert.strictEqual(asked.length, Math.max(1, Math.ceil(expected / perPiece)), `limit ${limit}`)
+        assert.strictEqual(requested.length, Math.max(1, Math.ceil(expected / perPiece)), `limit ${limit}`)
       }
       const { ask } = store(rows(50))
       assert.strictEqual((yield* listDocuments({ after: "agt_0030" }, ask))[0]!.id, "agt_0031")

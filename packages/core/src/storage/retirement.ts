@@ -27,9 +27,8 @@ export interface Retirement {
    * the sequences of endpoints go on behind the next multiple of `SEQUENCES_OF_A_CHAIN`, so that a receiver sees that
    * something is missing, and none comes twice.
    *
-   * All or nothing to whoever opens the store; a crash on the way is finished by doing it again. Nobody else writes
-   * meanwhile, and no process
-   * that had the old chain open can write into the new one.
+   * All or nothing to a process that opens the store; a crash on the way is finished by doing it again. No other
+   * process writes meanwhile, and none that had the old chain open can write into the new one.
    */
   readonly retire: (plan: RetirePlan) => Effect.Effect<void, StorageOpenFault>
   /** The stores that were put aside, oldest first. Each opens for reading only. */

@@ -3,8 +3,8 @@ import { canonicalize, utf8 } from "@flyball/evidence"
 import type { PartDraft } from "./port.ts"
 
 /**
- * A part whose bytes are made where they are asked for. A store that packs what it writes takes the text: an array for
- * each part costs more than all that is written in it.
+ * A part whose bytes are made on first use. A store that packs what it writes takes the text: an array for each part
+ * costs more than all that is written in it.
  */
 export class TextPart implements PartDraft {
   readonly name: string

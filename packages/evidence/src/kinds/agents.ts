@@ -118,14 +118,14 @@ export const agentKinds: ReadonlyArray<KindRow> = [
   },
   {
     kind: "agent.recertified",
-    about: "Somebody looked at the agent and named the next date.",
+    about: "A person reviewed the agent and named the next date.",
     body: [agentId, must("recert_due_at", instant), writer],
     parts: []
   },
   {
     kind: "agent.identity_attested",
     about:
-      "A signed card was looked at, or an identity was declared. `rejected` leaves the earlier identity " +
+      "A signed card was checked, or an identity was declared. `rejected` leaves the earlier identity " +
       "standing; `declared` was only said.",
     body: [
       agentId,

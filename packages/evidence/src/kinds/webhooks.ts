@@ -11,7 +11,7 @@ const endpointPart = (more = ""): PartRow =>
 export const webhookKinds: ReadonlyArray<KindRow> = [
   {
     kind: "webhook.created",
-    about: "A receiver asked to be told of events of these types.",
+    about: "A receiver subscribed to events of these types.",
     body: [must("events", eventTypes), webhookId, writer],
     parts: [endpointPart()]
   },

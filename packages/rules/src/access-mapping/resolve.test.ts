@@ -26,7 +26,7 @@ describe("resolving claims", () => {
     )
   })
 
-  it("gives nothing to whoever matches nothing", () => {
+  it("gives nothing to a person who matches nothing", () => {
     assert.deepStrictEqual(
       resolveClaims(
         { rules: [rule("groups", "a", "admin", "*")], trustCanonical: true },

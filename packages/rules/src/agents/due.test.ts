@@ -48,7 +48,7 @@ describe("what time alone does to an agent", () => {
   it("suspends a draft that nobody answers for too", () =>
     assert.strictEqual(due({ status: "draft" }, made + 7 * DAY), "policy:orphan_grace"))
 
-  it("suspends an active agent at the date it should have been looked at", () => {
+  it("suspends an active agent at its recertification date", () => {
     const owned = { ownerName: "Ada", recertDueAtMs: made + DAY }
     assert.deepStrictEqual([due(owned, made + DAY - 1), due(owned, made + DAY)], [undefined, "policy:recertification"])
     assert.isUndefined(due({ ...owned, status: "draft" }, made + 9 * DAY))

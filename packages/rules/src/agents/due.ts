@@ -13,7 +13,7 @@ export interface DueSuspension {
 /**
  * The suspension that is due for an agent; null when none is.
  *
- * - Unit: milliseconds since 1970 UTC. What came due while nobody looked is due still.
+ * - Unit: milliseconds since 1970 UTC. What came due while nothing polled is due still.
  * - Spec: document 1 section 1, policy rule; section 8, orphan grace; decision 0013 for recertification, which binds
  *   active agents only.
  */

@@ -18,8 +18,8 @@ export interface TierFacts {
 const tiers: ReadonlyArray<AutonomyTier> = ["L0", "L1", "L2", "L3", "L4"]
 
 /**
- * Whether the tier of an agent can be lowered at all: only active agents act, and up to L1 nothing is asked that could
- * be lost.
+ * Whether the tier of an agent can be lowered at all: only active agents act, and up to L1 there is no condition that
+ * could be lost.
  */
 export const canBeLowered = ({ autonomyTier, status }: Pick<AgentDocument, "autonomyTier" | "status">): boolean =>
   status === "active" && tierGate.some(({ from, lost }) => lost === "lowers" && from <= autonomyTier)

@@ -54,7 +54,7 @@ export const agentFolds: ReadonlyMap<string, Fold> = new Map<string, Fold>(
       record.body["verdict"] === "rejected" ? document : withIdentity(document, record),
     "agent.orphaned": (document, record) => {
       const body = { ...document.body, orphanedAtMs: instant(record.body["since"]) }
-      // Half an owner stays: who it is may be of use to whoever looks for another.
+      // Half an owner stays: it may help to find another.
       return record.body["cause"] === "owner_incomplete"
         ? { ...document, body: { ...body, ownerComplete: false } }
         : withOwner({ ...document, body }, record)
@@ -124,7 +124,7 @@ const withOwner = (document: ExpectedDocument, record: ReplayRecord): ExpectedDo
 const withIdentity = (document: ExpectedDocument, record: ReplayRecord): ExpectedDocument => {
   const identity = partMembers(record.parts.get("identity"))
   const source = String(record.body["source"])
-  const told =
+  const reported =
     identity.state === "known"
       ? {
           identitySource: text(identity.members["identity_source"]) ?? source,
@@ -133,11 +133,11 @@ const withIdentity = (document: ExpectedDocument, record: ReplayRecord): Expecte
       : erasedIdentity(source)
   return {
     ...tellable(document, identityMembers, identity.state),
-    body: { ...document.body, identityVerified: record.body["verdict"] === "verified", ...told }
+    body: { ...document.body, identityVerified: record.body["verdict"] === "verified", ...reported }
   }
 }
 
-/** The lists of what cannot be told, after a part in this state told these members. */
+/** The members that cannot be determined, after a part in this state gave these members. */
 const tellable = (document: ExpectedDocument, members: ReadonlyArray<string>, state: string): ExpectedDocument => {
   const others = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
     names.filter((name) => !members.includes(name))

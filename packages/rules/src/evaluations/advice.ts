@@ -1,6 +1,5 @@
 /**
- * The part `advice`: what a verdict asks of whoever may or may not act. It follows from the envelope as the verdict
- * does.
+ * The part `advice`: the obligations of a verdict. It follows from the envelope as the verdict does.
  */
 import { canonicalBytes } from "@flyball/evidence"
 import type { Decision } from "@flyball/envelope"

@@ -4,12 +4,12 @@ import { concatBytes, encodeId, portableCrypto, utf8 } from "@flyball/evidence"
 /** The once scope under which ids of evaluations stand: what makes them idempotent is also how they are found. */
 export const EVALUATION_SCOPE = "evaluation"
 
-/** The once scope of voids: an evaluation is voided once, whoever does it. */
+/** The once scope of voids: an evaluation is voided once, across all writers. */
 export const VOID_SCOPE = "void"
 
 /**
- * Derived from chain, agent and the caller's own reference, so that whoever asks again under the same reference means
- * the same evaluation, and an event can name it before its record is sealed.
+ * Derived from chain, agent and the caller's own reference. So a retry under the same reference means the same
+ * evaluation, and an event can name it before its record is sealed.
  *
  * - Unit: `originTag` is the first 4 bytes of SHA-256 of the origin.
  * - Fails: never. 128 bits of SHA-256: two references do not meet.

@@ -15,8 +15,8 @@ export const mayGiveBack = (writer: unknown): boolean => typeof writer === "stri
 
 /**
  * Adds one record to a book; answers false where it gives back what its writer may not, which is then not taken.
- * Records that say what cannot be (one window twice, a time that falls) are taken as far as they make sense: whoever
- * judges them says so.
+ * Records with contradictions (one window twice, a time that falls) are taken as far as they make sense: the judge
+ * reports them.
  */
 export const foldMeters = (
   book: WindowBook,

@@ -1,17 +1,17 @@
-/** What the gate of publication looked at, out of the records before a publication. Spec: decisions 0025 and 0026. */
+/** What the gate of publication read, from the records before a publication. Spec: decisions 0025 and 0026. */
 import type { ReplayRecord } from "../records/record.ts"
 import type { GateView, PublishedLayer } from "./judge-publication.ts"
 import type { KnownAgents } from "./known-agents.ts"
 import type { KnownEnvelope, KnownEnvelopes } from "./known-envelopes.ts"
 
-/** What the gate of publication looked at; `isWhole` false where an envelope of an agent may be missing from it. */
+/** What the gate of publication read; `isWhole` false where an envelope of an agent may be missing from it. */
 export interface KnownGateView extends GateView {
   readonly isWhole: boolean
 }
 
 /**
- * What the gate looked at when a version was published, to be asked before that record is folded. Null: what bound
- * before cannot be told.
+ * What the gate read when a version was published; call before that record is folded. Null: what bound before is
+ * unknown.
  */
 export const gateView = (
   agents: KnownAgents,

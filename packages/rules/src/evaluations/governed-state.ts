@@ -19,7 +19,7 @@ export const erasing: ReadonlySet<string> = new Set(["envelope", "profile", "wai
 /** Agents whose bounds are remembered. */
 const MAX_KEPT = 100_000
 
-/** What is in force for an agent. Null: that cannot be told, because who belongs to which org unit is not shown. */
+/** What is in force for an agent. Null: unknown, because the org units of agents are not shown. */
 export type InForce = InForceThen | null
 
 /** What is in force from a time until another, until another record is folded. Waivers end by themselves. */
@@ -29,7 +29,7 @@ export interface InForceThen {
   readonly fromMs: number
   /** The first time at which it is not. */
   readonly untilMs: number
-  /** What evaluations are made with under these, once it was asked for. */
+  /** The compiled binding of these, after its first use. */
   bound: { readonly live: Bound; readonly shadow: Bound | null } | null
 }
 
@@ -157,8 +157,8 @@ export class GovernedState {
   }
 
   /**
-   * What the gate looked at when a version was published, to be asked before that record is folded. Null: what bound
-   * before cannot be told.
+   * What the gate read when a version was published; call before that record is folded. Null: what bound before is
+   * unknown.
    */
   gateView(record: ReplayRecord): KnownGateView | null {
     return gateView(this.#agents, this.#envelopes, record)

@@ -11,7 +11,7 @@ export interface PublishedLayer extends GateLayer {
   readonly digest: string
 }
 
-/** What the gate looked at beside the text that was published. */
+/** What the gate read beside the text that was published. */
 export interface GateView {
   /** What is in force for the org unit of the agent whose envelope it is. */
   readonly outer: ReadonlyArray<PublishedLayer>

@@ -65,7 +65,7 @@ export class SideJudge {
     if (!this.#isProved) return { value: reported.value, count: 0 }
     if (ledger === null) return empty
     if (this.#atMs < ledger.latestMs) {
-      this.#wrong ??= problem("meter_mismatch", `The meter ${meter.id} is asked at a time before its last.`)
+      this.#wrong ??= problem("meter_mismatch", `The meter ${meter.id} is read at a time before its last.`)
       return empty
     }
     return ledger.state(meter.windowMs, this.#atMs)
@@ -131,7 +131,7 @@ const compareSide = (recorded: SideBody, again: Decision, wrong: Problem | null)
   for (let place = 0; place < again.meters.length; place++) {
     const { amount, contributes, id } = again.meters[place]!
     if ((adds && contributes ? amount : undefined) !== recorded.meters[place]!.amount)
-      return problem("meter_mismatch", `What the action adds to the meter ${id} is told wrong.`)
+      return problem("meter_mismatch", `What the action adds to the meter ${id} is wrong.`)
   }
   const stoppedOn = again.stopped?.step === "signals" ? again.stopped.id : null
   return (recorded.stopped_on ?? null) === stoppedOn && isSame(recorded.trace, again.failedOn)
@@ -142,7 +142,7 @@ const compareSide = (recorded: SideBody, again: Decision, wrong: Problem | null)
 /** The first meter that a record tells otherwise than it was made again; null when there is none. */
 const differingMeter = (recorded: ReadonlyArray<MeterBody>, { meters }: Decision): Problem | null => {
   if (recorded.length !== meters.length)
-    return problem("meter_mismatch", `${meters.length} meters were asked; the record names ${recorded.length}.`)
+    return problem("meter_mismatch", `${meters.length} meters were read; the record names ${recorded.length}.`)
   for (let place = 0; place < meters.length; place++) {
     const { after, id, value } = meters[place]!
     const other = recorded[place]!

@@ -207,10 +207,7 @@ export class Judge {
       )
         return problem("withheld", `The meter ${id} reaches back before the first record here.`)
       if (sinceMs < this.forgottenMs)
-        return problem(
-          "withheld",
-          `The meter ${id} is asked so long before its record that what it held then was let go of.`
-        )
+        return problem("withheld", `The meter ${id} is read so long before its record that its value then was dropped.`)
       const window = this.hasUnproved ? meters.find((meter) => meter.id === id)?.window : undefined
       if (window !== undefined && this.#book.unprovedMs(window) > sinceMs)
         return problem("withheld", `The meter ${id} holds amounts of evaluations that could not be made again.`)

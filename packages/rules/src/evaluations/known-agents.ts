@@ -8,9 +8,9 @@ import { madeAtMs } from "./standing.ts"
 /** An agent as the records tell it. */
 export interface KnownAgent {
   readonly document: ExpectedDocument
-  /** Seq of the record that told its profile last. */
+  /** Seq of the record that set its profile last. */
   readonly profileSeq: number
-  /** What follows from the document, once it was asked for. */
+  /** What follows from the document, after its first use. */
   reported: ReportedAgent | null
 }
 
@@ -48,7 +48,7 @@ export class KnownAgents {
       this.byId.set(id, { document: next(known.document, reported), profileSeq, reported: null })
   }
 
-  /** Takes away the profile that a record told. */
+  /** Takes away the profile that a record set. */
   erase(seq: number): void {
     for (const [id, { document, profileSeq }] of this.byId) {
       if (profileSeq !== seq) continue

@@ -45,7 +45,7 @@ export const bind = (layers: ReadonlyArray<Layer>): Binding => ({
   owners: ownersOf(layers)
 })
 
-/** What layers come to, whoever they are of: their contents and waivers decide. */
+/** The compiled form of layers, for any agent: their contents and waivers decide. */
 export const readyOf = (layers: ReadonlyArray<Layer>): Ready | null => {
   const envelopes = layers.flatMap(({ envelope, waivers }) =>
     envelope === null
@@ -75,7 +75,7 @@ export const ownersOf = (layers: ReadonlyArray<Layer>): ReadonlyMap<string, stri
 export const longestWindowOf = ({ ready }: Binding): number =>
   ready === null ? 0 : Math.max(0, ...ready.combination.meters.map(({ windowMs }) => windowMs))
 
-/** Whether evaluations under a binding look at latches, and so at their run. */
+/** Whether evaluations under a binding read latches, and so their run. */
 export const hasLatches = (ready: Ready | null | undefined): boolean =>
   ready?.combination.signals.some(({ source }) => source === "latch") === true
 

@@ -1,4 +1,4 @@
-/** How far back meters look. */
+/** How far back meters read. */
 import { MAX_ENVELOPE_BYTES, readEnvelope } from "@flyball/envelope"
 import { partMembers } from "../records/part-json.ts"
 

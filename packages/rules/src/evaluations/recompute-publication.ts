@@ -32,7 +32,7 @@ export class PublicationJudge {
     this.#state = state
   }
 
-  /** To be asked before the record is folded. */
+  /** Call before the record is folded. */
   judge(record: ReplayRecord): RecomputedPublication {
     const later = this.#state.textOf(record)
     const view = this.#state.gateView(record)

@@ -1,4 +1,4 @@
-/** What recomputation reads of a chain; whoever feeds it may leave out the rest. */
+/** What recomputation reads of a chain; the caller may leave out the rest. */
 
 /**
  * Kinds of which only ids are read. What they say besides decides nothing here, so they are not held against the
@@ -22,7 +22,7 @@ export const isRecomputed = (kind: string): boolean =>
   kind.startsWith("envelope.") ||
   kind.startsWith("waiver.")
 
-/** Parts that are looked into; others need not be given. */
+/** Parts that are read; others need not be given. */
 export const recomputedParts: ReadonlySet<string> = new Set([
   "advice",
   "envelope",

@@ -91,8 +91,8 @@ const steps: { readonly [rule: string]: StopStep } = {
 }
 
 /**
- * The decision that a side tells of, as far as its trace needs it. Meters have no key and no bound there: `over` is
- * told by the rule.
+ * The decision of a recorded side, as far as its trace needs it. Meters have no key and no bound there: the rule
+ * implies `over`.
  */
 export const decisionOf = ({ matchedRule, meters, outcome, stoppedOn, trace }: RecordedSide): Decision => {
   const step = steps[matchedRule]

@@ -4,7 +4,7 @@
 
 /** Seqs of one piece. A power of two. */
 const PIECE = 65_536
-/** Agents that are told apart. A hostile pack could name a new one in each record. */
+/** Agents that are kept. A hostile pack could name a new one in each record. */
 const MAX_AGENTS = 1_000_000
 
 /** Nothing that could be settled or voided lies there. */

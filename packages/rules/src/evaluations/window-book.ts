@@ -1,9 +1,8 @@
 /**
- * All windows of all meters, as the chain's prefix fills them. Whoever evaluates and whoever evaluates again keep the
- * same book.
+ * All windows of all meters, as the chain's prefix fills them. The live service and recomputation keep the same book.
  *
- * A contribution belongs to a meter and key, not to a length of window: the length is that of the version in force when
- * it is asked. Spec: `envelope/1` section 6; decision 0025.
+ * A contribution belongs to a meter and key, not to a length of window: the length is that of the version in force at
+ * the read. Spec: `envelope/1` section 6; decision 0025.
  */
 import type { WindowState } from "@flyball/envelope"
 import { ReservedWindows } from "./reserved.ts"
@@ -67,8 +66,8 @@ export class WindowBook {
   }
 
   /**
-   * Replaces what an evaluation added to a meter by what it came to, on trial too. Without `mayLower` less is not
-   * taken; answers false where that was asked of the meter itself.
+   * Replaces what an evaluation added to a meter by the settled amount, on trial too. Without `mayLower` less is not
+   * taken; answers false where the meter itself would be lowered.
    */
   settle(seq: number, meter: string, actual: number, mayLower: boolean): boolean {
     let isTaken = true
@@ -85,8 +84,8 @@ export class WindowBook {
   }
 
   /**
-   * Forgets what is not after a time, and windows that hold nothing and that nobody looked at since. Windows that reach
-   * farther back must not be asked for any more.
+   * Drops what is not after a time, and windows that are empty and unused since. Windows that reach farther back must
+   * not be read any more.
    */
   forget(beforeMs: number): void {
     for (const [window, ledger] of this.#ledgers) {

@@ -46,7 +46,7 @@ describe("a window", () => {
     expect(book.state("w", 700, nowMs)).toEqual({ value: 0, count: 0 })
   })
 
-  it("answers for a time before the last one it was asked for by counting, and for a length that it was not asked for before", () => {
+  it("answers by counting for a time before its last read, and for a new length", () => {
     const book = new WindowBook()
     for (const [seq, atMs] of [
       [1, 10],

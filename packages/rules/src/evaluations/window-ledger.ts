@@ -1,5 +1,5 @@
 /**
- * One meter and key: what was added to it, and what windows of each length that is asked for hold. Spec: `envelope/1`
+ * One meter and key: what was added to it, and the sums of its windows of each length in use. Spec: `envelope/1`
  * section 6; decision 0025.
  */
 import type { WindowState } from "@flyball/envelope"
@@ -10,10 +10,9 @@ import { WindowRing } from "./window-ring.ts"
 interface Length {
   readonly windowMs: number
   /**
-   * The time it was asked for last, which a later contribution may lie before: another process asked the clock before
-   * it.
+   * The time of its last read, which a later contribution may lie before: another process read the clock before it.
    */
-  askedMs: number
+  readMs: number
   from: number
   readonly held: WindowSum
 }
@@ -26,7 +25,7 @@ export class WindowLedger {
   /** Whose window it is, where a reader takes that down: the ledgers of a meter by key, and the key. */
   owner: Map<string, WindowLedger> | null = null
   key = ""
-  /** The last time at which somebody looked at it, where a reader takes that down. */
+  /** The last time at which it was read, where a reader notes that. */
   usedMs = 0
   /** The time of the last evaluation that may have added to it and was not made again. */
   unprovedMs = Number.NEGATIVE_INFINITY
@@ -52,9 +51,9 @@ export class WindowLedger {
    * others by counting.
    */
   state(windowMs: number, atMs: number): WindowState {
-    const length = this.#lengthOf(windowMs) ?? this.#asked(windowMs)
-    if (atMs < length.askedMs || atMs < this.latestMs) return this.#counted(windowMs, atMs)
-    length.askedMs = atMs
+    const length = this.#lengthOf(windowMs) ?? this.#newLength(windowMs)
+    if (atMs < length.readMs || atMs < this.latestMs) return this.#counted(windowMs, atMs)
+    length.readMs = atMs
     const ring = this.#ring
     while (length.from < ring.end && ring.atMs(length.from) <= atMs - windowMs) this.#slideOut(length)
     return length.held
@@ -110,10 +109,10 @@ export class WindowLedger {
     if (!Number.isNaN(amount)) length.held.remove(amount)
   }
 
-  #asked(windowMs: number): Length {
+  #newLength(windowMs: number): Length {
     const length: Length = {
       windowMs,
-      askedMs: this.latestMs,
+      readMs: this.latestMs,
       from: this.#ring.first,
       held: this.#counted(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)
     }

@@ -1,4 +1,4 @@
-/** Whether whoever wrote a record could have. Spec: decision 0026. */
+/** Whether the writer of a record may have written it. Spec: decision 0026. */
 import type { JsonMap } from "../records/record.ts"
 
 /** Kinds that no rule writes: what a caller does, or asks for. */

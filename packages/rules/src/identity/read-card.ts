@@ -107,5 +107,5 @@ const isPlain = (value: unknown): boolean =>
   (Object.getPrototypeOf(value) === Object.prototype || Object.getPrototypeOf(value) === null) &&
   !Array.isArray(value)
 
-/** Base64 of a member of `signed_card`; the contract has looked at its form. */
+/** Base64 of a member of `signed_card`; the contract has checked its form. */
 export const sentBytes = (text: string): Uint8Array => fromBase64(text) ?? new Uint8Array(0)

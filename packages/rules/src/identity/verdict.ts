@@ -23,7 +23,7 @@ export interface CardVerdict {
   readonly claimedKeyId: string | null
 }
 
-/** How far a signature came: the reason that is told is that of the one that came furthest. */
+/** How far a signature came: the reported reason is that of the one that came furthest. */
 const reached: ReadonlyArray<ClaimReason> = [
   "alg_not_allowed",
   "key_unknown",
@@ -35,7 +35,7 @@ const reached: ReadonlyArray<ClaimReason> = [
 /**
  * Decides on a card. One signature of a trusted key is enough, whatever stands beside it: the others are not part of
  * what it signs.
- * What the card says counts only after that, so that a wrong name is told of signed cards alone.
+ * What the card says counts only after that, so that only a signed card can be refused for a wrong name.
  *
  * - Shape: `checked` has one entry for each claim of `card`, in order. Both names in NFC.
  */

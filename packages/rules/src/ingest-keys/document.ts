@@ -16,7 +16,7 @@ export const erasedKeyProfile = (keyId: string): IngestKeyProfile => ({ name: ke
 export const keyProfileMembers = namesOf(erasedKeyProfile(""))
 
 /**
- * An ingest key's document. When it was minted is told by its id, which begins with the time.
+ * An ingest key's document. Its id begins with the time at which it was minted.
  *
  * Spec: api "agents and registry", `/admin/ingest-keys`.
  */
@@ -27,7 +27,7 @@ export type IngestKeyDocument = IngestKeyProfile & {
   /** Writer who minted it. */
   readonly createdBy: string
   readonly expiresAtMs: number | null
-  /** When is told by the record of the revocation. */
+  /** The record of the revocation has the time. */
   readonly revoked: boolean
   /**
    * The first characters of the key, in a store of an earlier version until a start restates the key. Decision 0037.

@@ -26,7 +26,7 @@ export const compareDocument = (
     if (isOlderThan(expected, name, found.body)) continue
     const path = `/${escape(name)}`
     const leaves = compareJson(path, own(expected.body, name), own(found.body, name))
-    // Names inside a person's own object are a person's words too: such a member is told of as a whole.
+    // Names inside a person's own object are personal too: such a member is reported as a whole.
     if (!expected.personal.includes(name)) differences.push(...leaves.map((leaf) => ({ ...at, ...leaf })))
     else if (leaves.length > 0)
       differences.push({

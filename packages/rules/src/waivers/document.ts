@@ -4,7 +4,7 @@ import type { Json } from "../records/record.ts"
 /** Collection of the waivers. */
 export const WAIVERS = "waivers"
 
-/** A waiver. Whether its time is past, and whether its version is in force, is for whoever reads it to say. */
+/** A waiver. Its reader decides whether its time is past, and whether its version is in force. */
 export type WaiverDocument = {
   readonly envelopeId: string
   readonly version: number

@@ -18,7 +18,7 @@ describe("the README of webhooks", () => {
     const folder = await mkdtemp(join(here, "../../../core/.readme-webhooks-"))
     try {
       const file = join(folder, "example.ts")
-      // Whatever of Effect were loaded would be told of at the end.
+      // Any module of Effect that is loaded would be reported at the end.
       await writeFile(
         file,
         `import { registerHooks } from "node:module"\nregisterHooks({ resolve: (name, context, next) => { if ` +

@@ -55,7 +55,7 @@ export interface FailedAttempt {
   readonly firstStartedAtMs: number
   readonly endedAtMs: number
   readonly statusCode: number | null
-  /** What the receiver asked for. It counts with `followRetryAfter`, and with 429 and 503 only. */
+  /** The `Retry-After` of the receiver. It counts with `followRetryAfter`, and with 429 and 503 only. */
   readonly retryAfterMs: number | null
 }
 
@@ -77,12 +77,12 @@ export const nextAttemptAtMs = (failed: FailedAttempt, settings: ScheduleSetting
   const jitter = Math.min(Math.max(settings.jitter, 0), MAX_JITTER)
   const putOffMs =
     jitter === 0 ? 0 : Math.floor(delayMs * jitter * fraction(failed.deliveryId, failed.attempt + 1, sha256))
-  const askedMs = settings.followRetryAfter === true ? askedAtMs(failed, dueMs + delayMs) : 0
-  return Math.max(dueMs + putOffMs, askedMs)
+  const requestedMs = settings.followRetryAfter === true ? requestedAtMs(failed, dueMs + delayMs) : 0
+  return Math.max(dueMs + putOffMs, requestedMs)
 }
 
 /** When the receiver wants the next attempt, `latestMs` at most; 0 where it asks for nothing that counts. */
-const askedAtMs = ({ endedAtMs, retryAfterMs, statusCode }: FailedAttempt, latestMs: number): number =>
+const requestedAtMs = ({ endedAtMs, retryAfterMs, statusCode }: FailedAttempt, latestMs: number): number =>
   retryAfterMs !== null && (statusCode === 429 || statusCode === 503) ? Math.min(endedAtMs + retryAfterMs, latestMs) : 0
 
 /** 48 bits of SHA-256 over delivery and attempt, as a number from 0 to below 1: every process computes the same. */

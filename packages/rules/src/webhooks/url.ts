@@ -11,7 +11,7 @@
 export const MAX_URL_CHARACTERS = 2_048
 
 /**
- * What is wrong with a URL by its form: a sentence for whoever sent it; null when nothing is.
+ * The error in the form of a URL: a sentence for the caller; null when there is none.
  *
  * - `allowHttp`: for receivers inside a closed network, and for development.
  * - Fails: never.

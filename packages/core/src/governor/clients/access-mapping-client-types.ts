@@ -6,7 +6,7 @@ import type { Info, Input } from "./plain.ts"
 /** What a person may be here, strongest first. */
 export type RoleName = Role
 
-/** Whoever has this value in this claim has this role, in this org unit or in all (`*`). */
+/** A person with this value in this claim has this role, in this org unit or in all (`*`). */
 export interface MappingRuleInput extends Input<typeof MappingRule> {}
 
 /** The whole mapping. */

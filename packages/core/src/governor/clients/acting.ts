@@ -1,4 +1,4 @@
-/** In whose name something is done: whoever a call names, or the governor's own writer. */
+/** The writer of an act: the one that a call names, or the governor's own. */
 import type { Effect } from "effect"
 import type { GovernorServices } from "../governor-layer.ts"
 import { isCallersWriterId, type Writer } from "../../foundation/writer.ts"

@@ -79,7 +79,7 @@ export interface AgentsClient {
   suspend(id: string, why?: Input<typeof SuspendIn>, options?: ActOptions): Promise<AgentInfo>
   /** Ends an agent for good. */
   decommission(id: string, options?: ActOptions): Promise<AgentInfo>
-  /** Says that the agent was looked at, and when it is next; RFC 3339, any offset. */
+  /** Records that the agent was reviewed, and the next date; RFC 3339, any offset. */
   recertify(id: string, next: Input<typeof RecertifyIn>, options?: ActOptions): Promise<AgentInfo>
   transferOwnership(id: string, owner: OwnerInput, options?: ActOptions): Promise<AgentInfo>
   /**

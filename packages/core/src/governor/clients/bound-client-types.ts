@@ -71,8 +71,7 @@ export interface EnvelopesClient {
   /** Oldest first; all of them where no `limit` is given. `after`: the last one seen. */
   list(filter?: Filter<typeof EnvelopeListQuery>, options?: CallOptions): Promise<ReadonlyArray<EnvelopeInfo>>
   /**
-   * Everything that is wrong or odd about the draft, or about another text in its place. Codes that are acknowledged
-   * may stay open.
+   * Every error and warning of the draft, or of another text in its place. Codes that are acknowledged may stay open.
    *
    * Each writer may have 8 lints, diffs and backtests under way, and 8 publications: beyond, `examination_queue_full`.
    */
@@ -100,7 +99,7 @@ export interface EnvelopesClient {
 export interface WaiversClient {
   /** Asks for one. `unless` is a list of conditions, as in a rule. */
   request(envelopeId: string, input: Input<typeof WaiverCreate>, options?: ActOptions): Promise<WaiverInfo>
-  /** Grants one that another writer asked for: else `second_approver_required`. It holds from then on. */
+  /** Grants a waiver that another writer requested: else `second_approver_required`. It holds from then on. */
   grant(envelopeId: string, waiverId: string, options?: ActOptions): Promise<WaiverInfo>
   /** Oldest first. */
   list(envelopeId: string, options?: CallOptions): Promise<ReadonlyArray<WaiverInfo>>

@@ -89,11 +89,11 @@ describe("envelopes through the plain door", () => {
 
   it("are examined 8 at a time for each writer, published meanwhile, and no more after a signal", async () => {
     const gate = Deferred.makeUnsafe<void>()
-    const asked: Array<string> = []
+    const calls: Array<string> = []
     const examiner = Layer.succeed(Examiner, {
       ask: (kind, about) =>
         Effect.suspend(() => {
-          asked.push(kind)
+          calls.push(kind)
           const answered = Effect.sync(() => answer({ kind, about }, inPlaceLimits))
           return kind === "publish" ? answered : Effect.andThen(Deferred.await(gate), answered)
         })
@@ -110,7 +110,7 @@ describe("envelopes through the plain door", () => {
     assert.strictEqual(await lint(), "examination_queue_full")
     assert.strictEqual(await codeOf(slow.envelopes.backtest(id, {}, ann)), "examination_queue_full")
     assert.strictEqual(await codeOf(slow.envelopes.publish(id, {}, ben)), "none")
-    assert.deepStrictEqual(asked, ["lint", "publish"])
+    assert.deepStrictEqual(calls, ["lint", "publish"])
     const diff = codeOf(slow.envelopes.diff(id, { from: 0, to: 1 }, ben))
     away.abort()
     assert.deepStrictEqual(
@@ -119,7 +119,7 @@ describe("envelopes through the plain door", () => {
     )
     await Effect.runPromise(Deferred.succeed(gate, undefined))
     assert.strictEqual(await diff, "none")
-    assert.deepStrictEqual(asked, ["lint", "publish", "diff"])
+    assert.deepStrictEqual(calls, ["lint", "publish", "diff"])
     assert.strictEqual(await lint({ writer: "Ann" }), "invalid_writer")
   })
 
@@ -142,7 +142,7 @@ describe("envelopes through the plain door", () => {
 })
 
 describe("waivers through the plain door", () => {
-  it("are asked for by one person and granted by another, and hold from then on", async () => {
+  it("are requested by one person and granted by another, and hold from then on", async () => {
     await publish()
     const waiver = {
       rule_id: "large",

@@ -141,7 +141,7 @@ const waiversOver = ({ run }: Client, act: Acting): WaiversClient => ({
     )
 })
 
-/** Evaluations over a client. Whoever asks is the governor's own writer; voiding is a person's act. */
+/** Evaluations over a client. The writer of an evaluation is the governor's own; voiding is a person's act. */
 export const evaluationsClient = (client: Client, own: Writer) => evaluationsOver(client, own, acting(client, own))
 
 const evaluationsOver = ({ run }: Client, own: Writer, act: Acting) => ({

@@ -20,7 +20,7 @@ describe("the way in", () => {
       const receipts = await Promise.all(
         Array.from({ length: CALLS }, async (_, index) => {
           const { receipts } = await governor.witness(agent.id, [
-            { client_ref: `call-${index}`, kind: "tool_call", action: "look", status: "ok" }
+            { client_ref: `call-${index}`, kind: "tool_call", action: "search", status: "ok" }
           ])
           answeredIn.add(turn())
           return receipts[0]!
@@ -42,7 +42,7 @@ describe("the way in", () => {
     const calls = Array.from({ length: CALLS }, (_, index) =>
       governor.witness(
         agent.id,
-        [{ client_ref: `call-${index}`, kind: "tool_call", action: "look", status: "ok" }],
+        [{ client_ref: `call-${index}`, kind: "tool_call", action: "search", status: "ok" }],
         index === CALLS - 2 ? { signal: controller.signal } : {}
       )
     )
@@ -60,7 +60,7 @@ describe("the way in", () => {
     const { agent } = await governor.agents.register({ name: "bot", org_unit: "support" })
     await governor.witness(
       agent.id,
-      Array.from({ length: 8 }, (_, at) => ({ client_ref: `r${at}`, action: "look" }))
+      Array.from({ length: 8 }, (_, at) => ({ client_ref: `r${at}`, action: "search" }))
     )
     const chain = governor.chain as unknown as {
       readonly [call in "proof" | "consistency" | "record"]: (...args: ReadonlyArray<unknown>) => Promise<unknown>
@@ -79,7 +79,7 @@ describe("the way in", () => {
     assert.strictEqual((await governor.chain.consistency(5, 9)).to, 9)
   })
 
-  it("says what cannot be read, and does not look for its end", async () => {
+  it("says what cannot be read, and does not search for its end", async () => {
     await using governor = await openGovernor({ storage: memoryStorage() })
     const { agent } = await governor.agents.register({ name: "bot", org_unit: "support" })
     const order: { lines: Array<unknown> } = { lines: [] }
@@ -93,8 +93,8 @@ describe("the way in", () => {
         throw new Error("not now")
       }
     }
-    for (const odd of [{ client_ref: "a", action: "x", args: { order } }, throwing, revoked.proxy]) {
-      for (const input of [odd, [odd]])
+    for (const invalid of [{ client_ref: "a", action: "x", args: { order } }, throwing, revoked.proxy]) {
+      for (const input of [invalid, [invalid]])
         assert.strictEqual(await codeOf(governor.witness(agent.id, input as never)), "invalid_input")
     }
     assert.strictEqual(
@@ -121,7 +121,7 @@ describe("the way in", () => {
       agent.id,
       Array.from({ length: 500 }, (_, at) => ({
         client_ref: `r${at}`,
-        action: "look",
+        action: "search",
         args: { text: "x".repeat(1_000) }
       }))
     )

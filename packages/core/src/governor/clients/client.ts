@@ -14,8 +14,8 @@ export interface Client {
   readonly vkey: string
   readonly run: <A>(effect: Effect.Effect<A, unknown, GovernorServices>, options?: CallOptions | null) => Promise<A>
   /**
-   * Bytes that are made while they are read, anew each time. Nothing starts before the first is asked for; a signal
-   * that ends it is looked at before each piece.
+   * Bytes that are made while they are read, anew each time. Nothing starts before the first is requested; an abort
+   * signal is checked before each chunk.
    */
   readonly stream: (
     open: () => Promise<AsyncIterable<Uint8Array>>,
@@ -24,7 +24,7 @@ export interface Client {
   readonly close: () => Promise<void>
 }
 
-/** Builds the services now, so that what does not fit together is told here and not at the first call. */
+/** Builds the services now, so that a misconfiguration is reported here and not at the first call. */
 export const openClient = async (
   runtime: ManagedRuntime.ManagedRuntime<GovernorServices, unknown>
 ): Promise<Client> => {

@@ -109,7 +109,7 @@ export const decodeDecisions = (input: unknown): Effect.Effect<ReadonlyArray<Dec
       )
     : taking(() => ({ decisions: [takenDown(input)] }), read)
 
-/** False for what even this cannot be asked of: a proxy that was revoked. */
+/** False for a value on which even this check throws: a proxy that was revoked. */
 const isList = (input: unknown): input is ReadonlyArray<unknown> => {
   try {
     return Array.isArray(input)

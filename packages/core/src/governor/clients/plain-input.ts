@@ -56,7 +56,7 @@ class Walk {
     if (++this.#values > MAX_VALUES) throw new Unwalkable(`It holds more than ${MAX_VALUES} values. Hand in less.`)
   }
 
-  /** Looks before anything is made: mostly there is nothing to leave out. */
+  /** Checks before anything is made: mostly there is nothing to leave out. */
   holdsUndefined(value: unknown): boolean {
     this.#count()
     if (!isOpened(value) || this.#open.length === MAX_DEPTH) return false

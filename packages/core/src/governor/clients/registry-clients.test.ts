@@ -1,6 +1,5 @@
 /**
- * Models, provenance and the access mapping through the plain door: what they do, and what is said to whoever hands in
- * something else.
+ * Models, provenance and the access mapping through the plain client: what they do, and their errors for invalid input.
  */
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { type Governor, openGovernor } from "../governor.ts"

@@ -1,4 +1,4 @@
-/** Looks at the ids and names that come first in calls of the plain door: a host without types hands in what it has. */
+/** Checks the ids and names that come first in calls of the plain client: a host without types may pass anything. */
 import { detailItem, InvalidInput } from "@flyball/contract"
 import { governorError } from "../../foundation/value-or-throw.ts"
 
@@ -21,13 +21,13 @@ export const requireStringIds = <D extends object>(client: D, counts: { readonly
           ? call
           : (...args: Array<never>) => {
               const place = args.findIndex((value, at) => at < count && typeof value !== "string")
-              const odd = place >= 0 ? place : args.length < count ? args.length : -1
-              return odd < 0
+              const index = place >= 0 ? place : args.length < count ? args.length : -1
+              return index < 0
                 ? call(...args)
                 : Promise.reject(
                     governorError(
                       new InvalidInput({
-                        detail: [detailItem(["path", String(odd)], "string_type", "Input should be a valid string")]
+                        detail: [detailItem(["path", String(index)], "string_type", "Input should be a valid string")]
                       })
                     )
                   )

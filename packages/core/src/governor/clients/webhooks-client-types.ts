@@ -36,8 +36,8 @@ export interface WebhookTestInfo extends Info<typeof WebhookTestOut> {}
 export interface DeliveryInfo extends Info<typeof DeliveryOut> {}
 
 /**
- * Webhooks: who is told of what. Every change of one is a record. A governor opened without `webhooks` refuses to
- * create them with `webhooks_unavailable`.
+ * Webhooks: which receivers get which events. Every change of one is a record. A governor opened without `webhooks`
+ * refuses to create them with `webhooks_unavailable`.
  */
 export interface WebhooksClient {
   create(input: WebhookInput, options?: ActOptions): Promise<WebhookSecretInfo>

@@ -17,7 +17,7 @@ const codeOf = (promise: Promise<unknown>) =>
   )
 
 describe("webhooks through the plain door", () => {
-  it("are created, sent to by the governor itself, looked at and ended", async () => {
+  it("are created, sent to by the governor itself, read and ended", async () => {
     const there = outside()
     let arrived = (): void => undefined
     const first = new Promise<void>((resolve) => (arrived = resolve))

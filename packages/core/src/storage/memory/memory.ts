@@ -28,7 +28,7 @@ import { readDocument, readDocuments } from "../read-documents.ts"
 import { commitDrafts, partCount, saltBytes, sealDrafts } from "../seal.ts"
 import { plannedTimeMs, storeTimeMs, timeProblem } from "../store-time.ts"
 
-/** What the memory store can be told. */
+/** Options of the memory store. */
 export interface MemoryOptions {
   /** Default: the portable one. A Node host may pass OpenSSL's. */
   readonly crypto?: Crypto | undefined
@@ -58,9 +58,9 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
     invariant(changeProblem(change))
     const drafts = change.records ?? []
     const salts = entropy.bytes(partCount(drafts) * saltBytes)
-    const asked = readyOutbox(change, entropy)
+    const draft = readyOutbox(change, entropy)
     const head = chain.head()
-    const untimely = drafts.length > 0 || asked !== null ? timeProblem(nowMs, head) : null
+    const untimely = drafts.length > 0 || draft !== null ? timeProblem(nowMs, head) : null
     if (untimely !== null) return Effect.fail(new StorageUnavailable({ reason: untimely, wrote: "no" }))
     const { conflicts, fates } = admit(change, {
       head,
@@ -89,17 +89,17 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
     )
     for (const { seq, name, erasedBy } of erasures(change, receipt)) chain.erase(seq, name, erasedBy)
     for (const { scope, key } of change.forget ?? []) chain.forget(scope, key)
-    if (asked !== null) writeOutbox(asked, isRepeat(fates), receipt.head, storeTimeMs(nowMs, head))
+    if (draft !== null) writeOutbox(draft, isRepeat(fates), receipt.head, storeTimeMs(nowMs, head))
     return Effect.succeed(receipt)
   }
 
-  const writeOutbox = (asked: OutboxDraft, repeat: boolean, head: Head, atMs: number): void => {
-    for (const move of asked.moves) outbox.move(move, atMs)
-    for (const one of asked.cancel) outbox.cancel(one, atMs)
+  const writeOutbox = (draft: OutboxDraft, repeat: boolean, head: Head, atMs: number): void => {
+    for (const move of draft.moves) outbox.move(move, atMs)
+    for (const one of draft.cancel) outbox.cancel(one, atMs)
     if (repeat) return
     outbox.add(
       owe(
-        asked,
+        draft,
         {
           lastEventId: outbox.lastEventId,
           wanting: (type) => documents.holders(WEBHOOKS, wantedKey(type), wanted),
@@ -137,7 +137,7 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
     parts: (seqs) =>
       Effect.sync(() => {
         invariant(
-          seqs.length > maxRows ? `Parts of ${seqs.length} records were asked for; the most is ${maxRows}.` : null
+          seqs.length > maxRows ? `Parts of ${seqs.length} records were requested; the most is ${maxRows}.` : null
         )
         return chain.parts(seqs)
       }),

@@ -35,7 +35,7 @@ interface Lane {
   turn: number
 }
 
-/** The tables of the outbox. What can fail was looked at before anything here is written. */
+/** The tables of the outbox. What can fail was checked before anything here is written. */
 export class OutboxTable {
   readonly #events = new Map<string, Event>()
   readonly #eventIds = new SortedIds()
@@ -207,27 +207,27 @@ export class OutboxTable {
   }
 
   missed({ after, endpointId, limit, sinceMs, types }: MissedQuery): MissedPage {
-    const looked = this.events({ types, sinceMs, limit, ...(after === undefined ? {} : { after }) })
+    const page = this.events({ types, sinceMs, limit, ...(after === undefined ? {} : { after }) })
     const owed = new Set(
       (this.#lanes.get(endpointId)?.all ?? []).flatMap(({ delivery: { eventId, state } }) =>
         state === "failed" || state === "cancelled" ? [] : [eventId]
       )
     )
-    return { events: looked.filter(({ id }) => !owed.has(id)), next: looked.length < limit ? null : looked.at(-1)!.id }
+    return { events: page.filter(({ id }) => !owed.has(id)), next: page.length < limit ? null : page.at(-1)!.id }
   }
 
   forget({ after = "", beforeMs, limit, what }: ForgetRequest): ForgetAnswer {
-    const looked =
+    const page =
       what === "deliveries"
         ? [...this.#rows.keys()]
             .filter((id) => id > after && id < firstDeliveryId(beforeMs))
             .sort()
             .slice(0, limit)
         : this.#eventIds.page(after, limit).filter((id) => id < firstEventId(beforeMs))
-    const gone = looked.filter((id) =>
+    const gone = page.filter((id) =>
       what === "deliveries" ? this.#forgetDelivery(id, beforeMs) : this.#forgetEvent(id, beforeMs)
     )
-    return { count: gone.length, next: looked.length < limit ? null : looked.at(-1)! }
+    return { count: gone.length, next: page.length < limit ? null : page.at(-1)! }
   }
 
   #forgetDelivery(id: string, beforeMs: number): boolean {

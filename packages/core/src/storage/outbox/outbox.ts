@@ -1,8 +1,8 @@
 /**
  * The outbox: events that happened, and what is owed of them to whom.
  *
- * An event is written in the commit that caused it, with one delivery for every endpoint that asked for its type. Spec:
- * design section 3; document 1 section 6.
+ * An event is written in the commit that caused it, with one delivery for every endpoint that subscribes to its type.
+ * Spec: design section 3; document 1 section 6.
  */
 import type { Effect } from "effect"
 import type { JsonObject, ReadFault } from "../port.ts"
@@ -75,7 +75,7 @@ export interface Delivery {
   readonly createdAtMs: number
   /** When it is due; null unless `pending`. */
   readonly nextAttemptAtMs: number | null
-  /** When whoever has it must be gone; null unless `in_flight`. */
+  /** When its holder must be gone; null unless `in_flight`. */
   readonly leaseUntilMs: number | null
   /** Null while it is `pending` or `in_flight`. */
   readonly finishedAtMs: number | null
@@ -145,8 +145,8 @@ export interface Claimed {
   readonly delivery: Delivery
   readonly event: StoredEvent
   /**
-   * Of the endpoint's document, as it stands once the claim is durable: whoever knows that version needs not read it. 0
-   * when there is none.
+   * Of the endpoint's document, as it stands once the claim is durable: a caller that has that version need not read
+   * it. 0 when there is none.
    */
   readonly version: number
 }
@@ -159,8 +159,8 @@ export interface ClaimAnswer {
    */
   readonly claimed: ReadonlyArray<Claimed>
   /**
-   * `in_flight` beyond their lease, at most `limit`, oldest first: whoever had them is gone. Left as they are; the
-   * caller moves them.
+   * `in_flight` beyond their lease, at most `limit`, oldest first: their holders are gone. Left as they are; the caller
+   * moves them.
    */
   readonly lapsed: ReadonlyArray<Delivery>
   /**
@@ -172,18 +172,18 @@ export interface ClaimAnswer {
   readonly nextAtMs: number | null
 }
 
-/** Which events one missed are looked for. */
+/** The search for events that one endpoint missed. */
 export interface MissedQuery {
   readonly endpointId: string
   readonly types: ReadonlyArray<string>
   readonly sinceMs: number
   /** An event's id, exclusive. */
   readonly after?: string
-  /** Events looked at, whatever is found; a store may count those of other types. 1 to 1,000. */
+  /** Events read, whatever is found; a store may count those of other types. 1 to 1,000. */
   readonly limit: number
 }
 
-/** What a look at so many rows came to. `next` is where the next look goes on; null at the end. */
+/** The result of a search of so many rows. `next` is where the next one goes on; null at the end. */
 export interface MissedPage {
   readonly events: ReadonlyArray<StoredEvent>
   readonly next: string | null
@@ -197,13 +197,13 @@ export interface ForgetRequest {
    */
   readonly what: "deliveries" | "events"
   readonly beforeMs: number
-  /** The id of what was looked at last, exclusive. */
+  /** The id of the last row read, exclusive. */
   readonly after?: string
-  /** Rows looked at, whatever is deleted. 1 to 1,000. */
+  /** Rows read, whatever is deleted. 1 to 1,000. */
   readonly limit: number
 }
 
-/** How many were deleted, and where the next look goes on; null at the end. */
+/** How many were deleted, and where the next step goes on; null at the end. */
 export interface ForgetAnswer {
   readonly count: number
   readonly next: string | null

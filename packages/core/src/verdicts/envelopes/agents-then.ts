@@ -4,7 +4,7 @@
  */
 import { portableCrypto, readRecord } from "@flyball/evidence"
 import { Effect } from "effect"
-import { agentFolds, GovernedState, serverSignalNames, toldOf } from "@flyball/rules"
+import { agentFolds, GovernedState, serverSignalNames, reportedOf } from "@flyball/rules"
 import type { JsonMap, PartContent, ReplayRecord } from "@flyball/rules"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import type { ReadFault, StorageApi } from "../../storage/port.ts"
@@ -47,7 +47,7 @@ const thenOf = (state: GovernedState, agentId: string): AgentThen => {
   const agent = state.agents.get(agentId)
   if (agent === undefined) return nothingReported
   const { body, unknown } = agent.document
-  const { server } = toldOf(agentId, agent)
+  const { server } = reportedOf(agentId, agent)
   return {
     server,
     orgUnit: typeof body["orgUnit"] === "string" ? body["orgUnit"] : "",
