@@ -49,6 +49,21 @@ describe("flyball serve", () => {
     }
   )
 
+  it("starts without its identity provider, and warns that its keys cannot be fetched", async () => {
+    const issuer = "http://127.0.0.1:9"
+    const server = await me.serve({ FLYBALL_OIDC_ISSUER: issuer, FLYBALL_BOOTSTRAP_ADMIN: "user_ids:ann" })
+    // Its own request to the provider ends as this one does: after the first.
+    assert.strictEqual(
+      (await fetch(`${server.url}/api/v1/me`, { headers: { authorization: "Bearer a.b.c" } })).status,
+      503
+    )
+    const { err, status } = await server.stop("SIGTERM")
+    assert.strictEqual(status, 0)
+    const warning = logOf(err).find(({ level }) => level === "warn")
+    assert.deepInclude(warning, { issuer })
+    assert.match(String(warning?.["message"]), /^the identity provider's keys cannot be fetched/)
+  })
+
   it("opens its metrics to who has the token, and neither shows nor logs it", async () => {
     const token = "metrics-token-0123456789"
     const server = await me.serve({ FLYBALL_METRICS_TOKEN: token })

@@ -63,6 +63,7 @@ export const run = command("serve", async (args) => {
           "token). For this host only.\n"
       )
     console.log(`flyball ${version} is ready at ${url}`)
+    void warnWithoutKeys(verifier, log)
     await untilStopped(server, stop, log, settings.drainMs)
     return await signLast(runtime, log)
   } finally {
@@ -111,6 +112,16 @@ const issuerOf = async (settings: Settings, log: Log): Promise<TokenVerifier> =>
     groupsClaim: oidcGroupsClaim,
     onIgnoredKey: ({ kid, reason }) => log("warn", "a key of the identity provider is ignored", { issuer, kid, reason })
   })
+}
+
+/** A server without its identity provider still serves agents, so this is a warning and not a refusal to start. */
+const warnWithoutKeys = async ({ fetchKeys, issuer }: TokenVerifier, log: Log): Promise<void> => {
+  const reason = (await fetchKeys?.(Date.now())) ?? null
+  if (reason !== null)
+    log("warn", "the identity provider's keys cannot be fetched; people get 503 until it answers, agents go on", {
+      issuer,
+      reason
+    })
 }
 
 /**

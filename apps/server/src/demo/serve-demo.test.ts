@@ -45,6 +45,13 @@ describe("flyball serve --demo", () => {
     assert.deepInclude(await read("/api/v1/chain/verify"), { ok: true })
   })
 
+  it("links from its first page to what a visitor can read", async () => {
+    const text = await (await fetch(server.url)).text()
+    assert.include(text, "Try it")
+    for (const [, path] of text.matchAll(/href="([^"]+)"/g))
+      assert.strictEqual((await fetch(server.url + path)).status, 200, path)
+  })
+
   it("prints a bearer token of the persona, and takes it: who brings it is who brings none", async () => {
     const token = /^bearer token of the persona auditor, which only reads: (\S+)$/m.exec(server.out())![1]!
     const bearer = { headers: { authorization: `Bearer ${token}` } }

@@ -43,6 +43,8 @@ export interface TokenVerifier {
    * `IssuerUnavailable` when that cannot be found out.
    */
   readonly verify: (token: string, nowMs: number) => Promise<PersonClaims | null>
+  /** Fetches the keys before the first token needs them. Null when they are there; else why not. */
+  readonly fetchKeys?: (nowMs: number) => Promise<string | null>
 }
 
 /** Who may call, beside what is stored. */

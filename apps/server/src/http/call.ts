@@ -40,6 +40,8 @@ export interface Call<P, Q, B> {
 /** What system endpoints tell. */
 export interface ServerFacts {
   readonly version: string
+  /** Whether callers without a token may read. */
+  readonly isDemo: boolean
   readonly draining: () => boolean
   readonly count: CountRequest
   /** Opens the metrics to those who are not on this host; null: nobody. */

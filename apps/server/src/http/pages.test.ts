@@ -55,6 +55,27 @@ describe("pages", () => {
     })
   }
 
+  it("links from the first page to pages that are there, and to nothing elsewhere", async () => {
+    const { headers, text } = await world.send("GET", "/")
+    const links = [...text.matchAll(/href="([^"]+)"/g)].map(([, path]) => path!)
+    assert.includeMembers(links, ["/docs", "/openapi.json", "/healthz"])
+    for (const path of links) assert.oneOf((await world.send("GET", path)).status, [200, 401], path)
+    const style = /<style>([^]*?)<\/style>/.exec(text)![1]!
+    const digest = Buffer.from(await crypto.subtle.digest("SHA-256", Buffer.from(style))).toString("base64")
+    assert.include(headers.get("content-security-policy")!, `style-src 'sha256-${digest}'`)
+    assert.notInclude(text, "Try it")
+  })
+
+  it("shows what to try where nobody needs a token", async () => {
+    const visitor = { subject: "visitor", issuer: "demo", role: "auditor", orgUnit: "*", name: "visitor" } as never
+    const server = makeServer({ context: world.context, verifier: null, visitor, version: "1<2" })
+    const { url } = await server.listen({ host: "127.0.0.1", port: 0 })
+    const text = await (await fetch(url)).text()
+    await server.close()
+    assert.include(text, "Try it")
+    assert.include(text, "Flyball 1&lt;2")
+  })
+
   it("says 304 to who has it, and keeps it for as long as the process lives", async () => {
     for (const path of ["/openapi.json", "/docs"]) {
       const first = await world.send("GET", path)

@@ -7,6 +7,14 @@ import { METRICS_MEDIA } from "../metrics/exposition.ts"
 
 /** The pages. */
 export const pages = {
+  home: endpoint({
+    id: "pages.home",
+    method: "GET",
+    path: "/",
+    summary: "What this server is, with links to its pages.",
+    access: access.public,
+    success: media("text/html; charset=utf-8")
+  }),
   openApi: endpoint({
     id: "pages.openapi",
     method: "GET",

@@ -103,6 +103,7 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
     access: { verifier: options.verifier, bootstrap: options.bootstrap ?? null, visitor: options.visitor ?? null },
     server: {
       version: options.version,
+      isDemo: options.visitor !== undefined && options.visitor !== null,
       draining: () => draining,
       count: httpCounts(options.context),
       metricsToken: options.metricsToken ?? null

@@ -38,12 +38,20 @@ export const COOLDOWN_MS = 10_000
 /** The keys and their address are fetched again after this, so that a withdrawn key ends. Unit: milliseconds. */
 export const KEEP_MS = 300_000
 
-/** The verifier of an organisation's issuer. The first token causes the first request to it. */
+/**
+ * The verifier of an organisation's issuer. `fetchKeys`, or else the first token, causes the first request to it.
+ */
 export const oidcIssuer = (options: OidcOptions): TokenVerifier => {
   const keys = keysOf(options)
   return {
     issuer: options.issuer,
     trustsCanonical: false,
+    fetchKeys: (nowMs) =>
+      keys.at(nowMs).then(
+        () => null,
+        (cause: unknown) =>
+          cause instanceof IssuerUnavailable ? cause.reason : cause instanceof Error ? cause.message : String(cause)
+      ),
     verify: async (token, nowMs) => {
       const read = async ({ find }: FoundKeys): Promise<PersonClaims | null> => {
         const { payload } = await jwtVerify(token, find, {

@@ -1,4 +1,4 @@
-/** The interface description, its page, and the metrics. */
+/** The page at `/`, the interface description and its page, and the metrics. */
 import { Unauthorized } from "@flyball/contract"
 import { Effect } from "effect"
 import { pieces } from "../answer.ts"
@@ -11,6 +11,8 @@ const kept = Effect.promise(() => import("../../openapi/kept.ts"))
 
 /** Handlers of the group `pages`. */
 export const pagesHandlers: HandlersOf<typeof pages> = {
+  home: ({ request, server: { isDemo, version } }) =>
+    Effect.map(kept, ({ keptHome }) => conditionalGet(request, keptHome({ isDemo, version }))),
   openApi: ({ request }) => Effect.map(kept, ({ keptDescription }) => conditionalGet(request, keptDescription())),
   docs: ({ request }) => Effect.map(kept, ({ keptPage }) => conditionalGet(request, keptPage())),
   metrics: Effect.fnUntraced(function* ({ request, server }) {
