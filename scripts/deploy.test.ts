@@ -90,7 +90,7 @@ describe("the image", () => {
     assert.strictEqual(one(image, "STOPSIGNAL"), "SIGTERM")
   })
 
-  it("builds from what .dockerignore lets through; what it starts is healthy, needs nothing else, and stops in order", async () => {
+  it("builds from what .dockerignore admits; the server is healthy, self-contained, and stops in order", async () => {
     const place = context()
     const script = one(build, "RUN")
       .replace(/^npm ci [^&]*&&/, "")

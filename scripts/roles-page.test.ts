@@ -1,4 +1,7 @@
-/** docs/roles.md: the rows of its tables agree with each other, and its three mapping files load and come to what the page says. */
+/**
+ * docs/roles.md: the rows of its tables agree with each other, and its three mapping files load and come to what the
+ * page says.
+ */
 import { globSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { decode, MappingIn } from "@flyball/contract"

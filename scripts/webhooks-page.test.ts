@@ -1,6 +1,6 @@
 /**
- * The page for receivers of webhooks: its example is one of the catalogue, and its code believes what this server sends and
- * nothing else.
+ * The page for receivers of webhooks: its example is one of the catalogue, and its code believes what this server sends
+ * and nothing else.
  */
 import { readFileSync } from "node:fs"
 import { eventTypes, webhookEvents } from "@flyball/contract"

@@ -191,7 +191,7 @@ describe("npm run build", () => {
     assert.isTrue(fromSources(run("flyball-verify", "--trusted-checkpoint").loaded))
   })
 
-  it("leaves a release what the sources are: it answers, its threads start, its schemas are compiled before they are used", async () => {
+  it("equals the sources: it answers, its threads start, its schemas are compiled before use", async () => {
     assert.deepEqual(await serveOnce(release, "data"), {
       health: 200,
       invalidQuery: 422,

@@ -112,7 +112,9 @@ const stageCommand = async (root: string, out: string, folder: string): Promise<
   return to
 }
 
-/** What is published of an emitted file: types name modules as Node does, and maps lead to the sources beside `dist`. */
+/**
+ * What is published of an emitted file: types name modules as Node does, and maps lead to the sources beside `dist`.
+ */
 const published = (text: string, path: string, folder: string): string => {
   if (path.endsWith(".map")) {
     const map = JSON.parse(text) as { sources: Array<string> }

@@ -2,8 +2,8 @@
  * Bounds the cost of invalid input before it is decoded. Without the bounds, reporting every problem of a list of
  * millions blocks the thread for a minute.
  *
- * A list longer than its shape allows has that one problem, and its items are not decoded. Members that a shape does not
- * have are reported up to a maximum.
+ * A list longer than its shape allows has that one problem, and its items are not decoded. Members that a shape does
+ * not have are reported up to a maximum.
  */
 import type { Schema, SchemaAST } from "effect"
 import type { CheckDetail } from "./fields.ts"

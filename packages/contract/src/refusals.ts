@@ -1,9 +1,9 @@
 /**
  * Refusals: every expected no of the service, as values.
  *
- * Each class states its HTTP `status`, its sentence (`message`) and an `example` for the interface description. The wire
- * code of a refusal is its tag in snake_case. Members beside `detail` and `code` stand in `http/problems.ts`. To add a
- * refusal, write its class here and list it in `refusals`. Spec: style section 5.
+ * Each class states its HTTP `status`, its sentence (`message`) and an `example` for the interface description. The
+ * wire code of a refusal is its tag in snake_case. Members beside `detail` and `code` stand in `http/problems.ts`. To
+ * add a refusal, write its class here and list it in `refusals`. Spec: style section 5.
  */
 import { Schema } from "effect"
 import { tierConditionWords } from "./agents.ts"

@@ -9,20 +9,19 @@ import { idPrefixes } from "./ids.ts"
 import { eventEnvelope, eventResource, eventTypes, isEventType, webhookEvents } from "./webhook-events.ts"
 
 /** The events that the specifications and the api name. Those that nothing emits yet have no entry. */
-const named = new Set([
-  ..."registered activated suspended decommissioned tier_lowered owner_transferred orphaned recert_overdue identity_attested"
-    .split(" ")
-    .map((name) => `agent.${name}`),
-  ..."envelope.published evaluation.denied review.opened review.resolved review.expired breaker.armed breaker.tripped breaker.released kill.activated kill.acknowledged kill.released".split(
-    " "
-  ),
-  ..."kill.unconfirmed drill.started drill.completed drill.attested mcp_manifest_changed drift.alarmed fairness.flagged chain.checkpoint chain.verify_failed capture.gap key.minted key.revoked".split(
-    " "
-  ),
-  ..."evidence.exported webhook.test webhook.failed analysis.completed analysis.failed alert.triggered alert.resolved extraction.completed extraction.failed workflow.completed workflow.failed".split(
-    " "
-  )
-])
+const named = new Set(
+  `
+    agent.registered agent.activated agent.suspended agent.decommissioned agent.tier_lowered agent.owner_transferred
+    agent.orphaned agent.recert_overdue agent.identity_attested envelope.published evaluation.denied review.opened
+    review.resolved review.expired breaker.armed breaker.tripped breaker.released kill.activated kill.acknowledged
+    kill.released kill.unconfirmed drill.started drill.completed drill.attested mcp_manifest_changed drift.alarmed
+    fairness.flagged chain.checkpoint chain.verify_failed capture.gap key.minted key.revoked evidence.exported
+    webhook.test webhook.failed analysis.completed analysis.failed alert.triggered alert.resolved
+    extraction.completed extraction.failed workflow.completed workflow.failed
+  `
+    .trim()
+    .split(/\s+/)
+)
 
 /** Every leaf of a shape, with where it stands. */
 const leaves = (ast: SchemaAST.AST, at: string): ReadonlyArray<readonly [string, SchemaAST.AST]> => {

@@ -251,7 +251,7 @@ describe("a signing key out of a vault", () => {
     expect(await readdir(join(dir, "guard"))).toEqual([])
   })
 
-  test("that was made here and has signed nothing begins its chain, also when a process was killed before", async () => {
+  test("made here and without a signature begins its chain, also after a killed process", async () => {
     await dataFolderVkey({ dir, origin: "flyball.example/acme" })
     await rm(join(dir, "origin"))
     await rm(join(dir, "vkey"))

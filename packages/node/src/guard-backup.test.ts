@@ -38,7 +38,7 @@ test("a garbled guard is a sentence, for both", async () => {
   await expect(installGuardState(dir, state)).rejects.toThrow(/not what the guard wrote/)
 })
 
-test("a backup's guard signs nothing more for its chain until somebody has decided, and lets another chain begin", async () => {
+test("a backup's guard signs nothing for its chain until a decision, and lets another chain begin", async () => {
   const { guard } = await openFolder({ dir })
   await installGuardState(dir, state)
   expect([await guard.inDoubt(), await guardInDoubt(dir)]).toEqual([true, true])

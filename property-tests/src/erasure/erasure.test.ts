@@ -178,7 +178,7 @@ describe("a person's text", patience, () => {
       (table) => `VACUUM (FULL) flyball.${table}`
     )
 
-    it("that was erased is out of the tables after a rewrite, and out of the write-ahead log after it has gone round", async () => {
+    it("that was erased is out of the tables after a rewrite, and out of the log after it wrapped", async () => {
       const marker = newMarker()
       const { other, person, server, variables } = await start({ FLYBALL_DATABASE_URL: postgres.url }, marker)
       const forms = formsOfMarker(marker)

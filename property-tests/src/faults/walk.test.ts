@@ -94,7 +94,7 @@ const methods = (storage: StorageApi): ReadonlyArray<string> => [
 ]
 
 describe("scripts that meet one fault", () => {
-  it("call every method of the port, its outbox, the guard and the signer, and go well when nothing goes wrong", async () => {
+  it("call every method of the port, its outbox, the guard and the signer, and pass without faults", async () => {
     const called = new Set<string>()
     for (const name of names) {
       const { board, problems } = await walk(memory(), noFaults, name)

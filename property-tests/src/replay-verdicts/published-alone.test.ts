@@ -173,7 +173,7 @@ describe("a version that one person published", () => {
     }
   })
 
-  it("of an org unit is not called in order where an agent of it is not shown, and named where what is shown is enough", async () => {
+  it("of an org unit is not called in order where an agent is hidden, and named where enough is shown", async () => {
     const profile = open.records.findIndex(
       ({ body, kind }) => kind === "agent.registered" && body["agent_id"] === seen.agentId
     )

@@ -36,7 +36,7 @@ describe("a range that begins behind record 0", () => {
     expect(replay).toMatchObject({ evaluations: 7, verdicts: { ok: 7 }, withheld: [] })
   })
 
-  it("makes evaluations again under a version that was published in it, with what their records tell of an agent from before, and never calls that ok", async () => {
+  it("recomputes evaluations under a version published in it, with records of an earlier agent, and never calls that ok", async () => {
     const range = await inBoundedWorld(
       Effect.gen(function* () {
         yield* life

@@ -86,7 +86,7 @@ describe("what is sealed twice is named", () => {
     ])
   })
 
-  it("and nothing that ends for the first time, or lies behind the record: those name other records than they should", async () => {
+  it("and nothing that ends for the first time, or follows the record: those name wrong records", async () => {
     const after = open.records.length + 5
     expect(
       (

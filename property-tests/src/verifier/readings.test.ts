@@ -116,7 +116,7 @@ describe.each([11, 12, 13])("a longer chain, seed %i", (seed) => {
     }
   })
 
-  it("is as bad with a record that says another seq or an earlier time, and everything after it sealed anew", async () => {
+  it("is bad with a record of another seq or an earlier time, even with everything after it resealed", async () => {
     for (const [at, code, change] of [
       [40, "E_SEQ", (text: string) => text.replace(/"seq":\d+/, '"seq":41')],
       [60, "E_SEQ", (text: string) => text.replace(/"seq":\d+/, '"seq":7')],

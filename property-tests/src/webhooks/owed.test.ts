@@ -246,7 +246,7 @@ describe("what webhooks are owed", () => {
     )
   })
 
-  it("and, while it is sent: seven requests at most, ends that stay ends, nothing owed to a webhook that is not active", async () => {
+  it("and, while sending: seven requests at most, final states stay, nothing owed to inactive webhooks", async () => {
     await fc.assert(
       fc.asyncProperty(commands(40), (all) => Effect.runPromise(run(all, true))),
       { numRuns: 60, seed: SEED }

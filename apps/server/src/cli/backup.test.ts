@@ -228,7 +228,7 @@ describe("a restore", () => {
     assert.match(start.err, /A checkpoint of \d+ records was signed/)
   })
 
-  it("is refused where a store or a log of one is, for another chain, and from a folder that is no backup", async () => {
+  it("is refused over a store or its log, for another chain, and from a folder that is no backup", async () => {
     const taken = await me.flyball(["restore", "--from", "good"])
     assert.match(taken.err, /^flyball restore: there is a store at \S+ already\. Move it away first[^\n]+\n$/)
     mkdirSync(me.path("log"))

@@ -11,7 +11,7 @@ afterEach(() => me.leave())
 const one = /^flyball [a-z-]+: [^\n]+\.\n$/
 
 describe("token and vkey in a fresh folder", () => {
-  it("print only the requested output, make only the data folder, and say on standard error that they made it", async () => {
+  it("print only the requested output, make only the data folder, and report that on standard error", async () => {
     const vkey = await me.flyball(["vkey"], { FLYBALL_ORIGIN: "flyball.example/acme" })
     const dir = realpathSync(me.path(".flyball"))
     assert.match(vkey.out, /^flyball\.example\/acme\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+\n$/)

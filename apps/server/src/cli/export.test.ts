@@ -87,7 +87,7 @@ describe("flyball export", () => {
     )
   })
 
-  it("replaces a file only where --force asks for it, and only with a whole pack, and leaves nothing of one that the disk did not take", async () => {
+  it("replaces a file only with --force and a whole pack, and leaves nothing after a full disk", async () => {
     mkdirSync(me.path("out"))
     writeFileSync(me.path("out", "a.evp"), "the pack of yesterday")
     const refused = await exports("--kind", "full", "--out", "out/a.evp")

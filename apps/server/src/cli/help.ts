@@ -67,12 +67,14 @@ const usage: { readonly [command: string]: Usage } = {
   export: {
     line: "flyball export --kind full|range|sparse [FLAG…] --out FILE",
     does: "writes an evidence pack",
-    text: `Writes an evidence pack up to the last signed checkpoint. FILE ends in .evp, .evp.gz or .evp.zst. One that is there is refused; a file of the data folder, the store or the keys always is.
+    text: `Writes an evidence pack up to the last signed checkpoint. FILE ends in .evp, .evp.gz or .evp.zst.
+An existing FILE is refused without --force; a file of the data folder, the store or the keys always is.
   --kind full       every record
   --kind range      the records --from N to --to N, both included
-  --kind sparse     the records that match all of: --from N, --to N, --agent ID, --run ID, --record-kind K…, --since TIME, --until TIME (RFC 3339)
+  --kind sparse     the records that match all of: --from N, --to N, --agent ID, --run ID, --record-kind K…,
+                    --since TIME, --until TIME (RFC 3339)
   --disclose WHAT   all, none (the default) or names of parts: --disclose args,result
-  --chain ORIGIN    of a chain that flyball recover put aside, in place of the one that goes on
+  --chain ORIGIN    a chain that flyball recover put aside, instead of the current one
   --force           replaces FILE once the new one is complete
 Reads only, records nothing; works beside a running server.`
   },
@@ -86,11 +88,16 @@ Reads only, records nothing; works beside a running server.`
   restore: {
     line: "flyball restore --from DIR [--guard [--nothing-signed-since]] | --rename-key",
     does: "a backup into an empty file or database",
-    text: `Writes the store of a backup where FLYBALL_DATABASE_URL says: a SQLite file that is not there, or a Postgres database without a store.\nThe guard in the data folder stays as it is. With --guard the backup's guard is put where none is. More may have been signed than it knows of, so the server does not start on it until you say which it is:
-  flyball restore --nothing-signed-since   nothing was signed after the backup: the server starts. It can be said with --guard at once
-  flyball recover --accept-rollback …      something was, or nobody knows: the chain goes on under another name
-A signing.key out of a vault may be from before a recovery: the right key under the chain's old name. The server says so, and
-  flyball restore --rename-key             gives it the name that the chain in the store has`
+    text: `Writes the store of a backup to FLYBALL_DATABASE_URL: a SQLite file that does not exist, or a Postgres
+database without a store. The guard in the data folder stays as it is. With --guard the backup's guard is
+put where none is. More may have been signed than it knows of, so the server does not start on it until you
+choose one of:
+  flyball restore --nothing-signed-since   nothing was signed after the backup: the server starts. It can be
+                                           combined with --guard
+  flyball recover --accept-rollback …      something was, or nobody knows: the chain continues under another name
+A signing.key from a vault may be older than a recovery: the right key under the chain's old name. The server
+reports that, and
+  flyball restore --rename-key             gives it the name of the chain in the store`
   },
   migrate: {
     line: "flyball migrate [--dry-run]",
@@ -103,29 +110,39 @@ A signing.key out of a vault may be from before a recovery: the right key under 
   recover: {
     line: "flyball recover --accept-rollback --reason TEXT [--guard-forgotten] [--origin NEW]",
     does: "goes on from a store that is older than its guard",
-    text: `For a store that was put back to an older copy than was signed for, or holds other records, when no newer copy is left.
-The store is put aside, whole and read-only; a new chain begins in its place, with the same agents, keys and settings, signed by the same key under another name.
-  --accept-rollback   what was signed for and is not in the store is given up. Without it, only says how much that is
-  --guard-forgotten   more was signed than the guard knows of, and no newer copy of it is left. Not needed with a backup's guard, or without any
+    text: `For a store that is older than its last signature, or holds other records, when no newer copy is left.
+The store is put aside, whole and read-only. A new chain begins in its place, with the same agents, keys and
+settings, signed by the same key under another name.
+  --accept-rollback   gives up what was signed for and is not in the store. Without it, only reports how much
+  --guard-forgotten   more was signed than the guard knows of, and no newer copy of it is left. Not needed with
+                      a backup's guard, or without any
   --reason TEXT       what happened, 1 to 2,000 characters; it is sealed into the first record of the new chain
-  --origin NEW        the new chain's name (default: the old one and ~2-<random>, then ~3-<random>; a made-up name gets another)
-Stopped anywhere, it is finished by running it again. On SQLite the server must be stopped; on Postgres running servers refuse from then on, and are started again.`
+  --origin NEW        the new chain's name (default: the old one and ~2-<random>, then ~3-<random>; a generated name
+                      is replaced by another)
+If it is stopped, run it again to finish it. On SQLite the server must be stopped; on Postgres running servers
+refuse from then on, and must be restarted.`
   },
   mapping: {
     line: "flyball mapping show | set FILE",
     does: "who becomes what here, by the claims of their tokens",
     text: `Prints the access mapping as JSON, or sets it from such a file, whole:
-  {"rules": [{"match": {"claim": "groups", "value": "security"}, "role": "admin", "org_unit": "*"}], "trust_canonical": false}
+  {"rules": [{"match": {"claim": "groups", "value": "security"}, "role": "admin", "org_unit": "*"}],
+   "trust_canonical": false}
 claim is roles, groups or user_ids; role is admin, governor, operator, reviewer or auditor; org_unit * is every one.
-For the first administrator, and for when nobody is one any more; administrators use PUT /api/v1/admin/entitlement-rules.
+For the first administrator, and for when none is left; administrators use
+PUT /api/v1/admin/entitlement-rules.
 set: on SQLite the server must be stopped; on Postgres running servers go by it from the next request on.`
   },
   envelope: {
     line: "flyball envelope export --to cedar|cel FILE",
     does: "an envelope as a policy for Cedar or CEL",
-    text: `Prints the rules of the envelope in FILE (envelope/1, as JSON) as policies of Cedar or one expression of CEL. One way, and a copy: what is enforced here is the envelope.
-Outcome and rule are the same for all values in their domains; the comments say how to read them and what to give. Meters, latches and derived signals become attributes that whoever asks computes; the tier floor and other layers are not in it.
-What the language cannot say is refused: for CEL obligations, times and suggestions of rules. Reads only FILE (- for standard input).`
+    text: `Prints the rules of the envelope in FILE (envelope/1, as JSON) as policies of Cedar or one expression of
+CEL. The result is a copy: the server enforces the envelope.
+Outcome and rule are the same for all values in their domains; the comments say how to read them and what to
+pass. Meters, latches and derived signals become attributes that the caller computes; the tier floor and other
+layers are left out.
+What the language cannot express is refused: for CEL obligations, times and suggestions of rules. Reads only
+FILE (- for standard input).`
   },
   config: {
     line: "flyball config",

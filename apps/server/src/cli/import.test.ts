@@ -67,7 +67,7 @@ describe("flyball import", () => {
     assert.match(err, /^flyball: the agent \S+ is registered in the org unit imported already and stays there\.\n$/)
   })
 
-  it("records what stands before a broken line, names the line, and goes on from there when it is put right", async () => {
+  it("records what precedes a broken line, names the line, and goes on there when it is fixed", async () => {
     const good = [1, 2, 3].map((index) => changed(lines[index]!, { id: `before-${index}` }))
     const { err, out, status } = await imports(
       file("broken.ndjson", [...good, '{"v":1,', changed(lines[4]!, { id: "after" })].join("\n"))
@@ -85,7 +85,7 @@ describe("flyball import", () => {
     assert.strictEqual(again.out, "4 decisions of 1 agent: 1 new, 3 already recorded.\n")
   })
 
-  it("explains a known id with other content, in the store and in the file, and records nothing of its batch", async () => {
+  it("explains a known id with other content, in store and file, and records nothing of its batch", async () => {
     const id = (JSON.parse(lines[2]!) as { id: string }).id
     const words =
       `the id ${id} was used before for a decision with other content. What is recorded cannot ` +

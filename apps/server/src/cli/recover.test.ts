@@ -86,7 +86,7 @@ describe("flyball recover", () => {
     })
   })
 
-  it("is what the server points to when its store was put back; without its flags it says what would be lost, and changes nothing", async () => {
+  it("is named by the server when its store was put back; without flags it lists losses and changes nothing", async () => {
     copyFileSync(me.path("thursday.db"), me.path(".flyball", "flyball.db"))
     for (const log of ["-wal", "-shm"]) rmSync(me.path(".flyball", `flyball.db${log}`), { force: true })
     const refused = await me.flyball(["serve"])
@@ -160,7 +160,7 @@ describe("flyball recover", () => {
     await stop(server)
   })
 
-  it("leaves both chains to be exported, each verified by its own key, and the new one says which it follows", async () => {
+  it("leaves both chains to export, each verified by its own key; the new one names its predecessor", async () => {
     const vkey = (await me.flyball(["vkey"])).out.trim()
     const { err } = await me.flyball(["export", "--kind", "full", "--chain", ORIGIN, "--out", "old.evp"])
     assert.strictEqual(
@@ -225,7 +225,7 @@ describe("flyball recover", () => {
     )
   })
 
-  it("and a key out of the vault, from before: a start says what it is, and one command gives it its name", async () => {
+  it("and an older key from the vault: a start names the state, and one command renames the key", async () => {
     const vkey = (await me.flyball(["vkey"])).out
     mkdirSync(me.path("host"), { mode: 0o700 })
     for (const name of ["flyball.db", "flyball.db.retired-1", "guard", "secrets.key", "dev-issuer.jwk"])

@@ -75,7 +75,7 @@ describe("a restore that fails halfway", { timeout: 120_000 }, () => {
     assert.isTrue(existsSync(me.path("full/flyball.db.retired-1")))
   })
 
-  it("because it was killed goes on from the retired store that is there; another file of that name is in the way", async () => {
+  it("after a kill goes on from the retired store; another file of that name is refused", async () => {
     mkdirSync(me.path("killed"))
     cpSync(me.path("bk/store.db.retired-1"), me.path("killed/flyball.db.retired-1"))
     const again = await me.flyball(["restore", "--from", "bk"], { FLYBALL_DATA_DIR: "killed" })

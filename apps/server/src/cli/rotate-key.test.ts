@@ -20,7 +20,7 @@ interface Reported {
 /** What the command prints, taken apart. */
 const reported = (out: string): Reported => {
   const found =
-    /^The signing key was rotated in record (\d+)\.\n\nold key: (\S+)\nnew key: (\S+)\n\nThe checkpoint of \d+ records carries both signatures:\n\n(.*?\n\n(?:— .*\n)+)\nTell everybody/s.exec(
+    /^The signing key was rotated in record (\d+)\.\n\nold key: (\S+)\nnew key: (\S+)\n\nThe checkpoint of \d+ records carries both signatures:\n\n(.*?\n\n(?:— .*\n)+)\nSend this text/s.exec(
       out
     )
   if (found === null) throw new Error(`The command printed something else: ${out}`)

@@ -48,7 +48,8 @@ new key: ${toVkey}
 The checkpoint of ${checkpoint.size} records carries both signatures:
 
 ${checkpoint.note}
-Tell everybody who pinned the old key, and send them this text by the way on which they got that key, not only with a pack. They check the checkpoint
-with the old key and with the new one, and pin the new one: from here on checkpoints and packs are signed by the new key alone. A pack shows both at once:
+Send this text to everyone who pinned the old key, by the channel that gave them that key, not only in a pack.
+They check the checkpoint with the old key and with the new one, and pin the new one: from now on the new key
+alone signs checkpoints and packs. A pack shows both at once:
 flyball-verify PACK --vkey OLD --vkey NEW. The old private key is destroyed; copies in backups are not.
 Back up the data folder now: a copy from before the rotation cannot carry on the chain.`

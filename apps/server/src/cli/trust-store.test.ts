@@ -12,7 +12,7 @@ afterEach(() => me.leave())
 const { privateKey, publicKey } = generateKeyPairSync("ed25519")
 
 describe("FLYBALL_TRUST_STORE", () => {
-  it("names keys whose cards are verified, and one that appears or is revoked counts at once; a file that is not trusted is logged", async () => {
+  it("names keys whose cards are verified; changes count at once, and an untrusted file is logged", async () => {
     mkdirSync(me.path("trust"), { mode: 0o755 })
     const variables = { FLYBALL_TRUST_STORE: "trust" }
     const server = await me.serve(variables)

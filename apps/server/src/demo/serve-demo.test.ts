@@ -34,7 +34,7 @@ afterAll(async () => {
 const read = async (path: string): Promise<any> => (await fetch(server.url + path)).json()
 
 describe("flyball serve --demo", () => {
-  it("shows agents with and without an owner, their decisions, what they are made of, and a chain that holds", async () => {
+  it("shows agents with and without an owner, their decisions and provenance, and an intact chain", async () => {
     const agents = await read("/api/v1/agents")
     assert.isAtLeast(agents.length, 3)
     assert.deepStrictEqual((await read("/api/v1/agents/orphans")).length, 1)

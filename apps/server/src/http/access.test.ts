@@ -80,7 +80,7 @@ describe("who may call", () => {
       }
     })
 
-    it(`${endpoint.method} ${endpoint.path}: a token that opens nothing is 401, or ignored where none is needed`, async () => {
+    it(`${endpoint.method} ${endpoint.path}: an invalid token is 401, or ignored where none is needed`, async () => {
       const { json, path } = await good(endpoint)
       const stranger = await devIssuer()
       const authorizations = [
@@ -208,7 +208,7 @@ describe("org units", () => {
     assert.include(await idsFor("/agents", await world.token("governor", UNIT)), owned)
   })
 
-  it("let people fetch a sparse pack of their own unit's agents, whatever their role, and nobody of another", async () => {
+  it("let any role fetch a sparse pack of its own unit's agents, and nobody of another", async () => {
     const agent = await world.register("of a sparse pack", UNIT)
     for (const role of roles) {
       const token = await world.token(role, UNIT)

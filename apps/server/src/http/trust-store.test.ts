@@ -8,7 +8,7 @@ import { givenServers } from "./testing/given-servers.ts"
 
 const { opened } = givenServers()
 
-it("a trust store that cannot be read is 503 under its own name, nothing is recorded, and what needs no key goes on", async () => {
+it("an unreadable trust store is 503 under its own code, records nothing, and stops nothing else", async () => {
   const world = await opened({
     trust: Layer.succeed(TrustStore, {
       keys: Effect.fail(new TrustStoreUnavailable({ reason: "/srv/trust: it cannot be read (EACCES)" }))

@@ -45,7 +45,7 @@ beforeEach(async () => {
 afterEach(() => issuer.close())
 
 describe("an issuer's keys", () => {
-  it("are found at their new address once they have been kept for their time, though nothing is at the old one", async () => {
+  it("are found at their new address after their time in the cache, though the old one is gone", async () => {
     assert.strictEqual(await outcome("one", NOW), "known")
     await issuer.addKey("two")
     moveKeys("/new/keys", gone)
@@ -79,7 +79,7 @@ describe("an issuer's keys", () => {
     assert.deepStrictEqual(issuer.requested, [DISCOVERY, "/keys", DISCOVERY, "/new/keys"])
   })
 
-  it("stay good while the issuer is away, however many tokens name keys that are not known, and until their time is over", async () => {
+  it("stay good while the issuer is away, for any number of unknown keys, until their time is over", async () => {
     assert.strictEqual(await outcome("one", NOW), "known")
     await issuer.addKey("two")
     nothing()

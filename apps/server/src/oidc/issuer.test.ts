@@ -82,7 +82,7 @@ describe("a token of the organisation's issuer", () => {
     )
   })
 
-  it("opens nothing without a signature, by a secret, by a key of another kind, of an unknown key, or garbled", async () => {
+  it("opens nothing unsigned, signed by a secret, by another kind of key or an unknown one, or garbled", async () => {
     await issuer.addKey("rsa", "RS256")
     const { verify } = verifier()
     const claims = { iss: issuer.url, aud: "flyball", sub: "ann", exp: NOW / 1_000 + 60 }
@@ -135,7 +135,7 @@ describe("the issuer's keys", () => {
     assert.isNotNull(await verify(good, NOW))
   })
 
-  it("are taken from nobody else: another issuer's document, a redirect, an address that is not https, something endless", async () => {
+  it("are refused from another issuer's document, a redirect, an address without https, an endless body", async () => {
     const good = await issuer.sign("one", NOW)
     const json = (value: unknown) => (_: string, response: ServerResponse) => {
       response.end(JSON.stringify(value))

@@ -93,7 +93,9 @@ const isOfRefusal = (added: string): boolean =>
   /^\/paths\/[^/]+\/[a-z]+\/responses\/4\d\d(\/codes\/[a-z_]+|\/headers\/[^/]+)?$/.test(added) ||
   Object.hasOwn(refusals, added.replace("/components/schemas/", ""))
 
-/** Whether an addition follows from an event of the catalogue: its own description, and its type where one asks for it. */
+/**
+ * Whether an addition follows from an event of the catalogue: its own description, and its type where one asks for it.
+ */
 const isOfEvent = (added: string): boolean => {
   const [, of, type = ""] = /^(\/webhooks|.*\/enum)\/([^/]+)$/.exec(added) ?? []
   return of !== undefined && eventTypes.some((known) => known === type)

@@ -101,7 +101,7 @@ describe("spans", () => {
     assert.notInclude(JSON.stringify(world.log), "hunter2")
   })
 
-  it("of commits stand under the request that made them, and those of a checkpoint tell its guard and its store", async () => {
+  it("of commits are children of their request, and those of a checkpoint show its guard and its store", async () => {
     const collector = await collecting()
     await traced(collector.endpoint, {}, async ({ register, runtime, send }) => {
       await send("GET", "/status", { headers: { "x-request-id": "before" } })

@@ -1,6 +1,6 @@
 /**
- * The bodies and headers of refusals and faults. The status of a refusal is a static of its class; the status of a fault
- * is 503. Spec: api.md, Conventions; style section 5.
+ * The bodies and headers of refusals and faults. The status of a refusal is a static of its class; the status of a
+ * fault is 503. Spec: api.md, Conventions; style section 5.
  */
 import { Schema } from "effect"
 import { EnvelopeFinding } from "../envelopes.ts"

@@ -243,16 +243,14 @@ describe("a pack of a rotated chain", () => {
       }).pipe(Effect.provide(world()))
   )
 
-  it.effect(
-    "whose checkpoint is the one with both signatures has it verified by either; the end of the pack is the new key's alone",
-    () =>
-      Effect.gen(function* () {
-        const { fromVkey, report, toVkey } = yield* packOf("at the rotation")
-        assert.strictEqual((yield* report(toVkey)).exit, 0)
-        assert.strictEqual((yield* report(fromVkey, toVkey)).exit, 0)
-        const withOld = yield* report(fromVkey)
-        assert.deepStrictEqual([withOld.exit, withOld.findings.map(({ code }) => code)], [2, ["E_KEY_UNKNOWN"]])
-      }).pipe(Effect.provide(world()))
+  it.effect("whose checkpoint has both signatures is verified by either key; the new key alone closes the pack", () =>
+    Effect.gen(function* () {
+      const { fromVkey, report, toVkey } = yield* packOf("at the rotation")
+      assert.strictEqual((yield* report(toVkey)).exit, 0)
+      assert.strictEqual((yield* report(fromVkey, toVkey)).exit, 0)
+      const withOld = yield* report(fromVkey)
+      assert.deepStrictEqual([withOld.exit, withOld.findings.map(({ code }) => code)], [2, ["E_KEY_UNKNOWN"]])
+    }).pipe(Effect.provide(world()))
   )
 })
 

@@ -1,8 +1,8 @@
 /**
  * Declares the metrics that core counts, over Effect's `Metric`, and reads them as plain values.
  *
- * A module declares a metric beside the code that counts; no other file names it. Counts live in the `MetricRegistry` of
- * the context, so each governor has its own. Label values are listed at the declaration: ids, addresses and names of
+ * A module declares a metric beside the code that counts; no other file names it. Counts live in the `MetricRegistry`
+ * of the context, so each governor has its own. Label values are listed at the declaration: ids, addresses and names of
  * people are never labels. Spec: house section 1, "a metric from inside core".
  */
 import { type Context, Effect, Layer, Metric } from "effect"

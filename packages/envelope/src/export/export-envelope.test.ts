@@ -32,7 +32,7 @@ describe("exporting an envelope", () => {
     }
   )
 
-  it("says in one line each what an evaluation has and it has not: the tier floor, outer layers, and where there are meters their bounds", () => {
+  it("names in one line each what it leaves out: the tier floor, outer layers, and the bounds of meters", () => {
     const bare = {
       semantics: "envelope/1",
       signals: { amount: { type: "int", min: 0, max: 10, source: "caller" } },

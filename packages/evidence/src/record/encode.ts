@@ -56,7 +56,8 @@ export const encodeRecord = ({ body, ...rest }: RecordFields): Uint8Array =>
 /**
  * The bytes of a record whose body is text already.
  *
- * - Fails: throws `RecordUnwritable` for anything that a verifier would refuse, except in the body: its text is trusted.
+ * - Fails: throws `RecordUnwritable` for anything that a verifier would refuse, except in the body: its text is
+ *   trusted.
  * - Spec: format 1 section 1.
  */
 export const encodeRecordText = (fields: RecordTextFields): Uint8Array => encode(fields, () => fields.bodyText)

@@ -288,7 +288,7 @@ describe("a connection that is kept", () => {
     return { there, ports }
   }
 
-  test("serves the same name at the same addresses, whatever their order, and the name is vetted each time", async () => {
+  test("serves one name at the same addresses in any order, and vets the name each time", async () => {
     const { ports, there } = await kept()
     let requested = 0
     const mine = sender({

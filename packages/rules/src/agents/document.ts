@@ -59,7 +59,9 @@ export type AgentDocument = AgentProfile &
     readonly decommissionedAtMs?: number
     /** While suspended: why. */
     readonly suspendedReason?: SuspendedReason
-    /** When the owner was taken away. An agent that never had one is an orphan since it was made, without this member. */
+    /**
+     * When the owner was taken away. An agent that never had one is an orphan since it was made, without this member.
+     */
     readonly orphanedAtMs?: number
     /** False: the owner lacks a name or an e-mail address, and a record says so. */
     readonly ownerComplete?: false

@@ -16,7 +16,7 @@ const web = { type: "bool", source: "caller" }
 const tainted = { type: "bool", source: "latch", set_by: "web" }
 
 describe("latches of layers", () => {
-  it("are set by what is missing as the layer declares it that has the latch, also where another layer refuses to go on without it", () => {
+  it("follow a missing signal by the layer that has the latch, also where another layer refuses without it", () => {
     const set = (...layers: ReadonlyArray<Layer>) => latchesOf([bind(layers)], { runId: "run_1", signals: {} }, {})
     const unit = layer("env_unit", { web: { ...web, on_missing: true }, tainted })
     assert.deepEqual(set(unit), ["tainted"])

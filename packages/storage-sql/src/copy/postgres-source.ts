@@ -121,11 +121,13 @@ const walks: { readonly [T in TableName]: Walk<T> } = {
   deliveries: {
     // What is in flight says so in a table of its own.
     from: `(SELECT d.id, d.event_id, d.endpoint_id, d.sequence,
-      CASE WHEN f.attempt IS NULL THEN d.state ELSE 1 END AS state, coalesce(f.attempt, d.attempts) AS attempts, d.created_at_ms,
+      CASE WHEN f.attempt IS NULL THEN d.state ELSE 1 END AS state, coalesce(f.attempt, d.attempts) AS attempts,
+      d.created_at_ms,
       CASE WHEN f.attempt IS NULL THEN d.next_at_ms END AS next_at_ms, f.lease_until_ms, d.finished_at_ms
       FROM flyball.deliveries d LEFT JOIN flyball.in_flight f ON f.endpoint_id = d.endpoint_id
       AND f.sequence = d.sequence) w`,
-    columns: `id, event_id, endpoint_id, sequence::float8 AS sequence, state::int4 AS state, attempts, created_at_ms::float8 AS created_at_ms, next_at_ms::float8 AS next_at_ms,
+    columns: `id, event_id, endpoint_id, sequence::float8 AS sequence, state::int4 AS state, attempts,
+      created_at_ms::float8 AS created_at_ms, next_at_ms::float8 AS next_at_ms,
       lease_until_ms::float8 AS lease_until_ms, finished_at_ms::float8 AS finished_at_ms`,
     key: [["id", "text"]],
     row: (row) => ({

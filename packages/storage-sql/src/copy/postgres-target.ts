@@ -31,7 +31,8 @@ const text = {
   deliveries: `WITH d AS (SELECT *
     FROM unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::int2[], $6::int4[], $7::int8[], $8::int8[],
     $9::int8[], $10::int8[])
-      AS d(id, event_id, endpoint_id, sequence, state, attempts, created_at_ms, next_at_ms, lease_until_ms, finished_at_ms)),
+      AS d(id, event_id, endpoint_id, sequence, state, attempts, created_at_ms, next_at_ms, lease_until_ms,
+        finished_at_ms)),
     waiting AS (INSERT INTO flyball.pending (endpoint_id, next_at_ms, sequence, delivery_id, event_id, attempts,
     created_at_ms)
       SELECT endpoint_id, next_at_ms, sequence, id, event_id, attempts, created_at_ms FROM d WHERE state = 0),

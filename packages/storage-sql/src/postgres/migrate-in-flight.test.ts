@@ -21,12 +21,19 @@ const given = Effect.fnUntraced(function* (schema: string) {
   )
   yield* run(`INSERT INTO flyball.deliveries (id, event_id, endpoint_id, sequence, state, attempts, created_at_ms,
     next_at_ms, lease_until_ms, finished_at_ms) VALUES
-    ('dlv_new', 'evt_1', 'whk_a', 1, 0, 0, 5, 5, NULL, NULL), ('dlv_again', 'evt_1', 'whk_a', 2, 0, 3, 5, 6, NULL, NULL), ('dlv_later', 'evt_1', 'whk_a', 3, 0, 1, 5, ${LATER}, NULL, NULL),
-    ('dlv_first', 'evt_1', 'whk_b', 1, 1, 1, 5, NULL, ${LATER}, NULL), ('dlv_lapsed', 'evt_1', 'whk_b', 2, 1, 7, 5, NULL, 8, NULL),
-    ('dlv_done', 'evt_1', 'whk_b', 3, 2, 2, 5, NULL, NULL, 9), ('dlv_failed', 'evt_1', 'whk_b', 4, 3, 7, 5, NULL, NULL, 9), ('dlv_gone', 'evt_1', 'whk_b', 5, 4, 0, 5, NULL, NULL, 9)`)
+    ('dlv_new', 'evt_1', 'whk_a', 1, 0, 0, 5, 5, NULL, NULL),
+    ('dlv_again', 'evt_1', 'whk_a', 2, 0, 3, 5, 6, NULL, NULL),
+    ('dlv_later', 'evt_1', 'whk_a', 3, 0, 1, 5, ${LATER}, NULL, NULL),
+    ('dlv_first', 'evt_1', 'whk_b', 1, 1, 1, 5, NULL, ${LATER}, NULL),
+    ('dlv_lapsed', 'evt_1', 'whk_b', 2, 1, 7, 5, NULL, 8, NULL),
+    ('dlv_done', 'evt_1', 'whk_b', 3, 2, 2, 5, NULL, NULL, 9),
+    ('dlv_failed', 'evt_1', 'whk_b', 4, 3, 7, 5, NULL, NULL, 9),
+    ('dlv_gone', 'evt_1', 'whk_b', 5, 4, 0, 5, NULL, NULL, 9)`)
   yield* run(`INSERT INTO flyball.attempts (delivery_id, attempt, started_at_ms, ended_at_ms, status_code, error_code,
     excerpt) VALUES
-    ('dlv_again', 3, 5, 6, 500, 'http_status', '"no"'), ('dlv_first', 1, 7, NULL, NULL, NULL, '""'), ('dlv_lapsed', 6, 6, 7, NULL, 'timeout', '""'), ('dlv_lapsed', 7, 7, NULL, NULL, NULL, '""'), ('dlv_done', 2, 8, 9, 204, NULL, '""')`)
+    ('dlv_again', 3, 5, 6, 500, 'http_status', '"no"'), ('dlv_first', 1, 7, NULL, NULL, NULL, '""'),
+    ('dlv_lapsed', 6, 6, 7, NULL, 'timeout', '""'), ('dlv_lapsed', 7, 7, NULL, NULL, NULL, '""'),
+    ('dlv_done', 2, 8, 9, 204, NULL, '""')`)
   yield* run("INSERT INTO flyball.sequences VALUES ('whk_a', 3), ('whk_b', 5)")
   yield* run("INSERT INTO flyball.turns VALUES ('whk_a', 12), ('whk_b', 7777)")
   return { run, rows: (sql: string) => ask(database.url, inSchema(sql, schema)) }

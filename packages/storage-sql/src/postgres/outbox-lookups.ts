@@ -29,7 +29,8 @@ export const outboxText = {
     FROM unnest($2::text[]) AS k(id) JOIN flyball.deliveries d ON d.id = k.id) e
     JOIN flyball.turns t ON t.endpoint_id = e.endpoint_id FOR UPDATE OF t`,
   deliveries: `SELECT d.id, d.endpoint_id, d.sequence::float8 AS sequence,
-    CASE WHEN f.attempt IS NULL THEN d.state ELSE 1 END::int4 AS state, coalesce(f.attempt, d.attempts) AS attempts, d.next_at_ms::float8 AS next_at_ms
+    CASE WHEN f.attempt IS NULL THEN d.state ELSE 1 END::int4 AS state, coalesce(f.attempt, d.attempts) AS attempts,
+    d.next_at_ms::float8 AS next_at_ms
     FROM unnest($1::text[]) AS k(id) JOIN flyball.deliveries d ON d.id = k.id LEFT JOIN flyball.in_flight f
     ON f.endpoint_id = d.endpoint_id AND f.sequence = d.sequence`
 }

@@ -8,8 +8,11 @@ export const deliverySource =
   "flyball.deliveries d LEFT JOIN flyball.in_flight f ON f.endpoint_id = d.endpoint_id AND f.sequence = d.sequence"
 
 /** The columns that {@link deliveryOf} reads, of {@link deliverySource}. */
-export const deliveryColumns = `d.id, d.event_id, d.endpoint_id, d.sequence::float8 AS sequence, CASE WHEN f.attempt IS NULL THEN d.state ELSE 1 END::int4 AS state, coalesce(f.attempt, d.attempts) AS attempts,
-  d.created_at_ms::float8 AS created_at_ms, CASE WHEN f.attempt IS NULL THEN d.next_at_ms END::float8 AS next_at_ms, f.lease_until_ms::float8 AS lease_until_ms, d.finished_at_ms::float8 AS finished_at_ms`
+export const deliveryColumns = `d.id, d.event_id, d.endpoint_id, d.sequence::float8 AS sequence,
+  CASE WHEN f.attempt IS NULL THEN d.state ELSE 1 END::int4 AS state, coalesce(f.attempt, d.attempts) AS attempts,
+  d.created_at_ms::float8 AS created_at_ms,
+  CASE WHEN f.attempt IS NULL THEN d.next_at_ms END::float8 AS next_at_ms, f.lease_until_ms::float8 AS lease_until_ms,
+  d.finished_at_ms::float8 AS finished_at_ms`
 
 export const deliveryOf = (row: Row): Delivery => ({
   ...deliveryColumnsOf(row),

@@ -11,9 +11,11 @@ export const outboxWrites = {
     WHERE d.id = g.delivery_id`,
   /** What was in flight. */
   endAttempts: `WITH landed AS (DELETE FROM flyball.in_flight f
-      USING unnest($1::text[], $2::int8[], $3::int8[], $4::int4[], $5::text[], $6::text[]) AS m(endpoint_id, sequence, at_ms, status_code, error_code, excerpt)
+      USING unnest($1::text[], $2::int8[], $3::int8[], $4::int4[], $5::text[], $6::text[]) AS m(endpoint_id, sequence,
+      at_ms, status_code, error_code, excerpt)
       WHERE f.endpoint_id = m.endpoint_id AND f.sequence = m.sequence
-      RETURNING f.delivery_id, f.attempt, f.started_at_ms, m.at_ms, m.status_code, nullif(m.error_code, '') AS error_code, CASE WHEN f.answer_forgotten THEN '""' ELSE m.excerpt END)
+      RETURNING f.delivery_id, f.attempt, f.started_at_ms, m.at_ms, m.status_code,
+      nullif(m.error_code, '') AS error_code, CASE WHEN f.answer_forgotten THEN '""' ELSE m.excerpt END)
     INSERT INTO flyball.attempts (delivery_id, attempt, started_at_ms, ended_at_ms, status_code, error_code, excerpt)
     SELECT * FROM landed`,
   /** After the attempts that end in the same group: they were under way, or over, at the request. */
@@ -25,7 +27,8 @@ export const outboxWrites = {
   unqueue: `DELETE FROM flyball.pending p USING unnest($1::text[]) AS k(id), flyball.deliveries d
     WHERE d.id = k.id AND p.endpoint_id = d.endpoint_id AND p.next_at_ms = d.next_at_ms AND p.sequence = d.sequence`,
   moveDeliveries: `UPDATE flyball.deliveries d
-    SET state = m.state, attempts = m.attempts, next_at_ms = m.next_at_ms, finished_at_ms = CASE WHEN m.state = 0 THEN NULL ELSE $5::int8 END
+    SET state = m.state, attempts = m.attempts, next_at_ms = m.next_at_ms,
+      finished_at_ms = CASE WHEN m.state = 0 THEN NULL ELSE $5::int8 END
     FROM unnest($1::text[], $2::int2[], $3::int4[], $4::int8[]) AS m(id, state, attempts, next_at_ms)
     WHERE d.id = m.id`,
   queue: `INSERT INTO flyball.pending (endpoint_id, next_at_ms, sequence, delivery_id, event_id, attempts,

@@ -3,8 +3,8 @@
 const sentences: ReadonlySet<string> = new Set(["summary", "description", "title", "example", "examples"])
 
 /**
- * Leaves out summaries, descriptions, titles and examples at every depth. A member of a body that has such a name stays:
- * below `properties`, names belong to bodies.
+ * Leaves out summaries, descriptions, titles and examples at every depth. A member of a body that has such a name
+ * stays: below `properties`, names belong to bodies.
  */
 export const withoutSentences = (value: unknown, namesOfBodies = false): unknown => {
   if (Array.isArray(value)) return value.map((item) => withoutSentences(item))

@@ -153,50 +153,48 @@ describe("erasing a part", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect(
-    "leaves no digest of what a decision or its outcome said: a retry answers the first receipt and brings nothing back",
-    () =>
-      Effect.gen(function* () {
-        const capture = yield* Capture
-        const storage = yield* Storage
-        const { id } = yield* registered("courier")
-        const witness = (args: string) =>
-          Effect.map(
-            capture.witness(id, [{ client_ref: "r1", kind: "tool_call", action: "pay", status: "ok", args }], writer),
-            ({ receipts }) => receipts[0]!
-          )
-        const first = yield* witness("pin 1234")
-        const settle = (result: string) => capture.settle(first.decision_id, { status: "ok", result }, writer)
-        const settled = yield* settle("yes")
-        yield* erase(first.seq, "args")
-        yield* erase(settled.seq, "result")
-        assert.deepStrictEqual(yield* storage.once(id, ["r1"]), [{ key: "r1", seq: first.seq, digest: null }])
-        assert.deepStrictEqual(yield* storage.once("settle", [first.decision_id]), [
-          { key: first.decision_id, seq: settled.seq, digest: null }
-        ])
-        // Equal answers for a right and a wrong guess: no oracle is left either.
-        assert.deepStrictEqual(
-          [yield* witness("pin 1234"), yield* witness("pin 9999")],
-          [
-            { ...first, duplicate: true },
-            { ...first, duplicate: true }
-          ]
+  it.effect("leaves no digest of a decision or its outcome: a retry answers the first receipt, restoring nothing", () =>
+    Effect.gen(function* () {
+      const capture = yield* Capture
+      const storage = yield* Storage
+      const { id } = yield* registered("courier")
+      const witness = (args: string) =>
+        Effect.map(
+          capture.witness(id, [{ client_ref: "r1", kind: "tool_call", action: "pay", status: "ok", args }], writer),
+          ({ receipts }) => receipts[0]!
         )
-        assert.deepStrictEqual(
-          [yield* settle("yes"), yield* settle("no")],
-          [
-            { ...settled, duplicate: true },
-            { ...settled, duplicate: true }
-          ]
-        )
-        assert.deepStrictEqual(
-          (yield* storage.parts([first.seq, settled.seq])).map(({ bytes, salt }) => [bytes, salt]),
-          [
-            [null, null],
-            [null, null]
-          ]
-        )
-      }).pipe(Effect.provide(governorWorld()))
+      const first = yield* witness("pin 1234")
+      const settle = (result: string) => capture.settle(first.decision_id, { status: "ok", result }, writer)
+      const settled = yield* settle("yes")
+      yield* erase(first.seq, "args")
+      yield* erase(settled.seq, "result")
+      assert.deepStrictEqual(yield* storage.once(id, ["r1"]), [{ key: "r1", seq: first.seq, digest: null }])
+      assert.deepStrictEqual(yield* storage.once("settle", [first.decision_id]), [
+        { key: first.decision_id, seq: settled.seq, digest: null }
+      ])
+      // Equal answers for a right and a wrong guess: no oracle is left either.
+      assert.deepStrictEqual(
+        [yield* witness("pin 1234"), yield* witness("pin 9999")],
+        [
+          { ...first, duplicate: true },
+          { ...first, duplicate: true }
+        ]
+      )
+      assert.deepStrictEqual(
+        [yield* settle("yes"), yield* settle("no")],
+        [
+          { ...settled, duplicate: true },
+          { ...settled, duplicate: true }
+        ]
+      )
+      assert.deepStrictEqual(
+        (yield* storage.parts([first.seq, settled.seq])).map(({ bytes, salt }) => [bytes, salt]),
+        [
+          [null, null],
+          [null, null]
+        ]
+      )
+    }).pipe(Effect.provide(governorWorld()))
   )
 
   it.effect("is refused where there is nothing to erase, and changes nothing then", () =>

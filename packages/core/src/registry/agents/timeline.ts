@@ -80,7 +80,9 @@ const suspensions: { readonly [reason: string]: string } = {
   kill: "a halt is in force"
 }
 
-/** A sentence for each kind of record that is about an agent. Names and values are those of the catalogue of records. */
+/**
+ * A sentence for each kind of record that is about an agent. Names and values are those of the catalogue of records.
+ */
 const sentences: { readonly [kind: string]: (body: JsonObject) => string } = {
   "agent.registered": (body) => `Registered as a draft at tier ${body["autonomy_tier"]}.`,
   "agent.updated": (body) => `Updated: tier ${body["autonomy_tier"]}, risk class ${body["risk_class"]}.`,

@@ -32,7 +32,7 @@ describe("witnessing", () => {
     assert.isUndefined(made.puts)
   })
 
-  it("puts what the caller said, who wrote it and the agent's status into the body, and leaves out what is absent", () => {
+  it("puts the caller's members, the writer and the agent's status into the body, without absent members", () => {
     assert.deepStrictEqual(only({ run_id: null, step: 0, usage: { input_tokens: 5, output_tokens: null } }).body, {
       action: "refund",
       agent_id: "agt_1",

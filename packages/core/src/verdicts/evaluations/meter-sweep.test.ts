@@ -22,27 +22,25 @@ const sound = Effect.map(recomputed, (found) =>
 )
 
 describe("documents of meters that nothing was added to for long", () => {
-  it.effect(
-    "go a day after the longest window, and not before; what comes then counts from nothing, and an old evaluation can still be voided",
-    () =>
-      Effect.gen(function* () {
-        const { agentId } = yield* governedAgent()
-        const old = yield* ask(agentId, { tool: "refund", amount: 300 })
-        const [window] = yield* windows
-        const addedAtMs = yield* Effect.map(
-          Storage.use((storage) => storage.get(METERS, window!)),
-          (document) => document!.body["added_at_ms"] as number
-        )
-        yield* TestClock.setTime(addedAtMs + KEPT_MS)
-        assert.deepStrictEqual([yield* sweep, yield* windows], [0, [window]])
-        yield* TestClock.setTime(addedAtMs + KEPT_MS + 1)
-        assert.deepStrictEqual([yield* sweep, yield* windows], [1, []])
-        yield* Evaluations.use((evaluations) => evaluations.void(old.id, {}, ann))
-        assert.deepInclude((yield* ask(agentId, { tool: "refund", amount: 7 })).meters[0], { value: 0, after: 7 })
-        assert.deepInclude((yield* ask(agentId, { tool: "refund", amount: 1 })).meters[0], { value: 7, after: 8 })
-        assert.notDeepEqual(yield* windows, [window])
-        yield* sound
-      }).pipe(Effect.provide(governorWorld()))
+  it.effect("go a day after the longest window; then counts begin at zero, and an old evaluation can be voided", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const old = yield* ask(agentId, { tool: "refund", amount: 300 })
+      const [window] = yield* windows
+      const addedAtMs = yield* Effect.map(
+        Storage.use((storage) => storage.get(METERS, window!)),
+        (document) => document!.body["added_at_ms"] as number
+      )
+      yield* TestClock.setTime(addedAtMs + KEPT_MS)
+      assert.deepStrictEqual([yield* sweep, yield* windows], [0, [window]])
+      yield* TestClock.setTime(addedAtMs + KEPT_MS + 1)
+      assert.deepStrictEqual([yield* sweep, yield* windows], [1, []])
+      yield* Evaluations.use((evaluations) => evaluations.void(old.id, {}, ann))
+      assert.deepInclude((yield* ask(agentId, { tool: "refund", amount: 7 })).meters[0], { value: 0, after: 7 })
+      assert.deepInclude((yield* ask(agentId, { tool: "refund", amount: 1 })).meters[0], { value: 7, after: 8 })
+      assert.notDeepEqual(yield* windows, [window])
+      yield* sound
+    }).pipe(Effect.provide(governorWorld()))
   )
 
   it.effect("stay where something is added while the sweep reads, and where it is not known since when", () => {

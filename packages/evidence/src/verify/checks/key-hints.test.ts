@@ -89,7 +89,7 @@ describe("the keys of a chain that rotated often", () => {
     }
   })
 
-  it("tell who closed the pack where another key signed the checkpoint: a key of a K line, or one of the latest 256", async () => {
+  it("name the closing key where another signed the checkpoint: of a K line, or of the latest 256", async () => {
     const second = noteSigner(nodeCrypto, { name: SAMPLE_ORIGIN, seed: new Uint8Array(32).fill(3) })
     const closed = (keys: ReadonlyArray<string>, hints: ReadonlyArray<string> = []) =>
       seen({ length: keys.length, keys, hints, lines: [second.line] })
