@@ -43,6 +43,32 @@ describe("flyball export", () => {
     }
   })
 
+  it("covers every record with --checkpoint-now, without a server and beside one", async () => {
+    const other = operator()
+    const server = await other.serve({ FLYBALL_LOG_LEVEL: "silent" })
+    try {
+      await server.call("POST", "/api/v1/agents", { name: "bot", org_unit: "support" })
+      const beside = await other.flyball(["export", "--kind", "full", "--checkpoint-now", "--out", "beside.evp"])
+      assert.deepEqual([beside.status, beside.err.includes("The store holds")], [0, false], beside.err)
+      assert.include(readFileSync(other.path("beside.evp"), "utf8"), "agent.registered")
+      await server.call("POST", "/api/v1/agents", { name: "bot 2", org_unit: "support" })
+      await server.stop("SIGKILL")
+      const alone = await other.flyball(["export", "--kind", "full", "--checkpoint-now", "--out", "alone.evp"])
+      assert.deepEqual([alone.status, alone.err.includes("The store holds")], [0, false], alone.err)
+      assert.strictEqual(
+        tags(readFileSync(other.path("alone.evp")), "R"),
+        tags(readFileSync(other.path("beside.evp")), "R") + 1
+      )
+    } finally {
+      await other.leave()
+    }
+    const retired = await exports("--kind", "full", "--chain", "a.example/b", "--checkpoint-now", "--out", "no.evp")
+    assert.deepEqual(
+      [retired.status, retired.err.includes("--checkpoint-now is for the chain that goes on")],
+      [2, true]
+    )
+  })
+
   it("writes ranges and selections, and says when nothing matches", async () => {
     assert.include(
       (await exports("--kind", "range", "--from", "5", "--to", "9", "--out", "range.evp")).err,

@@ -1,6 +1,6 @@
 /** `flyball export`: an evidence pack of the last signed checkpoint. Reads only. */
 import { AgentNotFound, decode, InvalidInput, PackRequest } from "@flyball/contract"
-import { Chain, latestCheckpoint, Packs, Storage } from "@flyball/core"
+import { Chain, Packs } from "@flyball/core"
 import { recordKinds } from "@flyball/evidence"
 import { compress, compressionFor } from "@flyball/evidence/node"
 import { Effect, Result } from "effect"
@@ -9,6 +9,7 @@ import { readArguments, UsageError, wholeNumber } from "./arguments.ts"
 import { command, counted, exitStatus } from "./command.ts"
 import { settingsOfProcess } from "./environment.ts"
 import { type Counts, countRecords } from "./export-file/count-records.ts"
+import { coverHead, uncoveredRecords } from "./export-file/cover-head.ts"
 import { checkIsNew, checkOutFile, writeOutFile } from "./export-file/out-file.ts"
 import { checkNotOwn } from "./export-file/own-files.ts"
 import { stopSignal } from "./stop-signal.ts"
@@ -16,12 +17,13 @@ import { withHost } from "./with-host.ts"
 
 /** Writes the pack, and says what it holds and how to check it. */
 export const run = command("export", async (args) => {
-  const { chain, force, out, request } = requestOf(args)
+  const { chain, checkpointNow, force, out, request } = requestOf(args)
   checkOutFile("--out", out)
   const { settings } = settingsOfProcess()
   checkNotOwn("--out", out, settings)
   if (!force) checkIsNew("--out", out)
   const stop = stopSignal()
+  if (checkpointNow) await coverHead(settings)
   return withHost(
     { readOnly: true, small: true, settings, ...(chain === undefined ? {} : { chain }) },
     async (runtime) => {
@@ -53,12 +55,6 @@ export const run = command("export", async (args) => {
   )
 })
 
-/** Records behind the last checkpoint, which no pack can hold. */
-const uncoveredRecords = Effect.gen(function* () {
-  const storage = yield* Storage
-  return ((yield* storage.head)?.seq ?? -1) + 1 - ((yield* latestCheckpoint(storage))?.size ?? 0)
-})
-
 /** The key of a retired chain; and where it was rotated away since, the one that closed the pack in its place. */
 const retiredKeys = async (runtime: HostRuntime, chain: string): Promise<string> => {
   const [closing, keys] = await runtime.runPromise(
@@ -79,6 +75,7 @@ const requestOf = (
   readonly out: string
   readonly force: boolean
   readonly chain: string | undefined
+  readonly checkpointNow: boolean
 } => {
   const { values } = readArguments(args, {
     kind: { type: "string" },
@@ -92,10 +89,15 @@ const requestOf = (
     disclose: { type: "string", multiple: true },
     out: { type: "string" },
     force: { type: "boolean" },
-    chain: { type: "string" }
+    chain: { type: "string" },
+    "checkpoint-now": { type: "boolean" }
   })
   if (values.kind === undefined) throw new UsageError("--kind is missing; it is full, range or sparse")
   if (values.out === undefined) throw new UsageError("--out FILE is missing")
+  if (values["checkpoint-now"] === true && values.chain !== undefined)
+    throw new UsageError(
+      "--checkpoint-now is for the chain that goes on: nobody signs for the chain of --chain any more"
+    )
   const wanted = Object.fromEntries(
     Object.entries({
       kind: values.kind,
@@ -113,6 +115,7 @@ const requestOf = (
     out: values.out,
     force: values.force === true,
     chain: values.chain,
+    checkpointNow: values["checkpoint-now"] === true,
     request: Result.getOrThrowWith(decodeRequest(wanted, "body"), (detail) => new UsageError(flagProblems(detail)))
   }
 }

@@ -76,7 +76,8 @@ An existing FILE is refused without --force; a file of the data folder, the stor
   --disclose WHAT   all, none (the default) or names of parts: --disclose args,result
   --chain ORIGIN    a chain that flyball recover put aside, instead of the current one
   --force           replaces FILE once the new one is complete
-Reads only, records nothing; works beside a running server.`
+  --checkpoint-now  first signs a checkpoint of all records, or on SQLite waits for that of the running server
+Without --checkpoint-now it reads only. Records nothing; works beside a running server.`
   },
   backup: {
     line: "flyball backup --out DIR",

@@ -1,0 +1,52 @@
+/** `--checkpoint-now`: brings a checkpoint that covers every record which the store holds. */
+import { Checkpointer, latestCheckpoint, Storage } from "@flyball/core"
+import { Effect } from "effect"
+import { setTimeout } from "node:timers/promises"
+import type { Settings } from "../../settings/read.ts"
+import { exitStatus } from "../command.ts"
+import { withHost } from "../with-host.ts"
+
+/** A running server signs at least every ten seconds. Unit: milliseconds. */
+const LONGEST_WAIT_MS = 30_000
+const BETWEEN_MS = 250
+
+/** Records behind the last checkpoint, which no pack can hold. */
+export const uncoveredRecords = Effect.gen(function* () {
+  const storage = yield* Storage
+  return ((yield* storage.head)?.seq ?? -1) + 1 - ((yield* latestCheckpoint(storage))?.size ?? 0)
+})
+
+/**
+ * Signs a checkpoint, or waits for that of the server which has the store open for writing.
+ *
+ * - Fails: rejects with what kept this process from signing when no checkpoint came within 30 s.
+ */
+export const coverHead = async (settings: Settings): Promise<void> => {
+  if (await isCovered(settings)) return
+  const why = await sign(settings)
+  if (why === null) return
+  for (let waitedMs = 0; !(await isCovered(settings)); waitedMs += BETWEEN_MS) {
+    if (waitedMs >= LONGEST_WAIT_MS) throw why
+    await setTimeout(BETWEEN_MS)
+  }
+}
+
+/** Opens the store for reading only first: in a folder without one, nothing is begun. */
+const isCovered = async (settings: Settings): Promise<boolean> => {
+  let covered = false
+  await withHost({ readOnly: true, small: true, settings }, async (runtime) => {
+    covered = (await runtime.runPromise(uncoveredRecords)) <= 0
+    return exitStatus.ok
+  })
+  return covered
+}
+
+/** Null when it signed; else why not. */
+const sign = (settings: Settings): Promise<unknown> =>
+  withHost({ readOnly: false, small: true, settings }, async (runtime) => {
+    await runtime.runPromise(Checkpointer.use(({ now }) => now))
+    return exitStatus.ok
+  }).then(
+    () => null,
+    (cause: unknown) => cause
+  )
