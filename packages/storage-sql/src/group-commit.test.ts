@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { turnTasks } from "@flyball/core/storage"
+import { tasksPerTurn } from "@flyball/core/storage"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { groupCommit, quickMs } from "./group-commit.ts"
@@ -350,7 +350,7 @@ describe("groupCommit", () => {
         )
         const counts = new Map<number, number>()
         for (const [, at] of answered) counts.set(at, (counts.get(at) ?? 0) + 1)
-        assert.isAtMost(Math.max(...counts.values()), turnTasks)
+        assert.isAtMost(Math.max(...counts.values()), tasksPerTurn)
       })
   )
 

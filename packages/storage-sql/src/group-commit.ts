@@ -8,7 +8,7 @@
  * what they ask for next then shares it, and a batch of forty costs little more than one of twenty. Spec: design
  * section 3.
  */
-import { inTurn } from "@flyball/core/storage"
+import { queueTask } from "@flyball/core/storage"
 import type { Scope } from "effect"
 import { Effect, Exit, Fiber } from "effect"
 
@@ -168,7 +168,7 @@ export const groupCommit = Effect.fnUntraced(function* <Item, Answer, E>(
       answering += batch.length
       awaited = nowMs() - sentAtMs < quickMs ? Math.min(batch.length, awaitedAnswers) + 1 : 0
       batch.forEach((waiting, index) =>
-        inTurn(() => {
+        queueTask(() => {
           try {
             waiting.answer(Exit.isFailure(exit) ? Exit.failCause(exit.cause) : (exit.value[index] ?? missingAnswer))
           } finally {

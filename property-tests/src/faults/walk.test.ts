@@ -103,7 +103,7 @@ describe("scripts that meet one fault", () => {
     }
     // The idempotency table is read by checks alone, which walk without faults.
     const all = methods(await Effect.runPromise(Effect.provide(Storage, layerOf(memory())))).filter(
-      (method) => method !== "storage.onceKeys"
+      (method) => method !== "storage.idempotencyKeys"
     )
     assert.include(all, "storage.outbox.forget")
     assert.sameMembers([...called], [...all, "guard.read", "guard.advance", "signer.sign", "signer.keys"])

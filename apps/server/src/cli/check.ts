@@ -50,7 +50,14 @@ const printRetired = ({ checked, findings, origin }: RetiredCheck): void => {
   printList("Findings", findings, findingLine)
 }
 
-const printReplay = ({ differences: all, documents, onceKeys, records, uncovered, withheld }: ReplayReport): void => {
+const printReplay = ({
+  differences: all,
+  documents,
+  idempotencyKeys,
+  records,
+  uncovered,
+  withheld
+}: ReplayReport): void => {
   const erased = withheld.length === 0 ? "" : `, ${counted(withheld.length, "member")} erased`
   const differences = all.filter(({ collection }) => collection !== "once")
   const ofKeys = all.filter(({ collection }) => collection === "once")
@@ -64,7 +71,7 @@ const printReplay = ({ differences: all, documents, onceKeys, records, uncovered
     (one) => `${one.collection}/${one.id} ${one.path}: the records say ${one.expected}, the document ${one.found}`
   )
   console.log(
-    `Idempotency: ${counted(onceKeys, "key")} compared with the records that took them; ${differing(ofKeys)}.`
+    `Idempotency: ${counted(idempotencyKeys, "key")} compared with the records that took them; ${differing(ofKeys)}.`
   )
   printList(
     "Differences",

@@ -65,6 +65,6 @@ export { type DocumentText, LIST_UNITS, listDocuments, readDocument, readDocumen
 export type { CommittedDraft, SealedPart, SealedRecord } from "./seal.ts"
 export { bodyTextOf, commitDrafts, emptyHead, partCount, saltBytes, sealDrafts } from "./seal.ts"
 export { compareText, isStorable, maxTextBytes } from "../foundation/text.ts"
-export { queueTask as inTurn, tasksPerTurn as turnTasks } from "../foundation/task-queue.ts"
+export { queueTask, tasksPerTurn } from "../foundation/task-queue.ts"
 export { isOptions, pathProblem, describeValue } from "../foundation/describe-value.ts"
 export { instantMs, plannedTimeMs, storeTimeMs, timeProblem } from "./store-time.ts"

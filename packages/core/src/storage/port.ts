@@ -229,7 +229,7 @@ export interface StorageApi {
     ReadFault
   >
   /** All once keys, in a stable order of the store's own, behind `after` (null: from the first). `limit` 1 to 1,000. */
-  readonly onceKeys: (
+  readonly idempotencyKeys: (
     after: Pick<TakenKey, "scope" | "key"> | null,
     limit: number
   ) => Effect.Effect<ReadonlyArray<TakenKey>, ReadFault>

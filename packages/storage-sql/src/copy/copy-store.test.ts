@@ -160,7 +160,7 @@ describe.each<[string, () => StoreLocation]>([
           assert.strictEqual(
             (yield* storage.commit({ records: [decision("key 3")] })).records[0]?.duplicate,
             true,
-            "a once key is still taken"
+            "an idempotency key is still taken"
           )
           assert.strictEqual(
             (yield* storage.commit({

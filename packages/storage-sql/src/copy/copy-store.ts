@@ -1,9 +1,8 @@
 /**
- * A whole store into one SQLite file and back: what a backup is made of, whatever the backend.
+ * Copies a whole store of any backend into one SQLite file and back. Backups use it.
  *
- * Byte for byte: records, parts with their salts, erased parts, once keys (forgotten ones too), tree hashes, documents
- * with keys and versions, the outbox.
- * Leases are left out.
+ * Copied byte for byte: records, parts with their salts, erased parts, idempotency keys (erased ones too), tree hashes,
+ * documents with keys and versions, the outbox. Not copied: leases.
  *
  * Spec: design section 4, "Backup is online"; decision 0012.
  */

@@ -23,7 +23,7 @@ export interface PartRow {
   readonly erasedBy: number | null
 }
 
-/** A once key. A digest of no bytes was forgotten. */
+/** An idempotency key. A digest of no bytes was forgotten. */
 export interface IdempotencyRow {
   readonly scope: string
   readonly key: string

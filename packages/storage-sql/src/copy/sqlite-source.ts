@@ -47,9 +47,9 @@ const bytesOf = (row: Tables[TableName]): number => {
 
 type Readers = { readonly [T in TableName]: () => Iterable<Tables[T]> }
 
-const readersOf = (db: DatabaseSync, words: StringTable): Readers => {
+const readersOf = (db: DatabaseSync, strings: StringTable): Readers => {
   const select = (sql: string): Iterable<Columns> => db.prepare(sql).iterate()
-  const word = (value: unknown): string => words.text(value as number)
+  const word = (value: unknown): string => strings.text(value as number)
   return {
     records: () =>
       mapped(select("SELECT seq, kind, agent, at_ms, hash, bytes FROM record ORDER BY seq"), (row) => ({

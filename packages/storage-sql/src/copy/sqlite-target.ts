@@ -2,7 +2,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { partsPerRecord } from "../sqlite/layout.ts"
 import { StoreDamaged } from "../sqlite/sqlite-fault.ts"
-import { WordsWriter } from "../sqlite/string-table-writer.ts"
+import { StringTableWriter } from "../sqlite/string-table-writer.ts"
 import type { NodeRow, Page, PartRow, RecordRow, RowCounts } from "./rows.ts"
 import { noRows } from "./rows.ts"
 
@@ -14,7 +14,7 @@ const width = 256
  * the caller.
  */
 export class SqliteTarget {
-  readonly #words: WordsWriter
+  readonly #strings: StringTableWriter
   readonly #rows: ReturnType<typeof prepareRows>
   readonly #counts = noRows()
   /** Hashes of the open tile of each level. */
@@ -25,7 +25,7 @@ export class SqliteTarget {
   #nextSeq = 0
 
   constructor(db: DatabaseSync) {
-    this.#words = new WordsWriter(db)
+    this.#strings = new StringTableWriter(db)
     this.#rows = prepareRows(db)
   }
 
@@ -37,7 +37,7 @@ export class SqliteTarget {
   write(page: Page): void {
     this.#counts[page.table] += page.rows.length
     this.#insert(page)
-    this.#words.flush()
+    this.#strings.flush()
   }
 
   #insert(page: Page): void {
@@ -48,27 +48,27 @@ export class SqliteTarget {
         return page.rows.forEach((row) => this.#addPart(row))
       case "once":
         return page.rows.forEach(
-          ({ digest, key, scope, seq }) => void this.#rows.once.run(this.#words.intern(scope), key, seq, digest)
+          ({ digest, key, scope, seq }) => void this.#rows.once.run(this.#strings.intern(scope), key, seq, digest)
         )
       case "nodes":
         return page.rows.forEach((row) => this.#node(row))
       case "documents":
         return page.rows.forEach(
           ({ body, collection, id, version }) =>
-            void this.#rows.document.run(this.#words.intern(collection), id, version, body)
+            void this.#rows.document.run(this.#strings.intern(collection), id, version, body)
         )
       case "documentKeys":
         return page.rows.forEach(({ collection, id, key, single, value }) => {
-          const home = this.#words.intern(collection)
+          const home = this.#strings.intern(collection)
           const doc = this.#rows.findDocument.get(home, id)?.["doc"]
           if (doc === undefined)
             throw new StoreDamaged(`a look-up key of ${collection} names a document that is not there`)
-          this.#rows.documentKey.run(home, this.#words.intern(key), value, doc as number, single ? 1 : 0)
+          this.#rows.documentKey.run(home, this.#strings.intern(key), value, doc as number, single ? 1 : 0)
         })
       case "events":
         return page.rows.forEach(
           ({ atMs, data, hash, id, seq, type }) =>
-            void this.#rows.event.run(id, this.#words.intern(type), atMs, seq, hash, data)
+            void this.#rows.event.run(id, this.#strings.intern(type), atMs, seq, hash, data)
         )
       case "deliveries":
         return page.rows.forEach(
@@ -76,7 +76,7 @@ export class SqliteTarget {
             void this.#rows.delivery.run(
               row.id,
               this.#numberOf("event", row.eventId),
-              this.#words.intern(row.endpointId),
+              this.#strings.intern(row.endpointId),
               row.sequence,
               row.state,
               row.attempts,
@@ -101,7 +101,7 @@ export class SqliteTarget {
         )
       case "sequences":
         return page.rows.forEach(
-          ({ endpointId, sequence }) => void this.#rows.lane.run(this.#words.intern(endpointId), sequence)
+          ({ endpointId, sequence }) => void this.#rows.lane.run(this.#strings.intern(endpointId), sequence)
         )
     }
   }
@@ -119,8 +119,8 @@ export class SqliteTarget {
     this.#nextSeq += 1
     this.#rows.record.run(
       seq,
-      this.#words.intern(kind),
-      agentId === null ? null : this.#words.intern(agentId),
+      this.#strings.intern(kind),
+      agentId === null ? null : this.#strings.intern(agentId),
       atMs,
       hash,
       bytes
@@ -132,7 +132,7 @@ export class SqliteTarget {
     this.#part = { seq, position: this.#part.seq === seq ? this.#part.position + 1 : 0 }
     if (this.#part.position >= partsPerRecord)
       throw new StoreDamaged(`record ${seq} has more than ${partsPerRecord} parts`)
-    this.#rows.part.run(seq * partsPerRecord + this.#part.position, this.#words.intern(name), salt, bytes, erasedBy)
+    this.#rows.part.run(seq * partsPerRecord + this.#part.position, this.#strings.intern(name), salt, bytes, erasedBy)
   }
 
   #node({ hash, index, level }: NodeRow): void {

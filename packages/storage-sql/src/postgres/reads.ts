@@ -56,7 +56,7 @@ const text = {
     "= ANY ($1::int8[]) ORDER BY seq, name",
   once: `SELECT k.key, o.seq::float8 AS seq, o.digest FROM unnest($2::text[]) WITH ORDINALITY AS k(key, n)
     JOIN flyball.once o ON o.scope = $1::text AND o.key = k.key ORDER BY k.n`,
-  onceKeys: `SELECT scope, key, seq::float8 AS seq, digest FROM flyball.once
+  idempotencyKeys: `SELECT scope, key, seq::float8 AS seq, digest FROM flyball.once
     WHERE (scope, key) > ($1::text, $2::text) ORDER BY scope, key LIMIT $3::int8`,
   leaves:
     "SELECT string_agg(hash, ''::bytea ORDER BY seq) AS hashes FROM flyball.records WHERE seq >= $1::int8 AND " +
@@ -68,7 +68,7 @@ const text = {
 
 type Reads = Pick<
   StorageApi,
-  "asOf" | "head" | "get" | "find" | "list" | "record" | "records" | "parts" | "once" | "onceKeys" | "hashes"
+  "asOf" | "head" | "get" | "find" | "list" | "record" | "records" | "parts" | "once" | "idempotencyKeys" | "hashes"
 > & { readonly outbox: Omit<OutboxApi, "claim" | "missed" | "forget"> }
 
 /** Makes the reads for one schema, of the store whose head is the table `home`. */
@@ -129,11 +129,11 @@ export const readsIn = (readers: Connections, schema: string, home: number): Rea
       const rows = yield* ask(text.once, [scope, requested])
       return rows.map(onceOf)
     }),
-    onceKeys: Effect.fnUntraced(function* (after, limit) {
+    idempotencyKeys: Effect.fnUntraced(function* (after, limit) {
       invariant(limitProblem(limit))
       // No key is empty, so that this is before all of them.
       const { key, scope } = after ?? { key: "", scope: "" }
-      const rows = yield* ask(text.onceKeys, [scope, key, String(limit)])
+      const rows = yield* ask(text.idempotencyKeys, [scope, key, String(limit)])
       return rows.map((row) => ({ scope: row["scope"] as string, ...onceOf(row) }))
     }),
     hashes: Effect.fnUntraced(function* (tileLevel, from, count) {

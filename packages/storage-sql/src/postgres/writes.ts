@@ -38,8 +38,8 @@ export interface GroupRows {
   readonly deleted: Map<string, { readonly collection: string; readonly id: string }>
   readonly erased: Array<{ readonly seq: number; readonly name: string; readonly erasedBy: number }>
   /**
-   * Once keys whose digest goes. `upTo`: the head then, so that a key which the group takes only afterwards keeps its
-   * own.
+   * Idempotency keys whose digest is erased. `upTo` is the head at that moment: a key that the group takes later keeps
+   * its digest.
    */
   readonly forgotten: Array<{ readonly scope: string; readonly key: string; readonly upTo: number }>
   readonly outbox: GroupOutbox

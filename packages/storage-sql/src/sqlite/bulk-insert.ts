@@ -1,23 +1,23 @@
-/** Rows that are gathered and inserted many at a time: a call of a statement costs about as much as the row itself. */
+/** Inserts many rows per statement, because a statement costs about as much as the row itself. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 
-/** Rows of one call. Past it little is gained, and a record's bytes must stay where they are until its call. */
+/** Rows of one statement. More gains little, and a record's bytes must stay in memory until then. */
 const bulkRows = 20
-/** Rows of the calls that what is left at the end is made of, most first. */
+/** Rows of the statements that insert the rest, largest first. */
 const restRows = [8, 4, 2, 1]
 
 /**
- * Inserts into one table. Nothing is in the table before {@link BulkInsert.flush}, or before the row that fills a call.
+ * Inserts into one table. Rows are in the table after {@link BulkInsert.flush}, or after the row that fills a statement.
  *
- * Only for transactions that are rolled back whole where a row is refused: the rows before it in its call stay (`OR
- * FAIL`). To take those back too, SQLite would keep a copy of each page before the call changes it.
+ * Roll the whole transaction back if a row is refused: `OR FAIL` keeps the earlier rows of the statement. To undo them,
+ * SQLite would copy each page before the statement changes it.
  */
 export class BulkInsert {
   readonly #columns: number
   readonly #statements: ReadonlyArray<readonly [rows: number, statement: StatementSync]>
   /**
-   * Room for the rows of one call, of which the first {@link BulkInsert.#used} values wait. One that grew would change
-   * its kind with its first number, and with its first text.
+   * Room for the rows of one statement. The first {@link BulkInsert.#used} values wait. The array has its full length
+   * from the start: V8 changes the element kind of one that grows.
    */
   readonly #values: Array<SQLInputValue>
   #used = 0

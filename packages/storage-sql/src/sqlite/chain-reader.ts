@@ -23,12 +23,12 @@ type Row = Record<string, unknown>
 /** Reads one open database. */
 export class ChainReader {
   readonly #db: DatabaseSync
-  readonly #words: StringTable
+  readonly #strings: StringTable
   readonly #statements = new Map<string, StatementSync>()
 
   constructor(db: DatabaseSync) {
     this.#db = db
-    this.#words = new StringTable(db)
+    this.#strings = new StringTable(db)
   }
 
   /** Statements are prepared at first use and kept: there are few different ones. */
@@ -50,7 +50,7 @@ export class ChainReader {
 
   get(collection: string, id: string): DocumentRow | null {
     const row = this.#sql("SELECT version, body FROM document WHERE collection = ? AND id = ?").get(
-      this.#words.find(collection),
+      this.#strings.find(collection),
       id
     )
     return row === undefined ? null : { collection, id, version: row["version"] as number, body: row["body"] as string }
@@ -60,7 +60,7 @@ export class ChainReader {
     const rows = this.#sql(
       `SELECT d.id, d.version, d.body FROM document_key k JOIN document d ON d.doc = k.doc
        WHERE k.collection = ? AND k.name = ? AND k.value = ? ORDER BY d.id`
-    ).all(this.#words.find(collection), this.#words.find(key), value)
+    ).all(this.#strings.find(collection), this.#strings.find(key), value)
     return rows.map((row) => documentOf(collection, row))
   }
 
@@ -70,7 +70,7 @@ export class ChainReader {
     let taken = 0
     for (const row of this.#sql(
       "SELECT id, version, body FROM document WHERE collection = ? AND id > ? ORDER BY id LIMIT ?"
-    ).iterate(this.#words.find(collection), after, limit ?? -1)) {
+    ).iterate(this.#strings.find(collection), after, limit ?? -1)) {
       const document = documentOf(collection, row)
       found.push(document)
       taken += document.body.length
@@ -85,10 +85,10 @@ export class ChainReader {
    * does not keep other readers waiting.
    */
   *records(query: RecordQuery): Generator<undefined, RecordPage> {
-    const agent = query.agentId === undefined ? null : this.#words.find(query.agentId)
-    const kinds = query.kinds?.flatMap((kind) => this.#words.find(kind) ?? [])
+    const agent = query.agentId === undefined ? null : this.#strings.find(query.agentId)
+    const kinds = query.kinds?.flatMap((kind) => this.#strings.find(kind) ?? [])
     if ((query.agentId !== undefined && agent === null) || kinds?.length === 0)
-      return { rows: [], word: (id) => this.#words.text(id) }
+      return { rows: [], word: (id) => this.#strings.text(id) }
     const first = Math.max(query.from ?? 0, 0)
     const last = Math.min(query.to ?? lastSeq, this.head()?.seq ?? -1)
     const descending = query.order === "desc"
@@ -109,7 +109,7 @@ export class ChainReader {
       ]
       rows.push(...(statement.all(...values) as unknown as ReadonlyArray<RecordRow>))
     }
-    return { rows, word: (id) => this.#words.text(id) }
+    return { rows, word: (id) => this.#strings.text(id) }
   }
 
   parts(seqs: ReadonlyArray<number>): PartPage {
@@ -125,11 +125,11 @@ export class ChainReader {
       ) as unknown as ReadonlyArray<PartRow>
       for (const row of found) rows.push(row)
     }
-    return { rows, word: (id) => this.#words.text(id) }
+    return { rows, word: (id) => this.#strings.text(id) }
   }
 
   once(scope: string, keys: ReadonlyArray<string>): ReadonlyArray<IdempotencyRow> {
-    const scopeId = this.#words.find(scope)
+    const scopeId = this.#strings.find(scope)
     const statement = this.#sql("SELECT seq, digest FROM once WHERE scope = ? AND key = ?")
     return [...new Set(keys)].flatMap((key) => {
       const row = statement.get(scopeId, key)
@@ -138,7 +138,7 @@ export class ChainReader {
   }
 
   /** All keys, by the number of their scope and by key. */
-  onceKeys(
+  idempotencyKeys(
     after: { readonly scope: string; readonly key: string } | null,
     limit: number
   ): ReadonlyArray<IdempotencyRow & { readonly scope: string }> {
@@ -147,9 +147,9 @@ export class ChainReader {
     const rows =
       after === null
         ? select("").all(limit)
-        : select("WHERE (scope, key) > (?, ?)").all(this.#words.find(after.scope), after.key, limit)
+        : select("WHERE (scope, key) > (?, ?)").all(this.#strings.find(after.scope), after.key, limit)
     return rows.map((row) => ({
-      scope: this.#words.text(row["scope"] as number),
+      scope: this.#strings.text(row["scope"] as number),
       ...onceRow(row["key"] as string, row)
     }))
   }

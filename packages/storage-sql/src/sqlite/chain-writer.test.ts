@@ -80,7 +80,7 @@ describe("ChainWriter", () => {
     assert.equal(reader.head()?.seq, 2)
   })
 
-  it("frees the once keys of a refused ChangeSet", () => {
+  it("frees the idempotency keys of a refused ChangeSet", () => {
     const { commit, reader } = open()
     commit({ records: [draft(0, { once: once("taken") })] })
     const [refused] = commit({

@@ -32,7 +32,7 @@ import { OutboxWriter } from "./outbox-writer.ts"
 import type { ClaimRow } from "./protocol.ts"
 import { faultOf, StoreDamaged, StoreRefused } from "./sqlite-fault.ts"
 import { Tiles } from "./tiles.ts"
-import { WordsWriter } from "./string-table-writer.ts"
+import { StringTableWriter } from "./string-table-writer.ts"
 
 /** As in core; written out, since a worker loads little. */
 const WEBHOOKS = "webhooks"
@@ -42,7 +42,7 @@ const keptNamings = 1_000
 /** Appends to the chain of one open database. */
 export class ChainWriter {
   readonly #db: DatabaseSync
-  readonly #words: WordsWriter
+  readonly #strings: StringTableWriter
   readonly #tiles: Tiles
   readonly #documents: Documents
   readonly #once: IdempotencyKeys
@@ -62,12 +62,12 @@ export class ChainWriter {
 
   constructor(db: DatabaseSync) {
     this.#db = db
-    this.#words = new WordsWriter(db)
+    this.#strings = new StringTableWriter(db)
     this.#tiles = new Tiles(db)
-    this.#documents = new Documents(db, this.#words)
-    this.#once = new IdempotencyKeys(db, this.#words)
-    this.#outbox = new OutboxWriter(db, this.#words)
-    this.#claims = new Claims(db, this.#words)
+    this.#documents = new Documents(db, this.#strings)
+    this.#once = new IdempotencyKeys(db, this.#strings)
+    this.#outbox = new OutboxWriter(db, this.#strings)
+    this.#claims = new Claims(db, this.#strings)
     this.#forget = new OutboxForget(db)
     this.#records = new BulkInsert(db, "record (seq, kind, agent, at_ms, hash, bytes)", 6)
     this.#parts = new BulkInsert(db, "part (id, name, salt, bytes)", 4)
@@ -104,7 +104,7 @@ export class ChainWriter {
         ? null
         : { seq: last["seq"] as number, hash: last["hash"] as Uint8Array, atMs: last["at_ms"] as number }
     this.#tiles.load((this.#head?.seq ?? -1) + 1)
-    this.#words.forget()
+    this.#strings.forget()
     this.#namings.clear()
     this.#once.clear()
     this.#documents.load()
@@ -168,7 +168,7 @@ export class ChainWriter {
   #naming(joined: string): Naming {
     let naming = this.#namings.get(joined)
     if (naming !== undefined) return naming
-    naming = namingOf(joined.split("\0"), this.#words)
+    naming = namingOf(joined.split("\0"), this.#strings)
     if (this.#namings.size >= keptNamings) this.#namings.clear()
     this.#namings.set(joined, naming)
     return naming
@@ -201,7 +201,7 @@ export class ChainWriter {
 
   #findPart(seq: number, name: string): { readonly id: number; readonly isErased: boolean } | null {
     this.#flush()
-    const row = this.#rows.findPart.get(seq * partsPerRecord, (seq + 1) * partsPerRecord - 1, this.#words.find(name))
+    const row = this.#rows.findPart.get(seq * partsPerRecord, (seq + 1) * partsPerRecord - 1, this.#strings.find(name))
     return row === undefined ? null : { id: row["id"] as number, isErased: row["erased_by"] !== null }
   }
 
@@ -241,7 +241,7 @@ export class ChainWriter {
     draft: BatchedRecord,
     naming: Naming
   ): void {
-    const agent = agentId === null ? null : this.#words.intern(agentId)
+    const agent = agentId === null ? null : this.#strings.intern(agentId)
     this.#records.add(seq, naming.intern(draft.kind), agent, atMs, hash, bytes)
     parts.forEach(({ bytes: content, salt }, position) =>
       this.#parts.add(seq * partsPerRecord + position, naming.intern(draft.parts[position]!.name), salt, content)
@@ -270,7 +270,7 @@ export class ChainWriter {
 
   /** Inserts all rows that wait. */
   #flush(): void {
-    this.#words.flush()
+    this.#strings.flush()
     this.#records.flush()
     this.#parts.flush()
     this.#once.flush()
@@ -318,11 +318,11 @@ const prepareRows = (db: DatabaseSync) => {
 }
 
 /** Resolves names, each at most once. A text keeps its number unless its transaction is rolled back. */
-const namingOf = (names: ReadonlyArray<string>, words: WordsWriter): Naming => {
+const namingOf = (names: ReadonlyArray<string>, strings: StringTableWriter): Naming => {
   const ids: Array<number | null> = new Array<number | null>(names.length).fill(null)
   return {
-    find: (name) => ids[name] ?? words.find(names[name]!),
-    intern: (name) => (ids[name] ??= words.intern(names[name]!)),
+    find: (name) => ids[name] ?? strings.find(names[name]!),
+    intern: (name) => (ids[name] ??= strings.intern(names[name]!)),
     text: (name) => names[name]!
   }
 }

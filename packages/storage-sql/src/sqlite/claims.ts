@@ -4,7 +4,7 @@ import { type Lane, takeTurns, type Turns } from "@flyball/core/thread"
 import type { ClaimRequest } from "@flyball/core/storage"
 import { deliveryColumns, deliveryOf, eventColumns, eventOf } from "./outbox-rows.ts"
 import type { ClaimRow, EventRow } from "./protocol.ts"
-import type { WordsWriter } from "./string-table-writer.ts"
+import type { StringTableWriter } from "./string-table-writer.ts"
 
 /** As in core; written out, since a worker loads little. */
 const WEBHOOKS = "webhooks"
@@ -18,12 +18,12 @@ interface Due {
 /** Claims of one open database. Nobody else writes it, so that what is read before a transaction still holds in it. */
 export class Claims {
   readonly #db: DatabaseSync
-  readonly #words: WordsWriter
+  readonly #strings: StringTableWriter
   readonly #rows: ReturnType<typeof prepareRows>
 
-  constructor(db: DatabaseSync, words: WordsWriter) {
+  constructor(db: DatabaseSync, strings: StringTableWriter) {
     this.#db = db
-    this.#words = words
+    this.#strings = strings
     this.#rows = prepareRows(db)
   }
 
@@ -40,7 +40,7 @@ export class Claims {
     const isMore = turns.taken.length === request.limit || lapsed.length > request.limit
     return {
       claimed,
-      lapsed: lapsed.slice(0, request.limit).map((row) => deliveryOf(row, this.#words)),
+      lapsed: lapsed.slice(0, request.limit).map((row) => deliveryOf(row, this.#strings)),
       nextAtMs: isMore ? nowMs : this.#nextAtMs(nowMs, request.leaseMs)
     }
   }
@@ -62,7 +62,7 @@ export class Claims {
       const due = this.#rows.due.all(endpoint, nowMs, room) as unknown as ReadonlyArray<Due>
       if (due.length === 0) continue
       lanes.push({
-        endpointId: this.#words.text(endpoint),
+        endpointId: this.#strings.text(endpoint),
         turn: (this.#rows.turn.get(endpoint)?.["turn"] as number | undefined) ?? 0,
         due
       })
@@ -72,7 +72,7 @@ export class Claims {
   #take({ taken, turns }: Turns<Due>, nowMs: number, untilMs: number): ClaimRow["claimed"] {
     try {
       this.#rows.begin.run()
-      const collection = this.#words.find(WEBHOOKS)
+      const collection = this.#strings.find(WEBHOOKS)
       const versions = new Map<string, number>()
       for (const endpointId of turns.keys())
         versions.set(
@@ -85,12 +85,12 @@ export class Claims {
         const { attempts } = this.#rows.take.get(untilMs, n) as { readonly attempts: number }
         this.#rows.open.run(n, attempts, nowMs)
         const row = this.#rows.claimed.get(n)!
-        const delivery = deliveryOf(row, this.#words)
-        const event = events.get(delivery.eventId) ?? eventOf(row, this.#words)
+        const delivery = deliveryOf(row, this.#strings)
+        const event = events.get(delivery.eventId) ?? eventOf(row, this.#strings)
         events.set(delivery.eventId, event)
         return { delivery, event, version: versions.get(delivery.endpointId)! }
       })
-      for (const [endpointId, turn] of turns) this.#rows.setTurn.run(turn, this.#words.find(endpointId))
+      for (const [endpointId, turn] of turns) this.#rows.setTurn.run(turn, this.#strings.find(endpointId))
       this.#rows.commit.run()
       return claimed
     } catch (error) {

@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { BatchedChange, BatchedPut, Name } from "./batch.ts"
 import { BulkInsert } from "./bulk-insert.ts"
 import { LastIds } from "./last-ids.ts"
-import type { WordsWriter } from "./string-table-writer.ts"
+import type { StringTableWriter } from "./string-table-writer.ts"
 import { UniqueValues } from "./unique-values.ts"
 
 /** Translates the names of a batch into texts and into numbers of the string table. */
@@ -22,7 +22,7 @@ export interface Naming {
  * first inserts them.
  */
 export class Documents {
-  readonly #words: WordsWriter
+  readonly #strings: StringTableWriter
   readonly #version: StatementSync
   readonly #update: StatementSync
   readonly #dropKeys: StatementSync
@@ -39,15 +39,15 @@ export class Documents {
   /** The number of the last document. Only this writer adds documents. */
   #lastDoc = 0
 
-  constructor(db: DatabaseSync, words: WordsWriter) {
-    this.#words = words
+  constructor(db: DatabaseSync, strings: StringTableWriter) {
+    this.#strings = strings
     this.#version = db.prepare("SELECT doc, version FROM document WHERE collection = ? AND id = ?")
     this.#update = db.prepare("UPDATE document SET version = ?, body = ? WHERE doc = ?")
     this.#dropKeys = db.prepare("DELETE FROM document_key WHERE doc = ?")
     this.#delete = db.prepare("DELETE FROM document WHERE doc = ?")
     this.#last = db.prepare("SELECT max(doc) AS doc FROM document")
     this.#lastId = db.prepare("SELECT max(id) AS id FROM document WHERE collection = ?")
-    this.#unique = new UniqueValues(db, words)
+    this.#unique = new UniqueValues(db, strings)
     this.#inserts = new BulkInsert(db, "document (doc, collection, id, version, body)", 5)
     this.#keys = new BulkInsert(db, "document_key (collection, name, value, doc, single)", 5)
   }
@@ -74,7 +74,7 @@ export class Documents {
   /** The version of a document; 0 for one that does not exist. Includes the rows that wait. */
   version(collection: string, id: string): number {
     if (this.#waiting.has(`${collection}\0${id}`)) return 1
-    const number = this.#words.find(collection)
+    const number = this.#strings.find(collection)
     if (this.#isBehindAll(collection, id, number)) return 0
     return (this.#version.get(number, id)?.["version"] as number | undefined) ?? 0
   }

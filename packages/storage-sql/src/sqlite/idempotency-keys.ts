@@ -1,7 +1,7 @@
 /** Idempotency keys in the writer. */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { BulkInsert } from "./bulk-insert.ts"
-import type { WordsWriter } from "./string-table-writer.ts"
+import type { StringTableWriter } from "./string-table-writer.ts"
 
 /** A key that is taken. The digest is null after its erasure. */
 interface Taken {
@@ -11,14 +11,14 @@ interface Taken {
 
 /** The table `once`. New keys wait, so that one call inserts many. Look-ups include the keys that wait. */
 export class IdempotencyKeys {
-  readonly #words: WordsWriter
+  readonly #strings: StringTableWriter
   readonly #select: StatementSync
   readonly #forget: StatementSync
   readonly #inserts: BulkInsert
   readonly #waiting = new Map<string, Taken>()
 
-  constructor(db: DatabaseSync, words: WordsWriter) {
-    this.#words = words
+  constructor(db: DatabaseSync, strings: StringTableWriter) {
+    this.#strings = strings
     this.#select = db.prepare("SELECT seq, digest FROM once WHERE scope = ? AND key = ?")
     this.#forget = db.prepare("UPDATE once SET digest = x'' WHERE scope = ? AND key = ?")
     this.#inserts = new BulkInsert(db, "once (scope, key, seq, digest)", 4)
@@ -28,7 +28,7 @@ export class IdempotencyKeys {
   find(scope: string, key: string): Taken | null {
     const waiting = this.#waiting.get(`${scope}\0${key}`)
     if (waiting !== undefined) return waiting
-    const number = this.#words.find(scope)
+    const number = this.#strings.find(scope)
     const row = number === null ? undefined : this.#select.get(number, key)
     if (row === undefined) return null
     const digest = Buffer.from(row["digest"] as Uint8Array)
@@ -37,14 +37,14 @@ export class IdempotencyKeys {
 
   /** Takes a key that {@link find} did not find. */
   take(scope: string, key: string, seq: number, digest: Uint8Array): void {
-    this.#inserts.add(this.#words.intern(scope), key, seq, digest)
+    this.#inserts.add(this.#strings.intern(scope), key, seq, digest)
     this.#waiting.set(`${scope}\0${key}`, { seq, digest: Buffer.from(digest).toString("hex") })
   }
 
   /** Erases a key's digest, which was made over an erased part. */
   forget(scope: string, key: string): void {
     this.flush()
-    this.#forget.run(this.#words.find(scope), key)
+    this.#forget.run(this.#strings.find(scope), key)
   }
 
   /** Inserts the keys that wait. */

@@ -8,12 +8,9 @@ import type { SqliteMigration } from "./migrations.ts"
 import { migrations } from "./migrations.ts"
 import { StoreRefused } from "./sqlite-fault.ts"
 
-/**
- * Page cache of a connection, in KiB: what keeps the index of once keys in memory on a long chain. It is taken as it is
- * needed.
- */
+/** Page cache of a connection, in KiB. It keeps the index of idempotency keys of a long chain in memory. */
 export const cacheKib = 65_536
-/** In a process that should be small: three transactions of 500 decisions. Enough where once keys ascend in time. */
+/** The same in a small process: three transactions of 500 decisions. Enough if idempotency keys ascend in time. */
 export const smallCacheKib = 4_096
 
 /** A database held open for writing. Closing it gives the lock back. */

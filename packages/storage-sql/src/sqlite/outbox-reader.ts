@@ -9,13 +9,13 @@ import { StringTable } from "./string-table.ts"
 
 /** Reads one open database. */
 export class OutboxReader {
-  readonly #words: StringTable
+  readonly #strings: StringTable
   readonly #statements = new Map<string, StatementSync>()
   readonly #db: DatabaseSync
 
   constructor(db: DatabaseSync) {
     this.#db = db
-    this.#words = new StringTable(db)
+    this.#strings = new StringTable(db)
   }
 
   #sql(text: string): StatementSync {
@@ -35,7 +35,7 @@ export class OutboxReader {
     ).all(row["n"] as number)
     // An attempt that began between the two reads is left out: the delivery above does not count it.
     return {
-      delivery: deliveryOf(row, this.#words),
+      delivery: deliveryOf(row, this.#strings),
       attempts: attempts.map(attemptOf).filter(({ attempt }) => attempt <= (row["attempts"] as number))
     }
   }
@@ -45,17 +45,17 @@ export class OutboxReader {
       `SELECT ${deliveryColumns} FROM delivery d JOIN event e ON e.n = d.event WHERE d.endpoint = ? AND ` +
         "d.sequence < ? ORDER BY d.sequence DESC LIMIT ?"
     )
-      .all(this.#words.find(endpointId), before, limit)
-      .map((row) => deliveryOf(row, this.#words))
+      .all(this.#strings.find(endpointId), before, limit)
+      .map((row) => deliveryOf(row, this.#strings))
   }
 
   event(id: string): EventRow | null {
     const row = this.#sql(`SELECT ${eventColumns} FROM event e WHERE e.id = ?`).get(id)
-    return row === undefined ? null : eventOf(row, this.#words)
+    return row === undefined ? null : eventOf(row, this.#strings)
   }
 
   events({ after, limit, sinceMs, types }: EventQuery): ReadonlyArray<EventRow> {
-    const wanted = types?.flatMap((type) => this.#words.find(type) ?? [])
+    const wanted = types?.flatMap((type) => this.#strings.find(type) ?? [])
     if (wanted?.length === 0) return []
     const ofTypes = wanted === undefined ? "" : `AND e.type IN (${wanted.map(() => "?").join(", ")})`
     const first = sinceMs === null ? "" : firstEventId(sinceMs)
@@ -64,7 +64,7 @@ export class OutboxReader {
         "e.id LIMIT ?"
     )
       .all(after, first, sinceMs ?? 0, ...(wanted ?? []), limit)
-      .map((row) => eventOf(row, this.#words))
+      .map((row) => eventOf(row, this.#strings))
   }
 
   /**
@@ -77,7 +77,7 @@ export class OutboxReader {
       "SELECT 1 FROM delivery d WHERE d.event = (SELECT n FROM event WHERE id = ?) AND d.endpoint = ? AND " +
         "d.state <= 2 LIMIT 1"
     )
-    const endpoint = this.#words.find(endpointId)
+    const endpoint = this.#strings.find(endpointId)
     return {
       events: page.filter(({ id }) => owed.get(id, endpoint) === undefined),
       next: page.length < limit ? null : page.at(-1)!.id

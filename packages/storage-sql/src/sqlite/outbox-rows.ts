@@ -9,17 +9,17 @@ export const deliveryColumns =
   "d.id, e.id AS event_id, d.endpoint, d.sequence, d.state, d.attempts, d.created_at_ms, d.next_at_ms, " +
   "d.lease_until_ms, d.finished_at_ms"
 
-export const deliveryOf = (row: OutboxRow, words: Pick<StringTable, "text">): Delivery => ({
+export const deliveryOf = (row: OutboxRow, strings: Pick<StringTable, "text">): Delivery => ({
   ...deliveryColumnsOf(row),
-  endpointId: words.text(row["endpoint"] as number)
+  endpointId: strings.text(row["endpoint"] as number)
 })
 
 /** The columns that {@link eventOf} reads, of `event e`. */
 export const eventColumns = "e.id AS event_id, e.type, e.at_ms, e.seq, e.hash, e.data"
 
-export const eventOf = (row: OutboxRow, words: Pick<StringTable, "text">): EventRow => ({
+export const eventOf = (row: OutboxRow, strings: Pick<StringTable, "text">): EventRow => ({
   id: row["event_id"] as string,
-  type: words.text(row["type"] as number),
+  type: strings.text(row["type"] as number),
   atMs: row["at_ms"] as number,
   seq: row["seq"] as number,
   hash: row["hash"] as Uint8Array,

@@ -5,7 +5,7 @@ import { type OutboxDraft, type OutboxView, owe, wanted, wantedKey } from "@flyb
 import type { DeliveryMove, Head } from "@flyball/core/storage"
 import { states } from "../outbox-columns.ts"
 import { BulkInsert } from "./bulk-insert.ts"
-import type { WordsWriter } from "./string-table-writer.ts"
+import type { StringTableWriter } from "./string-table-writer.ts"
 
 const webhooks = "webhooks"
 
@@ -14,7 +14,7 @@ const sha256 = (bytes: Uint8Array): Uint8Array => hash("sha256", bytes, "buffer"
 /** The tables `event`, `delivery`, `attempt` and `lane`, inside the writer's transaction. */
 export class OutboxWriter {
   readonly #rows: ReturnType<typeof prepareRows>
-  readonly #words: WordsWriter
+  readonly #strings: StringTableWriter
   /** Events without a delivery. Others are inserted at once, because a delivery needs the event's number. */
   readonly #unowed: BulkInsert
   /** Endpoints that want events of a type, by type. The writer sees every change of a webhook. */
@@ -22,9 +22,9 @@ export class OutboxWriter {
   /** The last event's id; undefined until it was looked up. */
   #lastEventId: string | null | undefined = undefined
 
-  constructor(db: DatabaseSync, words: WordsWriter) {
+  constructor(db: DatabaseSync, strings: StringTableWriter) {
     this.#rows = prepareRows(db)
-    this.#words = words
+    this.#strings = strings
     this.#unowed = new BulkInsert(db, "event (id, type, at_ms, seq, hash, data)", 6)
   }
 
@@ -64,7 +64,7 @@ export class OutboxWriter {
   write(draft: OutboxDraft, repeat: boolean, head: Head, atMs: number): boolean {
     for (const move of draft.moves) this.#move(move, atMs)
     for (const { endpointId, forgetAnswers } of draft.cancel) {
-      const endpoint = this.#words.find(endpointId)
+      const endpoint = this.#strings.find(endpointId)
       this.#rows.cancel.run(atMs, endpoint)
       if (forgetAnswers === true) this.#rows.forgetAnswers.run(endpoint)
     }
@@ -99,7 +99,7 @@ export class OutboxWriter {
             : this.#lastEventId,
         wanting: (type) => this.#whoWants(type),
         lastSequence: (endpointId) =>
-          (this.#rows.sequence.get(this.#words.find(endpointId))?.["sequence"] as number | undefined) ?? 0
+          (this.#rows.sequence.get(this.#strings.find(endpointId))?.["sequence"] as number | undefined) ?? 0
       },
       atMs,
       sha256
@@ -107,7 +107,7 @@ export class OutboxWriter {
     this.#lastEventId = events.at(-1)?.id ?? this.#lastEventId
     if (deliveries.length === 0) {
       for (const { data, id, type } of events)
-        this.#unowed.add(id, this.#words.intern(type), atMs, head.seq, head.hash, data)
+        this.#unowed.add(id, this.#strings.intern(type), atMs, head.seq, head.hash, data)
       return false
     }
     this.flush()
@@ -115,14 +115,15 @@ export class OutboxWriter {
     for (const { data, id, type } of events)
       numbers.set(
         id,
-        this.#rows.insertEvent.run(id, this.#words.intern(type), atMs, head.seq, head.hash, data)
+        this.#rows.insertEvent.run(id, this.#strings.intern(type), atMs, head.seq, head.hash, data)
           .lastInsertRowid as number
       )
     for (const { endpointId, eventId, id, sequence } of deliveries) {
       const event = numbers.get(eventId) ?? (this.#rows.event.get(eventId)!["n"] as number)
-      this.#rows.insertDelivery.run(id, event, this.#words.intern(endpointId), sequence, atMs, atMs)
+      this.#rows.insertDelivery.run(id, event, this.#strings.intern(endpointId), sequence, atMs, atMs)
     }
-    for (const [endpointId, sequence] of sequences) this.#rows.setSequence.run(this.#words.intern(endpointId), sequence)
+    for (const [endpointId, sequence] of sequences)
+      this.#rows.setSequence.run(this.#strings.intern(endpointId), sequence)
     return true
   }
 
@@ -132,7 +133,7 @@ export class OutboxWriter {
       this.#wanting.set(
         type,
         (ids = this.#rows.wanting
-          .all(this.#words.find(webhooks), this.#words.find(wantedKey(type)), wanted)
+          .all(this.#strings.find(webhooks), this.#strings.find(wantedKey(type)), wanted)
           .map((row) => row["id"] as string))
       )
     return ids

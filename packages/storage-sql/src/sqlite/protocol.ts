@@ -54,7 +54,7 @@ export type WorkerRequest =
   | { readonly op: "records"; readonly query: RecordQuery }
   | { readonly op: "parts"; readonly seqs: ReadonlyArray<number> }
   | {
-      readonly op: "onceKeys"
+      readonly op: "idempotencyKeys"
       readonly after: { readonly scope: string; readonly key: string } | null
       readonly limit: number
     }
@@ -92,7 +92,7 @@ export interface ClaimRow {
   readonly lapsed: ReadonlyArray<Delivery>
   readonly nextAtMs: number | null
 }
-/** Whether a once key is taken. */
+/** Whether an idempotency key is taken. */
 export interface IdempotencyRow {
   readonly key: string
   readonly seq: number
@@ -114,7 +114,7 @@ export interface WorkerAnswers {
   readonly records: ArrayBuffer
   readonly parts: ArrayBuffer
   readonly once: ReadonlyArray<IdempotencyRow>
-  readonly onceKeys: ReadonlyArray<IdempotencyRow & { readonly scope: string }>
+  readonly idempotencyKeys: ReadonlyArray<IdempotencyRow & { readonly scope: string }>
   readonly hashes: ArrayBuffer
   readonly rehash: Rehashed | null
   readonly claim: ClaimRow

@@ -29,11 +29,11 @@ type SliceRow = readonly [
 /** Hashes what one connection reads. The writer has another, and other code. */
 export class SqliteRehasher {
   readonly rehasher = new Rehasher(nodeCrypto)
-  readonly #words: StringTable
+  readonly #strings: StringTable
   readonly #select: StatementSync
 
   constructor(db: DatabaseSync) {
-    this.#words = new StringTable(db)
+    this.#strings = new StringTable(db)
     // A row costs three times as much as its share of this one: objects and buffers are made once for all. SQLite goes
     // through the table by seq; were it otherwise, the hashes would tell.
     // A row with anything else than its column holds is left out and missed: bytes that were moved to the row before or
@@ -77,7 +77,7 @@ export class SqliteRehasher {
     const kindOf = numbersOf(kinds)
     const agentOf = numbersOf(agents)
     const timeOf = numbersOf(times)
-    this.#words.learn(agentOf)
+    this.#strings.learn(agentOf)
     const records: Array<StoredRecord> = []
     let at = 0
     for (let index = 0; index < count; index++) {
@@ -85,8 +85,8 @@ export class SqliteRehasher {
       const agent = agentOf[index]!
       records.push({
         seq: from + index,
-        kind: this.#words.text(kindOf[index]!),
-        agentId: agent === noAgent ? null : this.#words.text(agent),
+        kind: this.#strings.text(kindOf[index]!),
+        agentId: agent === noAgent ? null : this.#strings.text(agent),
         atMs: timeOf[index]!,
         hash: joined.subarray(at, bytesAt),
         bytes: joined.subarray(bytesAt, (at = bytesAt + lengthOf[index]!))

@@ -51,7 +51,10 @@ const genesis = (origin: string): RecordDraft => ({
 const using = <A, E>(use: (storage: StorageApi) => Effect.Effect<A, E>, layer = sqliteLayer({ file })) =>
   Effect.flatMap(Storage, use).pipe(Effect.provide(Layer.fresh(layer)))
 
-/** A store with a chain, documents with keys, a once key and an endpoint that is owed an event; answers its head. */
+/**
+ * A store with a chain, documents with keys, an idempotency key and an endpoint that is owed an event; answers its
+ * head.
+ */
 const filled = Effect.suspend(() =>
   using(
     Effect.fnUntraced(function* (storage) {

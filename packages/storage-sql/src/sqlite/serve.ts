@@ -151,8 +151,8 @@ export class RequestServer {
         return this.#okBuffer(id, packParts(this.#reader().parts(request.seqs)))
       case "once":
         return this.#ok(id, this.#reader().once(request.scope, request.keys))
-      case "onceKeys":
-        return this.#ok(id, this.#reader().onceKeys(request.after, request.limit))
+      case "idempotencyKeys":
+        return this.#ok(id, this.#reader().idempotencyKeys(request.after, request.limit))
       case "hashes":
         return this.#okBuffer(id, this.#reader().hashes(request.tileLevel, request.from, request.count))
       case "rehash":

@@ -178,10 +178,10 @@ export const makeStorage = Effect.fnUntraced(function* (threads: Threads) {
         return Effect.map(call(read, { op: "parts", seqs }), readParts)
       }),
     once: (scope, keys) => call(read, { op: "once", scope, keys: keys.filter(isStorable) }),
-    onceKeys: (after, limit) =>
+    idempotencyKeys: (after, limit) =>
       Effect.suspend(() => {
         invariant(limitProblem(limit))
-        return call(read, { op: "onceKeys", after, limit })
+        return call(read, { op: "idempotencyKeys", after, limit })
       }),
     hashes: (tileLevel, from, count) =>
       Effect.map(call(read, { op: "hashes", tileLevel, from, count }), (joined) => new Uint8Array(joined)),

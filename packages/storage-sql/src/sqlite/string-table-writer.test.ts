@@ -2,14 +2,14 @@ import { DatabaseSync } from "node:sqlite"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { migrate } from "./migrate.ts"
-import { WordsWriter } from "./string-table-writer.ts"
+import { StringTableWriter } from "./string-table-writer.ts"
 
 const open = () => {
   const db = new DatabaseSync(":memory:")
   migrate(db)
   return {
     db,
-    writer: new WordsWriter(db),
+    writer: new StringTableWriter(db),
     rows: () =>
       db
         .prepare("SELECT id, text FROM word ORDER BY id")

@@ -17,8 +17,8 @@ const END = "~"
  * An id that follows all of its prefix is new for certain: it waits, many for one call. Any other text is inserted at
  * once, and searched only where it existed.
  */
-export class WordsWriter {
-  readonly #words: StringTable
+export class StringTableWriter {
+  readonly #strings: StringTable
   readonly #insert: StatementSync
   readonly #last: StatementSync
   readonly #lastId: StatementSync
@@ -30,7 +30,7 @@ export class WordsWriter {
   #lastNumber: number | null = null
 
   constructor(db: DatabaseSync) {
-    this.#words = new StringTable(db)
+    this.#strings = new StringTable(db)
     this.#insert = db.prepare("INSERT INTO word (id, text) VALUES (?, ?) ON CONFLICT (text) DO NOTHING")
     this.#last = db.prepare("SELECT max(id) AS id FROM word")
     this.#lastId = db.prepare("SELECT max(text) AS text FROM word WHERE text > ? AND text < ?")
@@ -39,19 +39,21 @@ export class WordsWriter {
 
   /** The number of a text, null when it was never stored. */
   find(text: string): number | null {
-    return this.#waiting.get(text) ?? this.#words.find(text)
+    return this.#waiting.get(text) ?? this.#strings.find(text)
   }
 
   /** The number of a text, which is stored if it is new. */
   intern(text: string): number {
     return (
-      this.#words.known(text) ?? this.#waiting.get(text) ?? (this.#isNewId(text) ? this.#wait(text) : this.#store(text))
+      this.#strings.known(text) ??
+      this.#waiting.get(text) ??
+      (this.#isNewId(text) ? this.#wait(text) : this.#store(text))
     )
   }
 
   /** The text of a number that another row refers to. */
   text(id: number): string {
-    return this.#words.text(id)
+    return this.#strings.text(id)
   }
 
   /** Puts what waits into the table. */
@@ -67,7 +69,7 @@ export class WordsWriter {
     this.#waiting.clear()
     this.#lastIds.forget()
     this.#lastNumber = null
-    this.#words.forget()
+    this.#strings.forget()
   }
 
   /** Whether this is an id that the table cannot have. */
@@ -92,9 +94,9 @@ export class WordsWriter {
 
   #store(text: string): number {
     const id = this.#next()
-    if (this.#insert.run(id, text).changes === 0) return this.#words.find(text)!
+    if (this.#insert.run(id, text).changes === 0) return this.#strings.find(text)!
     this.#lastNumber = id
-    return this.#words.keep(id, text)
+    return this.#strings.keep(id, text)
   }
 
   #next(): number {
@@ -103,7 +105,7 @@ export class WordsWriter {
 
   /** What waited is in the table. */
   #settle(): void {
-    for (const [text, id] of this.#waiting) this.#words.keep(id, text)
+    for (const [text, id] of this.#waiting) this.#strings.keep(id, text)
     this.#lastIds.settle()
     this.#waiting.clear()
   }

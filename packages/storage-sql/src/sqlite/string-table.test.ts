@@ -9,32 +9,32 @@ const given = () => {
   const db = new DatabaseSync(":memory:")
   migrate(db)
   texts.forEach((text, index) => db.prepare("INSERT INTO word (id, text) VALUES (?, ?)").run(3 + index, text))
-  const words = new StringTable(db)
-  return { db, words, textsFrom: (ids: ReadonlyArray<number>) => ids.map((id) => words.text(id)) }
+  const strings = new StringTable(db)
+  return { db, strings, textsFrom: (ids: ReadonlyArray<number>) => ids.map((id) => strings.text(id)) }
 }
 const ids = texts.map((_, index) => 3 + index)
 
-describe("words that are learned together", () => {
+describe("strings that are learned together", () => {
   it("are known afterwards, whatever the table says then", () => {
-    const { db, textsFrom, words } = given()
-    words.learn([0, ...ids])
+    const { db, textsFrom, strings } = given()
+    strings.learn([0, ...ids])
     db.exec("UPDATE word SET text = 'other' || id")
     assert.deepEqual(textsFrom(ids), texts)
   })
 
   it("are left to be read one by one where they are few, or far apart", () => {
-    const { db, textsFrom, words } = given()
-    words.learn(ids.slice(0, 7))
+    const { db, textsFrom, strings } = given()
+    strings.learn(ids.slice(0, 7))
     db.exec("INSERT INTO word (id, text) VALUES (1000, 'far')")
-    words.learn([...ids, 1000])
+    strings.learn([...ids, 1000])
     db.exec("UPDATE word SET text = 'other' || id")
     assert.deepEqual(textsFrom([3, 22, 1000]), ["other3", "other22", "other1000"])
   })
 
   it("are not taken apart where one holds what no word holds", () => {
-    const { db, textsFrom, words } = given()
+    const { db, textsFrom, strings } = given()
     db.exec("UPDATE word SET text = 'x' || char(0) || 'y' WHERE id = 9")
-    words.learn(ids)
+    strings.learn(ids)
     db.exec("UPDATE word SET text = 'back' WHERE id = 9")
     assert.deepEqual(textsFrom([8, 9, 10]), ["agt_0", "back", "agt_2"])
   })

@@ -15,7 +15,7 @@ const fewTexts = 8
 const sparse = 4
 
 /**
- * The table `word` behind a cache. What adds to it is in `words-writer.ts`.
+ * The table `word` behind a cache. What adds to it is in `string-table-writer.ts`.
  *
  * A writer asks for numbers and a reader for texts, so what is found one way is not remembered for the other: new
  * agents come by the thousand, and the collector copies each that is kept.

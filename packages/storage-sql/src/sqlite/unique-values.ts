@@ -1,16 +1,16 @@
 /** Unique look-up keys in the writer: which document holds a value. */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import type { WordsWriter } from "./string-table-writer.ts"
+import type { StringTableWriter } from "./string-table-writer.ts"
 
 /** The unique values of the table `document_key`, and of the rows that wait to go there. */
 export class UniqueValues {
-  readonly #words: WordsWriter
+  readonly #strings: StringTableWriter
   readonly #holder: StatementSync
   /** The holder of a value that waits. */
   readonly #waiting = new Map<string, string>()
 
-  constructor(db: DatabaseSync, words: WordsWriter) {
-    this.#words = words
+  constructor(db: DatabaseSync, strings: StringTableWriter) {
+    this.#strings = strings
     this.#holder = db.prepare(
       "SELECT d.id FROM document_key k JOIN document d ON d.doc = k.doc WHERE k.collection = ? AND k.name = ? " +
         "AND k.value = ? AND k.single = 1"
@@ -31,7 +31,9 @@ export class UniqueValues {
   holder(collection: string, key: string, value: string): string | null {
     return (
       this.#waiting.get(slotOf(collection, key, value)) ??
-      (this.#holder.get(this.#words.find(collection), this.#words.find(key), value)?.["id"] as string | undefined) ??
+      (this.#holder.get(this.#strings.find(collection), this.#strings.find(key), value)?.["id"] as
+        | string
+        | undefined) ??
       null
     )
   }

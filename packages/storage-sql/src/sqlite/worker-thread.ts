@@ -2,7 +2,7 @@
 import { getCompileCacheDir } from "node:module"
 import { dirname } from "node:path"
 import { Worker } from "node:worker_threads"
-import { inTurn } from "@flyball/core/storage"
+import { queueTask } from "@flyball/core/storage"
 import type { Fault } from "./answers.ts"
 import { inMemory } from "./layout.ts"
 import { inlineWorker, type StorageWorker, type WorkerEvents } from "./inline-worker.ts"
@@ -156,7 +156,7 @@ export class WorkerThread {
         for (let one = waiting; one !== undefined; one = one.takeNext()) {
           one.reply = reply
           this.#inbox.push(one)
-          inTurn(this.#handOut)
+          queueTask(this.#handOut)
         }
       }
     }

@@ -297,7 +297,7 @@ export const idempotencyCases = [
     "all once keys are listed page by page, each once, forgotten ones too",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
-      assert.deepEqual(yield* storage.onceKeys(null, 10), [])
+      assert.deepEqual(yield* storage.idempotencyKeys(null, 10), [])
       const at = (scope: string, key: string) => draft({}, { once: { scope, key, digest: digest("a") } })
       const keys = ["", "b", "a", "caf\u00e9", "\u{1F600}", "\uFFFD"].flatMap((scope) =>
         ["k2", "k1", "z"].map((key) => [scope, key] as const)
@@ -306,7 +306,7 @@ export const idempotencyCases = [
       yield* storage.commit({ forget: [{ scope: "a", key: "k1" }] })
       const found: Array<TakenKey> = []
       for (;;) {
-        const page = yield* storage.onceKeys(found.at(-1) ?? null, 4)
+        const page = yield* storage.idempotencyKeys(found.at(-1) ?? null, 4)
         found.push(...page)
         if (page.length < 4) break
       }

@@ -88,7 +88,7 @@ describe("faults", () => {
       yield* storage.records({ limit: 1 })
       yield* storage.parts([0])
       yield* storage.once("a", ["b"])
-      yield* storage.onceKeys(null, 1)
+      yield* storage.idempotencyKeys(null, 1)
       yield* storage.hashes(0, 0, 1)
       yield* storage.outbox.claim({ leaseMs: 1, limit: 1, perEndpoint: 1 })
       yield* storage.outbox.delivery("dlv_1")

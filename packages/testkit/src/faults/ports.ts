@@ -21,7 +21,7 @@ export const aroundStorage = (storage: StorageApi, around: Around): StorageApi =
     records: (query) => around("storage.records", storage.records(query)),
     parts: (seqs) => around("storage.parts", storage.parts(seqs)),
     once: (scope, keys) => around("storage.once", storage.once(scope, keys)),
-    onceKeys: (after, limit) => around("storage.onceKeys", storage.onceKeys(after, limit)),
+    idempotencyKeys: (after, limit) => around("storage.idempotencyKeys", storage.idempotencyKeys(after, limit)),
     hashes: (tileLevel, from, count) => around("storage.hashes", storage.hashes(tileLevel, from, count)),
     ...(storage.rehash === undefined
       ? {}

@@ -77,7 +77,7 @@ export interface CheckInfo {
   readonly records: number
   readonly documents: number
   /** Idempotency keys compared with their records. Differences are under the collection `once`, by record number. */
-  readonly onceKeys: number
+  readonly idempotencyKeys: number
   /** What a store holds and nothing of this was compared with. */
   readonly uncovered: ReadonlyArray<string>
   readonly differences: ReadonlyArray<{

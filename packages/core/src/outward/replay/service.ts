@@ -18,7 +18,7 @@ import { withRetired } from "../../chain/with-retired.ts"
 import { documentPages } from "../../storage/document-pages.ts"
 import { type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
 import { RetiredStores } from "../../storage/retirement.ts"
-import { checkOnce } from "./check-once.ts"
+import { checkIdempotencyKeys } from "./check-idempotency-keys.ts"
 import { readRecords } from "./read-records.ts"
 import type { Difference, ExpectedDocument } from "@flyball/rules"
 
@@ -38,7 +38,7 @@ export interface ReplayReport {
   /** Documents compared. */
   readonly documents: number
   /** Idempotency keys compared with their records. Differences are under the collection `once`, by record number. */
-  readonly onceKeys: number
+  readonly idempotencyKeys: number
   readonly differences: ReadonlyArray<Difference>
   /**
    * Members that no record can tell any more, because their part was erased. They hold the scrubbed value, and were
@@ -102,13 +102,13 @@ const check = Effect.fnUntraced(function* (
     documents = compared.documents
     if (still || differences.length === 0) break
   }
-  const once = yield* checkOnce(storage, crypto, folded, (keyId) => keyDigestOf(state, keyId))
+  const once = yield* checkIdempotencyKeys(storage, crypto, folded, (keyId) => keyDigestOf(state, keyId))
   const all = [...fromRecords, ...state.differences, ...differences, ...once.differences]
   return {
     ok: all.length === 0,
     records: before + folded + 1,
     documents,
-    onceKeys: once.keys,
+    idempotencyKeys: once.keys,
     differences: all,
     withheld: withheldOf(state),
     agents: state.counts,

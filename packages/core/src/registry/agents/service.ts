@@ -109,7 +109,7 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
         Effect.map(tierFactsOf(evidence, agent.id, agent.body), (facts) => ({ tenantId, facts }))
       const out = (document: Document): Effect.Effect<Agent, ReadFault> => {
         const agent = storedAgent(document)
-        return Effect.map(shown(agent), (with_) => agentOut(agent, with_))
+        return Effect.map(shown(agent), (context) => agentOut(agent, context))
       }
       const inScope =
         (scope: Scope) =>
@@ -240,7 +240,7 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
           : collect(
               (agent) =>
                 matches(query, agent.body)
-                  ? Effect.map(shown(agent), (with_) => agentOut(agent, with_))
+                  ? Effect.map(shown(agent), (context) => agentOut(agent, context))
                   : Effect.succeed(null),
               scope,
               query.after,
@@ -252,7 +252,7 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
           (agent) =>
             orphanedAt(agent) === null
               ? Effect.succeed(null)
-              : Effect.map(shown(agent), (with_) => orphanOut(agent, with_)),
+              : Effect.map(shown(agent), (context) => orphanOut(agent, context)),
           scope,
           after,
           limit ?? Number.POSITIVE_INFINITY

@@ -52,7 +52,7 @@ export class ChainTable {
   }
 
   /** Keys in the order in which they were taken: a map keeps the place of an entry that is set again. */
-  onceKeys(after: Pick<TakenKey, "scope" | "key"> | null, limit: number): ReadonlyArray<TakenKey> {
+  idempotencyKeys(after: Pick<TakenKey, "scope" | "key"> | null, limit: number): ReadonlyArray<TakenKey> {
     const last = after === null ? null : `${after.scope}\0${after.key}`
     const out: Array<TakenKey> = []
     let behind = last === null

@@ -148,10 +148,10 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
           return taken === null ? [] : [{ key, ...taken }]
         })
       ),
-    onceKeys: (after, limit) =>
+    idempotencyKeys: (after, limit) =>
       Effect.sync(() => {
         invariant(limitProblem(limit))
-        return chain.onceKeys(after, limit)
+        return chain.idempotencyKeys(after, limit)
       }),
     hashes: (tileLevel, from, count) => Effect.sync(() => chain.hashes(tileLevel, from, count)),
     outbox: {

@@ -55,7 +55,7 @@ export type Evaluated =
   | { readonly kind: "again"; readonly seq: number }
   | { readonly kind: "refused"; readonly refusal: AgentNotFound | ClientRefReused }
   /** It reads meters, or began to since it was requested: it must wait in the queue. */
-  | { readonly kind: "line" }
+  | { readonly kind: "queued" }
 
 /**
  * What evaluating works with. `keeper` is used by one batch at a time, and only by batches with something that
@@ -89,20 +89,20 @@ const noSet: ReadonlySet<string> = new Set()
  * changing.
  */
 export const evaluateBatch = (
-  with_: Evaluating,
+  context: Evaluating,
   requests: ReadonlyArray<Request>
-): Effect.Effect<ReadonlyArray<Evaluated>, ReadFault> => attempt(with_, requests, MAX_ATTEMPTS)
+): Effect.Effect<ReadonlyArray<Evaluated>, ReadFault> => attempt(context, requests, MAX_ATTEMPTS)
 
 const attempt = (
-  with_: Evaluating,
+  context: Evaluating,
   requests: ReadonlyArray<Request>,
   left: number
 ): Effect.Effect<ReadonlyArray<Evaluated>, ReadFault> =>
-  Effect.catchTag(once(with_, requests), "StorageConflict", (conflict: StorageConflict) => {
-    if (with_.holdsLock) with_.keeper.invalidate(conflict)
-    with_.inForce.invalidate()
+  Effect.catchTag(once(context, requests), "StorageConflict", (conflict: StorageConflict) => {
+    if (context.holdsLock) context.keeper.invalidate(conflict)
+    context.inForce.invalidate()
     return left > 1
-      ? attempt(with_, requests, left - 1)
+      ? attempt(context, requests, left - 1)
       : Effect.fail(
           new StorageUnavailable({
             reason: `what these evaluations read kept changing, ${MAX_ATTEMPTS} times in a row`,
@@ -113,14 +113,14 @@ const attempt = (
   })
 
 const once = Effect.fnUntraced(function* (
-  with_: Evaluating,
+  context: Evaluating,
   requests: ReadonlyArray<Request>
 ): Effect.fn.Return<ReadonlyArray<Evaluated>, ReadFault | StorageConflict> {
-  const { keeper, storage } = with_
+  const { keeper, storage } = context
   const answers = new Map<Request, Evaluated>()
   const fresh = yield* notYetMade(storage, requests, answers)
   const asOf = yield* storage.asOf
-  const all = yield* prepareAll(with_, fresh, asOf, answers)
+  const all = yield* prepareAll(context, fresh, asOf, answers)
   const reach = Math.max(
     0,
     ...all.flatMap(({ inForce }) => [
@@ -129,14 +129,14 @@ const once = Effect.fnUntraced(function* (
     ])
   )
   const isAlone = all.some(({ inForce }) => isMetered(inForce))
-  if (isAlone && !with_.holdsLock) return requests.map(() => ({ kind: "line" }))
+  if (isAlone && !context.holdsLock) return requests.map(() => ({ kind: "queued" }))
   if (isAlone) yield* keeper.catchUp(asOf, reach)
   const keys = keysOf(keeper, all, asOf)
   // A window whose document was read only now may have been added to before: what the book lacks is folded, what comes
   // after conflicts.
   if (yield* keeper.learn(keys)) yield* keeper.catchUp(yield* storage.asOf, reach)
   const atMs = Math.max(asOf.ms, ...[...keys].map((key) => keeper.latestMs(keeper.of(key)!.window)))
-  const planned = planAll(with_, yield* asOfThen(with_, all, asOf.ms, atMs), { ms: atMs, seq: asOf.seq })
+  const planned = planAll(context, yield* asOfThen(context, all, asOf.ms, atMs), { ms: atMs, seq: asOf.seq })
   const change = changeOf(keeper, planned, keys, atMs)
   if (planned.length > 0) {
     const kept = planned.flatMap(({ records }) => records).map(({ body, kind }) => ({ kind, body: body as JsonMap }))
@@ -229,7 +229,7 @@ const prepareAll = Effect.fnUntraced(function* (
 
 /** The same, as of a time that a window demands: its last contribution lies after this reading of the clock. */
 const asOfThen = (
-  with_: Evaluating,
+  context: Evaluating,
   prepared: ReadonlyArray<Prepared>,
   readMs: number,
   atMs: number
@@ -237,7 +237,7 @@ const asOfThen = (
   atMs === readMs
     ? Effect.succeed(prepared)
     : Effect.forEach(prepared, (one) =>
-        Effect.map(with_.inForce.of(one.agent.id, one.agent.body.orgUnit, atMs), (inForce) => ({ ...one, inForce }))
+        Effect.map(context.inForce.of(one.agent.id, one.agent.body.orgUnit, atMs), (inForce) => ({ ...one, inForce }))
       )
 
 const standingOf = ({ agent, approval, hasDrill, inForce, kill, run }: Prepared, asOf: AsOf) => ({

@@ -20,7 +20,7 @@ interface Waiting {
 }
 
 /** Waits for its turn in the queue. A caller that stops waiting may have been evaluated all the same. */
-export const evaluationQueue = Effect.map(Effect.context<never>(), (context) => (with_: Evaluating) => {
+export const evaluationQueue = Effect.map(Effect.context<never>(), (services) => (context: Evaluating) => {
   let waiting: Array<Waiting> = []
   let isServing = false
 
@@ -30,7 +30,7 @@ export const evaluationQueue = Effect.map(Effect.context<never>(), (context) => 
       waiting = waiting.slice(MAX_BATCHED)
       const exit = yield* Effect.exit(
         evaluateBatch(
-          with_,
+          context,
           batch.map(({ request }) => request)
         )
       )
@@ -50,6 +50,6 @@ export const evaluationQueue = Effect.map(Effect.context<never>(), (context) => 
       waiting.push({ request, answer: resume })
       if (isServing) return
       isServing = true
-      Effect.runForkWith(context)(serve)
+      Effect.runForkWith(services)(serve)
     })
 })

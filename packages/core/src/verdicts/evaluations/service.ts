@@ -116,8 +116,8 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
 
       const answer = Effect.fnUntraced(function* (evaluated: Evaluated) {
         if (evaluated.kind === "refused") return yield* evaluated.refusal
-        if (evaluated.kind === "line")
-          return yield* Effect.die(new Error("the line sent an evaluation back into the line"))
+        if (evaluated.kind === "queued")
+          return yield* Effect.die(new Error("the queue returned an evaluation to the queue"))
         if (evaluated.kind === "again" || evaluated.receipt.duplicate)
           return yield* shown(
             yield* readEvaluation(storage, evaluated.kind === "again" ? evaluated.seq : evaluated.receipt.seq)
@@ -155,7 +155,7 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
           // Only what meters or latches make depend on what was evaluated before waits in line. The line answers others
           // as well: an old guess costs a wait and nothing else.
           const [alone] = metered.has(agentId) ? [] : yield* evaluateBatch(evaluating, [request])
-          if (alone !== undefined && alone.kind !== "line") return yield* answer(alone)
+          if (alone !== undefined && alone.kind !== "queued") return yield* answer(alone)
           const withDocumentLock = yield* queued(request)
           if (withDocumentLock.kind === "made" && !isMetered(withDocumentLock.inForce)) metered.delete(agentId)
           else if (alone !== undefined) {

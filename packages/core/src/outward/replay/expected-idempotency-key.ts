@@ -1,4 +1,4 @@
-/** The idempotency key that a record took: what the table of once keys must say of it. */
+/** The idempotency key that a record took: what the table of idempotency keys must say of it. */
 import { type Crypto, decisionId, fromUtf8, readJson, type RecordView, utf8 } from "@flyball/evidence"
 import { contentDigest } from "../../verdicts/content/content-digest.ts"
 import { SETTLE_SCOPE } from "../../verdicts/capture/plan-settle.ts"
@@ -10,14 +10,14 @@ import type { JsonObject, StoredPart } from "../../storage/port.ts"
 import { REVOKE_SCOPE as WEBHOOK_REVOKED, REVOKED_DIGEST } from "../webhooks/plan-webhook.ts"
 
 /** What a row of the table must say. `digest`: null for a forgotten one; undefined where the records cannot tell it. */
-export interface ExpectedOnce {
+export interface ExpectedIdempotencyKey {
   readonly scope: string
   readonly key: string
   readonly digest: string | null | undefined
 }
 
 /** What a record does not say by itself. */
-export interface OnceContext {
+export interface KeyContext {
   readonly originTag: Uint8Array
   /** Time of a record; undefined where it is not there. */
   readonly atMsOf: (seq: number) => number | undefined
@@ -39,12 +39,12 @@ export const kindsWithContent: ReadonlySet<string> = new Set([
 ])
 
 /** What the table must say of this record; null where it takes no key, or says too little to know which. */
-export const expectedOnce = (
+export const expectedIdempotencyKey = (
   crypto: Crypto,
   { body, kind, parts: named }: RecordView,
   parts: ReadonlyArray<StoredPart>,
-  context: OnceContext
-): ExpectedOnce | null => {
+  context: KeyContext
+): ExpectedIdempotencyKey | null => {
   const text = (member: string): string => String(body[member])
   switch (kind) {
     case "decision.witnessed":

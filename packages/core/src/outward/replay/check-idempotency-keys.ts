@@ -3,7 +3,7 @@ import { type Crypto, readRecord, type RecordView, utf8 } from "@flyball/evidenc
 import { Effect } from "effect"
 import { readGenesis } from "../../chain/keys/genesis.ts"
 import type { ReadFault, StorageApi, TakenKey } from "../../storage/port.ts"
-import { type ExpectedOnce, expectedOnce, kindsWithContent } from "./expected-once.ts"
+import { type ExpectedIdempotencyKey, expectedIdempotencyKey, kindsWithContent } from "./expected-idempotency-key.ts"
 import type { Difference } from "@flyball/rules"
 
 /** Records read at a time, with their parts. */
@@ -16,7 +16,7 @@ const KEPT_TIMES = 20_000
 const MOST = 1_000
 
 /** What the comparison came to. */
-export interface OnceReport {
+export interface IdempotencyReport {
   /** Keys that records took and that were looked up in the table. */
   readonly keys: number
   readonly differences: ReadonlyArray<Difference>
@@ -25,7 +25,7 @@ export interface OnceReport {
 /** A record that took a key, and what the table says. */
 interface Judged {
   readonly seq: number
-  readonly expected: ExpectedOnce
+  readonly expected: ExpectedIdempotencyKey
   readonly found: Omit<TakenKey, "scope" | "key"> | null
 }
 
@@ -37,12 +37,12 @@ interface Judged {
  *
  * - `keyDigest`: SHA-256 of an ingest key, as the records say.
  */
-export const checkOnce = Effect.fnUntraced(function* (
+export const checkIdempotencyKeys = Effect.fnUntraced(function* (
   storage: StorageApi,
   crypto: Crypto,
   to: number,
   keyDigest: (keyId: string) => string | undefined
-): Effect.fn.Return<OnceReport, ReadFault> {
+): Effect.fn.Return<IdempotencyReport, ReadFault> {
   const first = yield* storage.record(0)
   const genesis = first === null ? null : readGenesis(crypto, first)
   if (genesis === null || typeof genesis === "string") return { keys: 0, differences: [] }
@@ -54,7 +54,7 @@ export const checkOnce = Effect.fnUntraced(function* (
 
   /** The keys of these records, in order, beside what the table says of them. */
   const judged = Effect.fnUntraced(function* (from: number, upTo: number) {
-    const taken: Array<{ readonly seq: number; readonly expected: ExpectedOnce }> = []
+    const taken: Array<{ readonly seq: number; readonly expected: ExpectedIdempotencyKey }> = []
     const page = yield* storage.records({ from, to: upTo, limit: PAGE })
     const views = new Map<number, RecordView>()
     for (const record of page) {
@@ -69,7 +69,7 @@ export const checkOnce = Effect.fnUntraced(function* (
     )
     yield* learnTimes(storage, atMs, views)
     for (const [seq, view] of views) {
-      const expected = expectedOnce(
+      const expected = expectedIdempotencyKey(
         crypto,
         view,
         parts.filter((part) => part.seq === seq),
@@ -146,7 +146,7 @@ const learnTimes = Effect.fnUntraced(function* (
   }
 })
 
-const rowsOf = Effect.fnUntraced(function* (storage: StorageApi, expected: ReadonlyArray<ExpectedOnce>) {
+const rowsOf = Effect.fnUntraced(function* (storage: StorageApi, expected: ReadonlyArray<ExpectedIdempotencyKey>) {
   const byScope = new Map<string, Array<string>>()
   for (const { key, scope } of expected) {
     const keys = byScope.get(scope)
@@ -163,7 +163,7 @@ const rowsOf = Effect.fnUntraced(function* (storage: StorageApi, expected: Reado
 
 /** What is wrong with a row, in words that show nothing of it but numbers. */
 const differenceOf = ({ expected, found, seq }: Judged): Difference | null => {
-  const at = { collection: ONCE, id: String(seq) }
+  const at = { collection: KEYS_COLLECTION, id: String(seq) }
   if (found === null) return { ...at, path: "", expected: "an idempotency key", found: "no row" }
   if (found.seq !== seq) return { ...at, path: "/seq", expected: String(seq), found: String(found.seq) }
   if (expected.digest === undefined || expected.digest === found.digest) return null
@@ -176,7 +176,7 @@ const differenceOf = ({ expected, found, seq }: Judged): Difference | null => {
 }
 
 /** The collection that differences of the table are reported under; the id is a record's number. */
-export const ONCE = "once"
+export const KEYS_COLLECTION = "once"
 
 interface Rows {
   readonly to: number
@@ -184,7 +184,7 @@ interface Rows {
   readonly found: number
   /** Keys whose rows are reported already. */
   readonly mistaken: ReadonlySet<string>
-  readonly expectedAt: (seq: number) => Effect.Effect<ExpectedOnce | null, ReadFault>
+  readonly expectedAt: (seq: number) => Effect.Effect<ExpectedIdempotencyKey | null, ReadFault>
 }
 
 /** Rows that no record explains. Rows are counted first; each is compared with its record where there are too many. */
@@ -195,7 +195,7 @@ const rowsWithoutRecord = Effect.fnUntraced(function* (
   const differences: Array<Difference> = []
   const extra = (row: TakenKey): void => {
     differences.push({
-      collection: ONCE,
+      collection: KEYS_COLLECTION,
       id: String(row.seq),
       path: "",
       expected: "no row of this key",
@@ -230,7 +230,7 @@ const eachKey = Effect.fnUntraced(function* (
   use: (row: TakenKey) => Effect.Effect<void, ReadFault>
 ): Effect.fn.Return<void, ReadFault> {
   for (let after: TakenKey | null = null; ;) {
-    const page: ReadonlyArray<TakenKey> = yield* storage.onceKeys(after, KEYS_PAGE)
+    const page: ReadonlyArray<TakenKey> = yield* storage.idempotencyKeys(after, KEYS_PAGE)
     for (const row of page) yield* use(row)
     if (page.length < KEYS_PAGE) return
     after = page.at(-1)!

@@ -53,8 +53,8 @@ const lived = Effect.gen(function* () {
 
 const reported = Effect.map(
   Replay.use(({ check }) => check),
-  ({ differences, onceKeys }) => ({
-    onceKeys,
+  ({ differences, idempotencyKeys }) => ({
+    idempotencyKeys,
     differences: differences.map(({ collection, expected, found, id, path }) => [collection, id, path, expected, found])
   })
 )
@@ -65,7 +65,7 @@ const checkedWith = (alter: (row: TakenKey) => ReadonlyArray<TakenKey>, more: Re
     const real = yield* Storage
     const all: Array<TakenKey> = []
     for (;;) {
-      const page = yield* real.onceKeys(all.at(-1) ?? null, 2)
+      const page = yield* real.idempotencyKeys(all.at(-1) ?? null, 2)
       all.push(...page)
       if (page.length < 2) break
     }
@@ -73,7 +73,7 @@ const checkedWith = (alter: (row: TakenKey) => ReadonlyArray<TakenKey>, more: Re
     const altered: StorageApi = {
       ...real,
       once: (scope, keys) => Effect.succeed(rows.filter((row) => row.scope === scope && keys.includes(row.key))),
-      onceKeys: (after, limit) =>
+      idempotencyKeys: (after, limit) =>
         Effect.sync(() => {
           const from =
             after === null ? 0 : rows.findIndex((row) => row.scope === after.scope && row.key === after.key) + 1
@@ -90,8 +90,8 @@ describe("the check of the idempotency table", () => {
   it.effect("finds nothing where every record has its key, and every key its record", () =>
     Effect.gen(function* () {
       yield* lived
-      assert.deepStrictEqual(yield* reported, { onceKeys: 7, differences: [] })
-      assert.deepStrictEqual(yield* checkedWith(unchanged), { onceKeys: 7, differences: [] })
+      assert.deepStrictEqual(yield* reported, { idempotencyKeys: 7, differences: [] })
+      assert.deepStrictEqual(yield* checkedWith(unchanged), { idempotencyKeys: 7, differences: [] })
     }).pipe(Effect.provide(governorWorld()))
   )
 
@@ -99,7 +99,7 @@ describe("the check of the idempotency table", () => {
     Effect.gen(function* () {
       yield* lived
       const storage = yield* Storage
-      const taken = yield* storage.onceKeys(null, 100)
+      const taken = yield* storage.idempotencyKeys(null, 100)
       for (const one of taken) {
         const { differences } = yield* checkedWith((row) => (row.seq === one.seq ? [] : [row]))
         assert.deepStrictEqual(differences, [["once", String(one.seq), "", "an idempotency key", "no row"]])
@@ -110,7 +110,7 @@ describe("the check of the idempotency table", () => {
   it.effect("finds a digest of something else, for every kind, and one that was forgotten without an erasure", () =>
     Effect.gen(function* () {
       yield* lived
-      const taken = yield* Storage.use((storage) => storage.onceKeys(null, 100))
+      const taken = yield* Storage.use((storage) => storage.idempotencyKeys(null, 100))
       assert.lengthOf(taken, 7)
       for (const one of taken) {
         for (const [digest, found] of [
@@ -153,7 +153,7 @@ describe("the check of the idempotency table", () => {
     Effect.gen(function* () {
       const { receipts } = yield* lived
       const { seq } = receipts[1]!
-      const digests = yield* Storage.use((storage) => storage.onceKeys(null, 100))
+      const digests = yield* Storage.use((storage) => storage.idempotencyKeys(null, 100))
       yield* Erasure.use((erasure) => erasure.erase({ seq, name: "labels", reason: "subject_request" }, systemHost))
       assert.deepStrictEqual((yield* reported).differences, [])
       const { digest } = digests.find((row) => row.seq === seq)!
