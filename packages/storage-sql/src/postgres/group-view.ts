@@ -50,7 +50,7 @@ export class GroupView implements StoreView {
     return this.#stored.has(slot(collection, id))
   }
 
-  /** The receipt of a record that a once key led to. */
+  /** The receipt of a record that an idempotency key led to. */
   headAt(seq: number): Head {
     return this.#heads.get(seq)!
   }
@@ -69,7 +69,7 @@ export class GroupView implements StoreView {
     this.#heads.set(at.seq, at)
   }
 
-  /** Forgets the digest of a once key, where it was read. */
+  /** Forgets the digest of an idempotency key, where it was read. */
   forget(scope: string, key: string): void {
     const taken = this.once(scope, key)
     if (taken !== null) this.#once.set(slot(scope, key), { seq: taken.seq, digest: null })

@@ -125,7 +125,7 @@ export const groupCommitter = (crypto: Crypto, sessions: Sessions, schema: strin
     failure instanceof GroupFailed ? faultOf(failure.error, failure.wrote) : failure
 
   /**
-   * When the group fails for a reason that lies in it, the once keys are read again under the lock (another process may
+   * When the group fails for a reason that lies in it, the idempotency keys are read again under the lock (another process may
    * have taken one between); if it still fails, each ChangeSet gets a transaction of its own, so that only the guilty
    * one fails.
    */
