@@ -28,6 +28,10 @@ interface Differences {
   readonly changed: ReadonlyArray<string>
 }
 
+/** Whether a list of words may grow. One more member that an input requires breaks callers; inputs are closed. */
+const mayGrow = (name: string, of: { readonly [name: string]: unknown }): boolean =>
+  name === "enum" || (name === "required" && of["additionalProperties"] !== false)
+
 /** The words of a closed list by themselves, so that each word is compared alone. */
 const byWord = (words: unknown): unknown =>
   Array.isArray(words) && words.every((word) => typeof word === "string")
@@ -35,8 +39,8 @@ const byWord = (words: unknown): unknown =>
     : words
 
 /**
- * Where two values differ. A list is one value, order included: an added item is a change. Only in a closed list of
- * words (`enum`) an added word is an addition.
+ * Where two values differ. A list is one value, order included: an added item is a change. Only in the lists of words
+ * that grow with the interface an added word is an addition: words of a closed list, and members that answers have.
  */
 const differences = (before: unknown, after: unknown, at = ""): Differences => {
   if (!isObject(before) || !isObject(after))
@@ -44,8 +48,8 @@ const differences = (before: unknown, after: unknown, at = ""): Differences => {
   const inner = Object.keys(before).map((name) =>
     Object.hasOwn(after, name)
       ? differences(
-          name === "enum" ? byWord(before[name]) : before[name],
-          name === "enum" ? byWord(after[name]) : after[name],
+          mayGrow(name, before) ? byWord(before[name]) : before[name],
+          mayGrow(name, before) ? byWord(after[name]) : after[name],
           pointer(at, name)
         )
       : { added: [], changed: [pointer(at, name)] }
@@ -138,6 +142,14 @@ describe("the interface description, sentences aside", () => {
       added: ["/a/x~1y"],
       changed: ["/a/b", "/a/c", "/d"]
     })
+  })
+
+  it("takes a member that answers have anew, and none that an input requires anew", () => {
+    const answer = (...required: ReadonlyArray<string>) => ({ required })
+    const input = (...required: ReadonlyArray<string>) => ({ required, additionalProperties: false })
+    assert.deepStrictEqual(differences(answer("a"), answer("b", "a")), { added: ["/required/b"], changed: [] })
+    assert.deepStrictEqual(differences(answer("a", "b"), answer("a")), { added: [], changed: ["/required/b"] })
+    assert.deepStrictEqual(differences(input("a"), input("a", "b")), { added: [], changed: ["/required"] })
   })
 
   it("takes an event that is new, and sees a word that is gone from a closed list", () => {

@@ -1,21 +1,13 @@
 import { assert, describe, it } from "vitest"
-import type { AgentDocument } from "./document.ts"
+import { type AgentDocument, erasedProfile, noOwner } from "./document.ts"
 import { dueSuspension } from "./due.ts"
 
 const DAY = 86_400_000
 const made = 1_795_000_000_000
 const agent = (more: Partial<AgentDocument>): AgentDocument => ({
-  name: "a",
-  description: null,
+  ...erasedProfile("a"),
+  ...noOwner,
   orgUnit: "ops",
-  purpose: null,
-  agentVersion: null,
-  framework: null,
-  modelIds: [],
-  labels: {},
-  blastRadius: {},
-  ownerName: null,
-  ownerEmail: null,
   autonomyTier: "L0",
   riskClass: "unclassified",
   status: "active",

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import type { AgentDocument, AutonomyTier } from "./document.ts"
+import { type AgentDocument, type AutonomyTier, erasedProfile, noOwner } from "./document.ts"
 import { effectiveTier, lostCondition } from "./effective-tier.ts"
 
 const agent = (
@@ -7,17 +7,9 @@ const agent = (
   identityVerified: boolean,
   status: AgentDocument["status"] = "active"
 ): AgentDocument => ({
-  name: "a",
-  description: null,
+  ...erasedProfile("a"),
+  ...noOwner,
   orgUnit: "ops",
-  purpose: null,
-  agentVersion: null,
-  framework: null,
-  modelIds: [],
-  labels: {},
-  blastRadius: {},
-  ownerName: null,
-  ownerEmail: null,
   riskClass: "unclassified",
   recertDueAtMs: 0,
   autonomyTier,
