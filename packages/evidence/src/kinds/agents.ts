@@ -29,6 +29,7 @@ const profilePart = (more = ""): PartRow =>
     [
       "agent_version?",
       "blast_radius",
+      "cost_center?",
       "description?",
       "framework?",
       "labels",

@@ -20,6 +20,7 @@ export type AgentProfile = {
   readonly modelIds: ReadonlyArray<string>
   readonly labels: { readonly [name: string]: Json }
   readonly blastRadius: { readonly [name: string]: Json }
+  readonly costCenter: string | null
 }
 
 /** A profile after its part was erased: the name must stay unique, so it becomes the id. */
@@ -32,7 +33,8 @@ export const erasedProfile = (agentId: string): AgentProfile => ({
   framework: null,
   modelIds: [],
   labels: {},
-  blastRadius: {}
+  blastRadius: {},
+  costCenter: null
 })
 
 /** Who answers for an agent: the members of the part `owner`. */
@@ -80,7 +82,7 @@ export type SuspendedReason = "manual" | "orphan_grace" | "recert_overdue" | "br
 export const profileMembers = namesOf(erasedProfile(""))
 
 /** Members of the profile that documents of earlier versions lack. */
-export const laterProfileMembers: ReadonlyArray<keyof AgentProfile> = []
+export const laterProfileMembers: ReadonlyArray<keyof AgentProfile> = ["costCenter"]
 
 /** Members that come from the part `owner`. */
 export const ownerMembers = namesOf(noOwner)
