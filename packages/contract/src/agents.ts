@@ -69,9 +69,7 @@ export const AgentCreate = Schema.Struct({
   framework: inPart("profile", optional(line(200))),
   model_ids: inPart("profile", optional(list(identifier(200), 0, 64))),
   risk_class: inBody(optional(oneOf(riskClasses))),
-  labels: inPart("profile", optional(jsonObject)),
-  /** Who pays for it, one line of up to 64 characters. */
-  cost_center: inPart("profile", optional(line(64)))
+  labels: inPart("profile", optional(jsonObject))
 }).annotate(becomesRecord("agent.registered"))
 export type AgentCreate = typeof AgentCreate.Type
 
@@ -155,7 +153,6 @@ export const Agent = Schema.Struct({
   model_ids: inPart("profile", Schema.Array(Schema.String)),
   risk_class: inBody(Schema.String),
   labels: inPart("profile", Schema.Record(Schema.String, Schema.Unknown)),
-  cost_center: inPart("profile", Schema.NullOr(Schema.String)),
   suspended_reason: inBody(Schema.NullOr(Schema.String), "reason"),
   orphaned_since: inBody(Schema.NullOr(instant), "since")
 }).annotate(

@@ -51,8 +51,7 @@ const table: ReadonlyArray<readonly [string, Shape, { readonly [member: string]:
       framework: [...texts(200, 0), null],
       model_ids: [[], Array(64).fill("a".repeat(200)), null],
       risk_class: [...riskClasses, null],
-      labels: [{}, { a: [null] }, null],
-      cost_center: [...texts(64, 0), null]
+      labels: [{}, { a: [null] }, null]
     }
   ],
   [

@@ -29,7 +29,6 @@ const profilePart = (more = ""): PartRow =>
     [
       "agent_version?",
       "blast_radius",
-      "cost_center?",
       "description?",
       "framework?",
       "labels",

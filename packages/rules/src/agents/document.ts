@@ -20,7 +20,6 @@ export type AgentProfile = {
   readonly modelIds: ReadonlyArray<string>
   readonly labels: { readonly [name: string]: Json }
   readonly blastRadius: { readonly [name: string]: Json }
-  readonly costCenter: string | null
 }
 
 /** A profile after its part was erased: the name must stay unique, so it becomes the id. */
@@ -33,8 +32,7 @@ export const erasedProfile = (agentId: string): AgentProfile => ({
   framework: null,
   modelIds: [],
   labels: {},
-  blastRadius: {},
-  costCenter: null
+  blastRadius: {}
 })
 
 /** Who answers for an agent: the members of the part `owner`. */
@@ -82,7 +80,7 @@ export type SuspendedReason = "manual" | "orphan_grace" | "recert_overdue" | "br
 export const profileMembers = namesOf(erasedProfile(""))
 
 /** Members of the profile that documents of earlier versions lack. */
-export const laterProfileMembers: ReadonlyArray<keyof AgentProfile> = ["costCenter"]
+export const laterProfileMembers: ReadonlyArray<keyof AgentProfile> = []
 
 /** Members that come from the part `owner`. */
 export const ownerMembers = namesOf(noOwner)
