@@ -76,7 +76,6 @@ const table: ReadonlyArray<readonly [string, Shape, { readonly [member: string]:
       action: words(200),
       kind: decisionKinds,
       tool_server: [...words(200), null],
-      tool_version: [...words(64), null],
       run_id: [...words(200), null],
       step: counts,
       observed_at: [...time, null],

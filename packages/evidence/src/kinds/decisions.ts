@@ -29,7 +29,6 @@ export const decisionKinds: ReadonlyArray<KindRow> = [
       must("status", choice("intended", "ok", "error", "denied", "unknown")),
       may("step", count),
       may("tool_server", name(200)),
-      may("tool_version", name(64)),
       may("usage", usage),
       writer,
       may("writer_seq", count)
