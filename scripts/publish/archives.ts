@@ -61,7 +61,7 @@ export const makeArchives = async (root: string, out: string): Promise<void> => 
   }
 }
 
-/** Owners, times and order are fixed, so that whoever builds the same sources can compare checksums. */
+/** Owners, times and order are fixed, so that a build of the same sources has the same checksums. */
 const archive = (folder: string, name: string, out: string): void => {
   const flags = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mtime=@0", "--mode=u+w,go-w,a+rX"]
   const { error, status, stderr, stdout } = spawnSync("tar", ["-C", folder, ...flags, "-cf", "-", name], {

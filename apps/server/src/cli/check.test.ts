@@ -137,7 +137,7 @@ describe("a store with a record of a time past the year 9999, which an earlier v
     assert.include(server.err(), "restore a backup from before the clock was wrong")
     const { err, status } = await server.stop("SIGTERM")
     assert.strictEqual(status, 1)
-    assert.include(err, "no checkpoint can be signed before a person has looked")
+    assert.include(err, "no checkpoint can be signed before an operator intervenes")
   })
 
   it("is reported by the check", async () => {

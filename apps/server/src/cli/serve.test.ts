@@ -171,7 +171,7 @@ describe("flyball serve", () => {
     assert.deepInclude(logOf(err).at(-1), {
       level: "error",
       message:
-        "stopped, and no checkpoint can be signed before a person has looked: store and guard are not as they " +
+        "stopped, and no checkpoint can be signed before an operator intervenes: store and guard are not as they " +
         "should be, and records may be missing"
     })
   })

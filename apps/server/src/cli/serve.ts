@@ -132,7 +132,7 @@ const LAST_CHECKPOINT = "15 seconds"
 const UNSIGNED = "stopped, but the last checkpoint could not be signed. The next start signs for what the store holds"
 /** Another attempt would not help, and the next start may be refused. */
 const UNSIGNABLE =
-  "stopped, and no checkpoint can be signed before a person has looked: store and guard are not as they should " +
+  "stopped, and no checkpoint can be signed before an operator intervenes: store and guard are not as they should " +
   "be, and records may be missing"
 
 /**

@@ -324,7 +324,7 @@ describe("a store that was put back under a running process", () => {
         })
       ).pipe(remembers, Effect.provide(logger))
       const line =
-        "No checkpoint can be made before a person has looked: store and guard are not as they should be, and " +
+        "No checkpoint can be made before an operator intervenes: store and guard are not as they should be, and " +
         "records may be missing."
       assert.deepStrictEqual([...new Set(said)], [line])
       assert.isAbove(said.length, 1)

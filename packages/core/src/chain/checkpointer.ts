@@ -38,7 +38,7 @@ const UNSIGNED = "No checkpoint could be made, so nobody outside can check the n
 const UNSIGNED_AT_CLOSE = "The last checkpoint could not be signed. The next start signs for what the store holds."
 /** Where trying again does not help. Records may be missing: the store may have been put back under this process. */
 const UNSIGNABLE =
-  "No checkpoint can be made before a person has looked: store and guard are not as they should be, and " +
+  "No checkpoint can be made before an operator intervenes: store and guard are not as they should be, and " +
   "records may be missing."
 
 const saying = (otherwise: string, cause: Cause.Cause<ReadFault>): string =>

@@ -1,4 +1,4 @@
-/** A store that tells the checkpointer of what was committed, so that no service has to think of it. */
+/** A store that notifies the checkpointer of each commit, so that no service has to. */
 import { Effect, Layer } from "effect"
 import { Checkpointer } from "./checkpointer.ts"
 import { type ChangeSet, Storage } from "../storage/port.ts"

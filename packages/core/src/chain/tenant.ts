@@ -4,11 +4,11 @@ import { Chain } from "./chain.ts"
 import { commitWithRetry } from "../storage/commit-with-retry.ts"
 import { type ReadFault, Storage } from "../storage/port.ts"
 
-/** Where the choice is kept. Working state: no record tells of it, since it says nothing about an agent. */
+/** The collection of the choice. Working state: no record holds it, since it concerns no agent. */
 const SETTINGS = "settings"
 const TENANT = "tenant"
 
-/** What `tenant_id` is where nobody chose one. */
+/** The `tenant_id` where none was chosen. */
 export const defaultTenantId = "default"
 
 const TENANT_ID = /^[A-Za-z0-9._-]{1,64}$/

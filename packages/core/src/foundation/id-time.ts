@@ -1,7 +1,7 @@
 /** The time inside an id. */
 import { ID_LETTERS } from "@flyball/evidence/id"
 
-/** Characters of an id behind its prefix. */
+/** Characters of an id after its prefix. */
 export const ID_CHARACTERS = 26
 
 /** The first of them, which hold the 48 bits of time: 130 bits are written for 128, with two zero bits in front. */

@@ -25,13 +25,13 @@ let begun = false
 let left = 0
 let untilMs = 0
 
-/** Does a task soon, after all those that came before it, and never before what runs now has let go of the thread. */
+/** Runs a task soon, after all earlier tasks, and never before the running code has yielded the thread. */
 export const queueTask = (task: () => void): void => {
   tasks.push(task)
   if (!begun) begin()
 }
 
-/** Whether something may be done at once: this turn has time left, and nobody waits. */
+/** Whether something may be done at once: this turn has time left, and no task waits. */
 export const isTurnFree = (): boolean => {
   if (!begun) begin()
   return tasks.length === 0 && performance.now() <= untilMs
@@ -57,7 +57,7 @@ const next = (): void => {
 const step = (): void => {
   const task = tasks[done]
   if (task === undefined || left-- === 0 || performance.now() > untilMs) return
-  // What is done is let go of.
+  // Drops finished tasks.
   tasks[done] = nothing
   if (++done === tasks.length) {
     tasks.length = 0

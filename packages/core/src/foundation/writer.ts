@@ -11,12 +11,12 @@ const WRITER = /^(?:(?:key|usr)_[0-9a-hjkmnp-tv-z]{26}|(?:system|policy|breaker)
 /** Whether this can stand as a writer in a record. */
 export const isWriterId = (text: unknown): text is string => typeof text === "string" && WRITER.test(text)
 
-/** Whether a caller can name this as who acts: a rule acts by itself, and nobody in its name. */
+/** Whether a caller can name this writer: a rule acts by itself, and no caller acts in its name. */
 export const isCallersWriterId = (text: unknown): text is string =>
   isWriterId(text) && !/^(?:policy|breaker):/.test(text)
 
 /** Whether a writer is an ingest key. */
 export const isIngestKey = ({ id }: Writer): boolean => id.startsWith("key_")
 
-/** The host process, where nobody else is named. */
+/** The host process: the default writer. */
 export const systemHost: Writer = { id: "system:host" }

@@ -234,8 +234,8 @@ export const openGovernor = async (options: GovernorOptions): Promise<Governor> 
 }
 
 const layerFor = (options: GovernorOptions): Layer.Layer<GovernorServices, unknown> => {
-  // The one place where the kind of store decides: a chain that outlives its only signing key could never be carried
-  // on, and nobody would notice before the next start.
+  // The one place where the kind of store decides: a chain that outlives its only signing key could never be
+  // continued, which would show only at the next start.
   if (isLeftOut(options.keys) && options.storage.backend !== "memory") {
     throw new GovernorError(
       "keys_needed",

@@ -1,4 +1,4 @@
-/** Record 0: what it says, and how it is read back. Spec: chain-format section 1. */
+/** Record 0: its members, and reading it back. Spec: chain-format section 1. */
 import type { Crypto } from "@flyball/evidence"
 import { equalBytes, readRecord } from "@flyball/evidence"
 import type { PartDraft, RecordDraft, StoredRecord } from "../../storage/port.ts"

@@ -40,7 +40,7 @@ export interface SignerRotation {
 export interface SignerApi extends SigningKey {
   /** The origin this key was made for, where the signer keeps one; null when any origin will do. */
   readonly origin: string | null
-  /** Left out by a signer that has one key for ever. */
+  /** Left out by a signer whose key cannot be rotated. */
   readonly rotation?: SignerRotation
   /**
    * Keeps the same keys under another origin from its next opening on. Only a recovery calls it, and it may come again.

@@ -21,7 +21,7 @@ export interface ClaimsInput extends Pick<Input<typeof ResolveDraftIn>, "groups"
 /** What claims come to: every matched role, strongest first, and the org units of the strongest (`*` for all). */
 export interface ResolvedInfo extends Info<typeof ResolvedOut> {}
 
-/** Who becomes what here. The library itself asks nobody for a role: a host does, with `resolve`, before it calls. */
+/** The mapping of claims to roles. The library checks no roles itself: a host does, with `resolve`, before it calls. */
 export interface AccessMappingClient {
   get(options?: CallOptions): Promise<MappingInfo>
   /** Replaces all of it. */

@@ -1,4 +1,4 @@
-/** The access mapping through the plain door. */
+/** The access mapping through the plain client. */
 import { Effect } from "effect"
 import { resolveDraft, resolveInput } from "../../registry/access-mapping/resolve-input.ts"
 import { AccessMapping } from "../../registry/access-mapping/service.ts"

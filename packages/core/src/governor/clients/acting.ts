@@ -6,13 +6,13 @@ import type { ActOptions } from "./call-options.ts"
 import type { Client } from "./client.ts"
 import { GovernorError } from "../../foundation/governor-error.ts"
 
-/** Runs what somebody does, in the name of whom the call says. */
+/** Runs an act in the name of the call's writer. */
 export type Acting = <A>(
   act: (writer: Writer) => Effect.Effect<A, unknown, GovernorServices>,
   options?: ActOptions | null
 ) => Promise<A>
 
-/** Acts over a door; `own` is who acts where a call names nobody. */
+/** Acts over a client; `own` is the writer of calls that name none. */
 export const acting =
   ({ run }: Client, own: Writer): Acting =>
   async (act, options) =>

@@ -45,7 +45,7 @@ export interface IdentityInfo extends Info<typeof IdentityVerdict> {}
 /** A registered agent. Texts are null once their part was erased. */
 export interface AgentInfo extends Info<typeof Agent> {}
 
-/** An agent that nobody answers for. It is suspended at `suspend_at`. */
+/** An agent without an owner. It is suspended at `suspend_at`. */
 export interface OrphanInfo extends Info<typeof Orphan> {}
 
 /** Which agents to list, oldest first. */
@@ -68,7 +68,7 @@ export interface AgentsClient {
   find(name: string, options?: CallOptions): Promise<AgentInfo | null>
   get(id: string, options?: CallOptions): Promise<AgentInfo>
   list(filter?: AgentFilter, options?: CallOptions): Promise<ReadonlyArray<AgentInfo>>
-  /** Agents that nobody answers for. */
+  /** Agents without an owner. */
   orphans(options?: CallOptions): Promise<ReadonlyArray<OrphanInfo>>
   /** What happened to an agent, newest first: one entry for each of its records. It holds nothing of a part. */
   timeline(id: string, filter?: TimelineFilter, options?: CallOptions): Promise<ReadonlyArray<TimelineEntryInfo>>

@@ -1,4 +1,4 @@
-/** The registry through the plain door. */
+/** The registry through the plain client. */
 import { Effect } from "effect"
 import { Agents, type AgentsApi } from "../../registry/agents/service.ts"
 import { Identities } from "../../registry/identity/service.ts"

@@ -44,7 +44,7 @@ const publish = async () => {
   await governor.agents.activate(agentId)
 }
 
-describe("envelopes through the plain door", () => {
+describe("envelopes through the plain client", () => {
   it("are linted, published by a second person, compared, listed and withdrawn", async () => {
     const { envelopes } = governor
     const lint = await envelopes.lint(envelopeId)
@@ -141,7 +141,7 @@ describe("envelopes through the plain door", () => {
   })
 })
 
-describe("waivers through the plain door", () => {
+describe("waivers through the plain client", () => {
   it("are requested by one person and granted by another, and hold from then on", async () => {
     await publish()
     const waiver = {
@@ -174,7 +174,7 @@ describe("waivers through the plain door", () => {
   })
 })
 
-describe("evaluations through the plain door", () => {
+describe("evaluations through the plain client", () => {
   it("are made, read, explained, and voided once", async () => {
     await publish()
     const made = await evaluate({ tool: "refund", amount: 1_500 })

@@ -87,7 +87,7 @@ export interface CheckInfo {
     readonly expected: string
     readonly found: string
   }>
-  /** Members that no record can tell any more, because their part was erased. */
+  /** Members that no record determines any more, because their part was erased. */
   readonly withheld: ReadonlyArray<{ readonly collection: string; readonly id: string; readonly path: string }>
   readonly agents: ReadonlyArray<{
     readonly agent_id: string

@@ -40,7 +40,7 @@ export const openClient = async (
   let whenIdle = (): void => undefined
   let closing: Promise<void> | null = null
 
-  // Who writes plain JavaScript hands in null for "no options".
+  // Plain JavaScript may pass null for "no options".
   const refuseAborted = (options: CallOptions | null | undefined): void => {
     if (options?.signal?.aborted === true) throw aborted()
   }

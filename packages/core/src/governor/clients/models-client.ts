@@ -1,4 +1,4 @@
-/** Models through the plain door. */
+/** Models through the plain client. */
 import { Effect } from "effect"
 import { Models } from "../../registry/models/service.ts"
 import type { Writer } from "../../foundation/writer.ts"

@@ -9,7 +9,7 @@ export type ProvenanceKind = (typeof provenanceKinds)[number]
 /** A piece of an agent. Absent and null mean the same. */
 export interface ProvenanceInput extends Input<typeof ProvenanceCreate> {}
 
-/** A piece of an agent, and the record that says so. `name` is the id once what was written of it was erased. */
+/** A component of an agent, and its record. `name` is the id once its description was erased. */
 export interface ProvenanceInfo extends Info<typeof ProvenanceOut> {}
 
 /** What agents are made of. */

@@ -1,4 +1,4 @@
-/** What agents are made of, through the plain door. */
+/** The provenance of agents, through the plain client. */
 import { Effect } from "effect"
 import { Provenance } from "../../registry/provenance/service.ts"
 import type { Writer } from "../../foundation/writer.ts"

@@ -69,7 +69,7 @@ describe("the timeline of an agent through the client", () => {
   })
 })
 
-describe("models through the plain door", () => {
+describe("models through the plain client", () => {
   it("are registered, changed and listed, each act a record of who did it", async () => {
     const made = await governor.models.create({ ...model, price: { input_micro_usd_per_mtok: 3 } }, ann)
     assert.deepInclude(made, {
@@ -133,7 +133,7 @@ describe("models through the plain door", () => {
   })
 })
 
-describe("provenance through the plain door", () => {
+describe("provenance through the plain client", () => {
   it("is added and listed, with its record", async () => {
     const { agent } = await governor.agents.register({ name: "bot", org_unit: "ops" })
     const piece = await governor.provenance.add(
@@ -185,7 +185,7 @@ describe("provenance through the plain door", () => {
   })
 })
 
-describe("the access mapping through the plain door", () => {
+describe("the access mapping through the plain client", () => {
   it("is set whole, and says what claims come to", async () => {
     const access = governor.accessMapping
     assert.deepStrictEqual(await access.get(), { rules: [], trust_canonical: false, version: 0 })

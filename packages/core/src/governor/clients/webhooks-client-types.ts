@@ -63,6 +63,6 @@ export interface WebhooksClient {
   redeliver(id: string, deliveryId: string, options?: CallOptions): Promise<DeliveryInfo>
   /** Owes once more what it missed since then, at most 14 days back. With `dry_run` it only counts. */
   recover(id: string, missed: Input<typeof RecoverIn>, options?: CallOptions): Promise<Info<typeof RecoverOut>>
-  /** Sends one test event at once, and tells how it went. */
+  /** Sends one test event at once, and answers its result. */
   test(id: string, options?: CallOptions): Promise<WebhookTestInfo>
 }

@@ -16,7 +16,7 @@ const codeOf = (promise: Promise<unknown>) =>
     (error: unknown) => (error instanceof GovernorError ? error.code : String(error))
   )
 
-describe("webhooks through the plain door", () => {
+describe("webhooks through the plain client", () => {
   it("are created, sent to by the governor itself, read and ended", async () => {
     const there = outside()
     let arrived = (): void => undefined

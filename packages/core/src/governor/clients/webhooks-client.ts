@@ -1,4 +1,4 @@
-/** Webhooks through the plain door. */
+/** Webhooks through the plain client. */
 import { Effect } from "effect"
 import type { Writer } from "../../foundation/writer.ts"
 import { Webhooks } from "../../outward/webhooks/service.ts"

@@ -90,7 +90,7 @@ export const agentActs = ({ evidence, storage, tenantId }: ActsOptions): AgentAc
       Effect.gen(function* () {
         const stored = yield* readAgent(storage, id, scope)
         const planned = yield* Effect.fromResult(yield* plan(stored, yield* Clock.currentTimeMillis))
-        // Before the commit: a fault behind it would say that an act failed which is done.
+        // Before the commit: a fault after it would report an act as failed that is done.
         const shown = { tenantId, facts: yield* tierFactsOf(evidence, id, planned?.agent ?? stored.body) }
         if (planned === null) return agentOut(stored, shown)
         yield* storage.commit(planned.change)

@@ -1,4 +1,4 @@
-/** The change that one act on an agent makes: its document as it is now, and the record that says so. */
+/** The change that one act on an agent makes: its new document, and the record of it. */
 import { InvalidTransition } from "@flyball/contract"
 import { Result } from "effect"
 import { omitNullish } from "../../foundation/omit-nullish.ts"
@@ -23,7 +23,7 @@ export interface AgentRecord {
   readonly writer: Writer
 }
 
-/** The plan that makes `next` of an agent, records it and tells of it. */
+/** The plan that replaces an agent by `next`, with its record and its event. */
 export const changeAgent = (
   stored: StoredAgent,
   next: AgentDocument,

@@ -29,7 +29,7 @@ const MOST_STARTED = 1_000
 
 /**
  * Suspends what is due now, and answers how many agents that were. Starts the orphan clock of agents with half an owner
- * that no record tells of yet. Safe to run beside itself.
+ * that no record holds yet. Safe to run beside itself.
  *
  * - Fails: when agents cannot be listed. One that cannot be suspended does not block those after it: the log names it,
  *   and the next poll tries it again.

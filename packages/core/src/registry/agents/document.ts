@@ -58,7 +58,7 @@ export const agentOut = (agent: StoredAgent, { facts, tenantId }: ShownWith): Ag
   orphaned_since: instantOf(orphanedAt(agent))
 })
 
-/** Since when nobody answers for the agent; null when somebody does. */
+/** Since when the agent has no owner; null when it has one. */
 export const orphanedAt = (agent: StoredAgent): number | null => orphanedSinceMs(agent.body, idAtMs(agent.id))
 
 /** The agent as the list of orphans shows it; null when it is none. */

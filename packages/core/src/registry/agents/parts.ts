@@ -4,7 +4,7 @@ import type { PartDraft } from "../../storage/port.ts"
 import { canonicalPart } from "../../storage/text-part.ts"
 import { type AgentOwner, type AgentProfile, erasedProfile, noOwner, writeMembers } from "@flyball/rules"
 
-/** The part `owner`; none where nobody is named. */
+/** The part `owner`; none without an owner. */
 export const ownerPart = (owner: AgentOwner): ReadonlyArray<PartDraft> =>
   owner.ownerName === null && owner.ownerEmail === null
     ? []

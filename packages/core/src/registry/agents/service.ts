@@ -77,7 +77,7 @@ export interface AgentsApi extends AgentActs {
   readonly find: (name: string, scope?: Scope) => Effect.Effect<Agent | null, ReadFault>
   /** Oldest first. */
   readonly list: (query: AgentListQuery, scope?: Scope) => Effect.Effect<ReadonlyArray<Agent>, ReadFault>
-  /** Agents that nobody answers for, oldest first; `page` cuts out a piece. */
+  /** Agents without an owner, oldest first; `page` selects a range. */
   readonly orphans: (
     scope?: Scope,
     page?: Pick<AgentListQuery, "after" | "limit">

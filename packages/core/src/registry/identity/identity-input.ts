@@ -4,7 +4,7 @@ import { canonicalBytes, type JsonObject } from "@flyball/evidence"
 import { Result } from "effect"
 import { cardSources, type KeyChoice, sentBytes, type SentCard } from "@flyball/rules"
 
-/** A card to be verified, or an identity that somebody only says the agent has. */
+/** A card to be verified, or an identity that is only declared. */
 export type Attached =
   | { readonly kind: "card"; readonly sent: SentCard }
   | { readonly kind: "declared"; readonly source: string; readonly ref: string; readonly withdrawsVerified: boolean }

@@ -49,7 +49,7 @@ export const attestedCard = (
   claimedKeyId: claimedKeyId === null ? null : [...claimedKeyId].slice(0, CLAIM_LIMIT).join("")
 })
 
-/** The attestation of a declared identity: that it was claimed, and nothing of whether it is so. */
+/** The attestation of a declared identity: that it was claimed, not that it is true. */
 export const attestedDeclaration = (source: string, ref: string): Attested => ({
   verdict: "declared",
   reason: "ok",

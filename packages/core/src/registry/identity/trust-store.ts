@@ -39,8 +39,8 @@ export interface TrustStoreChoice {
 }
 
 /**
- * The trust store cannot be used: the start is refused, since without it no card would be verified and nobody would
- * know why.
+ * The trust store cannot be used: the start is refused, since without it no card would be verified, without a
+ * visible reason.
  */
 export class TrustStoreUnreadable extends Schema.TaggedError<TrustStoreUnreadable>()("TrustStoreUnreadable", {
   place: Schema.String,

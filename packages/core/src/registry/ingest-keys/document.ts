@@ -11,7 +11,7 @@ export const INGEST_KEYS = "ingest_keys"
 /** The key in a document of the collection `ingest_keys`; only this folder writes there. */
 export const storedKey = (document: Document): IngestKeyDocument => document.body as IngestKeyDocument
 
-/** What the key's own document does not tell. */
+/** What the key's own document does not hold. */
 export interface ReportedElsewhere {
   readonly lastUsedAtMs: number | null
   /** Time of the record that revoked it. */
@@ -35,7 +35,7 @@ export const ingestKeyOut = (id: string, key: IngestKeyDocument, reported: Repor
 /** Hex digits of a hint: 32 of the 256 bits of the digest. */
 const HINT_DIGITS = 8
 
-/** What lists show to tell keys apart: the beginning of the digest, and no character of the key. Decision 0037. */
+/** How lists distinguish keys: the beginning of the digest, and no character of the key. Decision 0037. */
 export const keyHint = (digest: string): string => digest.slice(0, HINT_DIGITS)
 
 const instant = (ms: number | null): string | null => (ms === null ? null : formatInstant(ms))

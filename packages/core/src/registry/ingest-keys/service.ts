@@ -30,7 +30,7 @@ export interface IngestKeysApi {
   readonly list: Effect.Effect<ReadonlyArray<IngestKeyOut>, ReadFault>
   /** Revoking a key that is revoked answers it as it is. */
   readonly revoke: (id: string, writer: Writer) => Effect.Effect<IngestKeyOut, IngestKeyNotFound | ReadFault>
-  /** Who carries this token. One answer for every token that opens nothing: unknown, revoked, expired. */
+  /** The holder of this token. One answer for every invalid token: unknown, revoked, expired. */
   readonly authenticate: (token: string) => Effect.Effect<KeyHolder, Unauthorized | ReadFault>
 }
 
@@ -44,7 +44,7 @@ export class IngestKeys extends Context.Service<IngestKeys, IngestKeysApi>()("fl
       const entropy = yield* Entropy
       const uses = lastUses(storage)
 
-      /** The times of these keys that their documents do not tell. */
+      /** The times of these keys that their documents do not hold. */
       const shown = Effect.fnUntraced(function* (
         documents: ReadonlyArray<{ readonly id: string; readonly key: IngestKeyDocument }>
       ) {

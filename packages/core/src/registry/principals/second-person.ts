@@ -1,4 +1,7 @@
-/** Whether who acts is certainly somebody else than who began it. Spec: envelopes.md 3.7; decisions 0008 and 0025. */
+/**
+ * Whether an act's writer is certainly another person than its initiator. Spec: envelopes.md 3.7; decisions 0008 and
+ * 0025.
+ */
 import { readRecord } from "@flyball/evidence"
 import { Effect } from "effect"
 import { StorageCorrupt } from "../../storage/faults.ts"
@@ -16,7 +19,7 @@ export const ERASED_AUTHOR = "Who wrote it was erased, and a person first seen a
 export type SecondPerson = "one_of_them" | "perhaps_them" | "another"
 
 /**
- * Tells a second person from one that comes again.
+ * Distinguishes a second person from one with a new pseudonym.
  *
  * A person whose identity was erased gets another pseudonym. So two pseudonyms are two people only where both stood for
  * somebody at one time; otherwise an administrator could write, erase the author, and approve. Records give that order,
