@@ -22,12 +22,12 @@ const prose = (name: string, pattern: RegExp, instead: string, atMost: number): 
 /** What the check counts. */
 export const avoidedForms: ReadonlyArray<AvoidedForm> = [
   prose("told", /(told|Told|TOLD)(?![a-z])/g, "reported, notified, logged or given", 7),
-  prose("whoever", /whoever/gi, "the caller, the process that, or anyone who", 9),
+  prose("whoever", /whoever/gi, "the caller, the process that, or anyone who", 8),
   prose("odd", /\bodd(?![a-z])|[a-z]Odd(?![a-z])/g, "invalid or unusual", 3),
   prose("what is so", /\bwhat is so\b/gi, "the current state", 1),
   prose("asked", /\b[Aa]sked(?![a-z])/g, "requested, called or queried", 18),
   prose("mended", /\bmended\b/gi, "fixed or repaired", 0),
-  prose("look", /\blook(s|ed|ing)?\b(?![- ]up\b)/gi, "check, search, inspect or read", 54),
+  prose("look", /\blook(s|ed|ing)?\b(?![- ]up\b)/gi, "check, search, inspect or read", 48),
   {
     name: "a line over 120 columns",
     pattern: /^.{121,}$/g,
