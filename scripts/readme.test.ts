@@ -120,10 +120,10 @@ describe("docs/commands.md", () => {
   })
 })
 
-describe("docs/README.md", () => {
-  it("links every page of docs", () => {
-    const index = readFileSync(join(root, "docs/README.md"), "utf8")
-    for (const page of globSync("*.md", { cwd: join(root, "docs") }))
+describe("the tables of contents", () => {
+  it.each(["docs", "packages/core/decisions"])("%s/README.md links every page of its folder", (place) => {
+    const index = readFileSync(join(root, place, "README.md"), "utf8")
+    for (const page of globSync("*.md", { cwd: join(root, place) }))
       if (page !== "README.md") assert.include(index, `](${page})`)
   })
 })
