@@ -8,12 +8,16 @@ import { createServer, type ServerResponse } from "node:http"
 import { DatabaseSync } from "node:sqlite"
 
 const db = new DatabaseSync(process.argv[2]!)
-db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536; PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;
-CREATE TABLE record (seq INTEGER PRIMARY KEY, kind INTEGER NOT NULL, agent INTEGER, at_ms INTEGER NOT NULL, hash BLOB NOT NULL, bytes BLOB NOT NULL) STRICT;
+db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536; PRAGMA secure_delete = ON;
+  PRAGMA temp_store = MEMORY;
+CREATE TABLE record (seq INTEGER PRIMARY KEY, kind INTEGER NOT NULL, agent INTEGER, at_ms INTEGER NOT NULL,
+  hash BLOB NOT NULL, bytes BLOB NOT NULL) STRICT;
 CREATE INDEX record_agent ON record (agent);
 CREATE TABLE part (id INTEGER PRIMARY KEY, name INTEGER NOT NULL, salt BLOB, bytes BLOB, erased_by INTEGER) STRICT;
-CREATE TABLE once (scope INTEGER NOT NULL, key TEXT NOT NULL, seq INTEGER NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (scope, key)) STRICT, WITHOUT ROWID;
-CREATE TABLE tile (level INTEGER NOT NULL, idx INTEGER NOT NULL, hashes BLOB NOT NULL, PRIMARY KEY (level, idx)) STRICT;`)
+CREATE TABLE once (scope INTEGER NOT NULL, key TEXT NOT NULL, seq INTEGER NOT NULL, digest BLOB NOT NULL,
+  PRIMARY KEY (scope, key)) STRICT, WITHOUT ROWID;
+CREATE TABLE tile (level INTEGER NOT NULL, idx INTEGER NOT NULL, hashes BLOB NOT NULL,
+  PRIMARY KEY (level, idx)) STRICT;`)
 const record = db.prepare("INSERT INTO record VALUES (?, 1, 1, ?, ?, ?)")
 const part = db.prepare("INSERT INTO part VALUES (?, ?, ?, ?, NULL)")
 const once = db.prepare("INSERT INTO once VALUES (1, ?, ?, ?)")

@@ -39,18 +39,20 @@ describe("avoided words", () => {
         ).length - 1
       )
     }
-    assert.equal(countIn("told", "untold toldAgain stoldier Told"), 3)
+    assert.equal(countIn("told", "untold toldAgain Told TOLD stoldier"), 4)
     assert.equal(countIn("odd", "odd oddly isOdd oddId"), 3)
     assert.equal(countIn("look", "looks looked look up lookup"), 2)
   })
 })
 
 describe("long lines", () => {
-  it("count in TypeScript alone", () => {
+  it("count in TypeScript alone, and not where the line is one regular expression", () => {
     const text = "x".repeat(121)
     const long = avoidedForms.filter(({ scope }) => scope === "TypeScript").map((found) => ({ ...found, atMost: 0 }))
     assert.equal(checkWords([{ path: "a.md", text }], long).length, 0)
     assert.equal(checkWords([{ path: "a.ts", text }], long).length, 2)
     assert.equal(checkWords([{ path: "a.ts", text: text.slice(1) }], long).length, 0)
+    assert.equal(checkWords([{ path: "a.ts", text: `  /^${text}$/u,` }], long).length, 0)
+    assert.equal(checkWords([{ path: "a.ts", text: `/** ${text} */` }], long).length, 2)
   })
 })

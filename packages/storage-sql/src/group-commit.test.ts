@@ -186,35 +186,33 @@ describe("groupCommit", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect(
-    "an item of an interrupted caller is taken back and dropped while it waits, and stays in its batch once it is in flight",
-    () =>
-      Effect.gen(function* () {
-        const { arrived, batches, letGo, run } = yield* backend
-        const dropped: Array<number> = []
-        const submit = yield* groupCommit({ weigh, run, closed, dropped: (item) => void dropped.push(item) })
-        const first = yield* arrived
-        const flying = yield* Effect.forkChild(submit(() => 1))
-        const beside = yield* Effect.forkChild(submit(() => 2))
-        yield* first
-        const waiting = yield* Effect.forkChild(
-          submit(() => 3),
-          { startImmediately: true }
-        )
-        const after = yield* Effect.forkChild(
-          submit(() => 4),
-          { startImmediately: true }
-        )
-        yield* Fiber.interrupt(flying)
-        yield* Fiber.interrupt(waiting)
-        const second = yield* arrived
-        yield* letGo
-        yield* second
-        yield* letGo
-        assert.deepStrictEqual([yield* Fiber.join(beside), yield* Fiber.join(after)], [20, 40])
-        assert.deepStrictEqual(batches, [[1, 2], [4]])
-        assert.deepStrictEqual(dropped, [3])
-      }).pipe(Effect.scoped)
+  it.effect("an item of an interrupted caller is dropped while it waits, and stays in its batch once in flight", () =>
+    Effect.gen(function* () {
+      const { arrived, batches, letGo, run } = yield* backend
+      const dropped: Array<number> = []
+      const submit = yield* groupCommit({ weigh, run, closed, dropped: (item) => void dropped.push(item) })
+      const first = yield* arrived
+      const flying = yield* Effect.forkChild(submit(() => 1))
+      const beside = yield* Effect.forkChild(submit(() => 2))
+      yield* first
+      const waiting = yield* Effect.forkChild(
+        submit(() => 3),
+        { startImmediately: true }
+      )
+      const after = yield* Effect.forkChild(
+        submit(() => 4),
+        { startImmediately: true }
+      )
+      yield* Fiber.interrupt(flying)
+      yield* Fiber.interrupt(waiting)
+      const second = yield* arrived
+      yield* letGo
+      yield* second
+      yield* letGo
+      assert.deepStrictEqual([yield* Fiber.join(beside), yield* Fiber.join(after)], [20, 40])
+      assert.deepStrictEqual(batches, [[1, 2], [4]])
+      assert.deepStrictEqual(dropped, [3])
+    }).pipe(Effect.scoped)
   )
 
   it.effect("an item that cannot be made is its caller's end, and nobody else's", () =>

@@ -7,7 +7,7 @@ import { assert, describe, it } from "vitest"
 const here = import.meta.dirname
 
 describe("the README", () => {
-  it("begins with an example, which runs in a process of its own, again over what it left, and prints what it says", async () => {
+  it("begins with an example, which runs twice in its own process, and prints the documented output", async () => {
     const [, code, prints] =
       /^# .*\n\n[^`\n][^\n]*\n\n```ts\n([\s\S]*?)```\n\nIt prints:\n\n```text\n([\s\S]*?)```/.exec(
         await readFile(join(here, "../README.md"), "utf8")

@@ -36,7 +36,7 @@ describe("a range that begins behind record 0", () => {
     expect(replay).toMatchObject({ evaluations: 7, verdicts: { ok: 7 }, withheld: [] })
   })
 
-  it("recomputes evaluations under a version published in it, with records of an earlier agent, and never calls that ok", async () => {
+  it("recomputes evaluations under a version published in it, but never as ok for an earlier agent", async () => {
     const range = await inBoundedWorld(
       Effect.gen(function* () {
         yield* life

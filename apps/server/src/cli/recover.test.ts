@@ -86,7 +86,7 @@ describe("flyball recover", () => {
     })
   })
 
-  it("is named by the server when its store was put back; without flags it lists losses and changes nothing", async () => {
+  it("is named by the server when its store was put back; without flags it only lists losses", async () => {
     copyFileSync(me.path("thursday.db"), me.path(".flyball", "flyball.db"))
     for (const log of ["-wal", "-shm"]) rmSync(me.path(".flyball", `flyball.db${log}`), { force: true })
     const refused = await me.flyball(["serve"])

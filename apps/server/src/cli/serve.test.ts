@@ -217,7 +217,7 @@ describe("flyball serve", () => {
 })
 
 describe("beside a running server on SQLite", () => {
-  it("a second server and an import are refused with instructions; check and export read what was acknowledged", async () => {
+  it("a second server and an import are refused; check and export read what was acknowledged", async () => {
     const server = await me.serve()
     const [second, imported] = await Promise.all([me.flyball(["serve"]), me.flyball(["import", starterFile])])
     for (const refused of [second, imported]) {

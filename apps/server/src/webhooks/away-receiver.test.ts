@@ -16,7 +16,7 @@ const DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 8 * HO
 const { closing, sendingWorld } = givenSending()
 
 describe("a receiver that is away", () => {
-  it("is tried seven times on schedule; then the webhook fails, with a letter and an event to other webhooks", async () => {
+  it("is tried seven times on schedule; then the webhook fails, with a letter and an event", async () => {
     const mail = closing(await startMailServer())
     const { call, clock, done, settled, webhook, world } = await sendingWorld({ mail: mail.url })
     const [away, watching] = [closing(await startReceiver()), closing(await startReceiver())]
