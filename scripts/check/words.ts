@@ -33,7 +33,7 @@ export const avoidedForms: ReadonlyArray<AvoidedForm> = [
     // Not where a line is one regular expression: neither the formatter nor an author can split it.
     pattern: /^(?!\s*\/(?![*/]).+\/[a-z]*,?$).{121,}$/g,
     instead: "two lines",
-    atMost: 126,
+    atMost: 90,
     scope: "TypeScript"
   }
 ]
