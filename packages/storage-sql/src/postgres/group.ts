@@ -125,9 +125,8 @@ export const groupCommitter = (crypto: Crypto, sessions: Sessions, schema: strin
     failure instanceof GroupFailed ? faultOf(failure.error, failure.wrote) : failure
 
   /**
-   * When the group fails for a reason that lies in it, the idempotency keys are read again under the lock (another process may
-   * have taken one between); if it still fails, each ChangeSet gets a transaction of its own, so that only the guilty
-   * one fails.
+   * If the group fails for a reason of its own, the idempotency keys are read again under the lock: another process may
+   * have taken one. If it fails again, each ChangeSet gets its own transaction, so that only the faulty one fails.
    */
   return (changes: ReadonlyArray<PreparedChange>): Effect.Effect<ReadonlyArray<Answer>, ReadFault> =>
     transact(changes, false).pipe(
