@@ -61,7 +61,15 @@ const workspaceEntries = (): ReadonlyMap<string, string> => {
 }
 
 run("types", "typescript/bin/tsc", ["-p", "tsconfig.json"])
-run("lint", "oxlint/bin/oxlint", ["--deny-warnings", "packages", "apps", "property-tests", "scripts", "benchmarks"])
+run("lint", "oxlint/bin/oxlint", [
+  "--deny-warnings",
+  "packages",
+  "apps",
+  "property-tests",
+  "scripts",
+  "benchmarks",
+  "examples"
+])
 run("format", "oxfmt/bin/oxfmt", [
   "--check",
   ...sources.map(({ path }) => path),

@@ -22,11 +22,15 @@ import { zstdCompressSync } from "node:zlib"
 import { libraries } from "./list.ts"
 import { packPackages, type Tarball } from "./pack.ts"
 import { stagePackages } from "./stage.ts"
+import { tryExample } from "./try-example.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const here = fileURLToPath(new URL(".", import.meta.url))
 const work = mkdtempSync(join(tmpdir(), "flyball-packages-"))
 process.once("exit", () => rmSync(work, { recursive: true, force: true }))
+
+/** Services that embed the library, each a project of its own. */
+const EXAMPLES = ["embed-express", "embed-fastify"]
 
 /** What an embedding host installs, and the most that it may bring. Stated in the README of the core package. */
 const EMBEDDING = ["@flyball/core", "@flyball/storage-sql", "@flyball/node"]
@@ -40,14 +44,29 @@ let failed = 0
 const trial = (name: string, body: () => string | void): void => {
   const startedAt = performance.now()
   try {
-    const detail = body()
-    passed++
-    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
-    console.log(`ok   ${name}${detail === undefined ? "" : `: ${detail}`} (${seconds} s)`)
+    reportPassed(name, startedAt, body())
   } catch (cause) {
-    failed++
-    console.log(`FAIL ${name}\n${cause instanceof Error ? cause.message : String(cause)}`)
+    reportFailed(name, cause)
   }
+}
+
+const trialOf = (name: string, body: () => Promise<void>): Promise<void> => {
+  const startedAt = performance.now()
+  return body().then(
+    () => reportPassed(name, startedAt),
+    (cause: unknown) => reportFailed(name, cause)
+  )
+}
+
+const reportPassed = (name: string, startedAt: number, detail: string | void): void => {
+  passed++
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+  console.log(`ok   ${name}${detail === undefined ? "" : `: ${detail}`} (${seconds} s)`)
+}
+
+const reportFailed = (name: string, cause: unknown): void => {
+  failed++
+  console.log(`FAIL ${name}\n${cause instanceof Error ? cause.message : String(cause)}`)
 }
 
 const run = (
@@ -213,6 +232,27 @@ trial("the install line of docs/embed.md needs no registry entry of ours", () =>
   cpSync(join(embedding, "embed.ts"), join(folder, "embed.ts"))
   if (!sealed.test(run(process.execPath, ["embed.ts"], folder))) throw new Error("It printed something else.")
 })
+
+for (const example of EXAMPLES) {
+  const folder = project(example, tarballs, [])
+  await trialOf(`examples/${example} decides, records, restarts, and its pack verifies`, async () => {
+    const { overrides } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+      overrides: Record<string, string>
+    }
+    cpSync(join(root, "examples", example), folder, { recursive: true })
+    const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+      dependencies: Record<string, string>
+    }
+    for (const name of EMBEDDING) manifest.dependencies[name] = overrides[name]!
+    const others = Object.entries(overrides).filter(([name]) => !EMBEDDING.includes(name))
+    writeFileSync(
+      join(folder, "package.json"),
+      JSON.stringify({ ...manifest, overrides: Object.fromEntries(others) }, null, 2)
+    )
+    npmInstall(folder)
+    await tryExample(folder, join(staged, "verify", "dist", "flyball-verify.mjs"))
+  })
+}
 
 const commands = project("commands", tarballs, ["@flyball/server", "@flyball/verify"])
 trial("the commands install without any dependency", () => {

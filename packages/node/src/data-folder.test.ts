@@ -55,6 +55,21 @@ describe("a new data folder", () => {
     expect(typeof key === "string" ? key : noteSigner(nodeCrypto, { name: key.origin, seed: key.seed }).vkey).toBe(vkey)
   })
 
+  test("begins under the governor's origin, and refuses another one later", async () => {
+    const open = (origin?: string) =>
+      openGovernor({ storage: memoryStorage(), keys: dataFolder({ dir }), ...(origin === undefined ? {} : { origin }) })
+    await (await open("flyball.example/acme")).close()
+    expect(await text("origin")).toBe("flyball.example/acme\n")
+    await expect(open("flyball.example/other")).rejects.toMatchObject({ code: "origin_refused" })
+    expect(await text("origin")).toBe("flyball.example/acme\n")
+  })
+
+  test("makes nothing for an origin that is no name", async () => {
+    const opening = openGovernor({ storage: memoryStorage(), keys: dataFolder({ dir }), origin: "no name" })
+    await expect(opening).rejects.toMatchObject({ code: "origin_invalid" })
+    await expect(readdir(dir)).rejects.toMatchObject({ code: "ENOENT" })
+  })
+
   test("signs what its vkey verifies, again after it was closed", async () => {
     const message = new TextEncoder().encode("flyball.example/acme\n1\n")
     const signature = await Effect.runPromise(

@@ -35,12 +35,11 @@ export const dataFolder = (options: DataFolderOptions): KeysChoice => {
   if (problem !== null) return keysChoice("files", Layer.effectContext(Effect.fail(problem)))
   // Where it is now: the process may move to another folder.
   const dir = resolve(options.dir)
-  return keysChoice(
-    "files",
+  return keysChoice("files", (origin) =>
     Layer.merge(
       examinerThread,
       Layer.effectContext(
-        Effect.map(opened({ ...options, dir }), ({ guard, key }) =>
+        Effect.map(opened({ ...named(origin), ...options, dir }), ({ guard, key }) =>
           Context.make(Signer, {
             ...signingKey(key),
             origin: key.origin,
@@ -71,6 +70,8 @@ export const dataFolder = (options: DataFolderOptions): KeysChoice => {
     )
   )
 }
+
+const named = (origin: string | undefined): { readonly origin?: string } => (origin === undefined ? {} : { origin })
 
 /**
  * The vkey of a data folder: what an auditor pins. Makes the folder when it is not there, and touches nothing else.

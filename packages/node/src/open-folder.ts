@@ -17,7 +17,9 @@ import { dropUnused, noteUnused } from "./unused-keys.ts"
 /** Where the folder is, and the chain's name where it is already decided. */
 export interface DataFolderOptions {
   readonly dir: string
-  /** Fixed at the first start; `flyball.local/<26 random characters>` when left out then. */
+  /**
+   * Fixed at the first start. Left out then: the `origin` of the governor, else `flyball.local/<26 random characters>`.
+   */
   readonly origin?: string
 }
 

@@ -258,7 +258,7 @@ const layerFor = (options: GovernorOptions): Layer.Layer<GovernorServices, unkno
     Layer.provide(isLeftOut(options.trustStore) ? Layer.empty : trustLayerOf(options.trustStore)),
     Layer.provide(countedStorage),
     Layer.provide(layerOf(options.storage)),
-    Layer.provide(keysLayerOf(options.keys ?? ephemeralKeys())),
+    Layer.provide(keysLayerOf(options.keys ?? ephemeralKeys(), origin ?? undefined)),
     Layer.provideMerge(backgroundLog(options.log ?? toStandardError)),
     Layer.provideMerge(ownMetrics)
   )

@@ -14,8 +14,17 @@ export interface KeysChoice {
   readonly layer: unknown
 }
 
-/** Makes a choice of keys from a layer. For people who write a signer of their own. */
-export const keysChoice = (keysKind: string, layer: KeysLayer): KeysChoice => ({ keysKind, layer })
+/** A layer of keys, or how to make one for the chain's name that the host asked for. */
+type KeysSource = KeysLayer | ((origin: string | undefined) => KeysLayer)
 
-/** The layer inside a choice. */
-export const keysLayerOf = (choice: KeysChoice): KeysLayer => choice.layer as KeysLayer
+/**
+ * Makes a choice of keys from a layer. For people who write a signer of their own. A function gets the option `origin`
+ * of the governor, so that keys which begin with this start begin under that name.
+ */
+export const keysChoice = (keysKind: string, layer: KeysSource): KeysChoice => ({ keysKind, layer })
+
+/** The layer inside a choice, for a governor with this option `origin`. */
+export const keysLayerOf = (choice: KeysChoice, origin?: string): KeysLayer => {
+  const source = choice.layer as KeysSource
+  return typeof source === "function" ? source(origin) : source
+}

@@ -1,0 +1,40 @@
+/** A refund service on Express that gained governance. `node server.mjs [PORT]`; 0 takes a free port. */
+import { Readable } from "node:stream"
+import { pipeline } from "node:stream/promises"
+import express from "express"
+import { guarded, openGovernance, refusalOf } from "./governance.mjs"
+
+const governance = await openGovernance(process.env.DATA_DIR ?? "./data")
+const app = express()
+app.use(express.json())
+
+/** What the service did before: pay, and say so. */
+const pay = async (order, amount) => ({ paid: amount, order })
+
+app.post("/refunds", async (request, response) => {
+  const { amount, order, ref } = request.body
+  const act = () => pay(order, amount)
+  const done = await guarded(governance, { ref, signals: { tool: "refund", amount }, args: { order, amount } }, act)
+  response.status(done.done ? 200 : 403).json(done)
+})
+
+/** The evidence pack, for an auditor. */
+app.get("/evidence.evp", async (_request, response) => {
+  await governance.governor.checkpointNow()
+  response.type("application/octet-stream")
+  await pipeline(Readable.from(governance.governor.exportPack({ kind: "full", disclose: "all" })), response)
+})
+
+/** The key that the auditor pins. */
+app.get("/vkey", async (_request, response) => response.type("text/plain").send(`${governance.governor.chain.vkey}\n`))
+
+app.use((cause, _request, response, next) => {
+  const refusal = refusalOf(cause)
+  if (refusal === null) return next(cause)
+  response.status(422).json(refusal)
+})
+
+const server = app.listen(Number(process.argv[2] ?? 3000), "127.0.0.1", () =>
+  console.log(`ready at http://127.0.0.1:${server.address().port}`)
+)
+process.once("SIGTERM", () => server.close(() => governance.governor.close().then(() => process.exit(0))))

@@ -1,0 +1,39 @@
+/** A refund service on Fastify that gained governance. `node server.mjs [PORT]`; 0 takes a free port. */
+import { Readable } from "node:stream"
+import fastify from "fastify"
+import { guarded, openGovernance, refusalOf } from "./governance.mjs"
+
+const governance = await openGovernance(process.env.DATA_DIR ?? "./data")
+const app = fastify()
+
+/** What the service did before: pay, and say so. */
+const pay = async (order, amount) => ({ paid: amount, order })
+
+app.post("/refunds", async (request, reply) => {
+  const { amount, order, ref } = request.body
+  const act = () => pay(order, amount)
+  const done = await guarded(governance, { ref, signals: { tool: "refund", amount }, args: { order, amount } }, act)
+  return reply.code(done.done ? 200 : 403).send(done)
+})
+
+/** The evidence pack, for an auditor. */
+app.get("/evidence.evp", async (_request, reply) => {
+  await governance.governor.checkpointNow()
+  return reply
+    .type("application/octet-stream")
+    .send(Readable.from(governance.governor.exportPack({ kind: "full", disclose: "all" })))
+})
+
+/** The key that the auditor pins. */
+app.get("/vkey", async (_request, reply) => reply.type("text/plain").send(`${governance.governor.chain.vkey}\n`))
+
+app.setErrorHandler((cause, _request, reply) => {
+  const refusal = refusalOf(cause)
+  if (refusal === null) throw cause
+  return reply.code(422).send(refusal)
+})
+app.addHook("onClose", () => governance.governor.close())
+
+await app.listen({ port: Number(process.argv[2] ?? 3000), host: "127.0.0.1" })
+console.log(`ready at http://127.0.0.1:${app.server.address().port}`)
+process.once("SIGTERM", () => app.close().then(() => process.exit(0)))

@@ -1,0 +1,64 @@
+/** Starts an example as its README says, uses it as its agent and its auditor would, and restarts it. */
+import { spawn, spawnSync } from "node:child_process"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+
+interface Service {
+  readonly url: string
+  readonly stop: () => Promise<number | null>
+}
+
+const start = async (folder: string): Promise<Service> => {
+  const child = spawn(process.execPath, ["server.mjs", "0"], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] })
+  const ended = new Promise<number | null>((resolve) => child.once("close", resolve))
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface(child.stdout).on("line", (line) => resolve(/^ready at (http:\S+)$/.exec(line)?.[1] ?? ""))
+    ended.then((status) => reject(new Error(`The service ended with ${status} before it was ready.`)), reject)
+  })
+  return {
+    url,
+    stop: () => {
+      child.kill("SIGTERM")
+      return ended
+    }
+  }
+}
+
+const expectEqual = (found: unknown, expected: unknown, what: string): void => {
+  if (JSON.stringify(found) !== JSON.stringify(expected))
+    throw new Error(`${what}: expected ${JSON.stringify(expected)}, got ${JSON.stringify(found)}.`)
+}
+
+/** Runs the whole story in an installed copy. Fails: rejects with the first thing that is not as expected. */
+export const tryExample = async (folder: string, verifier: string): Promise<void> => {
+  let service = await start(folder)
+  const refund = async (ref: unknown, amount: unknown) => {
+    const response = await fetch(`${service.url}/refunds`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ ref, order: "W100", amount })
+    })
+    const { code, done, repeated, rule } = (await response.json()) as Record<string, unknown>
+    return [response.status, done ?? code, repeated ?? rule ?? null]
+  }
+  try {
+    expectEqual(await refund("r1", 1_500), [200, true, false], "a small refund")
+    expectEqual(await refund("r1", 1_500), [200, true, true], "the same again")
+    expectEqual(await refund("r2", 3_000), [403, false, "@default"], "a large refund")
+    expectEqual(await refund("r3", 2_000), [200, true, false], "another small one")
+    expectEqual(await refund("r4", 2_000), [403, false, "daily"], "the one that passes the daily limit")
+    expectEqual(await refund("r5", "free"), [403, false, "@invalid_signal"], "an amount that is no number")
+    expectEqual((await refund(undefined, 100)).slice(0, 2), [422, "invalid_input"], "a refund without a reference")
+    expectEqual(await service.stop(), 0, "the exit status after SIGTERM")
+    service = await start(folder)
+    expectEqual(await refund("r3", 2_000), [200, true, true], "a repetition after a restart")
+    const pack = join(folder, "evidence.evp")
+    writeFileSync(pack, Buffer.from(await (await fetch(`${service.url}/evidence.evp`)).arrayBuffer()))
+    const vkey = (await (await fetch(`${service.url}/vkey`)).text()).trim()
+    const verified = spawnSync(process.execPath, [verifier, pack, "--vkey", vkey, "--replay"], { encoding: "utf8" })
+    if (verified.status !== 0) throw new Error(`The pack does not verify.\n${verified.stdout}${verified.stderr}`)
+  } finally {
+    await service.stop()
+  }
+}
