@@ -135,7 +135,7 @@ export {
   MAX_JITTER,
   nextAttemptAtMs,
   type ScheduleSettings
-} from "./webhooks/schedule.ts"
+} from "./webhooks/retry-schedule.ts"
 export { SECRET_BYTES, SECRET_PREFIX, secretBytes, secretKeys, type SecretKeys, secretText } from "./webhooks/secret.ts"
 export { connectionHeaders, signatureHeaderProblem } from "./webhooks/signature-header.ts"
 export {

@@ -12,7 +12,7 @@ import {
   settle,
   webhookWorld
 } from "../../../packages/core/src/outward/webhooks/testing/webhook-world.ts"
-import type { ScheduleSettings } from "../../../packages/rules/src/webhooks/schedule.ts"
+import type { ScheduleSettings } from "../../../packages/rules/src/webhooks/retry-schedule.ts"
 import { Webhooks } from "../../../packages/core/src/outward/webhooks/service.ts"
 import { type Delivery, Storage } from "@flyball/core/storage"
 import { systemHost } from "@flyball/core"

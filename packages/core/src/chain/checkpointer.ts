@@ -13,7 +13,7 @@ import { Chain } from "./chain.ts"
 import { type Checkpoint, latestCheckpoint } from "./check/checkpoints.ts"
 import { EvidenceCrypto } from "../foundation/crypto.ts"
 import { Guard } from "./keys/guard.ts"
-import { signHead } from "./sign-head.ts"
+import { signHead } from "./sign-checkpoint.ts"
 import { Signer } from "./keys/signer.ts"
 
 /** Records after which a checkpoint is due, whatever the time. */

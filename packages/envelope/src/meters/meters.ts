@@ -4,7 +4,7 @@
  * Spec: `SPEC.md` section 6.
  */
 import type { WindowState } from "./meter-reading.ts"
-import { WindowSum } from "./window-sum.ts"
+import { WindowSum } from "./sliding-window.ts"
 
 /** What an evaluation that was let through adds to one window. */
 export interface Contribution {

@@ -11,7 +11,7 @@
 import { type Attempted, type OutgoingRequest, WebhookSender, type WebhookSenderApi } from "@flyball/core"
 import { isOptions, describeValue } from "@flyball/core/storage"
 import { Clock, Effect, Layer, Schema } from "effect"
-import { NOTHING_ALLOWED, parseAllowList } from "./egress.ts"
+import { NOTHING_ALLOWED, parseAllowList } from "./allowed-addresses.ts"
 import { headersProblem } from "./headers.ts"
 import { pinnedAgents, type PinnedAgents } from "./pinned-agents.ts"
 import { post, type Posted } from "./post.ts"

@@ -4,7 +4,7 @@
  * Spec: document 2 section 6 names no states; decision 0019.
  */
 import type { Sha256 } from "./hmac.ts"
-import { type FailedAttempt, nextAttemptAtMs, type ScheduleSettings } from "./schedule.ts"
+import { type FailedAttempt, nextAttemptAtMs, type ScheduleSettings } from "./retry-schedule.ts"
 
 /** Where a delivery stands. */
 export type DeliveryState = "pending" | "in_flight" | "succeeded" | "failed" | "cancelled"

@@ -14,7 +14,7 @@ import {
   type EndpointStatus,
   endpointTransitions
 } from "./endpoint-states.ts"
-import { exactSchedule } from "./schedule.ts"
+import { exactSchedule } from "./retry-schedule.ts"
 
 const states: ReadonlyArray<DeliveryState> = ["pending", "in_flight", "succeeded", "failed", "cancelled"]
 const statuses: ReadonlyArray<EndpointStatus> = ["active", "failed", "disabled", "revoked"]

@@ -15,7 +15,7 @@ import type { Writer } from "../../foundation/writer.ts"
 import { type AgentPlan, allowed, changeAgent } from "./change-agent.ts"
 import type { StoredAgent } from "./document.ts"
 import { profilePart } from "./parts.ts"
-import { gate } from "./plan-status.ts"
+import { gate } from "./plan-activate.ts"
 import {
   type AgentDocument,
   type AgentProfile,

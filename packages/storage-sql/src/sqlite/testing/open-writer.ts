@@ -4,7 +4,7 @@ import type { ChangeSet } from "@flyball/core/storage"
 import { partCount, readyOutbox } from "@flyball/core/storage"
 import { packBatch } from "../batch.ts"
 import { ChainReader } from "../chain-reader.ts"
-import { ChainWriter } from "../chain-writer.ts"
+import { ChainWriter } from "../commit.ts"
 import { migrate } from "../migrate.ts"
 import { prepare } from "../prepare.ts"
 

@@ -1,44 +1,15 @@
-/** Plans the acts that move an agent's status: activate, suspend, decommission. Pure. */
-import { InvalidTransition, TierGateUnmet } from "@flyball/contract"
+/** Plans suspending an agent: because a person says so, or because time alone asks for it. Pure. */
+import { InvalidTransition } from "@flyball/contract"
 import { formatInstant } from "@flyball/evidence"
 import { Result } from "effect"
 import { idAtMs } from "../../foundation/id-time.ts"
-import { dueSuspension, missingFor, RULES, type TierCondition } from "@flyball/rules"
+import { dueSuspension, type SuspendedReason } from "@flyball/rules"
 import type { EventDraft } from "../../storage/outbox/outbox.ts"
 import { event } from "../../storage/event.ts"
 import type { Writer } from "../../foundation/writer.ts"
-import { type AgentPlan, allowed, changeAgent, without } from "./change-agent.ts"
+import { type AgentPlan, allowed, changeAgent } from "./change-agent.ts"
 import type { StoredAgent } from "./document.ts"
 import { reasonPart } from "./parts.ts"
-import type { AutonomyTier, SuspendedReason } from "@flyball/rules"
-
-/**
- * Decides what activating an agent would change.
- *
- * - Fails: `InvalidTransition`; `TierGateUnmet` naming what its tier needs and it has not.
- * - Spec: document 1 section 5 (activate); api "agents and registry"; decision 0013.
- */
-export const planActivate = (
-  stored: StoredAgent,
-  writer: Writer,
-  met: ReadonlySet<TierCondition>
-): Result.Result<AgentPlan, InvalidTransition | TierGateUnmet> =>
-  Result.gen(function* () {
-    const status = yield* allowed(stored, "activate")
-    yield* gate(stored.body.autonomyTier, met)
-    return changeAgent(
-      stored,
-      { ...without(stored.body, "suspendedReason"), status },
-      { kind: "agent.activated", body: { rules: RULES }, writer },
-      [event("agent.activated", { agent_id: stored.id, autonomy_tier: stored.body.autonomyTier, writer: writer.id })]
-    )
-  })
-
-/** Whether a tier's conditions are met, as a refusal that names those that are not. */
-export const gate = (tier: AutonomyTier, met: ReadonlySet<TierCondition>): Result.Result<null, TierGateUnmet> => {
-  const missing = missingFor(tier, met)
-  return missing.length > 0 ? Result.fail(new TierGateUnmet({ tier, missing: [...missing] })) : Result.succeed(null)
-}
 
 /** How an agent comes to be suspended. */
 export interface SuspendCommand {
@@ -92,34 +63,3 @@ export const planDue = (stored: StoredAgent, nowMs: number): Result.Result<Agent
     ? Result.fail(new InvalidTransition({ status: stored.body.status, act: "suspend" }))
     : planSuspend(stored, { cause: due.cause, reason: null, writer: { id: due.rule } })
 }
-
-/**
- * Decides what ending an agent would change. Nothing leads back.
- *
- * - Unit: `nowMs` in milliseconds since 1970 UTC.
- * - Fails: `InvalidTransition` when it is at its end.
- * - Spec: document 1 section 3; api "agents and registry".
- */
-export const planDecommission = (
-  stored: StoredAgent,
-  writer: Writer,
-  nowMs: number
-): Result.Result<AgentPlan, InvalidTransition> =>
-  Result.map(allowed(stored, "decommission"), (status) =>
-    changeAgent(
-      stored,
-      { ...without(stored.body, "suspendedReason"), status, decommissionedAtMs: nowMs },
-      {
-        kind: "agent.decommissioned",
-        body: { decommissioned_at: formatInstant(nowMs) },
-        writer
-      },
-      [
-        event("agent.decommissioned", {
-          agent_id: stored.id,
-          decommissioned_at: formatInstant(nowMs),
-          writer: writer.id
-        })
-      ]
-    )
-  )

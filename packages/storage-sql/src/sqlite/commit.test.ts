@@ -1,6 +1,6 @@
 import type { ChangeSet, RecordDraft } from "@flyball/core/storage"
 import { assert, describe, it } from "vitest"
-import { ChainWriter } from "./chain-writer.ts"
+import { ChainWriter } from "./commit.ts"
 import { packParts, readParts } from "./rows.ts"
 import { openWriter } from "./testing/open-writer.ts"
 

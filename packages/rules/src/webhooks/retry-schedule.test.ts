@@ -7,7 +7,7 @@ import {
   MAX_ATTEMPTS,
   nextAttemptAtMs,
   type ScheduleSettings
-} from "./schedule.ts"
+} from "./retry-schedule.ts"
 
 const { sha256 } = portableCrypto
 const failed = (attempt: number, more: Partial<FailedAttempt> = {}): FailedAttempt => ({

@@ -1,0 +1,36 @@
+/** Plans activating an agent. Pure. */
+import { type InvalidTransition, TierGateUnmet } from "@flyball/contract"
+import { Result } from "effect"
+import { type AutonomyTier, missingFor, RULES, type TierCondition } from "@flyball/rules"
+import { event } from "../../storage/event.ts"
+import type { Writer } from "../../foundation/writer.ts"
+import { type AgentPlan, allowed, changeAgent, without } from "./change-agent.ts"
+import type { StoredAgent } from "./document.ts"
+
+/**
+ * Decides what activating an agent would change.
+ *
+ * - Fails: `InvalidTransition`; `TierGateUnmet` naming what its tier needs and it has not.
+ * - Spec: document 1 section 5 (activate); api "agents and registry"; decision 0013.
+ */
+export const planActivate = (
+  stored: StoredAgent,
+  writer: Writer,
+  met: ReadonlySet<TierCondition>
+): Result.Result<AgentPlan, InvalidTransition | TierGateUnmet> =>
+  Result.gen(function* () {
+    const status = yield* allowed(stored, "activate")
+    yield* gate(stored.body.autonomyTier, met)
+    return changeAgent(
+      stored,
+      { ...without(stored.body, "suspendedReason"), status },
+      { kind: "agent.activated", body: { rules: RULES }, writer },
+      [event("agent.activated", { agent_id: stored.id, autonomy_tier: stored.body.autonomyTier, writer: writer.id })]
+    )
+  })
+
+/** Whether a tier's conditions are met, as a refusal that names those that are not. */
+export const gate = (tier: AutonomyTier, met: ReadonlySet<TierCondition>): Result.Result<null, TierGateUnmet> => {
+  const missing = missingFor(tier, met)
+  return missing.length > 0 ? Result.fail(new TierGateUnmet({ tier, missing: [...missing] })) : Result.succeed(null)
+}
