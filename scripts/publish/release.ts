@@ -1,11 +1,12 @@
 /**
  * `npm run release`: makes in `dist/release` what a release publishes: an archive of the server, an archive of the
- * verifier, the verifier as one file, the npm packages, and `SHA256SUMS` over all of them.
+ * verifier, the verifier as one file and as an executable, the npm packages, and `SHA256SUMS` over all of them.
  */
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { makeArchives, writeChecksums } from "./archives.ts"
+import { makeExecutable } from "./executable.ts"
 import { packPackages } from "./pack.ts"
 import { stagePackages } from "./stage.ts"
 
@@ -16,6 +17,7 @@ try {
   rmSync(out, { recursive: true, force: true })
   mkdirSync(out, { recursive: true })
   await makeArchives(root, out)
+  await makeExecutable(root, out)
   const staged = join(root, "dist", "packages")
   await stagePackages(root, staged)
   packPackages(staged, join(out, "npm"))

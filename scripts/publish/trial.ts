@@ -18,8 +18,9 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { zstdCompressSync } from "node:zlib"
+import { gunzipSync, zstdCompressSync } from "node:zlib"
 import { libraries } from "./list.ts"
+import { makeExecutable } from "./executable.ts"
 import { packPackages, type Tarball } from "./pack.ts"
 import { stagePackages } from "./stage.ts"
 import { tryExample } from "./try-example.ts"
@@ -299,6 +300,22 @@ for (const [version, program] of [
     if (made.length !== 1) throw new Error(`It left ${made.join(", ")} beside itself.`)
   })
 }
+
+await trialOf("the verifier as one executable, without any Node", async () => {
+  const name = await makeExecutable(root, work)
+  const executable = join(work, name.replace(/\.gz$/, ""))
+  writeFileSync(executable, gunzipSync(readFileSync(join(work, name))), { mode: 0o755 })
+  const vectors = join(root, "fixtures/vectors/flyball-format")
+  for (const [file, status] of [
+    ["valid-full-12.evp.gz", 2],
+    ["invalid-record-changed.evp", 1],
+    ["invalid-cut.evp", 3],
+    ["none.evp", 4]
+  ] as const) {
+    const found = spawnSync(executable, [join(vectors, file), "--replay"], { cwd: alone, env: {} }).status
+    if (found !== status) throw new Error(`${file}: expected the exit status ${status}, got ${found}.`)
+  }
+})
 
 if (!existsSync(single)) failed++
 console.log(`packages of ${names.length} names: ${passed} trials passed, ${failed} failed`)

@@ -53,8 +53,7 @@ process.on("unhandledRejection", fail)
 // A reader that stopped reading (`| head`) does not change what was found; the write's own callback reports it.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined)
 
-try {
-  process.exitCode = await main(process.argv.slice(2))
-} catch (cause) {
-  fail(cause)
-}
+// Without a top-level await, so that the single executable can hold it as CommonJS.
+main(process.argv.slice(2)).then((status) => {
+  process.exitCode = status
+}, fail)
