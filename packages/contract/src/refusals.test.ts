@@ -7,6 +7,7 @@ import {
   AgentNotFound,
   ClientRefReused,
   codeOf,
+  EnvelopeNotPublishable,
   InvalidInput,
   KeyNotAllowed,
   MethodNotAllowed,
@@ -51,6 +52,22 @@ describe("refusals", () => {
     assert.deepInclude(problemOf(new AgentNameTaken({}))!.body, { agent_id: null })
     assert.deepInclude(problemOf(new ClientRefReused({ indexes: [1, 3] }))!.body, { indexes: [1, 3] })
     assert.strictEqual(problemOf(new AgentNotFound({ agentId: "agt_x" }))!.status, 404)
+  })
+
+  it("of a draft with errors name the first error and the number of the others", () => {
+    const warning = { code: "W201", level: "warning", path: null, message: "Not this one." }
+    const first = { code: "E100", level: "error", path: "/rules/1", message: "There is no signal amuont." }
+    const other = { code: "E101", level: "error", path: null, message: "The rule never holds." }
+    const messageOf = (...findings: ReadonlyArray<object>) => new EnvelopeNotPublishable({ findings }).message
+    const head = "The draft has errors, so it cannot be published."
+    assert.strictEqual(messageOf(warning, first), `${head} E100 at /rules/1: There is no signal amuont.`)
+    assert.strictEqual(
+      messageOf(warning, other, first),
+      `${head} E101: The rule never holds. There is 1 more error; findings names each.`
+    )
+    assert.include(messageOf(first, other, other), "There are 2 more errors; findings names each.")
+    for (const refusal of [new EnvelopeNotPublishable({}), new EnvelopeNotPublishable({ findings: [warning, null] })])
+      assert.strictEqual(refusal.message, `${head} Correct what the findings of level error say.`)
   })
 
   it("a validation error is the specification's body", () => {

@@ -551,7 +551,23 @@ export class NothingToPublish extends Schema.TaggedError<NothingToPublish>()("No
   }
 }
 
-/** Errors were found about the draft. `findings` are all that was found. */
+/** Whether an item of `findings` is an error with a code and a sentence. */
+const isErrorFinding = (
+  finding: unknown
+): finding is { readonly code: string; readonly message: string; readonly path?: unknown } =>
+  typeof finding === "object" &&
+  finding !== null &&
+  "level" in finding &&
+  finding.level === "error" &&
+  "code" in finding &&
+  typeof finding.code === "string" &&
+  "message" in finding &&
+  typeof finding.message === "string"
+
+/**
+ * Errors were found about the draft. `findings` are all that was found; the message names the first error and the
+ * number of the others.
+ */
 export class EnvelopeNotPublishable extends Schema.TaggedError<EnvelopeNotPublishable>()("EnvelopeNotPublishable", {
   findings: reported(Schema.Array(Schema.Unknown))
 }) {
@@ -575,7 +591,17 @@ export class EnvelopeNotPublishable extends Schema.TaggedError<EnvelopeNotPublis
     })
   }
   override get message(): string {
-    return "The draft has errors, so it cannot be published. Correct what the findings of level error say."
+    const errors = (this.findings ?? []).filter(isErrorFinding)
+    const [first] = errors
+    if (first === undefined)
+      return "The draft has errors, so it cannot be published. Correct what the findings of level error say."
+    const { code, message, path } = first
+    const where = typeof path === "string" && path !== "" ? ` at ${path}` : ""
+    const more = errors.length - 1
+    return (
+      `The draft has errors, so it cannot be published. ${code}${where}: ${message}` +
+      (more === 0 ? "" : ` There ${more === 1 ? "is 1 more error" : `are ${more} more errors`}; findings names each.`)
+    )
   }
 }
 
