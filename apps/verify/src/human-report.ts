@@ -1,30 +1,29 @@
 /** The report in plain sentences, for the person who has to decide something. */
 import type { Finding, Report } from "@flyball/evidence"
-import { type BodiesReport, bodyCounts, bodyEntries } from "./bodies/bodies-report.ts"
+import { assuranceOf, integrityLine } from "./assurance.ts"
+import { bodyCounts, bodyEntries } from "./bodies/bodies-report.ts"
 import { brokenLinkText } from "./broken-link.ts"
 import { findingText, resultText, unfaithfulText, verdictText } from "./explanations.ts"
+import { coverageSentence } from "./coverage.ts"
+import type { Extras } from "./extras.ts"
 import type { ShownPrevious } from "./previous-chain.ts"
 import { printable } from "./printable.ts"
 import { actCounts } from "./replay/four-eyes-report.ts"
 import { notReplayedEntry } from "./replay/not-replayed.ts"
-import type { Replayed } from "./replay/replay-report.ts"
 import { replayCounts, replayEntries } from "./replay/replay-text.ts"
-
-/** Two contradicting checkpoints, printed whole: together they are the evidence. */
-export interface SplitView {
-  readonly notes: readonly [string, string]
-}
 
 /** The text of a report. */
 export const humanReport = (
   report: Report,
-  splitView: SplitView | null = null,
-  previous: ShownPrevious | null = null,
-  replayed: Replayed | null = null,
-  bodies: BodiesReport | null = null
+  { bodies = null, previous = null, replayed = null, splitView = null }: Partial<Extras> = {}
 ): string => {
   const { counts, exit, verdicts } = report
+  const coverage = coverageSentence(report)
   const sections = [
+    [
+      ...entry("Integrity", integrityLine(report)),
+      ...entry("Assurance", assuranceOf(report, null, replayed?.replay ?? null).text)
+    ],
     [...about(report), ...(previous === null ? [] : entry("Follows", follows(previous)))],
     entry("Result", exit === 1 && replayed !== null && replayed.packExit !== 1 ? unfaithfulText : resultText[exit]),
     (["integrity", "authenticity", "completeness", "anchoring"] as const).flatMap((name) =>
@@ -74,7 +73,8 @@ export const humanReport = (
     [
       "What this says",
       ...wrap(report.statement, "  ", "  "),
-      ...(replayed === null || replayed.replay === null ? [] : wrap(replayed.replay.statement, "  ", "  "))
+      ...(replayed === null || replayed.replay === null ? [] : wrap(replayed.replay.statement, "  ", "  ")),
+      ...(coverage === null ? [] : wrap(coverage, "  ", "  "))
     ]
   ]
   return `${sections

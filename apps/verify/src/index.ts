@@ -1,5 +1,5 @@
 /** What `@flyball/verify` promises to code in the same repository: the command, without a process around it. */
-export type { SplitView } from "./human-report.ts"
+export type { Extras, SplitView } from "./extras.ts"
 export { humanReport } from "./human-report.ts"
 export { jsonReport } from "./json-report.ts"
 export type { World } from "./run.ts"

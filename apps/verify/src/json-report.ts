@@ -1,18 +1,34 @@
 /** The report as JSON. Its top level is a promise to programs: members are added, never renamed. */
 import type { Report } from "@flyball/evidence"
-import type { BodiesReport } from "./bodies/bodies-report.ts"
+import { assuranceOf, integrityLine } from "./assurance.ts"
+import type { Extras } from "./extras.ts"
 import type { ShownPrevious } from "./previous-chain.ts"
-import type { ReplayReport } from "./replay/replay-report.ts"
 
 /** The text of `--json`. */
 export const jsonReport = (
   report: Report,
-  previous: ShownPrevious | null = null,
-  replay: ReplayReport | null = null,
-  bodies: BodiesReport | null = null
+  { bodies = null, previous = null, replayed = null }: Partial<Extras> = {}
 ): string => {
   const { counts, file, findings, format, keys, not_checked, origin, statement, tree_size, verdicts } = report
-  return `${JSON.stringify({ file, format, origin, tree_size, verdicts, findings, counts, keys, not_checked, statement, previous: follows(previous), replay, bodies }, null, 2)}\n`
+  const replay = replayed?.replay ?? null
+  const members = {
+    file,
+    format,
+    origin,
+    tree_size,
+    verdicts,
+    findings,
+    counts,
+    keys,
+    not_checked,
+    statement,
+    previous: follows(previous),
+    replay,
+    bodies,
+    integrity: integrityLine(report),
+    assurance: assuranceOf(report, null, replay)
+  }
+  return `${JSON.stringify(members, null, 2)}\n`
 }
 
 const follows = (previous: ShownPrevious | null) =>

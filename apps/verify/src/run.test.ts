@@ -69,8 +69,14 @@ describe("the JSON report", () => {
       "statement",
       "previous",
       "replay",
-      "bodies"
+      "bodies",
+      "integrity",
+      "assurance"
     ])
+    expect(report).toMatchObject({
+      integrity: "integrity ok, authenticity signed_by_pinned_key, completeness sparse_claimed, anchoring none.",
+      assurance: { anchoring: "none", witnesses: 0, capture: null, self_approved: null }
+    })
     expect(Object.keys(report["verdicts"]!)).toEqual(["integrity", "authenticity", "completeness", "anchoring"])
     expect(report["counts"]).toEqual({
       records: 3,

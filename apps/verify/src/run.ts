@@ -8,8 +8,8 @@ import type { VerifyFileOptions } from "@flyball/evidence/node"
 import { comparePackFiles, PackFileUnusable, verifyPackFile } from "@flyball/evidence/node"
 import type { Command } from "./arguments.ts"
 import { readArguments, UsageError } from "./arguments.ts"
-import type { SplitView } from "./human-report.ts"
 import { type BodiesReport, withBodies } from "./bodies/bodies-report.ts"
+import type { Extras, SplitView } from "./extras.ts"
 import { humanReport } from "./human-report.ts"
 import { jsonReport } from "./json-report.ts"
 import { previousChain, withPrevious } from "./previous-chain.ts"
@@ -33,11 +33,12 @@ const NO_VERDICT = 4
 export const run = async (args: ReadonlyArray<string>, world: World): Promise<number> => {
   try {
     const command = readArguments(args)
-    const { bodies, replayed, report: checked, splitView } = await verifyAndReadAgain(command, world)
+    const { report: checked, ...found } = await verifyAndReadAgain(command, world)
     const previous = checked.verdicts.integrity === "ok" ? await previousChain(command.pack) : null
     const report = withPrevious(checked, previous)
-    if (command.json) await world.out(printableLines(jsonReport(report, previous, replayed?.replay ?? null, bodies)))
-    else if (!command.quiet) await world.out(printableLines(humanReport(report, splitView, previous, replayed, bodies)))
+    const extras: Extras = { ...found, previous }
+    if (command.json) await world.out(printableLines(jsonReport(report, extras)))
+    else if (!command.quiet) await world.out(printableLines(humanReport(report, extras)))
     return report.exit
   } catch (cause) {
     const sentence = explain(cause)

@@ -1,0 +1,17 @@
+/** What a run found besides the report on the pack. Each is null where it was not requested, or does not apply. */
+import type { BodiesReport } from "./bodies/bodies-report.ts"
+import type { ShownPrevious } from "./previous-chain.ts"
+import type { Replayed } from "./replay/replay-report.ts"
+
+/** Two contradicting checkpoints, printed whole: together they are the evidence. */
+export interface SplitView {
+  readonly notes: readonly [string, string]
+}
+
+/** All of it. */
+export interface Extras {
+  readonly splitView: SplitView | null
+  readonly previous: ShownPrevious | null
+  readonly replayed: Replayed | null
+  readonly bodies: BodiesReport | null
+}
