@@ -16,6 +16,8 @@ export interface Command {
   readonly replay: boolean
   /** Packs of chains before this one, in any order. */
   readonly previous: ReadonlyArray<string>
+  /** Who did what, from the records and disclosed parts. */
+  readonly summary: boolean
   readonly json: boolean
   readonly quiet: boolean
 }
@@ -48,6 +50,7 @@ export const readArguments = (args: ReadonlyArray<string>): Command => {
     quiet = false,
     replay = false,
     require = "any",
+    summary = false,
     vkey = []
   } = values
   if (require !== "full" && require !== "range" && require !== "any")
@@ -74,6 +77,7 @@ export const readArguments = (args: ReadonlyArray<string>): Command => {
     bodies,
     replay,
     previous,
+    summary,
     json,
     quiet
   }
@@ -98,6 +102,7 @@ const parse = (args: ReadonlyArray<string>) => {
         quiet: { type: "boolean" },
         replay: { type: "boolean" },
         require: { type: "string" },
+        summary: { type: "boolean" },
         threads: { type: "string" },
         "trusted-checkpoint": { type: "string" },
         vkey: { type: "string", multiple: true }

@@ -2,6 +2,7 @@
 import type { BodiesReport } from "./bodies/bodies-report.ts"
 import type { ShownPrevious } from "./previous-chain.ts"
 import type { Replayed } from "./replay/replay-report.ts"
+import type { Summary } from "./summary/summary.ts"
 
 /** Two contradicting checkpoints, printed whole: together they are the evidence. */
 export interface SplitView {
@@ -14,4 +15,5 @@ export interface Extras {
   readonly previous: ShownPrevious | null
   readonly replayed: Replayed | null
   readonly bodies: BodiesReport | null
+  readonly summary: Summary | null
 }

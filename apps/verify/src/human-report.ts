@@ -11,18 +11,19 @@ import { printable } from "./printable.ts"
 import { actCounts } from "./replay/four-eyes-report.ts"
 import { notReplayedEntry } from "./replay/not-replayed.ts"
 import { replayCounts, replayEntries } from "./replay/replay-text.ts"
+import { type Entry, summaryEntries, summaryTitle } from "./summary/summary-text.ts"
 
 /** The text of a report. */
 export const humanReport = (
   report: Report,
-  { bodies = null, previous = null, replayed = null, splitView = null }: Partial<Extras> = {}
+  { bodies = null, previous = null, replayed = null, splitView = null, summary = null }: Partial<Extras> = {}
 ): string => {
   const { counts, exit, verdicts } = report
   const coverage = coverageSentence(report)
   const sections = [
     [
       ...entry("Integrity", integrityLine(report)),
-      ...entry("Assurance", assuranceOf(report, null, replayed?.replay ?? null).text)
+      ...entry("Assurance", assuranceOf(report, summary?.capture ?? null, replayed?.replay ?? null).text)
     ],
     [...about(report), ...(previous === null ? [] : entry("Follows", follows(previous)))],
     entry("Result", exit === 1 && replayed !== null && replayed.packExit !== 1 ? unfaithfulText : resultText[exit]),
@@ -59,11 +60,12 @@ export const humanReport = (
               .map((line) => `    ${printable(line)}`)
           ])
         ],
+    ...(summary === null ? [] : [[summaryTitle(summary)], ...summaryEntries(summary).map(listLines)]),
     findings(report),
     ...[
       ...(bodies === null ? [] : bodyEntries(bodies)),
       ...(replayed === null || replayed.replay === null ? [] : [...replayEntries(replayed.replay), notReplayedEntry])
-    ].map(({ items, title }) => [title, ...items.flatMap((item) => wrap(item, "  - ", "    "))]),
+    ].map(listLines),
     report.not_checked.length === 0
       ? []
       : [
@@ -124,6 +126,12 @@ const findings = (report: Report): ReadonlyArray<string> => {
   const shown = listed.length < findingCount ? `, the first ${listed.length} of them here` : ""
   return [`Findings: ${findingCount}${shown}`, ...listed.flatMap((one) => finding(one, report))]
 }
+
+/** A title of one line may hold the text of a pack, as its items do. */
+const listLines = ({ items, title }: Entry): ReadonlyArray<string> => [
+  printable(title),
+  ...items.flatMap((item) => wrap(item, "  - ", "    "))
+]
 
 const finding = (one: Finding, report: Report): ReadonlyArray<string> => {
   const { code, expected, found, line, seq } = one

@@ -7,7 +7,7 @@ import type { ShownPrevious } from "./previous-chain.ts"
 /** The text of `--json`. */
 export const jsonReport = (
   report: Report,
-  { bodies = null, previous = null, replayed = null }: Partial<Extras> = {}
+  { bodies = null, previous = null, replayed = null, summary = null }: Partial<Extras> = {}
 ): string => {
   const { counts, file, findings, format, keys, not_checked, origin, statement, tree_size, verdicts } = report
   const replay = replayed?.replay ?? null
@@ -26,7 +26,8 @@ export const jsonReport = (
     replay,
     bodies,
     integrity: integrityLine(report),
-    assurance: assuranceOf(report, null, replay)
+    assurance: assuranceOf(report, summary?.capture ?? null, replay),
+    summary
   }
   return `${JSON.stringify(members, null, 2)}\n`
 }

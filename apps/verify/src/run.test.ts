@@ -71,7 +71,8 @@ describe("the JSON report", () => {
       "replay",
       "bodies",
       "integrity",
-      "assurance"
+      "assurance",
+      "summary"
     ])
     expect(report).toMatchObject({
       integrity: "integrity ok, authenticity signed_by_pinned_key, completeness sparse_claimed, anchoring none.",

@@ -16,6 +16,7 @@ import { previousChain, withPrevious } from "./previous-chain.ts"
 import { printable, printableLines } from "./printable.ts"
 import { PROGRESS_FROM_BYTES, progressLine } from "./progress.ts"
 import { type Replayed, type ReplayReport, withReplay } from "./replay/replay-report.ts"
+import type { Summary } from "./summary/summary.ts"
 
 /** What the command needs of the world. */
 export interface World {
@@ -56,25 +57,47 @@ interface Verified {
 interface ReadAgain extends Verified {
   readonly replayed: Replayed | null
   readonly bodies: BodiesReport | null
+  readonly summary: Summary | null
 }
 
-/** Replay and the bodies take another reading of the file, after it was checked: it must be the same file then. */
+/** Replay, the bodies and the summary take another reading of the file, after it was checked: it must be the same file then. */
 const verifyAndReadAgain = async (command: Command, world: World): Promise<ReadAgain> => {
-  if (!command.replay && !command.bodies) return { ...(await verify(command, world)), replayed: null, bodies: null }
+  if (!command.replay && !command.bodies && !command.summary)
+    return { ...(await verify(command, world)), replayed: null, bodies: null, summary: null }
   const files = [command.pack, ...command.previous]
   const before = await Promise.all(files.map(identityOf))
   const { report, splitView } = await verify(command, world)
   const { replay, why } = command.replay ? await replayed(command, report) : { replay: null, why: null }
   const bodies = command.bodies ? await bodiesOf(command.pack, report) : null
+  const summary = command.summary ? await summaryOf(command.pack, report) : null
   const after = await Promise.all(files.map(identityOf))
   if (after.some((identity, place) => identity !== before[place]))
     throw new PackFileUnusable(
       "The file changed while it was read. Copy it to a place where nobody writes to it, and verify the copy."
     )
-  const compared = command.bodies ? withBodies(report, bodies) : report
-  if (!command.replay) return { report: compared, splitView, replayed: null, bodies }
-  return { report: withReplay(compared, replay, why), splitView, replayed: { replay, packExit: report.exit }, bodies }
+  const noted = command.summary && summary === null ? withoutSummary(report) : report
+  const compared = command.bodies ? withBodies(noted, bodies) : noted
+  if (!command.replay) return { report: compared, splitView, replayed: null, bodies, summary }
+  return {
+    report: withReplay(compared, replay, why),
+    splitView,
+    replayed: { replay, packExit: report.exit },
+    bodies,
+    summary
+  }
 }
+
+/** Loaded on demand, as replay is. Null for a pack that is not intact: it would be believed all the same. */
+const summaryOf = async (pack: string, { counts, exit, verdicts }: Report): Promise<Summary | null> =>
+  verdicts.integrity === "ok" && (exit === 0 || exit === 2)
+    ? await (await import("./summary/summarize-pack.ts")).summarizePack(pack, counts.records)
+    : null
+
+/** Such a pack has another status than 0 already. */
+const withoutSummary = (report: Report): Report => ({
+  ...report,
+  not_checked: ["No summary was made: this pack is not intact.", ...report.not_checked]
+})
 
 /** Loaded on demand, as replay is. */
 const bodiesOf = async (pack: string, { verdicts }: Report): Promise<BodiesReport | null> =>
