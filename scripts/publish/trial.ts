@@ -277,6 +277,21 @@ trial("flyball prints its version and settings", () => {
 const single = join(staged, "verify", "dist", "flyball-verify.mjs")
 const zstd = join(work, "pack.evp.zst")
 writeFileSync(zstd, zstdCompressSync(readFileSync(join(root, "fixtures/vectors/flyball-format/valid-full-5.evp"))))
+// Larger than what is decompressed in one go: an export of the starter traces.
+const large = join(work, "large.evp.gz")
+const operator = { ...process.env, FLYBALL_DATA_DIR: join(work, "operator"), FLYBALL_LOG_LEVEL: "silent" }
+for (const args of [
+  ["import", join(root, "fixtures/traces/starter.ndjson")],
+  ["export", "--kind", "full", "--disclose", "all", "--out", large]
+]) {
+  const flyball = join(commands, "node_modules/.bin/flyball")
+  const { status, stderr } = spawnSync(process.execPath, [flyball, ...args], {
+    cwd: work,
+    encoding: "utf8",
+    env: operator
+  })
+  if (status !== 0) throw new Error(stderr)
+}
 const alone = join(work, "alone")
 mkdirSync(alone)
 cpSync(single, join(alone, "flyball-verify.mjs"))
@@ -290,6 +305,7 @@ for (const [version, program] of [
       run(program, ["flyball-verify.mjs", file, ...args], alone, expected)
     const vectors = join(root, "fixtures/vectors/flyball-format")
     verify(join(vectors, "valid-full-12.evp.gz"), 2)
+    verify(large, 2)
     verify(join(vectors, "valid-sparse-12-3.evp"), 2)
     verify(join(vectors, "invalid-record-changed.evp"), 1)
     verify(join(vectors, "invalid-cut.evp"), 3)

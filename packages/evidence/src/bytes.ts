@@ -151,7 +151,8 @@ export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean => {
  * collector sees only how little an array is, and lets megabytes wait.
  */
 export const releaseBytes = ({ buffer, byteLength }: Uint8Array<ArrayBuffer>): void => {
-  if (byteLength === buffer.byteLength) buffer.transfer(0)
+  // Node 20 has no such method; there the collector takes its time.
+  if (byteLength === buffer.byteLength && typeof buffer.transfer === "function") buffer.transfer(0)
 }
 
 const encoder = /* @__PURE__ */ new TextEncoder()

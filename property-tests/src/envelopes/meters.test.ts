@@ -1,5 +1,5 @@
 /** Windows of meters against a fold that starts anew at every question. */
-import { MeterBook } from "../../../packages/envelope/src/meters/meters.ts"
+import { MeterBook } from "../../../packages/envelope/src/meters/sliding-window.ts"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { runs } from "../runs.ts"

@@ -8,7 +8,7 @@ import { smtpMailer } from "@flyball/node"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
-import { startMailServer } from "../../../apps/server/src/webhooks/testing/mail-server.ts"
+import { startMailServer } from "../../../apps/server/src/webhook-tests/testing/mail-server.ts"
 import { newMail } from "../../../packages/core/src/outward/webhooks/mails.ts"
 import { outside, webhookWorld } from "../../../packages/core/src/outward/webhooks/testing/webhook-world.ts"
 

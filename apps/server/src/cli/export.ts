@@ -22,8 +22,9 @@ export const run = command("export", async (args) => {
   const { settings } = settingsOfProcess()
   checkNotOwn("--out", out, settings)
   if (!force) checkIsNew("--out", out)
-  const stop = stopSignal()
+  // Before signals are taken: a person may end the wait, which has written nothing.
   if (checkpointNow) await coverHead(settings)
+  const stop = stopSignal()
   return withHost(
     { readOnly: true, small: true, settings, ...(chain === undefined ? {} : { chain }) },
     async (runtime) => {

@@ -6,7 +6,7 @@
 import "effect/schema/SchemaJITCompiler/enable"
 import { governorJobs } from "@flyball/core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { jumpingClock, until } from "../webhooks/testing/jumping-clock.ts"
+import { jumpingClock, until } from "../webhook-tests/testing/jumping-clock.ts"
 import { openWorld, type World } from "./http-world.ts"
 
 const WEEK_MS = 7 * 86_400_000

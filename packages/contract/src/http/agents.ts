@@ -64,7 +64,7 @@ export const agents = {
     method: "GET",
     path: "/api/v1/agents/{agent_id}/timeline",
     summary: "What happened to an agent, newest first: one entry for each of its records.",
-    access: access.readOwn,
+    access: access.read,
     params: { agent_id: agentId },
     query: queryOf(TimelineQuery),
     success: json(200, Schema.Array(TimelineEntry)),

@@ -2,7 +2,7 @@
 import { leastPoint } from "../language/boxes.ts"
 import type { Combination } from "../compile/compile.ts"
 import type { Meter } from "../language/envelope.ts"
-import { MAX_SUM } from "./sliding-window.ts"
+import { MAX_SUM } from "./window-sum.ts"
 
 /** A meter at one evaluation. */
 export interface MeterReading {

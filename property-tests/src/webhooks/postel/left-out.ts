@@ -19,7 +19,7 @@ const OWN_DEADLINE =
 const EVERY_STATUS = "every answer but 2xx is retried, as the specification says: decision 0019"
 const GLOB =
   "types are named whole, and a pattern is refused with 422; that others are not sent is shown by " +
-  "`apps/server/src/webhooks/webhooks.test.ts`"
+  "`apps/server/src/webhook-tests/webhooks.test.ts`"
 const CHANNELS =
   "there are no channels: the org unit decides who may see an event, and webhooks are for administrators of " +
   "all of them"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { MAX_SUM, WindowSum } from "./sliding-window.ts"
+import { MAX_SUM, WindowSum } from "./window-sum.ts"
 
 const great = [0, 1, 2, 2 ** 31, 2 ** 52 - 1, 2 ** 52, 2 ** 52 + 1, 2 ** 53 - 2, 2 ** 53 - 1]
 
