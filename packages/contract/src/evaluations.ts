@@ -116,17 +116,22 @@ export const Evaluation = Schema.Struct({
 }).annotate(showsRecords(["evaluation.made"], { body: ["latches", "rules", "stopped_on", "writer"] }))
 export type Evaluation = typeof Evaluation.Type
 
-/** One thing that would have to be otherwise: a stretch of numbers, or a value; null: absent. */
+/**
+ * One thing that would have to be otherwise: a stretch of numbers, or a value; null: absent. `interval` is that stretch
+ * of an integer signal, both bounds included; null for a value of another type, and where the signal would be absent.
+ */
 export const ChangeOut = Schema.Struct({
   signal: Schema.String,
   source: Schema.String,
   from: Schema.Unknown,
-  to: Schema.Unknown
+  to: Schema.Unknown,
+  interval: Schema.NullOr(Schema.Struct({ at_least: Schema.Int, at_most: Schema.Int }))
 })
 
 /**
  * Answer of POST /bound/evaluations/{evaluation_id}/explain: the nearest less restrictive verdict. `reason` says why
- * there is none. `tier_reason` says why the agent acted below its tier; null where it did not.
+ * there is none. `sentence` says in words what decided and why, always. `tier_reason` says why the agent acted below its
+ * tier; null where it did not.
  */
 export const ExplanationOut = Schema.Struct({
   evaluation_id: Schema.String,
@@ -144,7 +149,9 @@ export const ExplanationOut = Schema.Struct({
       sentence: Schema.String
     })
   ),
-  reason: Schema.NullOr(oneOf(["least_restrictive", "no_cell", "none", "partial", "withheld"]))
+  reason: Schema.NullOr(oneOf(["least_restrictive", "no_cell", "none", "partial", "withheld"])),
+  /** What decided, why, and what would change it, in words. */
+  sentence: Schema.String
 })
 export type ExplanationOut = typeof ExplanationOut.Type
 

@@ -39,7 +39,7 @@ export {
   orphanedSinceMs,
   orphanSuspendAtMs
 } from "./agents/owner.ts"
-export { conditionsOf, DRILL_AGE_MS, missingFor, type TierCondition } from "./agents/tier-gate.ts"
+export { conditionsOf, DRILL_AGE_MS, missingFor, type TierCondition, tierGate } from "./agents/tier-gate.ts"
 export { type AgentAct, type AgentStatus, statusAfter, transitions } from "./agents/transitions.ts"
 export {
   agentTarget,

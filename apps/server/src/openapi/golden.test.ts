@@ -14,6 +14,10 @@ const golden: unknown = JSON.parse(
  * from a refusal that a row names, or from an event of the catalogue, is not listed.
  */
 const added: ReadonlyArray<string> = [
+  "/components/schemas/ChangeOut/properties/interval",
+  "/components/schemas/ChangeOut/required/interval",
+  "/components/schemas/ExplanationOut/properties/sentence",
+  "/components/schemas/ExplanationOut/required/sentence",
   "/components/schemas/TimelineEntry",
   "/paths/~1api~1v1~1agents~1{agent_id}~1timeline"
 ]

@@ -5,6 +5,7 @@ import { decide, explain, outcomes, type Ready } from "@flyball/envelope"
 import type { EvaluationRecord } from "./evaluation-out.ts"
 import { tierReason, tiersOf } from "./lost-words.ts"
 import { readSide, serverSignals, signalsOf } from "@flyball/rules"
+import { explanationWords } from "./explanation-words.ts"
 
 /**
  * Explains an evaluation. Its point is found again from its signals, its tier and its meters as recorded, and from what
@@ -12,7 +13,7 @@ import { readSide, serverSignals, signalsOf } from "@flyball/rules"
  *
  * `reason`: `least_restrictive`: it was allowed; `no_cell`: it ended before any rule was checked, or a meter was full;
  * `withheld`: an input is missing or has changed, so the same verdict cannot be found again; `none` and `partial`: no
- * change of up to three things helps, or the search was given up.
+ * change of up to three things helps, or the search was given up. `sentence` says each in words.
  */
 export const explainEvaluation = (
   record: EvaluationRecord,
@@ -30,11 +31,16 @@ export const explainEvaluation = (
     outcome: side.outcome,
     matched_rule: side.matchedRule
   }
-  const without = (reason: ExplanationOut["reason"], ruleReason: string | null = null): ExplanationOut => ({
+  const sentenceOf = explanationWords(record, ready, base.tier_reason)
+  const without = (
+    reason: Exclude<ExplanationOut["reason"], null>,
+    ruleReason: string | null = null
+  ): ExplanationOut => ({
     ...base,
     rule_reason: ruleReason,
     nearest: null,
-    reason
+    reason,
+    sentence: sentenceOf({ reason })
   })
   const ruleReason = ready?.rules.find(({ id }) => id === side.matchedRule)?.reason ?? null
   if (side.outcome === outcomes[0]) return without("least_restrictive", ruleReason)
@@ -65,8 +71,15 @@ export const explainEvaluation = (
       outcome,
       held,
       sentence,
-      changes: changes.map(({ axis, from, origin, to }) => ({ signal: axis, source: origin, from, to }))
+      changes: changes.map(({ axis, from, origin, to }) => ({
+        signal: axis,
+        source: origin,
+        from,
+        to,
+        interval: typeof from === "number" && typeof to === "number" ? { at_least: from, at_most: to } : null
+      }))
     },
-    reason: null
+    reason: null,
+    sentence: sentenceOf({ nearest: sentence })
   }
 }

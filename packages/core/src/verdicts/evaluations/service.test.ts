@@ -215,7 +215,7 @@ describe("evaluating", () => {
       assert.isNull(reason)
       assert.deepInclude(nearest, {
         outcome: "allow_with_notice",
-        changes: [{ signal: "amount", source: "caller", from: 0, to: 2_000 }]
+        changes: [{ signal: "amount", source: "caller", from: 0, to: 2_000, interval: { at_least: 0, at_most: 2_000 } }]
       })
       assert.deepInclude(yield* evaluations.explain((yield* ask(agentId, { tool: "sell" })).id), {
         nearest: null,

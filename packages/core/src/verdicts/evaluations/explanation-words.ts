@@ -1,0 +1,94 @@
+/** What decided an evaluation, in words. Spec: api.md, `explain`: a reason in words always. */
+import type { ExplanationOut } from "@flyball/contract"
+import { decidedByFloor, floorSentence, type Outcome, type Ready, signalWords } from "@flyball/envelope"
+import { decisionOf, readSide, signalsOf } from "@flyball/rules"
+import type { EvaluationRecord } from "./evaluation-out.ts"
+import { tierNeeds, tiersOf } from "./lost-words.ts"
+
+/** What the search for a less restrictive verdict came to: its sentence, or the code of why there is none. */
+export type Searched = { readonly nearest: string } | { readonly reason: Exclude<ExplanationOut["reason"], null> }
+
+/** Says for one evaluation what decided and what the search came to. `ready` is null where its envelopes are gone. */
+export const explanationWords =
+  (record: EvaluationRecord, ready: Ready | null, tierReason: string | null) =>
+  (searched: Searched): string =>
+    [decidedWords(record, ready), tierReason, searchedWords(searched)].filter((one) => one !== null).join(" ")
+
+const searchedWords = (searched: Searched): string | null => {
+  if ("nearest" in searched) return searched.nearest
+  switch (searched.reason) {
+    case "least_restrictive":
+      return "No verdict is less restrictive."
+    case "no_cell":
+      return null
+    case "none":
+      return "No change of up to three signals or meters makes the verdict less restrictive."
+    case "partial":
+      return "The search for a less restrictive verdict was stopped at its limit; simpler rules can be searched whole."
+    case "withheld":
+      return (
+        "What would change it cannot be computed: an input of the evaluation was erased, or differs from the agent's " +
+        "registration today."
+      )
+  }
+}
+
+/** What each outcome does, after "it is". */
+const done: { readonly [O in Outcome]: string } = {
+  allow: "allowed",
+  allow_with_notice: "allowed with notice",
+  require_review: "to be reviewed",
+  deny: "denied",
+  halt: "denied, and the agent is to be halted"
+}
+
+const decidedWords = ({ body, parts }: EvaluationRecord, ready: Ready | null): string => {
+  const side = readSide(body)
+  const { effective } = tiersOf(body)
+  const { matchedRule, outcome } = side
+  const part = parts.get("signals")
+  switch (matchedRule) {
+    case "@killed":
+      return "The agent was stopped by a kill or a drain, so the action is denied whatever its signals are."
+    case "@suspended":
+      return "The agent was suspended, or due to be, so the action is denied whatever its signals are. Activate the agent."
+    case "@not_active":
+      return `The agent had the status ${String(body["agent_status"])}; only an active one may act. Activate the agent.`
+    case "@no_envelope":
+      return "No envelope was in force for the agent, so every action is denied. Publish one."
+    case "@invalid_signal":
+    case "@missing_signal":
+      return ready === null
+        ? `A signal was ${matchedRule === "@invalid_signal" ? "invalid" : "missing"}; the envelope that declares it is gone.`
+        : signalWords(
+            ready.combination,
+            { rule: matchedRule, signal: side.stoppedOn },
+            part === undefined ? undefined : signalsOf(part)
+          )
+    case "@default":
+      return `No rule that holds decides, so the envelope's default does: the action is ${done[outcome]}.`
+    default: {
+      const budget = side.meters.find(({ id }) => matchedRule === `@budget:${id}`)
+      if (budget !== undefined) {
+        const meter = ready?.combination.meters.find(({ id }) => id === budget.id)
+        const bounds = meter === undefined ? "" : ` (at most ${meter.max}, in ${meter.maxCount} actions)`
+        return `The meter \`${budget.id}\` stands at ${budget.value} and has no room for this action${bounds}; it is denied.`
+      }
+      const effect = ready === null ? null : decidedByFloor(ready, decisionOf(side))
+      if (effect !== null) {
+        const subject = part === undefined ? "The tool (its name was erased)" : subjectOf(signalsOf(part))
+        return `${floorSentence(effect, subject, tierNeeds)} The agent acted at ${effective}.`
+      }
+      const reason = ready?.rules.find(({ id }) => id === matchedRule)?.reason ?? null
+      return (
+        `The rule \`${matchedRule}\` decides: the action is ${done[outcome]}.` +
+        (reason === null ? "" : ` Its reason: ${/[.!?…]$/.test(reason) ? reason : `${reason}.`}`)
+      )
+    }
+  }
+}
+
+const subjectOf = (signals: unknown): string => {
+  const tool = typeof signals === "object" && signals !== null && "tool" in signals ? signals.tool : null
+  return typeof tool === "string" ? `\`${tool}\`` : "A call that names no tool"
+}
