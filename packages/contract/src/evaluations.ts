@@ -2,7 +2,8 @@
 import { Schema } from "effect"
 import { deciders } from "./decisions.ts"
 import { envelopeModes, evaluationOutcomes } from "./envelopes.ts"
-import { check, id, identifier, instant, oneOf, optional, patterned, reason } from "./fields.ts"
+import { check, id, identifier, instant, integerParam, leftOut, oneOf, optional, patterned, reason } from "./fields.ts"
+import { DEFAULT_PAGE, MAX_PAGE } from "./limits.ts"
 import { becomesRecord, computed, inBody, inPart, showsRecords, wholePart } from "./place.ts"
 
 /**
@@ -115,6 +116,25 @@ export const Evaluation = Schema.Struct({
   shadow: inBody(Schema.NullOr(ShadowOut))
 }).annotate(showsRecords(["evaluation.made"], { body: ["latches", "rules", "stopped_on", "writer"] }))
 export type Evaluation = typeof Evaluation.Type
+
+/**
+ * Query of GET /bound/evaluations. `before` is the seq of the last evaluation seen; newest come first. A page reads a
+ * bounded number of records and may be shorter than `limit`: an empty one is the end.
+ */
+export const EvaluationListQuery = Schema.Struct({
+  agent_id: id("agent"),
+  /** What the evaluation came to. */
+  outcome: Schema.optionalKey(oneOf(evaluationOutcomes)),
+  /** The rule that decided, as `matched_rule` names it. */
+  rule: Schema.optionalKey(identifier(128)),
+  /** Made at this time or later. */
+  since: Schema.optionalKey(instant),
+  /** 1 to 1,000, default 100. */
+  limit: leftOut(integerParam(1, MAX_PAGE), DEFAULT_PAGE),
+  /** Seq of the last evaluation seen. */
+  before: Schema.optionalKey(integerParam())
+})
+export type EvaluationListQuery = typeof EvaluationListQuery.Type
 
 /**
  * One thing that would have to be otherwise: a stretch of numbers, or a value; null: absent. `interval` is that stretch

@@ -200,6 +200,7 @@ describe("the endpoint table", () => {
           (what) => `GET /api/v1/bound/envelopes/{envelope_id}/${what}`
         ),
         "POST /api/v1/bound/evaluations",
+        "GET /api/v1/bound/evaluations",
         "GET /api/v1/bound/evaluations/{evaluation_id}",
         "POST /api/v1/bound/evaluations/{evaluation_id}/explain",
         "POST /api/v1/bound/evaluations/{evaluation_id}/void",

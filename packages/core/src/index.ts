@@ -31,6 +31,7 @@ export type {
   EnvelopeInfo,
   EnvelopesClient,
   EnvelopeVersionInfo,
+  EvaluationFilter,
   EvaluationInfo,
   EvaluationInput,
   ExplanationInfo,

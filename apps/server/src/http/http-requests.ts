@@ -209,7 +209,10 @@ export const goodRequests = async (world: World) => {
       webhook_id: webhook,
       delivery_id: () => finishedDelivery(path.split("/")[4]!)
     }
-    const queries: { readonly [id: string]: string } = { "chain.consistency": "?from=1&to=2" }
+    const queries: { readonly [id: string]: string } = {
+      "bound.evaluations": `?agent_id=${agent}`,
+      "chain.consistency": "?from=1&to=2"
+    }
     let path: string = endpoint.path
     for (const name of Object.keys(endpoint.params)) path = path.replace(`{${name}}`, await values[name]!())
     return { path: path + (queries[endpoint.id] ?? ""), json: (await bodies[endpoint.id]?.()) ?? null }

@@ -101,6 +101,7 @@ const rows: ReadonlyArray<Row> = [
 /** Lists with a position of their own, newest first or of records; each says it in its own query. */
 const positioned = {
   "agents.timeline": "before",
+  "bound.evaluations": "before",
   "decisions.list": "before",
   "chain.records": "from",
   "webhooks.deliveries": "before"

@@ -19,7 +19,8 @@ const added: ReadonlyArray<string> = [
   "/components/schemas/ExplanationOut/properties/sentence",
   "/components/schemas/ExplanationOut/required/sentence",
   "/components/schemas/TimelineEntry",
-  "/paths/~1api~1v1~1agents~1{agent_id}~1timeline"
+  "/paths/~1api~1v1~1agents~1{agent_id}~1timeline",
+  "/paths/~1api~1v1~1bound~1evaluations/get"
 ]
 
 const isObject = (value: unknown): value is { readonly [name: string]: unknown } =>

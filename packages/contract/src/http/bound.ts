@@ -20,7 +20,7 @@ import {
   WaiverOut,
   WithdrawIn
 } from "../envelopes.ts"
-import { Evaluation, EvaluationIn, ExplanationOut, VoidIn, VoidOut } from "../evaluations.ts"
+import { Evaluation, EvaluationIn, EvaluationListQuery, ExplanationOut, VoidIn, VoidOut } from "../evaluations.ts"
 import { decode } from "../decode.ts"
 import { integerParam } from "../fields.ts"
 import { NumberedPageQuery, pageQuery } from "../page.ts"
@@ -215,6 +215,16 @@ export const bound = {
     body: jsonBody(EvaluationIn, { keepRaw: (path) => path.length === 1 && path[0] === "signals" }),
     success: json(201, Evaluation),
     refusals: ["AgentNotFound", "ClientRefReused"]
+  }),
+  evaluations: endpoint({
+    id: "bound.evaluations",
+    method: "GET",
+    path: "/api/v1/bound/evaluations",
+    summary: "Evaluations of an agent, newest first. An empty page is the end.",
+    access: access.readOwn,
+    query: queryOf(EvaluationListQuery),
+    success: json(200, Schema.Array(Evaluation)),
+    refusals: ["AgentNotFound"]
   }),
   evaluation: endpoint({
     id: "bound.evaluation",

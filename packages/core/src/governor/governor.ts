@@ -19,6 +19,7 @@ import type { AgentsClient } from "./clients/agents-client-types.ts"
 import { envelopesClient, evaluationsClient, waiversClient } from "./clients/bound-client.ts"
 import type {
   EnvelopesClient,
+  EvaluationFilter,
   EvaluationInfo,
   EvaluationInput,
   ExplanationInfo,
@@ -131,6 +132,8 @@ export interface Governor extends AsyncDisposable {
    */
   evaluate(input: EvaluationInput, options?: CallOptions): Promise<EvaluationInfo>
   evaluation(id: string, options?: CallOptions): Promise<EvaluationInfo>
+  /** Evaluations of an agent, newest first. A page may be shorter than its limit: an empty one is the end. */
+  evaluations(filter: EvaluationFilter, options?: CallOptions): Promise<ReadonlyArray<EvaluationInfo>>
   /** What would have had to be otherwise for a less restrictive verdict. */
   explain(id: string, options?: CallOptions): Promise<ExplanationInfo>
   /**
@@ -302,7 +305,7 @@ const governorOver = (door: Client, writerId: string): Governor => {
     agents: requireStringIds(agentsClient(door, writer), { register: 0, list: 0, orphans: 0 }),
     envelopes: requireStringIds(envelopesClient(door, writer), { create: 0, list: 0 }),
     waivers: requireStringIds(waiversClient(door, writer), { grant: 2 }),
-    ...requireStringIds(evaluationsClient(door, writer), { evaluate: 0 }),
+    ...requireStringIds(evaluationsClient(door, writer), { evaluate: 0, evaluations: 0 }),
     models: requireStringIds(modelsClient(door, writer), { create: 0, list: 0 }),
     provenance: requireStringIds(provenanceClient(door, writer)),
     accessMapping: accessMappingClient(door, writer),

@@ -69,6 +69,8 @@ export const boundHandlers: HandlersOf<typeof bound> = {
   evaluate: Effect.fnUntraced(function* ({ body, caller }) {
     return json(yield* (yield* Evaluations).evaluate(body, yield* writerOf(caller), scopeOf(caller)))
   }),
+  evaluations: ({ caller, query }) =>
+    Evaluations.use((evaluations) => evaluations.list(query, scopeOf(caller))).pipe(Effect.map(json)),
   evaluation: ({ caller, params }) =>
     Evaluations.use((evaluations) => evaluations.get(params.evaluation_id, scopeOf(caller))).pipe(Effect.map(json)),
   explain: ({ caller, params }) =>

@@ -320,6 +320,12 @@ export const expectedStatuses: {
     [403, 403, 403, 403, 201],
     [403, 403, 403, 403, 404]
   ],
+  "bound.evaluations": [
+    [200, 404],
+    [200, 200, 200, 200, 200],
+    [200, 200, 200, 200, 200],
+    [404, 404, 404, 404, 404]
+  ],
   "bound.evaluation": [
     [200, 404],
     [200, 200, 200, 200, 200],
@@ -567,6 +573,7 @@ export const expectedOfTwo: { readonly [id: string]: Two } = {
   "bound.waivers": [200, 200, 200, 200, 200],
   "bound.grant_waiver": [200, 403, 403, 200, 403],
   "bound.evaluate": [403, 403, 403, 201, 403],
+  "bound.evaluations": [200, 200, 200, 200, 200],
   "bound.evaluation": [200, 200, 200, 200, 200],
   "bound.explain": [200, 200, 200, 200, 200],
   "bound.void_evaluation": [201, 403, 201, 201, 403],

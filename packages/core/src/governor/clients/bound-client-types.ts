@@ -11,6 +11,7 @@ import type {
   EnvelopeVersionOut,
   Evaluation,
   EvaluationIn,
+  EvaluationListQuery,
   evaluationOutcomes,
   ExplanationOut,
   LintIn,
@@ -35,6 +36,9 @@ export interface EvaluationInput extends Input<typeof EvaluationIn> {}
 
 /** The verdict, and all that led to it. It may be acted on for `valid_ms`. */
 export interface EvaluationInfo extends Info<typeof Evaluation> {}
+
+/** Which evaluations of an agent to list, newest first. */
+export interface EvaluationFilter extends Filter<typeof EvaluationListQuery> {}
 
 /** What would have had to be otherwise. */
 export interface ExplanationInfo extends Info<typeof ExplanationOut> {}

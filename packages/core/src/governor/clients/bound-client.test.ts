@@ -180,6 +180,9 @@ describe("evaluations through the plain client", () => {
     const made = await evaluate({ tool: "refund", amount: 1_500 })
     assert.deepInclude(made, { outcome: "allow_with_notice", matched_rule: "@tier_floor" })
     assert.deepStrictEqual(await governor.evaluation(made.id), made)
+    assert.deepStrictEqual(await governor.evaluations({ agent_id: agentId, rule: "@tier_floor", limit: 1 }), [made])
+    assert.deepStrictEqual(await governor.evaluations({ agent_id: agentId, before: made.seq }), [])
+    assert.strictEqual(await codeOf(governor.evaluations({ agent_id: "courier" })), "invalid_input")
     assert.strictEqual((await governor.explain(made.id)).matched_rule, "@tier_floor")
     const spent = async () => (await evaluate({ tool: "refund", amount: 0 })).meters[0]!.value
     const before = await spent()

@@ -7,6 +7,7 @@ import {
   EnvelopeListQuery,
   EnvelopeUpdate,
   EvaluationIn,
+  EvaluationListQuery,
   LintIn,
   PublishIn,
   VoidIn,
@@ -35,6 +36,7 @@ const decodeWithdraw = decode(WithdrawIn)
 const decodeDiff = query(decode(DiffQuery))
 const decodeWaiver = decode(WaiverCreate)
 const decodeEvaluation = decode(EvaluationIn)
+const decodeEvaluations = query(decode(EvaluationListQuery))
 const decodeVoid = decode(VoidIn)
 
 /** Envelopes over a client. */
@@ -155,6 +157,11 @@ const evaluationsOver = ({ run }: Client, own: Writer, act: Acting) => ({
   evaluation: (id: string, options?: CallOptions) =>
     run(
       Evaluations.use((evaluations) => evaluations.get(id)),
+      options
+    ),
+  evaluations: (filter: object, options?: CallOptions) =>
+    run(
+      Effect.flatMap(decodeEvaluations(filter), (read) => Evaluations.use((evaluations) => evaluations.list(read))),
       options
     ),
   explain: (id: string, options?: CallOptions) =>

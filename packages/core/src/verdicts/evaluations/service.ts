@@ -9,6 +9,7 @@ import {
   type Evaluation,
   type EvaluationEnded,
   type EvaluationIn,
+  type EvaluationListQuery,
   EvaluationNotFound,
   type ExplanationOut,
   InvalidInput,
@@ -36,6 +37,7 @@ import { type EvaluationRecord, evaluationOut } from "./evaluation-out.ts"
 import { evaluationQueue } from "./evaluation-queue.ts"
 import { explainEvaluation } from "./explain-evaluation.ts"
 import { findEvaluation, readEvaluation } from "./find-evaluation.ts"
+import { evaluationLister } from "./list-evaluations.ts"
 import { readRun, setBefore } from "./latch-runs.ts"
 import { endOf, touchWindows } from "./meter-changes.ts"
 import { meterKeeper } from "./meter-keeper.ts"
@@ -58,6 +60,15 @@ export interface EvaluationsApi {
     scope?: Scope
   ) => Effect.Effect<Evaluation, AgentNotFound | ClientRefReused | InvalidInput | ReadFault>
   readonly get: (id: string, scope?: Scope) => Effect.Effect<Evaluation, EvaluationNotFound | ReadFault>
+  /**
+   * Evaluations of one agent, newest first. A page reads at most 20,000 of the agent's records and ends after 8 MiB of
+   * parts, so it may be shorter than its limit: an empty page is the end. Where none of the records read matches,
+   * `InvalidInput` names the position to continue from (`ctx.before`).
+   */
+  readonly list: (
+    query: EvaluationListQuery,
+    scope?: Scope
+  ) => Effect.Effect<ReadonlyArray<Evaluation>, AgentNotFound | InvalidInput | ReadFault>
   /** The nearest less restrictive verdict: what would have had to be otherwise. */
   readonly explain: (id: string, scope?: Scope) => Effect.Effect<ExplanationOut, EvaluationNotFound | ReadFault>
   /**
@@ -114,6 +125,8 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
         return evaluationOut(record, (yield* bindingOf(record))?.ready?.combination ?? null)
       })
 
+      const listPage = evaluationLister(storage, shown)
+
       const answer = Effect.fnUntraced(function* (evaluated: Evaluated) {
         if (evaluated.kind === "refused") return yield* evaluated.refusal
         if (evaluated.kind === "queued")
@@ -167,6 +180,7 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
         get: Effect.fnUntraced(function* (id, scope = everyUnit) {
           return yield* shown((yield* inScope(id, scope)).record)
         }),
+        list: (query, scope = everyUnit) => Effect.andThen(readAgent(storage, query.agent_id, scope), listPage(query)),
         explain: Effect.fnUntraced(function* (id, scope = everyUnit) {
           const { agent, record } = yield* inScope(id, scope)
           const ready = (yield* bindingOf(record))?.ready ?? null
