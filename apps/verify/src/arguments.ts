@@ -18,6 +18,8 @@ export interface Command {
   readonly previous: ReadonlyArray<string>
   /** Who did what, from the records and disclosed parts. */
   readonly summary: boolean
+  /** A new file for the report as a page. */
+  readonly html: string | null
   readonly json: boolean
   readonly quiet: boolean
 }
@@ -44,6 +46,7 @@ export const readArguments = (args: ReadonlyArray<string>): Command => {
   const {
     bodies = false,
     compare = null,
+    html = null,
     json = false,
     policy = null,
     previous = [],
@@ -78,6 +81,7 @@ export const readArguments = (args: ReadonlyArray<string>): Command => {
     replay,
     previous,
     summary,
+    html,
     json,
     quiet
   }
@@ -95,6 +99,7 @@ const parse = (args: ReadonlyArray<string>) => {
       options: {
         bodies: { type: "boolean" },
         compare: { type: "string" },
+        html: { type: "string" },
         json: { type: "boolean" },
         "max-age": { type: "string" },
         policy: { type: "string" },

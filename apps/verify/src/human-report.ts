@@ -1,46 +1,39 @@
 /** The report in plain sentences, for the person who has to decide something. */
 import type { Finding, Report } from "@flyball/evidence"
 import { assuranceOf, integrityLine } from "./assurance.ts"
-import { bodyCounts, bodyEntries } from "./bodies/bodies-report.ts"
-import { brokenLinkText } from "./broken-link.ts"
-import { findingText, resultText, unfaithfulText, verdictText } from "./explanations.ts"
+import { bodyCounts } from "./bodies/bodies-report.ts"
 import { coverageSentence } from "./coverage.ts"
 import type { Extras } from "./extras.ts"
-import type { ShownPrevious } from "./previous-chain.ts"
 import { printable } from "./printable.ts"
 import { actCounts } from "./replay/four-eyes-report.ts"
-import { notReplayedEntry } from "./replay/not-replayed.ts"
-import { replayCounts, replayEntries } from "./replay/replay-text.ts"
-import { type Entry, summaryEntries, summaryTitle } from "./summary/summary-text.ts"
+import { replayCounts } from "./replay/replay-text.ts"
+import {
+  contents,
+  type Entry,
+  explainedFinding,
+  explainedVerdicts,
+  facts,
+  furtherEntries,
+  resultSentence
+} from "./report-facts.ts"
+import { summaryEntries, summaryTitle } from "./summary/summary-text.ts"
 
 /** The text of a report. */
 export const humanReport = (
   report: Report,
   { bodies = null, previous = null, replayed = null, splitView = null, summary = null }: Partial<Extras> = {}
 ): string => {
-  const { counts, exit, verdicts } = report
+  const { exit } = report
   const coverage = coverageSentence(report)
   const sections = [
     [
       ...entry("Integrity", integrityLine(report)),
       ...entry("Assurance", assuranceOf(report, summary?.capture ?? null, replayed?.replay ?? null).text)
     ],
-    [...about(report), ...(previous === null ? [] : entry("Follows", follows(previous)))],
-    entry("Result", exit === 1 && replayed !== null && replayed.packExit !== 1 ? unfaithfulText : resultText[exit]),
-    (["integrity", "authenticity", "completeness", "anchoring"] as const).flatMap((name) =>
-      verdict(name, verdicts[name], (verdictText[name] as { readonly [value: string]: string })[verdicts[name]]!)
-    ),
-    report.checkpoint === null
-      ? []
-      : entry(
-          "Contents",
-          [
-            count(counts.records, "record"),
-            `${count(counts.parts_disclosed, "part")} disclosed`,
-            `${counts.parts_withheld} withheld`,
-            `${counts.parts_erased} erased`
-          ].join(", ") + "."
-        ),
+    facts(report, previous).flatMap(([label, text]) => entry(label, text)),
+    entry("Result", resultSentence(report, replayed)),
+    explainedVerdicts(report).flatMap(({ name, sentence, value }) => verdict(name, value, sentence)),
+    report.checkpoint === null ? [] : entry("Contents", contents(report)),
     replayed === null || replayed.replay === null
       ? []
       : [
@@ -62,10 +55,7 @@ export const humanReport = (
         ],
     ...(summary === null ? [] : [[summaryTitle(summary)], ...summaryEntries(summary).map(listLines)]),
     findings(report),
-    ...[
-      ...(bodies === null ? [] : bodyEntries(bodies)),
-      ...(replayed === null || replayed.replay === null ? [] : [...replayEntries(replayed.replay), notReplayedEntry])
-    ].map(listLines),
+    ...furtherEntries({ bodies, replayed }).map(listLines),
     report.not_checked.length === 0
       ? []
       : [
@@ -88,38 +78,6 @@ export const humanReport = (
 const WIDTH = 100
 const LABEL = 16
 
-const about = ({ checkpoint, file, header, origin }: Report): ReadonlyArray<string> => [
-  ...entry("Evidence pack", file ?? "given in memory"),
-  ...(origin === null ? [] : entry("Chain", origin)),
-  ...(header === null || checkpoint === null
-    ? []
-    : entry("Covers", `${covers(header)}, in a chain of ${count(checkpoint.size, "record")}`)),
-  ...(header === null
-    ? []
-    : entry("Made", `${header.created.slice(0, 10)} ${header.created.slice(11, 19)} UTC, as the pack says`))
-]
-
-const covers = ({ from, kind, to }: NonNullable<Report["header"]>): string =>
-  kind === "full"
-    ? `all records, ${from} to ${to}`
-    : kind === "range"
-      ? `records ${from} to ${to}`
-      : `a selection of the records ${from} to ${to}`
-
-/** What a chain says of the one it was begun after. */
-const follows = (previous: ShownPrevious): string => {
-  if (typeof previous === "string") return "another chain, which this pack does not show as it has to; see below."
-  const { origin, signedSize, storedSize } = previous
-  return (
-    `${origin}. This chain was begun after ` +
-    `${signedSize === null ? "the memory of what was signed for that one was lost" : `${count(signedSize, "record")} of that one were signed`}, ` +
-    "" +
-    "" +
-    "" +
-    `when its store held ${storedSize}. A pack and a checkpoint of that chain, from before, show what is missing.`
-  )
-}
-
 const findings = (report: Report): ReadonlyArray<string> => {
   const { findingCount, findings: listed } = report
   if (findingCount === 0) return ["Findings", "  None."]
@@ -134,16 +92,8 @@ const listLines = ({ items, title }: Entry): ReadonlyArray<string> => [
 ]
 
 const finding = (one: Finding, report: Report): ReadonlyArray<string> => {
-  const { code, expected, found, line, seq } = one
-  const place = [...(seq === null ? [] : [`record ${seq}`]), ...(line === null ? [] : [`line ${line}`])].join(", ")
-  return [
-    ...wrap(
-      `${brokenLinkText(one, report) ?? findingText[code]} (${code}${place === "" ? "" : `, ${place}`})`,
-      "  - ",
-      "    "
-    ),
-    ...wrap(`Expected ${expected}; found ${found}.`, "    ", "    ")
-  ]
+  const [meaning, values] = explainedFinding(one, report)
+  return [...wrap(meaning, "  - ", "    "), ...wrap(values, "    ", "    ")]
 }
 
 const verdict = (name: string, value: string, sentence: string): ReadonlyArray<string> =>
@@ -167,5 +117,3 @@ const wrap = (text: string, first: string, rest: string): ReadonlyArray<string> 
   }
   return [...lines, line.trimEnd()]
 }
-
-const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`

@@ -13,6 +13,7 @@ import type { Extras, SplitView } from "./extras.ts"
 import { humanReport } from "./human-report.ts"
 import { jsonReport } from "./json-report.ts"
 import { previousChain, withPrevious } from "./previous-chain.ts"
+import { checkIsNew, writeNew } from "./report-file.ts"
 import { printable, printableLines } from "./printable.ts"
 import { PROGRESS_FROM_BYTES, progressLine } from "./progress.ts"
 import { type Replayed, type ReplayReport, withReplay } from "./replay/replay-report.ts"
@@ -34,10 +35,17 @@ const NO_VERDICT = 4
 export const run = async (args: ReadonlyArray<string>, world: World): Promise<number> => {
   try {
     const command = readArguments(args)
+    if (command.html !== null) await checkIsNew(command.html)
     const { report: checked, ...found } = await verifyAndReadAgain(command, world)
     const previous = checked.verdicts.integrity === "ok" ? await previousChain(command.pack) : null
     const report = withPrevious(checked, previous)
-    const extras: Extras = { ...found, previous }
+    const whole: Extras = { ...found, previous }
+    if (command.html !== null) {
+      const { htmlReport } = await import("./html-report.ts")
+      await writeNew(command.html, htmlReport(report, whole, world.nowMs()))
+    }
+    // A page always has the summary; the other reports have it where it was requested.
+    const extras: Extras = command.summary ? whole : { ...whole, summary: null }
     if (command.json) await world.out(printableLines(jsonReport(report, extras)))
     else if (!command.quiet) await world.out(printableLines(humanReport(report, extras)))
     return report.exit
@@ -60,16 +68,20 @@ interface ReadAgain extends Verified {
   readonly summary: Summary | null
 }
 
-/** Replay, the bodies and the summary take another reading of the file, after it was checked: it must be the same file then. */
+/**
+ * Replay, the bodies and the summary take another reading of the file, after it was checked: it must be the same file
+ * then.
+ */
 const verifyAndReadAgain = async (command: Command, world: World): Promise<ReadAgain> => {
-  if (!command.replay && !command.bodies && !command.summary)
+  const wantsSummary = command.summary || command.html !== null
+  if (!command.replay && !command.bodies && !wantsSummary)
     return { ...(await verify(command, world)), replayed: null, bodies: null, summary: null }
   const files = [command.pack, ...command.previous]
   const before = await Promise.all(files.map(identityOf))
   const { report, splitView } = await verify(command, world)
   const { replay, why } = command.replay ? await replayed(command, report) : { replay: null, why: null }
   const bodies = command.bodies ? await bodiesOf(command.pack, report) : null
-  const summary = command.summary ? await summaryOf(command.pack, report) : null
+  const summary = wantsSummary ? await summaryOf(command.pack, report) : null
   const after = await Promise.all(files.map(identityOf))
   if (after.some((identity, place) => identity !== before[place]))
     throw new PackFileUnusable(

@@ -177,7 +177,8 @@ export class Summarizer {
     if (kind.startsWith("agent.")) return this.#agentText(body)
     const id = textOf(body["envelope_id"])
     const name = this.#envelopes.get(id)
-    const envelope = `${name === undefined ? id : `${name} (${id})`}${body["version"] === undefined ? "" : ` version ${textOf(body["version"])}`}`
+    const version = body["version"] === undefined ? "" : ` version ${textOf(body["version"])}`
+    const envelope = `${name === undefined ? id : `${name} (${id})`}${version}`
     if (kind === "waiver.granted") return `rule ${textOf(body["rule_id"])} of ${envelope}`
     return body["agent_id"] === undefined ? envelope : `${envelope} for ${this.#agentText(body)}`
   }

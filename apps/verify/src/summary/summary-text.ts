@@ -1,11 +1,6 @@
 /** A summary in lists for people. */
+import type { Entry } from "../report-facts.ts"
 import type { Counted, Listed, Summary } from "./summary.ts"
-
-/** A list below a title. */
-export interface Entry {
-  readonly title: string
-  readonly items: ReadonlyArray<string>
-}
 
 /** The lists; those without an entry are one line. */
 export const summaryEntries = (summary: Summary): ReadonlyArray<Entry> => {

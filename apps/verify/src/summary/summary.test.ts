@@ -104,7 +104,7 @@ describe("the summary", () => {
     const out = (await call(file, "--vkey", sampleVkey, "--summary")).out.replace(/\s+/g, " ")
     for (const text of [
       "capture tiers enforced 2, not_stated 1, decided by fail_open 1, not_stated 1, server 1;",
-      "Agents: 2 - refund-bot (agt_00000000000000000000000001): owner Ada <ada@example.org>; 3 decisions, 6 evaluations.",
+      "Agents: 2 - refund-bot (agt_00000000000000000000000001): owner Ada <ada@example.org>; 3 decisions, 6 eval",
       "At capture: 1 error, 1 intended, 1 ok. - Settled later: 1 ok.",
       "2 deny by large: Above 500 a person decides.",
       "approved by usr_00000000000000000000000002. loosens, enforced.",
