@@ -1,7 +1,7 @@
 /** Every published Ed25519 case, with both libraries: they must say the same. */
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
-import { fromHex } from "../bytes.ts"
+import { fromHex, toHex } from "../bytes.ts"
 import { portableCrypto } from "../crypto.ts"
 import { nodeCrypto } from "../node/crypto.ts"
 import { isStrictPublicKey, verifyEd25519 } from "./strict.ts"
@@ -140,6 +140,18 @@ describe("a strict public key", () => {
       key[31]! |= 0x80
       expect(isStrictPublicKey(key)).toBe(false)
     }
+  })
+
+  it("is not one of the eight points that SPEC.md lists", () => {
+    const page = readFileSync(new URL("../../SPEC.md", import.meta.url), "utf8")
+    const listed = [...page.matchAll(/^    ([0-9a-f]{64})    order [1248]$/gm)].map(([, digits]) => digits!)
+    const points = [
+      ...[0n, 1n, p - 1n].map((y) => toHex(littleEndian(y, 0))),
+      toHex(littleEndian(0n, 1)),
+      ...order8.flatMap((digits) => [digits, digits.slice(0, 62) + (digits.endsWith("05") ? "85" : "fa")])
+    ]
+    expect(listed.toSorted()).toEqual(points.toSorted())
+    for (const digits of listed) expect(isStrictPublicKey(hex(digits)), digits).toBe(false)
   })
 
   it("has y below p", () => {
