@@ -125,6 +125,20 @@ export type ErasureReason = (typeof erasureReasons)[number]
 /** Names of parts. */
 export const partName = patterned(/^[a-z][a-z0-9_]{0,31}$/, 32)
 
+/**
+ * Answer of GET /chain/records/{seq}/parts/{name}. `commitment` is what the record says of the part; `salt` and `bytes`
+ * are base64, and make the commitment again. `text` is the bytes as UTF-8; null where they are not.
+ */
+export const PartOut = Schema.Struct({
+  seq: Schema.Int,
+  name: Schema.String,
+  commitment: Schema.String,
+  salt: Schema.String,
+  bytes: Schema.String,
+  text: Schema.NullOr(Schema.String)
+})
+export type PartOut = typeof PartOut.Type
+
 /** Body of POST /chain/erasures: which part of which record, and why. */
 export const ErasureIn = Schema.Struct({
   seq: inBody(integer()),

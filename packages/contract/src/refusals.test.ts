@@ -142,7 +142,10 @@ describe("the endpoint table", () => {
     for (const { params } of endpoints) {
       for (const [name, param] of Object.entries(params as { readonly [name: string]: Param<unknown> })) {
         assert.isTrue(Result.isSuccess(param.decode(param.example, name)))
-        if (name !== "seq" && name !== "version")
+        if (name === "name")
+          for (const text of ["", "X", "\0", "9a", "a-b", "a".repeat(33)])
+            assert.isTrue(Result.isFailure(param.decode(text, name)), text)
+        else if (name !== "seq" && name !== "version")
           for (const text of ["", "x", "\0", `${param.example}0`, param.example.toUpperCase()])
             assert.isTrue(Result.isFailure(param.decode(text, name)), text)
       }
@@ -233,6 +236,7 @@ describe("the endpoint table", () => {
         "GET /api/v1/chain/keys",
         "GET /api/v1/chain/records",
         "GET /api/v1/chain/records/{seq}",
+        "GET /api/v1/chain/records/{seq}/parts/{name}",
         "GET /api/v1/chain/records/{seq}/proof",
         "GET /api/v1/chain/verify",
         "GET /api/v1/evidence/packs",

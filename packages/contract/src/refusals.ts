@@ -340,7 +340,7 @@ export class PartNotFound extends Schema.TaggedError<PartNotFound>()("PartNotFou
     return new PartNotFound({})
   }
   override get message(): string {
-    return "The record has no part of this name that could be erased."
+    return "The record has no part of this name, or none that may be erased."
   }
 }
 

@@ -78,6 +78,7 @@ export type {
   PackInput,
   ProofInfo,
   RecordFilter,
+  PartInfo,
   RecordInfo,
   RotationInfo,
   VerifyInfo
@@ -162,6 +163,7 @@ export { type Checkpoint, latestCheckpoint } from "./chain/check/checkpoints.ts"
 export { KeyRotation, type KeyRotationApi, type Rotated } from "./chain/rotate-key.ts"
 export { RotationRefused } from "./chain/keys/rotation-refusals.ts"
 export { Erasure, type ErasureApi } from "./outward/erasure/service.ts"
+export { Parts, type PartsApi } from "./outward/parts/service.ts"
 export { Packs, type PacksApi } from "./outward/packs/service.ts"
 export {
   recover,

@@ -8,9 +8,16 @@
  *
  * Spec: api.md "Who may call"; decision 0039.
  */
-import type { AgentNotFound, DecisionNotFound, EnvelopeNotFound, EvaluationNotFound, Refusal } from "@flyball/contract"
+import type {
+  AgentNotFound,
+  DecisionNotFound,
+  EnvelopeNotFound,
+  EvaluationNotFound,
+  RecordNotFound,
+  Refusal
+} from "@flyball/contract"
 import { type AnyEndpoint, refusalThere } from "@flyball/contract/http"
-import { Agents, Capture, Envelopes, Evaluations, type Scope } from "@flyball/core"
+import { Agents, Capture, Chain, Envelopes, Evaluations, type Scope } from "@flyball/core"
 import { Effect } from "effect"
 import type { Fault, Services } from "./call.ts"
 import { type AdmittedCaller, readScopeOf, scopeOf } from "./caller.ts"
@@ -67,16 +74,24 @@ const lookUp = (refusal: Refusal | Fault): ((scope: Scope) => Effect.Effect<bool
         ? (scope) => found(Capture.use((capture) => capture.agentOf(decisionId, scope)))
         : null
     }
+    case "RecordNotFound": {
+      const { seq } = refusal
+      // Only those who see every unit read records.
+      return typeof seq === "number"
+        ? (scope) => (scope.orgUnits === "*" ? found(Chain.use((chain) => chain.record(seq))) : Effect.succeed(false))
+        : null
+    }
     default:
       return null
   }
 }
 
-type NotThere = AgentNotFound | EnvelopeNotFound | EvaluationNotFound | DecisionNotFound
+type NotThere = AgentNotFound | EnvelopeNotFound | EvaluationNotFound | DecisionNotFound | RecordNotFound
 
 const found = (read: Effect.Effect<unknown, NotThere | Fault, Services>): Effect.Effect<boolean, Fault, Services> =>
   Effect.as(read, true).pipe(
-    Effect.catchTag(["AgentNotFound", "EnvelopeNotFound", "EvaluationNotFound", "DecisionNotFound"], () =>
-      Effect.succeed(false)
+    Effect.catchTag(
+      ["AgentNotFound", "EnvelopeNotFound", "EvaluationNotFound", "DecisionNotFound", "RecordNotFound"],
+      () => Effect.succeed(false)
     )
   )

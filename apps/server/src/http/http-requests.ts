@@ -196,7 +196,8 @@ export const goodRequests = async (world: World) => {
       version: () => "1",
       waiver_id: () => requestedWaiver(path.split("/")[5]!),
       evaluation_id: () => (endpoint.id === "bound.void_evaluation" ? counted() : evaluated()),
-      seq: () => "1",
+      seq: async () => (endpoint.id === "chain.part" ? String((await witness()).seq) : "1"),
+      name: () => "args",
       pack_id: () => pack,
       model_id: async () =>
         (

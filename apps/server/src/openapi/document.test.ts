@@ -212,6 +212,7 @@ describe("what goes in", () => {
         `/api/v1/chain/records from 0..${most}`,
         "/api/v1/chain/records limit 1..1000",
         `/api/v1/chain/records/{seq} seq 0..${most}`,
+        `/api/v1/chain/records/{seq}/parts/{name} seq 0..${most}`,
         `/api/v1/chain/records/{seq}/proof seq 0..${most}`,
         `/api/v1/chain/records/{seq}/proof tree_size 1..${most}`,
         `/api/v1/chain/consistency from 0..${most}`,

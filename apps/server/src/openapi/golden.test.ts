@@ -20,7 +20,9 @@ const added: ReadonlyArray<string> = [
   "/components/schemas/ExplanationOut/required/sentence",
   "/components/schemas/TimelineEntry",
   "/paths/~1api~1v1~1agents~1{agent_id}~1timeline",
-  "/paths/~1api~1v1~1bound~1evaluations/get"
+  "/paths/~1api~1v1~1bound~1evaluations/get",
+  "/components/schemas/PartOut",
+  "/paths/~1api~1v1~1chain~1records~1{seq}~1parts~1{name}"
 ]
 
 const isObject = (value: unknown): value is { readonly [name: string]: unknown } =>

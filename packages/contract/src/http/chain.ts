@@ -1,4 +1,5 @@
 /** The chain's endpoints. Spec: document 1 section 4, `/chain`; api.md "decisions, chain, evidence". */
+import { Result } from "effect"
 import {
   ConsistencyOut,
   ConsistencyQuery,
@@ -6,6 +7,8 @@ import {
   ErasureOut,
   HeadOut,
   KeysOut,
+  partName,
+  PartOut,
   ProofOut,
   ProofQuery,
   RecordOut,
@@ -13,9 +16,19 @@ import {
   VerifyOut,
   VerifyQuery
 } from "../chain.ts"
+import { decode } from "../decode.ts"
 import { KeysPageQuery } from "../page.ts"
+import { PartNotFound } from "../refusals.ts"
 import { access } from "./access.ts"
-import { endpoint, json, jsonBody, jsonOrLines, media, queryOf, seqParam } from "./endpoint.ts"
+import { endpoint, json, jsonBody, jsonOrLines, media, type Param, queryOf, seqParam } from "./endpoint.ts"
+
+const readPartName = decode(partName)
+/** The name of a part in a path. What is no such name is a part that no record has. */
+const partParam: Param<string> = {
+  schema: partName,
+  decode: (text, name) => Result.mapError(readPartName(text, "path", [name]), () => new PartNotFound({})),
+  example: "args"
+}
 
 /** The chain. */
 export const chain = {
@@ -54,6 +67,16 @@ export const chain = {
     params: { seq: seqParam },
     success: json(200, RecordOut),
     refusals: ["RecordNotFound"]
+  }),
+  part: endpoint({
+    id: "chain.part",
+    method: "GET",
+    path: "/api/v1/chain/records/{seq}/parts/{name}",
+    summary: "The content of one part of a record, with the salt of its commitment.",
+    access: access.govern,
+    params: { seq: seqParam, name: partParam },
+    success: json(200, PartOut),
+    refusals: ["RecordNotFound", "PartNotFound", "PartErased"]
   }),
   proof: endpoint({
     id: "chain.proof",

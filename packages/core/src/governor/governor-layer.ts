@@ -18,6 +18,7 @@ import { restateIngestKeys } from "../registry/ingest-keys/restate.ts"
 import { IngestKeys } from "../registry/ingest-keys/service.ts"
 import { checkpointingStorage } from "../chain/commit-listeners.ts"
 import { Models } from "../registry/models/service.ts"
+import { Parts } from "../outward/parts/service.ts"
 import { Packs } from "../outward/packs/service.ts"
 import { Principals } from "../registry/principals/service.ts"
 import { Provenance } from "../registry/provenance/service.ts"
@@ -60,6 +61,7 @@ export type GovernorServices =
   | KeyRotation
   | Erasure
   | Packs
+  | Parts
   | Tenant
   | Webhooks
   | OutboxListener
@@ -92,7 +94,14 @@ export const governorLayer = (
     Webhooks.layer,
     restateIngestKeys(options)
   ).pipe(Layer.provide(checkpointingStorage))
-  return Layer.mergeAll(writing, Replay.layer, Erasure.layer, Packs.layer(options), KeyRotation.layer(options)).pipe(
+  return Layer.mergeAll(
+    writing,
+    Replay.layer,
+    Erasure.layer,
+    Parts.layer,
+    Packs.layer(options),
+    KeyRotation.layer(options)
+  ).pipe(
     Layer.provideMerge(Tenant.layer(options)),
     Layer.provideMerge(signing),
     Layer.provide(notifyingStorage),

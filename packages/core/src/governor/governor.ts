@@ -51,6 +51,7 @@ import type {
   PackInput,
   ProofInfo,
   RecordFilter,
+  PartInfo,
   RecordInfo,
   RotationInfo,
   VerifyInfo
@@ -183,6 +184,8 @@ export interface Governor extends AsyncDisposable {
     ): Promise<VerifyInfo>
     records(filter?: RecordFilter, options?: CallOptions): Promise<ReadonlyArray<RecordInfo>>
     record(seq: number, options?: CallOptions): Promise<RecordInfo>
+    /** The content of one part of a record; `part_erased` names the record that says that it is gone. */
+    part(seq: number, name: string, options?: CallOptions): Promise<PartInfo>
     proof(seq: number, treeSize?: number, options?: CallOptions): Promise<ProofInfo>
     consistency(from: number, to?: number, options?: CallOptions): Promise<ConsistencyInfo>
     /** The newest signed note; null before the first. */

@@ -1,12 +1,12 @@
 /** The chain: read, recomputed, proved, and parts of it erased. */
 import { type chain, LINES_MEDIA } from "@flyball/contract/http"
-import { Chain, Checkpointer, Erasure } from "@flyball/core"
+import { Chain, Checkpointer, Erasure, Parts } from "@flyball/core"
 import { utf8 } from "@flyball/evidence"
 import { Effect } from "effect"
 import { type Answer, json, pieces } from "../answer.ts"
 import { acceptsNdjson } from "../accepts-ndjson.ts"
 import type { HandlersOf } from "../call.ts"
-import { writerOf } from "../caller.ts"
+import { scopeOf, writerOf } from "../caller.ts"
 import { pageOf } from "../page-of.ts"
 
 /** Handlers of the group `chain`. */
@@ -24,6 +24,8 @@ export const chainHandlers: HandlersOf<typeof chain> = {
     ),
   record: ({ params }) =>
     Chain.use((chain) => chain.record(params.seq)).pipe(Effect.map(({ bytes }) => pieces("application/json", bytes))),
+  part: ({ caller, params }) =>
+    Parts.use((parts) => parts.get(params.seq, params.name, scopeOf(caller))).pipe(Effect.map(json)),
   proof: ({ params, query }) => Chain.use((chain) => chain.proof(params.seq, query.tree_size)).pipe(Effect.map(json)),
   consistency: ({ query }) => Chain.use((chain) => chain.consistency(query.from, query.to)).pipe(Effect.map(json)),
   checkpoint: Effect.fnUntraced(function* () {

@@ -368,6 +368,12 @@ export const expectedStatuses: {
     [403, 403, 403, 403, 403],
     [403, 403, 403, 403, 403]
   ],
+  "chain.part": [
+    [403, 403],
+    [403, 403, 403, 200, 200],
+    [403, 403, 403, 200, 200],
+    [403, 403, 403, 404, 404]
+  ],
   "chain.proof": [
     [403, 403],
     [200, 200, 200, 200, 200],
@@ -581,6 +587,7 @@ export const expectedOfTwo: { readonly [id: string]: Two } = {
   "chain.verify": [200, 200, 200, 200, 200],
   "chain.records": [200, 403, 403, 403, 200],
   "chain.record": [200, 403, 403, 403, 200],
+  "chain.part": [200, 404, 404, 200, 403],
   "chain.proof": [200, 200, 200, 200, 200],
   "chain.consistency": [200, 200, 200, 200, 200],
   "chain.checkpoint": [200, 200, 200, 200, 200],

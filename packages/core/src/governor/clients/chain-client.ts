@@ -3,6 +3,7 @@ import { formatInstant } from "@flyball/evidence"
 import { Effect } from "effect"
 import { recordHash } from "../../foundation/record-hash.ts"
 import { Chain } from "../../chain/chain.ts"
+import { Parts } from "../../outward/parts/service.ts"
 import { KeyRotation, type Rotated } from "../../chain/rotate-key.ts"
 import type { Governor } from "../governor.ts"
 import type { StoredRecord } from "../../storage/port.ts"
@@ -40,6 +41,11 @@ const callsOf = ({ run }: Client): Omit<Governor["chain"], "origin" | "vkey"> =>
   record: (seq, options) =>
     run(
       Effect.flatMap(decodeSeq(seq), () => Chain.use((chain) => Effect.map(chain.record(seq), recordInfo))),
+      options
+    ),
+  part: (seq, name, options) =>
+    run(
+      Effect.flatMap(decodeSeq(seq), () => Parts.use((parts) => parts.get(seq, name))),
       options
     ),
   proof: (seq, treeSize, options) =>

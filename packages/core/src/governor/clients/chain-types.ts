@@ -9,6 +9,7 @@ import type {
   HeadOut,
   KeysOut,
   PackRequest,
+  PartOut,
   ProofOut,
   RecordsQuery,
   VerifyOut
@@ -33,6 +34,9 @@ export interface RecordInfo {
 
 /** Which records to read, oldest first. */
 export interface RecordFilter extends Filter<typeof RecordsQuery> {}
+
+/** The content of a part, with the salt of its commitment; both base64. */
+export interface PartInfo extends Info<typeof PartOut> {}
 
 /** That a record is in the tree of this size. */
 export interface ProofInfo extends Info<typeof ProofOut> {}
