@@ -97,28 +97,6 @@ export type EnvelopeOut = typeof EnvelopeOut.Type
 export const EnvelopeListQuery = Schema.Struct({ agent_id: Schema.optionalKey(id("agent")), ...pageOf("envelope") })
 export type EnvelopeListQuery = typeof EnvelopeListQuery.Type
 
-/**
- * A version, which never changes; only its status does. Digests are `sha256:<hex>`. `envelope` is null once it was
- * erased.
- */
-export const EnvelopeVersionOut = Schema.Struct({
-  envelope_id: inBody(Schema.String),
-  version: inBody(Schema.Int),
-  digest: inBody(Schema.String),
-  mode: inBody(oneOf(envelopeModes)),
-  status: inDocument(oneOf(versionStatuses)),
-  change: inBody(oneOf(envelopeChanges)),
-  authors: inBody(Schema.Array(Schema.String)),
-  published_by: inBody(Schema.String, "writer"),
-  lint_digest: inBody(Schema.String),
-  diff_digest: inBody(Schema.String),
-  backtest_digest: inBody(Schema.String),
-  envelope: wholePart("envelope", Schema.NullOr(free))
-}).annotate(
-  showsRecords(["envelope.published"], { body: ["agent_id", "approver"], parts: ["backtest", "diff", "lint"] })
-)
-export type EnvelopeVersionOut = typeof EnvelopeVersionOut.Type
-
 /** One finding. `path` is a JSON pointer into the envelope; `example` an input that shows it. */
 export const EnvelopeFinding = Schema.Struct({
   code: Schema.String,
@@ -132,6 +110,29 @@ export const EnvelopeFinding = Schema.Struct({
   history_count: nullInt
 })
 export type EnvelopeFinding = typeof EnvelopeFinding.Type
+
+/**
+ * A version, which never changes; only its status does. Digests are `sha256:<hex>`. `envelope` is null once it was
+ * erased. `warnings` is what lint warns about, in the answer of publish; null in others.
+ */
+export const EnvelopeVersionOut = Schema.Struct({
+  envelope_id: inBody(Schema.String),
+  version: inBody(Schema.Int),
+  digest: inBody(Schema.String),
+  mode: inBody(oneOf(envelopeModes)),
+  status: inDocument(oneOf(versionStatuses)),
+  change: inBody(oneOf(envelopeChanges)),
+  authors: inBody(Schema.Array(Schema.String)),
+  published_by: inBody(Schema.String, "writer"),
+  lint_digest: inBody(Schema.String),
+  diff_digest: inBody(Schema.String),
+  backtest_digest: inBody(Schema.String),
+  envelope: wholePart("envelope", Schema.NullOr(free)),
+  warnings: computed(Schema.NullOr(Schema.Array(EnvelopeFinding)))
+}).annotate(
+  showsRecords(["envelope.published"], { body: ["agent_id", "approver"], parts: ["backtest", "diff", "lint"] })
+)
+export type EnvelopeVersionOut = typeof EnvelopeVersionOut.Type
 
 const openQuestion = Schema.Struct({ code: Schema.String, rules: Schema.Array(Schema.String), reason: Schema.String })
 

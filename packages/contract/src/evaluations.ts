@@ -150,8 +150,8 @@ export const ChangeOut = Schema.Struct({
 
 /**
  * Answer of POST /bound/evaluations/{evaluation_id}/explain: the nearest less restrictive verdict. `reason` says why
- * there is none. `sentence` says in words what decided and why, always. `tier_reason` says why the agent acted below its
- * tier; null where it did not.
+ * there is none. `sentence` says in words what decided and why, always. `tier_reason` says why the agent acted below
+ * its tier; null where it did not.
  */
 export const ExplanationOut = Schema.Struct({
   evaluation_id: Schema.String,

@@ -16,6 +16,8 @@ const golden: unknown = JSON.parse(
 const added: ReadonlyArray<string> = [
   "/components/schemas/ChangeOut/properties/interval",
   "/components/schemas/ChangeOut/required/interval",
+  "/components/schemas/EnvelopeVersionOut/properties/warnings",
+  "/components/schemas/EnvelopeVersionOut/required/warnings",
   "/components/schemas/ExplanationOut/properties/sentence",
   "/components/schemas/ExplanationOut/required/sentence",
   "/components/schemas/TimelineEntry",

@@ -49,7 +49,12 @@ export const lintCodes = {
   W209: { level: "warning", hasExample: true, title: "A tool with a side effect is permitted and no meter counts it." },
   W210: { level: "warning", hasExample: false, title: "More reviews are to be expected than reviewers can handle." },
   W211: { level: "warning", hasExample: true, title: "A tool was seen that the envelope does not know." },
-  W212: { level: "warning", hasExample: false, title: "A high tier has no armed breaker, or its drill is out of date." }
+  W212: {
+    level: "warning",
+    hasExample: false,
+    title: "A high tier has no armed breaker, or its drill is out of date."
+  },
+  W213: { level: "warning", hasExample: true, title: "The rule decides nothing at the tier of the agent." }
 } as const satisfies Record<string, { readonly level: LintLevel; readonly hasExample: boolean; readonly title: string }>
 
 export type LintCode = keyof typeof lintCodes

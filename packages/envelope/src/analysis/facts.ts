@@ -1,4 +1,5 @@
 import type { Envelope } from "../language/envelope.ts"
+import type { TierNeeds } from "../language/floor-words.ts"
 import type { Inputs } from "./inputs.ts"
 
 /**
@@ -34,6 +35,8 @@ export interface LintFacts {
     readonly breakerArmed: boolean | "not_built"
     readonly drillCurrent: boolean | "not_built"
   }
+  /** The tier of the one agent that the envelope is for, 0 to 4, and what each tier needs, in words. */
+  readonly agentTier?: { readonly tier: number; readonly needs: TierNeeds }
 }
 
 /**

@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs"
+import fc from "fast-check"
 import { assert, describe, it } from "vitest"
+import { outcomes } from "../language/compiled.ts"
 import type { Envelope } from "../language/envelope.ts"
 import type { ReadingCode } from "../language/findings.ts"
 import { readEnvelope } from "../language/read-envelope.ts"
@@ -303,6 +305,92 @@ describe("history and surroundings", () => {
     assert.isTrue(unbuilt.notChecked.some(({ code, reason }) => code === "W212" && reason.includes("not built yet")))
   })
 
+  it("W213: a rule that the tier floor outdoes at the agent's tier", () => {
+    const needs = [[], [], [], ["a verified identity"], []]
+    const at = (tier: number, envelope: Envelope) => {
+      const outer = tierFloor([envelope])
+      const found = of("W213", report(envelope, { agentTier: { tier, needs } }, {}, outer))
+      const all = compiled(outer, envelope).compiled
+      for (const { example, rules } of found) {
+        const read = pointOf(all.axes, example!)
+        const point = "point" in read ? read.point : assert.fail(JSON.stringify(read))
+        assert.equal(example!["tier"], tier)
+        assert.isTrue(holding(all, point)[all.rules.findIndex(({ id }) => id === rules[0])])
+        assert.include(decidedBy(envelope, found[0]!, outer), "@tier_floor")
+      }
+      return found
+    }
+    const envelope = given([
+      when("look_up", "allow", tool("search")),
+      when("refund", "allow_with_notice", tool("refund"), amount({ lte: 100 })),
+      when("large", "require_review", tool("refund"), amount({ gt: 100 })),
+      when("either", "allow", amount({ lte: 5 })),
+      when("trusted", "allow", tool("pay"), { signal: "tier", gte: 3 }),
+      when("never", "deny", tool("pay"), amount({ gt: 900 }))
+    ])
+    const rulesAt = [0, 1, 2, 3, 4].map((tier) => at(tier, envelope).flatMap(({ rules }) => rules))
+    // At L3 and L4 the floor of money asks for a notice alone.
+    assert.deepEqual(rulesAt, [["refund", "large"], ["refund"], ["refund"], [], []])
+    assert.equal(
+      at(0, envelope)[0]!.message,
+      "The rule refund says allow_with_notice and decides nothing while the agent is at L0: the tier floor is more " +
+        "restrictive wherever it holds. `refund` is `money`: at L0 it is denied, from L1 reviewed, " +
+        "alone from L3 with " +
+        "a verified identity. Raise the agent's tier, or keep the rule for later."
+    )
+  })
+
+  it("W213 is what the verdicts at the agent's tier show, for any rules", () => {
+    const outcome = fc.constantFrom("allow", "allow_with_notice", "require_review", "deny")
+    const rule = fc.record({
+      outcome,
+      tools: fc.subarray(["search", "refund", "pay"], { minLength: 1 }),
+      tiers: fc.subarray([0, 1, 2, 3, 4], { minLength: 1 })
+    })
+    const effect = fc.constantFrom("read", "write_reversible", "external_message", "money", "irreversible")
+    fc.assert(
+      fc.property(
+        fc.array(rule, { minLength: 1, maxLength: 4 }),
+        fc.record({ search: effect, refund: effect, pay: effect }),
+        fc.integer({ min: 0, max: 4 }),
+        (rules, effects, tier) => {
+          const envelope = given(
+            rules.map(({ outcome, tiers, tools }, i) =>
+              when(`r${i}`, outcome, tool(...tools), { any: tiers.map((one) => ({ signal: "tier", eq: one })) })
+            ),
+            { effects }
+          )
+          const all = compiled(tierFloor([envelope]), envelope).compiled
+          const tools = all.axes.findIndex(({ name }) => name === "tool")
+          const tierAxis = all.axes.findIndex(({ name }) => name === "tier")
+          const expected = rules.flatMap((_, i) => {
+            const place = all.rules.findIndex(({ id }) => id === `r${i}`)
+            const holdingThere = [0, 1, 2]
+              .map((value) => all.axes.map((_axis, axis) => (axis === tools ? value : axis === tierAxis ? tier : 0)))
+              .map((point) => holding(all, point))
+              .filter((held) => held[place])
+            const isOutdone = holdingThere.every((held) =>
+              all.rules.some(
+                ({ layer, outcome }, other) =>
+                  layer === 0 &&
+                  held[other] &&
+                  outcomes.indexOf(outcome) >= outcomes.indexOf("require_review") &&
+                  outcomes.indexOf(outcome) > outcomes.indexOf(all.rules[place]!.outcome)
+              )
+            )
+            return holdingThere.length > 0 && isOutdone ? [`r${i}`] : []
+          })
+          const found = lint(all, { envelope, agentTier: { tier, needs: [] } })
+          assert.deepEqual(
+            of("W213", found).flatMap(({ rules }) => rules),
+            expected
+          )
+        }
+      ),
+      { numRuns: 60 }
+    )
+  })
+
   it("reports what it did not check, and does not call it proved", () => {
     const { notChecked, proved } = report(given([all]))
     assert.deepEqual([...new Set(notChecked.map(({ code }) => code))].sort(), [
@@ -312,7 +400,8 @@ describe("history and surroundings", () => {
       "W208",
       "W210",
       "W211",
-      "W212"
+      "W212",
+      "W213"
     ])
     for (const { code } of notChecked) assert.notInclude(proved, code)
     assert.include(proved, "E102")

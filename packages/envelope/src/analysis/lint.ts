@@ -1,4 +1,5 @@
 import type { Compiled } from "../language/compiled.ts"
+import { checkAgentTier } from "./checks/agent-tier.ts"
 import { checkBlastRadius } from "./checks/blast-radius.ts"
 import { checkHistory } from "./checks/history.ts"
 import { checkNeighbours } from "./checks/neighbours.ts"
@@ -40,7 +41,8 @@ const requested: ReadonlyArray<LintCode> = [
   "W209",
   "W210",
   "W211",
-  "W212"
+  "W212",
+  "W213"
 ]
 
 /**
@@ -67,6 +69,7 @@ export const lint = (compiled: Compiled, facts: LintFacts = {}, options: LintOpt
   checkSideEffects(inspection)
   checkBlastRadius(inspection)
   checkSurroundings(inspection)
+  checkAgentTier(inspection)
   const { findings, model, notChecked, open } = inspection
   const left = new Set([...open, ...notChecked].map(({ code }) => code))
   return {

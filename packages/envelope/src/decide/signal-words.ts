@@ -39,7 +39,8 @@ const undeclared = (signals: ReadonlyArray<Signal>, sent: unknown): string => {
   const names = signals.filter(({ source }) => source === "caller").map(({ name }) => name)
   const declared = names.length === 0 ? "none" : `one of ${listed(names)}`
   return sent !== undefined && !isMap(sent)
-    ? `The signals should be an object of values by name; received ${sent === null ? "no exact JSON" : typeWords(sent)}.`
+    ? "The signals should be an object of values by name; received " +
+        `${sent === null ? "no exact JSON" : typeWords(sent)}.`
     : `A signal has a name that no envelope in force declares: expected ${declared}; received another name.`
 }
 

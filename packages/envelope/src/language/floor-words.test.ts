@@ -13,8 +13,8 @@ describe("the tier floor in words", () => {
         "`refund` is `write_reversible`: at L0 it is denied, from L1 reviewed, alone from L2.",
         "`refund` is `external_message`: at L0 it is denied, from L1 reviewed, alone from L3 with a verified identity.",
         "`refund` is `money`: at L0 it is denied, from L1 reviewed, alone from L3 with a verified identity.",
-        "`refund` is `irreversible`: at L0 to L1 it is denied, from L2 reviewed, alone from L4 with a verified identity " +
-          "and an attested drill."
+        "`refund` is `irreversible`: at L0 to L1 it is denied, from L2 reviewed, alone from L4 with a " +
+          "verified identity and an attested drill."
       ]
     )
   })

@@ -67,7 +67,7 @@ describe("envelopes through the plain client", () => {
     assert.deepInclude(version, { version: 1, authors: ["system:ann"], published_by: "system:ben" })
     assert.deepStrictEqual(
       [await envelopes.versions(envelopeId), await envelopes.version(envelopeId, 1)],
-      [[version], version]
+      [[{ ...version, warnings: null }], { ...version, warnings: null }]
     )
     assert.strictEqual(await codeOf(envelopes.version(envelopeId, 2)), "envelope_version_not_found")
     assert.strictEqual(

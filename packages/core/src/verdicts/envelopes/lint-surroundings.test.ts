@@ -5,7 +5,7 @@ import { AccessMapping } from "../../registry/access-mapping/service.ts"
 import { TrustsCanonicalRoles } from "../../registry/access-mapping/trusts-canonical-roles.ts"
 import { Agents } from "../../registry/agents/service.ts"
 import { Capture } from "../capture/service.ts"
-import { ann, ask, ben, key, refunds } from "../evaluations/testing/refunds.ts"
+import { ann, ask, ben, key, recomputed, refunds } from "../evaluations/testing/refunds.ts"
 import { governorWorld } from "../../testing/governor-world.ts"
 import { answer } from "./examination/answer.ts"
 import { Examiner } from "./examination/examiner.ts"
@@ -188,5 +188,43 @@ describe("lint in the service", () => {
       assert.match(notRequested("W210", lint), /the review module is not built yet/)
       assert.notInclude(lint.proved, "W210")
     }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("warns of rules that the tier floor outdoes at the agent's tier, in lint and publish", () =>
+    Effect.gen(function* () {
+      const envelopes = yield* Envelopes
+      const paying = refunds({ effects: { search: "read", refund: "money" } })
+      const { agentId, id, lint } = yield* drafted(paying)
+      const warned = of("W213", yield* lint)
+      assert.deepStrictEqual(
+        warned.map(({ level, rules }) => [level, rules]),
+        [
+          ["warning", ["refund"]],
+          ["warning", ["large"]]
+        ]
+      )
+      const sentence =
+        "`refund` is `money`: at L0 it is denied, from L1 reviewed, alone from L3 with a verified identity."
+      for (const { message } of warned) assert.include(message, sentence)
+      const published = yield* envelopes.publish(id, {}, ben)
+      assert.deepStrictEqual(
+        published.warnings!.filter(({ code }) => code === "W213"),
+        warned
+      )
+      assert.isTrue(published.warnings!.every(({ level }) => level === "warning"))
+      assert.deepStrictEqual(
+        (yield* recomputed).filter(({ verdict }) => verdict !== "ok"),
+        []
+      )
+      yield* Agents.use((agents) => agents.update(agentId, { autonomy_tier: "L2" }, ben))
+      assert.deepStrictEqual(
+        of("W213", yield* envelopes.lint(id, { envelope: paying })).map(({ rules }) => rules),
+        [["refund"]]
+      )
+      const unit = yield* envelopes.create({ name: "Unit", org_unit: "ops", envelope: paying }, ann)
+      const ofUnit = yield* envelopes.lint(unit.id, {})
+      assert.lengthOf(of("W213", ofUnit), 0)
+      assert.include(notRequested("W213", ofUnit), "The tier of one agent")
+    }).pipe(Effect.provide(Layer.fresh(world())))
   )
 })

@@ -295,7 +295,13 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
         }
         if (stored.body.agentId !== null) {
           const orgUnit = agents[0]?.body.orgUnit ?? null
-          return { outer: orgUnit === null ? [] : yield* liveOf(unitTarget(orgUnit)), inner: [], tier, ...reported }
+          return {
+            outer: orgUnit === null ? [] : yield* liveOf(unitTarget(orgUnit)),
+            inner: [],
+            tier,
+            ...(agents.length === 1 ? { agentTier: tier } : {}),
+            ...reported
+          }
         }
         const inner: Array<LayerText> = []
         for (const { id } of agents) inner.push(...(yield* liveOf(agentTarget(id))))
@@ -493,7 +499,10 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
                   epoch
                 )
                 yield* storage.commit(change)
-                return versionOut(envelope, published)
+                return {
+                  ...versionOut(envelope, published),
+                  warnings: lint.findings.filter(({ level }) => level === "warning")
+                }
               })
             )
           ),

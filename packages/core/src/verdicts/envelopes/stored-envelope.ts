@@ -101,5 +101,6 @@ export const versionOut = (of: EnvelopeDocument, version: VersionDocument): Enve
   lint_digest: `sha256:${version.lintDigest}`,
   diff_digest: `sha256:${version.diffDigest}`,
   backtest_digest: `sha256:${version.backtestDigest}`,
-  envelope: version.envelope
+  envelope: version.envelope,
+  warnings: null
 })

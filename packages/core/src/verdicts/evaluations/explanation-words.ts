@@ -3,7 +3,8 @@ import type { ExplanationOut } from "@flyball/contract"
 import { decidedByFloor, floorSentence, type Outcome, type Ready, signalWords } from "@flyball/envelope"
 import { decisionOf, readSide, signalsOf } from "@flyball/rules"
 import type { EvaluationRecord } from "./evaluation-out.ts"
-import { tierNeeds, tiersOf } from "./lost-words.ts"
+import { tierNeeds } from "../tier-needs.ts"
+import { tiersOf } from "./lost-words.ts"
 
 /** What the search for a less restrictive verdict came to: its sentence, or the code of why there is none. */
 export type Searched = { readonly nearest: string } | { readonly reason: Exclude<ExplanationOut["reason"], null> }
@@ -51,7 +52,10 @@ const decidedWords = ({ body, parts }: EvaluationRecord, ready: Ready | null): s
     case "@killed":
       return "The agent was stopped by a kill or a drain, so the action is denied whatever its signals are."
     case "@suspended":
-      return "The agent was suspended, or due to be, so the action is denied whatever its signals are. Activate the agent."
+      return (
+        "The agent was suspended, or due to be, so the action is denied whatever its signals are. " +
+        "Activate the agent."
+      )
     case "@not_active":
       return `The agent had the status ${String(body["agent_status"])}; only an active one may act. Activate the agent.`
     case "@no_envelope":
@@ -59,7 +63,7 @@ const decidedWords = ({ body, parts }: EvaluationRecord, ready: Ready | null): s
     case "@invalid_signal":
     case "@missing_signal":
       return ready === null
-        ? `A signal was ${matchedRule === "@invalid_signal" ? "invalid" : "missing"}; the envelope that declares it is gone.`
+        ? `A signal was ${matchedRule === "@invalid_signal" ? "invalid" : "missing"}, and its envelope is gone.`
         : signalWords(
             ready.combination,
             { rule: matchedRule, signal: side.stoppedOn },
@@ -72,7 +76,10 @@ const decidedWords = ({ body, parts }: EvaluationRecord, ready: Ready | null): s
       if (budget !== undefined) {
         const meter = ready?.combination.meters.find(({ id }) => id === budget.id)
         const bounds = meter === undefined ? "" : ` (at most ${meter.max}, in ${meter.maxCount} actions)`
-        return `The meter \`${budget.id}\` stands at ${budget.value} and has no room for this action${bounds}; it is denied.`
+        return (
+          `The meter \`${budget.id}\` stands at ${budget.value} and has no room for this action${bounds}; ` +
+          "it is denied."
+        )
       }
       const effect = ready === null ? null : decidedByFloor(ready, decisionOf(side))
       if (effect !== null) {

@@ -22,6 +22,7 @@ import {
   withTierFloor
 } from "@flyball/envelope"
 import type { DiffReport, Envelope, Finding, LintFinding, LintReport } from "@flyball/envelope"
+import { tierNeeds } from "../../tier-needs.ts"
 import { factsAround } from "./facts-around.ts"
 import { changedUnits } from "./meter-units.ts"
 import type { LayerText, Limits, Surroundings } from "./questions.ts"
@@ -120,6 +121,9 @@ export const lintRead = (
         ? {}
         : { history: { inputs: recordedInputs(history.evaluations, fitted.floored), days: daysOf(history) } }),
       ...factsAround(surroundings, fitted.envelope, history),
+      ...(surroundings.agentTier === undefined
+        ? {}
+        : { agentTier: { tier: surroundings.agentTier, needs: tierNeeds } }),
       safety: { tier: surroundings.tier, breakerArmed: "not_built", drillCurrent: "not_built" }
     },
     {

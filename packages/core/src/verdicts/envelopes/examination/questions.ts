@@ -24,6 +24,8 @@ export interface Surroundings {
   readonly inner: ReadonlyArray<LayerText>
   /** The highest tier of the agents it is for. */
   readonly tier: number
+  /** The tier of the one agent whose envelope it is; left out for an org unit's. */
+  readonly agentTier?: number
   /** What the agents declare that they may touch at most, each once. */
   readonly blastRadii: ReadonlyArray<JsonMap>
   /** Our own roles that somebody can have for these agents; `any` where nobody was mapped yet. */
