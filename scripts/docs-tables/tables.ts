@@ -6,6 +6,7 @@ import { endpointsTable } from "./endpoints.ts"
 import { entitiesTable } from "./entities.ts"
 import { eventsTable } from "./events.ts"
 import { rolesTable } from "./roles.ts"
+import { tierFloorMarkdown, tierGateMarkdown } from "./tier-floor.ts"
 
 /** A table, and the page that has it between the marks of this name. */
 export interface Table {
@@ -21,6 +22,8 @@ export const tables: ReadonlyArray<Table> = [
   { page: "docs/webhooks.md", name: "events", text: eventsTable },
   { page: "packages/contract/README.md", name: "endpoints", text: endpointsTable },
   { page: "packages/contract/README.md", name: "entities", text: entitiesTable },
+  { page: "packages/envelope/README.md", name: "tier floor", text: tierFloorMarkdown },
+  { page: "packages/envelope/README.md", name: "tier gate", text: tierGateMarkdown },
   { page: "packages/evidence/SPEC.md", name: "catalogue", text: kindsTable }
 ]
 
