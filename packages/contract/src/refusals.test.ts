@@ -242,6 +242,7 @@ describe("the endpoint table", () => {
         "GET /api/v1/evidence/packs",
         "GET /api/v1/evidence/packs/{pack_id}",
         "GET /api/v1/me",
+        "GET /api/v1/principals/{principal_id}",
         "GET /healthz",
         "GET /status",
         "POST /api/v1/admin/ingest-keys",

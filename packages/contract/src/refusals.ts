@@ -398,6 +398,19 @@ export class WebhookNotFound extends Schema.TaggedError<WebhookNotFound>()("Webh
   }
 }
 
+/** No record names this person. */
+export class PrincipalNotFound extends Schema.TaggedError<PrincipalNotFound>()("PrincipalNotFound", {
+  principalId: reported(Schema.String)
+}) {
+  static readonly status = 404
+  static get example(): PrincipalNotFound {
+    return new PrincipalNotFound({})
+  }
+  override get message(): string {
+    return "There is no such principal."
+  }
+}
+
 /** The webhook is at its end. */
 export class WebhookRevoked extends Schema.TaggedError<WebhookRevoked>()("WebhookRevoked", {
   webhookId: reported(Schema.String)
@@ -818,6 +831,7 @@ export const refusals = {
   PartErased,
   PackNotFound,
   IngestKeyNotFound,
+  PrincipalNotFound,
   WebhookNotFound,
   WebhookRevoked,
   WebhookNotActive,

@@ -24,6 +24,19 @@ export const MeOut = Schema.Struct({
 })
 export type MeOut = typeof MeOut.Type
 
+/**
+ * Answer of GET /principals/{principal_id}: whom a pseudonym in records stands for, as the identity provider names the
+ * person. Both are null once the identity was erased; `erased` then says so.
+ */
+export const PrincipalOut = Schema.Struct({
+  id: Schema.String,
+  kind: oneOf(["user"]),
+  issuer: Schema.NullOr(Schema.String),
+  subject: Schema.NullOr(Schema.String),
+  erased: Schema.Boolean
+})
+export type PrincipalOut = typeof PrincipalOut.Type
+
 /** Claims of a token of the development issuer. */
 export const TokenClaims = Schema.Struct({
   iss: Schema.String,

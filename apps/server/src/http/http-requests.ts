@@ -1,6 +1,6 @@
 /** A good request for every endpoint: what the tests of access and of bad input start from. */
 import type { AnyEndpoint } from "@flyball/contract/http"
-import { AccessMapping, systemHost, Webhooks } from "@flyball/core"
+import { AccessMapping, Principals, systemHost, Webhooks } from "@flyball/core"
 import { Effect } from "effect"
 import { UNIT, type World } from "./http-world.ts"
 
@@ -198,6 +198,8 @@ export const goodRequests = async (world: World) => {
       evaluation_id: () => (endpoint.id === "bound.void_evaluation" ? counted() : evaluated()),
       seq: async () => (endpoint.id === "chain.part" ? String((await witness()).seq) : "1"),
       name: () => "args",
+      principal_id: async () =>
+        (await world.runtime.runPromise(Principals.use(({ writerFor }) => writerFor("https://id.example", "ada")))).id,
       pack_id: () => pack,
       model_id: async () =>
         (

@@ -23,6 +23,8 @@ const added: ReadonlyArray<string> = [
   "/components/schemas/TimelineEntry",
   "/paths/~1api~1v1~1agents~1{agent_id}~1timeline",
   "/paths/~1api~1v1~1bound~1evaluations/get",
+  "/components/schemas/PrincipalOut",
+  "/paths/~1api~1v1~1principals~1{principal_id}",
   "/components/schemas/PartOut",
   "/paths/~1api~1v1~1chain~1records~1{seq}~1parts~1{name}"
 ]

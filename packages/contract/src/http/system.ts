@@ -1,9 +1,10 @@
 /** Liveness, and who is calling. Spec: document 1 section 4; api.md "agents and registry", GET /me. */
 import { MetaOut } from "../meta.ts"
-import { MeOut } from "../session.ts"
+import { PrincipalNotFound } from "../refusals.ts"
+import { MeOut, PrincipalOut } from "../session.ts"
 import { HealthOut, StatusOut } from "../system.ts"
 import { access } from "./access.ts"
-import { endpoint, json } from "./endpoint.ts"
+import { endpoint, idParam, json } from "./endpoint.ts"
 
 /** GET /healthz: 503 while the store does not answer or takes no writes, or the server drains. */
 export const healthz = endpoint({
@@ -46,4 +47,16 @@ export const meta = endpoint({
   success: json(200, MetaOut)
 })
 
-export const system = { healthz, status, me, meta } as const
+/** GET /principals/{principal_id}. */
+export const principal = endpoint({
+  id: "system.principal",
+  method: "GET",
+  path: "/api/v1/principals/{principal_id}",
+  summary: "Whom a pseudonym in records stands for, until it is erased.",
+  access: access.govern,
+  params: { principal_id: idParam("user", () => new PrincipalNotFound({})) },
+  success: json(200, PrincipalOut),
+  refusals: ["PrincipalNotFound"]
+})
+
+export const system = { healthz, status, me, meta, principal } as const

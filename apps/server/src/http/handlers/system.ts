@@ -1,7 +1,7 @@
 /** Liveness, and who is calling. */
 import { Draining, type MeOut, NotWriting } from "@flyball/contract"
 import type { system } from "@flyball/contract/http"
-import { Storage, StorageUnavailable, summaryOf, Tenant } from "@flyball/core"
+import { Principals, Storage, StorageUnavailable, summaryOf, Tenant } from "@flyball/core"
 import { Effect } from "effect"
 import { WriteHealth } from "../../host/write-health.ts"
 import { json } from "../answer.ts"
@@ -28,6 +28,7 @@ export const systemHandlers: HandlersOf<typeof system> = {
   }),
   status: ({ server }) => Effect.succeed(json({ status: "live", version: server.version })),
   meta: ({ server }) => Tenant.use(({ tenantId }) => Effect.succeed(json(metaOut(server.version, tenantId)))),
+  principal: ({ params }) => Principals.use((principals) => principals.get(params.principal_id)).pipe(Effect.map(json)),
   me: ({ caller }) =>
     // The row admits nobody without a token.
     caller.kind === "anonymous"

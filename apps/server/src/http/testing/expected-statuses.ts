@@ -92,6 +92,13 @@ export const expectedStatuses: {
     [200, 200, 200, 200, 200],
     [200, 200, 200, 200, 200]
   ],
+  // A pseudonym belongs to no unit, so the unit of the grant does not matter.
+  "system.principal": [
+    [403, 403],
+    [403, 403, 403, 200, 200],
+    [403, 403, 403, 200, 200],
+    [403, 403, 403, 200, 200]
+  ],
   "agents.create": [
     [201, 201],
     [403, 403, 403, 201, 201],
@@ -541,6 +548,7 @@ export const expectedOfTwo: { readonly [id: string]: Two } = {
   "system.healthz": [200, 200, 200, 200, 200],
   "system.status": [200, 200, 200, 200, 200],
   "system.me": [200, 200, 200, 200, 200],
+  "system.principal": [200, 200, 200, 200, 403],
   "agents.create": [201, 403, 403, 201, 403],
   "agents.list": [200, 200, 200, 200, 200],
   "agents.get": [200, 200, 200, 200, 200],

@@ -34,6 +34,17 @@ describe("pseudonyms", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
+  it.effect("say whom they stand for", () =>
+    Effect.gen(function* () {
+      const principals = yield* Principals
+      const { id } = yield* ada(principals)
+      const person = { id, kind: "user", issuer: "https://id.example", subject: "ada", erased: false } as const
+      assert.deepStrictEqual(yield* principals.get(id), person)
+      for (const unknown of [`usr_${"0".repeat(26)}`, "ada", systemHost.id])
+        assert.strictEqual((yield* Effect.flip(principals.get(unknown)))._tag, "PrincipalNotFound")
+    }).pipe(Effect.provide(governorWorld()))
+  )
+
   it.effect("are new after the old one was erased", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
@@ -43,6 +54,8 @@ describe("pseudonyms", () => {
       yield* Erasure.use((erasure) =>
         erasure.erase({ seq: record!.seq, name: "identity", reason: "subject_request" }, systemHost)
       )
+      const known = { id: first.id, kind: "user", issuer: null, subject: null, erased: true } as const
+      assert.deepStrictEqual(yield* principals.get(first.id), known)
       assert.deepInclude((yield* storage.get("principals", first.id))?.body, { issuer: null, subject: null })
       assert.notDeepEqual(yield* ada(principals), first)
     }).pipe(Effect.provide(governorWorld()))

@@ -1,18 +1,21 @@
 /**
  * Pseudonyms of people. Records name `usr_…`; who that is stands in one document and one part, and both can be erased.
  */
+import { isId, PrincipalNotFound, type PrincipalOut } from "@flyball/contract"
 import { Context, Effect, Layer } from "effect"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { newId } from "../../foundation/ids.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { planSeen, PRINCIPALS } from "./plan-seen.ts"
-import { identityDigest } from "@flyball/rules"
+import { identityDigest, type PrincipalDocument } from "@flyball/rules"
 
 /** The people known here. */
 export interface PrincipalsApi {
   /** The writer that stands for this person; a new pseudonym at first sight, or after the old one was erased. */
   readonly writerFor: (issuer: string, subject: string) => Effect.Effect<Writer, ReadFault>
+  /** Whom a pseudonym stands for: null members once the identity was erased. */
+  readonly get: (id: string) => Effect.Effect<PrincipalOut, PrincipalNotFound | ReadFault>
 }
 
 /** The people known here. */
@@ -30,7 +33,15 @@ export class Principals extends Context.Service<Principals, PrincipalsApi>()("fl
         return { id }
       })
 
-      return Principals.of({ writerFor: (issuer, subject) => commitWithRetry(storage, findOrCreate(issuer, subject)) })
+      return Principals.of({
+        writerFor: (issuer, subject) => commitWithRetry(storage, findOrCreate(issuer, subject)),
+        get: Effect.fnUntraced(function* (id) {
+          const document = isId("user", id) ? yield* storage.get(PRINCIPALS, id) : null
+          if (document === null) return yield* new PrincipalNotFound({ principalId: id })
+          const { issuer, subject } = document.body as PrincipalDocument
+          return { id, kind: "user", issuer, subject, erased: subject === null }
+        })
+      })
     })
   )
 }
