@@ -16,6 +16,7 @@ import { previousChain, withPrevious } from "./previous-chain.ts"
 import { checkIsNew, writeNew } from "./report-file.ts"
 import { printable, printableLines } from "./printable.ts"
 import { PROGRESS_FROM_BYTES, progressLine } from "./progress.ts"
+import type { Earlier } from "./replay/earlier-packs.ts"
 import { type Replayed, type ReplayReport, withReplay } from "./replay/replay-report.ts"
 import type { Summary } from "./summary/summary.ts"
 
@@ -120,29 +121,34 @@ const replayed = async (
   { pack, previous }: Command,
   report: Report
 ): Promise<{ readonly replay: ReplayReport | null; readonly why: string | null }> => {
-  const why = whyNotReplayed(report, previous)
+  const why = whyNotReplayed(report)
   if (why !== null) return { replay: null, why }
-  const [{ earlierPacks }, { replayPack }] = await Promise.all([
-    import("./replay/earlier-packs.ts"),
-    import("./replay/replay-pack.ts")
-  ])
-  const earlier = report.header!.from > 0 ? { packs: [], missing: null } : await earlierPacks(pack, previous)
+  const { from } = report.header!
+  const origin = report.origin!
+  const { replayPack } = await import("./replay/replay-pack.ts")
+  const earlier = await earlierThan(pack, { from, origin }, previous)
   return typeof earlier === "string"
     ? { replay: null, why: earlier }
-    : { replay: await replayPack(pack, report.origin!, report.header!.from, earlier), why: null }
+    : { replay: await replayPack(pack, origin, from, earlier), why: null }
 }
 
-const whyNotReplayed = ({ header, verdicts }: Report, previous: ReadonlyArray<string>): string | null => {
+/** What lies before a pack; a sentence where a pack was given that does not. A range may be replayed by itself. */
+const earlierThan = async (
+  pack: string,
+  chain: { readonly from: number; readonly origin: string },
+  previous: ReadonlyArray<string>
+): Promise<Earlier | string> => {
+  if (chain.from === 0) return (await import("./replay/earlier-packs.ts")).earlierPacks(pack, previous)
+  if (previous.length === 0) return { packs: [], missing: null }
+  return (await import("./replay/continued-pack.ts")).continuedPack(pack, chain, previous)
+}
+
+const whyNotReplayed = ({ header, verdicts }: Report): string | null => {
   if (header === null || verdicts.integrity !== "ok")
     return "Evaluations were not made again: the records are not what the pack claims."
-  if (header.kind === "sparse")
-    return (
-      "Evaluations were not made again: that needs a full or range pack, since each depends on the " +
-      "records before it."
-    )
-  return previous.length > 0 && header.from > 0
-    ? "Evaluations were not made again: --previous joins a chain to one that begins at record 0, and this pack " +
-        "begins later."
+  return header.kind === "sparse"
+    ? "Evaluations were not made again: that needs a full or range pack, since each depends on the " +
+        "records before it."
     : null
 }
 

@@ -8,10 +8,10 @@ import { verifyPackFile } from "@flyball/evidence/node"
 import { followedChain } from "../previous-chain.ts"
 import { partOfHistory } from "./part-of-history.ts"
 
-/** A whole chain that was put aside. */
+/** A whole chain that was put aside; or, before a range, the records of its own chain from record 0 on. */
 export interface EarlierPack {
   readonly path: string
-  /** Records between its first one and record 0 of the chain that is replayed. */
+  /** Records between its first one and record 0 of the chain that is replayed; 0 for a pack of that chain itself. */
   readonly before: number
 }
 

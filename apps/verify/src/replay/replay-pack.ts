@@ -17,7 +17,7 @@ import { readPackRecords } from "./pack-records.ts"
 import { ReplayCount, type ReplayReport } from "./replay-report.ts"
 
 /**
- * Replays a full or range pack that begins at `from`, after the chains before it. Precondition: the integrity of the
+ * Replays a full or range pack that begins at `from`, after the packs before it. Precondition: the integrity of the
  * packs is `ok`.
  *
  * Reads each pack twice more: once to find how far back meters read, so that older records can be dropped, and once to
@@ -29,19 +29,22 @@ export const replayPack = async (
   from: number,
   { missing, packs }: Earlier
 ): Promise<ReplayReport> => {
-  const all = [...packs, { path, before: 0 }]
+  const judged = { path, before: 0 }
+  const all = [...packs, judged]
+  // The last of the packs before a range may be of the same chain.
+  const fromGenesis = missing === null && (from === 0 || packs.at(-1)?.before === 0)
   let longest = 0
   for (const one of all)
     longest = Math.max(longest, await withContent(one.path, (content) => longestWindowOf(content())))
   const again = new Recomputation({
-    fromGenesis: from === 0 && missing === null,
+    fromGenesis,
     crypto: nodeCrypto,
     longestWindowMs: longest,
     origin
   })
   const people = new FourEyes({
     compare: (record) => again.compare(record),
-    fromGenesis: from === 0 && missing === null,
+    fromGenesis,
     sha256: nodeCrypto.sha256
   })
   const count = new ReplayCount(LATE_MS)
@@ -58,10 +61,11 @@ export const replayPack = async (
           // First, since a publication is compared with what bound before it.
           const done = people.take(record, one.before)
           const unreadable = again.unreadable
-          let judged = again.take(record, atMs, one.before)
-          if (again.unreadable > unreadable) judged = takeKnown(again, record, atMs, one.before) ?? judged
-          // What was evaluated in a chain before this one is for a replay of that chain's own pack to judge.
-          if (judged !== null && one.before === 0) count.add(judged)
+          let made = again.take(record, atMs, one.before)
+          if (again.unreadable > unreadable) made = takeKnown(again, record, atMs, one.before) ?? made
+          // What an earlier pack holds is for a replay of that pack to judge.
+          if (one !== judged) return
+          if (made !== null) count.add(made)
           if (done !== null) count.addAct(done)
         }
       )
