@@ -16,6 +16,14 @@ export {
   wanted,
   wantedKey
 } from "./storage/outbox/rules.ts"
-export { type AdmissibleChange, admit, isRepeat, receiptOf, type StoreView } from "./storage/admit.ts"
+export {
+  type AdmissibleChange,
+  admit,
+  type DocumentAct,
+  documentActs,
+  isRepeat,
+  receiptOf,
+  type StoreView
+} from "./storage/admit.ts"
 export { commitDraft, sealDrafts } from "./storage/seal.ts"
 export { LAST_STORE_MS, plannedTimeMs, storeTimeMs, timeProblem } from "./storage/store-time.ts"

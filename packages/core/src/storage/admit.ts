@@ -10,10 +10,17 @@ import type { ChangeSet, CommitReceipt, DocumentPut, Head, RecordDraft, RecordRe
 import { outboxConflicts, type OutboxView } from "./outbox/rules.ts"
 import { emptyHead } from "./seal.ts"
 
+/**
+ * The members of a ChangeSet that change documents, each of which must have the version that the member names. Every
+ * backend checks them, carries them to its writer and reads their versions by this list.
+ */
+export const documentActs = ["deletes"] as const
+export type DocumentAct = (typeof documentActs)[number]
+
 /** The members of a ChangeSet that {@link admit} reads. A thread that holds no bodies can still provide them. */
 export interface AdmissibleChange extends Pick<
   ChangeSet,
-  "again" | "deletes" | "erase" | "expectEmpty" | "expectNew" | "expects" | "moves"
+  DocumentAct | "again" | "erase" | "expectEmpty" | "expectNew" | "expects" | "moves"
 > {
   readonly puts?: ReadonlyArray<Pick<DocumentPut, "collection" | "id" | "expectedVersion" | "unique">>
   readonly records?: ReadonlyArray<Pick<RecordDraft, "kind" | "once">>
@@ -46,8 +53,8 @@ export interface Admission {
 }
 
 /**
- * Checks a ChangeSet against a store. Conflicts come in this order: chain empty or not, `expects`, `puts`, `deletes`,
- * unique keys, idempotency keys by index, parts, deliveries, events.
+ * Checks a ChangeSet against a store. Conflicts come in this order: chain empty or not, `expects`, `puts`,
+ * {@link documentActs}, unique keys, idempotency keys by index, parts, deliveries, events.
  *
  * - Unique keys are checked against the state after all puts: a value that one put frees, another may take.
  * - An idempotency key is looked up in the store first, then among the earlier drafts. A conflict with an earlier draft
@@ -63,8 +70,9 @@ export const admit = (change: AdmissibleChange, view: StoreView): Admission => {
     versionConflict(conflicts, view, collection, id, version)
   for (const { collection, id, expectedVersion } of change.puts ?? [])
     if (expectedVersion !== null) versionConflict(conflicts, view, collection, id, expectedVersion)
-  for (const { collection, id, version } of change.deletes ?? [])
-    versionConflict(conflicts, view, collection, id, version)
+  for (const act of documentActs)
+    for (const { collection, id, version } of change[act] ?? [])
+      versionConflict(conflicts, view, collection, id, version)
   uniqueConflicts(conflicts, change, view)
   const fates = idempotencyFates(conflicts, records, view, change.expectNew === true)
   for (const { seq, name } of change.erase ?? []) {

@@ -6,6 +6,7 @@
  * What a record may hold is checked when it is sealed (`RecordUnwritable`): a defect for its own caller only.
  */
 import { type ClaimRequest, type DeliveryMove, type ForgetRequest, WEBHOOKS } from "./outbox/outbox.ts"
+import { documentActs } from "./admit.ts"
 import type { ChangeSet, RecordDraft, RecordQuery } from "./port.ts"
 import { isStorable } from "../foundation/text.ts"
 
@@ -90,7 +91,8 @@ export const forgetRequestProblem = ({ beforeMs, limit }: ForgetRequest): string
 
 const putsProblem = (change: ChangeSet): string | null => {
   // Most put one document, which no other can be.
-  const seen = (change.puts?.length ?? 0) + (change.deletes?.length ?? 0) > 1 ? new Set<string>() : null
+  const changed = documentActs.reduce((count, act) => count + (change[act]?.length ?? 0), change.puts?.length ?? 0)
+  const seen = changed > 1 ? new Set<string>() : null
   for (const { collection, id, version } of change.expects ?? []) {
     const problem = addressProblem(collection, id, version)
     if (problem !== null) return problem
@@ -106,13 +108,14 @@ const putsProblem = (change: ChangeSet): string | null => {
     for (const key of Object.keys(put.unique))
       if (Object.hasOwn(put.keys, key)) return `Look-up key ${key} of ${put.collection} is both unique and not.`
   }
-  for (const { collection, id, version } of change.deletes ?? []) {
-    const problem = addressProblem(collection, id, version)
-    if (problem !== null) return problem
-    if (collection === WEBHOOKS) return "An endpoint of webhooks stays: deliveries tell of it."
-    if (version === 0) return `A document of ${collection} that is not there cannot go.`
-    if (isTwice(seen, collection, id)) return `A ChangeSet puts or deletes a document of ${collection} twice.`
-  }
+  for (const act of documentActs)
+    for (const { collection, id, version } of change[act] ?? []) {
+      const problem = addressProblem(collection, id, version)
+      if (problem !== null) return problem
+      if (act === "deletes" && collection === WEBHOOKS) return "An endpoint of webhooks stays: deliveries tell of it."
+      if (version === 0) return `A document of ${collection} in ${act} must exist; its version is not 0.`
+      if (isTwice(seen, collection, id)) return `A ChangeSet changes a document of ${collection} twice.`
+    }
   return null
 }
 

@@ -5,7 +5,7 @@ export type { StorageChoice, StorageOpenFault } from "./choice.ts"
 export { layerOf, retirementOf, storageChoice } from "./choice.ts"
 export { type Retirement, type RetirePlan, RetiredStores } from "./retirement.ts"
 export type { Admission, Fate, StoreView } from "./admit.ts"
-export { admit, erasures, isRepeat, receiptOf } from "./admit.ts"
+export { admit, type DocumentAct, documentActs, erasures, isRepeat, receiptOf } from "./admit.ts"
 export {
   changeProblem,
   claimProblem,

@@ -4,7 +4,7 @@
  */
 import type { Result } from "@effect/sql-pg/PgConnection"
 import type { Head } from "@flyball/core/storage"
-import { StorageCorrupt, StorageUnavailable } from "@flyball/core/storage"
+import { documentActs, StorageCorrupt, StorageUnavailable } from "@flyball/core/storage"
 import { toHex } from "@flyball/evidence"
 import type { GroupView } from "./group-view.ts"
 import { inSchema } from "./migrations.ts"
@@ -86,7 +86,7 @@ const versionLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): Rea
   const requested = changes.flatMap(({ change }) => [
     ...(change.expects ?? []),
     ...(change.puts ?? []),
-    ...(change.deletes ?? [])
+    ...documentActs.flatMap((act) => change[act] ?? [])
   ])
   if (requested.length === 0) return []
   const read = (view: GroupView, rows: Result["rows"]): void => {

@@ -2,7 +2,7 @@
  * One batch of ChangeSets as it travels to the storage worker: each packed by its caller's fiber, joined on the host's
  * thread, read in the worker.
  */
-import type { OutboxDraft } from "@flyball/core/thread"
+import { type DocumentAct, documentActs, type OutboxDraft } from "@flyball/core/thread"
 import type { Weight } from "../group-commit.ts"
 import { PackReader, PackWriter } from "./packed.ts"
 
@@ -60,6 +60,13 @@ export interface BatchedPut {
   readonly keys: ReadonlyArray<{ readonly name: Name; readonly value: string; readonly single: boolean }>
 }
 
+/** A document at a version. */
+export interface BatchedVersion {
+  readonly collection: Name
+  readonly id: string
+  readonly version: number
+}
+
 export interface BatchedPart {
   readonly name: Name
   readonly bytes: Uint8Array
@@ -83,9 +90,9 @@ export interface BatchedChange {
   readonly names: number
   readonly expectEmpty: boolean
   readonly expectNew: boolean
-  readonly expects: ReadonlyArray<{ readonly collection: Name; readonly id: string; readonly version: number }>
+  readonly expects: ReadonlyArray<BatchedVersion>
   readonly puts: ReadonlyArray<BatchedPut>
-  readonly deletes: ReadonlyArray<{ readonly collection: Name; readonly id: string; readonly version: number }>
+  readonly acts: { readonly [act in DocumentAct]: ReadonlyArray<BatchedVersion> }
   readonly records: ReadonlyArray<BatchedRecord>
   /** `by` is the index of the draft that says so. */
   readonly erase: ReadonlyArray<{ readonly seq: number; readonly name: Name; readonly by: number }>
@@ -125,7 +132,7 @@ export const readBatch = (buffer: ArrayBuffer): ReadonlyArray<BatchedChange> => 
     names: from.u32(),
     expectEmpty: from.u8() === 1,
     expectNew: from.u8() === 1,
-    expects: times(from.u32(), () => ({ collection: from.u32(), id: from.text(), version: from.f64() })),
+    expects: readVersions(from),
     puts: times(from.u32(), () => ({
       collection: from.u32(),
       id: from.text(),
@@ -133,7 +140,7 @@ export const readBatch = (buffer: ArrayBuffer): ReadonlyArray<BatchedChange> => 
       body: from.text(),
       keys: [...readKeys(from, false), ...readKeys(from, true)]
     })),
-    deletes: times(from.u32(), () => ({ collection: from.u32(), id: from.text(), version: from.f64() })),
+    acts: readActs(from),
     records: times(from.u32(), () => ({
       kind: from.u32(),
       agent: from.u32(),
@@ -147,6 +154,15 @@ export const readBatch = (buffer: ArrayBuffer): ReadonlyArray<BatchedChange> => 
     outbox: readOutbox(from),
     agents: from.text().split("\0")
   }))
+}
+
+const readVersions = (from: PackReader): ReadonlyArray<BatchedVersion> =>
+  times(from.u32(), () => ({ collection: from.u32(), id: from.text(), version: from.f64() }))
+
+const readActs = (from: PackReader): BatchedChange["acts"] => {
+  const acts = {} as Record<DocumentAct, ReadonlyArray<BatchedVersion>>
+  for (const act of documentActs) acts[act] = readVersions(from)
+  return acts
 }
 
 const readOutbox = (from: PackReader): OutboxDraft | null => {

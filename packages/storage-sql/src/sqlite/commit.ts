@@ -10,6 +10,8 @@ import {
   type AdmissibleChange,
   admit,
   commitDraft,
+  type DocumentAct,
+  documentActs,
   isRepeat,
   receiptOf,
   sealDrafts,
@@ -183,7 +185,7 @@ export class ChainWriter {
     const sealed = this.#append(nowMs, change, fates, naming)
     const receipt = receiptOf(before, fates, sealed, (seq) => this.#storedHead(seq))
     this.#documents.write(change.puts, naming)
-    this.#documents.delete(change.deletes, naming)
+    this.#documents.delete(change.acts.deletes, naming)
     if (change.puts.some(({ collection }) => naming.text(collection) === WEBHOOKS)) {
       this.#documents.flush()
       this.#outbox.webhooksChanged()
@@ -327,6 +329,15 @@ const namingOf = (names: ReadonlyArray<string>, strings: StringTableWriter): Nam
   }
 }
 
+const admissibleActs = (
+  acts: BatchedChange["acts"],
+  text: Naming["text"]
+): Required<Pick<AdmissibleChange, DocumentAct>> => {
+  const read = {} as Record<DocumentAct, ReadonlyArray<{ collection: string; id: string; version: number }>>
+  for (const act of documentActs) read[act] = acts[act].map((one) => ({ ...one, collection: text(one.collection) }))
+  return read
+}
+
 /** A ChangeSet of a batch as `admit` reads it. */
 const admissible = (change: BatchedChange, { text }: Naming): AdmissibleChange => ({
   expectEmpty: change.expectEmpty,
@@ -343,7 +354,7 @@ const admissible = (change: BatchedChange, { text }: Naming): AdmissibleChange =
       ? put
       : { ...put, unique: Object.fromEntries(unique.map(({ name, value }) => [text(name), value])) }
   }),
-  deletes: change.deletes.map((one) => ({ ...one, collection: text(one.collection) })),
+  ...admissibleActs(change.acts, text),
   records: change.records.map(({ kind, once }) =>
     once === null
       ? { kind: text(kind) }

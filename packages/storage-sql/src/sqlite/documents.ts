@@ -1,6 +1,6 @@
 /** State documents in the writer. */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import type { BatchedChange, BatchedPut, Name } from "./batch.ts"
+import type { BatchedPut, BatchedVersion, Name } from "./batch.ts"
 import { BulkInsert } from "./bulk-insert.ts"
 import { LastIds } from "./last-ids.ts"
 import type { StringTableWriter } from "./string-table-writer.ts"
@@ -118,7 +118,7 @@ export class Documents {
   }
 
   /** Deletes documents of an admitted ChangeSet, with their keys. */
-  delete(documents: BatchedChange["deletes"], naming: Naming): void {
+  delete(documents: ReadonlyArray<BatchedVersion>, naming: Naming): void {
     if (documents.length > 0) this.flush()
     for (const { collection, id } of documents) {
       const doc = this.#version.get(naming.find(collection), id)!["doc"] as number

@@ -4,7 +4,7 @@
  */
 import type { OutboxDraft } from "@flyball/core/thread"
 import type { ChangeSet, RecordDraft } from "@flyball/core/storage"
-import { bodyTextOf, saltBytes } from "@flyball/core/storage"
+import { bodyTextOf, documentActs, saltBytes } from "@flyball/core/storage"
 import { anyVersion, batchHeaderBytes, noName, PackedChange } from "./batch.ts"
 import { PackWriter, Scratch } from "./packed.ts"
 
@@ -27,7 +27,7 @@ let slabUsed = 0
  * - Fails: throws `RecordUnwritable` where a body breaks the format.
  */
 export const prepare = (change: ChangeSet, salts: Uint8Array, outbox: OutboxDraft | null): PackedChange => {
-  const { deletes = [], expects = [], puts = [], records = [], erase = [], forget = [] } = change
+  const { expects = [], puts = [], records = [], erase = [], forget = [] } = change
   const bodies = records.map(bodyTextOf)
   const documents = puts.map(({ body }) => JSON.stringify(body))
   const bytes = contentBytes(records, bodies, documents) + outboxUnits(outbox)
@@ -47,7 +47,7 @@ export const prepare = (change: ChangeSet, salts: Uint8Array, outbox: OutboxDraf
     packKeys(out, names, put.keys)
     packKeys(out, names, put.unique)
   })
-  packVersions(out, names, deletes)
+  for (const act of documentActs) packVersions(out, names, change[act] ?? [])
   packRecords(out, { agents, names }, records, bodies, salts)
   out.u32(erase.length)
   for (const { seq, name: part } of erase) {

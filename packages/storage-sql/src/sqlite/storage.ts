@@ -13,6 +13,7 @@ import type {
 import {
   changeProblem,
   claimProblem,
+  documentActs,
   Entropy,
   forgetRequestProblem,
   isStorable,
@@ -304,7 +305,7 @@ const makeCommit = Effect.fnUntraced(function* ({ writer }: Threads, near: Docum
     })
 })
 
-/** A ChangeSet on its way, and the collections that it puts or deletes documents of. */
+/** A ChangeSet on its way, and the collections that it changes documents of. */
 interface Submitted {
   readonly change: PackedChange
   readonly touched: ReadonlyArray<string>
@@ -313,9 +314,13 @@ interface Submitted {
 const collectionOf = ({ collection }: { readonly collection: string }): string => collection
 const none: ReadonlyArray<string> = []
 
-const touchedBy = ({ deletes, puts }: ChangeSet): ReadonlyArray<string> => {
-  const put = puts === undefined ? none : puts.map(collectionOf)
-  return deletes === undefined ? put : [...put, ...deletes.map(collectionOf)]
+const touchedBy = (change: ChangeSet): ReadonlyArray<string> => {
+  let touched = change.puts === undefined ? none : change.puts.map(collectionOf)
+  for (const act of documentActs) {
+    const documents = change[act]
+    if (documents !== undefined) touched = [...touched, ...documents.map(collectionOf)]
+  }
+  return touched
 }
 
 /** Whether it is known what became of a ChangeSet: written, or refused. */
