@@ -146,9 +146,9 @@ export const groupCommitter = (crypto: Crypto, sessions: Sessions, schema: strin
     )
 }
 
-const isEmpty = ({ rows }: AdmittedGroup): boolean =>
-  rows.sealed.length + rows.puts.size + rows.deleted.size + rows.erased.length + rows.forgotten.length === 0 &&
-  rows.outbox.isEmpty
+/** Whether a group writes nothing: each of its lists of rows is empty. */
+const isEmpty = ({ rows: { atMs: _, outbox, ...lists } }: AdmittedGroup): boolean =>
+  outbox.isEmpty && Object.values(lists).every((rows) => ("size" in rows ? rows.size : rows.length) === 0)
 
 const unwritten = (error: SqlError): Effect.Effect<never, GroupFailed> =>
   Effect.fail(new GroupFailed({ error, wrote: "no" }))
