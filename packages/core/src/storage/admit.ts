@@ -14,7 +14,7 @@ import { emptyHead } from "./seal.ts"
  * The members of a ChangeSet that change documents, each of which must have the version that the member names. Every
  * backend checks them, carries them to its writer and reads their versions by this list.
  */
-export const documentActs = ["deletes", "bumps"] as const
+export const documentActs = ["deletes"] as const
 export type DocumentAct = (typeof documentActs)[number]
 
 /** The members of a ChangeSet that {@link admit} reads. A thread that holds no bodies can still provide them. */

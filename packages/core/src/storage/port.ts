@@ -95,11 +95,6 @@ export interface ChangeSet extends OutboxChange {
    * and endpoints of webhooks do. An id that went is never given again: its versions would begin anew.
    */
   readonly deletes?: ReadonlyArray<{ readonly collection: string; readonly id: string; readonly version: number }>
-  /**
-   * Documents whose version grows by one, each at this version, while body and keys stay. A plan that expects the
-   * version before conflicts. A document is either put, deleted or bumped.
-   */
-  readonly bumps?: ReadonlyArray<{ readonly collection: string; readonly id: string; readonly version: number }>
   readonly records?: ReadonlyArray<RecordDraft>
   /**
    * Parts whose bytes and salt are deleted; the last record of this ChangeSet with kind `part.erased` naming it is its

@@ -42,7 +42,6 @@ export const admitGroup = (
     sealed: [],
     puts: new Map(),
     deleted: new Map(),
-    bumped: new Map(),
     erased: [],
     forgotten: [],
     outbox: view.outbox,
@@ -67,7 +66,6 @@ export const admitGroup = (
     writeSealed(view, made)
     writePuts(view, rows, prepared)
     writeDeletes(view, rows, prepared.change.deletes ?? [])
-    writeBumps(view, rows, prepared.change.bumps ?? [])
     for (const part of erasures(prepared.change, receipt)) {
       view.knowPart(part.seq, part.name, "erased")
       rows.erased.push(part)
@@ -120,18 +118,6 @@ const writePuts = (view: GroupView, rows: AdmittedGroup["rows"], { change, bodie
       wasStored: view.isStored(collection, id)
     })
   })
-}
-
-/** What the group itself had put is written with its new version; what the database holds gets it by itself. */
-const writeBumps = (view: GroupView, rows: AdmittedGroup["rows"], documents: NonNullable<ChangeSet["bumps"]>): void => {
-  view.bump(documents)
-  for (const { collection, id } of documents) {
-    const slot = `${collection}\0${id}`
-    const version = view.version(collection, id)
-    const put = rows.puts.get(slot)
-    if (put === undefined) rows.bumped.set(slot, { collection, id, version })
-    else rows.puts.set(slot, { ...put, version })
-  }
 }
 
 /** What the group itself had put goes before it is written; what the database holds is deleted. */

@@ -94,12 +94,6 @@ export class GroupView implements StoreView {
     this.outbox.put(puts)
   }
 
-  /** Documents of one ChangeSet whose version grows. */
-  bump(documents: ReadonlyArray<{ readonly collection: string; readonly id: string }>): void {
-    for (const { collection, id } of documents)
-      this.#versions.set(slot(collection, id), this.version(collection, id) + 1)
-  }
-
   /** Documents of one ChangeSet that go, with the unique values that they hold. */
   delete(documents: ReadonlyArray<{ readonly collection: string; readonly id: string }>): void {
     const gone = new Set(documents.map(({ collection, id }) => slot(collection, id)))

@@ -36,8 +36,6 @@ export interface GroupRows {
   readonly puts: Map<string, FinalPut>
   /** Documents of the database that go, by collection and id; one may be put again behind that. */
   readonly deleted: Map<string, { readonly collection: string; readonly id: string }>
-  /** Documents of the database whose version alone grows, as the group leaves it. */
-  readonly bumped: Map<string, { readonly collection: string; readonly id: string; readonly version: number }>
   readonly erased: Array<{ readonly seq: number; readonly name: string; readonly erasedBy: number }>
   /**
    * Idempotency keys whose digest is erased. `upTo` is the head at that moment: a key that the group takes later keeps
@@ -73,9 +71,6 @@ const text = {
   deleted:
     "DELETE FROM flyball.documents d USING unnest($1::text[], $2::text[]) AS g(collection, id) WHERE " +
     "d.collection = g.collection AND d.id = g.id",
-  bumped: `UPDATE flyball.documents d SET version = b.version
-    FROM unnest($1::text[], $2::text[], $3::int8[]) AS b(collection, id, version)
-    WHERE d.collection = b.collection AND d.id = b.id`,
   dropKeys:
     "DELETE FROM flyball.document_keys k USING unnest($1::text[], $2::text[]) AS d(collection, id) " +
     "WHERE k.collection = d.collection AND k.id = d.id",
@@ -103,7 +98,6 @@ export const writesIn = (schema: string): ((rows: GroupRows) => ReadonlyArray<Qu
     ...parts(sql, rows.sealed),
     ...once(sql, rows.sealed),
     ...nodes(sql, rows.nodes),
-    ...bumped(sql, [...rows.bumped.values()]),
     ...deleted(sql, [...rows.deleted.values()]),
     ...documents(sql, [...rows.puts.values()]),
     ...erased(sql, rows),
@@ -210,23 +204,6 @@ const deleted = (
     { sql: sql.deleted, params }
   ]
 }
-
-const bumped = (
-  sql: Texts,
-  raised: ReadonlyArray<{ readonly collection: string; readonly id: string; readonly version: number }>
-): ReadonlyArray<Query> =>
-  raised.length === 0
-    ? []
-    : [
-        {
-          sql: sql.bumped,
-          params: [
-            raised.map(({ collection }) => collection),
-            raised.map(({ id }) => id),
-            intArray(raised.map(({ version }) => version))
-          ]
-        }
-      ]
 
 const documents = (sql: Texts, puts: ReadonlyArray<FinalPut>): ReadonlyArray<Query> => {
   if (puts.length === 0) return []

@@ -186,7 +186,6 @@ export class ChainWriter {
     const receipt = receiptOf(before, fates, sealed, (seq) => this.#storedHead(seq))
     this.#documents.write(change.puts, naming)
     this.#documents.delete(change.acts.deletes, naming)
-    this.#documents.bump(change.acts.bumps, naming)
     if (change.puts.some(({ collection }) => naming.text(collection) === WEBHOOKS)) {
       this.#documents.flush()
       this.#outbox.webhooksChanged()

@@ -27,7 +27,6 @@ export class Documents {
   readonly #update: StatementSync
   readonly #dropKeys: StatementSync
   readonly #delete: StatementSync
-  readonly #bump: StatementSync
   readonly #last: StatementSync
   readonly #lastId: StatementSync
   readonly #unique: UniqueValues
@@ -46,7 +45,6 @@ export class Documents {
     this.#update = db.prepare("UPDATE document SET version = ?, body = ? WHERE doc = ?")
     this.#dropKeys = db.prepare("DELETE FROM document_key WHERE doc = ?")
     this.#delete = db.prepare("DELETE FROM document WHERE doc = ?")
-    this.#bump = db.prepare("UPDATE document SET version = version + 1 WHERE collection = ? AND id = ?")
     this.#last = db.prepare("SELECT max(doc) AS doc FROM document")
     this.#lastId = db.prepare("SELECT max(id) AS id FROM document WHERE collection = ?")
     this.#unique = new UniqueValues(db, strings)
@@ -117,12 +115,6 @@ export class Documents {
         if (single) this.#unique.wait(naming.text(collection), naming.text(name), value, id)
       }
     })
-  }
-
-  /** Raises the version of documents of an admitted ChangeSet. */
-  bump(documents: ReadonlyArray<BatchedVersion>, naming: Naming): void {
-    if (documents.length > 0) this.flush()
-    for (const { collection, id } of documents) this.#bump.run(naming.find(collection), id)
   }
 
   /** Deletes documents of an admitted ChangeSet, with their keys. */

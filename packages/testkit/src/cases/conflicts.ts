@@ -320,28 +320,5 @@ export const conflictCases = [
       ])
       assert.equal(yield* storage.head, null)
     })
-  ),
-  storageCase(
-    "a bump raises the version and leaves body and keys, also beside what neighbours put and bump",
-    Effect.fnUntraced(function* (storage: StorageApi) {
-      const at = { collection: "things", id: "b1" }
-      yield* storage.commit({ puts: [put("b1", { n: 1 }, { keys: { colour: "red" } })] })
-      yield* storage.commit({ bumps: [{ ...at, version: 1 }] })
-      const [found] = yield* storage.find("things", "colour", "red")
-      assert.deepEqual([found!.version, found!.body], [2, { n: 1 }])
-      assert.equal((yield* storage.get("things", "b1"))!.version, 2)
-      const stale = { _tag: "Version", ...at, expected: 1, found: 2 }
-      assert.deepEqual(yield* refused(storage, { bumps: [{ ...at, version: 1 }] }), [stale])
-      yield* Effect.all(
-        [
-          storage.commit({ bumps: [{ ...at, version: 2 }] }),
-          storage.commit({ puts: [put("b1", { n: 2 }, { expectedVersion: 3 })] }),
-          storage.commit({ bumps: [{ ...at, version: 4 }] })
-        ],
-        { concurrency: "unbounded" }
-      )
-      const after = yield* storage.get("things", "b1")
-      assert.deepEqual([after!.version, after!.body], [5, { n: 2 }])
-    })
   )
 ]

@@ -29,7 +29,6 @@ export const changeOf = (pick: Pick, world: HistoryWorld): ChangeSet => {
   ]
   const events = several(pick, 2, (): EventDraft => ({ type: oneOf(pick, cast.events), data: body(pick) }))
   const puts = distinctPuts(several(pick, 3, () => put(pick, world)))
-  const deletes = onceIn(pick, 3) ? deletesOf(pick, world, puts) : []
   return {
     ...(opens ? { expectEmpty: true } : {}),
     expects: several(pick, 1, () => address(pick)).map(({ collection, id }) => ({
@@ -47,12 +46,7 @@ export const changeOf = (pick: Pick, world: HistoryWorld): ChangeSet => {
     events,
     cancel: onceIn(pick, 8) ? [{ endpointId: oneOf(pick, awkwardTexts) }] : [],
     ...(onceIn(pick, 6) ? { expectNew: true } : {}),
-    deletes,
-    bumps: onceIn(pick, 3)
-      ? deletesOf(pick, world, puts).filter(
-          ({ collection, id }) => !deletes.some((one) => one.collection === collection && one.id === id)
-        )
-      : []
+    deletes: onceIn(pick, 3) ? deletesOf(pick, world, puts) : []
   }
 }
 

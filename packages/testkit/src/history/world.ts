@@ -50,8 +50,6 @@ export class HistoryWorld {
     this.#head = receipt.head.seq
     for (const { collection, id } of change.puts ?? [])
       this.#versions.set(`${collection}\0${id}`, this.version(collection, id) + 1)
-    for (const { collection, id } of change.bumps ?? [])
-      this.#versions.set(`${collection}\0${id}`, this.version(collection, id) + 1)
     for (const { collection, id } of change.deletes ?? []) this.#versions.set(`${collection}\0${id}`, 0)
     for (const [index, draft] of (change.records ?? []).entries()) {
       const { seq, duplicate } = receipt.records[index]!

@@ -80,15 +80,6 @@ export class DocumentTable {
     }
   }
 
-  /** Raises the version of documents that are there. */
-  bump(documents: ReadonlyArray<{ readonly collection: string; readonly id: string }>): void {
-    for (const { collection, id } of documents) {
-      const { rows } = this.#collection(collection)
-      const row = rows.get(id)!
-      rows.set(id, { ...row, version: row.version + 1 })
-    }
-  }
-
   #dropKeys(put: Pick<DocumentPut, "collection" | "id">): void {
     const collection = this.#collections.get(put.collection)
     const row = collection?.rows.get(put.id)

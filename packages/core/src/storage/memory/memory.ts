@@ -80,7 +80,6 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
 
     documents.write(puts)
     documents.delete(change.deletes ?? [])
-    documents.bump(change.bumps ?? [])
     sealed.forEach((record, index) => chain.append(record, fresh[index]!.once))
     const receipt = receiptOf(
       head,
