@@ -23,6 +23,7 @@ const commands: { readonly [name: string]: () => Promise<{ readonly run: Command
   recover: () => import("./cli/recover.ts"),
   mapping: () => import("./cli/mapping.ts"),
   envelope: () => import("./cli/envelope.ts"),
+  card: () => import("./cli/card.ts"),
   config: () => import("./cli/config.ts")
 }
 

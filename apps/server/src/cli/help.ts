@@ -145,6 +145,15 @@ layers are left out.
 What the language cannot express is refused: for CEL obligations, times and suggestions of rules. Reads only
 FILE (- for standard input).`
   },
+  card: {
+    line: "flyball card sign --key FILE --card FILE | trust --key FILE",
+    does: "a signed agent card, and the key that vouches for it",
+    text: `sign prints the card in the JSON file --card, signed with the Ed25519 key in --key, as the body of
+POST /api/v1/agents/{agent_id}/identity. The name in the card has to be the agent's. - reads standard input.
+trust writes the public half of the key into the folder FLYBALL_TRUST_STORE, and prints that file. A running
+server uses it from the next card on.
+A key file that is not there is made, with mode 0600. Its name without the ending is the key id.`
+  },
   config: {
     line: "flyball config",
     does: "the settings in force",
