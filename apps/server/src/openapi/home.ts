@@ -26,7 +26,7 @@ export const HOME_POLICY =
 
 /** Links of every server. */
 const always: ReadonlyArray<readonly [path: string, says: string]> = [
-  ["/docs", "the API reference, with an example of every request"],
+  ["/docs", "the API reference"],
   ["/openapi.json", "the same for programs (OpenAPI 3.1)"],
   ["/healthz", "whether the store answers and takes writes; for load balancers"],
   ["/api/v1/chain/head", "the size and root of the record chain; needs a token"]
