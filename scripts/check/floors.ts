@@ -86,6 +86,20 @@ export const floors: ReadonlyArray<Floor> = [
     touchesTheWorld: true
   },
   {
+    folder: "packages/http/",
+    may: [
+      "@flyball/contract",
+      "@flyball/contract/http",
+      "@flyball/core",
+      "@flyball/evidence",
+      "jose",
+      "effect",
+      "effect/*",
+      "node:*"
+    ],
+    touchesTheWorld: false
+  },
+  {
     folder: "apps/verify/",
     may: ["@flyball/evidence", "@flyball/evidence/node", "@flyball/envelope", "@flyball/rules", "node:*"],
     touchesTheWorld: true
@@ -100,6 +114,10 @@ export const floors: ReadonlyArray<Floor> = [
       "@flyball/envelope",
       "@flyball/evidence",
       "@flyball/evidence/node",
+      "@flyball/http/host",
+      "@flyball/http/issuer-url",
+      "@flyball/http/oidc",
+      "@flyball/http/server",
       "@flyball/node",
       "@flyball/rules",
       "@flyball/storage-sql",

@@ -9,9 +9,9 @@
 import { mkdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { type Role, TokenClaims } from "@flyball/contract"
+import type { TokenVerifier } from "@flyball/http/server"
 import { Result, Schema } from "effect"
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, jwtVerify, SignJWT } from "jose"
-import type { TokenVerifier } from "./http/authenticate.ts"
 
 /** Who the tokens are from. Fixed, so that a person keeps a pseudonym when the key is replaced. */
 export const DEV_ISSUER = "flyball.local/development-issuer"

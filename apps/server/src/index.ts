@@ -8,7 +8,5 @@ export {
   TOKEN_SECONDS,
   type TokenRequest
 } from "./dev-issuer.ts"
-export type { TokenVerifier } from "./http/authenticate.ts"
-export type { Services } from "./http/call.ts"
-export type { LogRequest, RequestLog } from "./http/log.ts"
+export type { LogRequest, RequestLog, Services, TokenVerifier } from "@flyball/http/server"
 export { defaultTimes, type FlyballServer, makeServer, type ServerOptions, type ServerTimes } from "./http/server.ts"

@@ -1,8 +1,8 @@
+import { testIssuer } from "@flyball/http/testing"
 import { readdirSync, statSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { untilStopped } from "./serve.ts"
-import { testIssuer } from "../oidc/test-issuer.ts"
 import { operator, type Operator, starterFile } from "./testing/commands.ts"
 
 let me: Operator

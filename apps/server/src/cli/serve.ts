@@ -1,14 +1,14 @@
 /** `flyball serve`: the HTTP server until SIGTERM or SIGINT. */
 import { Checkpointer } from "@flyball/core"
 import { StorageCorrupt } from "@flyball/core/storage"
+import { isLoopback } from "@flyball/http/host"
+import type { TokenVerifier } from "@flyball/http/server"
 import { Effect } from "effect"
 import { setTimeout } from "node:timers/promises"
 import { DEV_ISSUER_KEY, makeDataFolder, tellingOfNew } from "../host/data-folder.ts"
-import { isLoopback } from "../host/loopback.ts"
 import { type Log, makeLog, requestLog } from "../host/log.ts"
 import { inNetworks } from "../host/network.ts"
 import { type HostRuntime, openHost } from "../host/open-host.ts"
-import type { TokenVerifier } from "../http/authenticate.ts"
 import { type FlyballServer, makeServer } from "../http/server.ts"
 import type { Settings } from "../settings/read.ts"
 import { readArguments } from "./arguments.ts"
@@ -104,7 +104,7 @@ const issuerOf = async (settings: Settings, log: Log): Promise<TokenVerifier> =>
     return tellingOfNew(settings, DEV_ISSUER_KEY, async () =>
       (await import("../dev-issuer.ts")).openDevIssuer(settings.dataDir)
     )
-  const { oidcIssuer } = await import("../oidc/issuer.ts")
+  const { oidcIssuer } = await import("@flyball/http/oidc")
   return oidcIssuer({
     issuer,
     audience: oidcAudience,

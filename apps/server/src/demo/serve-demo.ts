@@ -1,10 +1,9 @@
 /** `flyball serve --demo`: a read-only service with sample data. */
+import type { PersonCaller, TokenVerifier } from "@flyball/http/server"
 import { devIssuer } from "../dev-issuer.ts"
 import { makeLog, requestLog } from "../host/log.ts"
 import { openHost } from "../host/open-host.ts"
-import type { TokenVerifier } from "../http/authenticate.ts"
 import { makeServer } from "../http/server.ts"
-import type { PersonCaller } from "../http/caller.ts"
 import { exitStatus } from "../cli/command.ts"
 import { settingsOfProcess } from "../cli/environment.ts"
 import { version } from "../cli/help.ts"

@@ -3,7 +3,7 @@
  * ready line.
  */
 import { Cause, type Layer, Logger } from "effect"
-import { CurrentSpan } from "../telemetry/tracing.ts"
+import { CurrentSpan } from "@flyball/http/host"
 import type { Log } from "./log.ts"
 
 /** A layer that sends Effect's log lines to `log`. */

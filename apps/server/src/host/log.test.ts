@@ -1,5 +1,5 @@
+import type { RequestLog } from "@flyball/http/server"
 import { assert, describe, it } from "vitest"
-import type { RequestLog } from "../http/log.ts"
 import { requestLog } from "./log.ts"
 
 const request = (status: number, problem: string | null): RequestLog => ({

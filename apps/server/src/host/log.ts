@@ -1,5 +1,5 @@
 /** The server's log: one JSON line an entry, on standard error. */
-import type { LogRequest } from "../http/log.ts"
+import type { LogRequest } from "@flyball/http/server"
 
 /** From the chattiest to none. */
 export type LogLevel = "info" | "warn" | "error" | "silent"

@@ -19,6 +19,7 @@ import {
   TrustsCanonicalRoles,
   TrustStoreUnreadable
 } from "@flyball/core"
+import { watchedStorage } from "@flyball/http/host"
 import { dataFolder, examinerThread, trustFolder } from "@flyball/node"
 import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
 import { Effect, Layer, ManagedRuntime } from "effect"
@@ -41,7 +42,6 @@ import type { Log } from "./log.ts"
 import { prepareStoreFile } from "./store-file.ts"
 import { bringRetiredAlong } from "./retired-stores.ts"
 import { requireSecretsKey, secretsKeyPath, webhookJobs, webhookPorts } from "./webhooks.ts"
-import { watchedStorage } from "./write-health.ts"
 
 /** What runs Effects of the governor. Dispose of it to sign a last checkpoint and let go of the store. */
 export type HostRuntime = ManagedRuntime.ManagedRuntime<GovernorServices | Storage, unknown>

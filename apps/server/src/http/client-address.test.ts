@@ -1,6 +1,6 @@
+import { clientAddress, type Way } from "@flyball/http/server"
 import { assert, describe, it } from "vitest"
 import { inNetworks, readNetworks } from "../host/network.ts"
-import { clientAddress, type Way } from "./client-address.ts"
 
 const trusted = inNetworks(readNetworks("10.0.0.0/8, 2001:db8:aaaa::/48, 127.0.0.1")!)
 const xff = (peer: string, ...values: ReadonlyArray<string>): Way => ({

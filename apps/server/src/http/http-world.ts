@@ -19,13 +19,13 @@ import {
   type WebhooksLayer,
   WebhookSender
 } from "@flyball/core"
+import { watchedStorage } from "@flyball/http/host"
+import type { RequestLog } from "@flyball/http/server"
 import { logMailer, memorySecretBox, pinnedSender } from "@flyball/node"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { exportJWK, generateKeyPair, SignJWT } from "jose"
 import { DEV_AUDIENCE, DEV_ISSUER, type DevIssuer, devIssuer } from "../dev-issuer.ts"
-import { watchedStorage } from "../host/write-health.ts"
 import { tracedGuard, tracedStorage } from "../telemetry/traced-ports.ts"
-import type { RequestLog } from "./log.ts"
 import { makeServer, type ServerOptions } from "./server.ts"
 
 /** Org unit of the agents that the tests register. */

@@ -3,13 +3,12 @@
  * OPTIONS, 405, ids and log.
  */
 import { Storage, type StorageApi, StorageUnavailable } from "@flyball/core"
+import { pages } from "@flyball/http/server"
+import { mayReadMetrics, readExposition } from "@flyball/http/testing"
 import { Context, Effect } from "effect"
 import { request as httpRequest } from "node:http"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { readExposition } from "../metrics/testing/read-exposition.ts"
-import { mayReadMetrics } from "../metrics/may-read.ts"
 import { openWorld, type World } from "./http-world.ts"
-import { pages } from "./pages.ts"
 import { makeServer } from "./server.ts"
 
 const TOKEN = "metrics-token-0123456789"

@@ -1,26 +1,26 @@
 /** The HTTP server: `node:http` over the endpoint table. Decision 0003 says why it is our own. */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
-import { BATCH_LIMIT_BYTES, Draining } from "@flyball/contract"
-import { endpoints, internalError, type Problem, problemOf } from "@flyball/contract/http"
-import { Cause, Context, Effect, Exit } from "effect"
-import type { Access, TokenVerifier } from "./authenticate.ts"
-import type { Services } from "./call.ts"
-import { badRequestText } from "./bad-request.ts"
-import { dispatch, type Dispatcher, type Progress } from "./dispatch.ts"
-import { handlers } from "./handlers/all.ts"
-import { httpCounts } from "../metrics/http-counts.ts"
-import { requestSpan } from "../telemetry/request-span.ts"
-import { readTraceparent } from "../telemetry/trace-context.ts"
-import { CurrentSpan, type OpenSpan, Tracing, type TracingApi } from "../telemetry/tracing.ts"
-import { clientAddress } from "./client-address.ts"
-import { hostProblem } from "./host-problem.ts"
-import type { LogRequest } from "./log.ts"
-import { pages } from "./pages.ts"
-import { discardRest } from "./read-body.ts"
-import { requestId } from "./request-id.ts"
-import { router } from "./router.ts"
-import { writeAnswer, writeProblem } from "./write-answer.ts"
+import { endpoints } from "@flyball/contract/http"
+import { Tracing } from "@flyball/http/host"
+import {
+  type Access,
+  badRequestText,
+  type Dispatcher,
+  handlers,
+  hostProblem,
+  httpCounts,
+  type LogRequest,
+  pages,
+  requestId,
+  router,
+  serveRequest,
+  type Services,
+  type Serving,
+  type TokenVerifier,
+  writeProblem
+} from "@flyball/http/server"
+import { Context } from "effect"
 
 // An import would read all that the module exports, and with it load Node's HTTP client and its WebSocket: a tenth of
 // the start.
@@ -119,7 +119,12 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
     requireHostHeader: false,
     ServerResponse: responseOf(() => draining)
   })
-  const tracing = Context.get(options.context, Tracing)
+  const serving: Serving = {
+    ...options,
+    dispatcher,
+    tracing: Context.get(options.context, Tracing),
+    stallMs: times.stallMs
+  }
   const answering = new WeakMap<Socket, Answering>()
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     answering.set(request.socket, { request, response })
@@ -129,7 +134,7 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
         requestId: requestId(request.headers["x-request-id"]),
         bodiless: request.method === "HEAD"
       })
-    serveRequest(dispatcher, options, tracing, times, request, response)
+    serveRequest(serving, request, response)
   }
   server.on("request", serve)
   // The body is requested only after the caller was admitted: see readBody.
@@ -188,104 +193,8 @@ const responseOf = (draining: () => boolean) =>
     }
   }
 
-/** Bytes of an unread body that are let run out after the answer. */
-const DISCARD_BYTES = 4 * BATCH_LIMIT_BYTES
-
 /** The last request of a connection, and its answer. */
 interface Answering {
   readonly request: IncomingMessage
   readonly response: ServerResponse
 }
-
-const serveRequest = (
-  dispatcher: Dispatcher,
-  options: ServerOptions,
-  tracing: TracingApi | null,
-  { stallMs }: ServerTimes,
-  request: IncomingMessage,
-  response: ServerResponse
-): void => {
-  const id = requestId(request.headers["x-request-id"])
-  const startedMs = performance.now()
-  // Now, because a socket that is gone has no address any more.
-  const client =
-    options.log === undefined
-      ? null
-      : clientAddress({ peer: request.socket.remoteAddress, headers: request.headers }, options.trustedProxy ?? null)
-  const span = requestSpanOf(tracing, request)
-  const progress: Progress = { endpoint: null, caller: { kind: "anonymous" } }
-  const writing = { requestId: id, bodiless: request.method === "HEAD", stallMs }
-  const answered = Effect.flatMap(dispatch(dispatcher, request, response, progress), ({ answer, status }) =>
-    writeAnswer(response, status, answer, writing)
-  )
-  const fiber = Effect.runForkWith(options.context)(
-    span === null ? answered : Effect.provideService(answered, CurrentSpan, span)
-  )
-  const onClose = (): void => {
-    if (!response.writableFinished) fiber.interruptUnsafe()
-    // A connection that was in use when the server began to go would stay open until its idle time is over.
-    // Nor is its end waited for: who reads on and sends nothing would hold up the exit.
-    else if (dispatcher.server.draining()) request.socket.destroySoon()
-  }
-  response.on("close", onClose)
-  response.on("error", ignored)
-  fiber.addObserver((exit) => {
-    const problem = Exit.isSuccess(exit) ? null : problemOfCause(exit.cause, id)
-    if (problem !== null && !response.headersSent && !response.destroyed) writeProblem(response, problem.shown, writing)
-    else if (problem !== null) response.destroy()
-    discardRest(request, DISCARD_BYTES)
-    const finished = {
-      method: request.method ?? "",
-      status: response.headersSent && (response.writableFinished || !response.destroyed) ? response.statusCode : 0,
-      durationMs: performance.now() - startedMs
-    }
-    const route = progress.endpoint?.path ?? null
-    const code = problem?.code ?? null
-    dispatcher.server.count({ ...finished, endpoint: progress.endpoint?.id ?? null, code })
-    span?.end(
-      requestSpan({ ...finished, requestId: id, route, code, failed: problem !== null && problem.logged !== null })
-    )
-    options.log?.({
-      ...finished,
-      requestId: id,
-      route,
-      client,
-      ...(span === null ? {} : { traceId: span.traceId }),
-      caller:
-        progress.caller.kind === "key" ? progress.caller.writer.id : progress.caller.kind === "user" ? "user" : null,
-      problem: problem?.logged ?? null
-    })
-  })
-}
-
-const ignored = (): void => undefined
-
-/** The span of a request, in the trace that its caller names; null where no spans are made. */
-const requestSpanOf = (tracing: TracingApi | null, { headers }: IncomingMessage): OpenSpan | null => {
-  if (tracing === null) return null
-  const parent = readTraceparent(headers["traceparent"])
-  return tracing.start("server", parent, parent !== null)
-}
-
-/** What a failed request is answered, and what the log says of it. Interruption means that the caller is gone. */
-const problemOfCause = (
-  cause: Cause.Cause<unknown>,
-  id: string
-): { readonly shown: Problem; readonly code: string | null; readonly logged: string | null } => {
-  const error = Cause.findErrorOption(cause)
-  const known = error._tag === "Some" ? problemOf(error.value) : null
-  // The shutdown was requested: an error in the log for each probe of each deployment would bury real errors.
-  const meant = error._tag === "Some" && error.value instanceof Draining
-  if (known !== null)
-    return {
-      shown: known,
-      code: codeOfProblem(known),
-      logged: known.status >= 500 && !meant ? Cause.pretty(cause) : null
-    }
-  const gone = Cause.hasInterruptsOnly(cause)
-  const shown = internalError(id)
-  return { shown, code: gone ? null : codeOfProblem(shown), logged: gone ? null : Cause.pretty(cause) }
-}
-
-/** The word for it; a validation error carries none. */
-const codeOfProblem = ({ body }: Problem): string => (typeof body["code"] === "string" ? body["code"] : "invalid_input")

@@ -1,11 +1,9 @@
+import type { TracingApi } from "@flyball/http/host"
+import { exposition, readExposition, spanFamilies } from "@flyball/http/testing"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { openWorld } from "../http/http-world.ts"
-import { spanFamilies } from "../telemetry/families.ts"
-import { type TracingApi } from "../telemetry/tracing.ts"
-import { exposition } from "./exposition.ts"
-import { readExposition } from "./testing/read-exposition.ts"
 
 let world: Awaited<ReturnType<typeof openWorld>>
 beforeAll(async () => {

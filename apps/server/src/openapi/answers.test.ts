@@ -5,12 +5,10 @@
 // First, as in the command.
 import "effect/schema/SchemaJITCompiler/enable"
 import { type AnyEndpoint, endpoints } from "@flyball/contract/http"
+import { type JsonSchema, type OpenApi, problemsOfValue, type Response } from "@flyball/http/testing"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { goodRequests } from "../http/http-requests.ts"
 import { type Got, openWorld, type World } from "../http/http-world.ts"
-import type { JsonSchema } from "./json-schema.ts"
-import type { OpenApi, Response } from "./open-api.ts"
-import { problemsOfValue } from "./testing/check-schema.ts"
 
 let world: World
 let good: Awaited<ReturnType<typeof goodRequests>>

@@ -2,11 +2,11 @@
 // First, as in the command: what is compiled must refuse what is interpreted.
 import "effect/schema/SchemaJITCompiler/enable"
 import { Chain, Checkpointer } from "@flyball/core"
+import { readExposition } from "@flyball/http/testing"
 import { Context, Effect } from "effect"
 import { afterEach, assert, describe, it } from "vitest"
 import { openWorld, type World } from "../http/http-world.ts"
 import { makeServer } from "../http/server.ts"
-import { readExposition } from "../metrics/testing/read-exposition.ts"
 import { openCollector } from "./testing/collector.ts"
 import { type TracingOptions, tracingLayer } from "./tracing.ts"
 

@@ -2,12 +2,7 @@
  * A span that is over, and how OTLP writes it in JSON. Spec: opentelemetry-proto 1.x, trace.proto; OTLP, JSON Protobuf
  * encoding.
  */
-
-/** What a span says beside its name: words and numbers of our tables, never what a caller sent. */
-export type Attributes = { readonly [name: string]: string | number | boolean }
-
-/** Serves a request, or happens inside the process. */
-export type SpanKind = "server" | "internal"
+import type { Attributes, SpanKind } from "@flyball/http/host"
 
 /** A finished span. Times are nanoseconds since 1970 UTC. */
 export interface EndedSpan {

@@ -1,8 +1,7 @@
 /** Store and guard whose writes are spans. Where no collector is configured they are what they were. */
 import { Guard, Storage, type StorageApi } from "@flyball/core"
+import { type Attributes, CurrentSpan, Tracing, type TracingApi } from "@flyball/http/host"
 import { Cause, Effect, type Exit, Layer } from "effect"
-import type { Attributes } from "./span.ts"
-import { CurrentSpan, Tracing, type TracingApi } from "./tracing.ts"
 
 /**
  * The store underneath. A commit is a span, one that stores a checkpoint is named so. Reads are none: there are too

@@ -1,35 +1,11 @@
 /** Spans of this process, where a collector is configured. Decision 0023. */
+import { type Attributes, Tracing, type TracingApi } from "@flyball/http/host"
 import { randomFillSync, randomUUID } from "node:crypto"
-import { Context, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { makeExporter, type SpanExporter } from "./exporter.ts"
 import { type Sampler, type SamplerName, samplerOf } from "./sampler.ts"
 import { type Collector, sendTo } from "./send.ts"
-import type { Attributes, SpanKind } from "./span.ts"
-import type { TraceContext } from "./trace-context.ts"
 import { steadyNanos } from "./steady-nanos.ts"
-
-/** A span that goes on. */
-export interface OpenSpan extends TraceContext {
-  /** Ends it, once. The name comes last: of a request it is the route, which is found on the way. */
-  readonly end: (said: { readonly name: string; readonly attributes: Attributes; readonly failed: boolean }) => void
-}
-
-/** Makes spans. */
-export interface TracingApi {
-  /** Begins a span under `parent`, or a trace where that is null. `remote`: the parent is in another process. */
-  readonly start: (kind: SpanKind, parent: TraceContext | null, remote?: boolean) => OpenSpan
-  readonly counts: SpanExporter["counts"]
-}
-
-/** Null where no collector is configured: nothing is made then, and a request pays for one comparison. */
-export const Tracing: Context.Reference<TracingApi | null> = Context.Reference("flyball/server/Tracing", {
-  defaultValue: (): TracingApi | null => null
-})
-
-/** The span that an Effect runs under; null outside any. */
-export const CurrentSpan: Context.Reference<OpenSpan | null> = Context.Reference("flyball/server/CurrentSpan", {
-  defaultValue: (): OpenSpan | null => null
-})
 
 /** How spans are made and where they go. */
 export interface TracingOptions extends Collector {

@@ -3,11 +3,11 @@
  * jumps. Spec: document 1 sections 4 and 6.
  */
 import { deliveryEngine } from "@flyball/core"
+import { problemsOfValue } from "@flyball/http/testing"
 import { logMailer, memorySecretBox, webhookSender } from "@flyball/node"
 import { Layer } from "effect"
 import { assert, describe, it } from "vitest"
 import { openWorld, type World } from "../http/http-world.ts"
-import { problemsOfValue } from "../openapi/testing/check-schema.ts"
 import { arrivals, givenSending } from "./testing/given-sending.ts"
 import { until } from "./testing/jumping-clock.ts"
 import { type Arrived, believedBy, startReceiver } from "./testing/receiver.ts"

@@ -3,11 +3,10 @@
  * others.
  */
 import { Chain, type StorageCorrupt, type StorageUnavailable } from "@flyball/core"
+import type { RequestLog, Services } from "@flyball/http/server"
 import { Context, type Effect } from "effect"
 import { afterEach } from "vitest"
-import type { Services } from "../call.ts"
 import { openWorld, type World } from "../http-world.ts"
-import type { RequestLog } from "../log.ts"
 import { makeServer, type ServerTimes } from "../server.ts"
 
 /** Servers for the tests of one file; those of a test are closed after it. */

@@ -4,9 +4,9 @@
  */
 import { createHash, timingSafeEqual } from "node:crypto"
 import type { IncomingMessage } from "node:http"
-import { isLoopback } from "../host/loopback.ts"
-import { bearerToken } from "../http/authenticate.ts"
-import { onlyAuthorization } from "../http/only-authorization.ts"
+import { isLoopback } from "../loopback.ts"
+import { bearerToken } from "../authenticate.ts"
+import { onlyAuthorization } from "../only-authorization.ts"
 
 /** Headers that a proxy adds to a request of another client. */
 const PROXY_HEADER =

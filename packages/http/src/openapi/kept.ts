@@ -1,6 +1,6 @@
 /** The description and its page as bytes, made once. */
 import { createHash } from "node:crypto"
-import type { Kept } from "../http/conditional-get.ts"
+import type { Kept } from "../conditional-get.ts"
 import { interfaceDescription } from "./document.ts"
 import { HOME_POLICY, type Home, homePage } from "./home.ts"
 import { PAGE_POLICY, page } from "./page.ts"

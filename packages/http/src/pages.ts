@@ -3,7 +3,7 @@
  * any other to router, dispatcher and log.
  */
 import { access, endpoint, media } from "@flyball/contract/http"
-import { METRICS_MEDIA } from "../metrics/exposition.ts"
+import { METRICS_MEDIA } from "./metrics/exposition.ts"
 
 /** The pages. */
 export const pages = {

@@ -7,7 +7,7 @@ import { conditionalGet } from "../conditional-get.ts"
 import type { pages } from "../pages.ts"
 
 /** Made on first use: the description reads every shape, and the start does not wait for that. */
-const kept = Effect.promise(() => import("../../openapi/kept.ts"))
+const kept = Effect.promise(() => import("../openapi/kept.ts"))
 
 /** Handlers of the group `pages`. */
 export const pagesHandlers: HandlersOf<typeof pages> = {
@@ -16,9 +16,7 @@ export const pagesHandlers: HandlersOf<typeof pages> = {
   openApi: ({ request }) => Effect.map(kept, ({ keptDescription }) => conditionalGet(request, keptDescription())),
   docs: ({ request }) => Effect.map(kept, ({ keptPage }) => conditionalGet(request, keptPage())),
   metrics: Effect.fnUntraced(function* ({ request, server }) {
-    const { metricsText, mayReadMetrics, METRICS_MEDIA } = yield* Effect.promise(
-      () => import("../../metrics/metrics.ts")
-    )
+    const { metricsText, mayReadMetrics, METRICS_MEDIA } = yield* Effect.promise(() => import("../metrics/metrics.ts"))
     if (!mayReadMetrics(request, server.metricsToken)) return yield* new Unauthorized()
     return pieces(METRICS_MEDIA, Buffer.from(yield* metricsText(server)))
   })

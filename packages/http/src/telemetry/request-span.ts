@@ -1,5 +1,5 @@
 /** What the span of a request says. Spec: OpenTelemetry semantic conventions for HTTP servers. */
-import type { Attributes } from "./span.ts"
+import type { Attributes } from "./tracing.ts"
 
 /**
  * A request that is over, as far as its span tells of it: nothing that a caller made up but the id of the request, and

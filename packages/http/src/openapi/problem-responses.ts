@@ -10,7 +10,7 @@ import {
   refusalExamples,
   refusalsOf
 } from "@flyball/contract/http"
-import { badRequests } from "../http/bad-request.ts"
+import { badRequests } from "../bad-request.ts"
 import type { Components } from "./components.ts"
 import type { JsonSchema } from "./json-schema.ts"
 import type { Header, Reference, Response } from "./open-api.ts"

@@ -11,7 +11,7 @@ import {
 } from "@flyball/core"
 import type { Effect, Schema } from "effect"
 import type { IncomingMessage } from "node:http"
-import type { CountRequest } from "../metrics/http-counts.ts"
+import type { CountRequest } from "./metrics/http-counts.ts"
 import type { IssuerUnavailable } from "./issuer-unavailable.ts"
 import type { Answer } from "./answer.ts"
 import type { AdmittedCaller } from "./caller.ts"

@@ -1,0 +1,12 @@
+/** What a host on Effect puts under the surface: a store whose health is known, and spans. It loads no handler. */
+export { isLoopback } from "./loopback.ts"
+export type { TraceContext } from "./telemetry/trace-context.ts"
+export {
+  type Attributes,
+  CurrentSpan,
+  type OpenSpan,
+  type SpanKind,
+  Tracing,
+  type TracingApi
+} from "./telemetry/tracing.ts"
+export { watchedStorage } from "./write-health.ts"

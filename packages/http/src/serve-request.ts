@@ -1,0 +1,122 @@
+/** Serves one request of Node's: dispatches it, writes its answer, and reports it to log, metrics and trace. */
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { BATCH_LIMIT_BYTES, Draining } from "@flyball/contract"
+import { internalError, type Problem, problemOf } from "@flyball/contract/http"
+import { Cause, type Context, Effect, Exit } from "effect"
+import type { Services } from "./call.ts"
+import { clientAddress } from "./client-address.ts"
+import { dispatch, type Dispatcher, type Progress } from "./dispatch.ts"
+import type { LogRequest } from "./log.ts"
+import { discardRest } from "./read-body.ts"
+import { requestId } from "./request-id.ts"
+import { requestSpan } from "./telemetry/request-span.ts"
+import { readTraceparent } from "./telemetry/trace-context.ts"
+import { CurrentSpan, type OpenSpan, type TracingApi } from "./telemetry/tracing.ts"
+import { writeAnswer, writeProblem } from "./write-answer.ts"
+
+/** What requests are served with. */
+export interface Serving {
+  readonly dispatcher: Dispatcher
+  /** The governor's services and the store under them. */
+  readonly context: Context.Context<Services>
+  /** Null where no spans are made. */
+  readonly tracing: TracingApi | null
+  readonly log?: LogRequest
+  /**
+   * Whether this is the address of a proxy whose word on the client's address counts; null or left out: nobody's does.
+   */
+  readonly trustedProxy?: ((address: string) => boolean) | null
+  /** How long a reader may take nothing of an answer. Unit: milliseconds. */
+  readonly stallMs: number
+}
+
+/** Bytes of an unread body that are let run out after the answer. */
+const DISCARD_BYTES = 4 * BATCH_LIMIT_BYTES
+
+/** Serves a request. It never throws; what fails is answered. */
+export const serveRequest = (serving: Serving, request: IncomingMessage, response: ServerResponse): void => {
+  const { dispatcher, log, stallMs, tracing } = serving
+  const id = requestId(request.headers["x-request-id"])
+  const startedMs = performance.now()
+  // Now, because a socket that is gone has no address any more.
+  const client =
+    log === undefined
+      ? null
+      : clientAddress({ peer: request.socket.remoteAddress, headers: request.headers }, serving.trustedProxy ?? null)
+  const span = requestSpanOf(tracing, request)
+  const progress: Progress = { endpoint: null, caller: { kind: "anonymous" } }
+  const writing = { requestId: id, bodiless: request.method === "HEAD", stallMs }
+  const answered = Effect.flatMap(dispatch(dispatcher, request, response, progress), ({ answer, status }) =>
+    writeAnswer(response, status, answer, writing)
+  )
+  const fiber = Effect.runForkWith(serving.context)(
+    span === null ? answered : Effect.provideService(answered, CurrentSpan, span)
+  )
+  const onClose = (): void => {
+    if (!response.writableFinished) fiber.interruptUnsafe()
+    // A connection that was in use when the server began to go would stay open until its idle time is over.
+    // Nor is its end waited for: who reads on and sends nothing would hold up the exit.
+    else if (dispatcher.server.draining()) request.socket.destroySoon()
+  }
+  response.on("close", onClose)
+  response.on("error", ignored)
+  fiber.addObserver((exit) => {
+    const problem = Exit.isSuccess(exit) ? null : problemOfCause(exit.cause, id)
+    if (problem !== null && !response.headersSent && !response.destroyed) writeProblem(response, problem.shown, writing)
+    else if (problem !== null) response.destroy()
+    discardRest(request, DISCARD_BYTES)
+    const finished = {
+      method: request.method ?? "",
+      status: response.headersSent && (response.writableFinished || !response.destroyed) ? response.statusCode : 0,
+      durationMs: performance.now() - startedMs
+    }
+    const route = progress.endpoint?.path ?? null
+    const code = problem?.code ?? null
+    dispatcher.server.count({ ...finished, endpoint: progress.endpoint?.id ?? null, code })
+    span?.end(
+      requestSpan({ ...finished, requestId: id, route, code, failed: problem !== null && problem.logged !== null })
+    )
+    log?.({
+      ...finished,
+      requestId: id,
+      route,
+      client,
+      ...(span === null ? {} : { traceId: span.traceId }),
+      caller:
+        progress.caller.kind === "key" ? progress.caller.writer.id : progress.caller.kind === "user" ? "user" : null,
+      problem: problem?.logged ?? null
+    })
+  })
+}
+
+const ignored = (): void => undefined
+
+/** The span of a request, in the trace that its caller names; null where no spans are made. */
+const requestSpanOf = (tracing: TracingApi | null, { headers }: IncomingMessage): OpenSpan | null => {
+  if (tracing === null) return null
+  const parent = readTraceparent(headers["traceparent"])
+  return tracing.start("server", parent, parent !== null)
+}
+
+/** What a failed request is answered, and what the log says of it. Interruption means that the caller is gone. */
+const problemOfCause = (
+  cause: Cause.Cause<unknown>,
+  id: string
+): { readonly shown: Problem; readonly code: string | null; readonly logged: string | null } => {
+  const error = Cause.findErrorOption(cause)
+  const known = error._tag === "Some" ? problemOf(error.value) : null
+  // The shutdown was requested: an error in the log for each probe of each deployment would bury real errors.
+  const meant = error._tag === "Some" && error.value instanceof Draining
+  if (known !== null)
+    return {
+      shown: known,
+      code: codeOfProblem(known),
+      logged: known.status >= 500 && !meant ? Cause.pretty(cause) : null
+    }
+  const gone = Cause.hasInterruptsOnly(cause)
+  const shown = internalError(id)
+  return { shown, code: gone ? null : codeOfProblem(shown), logged: gone ? null : Cause.pretty(cause) }
+}
+
+/** The word for it; a validation error carries none. */
+const codeOfProblem = ({ body }: Problem): string => (typeof body["code"] === "string" ? body["code"] : "invalid_input")
