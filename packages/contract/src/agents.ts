@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import {
   email,
+  id,
   identifier,
   instant,
   integer,
@@ -69,7 +70,12 @@ export const AgentCreate = Schema.Struct({
   framework: inPart("profile", optional(line(200))),
   model_ids: inPart("profile", optional(list(identifier(200), 0, 64))),
   risk_class: inBody(optional(oneOf(riskClasses))),
-  labels: inPart("profile", optional(jsonObject))
+  labels: inPart("profile", optional(jsonObject)),
+  /**
+   * The agent that this one works for, of the same org unit: a halt of it reaches this agent too. Never changed. An
+   * agent has at most 8 ancestors.
+   */
+  parent_agent_id: inBody(optional(id("agent")))
 }).annotate(becomesRecord("agent.registered"))
 export type AgentCreate = typeof AgentCreate.Type
 
@@ -84,12 +90,13 @@ const {
   owner_name: _ownerName,
   owner_email: _ownerEmail,
   org_unit: _orgUnit,
+  parent_agent_id: _parentAgentId,
   ...description
 } = AgentCreate.fields
 
 /**
- * Body of PATCH /agents/{agent_id}. Left out stays as it is; null empties what may be empty. Name, org unit and owner
- * have acts of their own, or none.
+ * Body of PATCH /agents/{agent_id}. Left out stays as it is; null empties what may be empty. Name, org unit, parent
+ * and owner have acts of their own, or none.
  */
 export const AgentUpdate = Schema.Struct({
   ...description,
@@ -154,7 +161,9 @@ export const Agent = Schema.Struct({
   risk_class: inBody(Schema.String),
   labels: inPart("profile", Schema.Record(Schema.String, Schema.Unknown)),
   suspended_reason: inBody(Schema.NullOr(Schema.String), "reason"),
-  orphaned_since: inBody(Schema.NullOr(instant), "since")
+  orphaned_since: inBody(Schema.NullOr(instant), "since"),
+  /** The agent whose halt reaches this one too. */
+  parent_agent_id: inBody(Schema.NullOr(Schema.String))
 }).annotate(
   showsRecords(
     [
@@ -175,6 +184,8 @@ export const Agent = Schema.Struct({
         "cause",
         "checked_at",
         "key_id",
+        "model_ids",
+        "org_unit_digest",
         "owner_complete",
         "reason_code",
         "rules",

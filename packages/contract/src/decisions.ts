@@ -65,6 +65,8 @@ export const DecisionIn = Schema.Struct({
   action: inBody(identifier(200)),
   tool_server: inBody(optional(identifier(200))),
   run_id: inBody(optional(identifier(200))),
+  /** Your own name for the process that acts: one agent may run in several. */
+  instance_id: inBody(optional(identifier(128))),
   step: inBody(optional(integer())),
   evaluation_id: inBody(optional(identifier(200))),
   approval_id: inBody(optional(identifier(200))),
@@ -231,6 +233,7 @@ export const DecisionOut = Schema.Struct({
   action: inBody(Schema.String),
   tool_server: inBody(Schema.NullOr(Schema.String)),
   run_id: inBody(Schema.NullOr(Schema.String)),
+  instance_id: inBody(Schema.NullOr(Schema.String)),
   step: inBody(Schema.NullOr(Schema.Int)),
   observed_at: inBody(Schema.NullOr(instant)),
   status: inBody(oneOf(decisionStatuses)),

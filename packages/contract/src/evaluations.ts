@@ -37,6 +37,8 @@ export const EvaluationIn = Schema.Struct({
   /** `sha256:<hex>` of the action's arguments: a review is bound to it. */
   action_digest: inBody(optional(patterned(/^sha256:[0-9a-f]{64}$/, 71))),
   run_id: inBody(optional(identifier(200))),
+  /** Your own name for the process that acts: one agent may run in several. */
+  instance_id: inBody(optional(identifier(128))),
   approval_id: inBody(optional(identifier(200)))
 }).annotate(becomesRecord("evaluation.made"))
 export type EvaluationIn = typeof EvaluationIn.Type
@@ -103,6 +105,7 @@ export const Evaluation = Schema.Struct({
   action: wholePart("action", Schema.NullOr(Schema.String)),
   action_digest: inBody(Schema.NullOr(Schema.String)),
   run_id: inBody(Schema.NullOr(Schema.String)),
+  instance_id: inBody(Schema.NullOr(Schema.String)),
   approval_id: inBody(Schema.NullOr(Schema.String)),
   tier: inBody(Schema.String),
   /** The tier whose floor counted. */

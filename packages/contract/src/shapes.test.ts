@@ -51,7 +51,8 @@ const table: ReadonlyArray<readonly [string, Shape, { readonly [member: string]:
       framework: [...texts(200, 0), null],
       model_ids: [[], Array(64).fill("a".repeat(200)), null],
       risk_class: [...riskClasses, null],
-      labels: [{}, { a: [null] }, null]
+      labels: [{}, { a: [null] }, null],
+      parent_agent_id: ["agt_01m7ztsebfk6px1dbtghrjnj8e", null]
     }
   ],
   [
@@ -77,6 +78,7 @@ const table: ReadonlyArray<readonly [string, Shape, { readonly [member: string]:
       kind: decisionKinds,
       tool_server: [...words(200), null],
       run_id: [...words(200), null],
+      instance_id: [...words(128), null],
       step: counts,
       observed_at: [...time, null],
       status: decisionStatuses,

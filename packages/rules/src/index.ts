@@ -10,6 +10,7 @@ export {
   strongestFirst,
   summaryOf
 } from "./access-mapping/resolve.ts"
+export { ancestorsOf, MAX_ANCESTORS, type ParentProblem, parentProblem } from "./agents/ancestry.ts"
 export {
   type AgentDocument,
   type AgentOwner,
@@ -39,6 +40,7 @@ export {
   orphanedSinceMs,
   orphanSuspendAtMs
 } from "./agents/owner.ts"
+export { lacksSealedMembers, orgUnitDigest, sealedBody, withSealedMembers } from "./agents/sealed-members.ts"
 export { conditionsOf, DRILL_AGE_MS, missingFor, type TierCondition, tierGate } from "./agents/tier-gate.ts"
 export { type AgentAct, type AgentStatus, statusAfter, transitions } from "./agents/transitions.ts"
 export {

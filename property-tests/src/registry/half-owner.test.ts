@@ -32,7 +32,9 @@ const registerHalf = Effect.forEach(
       agentId: yield* newId("agt"),
       input: { name: `half ${n}`, org_unit: "ops", owner_name: "Ada" },
       writer: systemHost,
-      limits: null
+      limits: null,
+      originTag: new Uint8Array(4),
+      line: []
     })
     yield* Storage.use((storage) => storage.commit(asRules1(Result.getOrThrow(plan).change)))
   }),

@@ -332,7 +332,9 @@ const inherit: Act = Effect.fnUntraced(function* (client) {
       agentId: yield* newId("agt"),
       input: { name, org_unit: "ops", owner_name: "Ada" },
       writer: systemHost,
-      limits: null
+      limits: null,
+      originTag: new Uint8Array(4),
+      line: []
     })
     yield* Effect.catchTag(
       storage.commit(asRules1(Result.getOrThrow(plan).change)),

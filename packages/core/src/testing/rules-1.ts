@@ -6,16 +6,24 @@ const withoutMember = <A extends { readonly [name: string]: unknown }>(
   ...names: ReadonlyArray<string>
 ): A => Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name))) as A
 
+/** Members that bodies of agents' records have had since. */
+const laterBody = ["model_ids", "org_unit_digest", "owner_complete", "parent_agent_id"]
+/** Members that documents of agents have had since. */
+const laterDocument = ["orgUnitDigest", "parentAgentId", "sealedModelIds"]
+
 const olderRecord = (record: RecordDraft): RecordDraft =>
-  record.kind === "agent.registered" || record.kind === "agent.owner_transferred"
-    ? { ...record, body: withoutMember(record.body as JsonObject, "owner_complete") }
+  ["agent.registered", "agent.updated", "agent.owner_transferred"].includes(record.kind)
+    ? { ...record, body: withoutMember(record.body as JsonObject, ...laterBody) }
     : record.kind === "agent.activated"
       ? { ...record, body: withoutMember(record.body as JsonObject, "rules") }
       : record
 
 const olderPut = (put: DocumentPut): DocumentPut =>
-  put.collection === "agents" && put.expectedVersion === 0
-    ? { ...put, body: withoutMember(put.body, "ownerComplete") }
+  put.collection === "agents"
+    ? {
+        ...put,
+        body: withoutMember(put.body, ...laterDocument, ...(put.expectedVersion === 0 ? ["ownerComplete"] : []))
+      }
     : put
 
 /** What rules 1 would have written of agents. */

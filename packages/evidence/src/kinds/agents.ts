@@ -10,10 +10,13 @@ import {
   instant,
   type KindRow,
   may,
+  modelIds,
   must,
   name,
   objectPart,
+  orgUnitDigest,
   ownerComplete,
+  parentAgentId,
   part,
   type PartRow,
   rules,
@@ -60,11 +63,17 @@ export const agentKinds: ReadonlyArray<KindRow> = [
     about:
       "An agent came under governance, as a draft. `owner_complete` says whether its owner has a name and an " +
       "e-mail address; without both nobody answers for it. Absent: one of them is enough, until " +
-      "`agent.orphaned` says otherwise.",
+      "`agent.orphaned` says otherwise. `model_ids`, `org_unit_digest` and `parent_agent_id` decide which halts " +
+      "reach the agent; they stay when the profile is erased. The parent is an agent of the same org unit that " +
+      "was registered before; an agent has at most 8 ancestors. `org_unit_digest` is SHA-256 over " +
+      "`flyball/v1 org_unit`, a zero byte, the first 4 bytes of SHA-256 of the origin, and the org unit.",
     body: [
       must("agent_id", id("agt_")),
       must("autonomy_tier", tier),
+      modelIds,
+      orgUnitDigest,
       ownerComplete,
+      parentAgentId,
       may("recert_due_at", instant),
       may("risk_class", riskClass),
       writer
@@ -78,8 +87,20 @@ export const agentKinds: ReadonlyArray<KindRow> = [
     kind: "agent.updated",
     about:
       "What holds for an agent from here on, whole: a member that is absent holds no more. The profile is left " +
-      "out where it stays.",
-    body: [agentId, must("autonomy_tier", tier), may("recert_due_at", instant), must("risk_class", riskClass), writer],
+      "out where it stays. `model_ids`, `org_unit_digest`, `owner_complete` and `parent_agent_id` are as in " +
+      "`agent.registered`; absent, what an earlier record said of them still holds. A parent never changes. With " +
+      "the writer `system:migration` the record adds these members to an agent of an older store.",
+    body: [
+      agentId,
+      must("autonomy_tier", tier),
+      modelIds,
+      orgUnitDigest,
+      ownerComplete,
+      parentAgentId,
+      may("recert_due_at", instant),
+      must("risk_class", riskClass),
+      writer
+    ],
     parts: [profilePart("; left out when nothing of it changed")]
   },
   {

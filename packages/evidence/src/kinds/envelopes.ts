@@ -76,6 +76,7 @@ export const envelopeKinds: ReadonlyArray<KindRow> = [
       must("decided_by", choice("server", "sdk_cache", "fail_open", "fail_closed")),
       may("effective_tier", tier),
       must("evaluation_id", id("evl_")),
+      may("instance_id", name(128)),
       may("latches", { type: "list", of: name(64), min: 1, max: 256 }),
       layers,
       must("matched_rule", name(128)),

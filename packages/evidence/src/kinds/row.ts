@@ -69,8 +69,15 @@ export const count: MemberType = { type: "integer", min: 0, max: Number.MAX_SAFE
 export const rules = may("rules", { type: "integer", min: 1, max: 1_000_000 })
 /** Whether the owner has a name and an e-mail address. Absent where the record is older than the member. */
 export const ownerComplete = may("owner_complete", { type: "boolean" })
+/**
+ * What decides which halts reach an agent, beside its id. Absent where the record is older than the members: what an
+ * earlier record said of them still holds.
+ */
+export const modelIds = may("model_ids", { type: "list", of: name(200), min: 0, max: 64 })
+export const parentAgentId = may("parent_agent_id", id("agt_"))
 export const instant: MemberType = { type: "instant" }
 export const hash: MemberType = { type: "hash" }
+export const orgUnitDigest = may("org_unit_digest", hash)
 export const writer = must("writer", { type: "writer" })
 export const tier = choice("L0", "L1", "L2", "L3", "L4")
 export const agentId = must("agent_id", id("agt_"))

@@ -14,6 +14,17 @@ const golden: unknown = JSON.parse(
  * from a refusal that a row names, or from an event of the catalogue, is not listed.
  */
 const added: ReadonlyArray<string> = [
+  "/components/schemas/AgentCreate/properties/parent_agent_id",
+  "/components/schemas/AgentOut/properties/parent_agent_id",
+  "/components/schemas/AgentOut/required/parent_agent_id",
+  "/components/schemas/Orphan/properties/parent_agent_id",
+  "/components/schemas/Orphan/required/parent_agent_id",
+  "/components/schemas/DecisionIn/properties/instance_id",
+  "/components/schemas/DecisionOut/properties/instance_id",
+  "/components/schemas/DecisionOut/required/instance_id",
+  "/components/schemas/EvaluationIn/properties/instance_id",
+  "/components/schemas/Evaluation/properties/instance_id",
+  "/components/schemas/Evaluation/required/instance_id",
   "/components/schemas/ChangeOut/properties/interval",
   "/components/schemas/ChangeOut/required/interval",
   "/components/schemas/EnvelopeVersionOut/properties/warnings",

@@ -65,6 +65,15 @@ export type AgentDocument = AgentProfile &
     readonly orphanedAtMs?: number
     /** False: the owner lacks a name or an e-mail address, and a record says so. */
     readonly ownerComplete?: false
+    /** The agent whose halts reach this one too. Never changed. */
+    readonly parentAgentId?: string
+    /**
+     * The models that the body of its last record names: those of the profile, which stay here when that is erased.
+     * Absent in documents of older stores.
+     */
+    readonly sealedModelIds?: ReadonlyArray<string>
+    /** Digest of its org unit, as in the bodies of its records: it stays when the profile is erased. */
+    readonly orgUnitDigest?: string
     /** What was attested last. Absent until something was. */
     readonly identityVerified?: boolean
     /** One of the words of `identity/rules/sources.ts`, or a caller's own. */

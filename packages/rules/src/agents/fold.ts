@@ -13,6 +13,7 @@ import {
   ownerMembers,
   profileMembers
 } from "./document.ts"
+import { readSealed } from "./sealed-members.ts"
 
 type Fold = (document: ExpectedDocument, record: ReplayRecord) => ExpectedDocument
 
@@ -21,7 +22,9 @@ export const agentFolds: ReadonlyMap<string, Fold> = new Map<string, Fold>(
   Object.entries<Fold>({
     "agent.updated": (document, record) => {
       const body = {
-        ...document.body,
+        ...readSealed(document.body, record.body),
+        // An update gives nobody an owner: only a transfer completes one.
+        ...(record.body["owner_complete"] === false ? { ownerComplete: false } : {}),
         autonomyTier: record.body["autonomy_tier"]!,
         riskClass: text(record.body["risk_class"]) ?? "unclassified",
         recertDueAtMs: instant(record.body["recert_due_at"])
@@ -82,7 +85,7 @@ export const foldAgentRegistered = (record: ReplayRecord): ExpectedDocument => {
   const empty: ExpectedDocument = {
     collection: "agents",
     id: String(record.body["agent_id"]),
-    body: withCompleteness(body, record),
+    body: withCompleteness(readSealed(body, record.body), record),
     unique: {},
     unknown: [],
     erased: [],

@@ -64,6 +64,56 @@ describe("folding records", () => {
     assert.deepStrictEqual([agent.unknown, agent.erased], [[], []])
   })
 
+  it("keeps what an older update does not say of models, unit, owner and parent", () => {
+    const sealed = { model_ids: ["m"], org_unit_digest: "d", owner_complete: false }
+    const first = record(1, "agent.registered", { agent_id: "agt_1", autonomy_tier: "L1", ...sealed })
+    const update = (body: JsonMap) =>
+      record(2, "agent.updated", { agent_id: "agt_1", autonomy_tier: "L2", risk_class: "high", ...body })
+    const kept = document(fold(first, update({})), "agents", "agt_1").body
+    assert.deepInclude(kept, {
+      autonomyTier: "L2",
+      sealedModelIds: ["m"],
+      orgUnitDigest: "d",
+      ownerComplete: false
+    })
+    const changed = update({ model_ids: [], org_unit_digest: "e", owner_complete: true })
+    const state = fold(first, changed)
+    const after = document(state, "agents", "agt_1").body
+    assert.deepInclude(after, { sealedModelIds: [], orgUnitDigest: "e", ownerComplete: false })
+    assert.deepStrictEqual(
+      state.differences.map(({ expected, found, path }) => [path, expected, found]),
+      [["/body/owner_complete", "false", "true"]],
+      "only a transfer completes an owner"
+    )
+  })
+
+  it("reports a parent that the records before contradict", () => {
+    const agent = (seq: number, id: string, more: JsonMap, kind = "agent.registered") =>
+      record(seq, kind, { agent_id: id, autonomy_tier: "L1", org_unit_digest: "ops", ...more })
+    const parents = (...records: ReadonlyArray<ReplayRecord>) =>
+      fold(...records).differences.map(({ expected, found, id, path }) => [id, path, expected, found])
+    const before = "an agent of the same org unit that was registered before"
+    const path = "/body/parent_agent_id"
+    const first = agent(1, "agt_1", {})
+    assert.deepStrictEqual(parents(first, agent(2, "agt_2", { parent_agent_id: "agt_1" })), [])
+    assert.deepStrictEqual(parents(agent(1, "agt_1", { parent_agent_id: "agt_1" })), [["1", path, before, "agt_1"]])
+    assert.deepStrictEqual(parents(agent(1, "agt_2", { parent_agent_id: "agt_1" }), agent(2, "agt_1", {})), [
+      ["1", path, before, "agt_1"]
+    ])
+    assert.deepStrictEqual(parents(first, agent(2, "agt_2", { org_unit_digest: "sales", parent_agent_id: "agt_1" })), [
+      ["2", path, before, "agt_1"]
+    ])
+    const line = Array.from({ length: 10 }, (_, n) =>
+      agent(n, `agt_${n}`, n === 0 ? {} : { parent_agent_id: `agt_${n - 1}` })
+    )
+    assert.deepStrictEqual(parents(...line), [["9", path, "an agent with fewer than 8 ancestors", "agt_8"]])
+    const update = (parent_agent_id: string) => agent(3, "agt_2", { parent_agent_id }, "agent.updated")
+    const child = agent(2, "agt_2", { parent_agent_id: "agt_1" })
+    assert.deepStrictEqual(parents(first, child, update("agt_1")), [])
+    assert.deepStrictEqual(parents(first, child, update("agt_9")), [["3", path, "agt_1", "agt_9"]])
+    assert.deepStrictEqual(parents(first, agent(2, "agt_2", {}), update("agt_1")), [["3", path, "nothing", "agt_1"]])
+  })
+
   it("folds an erased part to what erasing leaves in the document", () => {
     const agent = document(
       fold(registered({ profile: { state: "erased" }, owner: { state: "erased" } })),

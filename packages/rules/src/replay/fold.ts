@@ -2,6 +2,7 @@
 import { decodeId } from "@flyball/evidence"
 import { foldMappingChanged } from "../access-mapping/fold.ts"
 import type { AgentDocument } from "../agents/document.ts"
+import { MAX_ANCESTORS, parentProblem } from "../agents/ancestry.ts"
 import { agentFolds, agentKindsWithParts, foldAgentRegistered } from "../agents/fold.ts"
 import {
   envelopeKindsWithParts,
@@ -88,6 +89,7 @@ export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
   if (number !== null) inBody(state, record, number.member, number.expected)
   switch (record.kind) {
     case "agent.registered":
+      checkParent(state, record)
       return add(state, foldAgentRegistered(record), record)
     case "ingest_key.minted":
       return add(state, foldIngestKeyMinted(record), record)
@@ -146,6 +148,7 @@ export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
     case "capture.gap":
       return count(state, record, "gaps")
   }
+  if (record.kind === "agent.updated") checkUpdate(state, record)
   const next = agentFolds.get(record.kind)
   if (next !== undefined) change(state, "agents", String(record.body["agent_id"]), record, next)
 }
@@ -177,6 +180,34 @@ const count = (state: ReplayState, record: ReplayRecord, what: keyof AgentCounts
     contradiction(state, "agents", agentId, `no ${record.kind} before agent.registered`, record)
   const counts = state.counts.get(agentId) ?? { witnessed: 0, settled: 0, gaps: 0 }
   state.counts.set(agentId, { ...counts, [what]: counts[what] + 1 })
+}
+
+/** A parent was registered before, is of the same org unit, and has few enough ancestors. */
+const checkParent = (state: ReplayState, record: ReplayRecord): void => {
+  const { agent_id: id, org_unit_digest: digest, parent_agent_id: parentId } = record.body
+  if (typeof parentId !== "string") return
+  const agents = collectionOf(state, "agents")
+  const agent = { id: String(id), parentId, orgUnitDigest: typeof digest === "string" ? digest : undefined }
+  const problem = parentProblem(agent, (one) => agents.get(one)?.body as Partial<AgentDocument> | undefined)
+  if (problem === null) return
+  inBody(
+    state,
+    record,
+    "parent_agent_id",
+    problem === "too_deep"
+      ? `an agent with fewer than ${MAX_ANCESTORS} ancestors`
+      : "an agent of the same org unit that was registered before"
+  )
+}
+
+/** A parent never changes, and an update completes no owner. */
+const checkUpdate = (state: ReplayState, record: ReplayRecord): void => {
+  const known = collectionOf(state, "agents").get(String(record.body["agent_id"]))?.body
+  if (known === undefined) return
+  const { owner_complete: complete, parent_agent_id: parentId } = record.body
+  if (parentId !== undefined && known["parentAgentId"] !== parentId)
+    inBody(state, record, "parent_agent_id", String(known["parentAgentId"] ?? "nothing"))
+  if (complete === true && known["ownerComplete"] === false) inBody(state, record, "owner_complete", "false")
 }
 
 /** Capture expects the agent unchanged, so the status in the record is the one that the records before it make. */

@@ -80,7 +80,10 @@ export const badMembers: { readonly [id: string]: ReadonlyArray<Bad> } = {
     ["model_ids", ["a b"], "string_pattern_mismatch", "model_ids.0"],
     ["model_ids", Array(65).fill("a"), "too_long"],
     ...badWord("risk_class"),
-    ["labels", [], "dict_type"]
+    ["labels", [], "dict_type"],
+    ["parent_agent_id", "x", "string_pattern_mismatch"],
+    ["parent_agent_id", 1, "string_type"],
+    ["parent_agent_id", "agt_01m7ztsebfk6px1dbtghrjnj8e", "value_error"]
   ],
   "agents.update": [
     ...badText("description", 4_000),
@@ -102,6 +105,7 @@ export const badMembers: { readonly [id: string]: ReadonlyArray<Bad> } = {
     ["owner_name", "Eve", "extra_forbidden"],
     ["owner_email", "eve@example.org", "extra_forbidden"],
     ["status", "active", "extra_forbidden"],
+    ["parent_agent_id", "agt_01m7ztsebfk6px1dbtghrjnj8e", "extra_forbidden"],
     ["tenant_id", "x", "extra_forbidden"]
   ],
   "agents.suspend": [...badText("reason", 1_000)],
@@ -153,6 +157,7 @@ export const badMembers: { readonly [id: string]: ReadonlyArray<Bad> } = {
     ...badWord("kind"),
     ...badIdentifier("tool_server", 200),
     ...badIdentifier("run_id", 200),
+    ...badIdentifier("instance_id", 128),
     ...badInteger("step"),
     ...badTime("observed_at"),
     ...badWord("status"),
@@ -348,6 +353,7 @@ export const badMembers: { readonly [id: string]: ReadonlyArray<Bad> } = {
     ...badIdentifier("action", 200),
     ["action_digest", "sha256:x", "string_pattern_mismatch"],
     ...badIdentifier("run_id", 200),
+    ...badIdentifier("instance_id", 128),
     ...badIdentifier("approval_id", 200),
     ["mode", "shadow", "extra_forbidden"],
     ["outcome", "allow", "extra_forbidden"],

@@ -122,6 +122,7 @@ const ofRequested = (crypto: Crypto, body: JsonObject, parts: Content): string |
       agent_id: String(body["agent_id"]),
       approval_id: member("approval_id"),
       client_ref: String(body["client_ref"]),
+      instance_id: member("instance_id"),
       run_id: member("run_id")
     },
     signals

@@ -77,10 +77,12 @@ export interface ActsOptions {
   readonly storage: StorageApi
   readonly tenantId: string
   readonly evidence: TierEvidenceApi
+  /** First 4 bytes of SHA-256 of the chain's origin. */
+  readonly originTag: Uint8Array
 }
 
 /** The acts over a store. */
-export const agentActs = ({ evidence, storage, tenantId }: ActsOptions): AgentActs => {
+export const agentActs = ({ evidence, originTag, storage, tenantId }: ActsOptions): AgentActs => {
   /** Reads the agent, plans, commits, and again when it changed meanwhile. */
   const act = <E, F = never>(
     id: string,
@@ -134,7 +136,7 @@ export const agentActs = ({ evidence, storage, tenantId }: ActsOptions): AgentAc
     update: (id, input, writer, scope = everyUnit) =>
       act(id, scope, (stored, nowMs) =>
         Effect.map(met(id, updatedAgent(stored.body, input), nowMs), (found) =>
-          planUpdate(stored, input, writer, found)
+          planUpdate(stored, input, writer, found, originTag)
         )
       ),
     activate: (id, writer, scope = everyUnit) =>

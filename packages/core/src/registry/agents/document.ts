@@ -55,7 +55,8 @@ export const agentOut = (agent: StoredAgent, { facts, tenantId }: ShownWith): Ag
   version: agent.version,
   risk_class: agent.body.riskClass,
   suspended_reason: agent.body.suspendedReason ?? null,
-  orphaned_since: instantOf(orphanedAt(agent))
+  orphaned_since: instantOf(orphanedAt(agent)),
+  parent_agent_id: agent.body.parentAgentId ?? null
 })
 
 /** Since when the agent has no owner; null when it has one. */

@@ -1,11 +1,12 @@
 import type { AgentCreate } from "@flyball/contract"
 import { fromUtf8 } from "@flyball/evidence"
+import { orgUnitDigest } from "@flyball/rules"
 import { Result } from "effect"
 import { assert, describe, it } from "vitest"
 import { planRegister, type RegistrationLimits } from "./plan-register.ts"
 
 const plan = (input: AgentCreate, limits: RegistrationLimits | null = null) =>
-  planRegister({ agentId: "agt_1", input, writer: { id: "usr_1" }, limits })
+  planRegister({ agentId: "agt_1", input, writer: { id: "usr_1" }, limits, originTag: new Uint8Array(4), line: [] })
 const planned = (input: AgentCreate, limits?: RegistrationLimits | null) => Result.getOrThrow(plan(input, limits))
 const refusal = (input: AgentCreate, limits?: RegistrationLimits | null) =>
   Result.getOrThrow(Result.flip(plan(input, limits)))
@@ -51,6 +52,8 @@ describe("registering an agent", () => {
     assert.deepStrictEqual(record.body, {
       agent_id: "agt_1",
       autonomy_tier: "L2",
+      model_ids: [],
+      org_unit_digest: orgUnitDigest(new Uint8Array(4), "ward 7"),
       owner_complete: true,
       recert_due_at: "2027-01-01T00:00:00.000Z",
       risk_class: "unclassified",

@@ -22,8 +22,10 @@ import {
   erasedProfile,
   profileMembers,
   readMembers,
+  sealedBody,
   type TierCondition,
-  wireName
+  wireName,
+  withSealedMembers
 } from "@flyball/rules"
 
 /**
@@ -40,20 +42,27 @@ export const planUpdate = (
   stored: StoredAgent,
   input: AgentUpdate,
   writer: Writer,
-  met: ReadonlySet<TierCondition>
+  met: ReadonlySet<TierCondition>,
+  originTag: Uint8Array
 ): Result.Result<AgentPlan | null, InvalidTransition | AgentVersionConflict | TierGateUnmet> =>
   Result.gen(function* () {
     yield* allowed(stored, "update")
     if (input.if_version !== undefined && input.if_version !== null && input.if_version !== stored.version)
       return yield* Result.fail(new AgentVersionConflict({ version: stored.version }))
-    const agent = updatedAgent(stored.body, input)
+    const updated = updatedAgent(stored.body, input)
+    const modelIds = input.model_ids === undefined ? undefined : updated.modelIds
+    const agent = withSealedMembers(updated, originTag, modelIds)
     const profileChanged = !sameBytes(profilePart(agent), profilePart(stored.body))
-    if (!profileChanged && bodyMembers.every((name) => agent[name] === stored.body[name])) return null
+    const { sealedModelIds = stored.body.modelIds } = stored.body
+    // The two differ where the profile was erased.
+    const modelsChanged = modelIds !== undefined && !sameTexts(modelIds, sealedModelIds)
+    if (!profileChanged && !modelsChanged && bodyMembers.every((name) => agent[name] === stored.body[name])) return null
     if (stored.body.status === "active" && agent.autonomyTier > stored.body.autonomyTier)
       yield* gate(agent.autonomyTier, met)
     return changeAgent(stored, agent, {
       kind: "agent.updated",
       body: {
+        ...sealedBody(agent),
         autonomy_tier: agent.autonomyTier,
         recert_due_at: agent.recertDueAtMs === null ? undefined : formatInstant(agent.recertDueAtMs),
         risk_class: agent.riskClass
@@ -67,6 +76,9 @@ export const planUpdate = (
 const bodyMembers = ["autonomyTier", "recertDueAtMs", "riskClass"] as const
 
 const sameBytes = (one: PartDraft, other: PartDraft): boolean => equalBytes(one.bytes, other.bytes)
+
+const sameTexts = (one: ReadonlyArray<string>, other: ReadonlyArray<string>): boolean =>
+  one.length === other.length && one.every((text, index) => text === other[index])
 
 /** The agent that an update asks for. */
 export const updatedAgent = (agent: AgentDocument, input: AgentUpdate): AgentDocument => ({

@@ -14,7 +14,7 @@ import type {
   TimelineQuery
 } from "@flyball/contract"
 import { AgentNameTaken, AgentNotFound, isId } from "@flyball/contract"
-import { Context, Effect, Layer, Result } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { newIdIn } from "../../foundation/ids.ts"
 import { covers, everyUnit, type Scope } from "../../foundation/scope.ts"
@@ -29,6 +29,7 @@ import { type AgentActs, agentActs } from "./acts.ts"
 import { planRegister, type RegisterPlan, type RegistrationLimits } from "./plan-register.ts"
 import type { AgentDocument } from "@flyball/rules"
 import { TierEvidence } from "./tier-evidence.ts"
+import { readLine } from "./read-line.ts"
 import { readAgent } from "./read-agent.ts"
 import { tierFactsOf } from "./tier-facts.ts"
 import { timelineLister } from "./timeline.ts"
@@ -104,7 +105,8 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
       const storage = yield* Storage
       const { tenantId } = yield* Tenant
       const evidence = yield* TierEvidence
-      const listTimeline = timelineLister(storage, (yield* Chain).originTag)
+      const { originTag } = yield* Chain
+      const listTimeline = timelineLister(storage, originTag)
       const shown = (agent: StoredAgent) =>
         Effect.map(tierFactsOf(evidence, agent.id, agent.body), (facts) => ({ tenantId, facts }))
       const out = (document: Document): Effect.Effect<Agent, ReadFault> => {
@@ -123,20 +125,21 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
           : Effect.succeed(null)
 
       /** One attempt: answers the document that exists, or commits a new one. */
-      const registerOnce = (
+      const registerOnce = Effect.fnUntraced(function* (
         agentId: string,
         input: AgentCreate,
         writer: Writer,
         options: RegisterOptions,
         lookUp: boolean
-      ): Effect.Effect<Registered, RegisterRefusal | StorageConflict | ReadFault> => {
-        const plan = planRegister({ agentId, input, writer, limits: options.key ?? null })
-        if (Result.isFailure(plan)) return Effect.fail(plan.failure)
-        if (!lookUp) return made(agentId, plan.success)
-        return Effect.flatMap(byName(input.name), (existing) =>
-          existing === null ? made(agentId, plan.success) : Effect.succeed({ document: existing, created: false })
+      ): Effect.fn.Return<Registered, RegisterRefusal | StorageConflict | ReadFault> {
+        const { parent_agent_id: parentId = null } = input
+        const line = parentId === null ? [] : yield* readLine(storage, parentId)
+        const plan = yield* Effect.fromResult(
+          planRegister({ agentId, input, writer, limits: options.key ?? null, originTag, line })
         )
-      }
+        const existing = lookUp ? yield* byName(input.name) : null
+        return existing === null ? yield* made(agentId, plan) : { document: existing, created: false }
+      })
 
       const made = (
         agentId: string,
@@ -269,7 +272,7 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
         list,
         orphans,
         timeline,
-        ...agentActs({ storage, tenantId, evidence })
+        ...agentActs({ storage, tenantId, evidence, originTag })
       })
     })
   )

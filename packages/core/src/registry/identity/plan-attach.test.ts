@@ -7,7 +7,14 @@ import { attestedCard, attestedDeclaration, planAttach } from "./plan-attach.ts"
 
 const id = "agt_00000000000000000000000001"
 const { agent } = Result.getOrThrow(
-  planRegister({ agentId: id, input: { name: "courier", org_unit: "ops" }, writer, limits: null })
+  planRegister({
+    agentId: id,
+    input: { name: "courier", org_unit: "ops" },
+    writer,
+    limits: null,
+    originTag: new Uint8Array(4),
+    line: []
+  })
 )
 const stored: StoredAgent = { id, version: 3, body: agent }
 const rejected = attestedCard(

@@ -22,6 +22,7 @@ const decisions = fc.record(
     status: fc.constantFrom("ok", "unknown"),
     tool_server: maybe(texts),
     run_id: maybe(texts),
+    instance_id: maybe(texts),
     step: maybe(counts),
     observed_at: maybe(texts),
     evaluation_id: maybe(texts),

@@ -98,6 +98,7 @@ describe("witnessing", () => {
       { action: "pay" },
       { tool_server: "t" },
       { run_id: "t" },
+      { instance_id: "t" },
       { step: 1 },
       { observed_at: "2026-11-21T00:00:00.000Z" },
       { status: "error" },

@@ -200,7 +200,7 @@ describe("listing decisions", () => {
         agent.id,
         [
           decision("r1", { args: 1, labels: {}, usage: { input_tokens: 3 } }),
-          decision("r2", { run_id: "run", step: 0 })
+          decision("r2", { run_id: "run", instance_id: "pod-7", step: 0 })
         ],
         systemHost
       )
@@ -211,6 +211,7 @@ describe("listing decisions", () => {
         id: receipts[1]!.decision_id,
         client_ref: "r2",
         run_id: "run",
+        instance_id: "pod-7",
         step: 0,
         settled: null,
         parts: [],
@@ -221,6 +222,7 @@ describe("listing decisions", () => {
         seq: 2,
         status: "intended",
         run_id: null,
+        instance_id: null,
         parts: ["args", "labels"],
         usage: { input_tokens: 3, output_tokens: null, cost_micro_usd: null }
       })

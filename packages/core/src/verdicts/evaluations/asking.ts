@@ -25,12 +25,13 @@ export const makeRequestedEvaluation = (
     agent_id,
     approval_id = null,
     client_ref,
+    instance_id = null,
     run_id = null,
     signals
   }: EvaluationIn,
   { id }: Writer
 ): Result.Result<RequestedEvaluation, InvalidInput> => {
-  const input: EvaluationInput = { action, action_digest, agent_id, approval_id, client_ref, run_id }
+  const input: EvaluationInput = { action, action_digest, agent_id, approval_id, client_ref, instance_id, run_id }
   return inOneGo(partBytes(signals, new TextBytes(), SIGNALS_LIMIT_BYTES)).pipe(
     Result.mapError((problem) => invalid(problem._tag === "NotCanonical" ? problem.message : tooLarge)),
     Result.flatMap((signalsPart) =>

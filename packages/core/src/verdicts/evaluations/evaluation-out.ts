@@ -66,6 +66,7 @@ export const evaluationOut = (
     action: text(jsonOf(parts.get("action"))),
     action_digest: typeof body["action_digest"] === "string" ? `sha256:${body["action_digest"]}` : null,
     run_id: text(body["run_id"]),
+    instance_id: text(body["instance_id"]),
     approval_id: text(body["approval_id"]),
     tier,
     effective_tier: effective,

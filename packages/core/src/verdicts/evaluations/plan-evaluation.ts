@@ -77,10 +77,10 @@ export interface EvaluationPlan {
  * The digest of a request: the same again gets the first answer, other content under the same reference is refused.
  */
 export const requestDigest = (crypto: Crypto, input: EvaluationInput, signalsPart: Uint8Array): string => {
-  const { action, action_digest, agent_id, approval_id, client_ref, run_id } = input
+  const { action, action_digest, agent_id, approval_id, client_ref, instance_id, run_id } = input
   return contentDigest(
     crypto,
-    JSON.stringify(omitNullish({ action, action_digest, agent_id, approval_id, client_ref, run_id })),
+    JSON.stringify(omitNullish({ action, action_digest, agent_id, approval_id, client_ref, instance_id, run_id })),
     [{ name: "signals", bytes: signalsPart }]
   )
 }
@@ -149,6 +149,7 @@ export const planEvaluation = (
     decided_by: "server",
     effective_tier: actingTier,
     evaluation_id: requested.evaluationId,
+    instance_id: input.instance_id,
     latches: latches.length === 0 ? null : latches,
     mode: "enforced",
     review_id: reviewId,

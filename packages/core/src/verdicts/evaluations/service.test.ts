@@ -27,7 +27,11 @@ describe("evaluating", () => {
   it.effect("answers the verdict with all that led to it, and the record says the same", () =>
     Effect.gen(function* () {
       const { agentId, envelopeId } = yield* governedAgent()
-      const made = yield* ask(agentId, { tool: "refund", amount: 1_500 }, { action: "issue_refund", run_id: "run-1" })
+      const made = yield* ask(
+        agentId,
+        { tool: "refund", amount: 1_500 },
+        { action: "issue_refund", run_id: "run-1", instance_id: "pod-7" }
+      )
       assert.deepInclude(made, {
         agent_id: agentId,
         envelope_id: envelopeId,
@@ -37,6 +41,7 @@ describe("evaluating", () => {
         decided_by: "server",
         tier: "L2",
         action: "issue_refund",
+        instance_id: "pod-7",
         signals: { tool: "refund", amount: 1_500 }
       })
       assert.strictEqual(made.matched_rule, "@tier_floor")
@@ -143,6 +148,7 @@ describe("evaluating", () => {
       for (const other of [
         { ...requested, signals: { tool: "refund", amount: 11 } },
         { ...requested, run_id: "x" },
+        { ...requested, instance_id: "x" },
         { ...requested, action: "x" }
       ])
         assert.strictEqual(yield* tag(evaluations.evaluate(other, key)), "ClientRefReused")

@@ -1,0 +1,87 @@
+import * as fc from "fast-check"
+import { assert, describe, it } from "vitest"
+import { ancestorsOf, MAX_ANCESTORS, parentProblem } from "./ancestry.ts"
+
+/** Each agent's parent is the one before it: `a0` is the first. */
+const line = (agents: number) =>
+  new Map(Array.from({ length: agents }, (_, n) => [`a${n}`, n === 0 ? undefined : `a${n - 1}`] as const))
+const parentOf = (parents: ReadonlyMap<string, string | undefined>) => (id: string) => parents.get(id)
+
+describe("ancestors", () => {
+  it("are the parent and its ancestors, nearest first", () => {
+    const of = parentOf(line(4))
+    assert.deepStrictEqual(ancestorsOf("a3", of), ["a2", "a1", "a0"])
+    assert.deepStrictEqual(ancestorsOf("a0", of), [])
+    assert.deepStrictEqual(ancestorsOf("unknown", of), [])
+    assert.deepStrictEqual(
+      ancestorsOf("a1", () => null),
+      []
+    )
+  })
+
+  it("are at most so many", () => {
+    const of = parentOf(line(20))
+    assert.deepStrictEqual(ancestorsOf("a19", of).length, MAX_ANCESTORS)
+    assert.deepStrictEqual(ancestorsOf("a19", of, 2), ["a18", "a17"])
+    assert.deepStrictEqual(ancestorsOf("a19", of, 0), [])
+  })
+
+  it("end before a cycle, and an agent is none of its own", () => {
+    const of = parentOf(
+      new Map([
+        ["self", "self"],
+        ["x", "y"],
+        ["y", "x"],
+        ["z", "x"]
+      ])
+    )
+    assert.deepStrictEqual(ancestorsOf("self", of), [])
+    assert.deepStrictEqual(ancestorsOf("x", of), ["y"])
+    assert.deepStrictEqual(ancestorsOf("z", of), ["x", "y"])
+  })
+
+  it("are, in any forest of parents, those that following the parents one by one finds", () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(12), { maxLength: 12 }), fc.nat(12), fc.nat(12), (parents, start, max) => {
+        const of = (id: string) => {
+          const parent = parents[Number(id)]
+          return parent === undefined ? undefined : String(parent)
+        }
+        const naive: Array<string> = []
+        for (let id = of(String(start)); id !== undefined && naive.length < max; id = of(id)) {
+          if (id === String(start) || naive.includes(id)) break
+          naive.push(id)
+        }
+        assert.deepStrictEqual(ancestorsOf(String(start), of, max), naive)
+      })
+    )
+  })
+})
+
+describe("a parent", () => {
+  const known: ReadonlyMap<string, object> = new Map(
+    [...line(12)].map(([id, parentAgentId]) => [id, { parentAgentId, orgUnitDigest: id === "a0" ? "other" : "ops" }])
+  )
+  const problem = (parentId: string, id = "new", orgUnitDigest: string | undefined = "ops") =>
+    parentProblem({ id, parentId, orgUnitDigest }, (one) => known.get(one))
+
+  it("is an agent that is known, and of the same org unit", () => {
+    assert.isNull(problem("a1"))
+    assert.strictEqual(problem("a0"), "not_of_the_unit")
+    assert.strictEqual(problem("unknown"), "not_of_the_unit")
+    assert.strictEqual(
+      parentProblem({ id: "new", parentId: "a1", orgUnitDigest: undefined }, () => ({})),
+      "not_of_the_unit"
+    )
+  })
+
+  it("is not the agent itself, also where that is known", () => {
+    assert.strictEqual(problem("a2", "a2"), "not_of_the_unit")
+  })
+
+  it("leaves the agent with at most eight ancestors", () => {
+    assert.isNull(problem("a7"))
+    assert.strictEqual(problem("a8"), "too_deep")
+    assert.strictEqual(problem("a11"), "too_deep")
+  })
+})

@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto"
+import { assert, describe, it } from "vitest"
+import { type AgentDocument, erasedProfile, noOwner } from "./document.ts"
+import { lacksSealedMembers, orgUnitDigest, readSealed, sealedBody, withSealedMembers } from "./sealed-members.ts"
+
+const tag = Uint8Array.of(1, 2, 3, 255)
+const owner = { ownerName: "Ada", ownerEmail: "ada@example.org" }
+const older: AgentDocument = {
+  ...erasedProfile("agt_1"),
+  ...owner,
+  name: "courier",
+  orgUnit: "ward 7",
+  modelIds: ["m"],
+  autonomyTier: "L1",
+  riskClass: "limited",
+  status: "draft",
+  recertDueAtMs: null
+}
+
+describe("the digest of an org unit", () => {
+  it("is SHA-256 of the domain, the origin tag and the unit", () => {
+    const hash = createHash("sha256").update("flyball/v1 org_unit\0").update(tag).update("ward 7").digest("hex")
+    assert.strictEqual(orgUnitDigest(tag, "ward 7"), hash)
+  })
+
+  it("differs from chain to chain, and from unit to unit", () => {
+    assert.notStrictEqual(orgUnitDigest(Uint8Array.of(1, 2, 3, 4), "ward 7"), orgUnitDigest(tag, "ward 7"))
+    assert.notStrictEqual(orgUnitDigest(tag, "ward 8"), orgUnitDigest(tag, "ward 7"))
+  })
+})
+
+describe("the members that a record seals", () => {
+  it("are those of the agent, and reading them gives what the document holds", () => {
+    const agent = withSealedMembers({ ...older, parentAgentId: "agt_0" }, tag)
+    const body = sealedBody(agent)
+    assert.deepStrictEqual(body, {
+      model_ids: ["m"],
+      org_unit_digest: orgUnitDigest(tag, "ward 7"),
+      owner_complete: true,
+      parent_agent_id: "agt_0"
+    })
+    assert.deepStrictEqual<object>(readSealed(older, JSON.parse(JSON.stringify(body))), agent)
+  })
+
+  it("stay where a record does not say them", () => {
+    const agent = withSealedMembers({ ...older, parentAgentId: "agt_0" }, tag)
+    assert.deepStrictEqual<object>(readSealed(agent, {}), agent)
+  })
+
+  it("stay when the profile is erased, until other models are named", () => {
+    const erased = { ...withSealedMembers(older, tag), ...erasedProfile("agt_1") }
+    assert.deepStrictEqual(sealedBody(withSealedMembers(erased, tag)), sealedBody(withSealedMembers(older, tag)))
+    assert.deepStrictEqual(sealedBody(withSealedMembers(erased, tag, ["n"]))["model_ids"], ["n"])
+  })
+
+  it("say nothing of half an owner of rules 1, and no of an owner who was taken away", () => {
+    const half = withSealedMembers({ ...older, ownerEmail: null }, tag)
+    assert.isUndefined(sealedBody(half)["owner_complete"])
+    assert.isUndefined(half.ownerComplete)
+    const none = withSealedMembers({ ...older, ...noOwner }, tag)
+    assert.isFalse(sealedBody(none)["owner_complete"])
+    assert.isFalse(none.ownerComplete)
+  })
+
+  it("lack in an agent of an older store, and in one whose unit is digested for another chain", () => {
+    const agent = withSealedMembers(older, tag)
+    assert.isTrue(lacksSealedMembers(older, tag))
+    assert.isFalse(lacksSealedMembers(agent, tag))
+    assert.isTrue(lacksSealedMembers(agent, Uint8Array.of(0, 0, 0, 0)))
+    assert.isFalse(lacksSealedMembers({ ...agent, ...erasedProfile("agt_1") }, Uint8Array.of(0, 0, 0, 0)))
+  })
+})
