@@ -11,7 +11,7 @@ const headings: { readonly [group: string]: string } = {
   agents: "Agents",
   models: "Models",
   decisions: "Decisions",
-  bound: "Envelopes and evaluations",
+  bound: "Bounded autonomy",
   chain: "The chain",
   evidence: "Evidence packs",
   ingest_keys: "Ingest keys",

@@ -22,6 +22,7 @@ export { type Entity, membersIn, type Place, placesOf, type Records, recordsOf }
 export * from "./provenance.ts"
 export * from "./refusals.ts"
 export { reportedTag } from "./reported-tag.ts"
+export * from "./response-policy.ts"
 export { parseRfc3339 } from "./rfc3339.ts"
 export * from "./session.ts"
 export * from "./system.ts"

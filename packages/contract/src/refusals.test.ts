@@ -207,6 +207,8 @@ describe("the endpoint table", () => {
         "GET /api/v1/bound/evaluations/{evaluation_id}",
         "POST /api/v1/bound/evaluations/{evaluation_id}/explain",
         "POST /api/v1/bound/evaluations/{evaluation_id}/void",
+        "GET /api/v1/bound/response-policy",
+        "PUT /api/v1/bound/response-policy",
         "GET /api/v1/models",
         "POST /api/v1/models",
         "PATCH /api/v1/models/{model_id}",

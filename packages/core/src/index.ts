@@ -64,6 +64,11 @@ export type {
   ResolvedInfo,
   RoleName
 } from "./governor/clients/access-mapping-client-types.ts"
+export type {
+  PolicyRowInfo,
+  PolicyRowInput,
+  ResponsePolicyClient
+} from "./governor/clients/response-policy-client-types.ts"
 export { GovernorError } from "./foundation/governor-error.ts"
 export type { LogLine } from "./governor/log-line.ts"
 export type { ActOptions, CallOptions } from "./governor/clients/call-options.ts"
@@ -121,6 +126,7 @@ export { AccessMapping, type AccessMappingApi } from "./registry/access-mapping/
 export { emptyMapping, type MappingDocument } from "@flyball/rules"
 export { resolveDraft } from "./registry/access-mapping/resolve-input.ts"
 export { type Claims, type Grant, grantsOf, resolveClaims, type Resolved, summaryOf } from "@flyball/rules"
+export { ResponsePolicies, type ResponsePoliciesApi } from "./verdicts/response-policy/service.ts"
 export { Agents, type AgentsApi, type RegisterOptions } from "./registry/agents/service.ts"
 export type { AgentActs } from "./registry/agents/acts.ts"
 export { ORPHAN_GRACE_MS } from "@flyball/rules"

@@ -108,6 +108,20 @@ export {
   type ReplayState
 } from "./replay/fold.ts"
 export { RULES } from "./records/rules-version.ts"
+export {
+  besideSuspension,
+  emptyResponsePolicy,
+  type PolicyFacts,
+  type PolicyResponse,
+  type PolicyRow,
+  type PolicyScope,
+  type PolicyTrigger,
+  RESPONSE_POLICY,
+  RESPONSE_POLICY_ID,
+  type ResponsePolicyDocument,
+  suspendingTriggers
+} from "./response-policy/document.ts"
+export { type PolicyAnswer, responseFor } from "./response-policy/response-for.ts"
 export { type WaiverDocument, WAIVERS } from "./waivers/document.ts"
 export {
   afterAttempt,

@@ -13,6 +13,7 @@ import {
   Models,
   Principals,
   Provenance,
+  ResponsePolicies,
   suspendDue,
   systemHost,
   TierEvidence
@@ -164,6 +165,21 @@ const map = ({ a, b, c }: Act): Doing =>
         trust_canonical: c % 2 === 0,
         ...(c % 5 === 0 ? { if_version: b % 3 } : {})
       },
+      systemHost
+    )
+  )
+
+/** Some rows name what does not exist, or stand twice: those policies are refused. */
+const policy = ({ a, b, c }: Act, lived: Lived): Doing =>
+  ResponsePolicies.use((policies) =>
+    policies.set(
+      Array.from({ length: a % 4 }, (_, n) => ({
+        scope: (["default", "tier", "org_unit", "agent"] as const)[(b + n) % 4]!,
+        target: [null, `L${c % 6}`, "Zürich", chosen(lived.agentIds, c) ?? null][(b + n) % 4]!,
+        trigger: c % 2 === 0 ? ("breaker" as const) : ("orphan" as const),
+        response: c % 3 === 0 ? ("notify" as const) : ("halt" as const),
+        notify: b % 2 === 0 ? [`p${c}@example.org`] : []
+      })),
       systemHost
     )
   )
@@ -331,6 +347,7 @@ const acts = [
   piece,
   model,
   map,
+  policy,
   pollClock,
   witness,
   witness,

@@ -287,7 +287,9 @@ describe("a refusal", () => {
     const json = {
       name: "of one at its end",
       agent_id: ended,
-      envelope: (await good(endpoints.find(({ id }) => id === "bound.create_envelope")!)).json!["envelope"]
+      envelope: (
+        (await good(endpoints.find(({ id }) => id === "bound.create_envelope")!)).json as { readonly envelope: object }
+      ).envelope
     }
     const answers = [
       await world.send("POST", `/api/v1/agents/${hidden}/suspend`, { token }),

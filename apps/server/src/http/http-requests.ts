@@ -7,9 +7,21 @@ import { UNIT, type World } from "./http-world.ts"
 /** A request that its endpoint takes. */
 export interface GoodRequest {
   readonly path: string
-  /** Null for endpoints without a body. */
-  readonly json: { readonly [name: string]: unknown } | null
+  /** Null for endpoints without a body; a list where the body is one. */
+  readonly json: { readonly [name: string]: unknown } | ReadonlyArray<{ readonly [name: string]: unknown }> | null
 }
+
+/** Endpoints whose body is a list of objects. */
+export const listBodies: ReadonlySet<string> = new Set(["bound.set_response_policy"])
+
+/** A body with members changed; those of the first item where the body is a list. */
+export const withMembers = (
+  json: GoodRequest["json"],
+  change: (members: { readonly [name: string]: unknown }) => { readonly [name: string]: unknown }
+): GoodRequest["json"] =>
+  Array.isArray(json)
+    ? [change(json[0]), ...json.slice(1)]
+    : change((json ?? {}) as { readonly [name: string]: unknown })
 
 /** A small envelope. */
 const envelope = {
@@ -179,6 +191,9 @@ export const goodRequests = async (world: World) => {
       "access_mapping.set": async () => ({
         rules: [...(await mappedNow()), { match: { claim: "groups", value: fresh() }, role: "admin", org_unit: "*" }]
       }),
+      "bound.set_response_policy": () => [
+        { scope: "tier", target: "L2", trigger: "breaker", response: "drain", notify: ["ada@example.org"] }
+      ],
       "access_mapping.resolve_draft": () => ({ rules: [], roles: ["x"] }),
       "ingest_keys.mint": () => ({ name: fresh(), org_unit: unit }),
       "webhooks.create": () => ({ url: "https://hooks.example.org/flyball", events: ["agent.suspended"] }),

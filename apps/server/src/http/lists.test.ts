@@ -107,6 +107,9 @@ const positioned = {
   "webhooks.deliveries": "before"
 }
 
+/** Set whole, and read whole: a list with a bound of its own. */
+const whole = new Set(["bound.response_policy"])
+
 beforeAll(async () => {
   world = await openWorld()
   good = await goodRequests(world)
@@ -118,6 +121,7 @@ describe("the lists", () => {
     const lists = endpoints
       .filter(({ method, success }) => method === "GET" && success.schema?.ast._tag === "Arrays")
       .map((one) => one.id)
+      .filter((id) => !whole.has(id))
     assert.deepStrictEqual(
       [...lists, "chain.keys"].sort(),
       [...rows.map((row) => row.id), ...Object.keys(positioned)].sort()

@@ -10,6 +10,7 @@ import type { AnyEndpoint } from "./endpoint.ts"
 import { evidence } from "./evidence.ts"
 import { ingestKeys } from "./ingest-keys.ts"
 import { models } from "./models.ts"
+import { responsePolicy } from "./response-policy.ts"
 import { system } from "./system.ts"
 import { webhooks } from "./webhooks.ts"
 
@@ -43,7 +44,19 @@ export {
 export { PACK_MEDIA } from "./evidence.ts"
 export { refusalExamples } from "./examples.ts"
 export { faultTags, internalError, type Problem, problemOf, problems } from "./problems.ts"
-export { accessMapping, agents, bound, chain, decisions, evidence, ingestKeys, models, system, webhooks }
+export {
+  accessMapping,
+  agents,
+  bound,
+  chain,
+  decisions,
+  evidence,
+  ingestKeys,
+  models,
+  responsePolicy,
+  system,
+  webhooks
+}
 
 /** Every endpoint, in the order in which a reader meets them. */
 export const endpoints: ReadonlyArray<AnyEndpoint> = [
@@ -52,6 +65,7 @@ export const endpoints: ReadonlyArray<AnyEndpoint> = [
   models,
   decisions,
   bound,
+  responsePolicy,
   chain,
   evidence,
   ingestKeys,

@@ -25,6 +25,7 @@ import { Provenance } from "../registry/provenance/service.ts"
 import { Replay } from "../outward/replay/service.ts"
 import type { Storage } from "../storage/port.ts"
 import { Tenant, type TenantRefused } from "../chain/tenant.ts"
+import { ResponsePolicies } from "../verdicts/response-policy/service.ts"
 import { Waivers } from "../verdicts/waivers/service.ts"
 import { OutboxListener, notifyingStorage } from "../outward/webhooks/outbox-listener.ts"
 import { Webhooks } from "../outward/webhooks/service.ts"
@@ -67,6 +68,7 @@ export type GovernorServices =
   | OutboxListener
   | Envelopes
   | Evaluations
+  | ResponsePolicies
   | Waivers
 
 /**
@@ -85,6 +87,7 @@ export const governorLayer = (
     Layer.mergeAll(Agents.layer, Identities.layer).pipe(Layer.provide(envelopeTierEvidence)),
     Envelopes.layer,
     Evaluations.layer,
+    ResponsePolicies.layer,
     Waivers.layer,
     Models.layer,
     Provenance.layer,

@@ -70,6 +70,8 @@ import { modelsClient } from "./clients/models-client.ts"
 import type { ModelsClient } from "./clients/models-client-types.ts"
 import { provenanceClient } from "./clients/provenance-client.ts"
 import type { ProvenanceClient } from "./clients/provenance-client-types.ts"
+import { responsePolicyClient } from "./clients/response-policy-client.ts"
+import type { ResponsePolicyClient } from "./clients/response-policy-client-types.ts"
 import { requireStringIds } from "./clients/require-string-ids.ts"
 import { webhooksClient } from "./clients/webhooks-client.ts"
 import type { WebhooksClient } from "./clients/webhooks-client-types.ts"
@@ -150,6 +152,8 @@ export interface Governor extends AsyncDisposable {
   readonly models: ModelsClient
   /** What agents are made of. */
   readonly provenance: ProvenanceClient
+  /** What follows when something triggers, for whom, and who is notified. */
+  readonly responsePolicy: ResponsePolicyClient
   /** Which claims of a person's token grant which role where. */
   readonly accessMapping: AccessMappingClient
   /** Webhooks: which receivers get which events. */
@@ -311,6 +315,7 @@ const governorOver = (door: Client, writerId: string): Governor => {
     ...requireStringIds(evaluationsClient(door, writer), { evaluate: 0, evaluations: 0 }),
     models: requireStringIds(modelsClient(door, writer), { create: 0, list: 0 }),
     provenance: requireStringIds(provenanceClient(door, writer)),
+    responsePolicy: responsePolicyClient(door, writer),
     accessMapping: accessMappingClient(door, writer),
     webhooks: requireStringIds(webhooksClient(door, writer), { create: 0, list: 0, redeliver: 2 }),
     ...requireStringIds(captureClient(door, writer)),

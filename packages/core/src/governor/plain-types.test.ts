@@ -99,6 +99,7 @@ describe("the plain types of the governor", () => {
         "./clients/decision-types.ts",
         "./clients/models-client-types.ts",
         "./clients/provenance-client-types.ts",
+        "./clients/response-policy-client-types.ts",
         "./clients/webhooks-client-types.ts",
         "./log-line.ts"
       ])

@@ -13,6 +13,7 @@ import { agentKinds } from "./agents.ts"
 import { chainKinds } from "./chain.ts"
 import { decisionKinds } from "./decisions.ts"
 import { envelopeKinds } from "./envelopes.ts"
+import { responsePolicyKinds } from "./response-policy.ts"
 import type { KindRow } from "./row.ts"
 import { webhookKinds } from "./webhooks.ts"
 
@@ -25,6 +26,7 @@ export const recordKinds: ReadonlyArray<KindRow> = [
   ...agentKinds,
   ...decisionKinds,
   ...envelopeKinds,
+  ...responsePolicyKinds,
   ...accessKinds,
   ...webhookKinds
 ]

@@ -8,6 +8,7 @@ import {
   evidence,
   ingestKeys,
   models,
+  responsePolicy,
   system,
   webhooks
 } from "@flyball/contract/http"
@@ -22,6 +23,7 @@ import { ingestKeysHandlers } from "./ingest-keys.ts"
 import { modelsHandlers } from "./models.ts"
 import { pages } from "../pages.ts"
 import { pagesHandlers } from "./pages.ts"
+import { responsePolicyHandlers } from "./response-policy.ts"
 import { systemHandlers } from "./system.ts"
 import { webhooksHandlers } from "./webhooks.ts"
 
@@ -38,6 +40,7 @@ export const handlers: { readonly [id: string]: AnyHandler } = Object.fromEntrie
   ...byId(models, modelsHandlers),
   ...byId(decisions, decisionsHandlers),
   ...byId(bound, boundHandlers),
+  ...byId(responsePolicy, responsePolicyHandlers),
   ...byId(chain, chainHandlers),
   ...byId(evidence, evidenceHandlers),
   ...byId(ingestKeys, ingestKeysHandlers),

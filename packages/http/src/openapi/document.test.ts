@@ -351,8 +351,11 @@ const beyondSchemas = new Set(["value_error", "datetime_parsing"])
 describe("bodies are described as they are decoded", () => {
   for (const { body, id } of endpoints.filter((one) => one.body !== null)) {
     it(id, () => {
-      const schema = operationOf(endpoints.find((one) => one.id === id)!).requestBody!.content["application/json"]!
+      const whole = operationOf(endpoints.find((one) => one.id === id)!).requestBody!.content["application/json"]!
         .schema
+      // Where the body is a list, its items are tried, one at a time.
+      const isList = whole["type"] === "array"
+      const schema = isList ? (whole["items"] as JsonSchema) : whole
       const shape =
         schema["$ref"] === undefined ? schemas["DecisionIn"]! : schemas[String(schema["$ref"]).split("/").at(-1)!]!
       const members = Object.keys(shape["properties"] as object)
@@ -360,13 +363,15 @@ describe("bodies are described as they are decoded", () => {
       for (const member of [...members, "zzz"]) {
         for (const value of pool) {
           const input = { [member]: value }
-          const decoded = body!.decode(input) as Result.Result<
+          const decoded = body!.decode(isList ? [input] : input) as Result.Result<
             unknown,
             ReadonlyArray<{ readonly loc: ReadonlyArray<string>; readonly type: string }>
           >
           // Other members are missing on both sides, which says nothing of this one.
           const refused = Result.isFailure(decoded)
-            ? decoded.failure.filter(({ loc, type }) => loc[1] === member && !(type === "missing" && loc.length === 2))
+            ? decoded.failure
+                .map((one) => (isList ? { ...one, loc: one.loc.toSpliced(1, 1) } : one))
+                .filter(({ loc, type }) => loc[1] === member && !(type === "missing" && loc.length === 2))
             : []
           const described =
             member === "zzz"

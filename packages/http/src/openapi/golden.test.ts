@@ -36,6 +36,9 @@ const added: ReadonlyArray<string> = [
   "/paths/~1api~1v1~1bound~1evaluations/get",
   "/components/schemas/PrincipalOut",
   "/paths/~1api~1v1~1principals~1{principal_id}",
+  "/components/schemas/PolicyRow",
+  "/components/schemas/PolicyRowIn",
+  "/paths/~1api~1v1~1bound~1response-policy",
   "/components/schemas/PartOut",
   "/paths/~1api~1v1~1chain~1records~1{seq}~1parts~1{name}"
 ]

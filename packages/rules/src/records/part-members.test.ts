@@ -4,6 +4,7 @@ import { erasedProfile, identityMembers, noOwner } from "../agents/document.ts"
 import { mappingMembers } from "../access-mapping/document.ts"
 import { erasedKeyProfile } from "../ingest-keys/document.ts"
 import { identityMembers as personMembers } from "../principals/document.ts"
+import { responsePolicyMembers } from "../response-policy/document.ts"
 import { erasedProvenance } from "../provenance/document.ts"
 import { waiverMembers } from "../waivers/document.ts"
 import { erasedEndpoint } from "../webhooks/document.ts"
@@ -21,6 +22,7 @@ const held: { readonly [part: string]: ReadonlyArray<string> } = {
   "ingest_key.restated/profile": namesOf(erasedKeyProfile("")),
   "mapping.changed/mapping": mappingMembers,
   "principal.seen/identity": personMembers,
+  "response_policy.changed/policy": responsePolicyMembers,
   "waiver.requested/waiver": waiverMembers,
   "waiver.granted/waiver": waiverMembers,
   "webhook.created/endpoint": namesOf(erasedEndpoint),

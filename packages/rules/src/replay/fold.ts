@@ -20,6 +20,7 @@ import { foldIngestKeyMinted, foldIngestKeyRestated, foldIngestKeyRevoked } from
 import { foldModel, MODELS } from "../models/fold.ts"
 import { foldProvenanceAdded } from "../provenance/fold.ts"
 import { foldPrincipalSeen } from "../principals/fold.ts"
+import { foldResponsePolicyChanged } from "../response-policy/fold.ts"
 import { foldWaiver, waiverKindsWithParts } from "../waivers/fold.ts"
 import { foldWebhookChanged, foldWebhookCreated, foldWebhookRevoked } from "../webhooks/fold.ts"
 import { areNewerRules } from "../records/rules-version.ts"
@@ -35,6 +36,7 @@ export const governedCollections = [
   "models",
   "principals",
   "provenance",
+  "response_policy",
   "waivers",
   "webhooks"
 ] as const
@@ -49,6 +51,7 @@ export const kindsWithParts: ReadonlySet<string> = new Set([
   "mapping.changed",
   "principal.seen",
   "agent.provenance_added",
+  "response_policy.changed",
   "webhook.created",
   "webhook.changed"
 ])
@@ -100,6 +103,11 @@ export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
     case "mapping.changed": {
       const mapping = foldMappingChanged(record)
       collectionOf(state, mapping.collection).set(mapping.id, mapping)
+      return
+    }
+    case "response_policy.changed": {
+      const policy = foldResponsePolicyChanged(record)
+      collectionOf(state, policy.collection).set(policy.id, policy)
       return
     }
     case "model.registered":

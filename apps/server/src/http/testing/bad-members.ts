@@ -278,6 +278,23 @@ export const badMembers: { readonly [id: string]: ReadonlyArray<Bad> } = {
     ["trust_canonical", 1, "bool_type"],
     ["if_version", "1", "int_type"]
   ],
+  "bound.set_response_policy": [
+    ["scope", missing, "missing"],
+    ...badWord("scope"),
+    ["target", "L9", "value_error"],
+    ["target", null, "value_error"],
+    ...badText("target", 100),
+    ["trigger", missing, "missing"],
+    ...badWord("trigger"),
+    ["trigger", "orphan", "value_error", "response"],
+    ["response", missing, "missing"],
+    ...badWord("response"),
+    ["notify", "ada@example.org", "list_type"],
+    ["notify", [1], "string_type", "notify.0"],
+    ["notify", ["ada"], "value_error", "notify.0"],
+    ["notify", ["ada@example.org\r\nBcc: eve@example.org"], "value_error", "notify.0"],
+    ["notify", Array(33).fill("ada@example.org"), "too_long"]
+  ],
   "access_mapping.resolve_draft": [
     ["rules", 1, "list_type"],
     ["roles", "x", "list_type"],

@@ -351,6 +351,18 @@ export const expectedStatuses: {
     [403, 403, 201, 201, 201],
     [403, 403, 404, 404, 404]
   ],
+  "bound.response_policy": [
+    [403, 403],
+    [200, 200, 200, 200, 200],
+    [200, 200, 200, 200, 200],
+    [200, 200, 200, 200, 200]
+  ],
+  "bound.set_response_policy": [
+    [403, 403],
+    [403, 403, 403, 200, 200],
+    [403, 403, 403, 403, 403],
+    [403, 403, 403, 403, 403]
+  ],
   "chain.head": [
     [200, 200],
     [200, 200, 200, 200, 200],
@@ -591,6 +603,8 @@ export const expectedOfTwo: { readonly [id: string]: Two } = {
   "bound.evaluation": [200, 200, 200, 200, 200],
   "bound.explain": [200, 200, 200, 200, 200],
   "bound.void_evaluation": [201, 403, 201, 201, 403],
+  "bound.response_policy": [200, 200, 200, 200, 200],
+  "bound.set_response_policy": [403, 403, 403, 403, 403],
   "chain.head": [200, 200, 200, 200, 200],
   "chain.verify": [200, 200, 200, 200, 200],
   "chain.records": [200, 403, 403, 403, 200],

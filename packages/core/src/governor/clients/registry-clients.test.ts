@@ -255,3 +255,38 @@ describe("the access mapping through the plain client", () => {
     assert.strictEqual((await governor.accessMapping.get()).version, 0)
   })
 })
+
+describe("the response policy through the plain client", () => {
+  it("is set whole and read, and what is invalid is refused with codes", async () => {
+    const policy = governor.responsePolicy
+    assert.deepStrictEqual(await policy.get(), [])
+    const row = { scope: "tier", target: "L3", trigger: "breaker", response: "quarantine" } as const
+    const set = await policy.set([{ ...row, notify: undefined }], ann)
+    assert.deepStrictEqual(set, [{ ...row, notify: [] }])
+    const plain = untyped(policy)
+    assert.deepStrictEqual(
+      await Promise.all(
+        [
+          plain["set"]!(),
+          plain["set"]!({ rows: [] }),
+          plain["set"]!([5]),
+          plain["set"]!([{ ...row, notify: ["nobody"] }]),
+          plain["set"]!([row, row]),
+          plain["set"]!([{ ...row, scope: "org_unit", target: "nowhere" }]),
+          plain["set"]!([row], { writer: "Ann" })
+        ].map(refused)
+      ),
+      [
+        "invalid_input body list_type",
+        "invalid_input body list_type",
+        "invalid_input body.0 dict_type",
+        "invalid_input body.0.notify.0 value_error",
+        "invalid_input body.1 value_error",
+        "invalid_input body.0.target value_error",
+        "invalid_writer"
+      ]
+    )
+    assert.deepStrictEqual(await policy.get(), set)
+    assert.isTrue((await governor.check()).ok)
+  })
+})

@@ -8,6 +8,7 @@ import {
   agentKeys,
   agentUnique,
   emptyMapping,
+  emptyResponsePolicy,
   ENVELOPE_VERSIONS,
   type EnvelopeDocument,
   ENVELOPES,
@@ -20,6 +21,8 @@ import {
   MAPPING_ID,
   noOwner,
   PROVENANCE,
+  RESPONSE_POLICY,
+  RESPONSE_POLICY_ID,
   versionId,
   WAIVERS
 } from "@flyball/rules"
@@ -268,6 +271,14 @@ const scrubs: { readonly [part: string]: Scrub } = {
     namedBy: ["mapping.changed"],
     // No caller has a role then, and anyone who may set the first mapping sets it again.
     without: (document) => ({ put: putOf(document, emptyMapping), record: null })
+  },
+  "response_policy.changed/policy": {
+    collection: RESPONSE_POLICY,
+    idMember: null,
+    namedBy: ["response_policy.changed"],
+    documentId: () => RESPONSE_POLICY_ID,
+    // No row is in force then: whatever triggers takes its own default, as before the first policy.
+    without: (document) => ({ put: putOf(document, emptyResponsePolicy), record: null })
   },
   "principal.seen/identity": {
     collection: PRINCIPALS,

@@ -1,0 +1,26 @@
+/** The endpoints of the response policy. Spec: api.md "bounded autonomy". */
+import { Schema } from "effect"
+import { PolicyRow, ResponsePolicyIn } from "../response-policy.ts"
+import { access } from "./access.ts"
+import { endpoint, json, jsonBody } from "./endpoint.ts"
+
+/** The response policy. */
+export const responsePolicy = {
+  get: endpoint({
+    id: "bound.response_policy",
+    method: "GET",
+    path: "/api/v1/bound/response-policy",
+    summary: "What follows when something triggers: the rows for everyone, and those of the caller's org units.",
+    access: access.read,
+    success: json(200, Schema.Array(PolicyRow))
+  }),
+  set: endpoint({
+    id: "bound.set_response_policy",
+    method: "PUT",
+    path: "/api/v1/bound/response-policy",
+    summary: "Replaces the response policy, from the next trigger on.",
+    access: access.governAll,
+    body: jsonBody(ResponsePolicyIn),
+    success: json(200, Schema.Array(PolicyRow))
+  })
+} as const

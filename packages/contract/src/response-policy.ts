@@ -1,0 +1,58 @@
+/**
+ * The response policy as it travels: what follows when something triggers, for whom, and who is notified. Spec: api.md
+ * "bounded autonomy", GET and PUT /bound/response-policy; decision 0046.
+ */
+import { Schema } from "effect"
+import { leftOut, list, name, oneOf, optional } from "./fields.ts"
+import { mailAddress } from "./mail-address.ts"
+import { inPart, showsRecords } from "./place.ts"
+
+/** What a row is about. The narrowest that fits an agent counts: `agent`, `org_unit`, `tier`, `default`. */
+export const policyScopes = ["default", "tier", "org_unit", "agent"] as const
+export type PolicyScope = (typeof policyScopes)[number]
+
+/** What can trigger a response. */
+export const policyTriggers = ["breaker", "drift", "mcp", "orphan", "recert", "manual", "agent_request"] as const
+export type PolicyTrigger = (typeof policyTriggers)[number]
+
+/** Responses, least restrictive first. */
+export const policyResponses = ["notify", "step_down", "drain", "halt", "quarantine"] as const
+export type PolicyResponse = (typeof policyResponses)[number]
+
+/** Rows of a policy. It is read whenever something triggers. */
+export const MAX_POLICY_ROWS = 1_000
+/** Addresses of a row. */
+export const MAX_POLICY_ADDRESSES = 32
+
+/** A row of PUT /bound/response-policy. */
+export const PolicyRowIn = Schema.Struct({
+  scope: oneOf(policyScopes),
+  /** The tier, the org unit or the agent's id. Null for `default`. Unknown ones are refused. */
+  target: optional(name(100)),
+  trigger: oneOf(policyTriggers),
+  /** For `orphan` and `recert`, at which the agent is suspended anyway: `notify`, `halt` or `quarantine`. */
+  response: oneOf(policyResponses),
+  /** E-mail addresses of those who are written to beside the owner. At most 32. Default none. */
+  notify: leftOut(list(mailAddress, 0, MAX_POLICY_ADDRESSES), [])
+})
+export type PolicyRowIn = typeof PolicyRowIn.Type
+
+/** Body of PUT /bound/response-policy: the whole policy, at most 1,000 rows, one for a scope, target and trigger. */
+export const ResponsePolicyIn = list(PolicyRowIn, 0, MAX_POLICY_ROWS)
+export type ResponsePolicyIn = typeof ResponsePolicyIn.Type
+
+/** A row of the policy in force. */
+export const PolicyRow = Schema.Struct({
+  scope: oneOf(policyScopes),
+  target: Schema.NullOr(Schema.String),
+  trigger: oneOf(policyTriggers),
+  response: oneOf(policyResponses),
+  notify: Schema.Array(Schema.String)
+})
+export type PolicyRow = typeof PolicyRow.Type
+
+/** The policy as its record tells it. Over HTTP it is the list of its rows. */
+export const ResponsePolicy = Schema.Struct({
+  rows: inPart("policy", Schema.Array(PolicyRow))
+}).annotate(showsRecords(["response_policy.changed"], { body: ["rows", "writer"] }))
+export type ResponsePolicy = typeof ResponsePolicy.Type

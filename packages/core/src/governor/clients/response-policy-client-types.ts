@@ -1,0 +1,17 @@
+/** The response policy in the embedding API, derived from the contract. */
+import type { PolicyRow, PolicyRowIn } from "@flyball/contract"
+import type { ActOptions, CallOptions } from "./call-options.ts"
+import type { Info, Input } from "./plain.ts"
+
+/** A row to be set. `target` is a tier, an org unit or an agent's id, and left out for the scope `default`. */
+export interface PolicyRowInput extends Input<typeof PolicyRowIn> {}
+
+/** A row in force. */
+export interface PolicyRowInfo extends Info<typeof PolicyRow> {}
+
+/** What follows when something triggers, for whom, and who is notified. */
+export interface ResponsePolicyClient {
+  get(options?: CallOptions): Promise<ReadonlyArray<PolicyRowInfo>>
+  /** Replaces all of it. */
+  set(rows: ReadonlyArray<PolicyRowInput>, options?: ActOptions): Promise<ReadonlyArray<PolicyRowInfo>>
+}

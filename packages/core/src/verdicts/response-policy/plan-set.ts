@@ -1,0 +1,117 @@
+/** Plans the setting of the response policy. Pure. */
+import { autonomyTiers, detailItem, type DetailItem, InvalidInput } from "@flyball/contract"
+import { canonicalBytes, MAX_PART_BYTES } from "@flyball/evidence"
+import {
+  besideSuspension,
+  type PolicyRow,
+  RESPONSE_POLICY,
+  RESPONSE_POLICY_ID,
+  type ResponsePolicyDocument,
+  suspendingTriggers
+} from "@flyball/rules"
+import { Result } from "effect"
+import type { Writer } from "../../foundation/writer.ts"
+import type { ChangeSet } from "../../storage/port.ts"
+import { policyRowOut, type StoredPolicy } from "./document.ts"
+
+/** The targets that a policy names and that exist. */
+export interface KnownTargets {
+  readonly agents: ReadonlySet<string>
+  readonly orgUnits: ReadonlySet<string>
+}
+
+/** The policy there will be, and the change that makes it. */
+export interface PolicyPlan {
+  readonly policy: ResponsePolicyDocument
+  readonly change: ChangeSet
+}
+
+/**
+ * Decides what setting the response policy would change: all of it, in one record.
+ *
+ * - Fails: `InvalidInput` for a second row of one scope, target and trigger; for a target that does not exist or does not
+ *   belong to the scope, since such a row would silently never count; for an orphan's or a recertification's row that
+ *   is less than the suspension which comes anyway.
+ * - Spec: api.md "bounded autonomy"; decision 0046.
+ */
+export const planSetPolicy = (
+  stored: StoredPolicy,
+  rows: ReadonlyArray<PolicyRow>,
+  known: KnownTargets,
+  writer: Writer
+): Result.Result<PolicyPlan, InvalidInput> => {
+  const detail = [...rows.flatMap((row, index) => problemsOf(row, index, known)), ...repeated(rows)]
+  if (detail.length > 0) return Result.fail(new InvalidInput({ detail }))
+  const policy: ResponsePolicyDocument = { rows }
+  const bytes = canonicalBytes({ rows: rows.map(policyRowOut) })
+  if (bytes.length > MAX_PART_BYTES)
+    return Result.fail(
+      new InvalidInput({
+        detail: [detailItem(["body"], "value_error", `Expected rows of up to ${MAX_PART_BYTES} bytes as JSON`)]
+      })
+    )
+  return Result.succeed({
+    policy,
+    change: {
+      puts: [{ collection: RESPONSE_POLICY, id: RESPONSE_POLICY_ID, expectedVersion: stored.version, body: policy }],
+      records: [
+        {
+          kind: "response_policy.changed",
+          agentId: null,
+          body: { rows: rows.length, writer: writer.id },
+          parts: [{ name: "policy", bytes }]
+        }
+      ]
+    }
+  })
+}
+
+const problemsOf = (row: PolicyRow, index: number, known: KnownTargets): ReadonlyArray<DetailItem> => {
+  const at = (member: string, msg: string, input: unknown) =>
+    detailItem(["body", String(index), member], "value_error", msg, input)
+  const wrongTarget = targetProblem(row, known)
+  return [
+    ...(wrongTarget === null ? [] : [at("target", wrongTarget, row.target)]),
+    ...(suspendingTriggers.has(row.trigger) && !besideSuspension.has(row.response)
+      ? [
+          at(
+            "response",
+            `At ${row.trigger} the agent is suspended anyway: expected notify, halt or quarantine`,
+            row.response
+          )
+        ]
+      : [])
+  ]
+}
+
+/** Why a row's target is not one of its scope; null where it is. */
+const targetProblem = ({ scope, target }: PolicyRow, { agents, orgUnits }: KnownTargets): string | null => {
+  if (scope === "default") return target === null ? null : "A default row is for every agent: it has no target"
+  if (target === null) return `A row of scope ${scope} needs a target`
+  switch (scope) {
+    case "tier":
+      return (autonomyTiers as ReadonlyArray<string>).includes(target) ? null : "There is no such tier"
+    case "org_unit":
+      return orgUnits.has(target) ? null : "No agent is registered in this org unit"
+    case "agent":
+      return agents.has(target) ? null : "There is no such agent"
+  }
+}
+
+const repeated = (rows: ReadonlyArray<PolicyRow>): ReadonlyArray<DetailItem> => {
+  const seen = new Map<string, number>()
+  return rows.flatMap(({ scope, target, trigger }, index) => {
+    const key = JSON.stringify([scope, target, trigger])
+    const first = seen.get(key)
+    if (first === undefined) seen.set(key, index)
+    return first === undefined
+      ? []
+      : [
+          detailItem(
+            ["body", String(index)],
+            "value_error",
+            `Row ${first} has this scope, target and trigger too: which of the two counts is not decided`
+          )
+        ]
+  })
+}

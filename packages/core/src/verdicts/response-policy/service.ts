@@ -1,0 +1,115 @@
+/**
+ * The response policy: what follows when something triggers. Spec: api.md "bounded autonomy"; envelopes.md 3.10;
+ * decision 0046.
+ */
+import { type InvalidInput, isId, type PolicyRow as PolicyRowOut, type ResponsePolicyIn } from "@flyball/contract"
+import {
+  emptyResponsePolicy,
+  type PolicyAnswer,
+  type PolicyFacts,
+  type PolicyRow,
+  type PolicyTrigger,
+  RESPONSE_POLICY,
+  RESPONSE_POLICY_ID,
+  responseFor,
+  type ResponsePolicyDocument
+} from "@flyball/rules"
+import { Context, Effect, Layer } from "effect"
+import { covers, everyUnit, type Scope } from "../../foundation/scope.ts"
+import type { Writer } from "../../foundation/writer.ts"
+import { AGENTS, storedAgent } from "../../registry/agents/document.ts"
+import { commitWithRetry } from "../../storage/commit-with-retry.ts"
+import { type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
+import { policyRow, policyRowOut, storedPolicy } from "./document.ts"
+import { type KnownTargets, planSetPolicy } from "./plan-set.ts"
+
+/** The response policy. */
+export interface ResponsePoliciesApi {
+  /** The policy in force, as stored now: what another process has set counts at once. */
+  readonly current: Effect.Effect<ResponsePolicyDocument, ReadFault>
+  /** What the policy in force says for an agent and a trigger; null where no row is about them. */
+  readonly responseFor: (agent: PolicyFacts, trigger: PolicyTrigger) => Effect.Effect<PolicyAnswer | null, ReadFault>
+  /** Rows for everyone and for tiers, and those of agents and org units in scope. In the order that was set. */
+  readonly get: (scope?: Scope) => Effect.Effect<ReadonlyArray<PolicyRowOut>, ReadFault>
+  /** Replaces all of it. */
+  readonly set: (
+    rows: ResponsePolicyIn,
+    writer: Writer
+  ) => Effect.Effect<ReadonlyArray<PolicyRowOut>, InvalidInput | ReadFault>
+}
+
+/** The response policy. */
+export class ResponsePolicies extends Context.Service<ResponsePolicies, ResponsePoliciesApi>()(
+  "flyball/core/ResponsePolicies"
+) {
+  static readonly layer: Layer.Layer<ResponsePolicies, never, Storage> = Layer.effect(
+    ResponsePolicies,
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const current = readResponsePolicy(storage)
+      return ResponsePolicies.of({
+        current,
+        responseFor: (agent, trigger) => Effect.map(current, (policy) => responseFor(policy, agent, trigger)),
+        get: Effect.fnUntraced(function* (scope = everyUnit) {
+          const { rows } = yield* current
+          const shown = yield* Effect.filter(rows, (row) => isShown(storage, row, scope))
+          return shown.map(policyRowOut)
+        }),
+        set: (input, writer) => {
+          const rows = input.map(policyRow)
+          return commitWithRetry(
+            storage,
+            Effect.gen(function* () {
+              const stored = storedPolicy(yield* storage.get(RESPONSE_POLICY, RESPONSE_POLICY_ID))
+              const known = yield* knownTargets(storage, rows)
+              const { change, policy } = yield* Effect.fromResult(planSetPolicy(stored, rows, known, writer))
+              yield* storage.commit(change)
+              return policy.rows.map(policyRowOut)
+            }),
+            { collection: RESPONSE_POLICY, id: RESPONSE_POLICY_ID }
+          )
+        }
+      })
+    })
+  )
+}
+
+/**
+ * The policy in force, for plans that act by it. Who commits what follows from it need not expect it unchanged: a policy
+ * that changes at the same moment came before or after.
+ */
+export const readResponsePolicy = (storage: StorageApi): Effect.Effect<ResponsePolicyDocument, ReadFault> =>
+  Effect.map(storage.get(RESPONSE_POLICY, RESPONSE_POLICY_ID), (document) =>
+    document === null ? emptyResponsePolicy : storedPolicy(document).body
+  )
+
+const isShown = (
+  storage: StorageApi,
+  { scope: about, target }: PolicyRow,
+  scope: Scope
+): Effect.Effect<boolean, ReadFault> =>
+  scope.orgUnits === "*" || about === "default" || about === "tier"
+    ? Effect.succeed(true)
+    : about === "org_unit"
+      ? Effect.succeed(covers(scope, target))
+      : Effect.map(
+          storage.get(AGENTS, String(target)),
+          (agent) => agent !== null && covers(scope, storedAgent(agent).body.orgUnit)
+        )
+
+const knownTargets = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  rows: ReadonlyArray<PolicyRow>
+): Effect.fn.Return<KnownTargets, ReadFault> {
+  const named = (scope: PolicyRow["scope"]): ReadonlyArray<string> => [
+    ...new Set(rows.flatMap((row) => (row.scope === scope && row.target !== null ? [row.target] : [])))
+  ]
+  const agents = yield* Effect.filter(
+    named("agent").filter((id) => isId("agent", id)),
+    (id) => Effect.map(storage.get(AGENTS, id), (agent) => agent !== null)
+  )
+  const orgUnits = yield* Effect.filter(named("org_unit"), (unit) =>
+    Effect.map(storage.find(AGENTS, "org_unit", unit), (found) => found.length > 0)
+  )
+  return { agents: new Set(agents), orgUnits: new Set(orgUnits) }
+})

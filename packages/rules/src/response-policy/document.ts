@@ -1,0 +1,55 @@
+/**
+ * The response policy as state: what follows when something triggers, for whom, and who is notified. Plain data. Spec:
+ * api.md "bounded autonomy", GET and PUT /bound/response-policy; decision 0046.
+ */
+import type { AutonomyTier } from "../agents/document.ts"
+
+/** Collection of the policy, and the id of its one document. */
+export const RESPONSE_POLICY = "response_policy"
+export const RESPONSE_POLICY_ID = "policy"
+
+/** Responses, least restrictive first. */
+export const policyResponses = ["notify", "step_down", "drain", "halt", "quarantine"] as const
+export type PolicyResponse = (typeof policyResponses)[number]
+
+/** What can trigger a response. */
+export const policyTriggers = ["breaker", "drift", "mcp", "orphan", "recert", "manual", "agent_request"] as const
+export type PolicyTrigger = (typeof policyTriggers)[number]
+
+/** What a row is about, the most specific first: it wins. */
+export const policyScopes = ["agent", "org_unit", "tier", "default"] as const
+export type PolicyScope = (typeof policyScopes)[number]
+
+/** A row. */
+export type PolicyRow = {
+  readonly scope: PolicyScope
+  /** The agent's id, the org unit or the tier; null for `default`. */
+  readonly target: string | null
+  readonly trigger: PolicyTrigger
+  readonly response: PolicyResponse
+  /** E-mail addresses of those who are written to beside the owner. */
+  readonly notify: ReadonlyArray<string>
+}
+
+/** The one document of the collection. */
+export type ResponsePolicyDocument = { readonly rows: ReadonlyArray<PolicyRow> }
+
+/** No row: none was ever set, or the part was erased. */
+export const emptyResponsePolicy: ResponsePolicyDocument = { rows: [] }
+
+/** Members that come from the part `policy`. */
+export const responsePolicyMembers = ["rows"] as const
+
+/** What the policy reads of an agent. `orgUnit` is null where it was erased. */
+export interface PolicyFacts {
+  readonly id: string
+  readonly tier: AutonomyTier
+  readonly orgUnit: string | null
+}
+
+/**
+ * Responses that a row may give to a trigger at which a job suspends the agent whatever the policy says. `notify` adds
+ * people, `halt` and `quarantine` are stronger than a suspension; the others would be less.
+ */
+export const suspendingTriggers: ReadonlySet<PolicyTrigger> = new Set(["orphan", "recert"])
+export const besideSuspension: ReadonlySet<PolicyResponse> = new Set(["notify", "halt", "quarantine"])
