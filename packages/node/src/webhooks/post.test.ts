@@ -6,7 +6,12 @@ import { answering, closeAll, sending, short } from "../testing/sending.ts"
 
 const { loopback, opened, receiver, request, sender, tcp } = sending('{"id":"evt_1"}')
 const close = closeAll(opened)
-afterEach(() => (vi.useRealTimers(), close()))
+afterEach(() => {
+  // The spy first: restored later, it would put the faked timer back, for every file that shares the process.
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+  return close()
+})
 
 describe("limits", () => {
   const faked = () => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] })
