@@ -8,7 +8,7 @@ import { noteProblem } from "./keys/check-note.ts"
 import { firstCovering } from "./check/checkpoints.ts"
 import { heldKeys, type SignerApi } from "./keys/signer.ts"
 
-/** What settling needs. */
+/** Services that settling a rotation uses. */
 export interface RotationParts {
   readonly storage: StorageApi
   readonly signer: SignerApi

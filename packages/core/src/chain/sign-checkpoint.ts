@@ -34,7 +34,7 @@ const checkpoints = counterBy(
   ["signed", "failed"]
 )
 
-/** What signing needs. */
+/** Services that signing uses. */
 export interface SigningParts {
   readonly storage: StorageApi
   readonly signer: SignerApi

@@ -1,4 +1,4 @@
-/** Whose deployment this is. Spec: api "Conventions", `tenant_id` is fixed at the first start. */
+/** The tenant of this deployment. Spec: api "Conventions", `tenant_id` is fixed at the first start. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { Chain } from "./chain.ts"
 import { commitWithRetry } from "../storage/commit-with-retry.ts"

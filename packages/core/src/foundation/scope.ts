@@ -1,5 +1,5 @@
 /**
- * How far a caller sees: some org units, or all of them.
+ * The org units in which a caller may act: some, or all.
  *
  * Spec: document 1 part 5, "scope is enforced at agent creation, capture and evaluation". What lies outside is answered
  * as if it did not exist.

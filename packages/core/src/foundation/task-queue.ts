@@ -8,7 +8,7 @@
  * they share the turn.
  */
 
-/** How long one turn works, about. A task is not cut, so its last one comes on top. */
+/** Approximate length of one turn. A task is not cut, so its last one comes on top. */
 const turnMs = 0.5
 /** Tasks in one turn, at most: a slow machine's clock must not be needed to know that there is an end. */
 export const tasksPerTurn = 50

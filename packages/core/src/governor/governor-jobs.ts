@@ -1,4 +1,4 @@
-/** What a governor does by itself, as time passes. */
+/** Scheduled jobs of a governor. */
 import { Layer } from "effect"
 import { agentClock } from "../registry/agents/clock.ts"
 import type { Agents } from "../registry/agents/service.ts"

@@ -137,7 +137,7 @@ export interface Governor extends AsyncDisposable {
   evaluation(id: string, options?: CallOptions): Promise<EvaluationInfo>
   /** Evaluations of an agent, newest first. A page may be shorter than its limit: an empty one is the end. */
   evaluations(filter: EvaluationFilter, options?: CallOptions): Promise<ReadonlyArray<EvaluationInfo>>
-  /** What would have had to be otherwise for a less restrictive verdict. */
+  /** The changes that would have led to a less restrictive verdict. */
   explain(id: string, options?: CallOptions): Promise<ExplanationInfo>
   /**
    * Says that what was evaluated was not done: meters get back what they reserved for it. Once, and not after it was

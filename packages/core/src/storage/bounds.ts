@@ -1,5 +1,5 @@
 /**
- * What a planner must not ask of any store. These are bugs of ours, not conflicts: every backend dies with the
+ * Bounds on a ChangeSet that hold for every store. These are bugs of ours, not conflicts: every backend dies with the
  * sentence, before it draws salts;
  * that of an event's data, which is made text only then, behind them.
  *

@@ -15,27 +15,27 @@ export interface DocumentName {
   readonly id: string
 }
 
-/** One who stands in a line. */
+/** One waiting act. */
 interface Ticket {
   /** Whether it is its turn. */
   isCalled: boolean
   call: () => void
 }
 
-/** Those before one document, in order. */
+/** Waiting acts of one document, in order. */
 interface Line {
   readonly name: string
   readonly waiting: Set<Ticket>
-  /** Who is at work: one, or several after a fault. */
+  /** The running act: one, or several after a fault. */
   readonly called: Set<Ticket>
 }
 
-/** Those of an open store, by name. */
+/** Queues of an open store, by name. */
 type Lines = Map<string, Line>
 
 const linesOf = new WeakMap<StorageApi, Lines>()
 
-/** What names the line before a document. */
+/** The name of a document's queue. */
 export const lockName = ({ collection, id }: DocumentName): string => `${collection}/${id}`
 
 /**

@@ -1,4 +1,4 @@
-/** What a plan returns to tell of what it did. Spec: document 1 section 6; design section 3. */
+/** An event, as a plan returns it for webhooks. Spec: document 1 section 6; design section 3. */
 import { type EventFacts, eventResource, type EventType } from "@flyball/contract"
 import type { EventDraft } from "./outbox/outbox.ts"
 

@@ -8,7 +8,7 @@ interface DeliveryStanding {
   readonly attempts: number
 }
 
-/** One thing a commit expected and did not find. */
+/** One unmet expectation of a commit. */
 export type Conflict =
   | {
       readonly _tag: "Version"

@@ -109,7 +109,7 @@ export interface ChangeSet extends OutboxChange {
   readonly forget?: ReadonlyArray<{ readonly scope: string; readonly key: string }>
 }
 
-/** Where one draft landed. `duplicate`: it was there already (see {@link IdempotencyKey}). */
+/** Receipt of one draft. `duplicate`: it was there already (see {@link IdempotencyKey}). */
 export interface RecordReceipt {
   readonly seq: number
   readonly hash: Uint8Array
@@ -176,7 +176,7 @@ export interface AsOf {
   readonly seq: number
 }
 
-/** What a stretch of records comes to whose bytes were read and hashed again, and are in order. */
+/** Hashes and sizes of a range of records whose bytes were read, hashed again and found in order. */
 export interface Rehashed {
   /** Roots of complete subtrees of 2^level leaves, from the first record on, side by side. */
   readonly subtrees: ReadonlyArray<{ readonly level: number; readonly hash: Uint8Array }>
@@ -248,7 +248,7 @@ export interface StorageApi {
    * are checked page by page on the host.
    */
   readonly rehash?: (previous: Head | null, to: number) => Effect.Effect<Rehashed | null, ReadFault>
-  /** What is owed to webhooks. It is written by `commit`. */
+  /** The outbox: deliveries owed to webhooks. It is written by `commit`. */
   readonly outbox: OutboxApi
   /**
    * Takes or renews a lease; false while another holder's has not run out. One that ends more than twice `ttlMs` from

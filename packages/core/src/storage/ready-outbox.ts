@@ -7,8 +7,8 @@ import { eventEntropyBytes, eventRandom } from "./outbox/ids.ts"
 import type { OutboxDraft } from "./outbox/rules.ts"
 
 /**
- * What a ChangeSet asks of the outbox; null when nothing. Draws entropy for its events only, after the salts of its
- * records.
+ * Changes of a ChangeSet to the outbox; null where there are none. Draws entropy for its events only, after the salts
+ * of its records.
  *
  * - Fails: throws the sentence of `eventDataProblem`, a bug of the planner.
  */

@@ -8,8 +8,8 @@ import type { NotReplayable, RecordedEvaluation, RecordedEvent } from "./recorde
 import { replayOne, replayRecorded } from "./replay-one.ts"
 
 /**
- * What becomes of an action under the draft, against what became of it. `allow` and `allow_with_notice` both let it
- * happen: a change between them is `unchanged` and listed among the transitions.
+ * Outcome of a recorded action under the draft, beside its recorded outcome. `allow` and `allow_with_notice` both let
+ * it happen: a change between them is `unchanged` and listed among the transitions.
  */
 export type BacktestClass = "unchanged" | "newly_allowed" | "newly_reviewed" | "newly_denied" | "newly_halted"
 
@@ -23,7 +23,7 @@ export interface BacktestOptions {
   readonly fromGenesis: boolean
 }
 
-/** What a draft would have said. Safe to write as JSON. */
+/** Result of a backtest. Safe to write as JSON. */
 export interface BacktestReport {
   readonly meters: BacktestOptions["meters"]
   readonly total: number
@@ -37,7 +37,7 @@ export interface BacktestReport {
     readonly count: number
     readonly evaluationIds: ReadonlyArray<string>
   }>
-  /** How often the draft says what, over those that were replayed. */
+  /** Replayed actions by outcome under the draft. */
   readonly outcomes: Readonly<Record<Outcome, number>>
   /** The least and the greatest time of an evaluation; null where there was none. */
   readonly fromAtMs: number | null

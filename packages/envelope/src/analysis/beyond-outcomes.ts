@@ -1,5 +1,5 @@
 /**
- * What two versions say beside their outcomes at each input: where inputs come from, what they are measured in, what
+ * Compares two versions beyond their outcomes at each input: where inputs come from, what they are measured in, what
  * meters add up, what must be done.
  */
 import type { Envelope } from "../language/envelope.ts"

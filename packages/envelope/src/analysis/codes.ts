@@ -1,8 +1,8 @@
-/** How grave a finding is: an error blocks publication, a warning does not, and an info is something to know. */
+/** The level of a finding: an error blocks publication, a warning does not, and an info is something to know. */
 export type LintLevel = "error" | "warning" | "info"
 
 /**
- * What analysis can find, with the level it has where nothing says otherwise and what it means. Codes that reading and
+ * Codes of findings, each with its default level and its meaning. Codes that reading and
  * compiling give are in `findings.ts`.
  *
  * `hasExample`: whether an input can show it.

@@ -1,6 +1,6 @@
 /**
- * What the gate of publication asks: how a version differs from what bound before it, under the tier floor, with the
- * layers around it and with each envelope of an agent inside.
+ * Compares a version with what bound before it, for the publication gate: under the tier floor, with the layers around
+ * it and with each envelope of an agent inside.
  *
  * The service compares before it publishes, and so does a replay of a pack. A layer inside declares signals with other
  * values and bounds: what is equal in the org unit's own terms need not be equal there. Spec: `envelope/1` section 9;
@@ -24,15 +24,15 @@ export interface GateLayer {
   readonly envelope: Envelope | null
 }
 
-/** What the gate reads beside the text that is published. */
+/** Inputs of the publication gate, other than the published text. */
 export interface GateSight {
-  /** What bound before, outermost first; empty where nothing did, and everything was denied. */
+  /** The layers in force before, outermost first; empty where everything was denied. */
   readonly before: ReadonlyArray<GateLayer>
   /** The version in its own place; null where there was none, or its text is gone. */
   readonly own: Envelope | null
-  /** What is in force for the org unit of the agent whose envelope it is. */
+  /** The envelope in force for the org unit of the envelope's agent. */
   readonly outer: ReadonlyArray<GateLayer>
-  /** What is in force for the agents of the org unit whose envelope it is, each text once. */
+  /** The envelopes in force for the agents of the envelope's org unit, each text once. */
   readonly inner: ReadonlyArray<GateLayer>
 }
 
@@ -48,8 +48,8 @@ export interface Limits {
 }
 
 /**
- * What came of it. `isShown`: the texts alone show a change that outcomes do not; no longer search would prove it
- * harmless.
+ * The result of the comparison. `isShown`: the texts alone show a change that outcomes do not; no longer search would
+ * prove it harmless.
  */
 export interface ComparedPublication {
   readonly report: DiffReport

@@ -17,7 +17,7 @@ export interface Transition {
 }
 
 /**
- * What a new version changes.
+ * Differences of a new version.
  *
  * `change`: `equal`: no outcome differs; `tightening_only`: proved that nothing comes out less restrictive; `loosens`:
  * something does; `unknown`: the budget was spent before

@@ -11,7 +11,7 @@ import { shareOf } from "./share.ts"
 import { verdictAt } from "./verdict-at.ts"
 import { outcomeOfRanks, outcomeSides, type Versions, versionsOf } from "./versions.ts"
 
-/** What a diff may be given. */
+/** Options of a diff. */
 export interface DiffOptions extends Budgets {
   /** Recorded inputs, run through both versions. */
   readonly history?: ReadonlyArray<Inputs>
@@ -133,7 +133,7 @@ const transition = (
   historyCount: null
 })
 
-/** What a version says of an input, and by what. */
+/** Outcome of a version at an input, and the rule that decides it. */
 const judge = (compiled: Compiled, inputs: Inputs): { readonly outcome: Outcome; readonly by: string } => {
   const read = pointOf(
     compiled.axes,

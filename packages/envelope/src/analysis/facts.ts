@@ -3,8 +3,8 @@ import type { TierNeeds } from "../language/floor-words.ts"
 import type { Inputs } from "./inputs.ts"
 
 /**
- * What analysis cannot see in the rules. Each may be left out: the questions that need it are then reported as not
- * checked, never as answered. `"not_built"` says that nothing in this installation can know it yet.
+ * Facts for analysis that the rules do not contain. Each may be left out: the questions that need it are then reported
+ * as not checked, never as answered. `"not_built"` says that nothing in this installation can know it yet.
  */
 export interface LintFacts {
   /** The innermost layer as it was read: names, effects, obligations, `coverage`, `accept_non_monotone`. */
@@ -12,8 +12,8 @@ export interface LintFacts {
   /** Recorded inputs and the time they span. */
   readonly history?: { readonly inputs: ReadonlyArray<Inputs>; readonly days: number }
   /**
-   * Who can review. `among`: roles of which `grantable` tells; left out, all. `ownerOnly`: roles that nobody but the
-   * agent's owner holds.
+   * The people who can review. `among`: roles of which `grantable` tells; left out, all. `ownerOnly`: roles that nobody
+   * but the agent's owner holds.
    */
   readonly reviewers?: {
     readonly grantable: ReadonlySet<string> | "any"
@@ -21,7 +21,7 @@ export interface LintFacts {
     readonly ownerOnly: ReadonlySet<string> | "not_built"
   }
   /**
-   * What may be touched at most: an enum's values, or an integer's greatest value. Signals without an entry are not
+   * The declared blast radius: an enum's values, or an integer's greatest value. Signals without an entry are not
    * bounded.
    */
   readonly blastRadius?: ReadonlyArray<BlastBound>

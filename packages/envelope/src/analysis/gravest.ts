@@ -3,7 +3,7 @@ import type { DiffReport } from "./diff-report.ts"
 
 /** The same change for one of those whom it concerns. */
 export interface ReportFor {
-  /** Whom, as a sentence begins: "With the envelope … of an agent: ". */
+  /** The affected agent or org unit, as the beginning of a sentence: "With the envelope … of an agent: ". */
   readonly whom: string
   readonly report: DiffReport
 }

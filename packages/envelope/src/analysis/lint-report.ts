@@ -1,7 +1,7 @@
 import type { LintCode, LintLevel } from "./codes.ts"
 import type { Inputs } from "./inputs.ts"
 
-/** One thing that analysis found. A value, never thrown; safe to write as JSON. */
+/** One finding of analysis. A value, never thrown; safe to write as JSON. */
 export interface LintFinding {
   readonly code: LintCode
   readonly level: LintLevel
@@ -28,7 +28,7 @@ export interface OpenQuestion {
   readonly reason: string
 }
 
-/** What analysis says of an envelope. */
+/** The findings on an envelope. */
 export interface LintReport {
   /** False where a budget was spent: then `open` names what is not known, and a finding E110 says so. */
   readonly complete: boolean

@@ -64,8 +64,8 @@ export const boxesOf = ({ grid, ofRule }: Model, picks: (rule: number) => boolea
 }
 
 /**
- * What it takes for an input to come out less restrictive than `severity`: no rule as restrictive holds, and no layer
- * that would say so is silent.
+ * Conditions under which an input's outcome is less restrictive than `severity`: no rule as restrictive holds, and no
+ * layer that would say so is silent.
  */
 export const laxerThan = (model: Model, severity: number): Omit<Query, "within"> => {
   const known = model.laxer[severity]

@@ -2,7 +2,7 @@ import { lintCodes, withoutExample } from "./codes.ts"
 import type { DiffReport } from "./diff-report.ts"
 import type { LintFinding } from "./lint-report.ts"
 
-/** What is known when somebody wants to publish. */
+/** Inputs of a publication check. */
 export interface PublicationFacts {
   /** Whether somebody other than the author approves. */
   readonly secondApprover: boolean

@@ -1,13 +1,13 @@
 import { type Compiled, type Outcome, outcomes } from "../language/compiled.ts"
 
-/** What can decide an input: a rule, or the silence of a layer. Numbers are places in the compiled envelope. */
+/** What decides an input: a rule, or a layer of which no rule holds. Numbers are places in the compiled envelope. */
 export type Decider =
   | { readonly kind: "rule"; readonly rule: number; readonly outcome: Outcome }
   | { readonly kind: "silence"; readonly layer: number; readonly outcome: Outcome }
 
 /**
- * All that can decide, the first that speaks wins: most restrictive first, rules before silent layers, then in their
- * order. A rank is a place in `deciders`.
+ * All deciders by precedence: most restrictive first, rules before silent layers, then in their order. A rank is a
+ * place in `deciders`.
  */
 export interface Ranking {
   readonly deciders: ReadonlyArray<Decider>

@@ -1,4 +1,4 @@
-/** What a record implies of the windows that its evaluation read. */
+/** Derives from a record what the windows contained that its evaluation read. */
 import type { Meter } from "../language/envelope.ts"
 import type { ReadWindow, WindowState } from "../meters/meter-reading.ts"
 import type { RecordedEvaluation } from "./recorded-evaluation.ts"

@@ -14,8 +14,8 @@ export const holding = (compiled: Compiled, point: Point): ReadonlyArray<boolean
   compiled.rules.map(({ boxes }) => boxes.some((box) => holds(compiled, box, point)))
 
 /**
- * What decides at a point, read straight off the definition. The slow twin of the evaluator: it counts history and is
- * what examples are held against.
+ * Finds the deciding rule at a point, directly from the definition of an envelope. The slow twin of the evaluator: it
+ * counts history and is what examples are held against.
  *
  * - Fails: never; the point has a value for every axis.
  * - Spec: `compiled.ts`.

@@ -165,9 +165,9 @@ const passed = (bounds: Float64Array, value: number): number => {
   return from
 }
 
-/** How severe a verdict is. */
+/** Severity of a verdict. */
 export const severityOf = (table: Table, verdict: Verdict): number =>
   verdict >= 0 ? table.severities[verdict]! : table.otherwise[-1 - verdict]!
 
-/** What a verdict says. */
+/** Outcome of a verdict. */
 export const outcomeOf = (table: Table, verdict: Verdict): Outcome => outcomes[severityOf(table, verdict)]!

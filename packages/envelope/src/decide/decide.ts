@@ -15,16 +15,16 @@ import { mergeObligations } from "../language/obligations.ts"
 import { HOLDS, runTable, severityOf, type Table, tableOf, type Verdict } from "../compile/table.ts"
 import { TIER_FLOOR } from "../language/tier-floor.ts"
 
-/** What is in force against an agent, its models, its org unit and the deployment: the most restrictive response. */
+/** The most restrictive kill response in force against an agent, its models, its org unit or the deployment. */
 export type KillState = "none" | "notify" | "step_down" | "drain" | "halt" | "quarantine"
 
-/** What an agent asks leave for. `signals` come from outside and are checked here. */
+/** The intent that is evaluated. `signals` come from outside and are checked here. */
 export interface Action {
   readonly signals: unknown
   readonly runId: string | null
 }
 
-/** What the service knows at the sequence number of the evaluation. */
+/** Facts of the service at the seq of the evaluation. */
 export interface Situation {
   readonly kill: KillState
   /**
@@ -60,7 +60,7 @@ export interface Ready {
   /** Places of the rules that oblige to something, and of those that say a time. */
   readonly obliging: ReadonlyArray<number>
   readonly timed: ReadonlyArray<number>
-  /** How many rules are the tier floor's: the first ones. */
+  /** Number of rules that belong to the tier floor: the first ones. */
   readonly floorCount: number
   readonly point: Float64Array
 }
@@ -81,7 +81,10 @@ export const prepare = (combination: Combination): Ready => {
   }
 }
 
-/** What an action may do. `ready` is null where no envelope is in force. Never throws, whatever the signals are. */
+/**
+ * Decides whether an action is allowed. `ready` is null where no envelope is in force. Never throws, whatever the
+ * signals are.
+ */
 export const decide = (ready: Ready | null, action: Action, situation: Situation): Decision => {
   const end = endedBefore(ready, situation)
   if (end !== null || ready === null) return end ?? stopped("@no_envelope", "envelope", null)

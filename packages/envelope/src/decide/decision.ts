@@ -1,4 +1,4 @@
-/** What comes of an evaluation. Spec: `SPEC.md` section 11. */
+/** The result of an evaluation. Spec: `SPEC.md` section 11. */
 import type { Outcome } from "../language/compiled.ts"
 import type { Obligation } from "../language/envelope.ts"
 import type { MeterReading } from "../meters/meter-reading.ts"
@@ -22,15 +22,15 @@ export const reservedRules = [
 ] as const
 
 /**
- * What a verdict on an agent that may not act names: `@not_active` where it is no suspension that keeps the agent from
- * acting.
+ * The reason in a verdict on an agent that may not act: `@not_active` where it is no suspension that keeps the agent
+ * from acting.
  */
 export type InactiveRule = "@suspended" | "@not_active"
 
 /** Steps that end an evaluation before any rule is checked. */
 export type StopStep = "kill" | "agent" | "envelope" | "signals"
 
-/** Where an evaluation ended early. `id` names the signal, where it is a declared one. */
+/** The step at which an evaluation ended early. `id` names the signal, where it is a declared one. */
 export interface Stop {
   readonly step: StopStep
   readonly id: string | null

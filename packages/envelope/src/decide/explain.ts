@@ -8,7 +8,7 @@ import type { Combination } from "../compile/compile.ts"
 import { type Cell, cellsOf } from "./explain-cells.ts"
 import { outcomeOf, runTable, severityOf, type Table } from "../compile/table.ts"
 
-/** One axis that would have to be otherwise: a stretch of an int axis, or a value of another (null: absent). */
+/** One axis whose value would have to change: a stretch of an int axis, or a value of another (null: absent). */
 export interface Change {
   readonly axis: string
   readonly origin: Axis["origin"]
@@ -105,8 +105,8 @@ export const explain = (
 }
 
 /**
- * What an agent cannot say otherwise: what the service and earlier evaluations say, and the tool, which is the question
- * itself.
+ * The axes that an agent cannot change: what the service and earlier evaluations say, and the tool, which is the
+ * question itself.
  */
 const notTheAgents = ({ compiled: { axes } }: Combination): ReadonlySet<string> =>
   new Set(

@@ -4,7 +4,7 @@ import type { Outcome } from "../language/compiled.ts"
 import type { Decision, StopStep } from "./decision.ts"
 import { HOLDS } from "../compile/table.ts"
 
-/** One step. `failed_on` names the axis at which a rule failed; null where a rule can hold nowhere. */
+/** One step of a trace. `failed_on` names the axis at which a rule failed; null where a rule can hold nowhere. */
 export interface TraceEntry {
   readonly step: StopStep | "tier_floor" | "meter" | "rule" | "default" | "review"
   readonly id: string

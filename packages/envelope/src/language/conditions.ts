@@ -1,4 +1,4 @@
-/** What conditions say, as boxes. Spec: `SPEC.md` sections 5 and 8. */
+/** Converts conditions to boxes. Spec: `SPEC.md` sections 5 and 8. */
 import { both, type Boxes, either, everything, interval, leastPoint, nothing, others, pointSet } from "./boxes.ts"
 import type { Axis } from "./compiled.ts"
 import type { Condition, Constant, Test } from "./envelope.ts"

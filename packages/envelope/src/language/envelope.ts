@@ -37,7 +37,7 @@ export interface Envelope {
   readonly onUnavailable: "deny" | "allow_cached"
 }
 
-/** Whom an envelope is for, as its author wrote it. */
+/** The target of an envelope, as its author wrote it. */
 export interface Scope {
   readonly orgUnit: string | null
   readonly agents: ReadonlyArray<string>
@@ -45,8 +45,8 @@ export interface Scope {
 
 export type SignalType = "enum" | "int" | "bool"
 /**
- * Who says the value: the agent, the service out of its own state, or the service out of earlier evaluations of the
- * run.
+ * The source of the value: the agent, the service out of its own state, or the service out of earlier evaluations of
+ * the run.
  */
 export type SignalSource = "caller" | "server" | "latch"
 export type Scalar = string | number | boolean
@@ -89,7 +89,7 @@ export interface Param {
   readonly value: Scalar | ReadonlyArray<Scalar>
 }
 
-/** What is counted or added up over a sliding window. */
+/** A count or a sum over a sliding window. */
 export interface Meter {
   readonly id: string
   readonly op: "sum" | "count"
@@ -152,7 +152,7 @@ export interface Constant {
   readonly param: string | null
 }
 
-/** What else must be done. */
+/** An obligation that comes with an outcome. */
 export type Obligation =
   | { readonly type: "notify"; readonly to: ReadonlyArray<string> }
   | { readonly type: "redact_fields"; readonly fields: ReadonlyArray<string> }

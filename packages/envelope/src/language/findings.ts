@@ -1,4 +1,4 @@
-/** What is wrong with an envelope, as values. */
+/** Problems of an envelope, as values. */
 
 /**
  * Codes that reading and compiling give; analysis has more.

@@ -1,5 +1,5 @@
 /**
- * What an autonomy tier lets an agent do at most, as an envelope like any other: layer 0 of every combination.
+ * The most that an autonomy tier allows an agent, expressed as an ordinary envelope: layer 0 of every combination.
  *
  * Spec: `SPEC.md` section 10.
  */

@@ -1,4 +1,4 @@
-/** What an action adds to meters, and what they will say after it. Spec: `SPEC.md` section 6. */
+/** Reads meters for an action: its contributions, and the values after it. Spec: `SPEC.md` section 6. */
 import { leastPoint } from "../language/boxes.ts"
 import type { Combination } from "../compile/compile.ts"
 import type { Meter } from "../language/envelope.ts"
@@ -10,7 +10,7 @@ export interface MeterReading {
   /** Which window: the values of the meter's key as a JSON list. */
   readonly key: string
   readonly value: number
-  /** What this action adds; 0 too where it does not concern the meter. */
+  /** Contribution of this action; 0 where the meter does not count it. */
   readonly amount: number
   /** Whether this action contributes, if it is let through. */
   readonly contributes: boolean
@@ -20,7 +20,7 @@ export interface MeterReading {
   readonly over: boolean
 }
 
-/** What a window holds before this action. `value` is at most 2^53 - 1. */
+/** Sum of a window before this action. `value` is at most 2^53 - 1. */
 export interface WindowState {
   readonly value: number
   readonly count: number
@@ -29,7 +29,7 @@ export interface WindowState {
 /** Answers the window of a meter and key. */
 export type ReadWindow = (meter: Meter, key: string) => WindowState
 
-/** Who acts, as far as keys of meters ask. */
+/** The agent's facts that keys of meters use. */
 export interface Actor {
   readonly agentId: string
   readonly orgUnit: string

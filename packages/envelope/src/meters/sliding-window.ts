@@ -6,7 +6,7 @@
 import type { WindowState } from "./meter-reading.ts"
 import { WindowSum } from "./window-sum.ts"
 
-/** What an evaluation that was let through adds to one window. */
+/** Contribution of an allowed evaluation to one window. */
 export interface Contribution {
   readonly evaluationId: string
   /** Time of its record; never below that of the one before. */
@@ -44,7 +44,7 @@ export class SlidingWindow {
     return this.#latestMs
   }
 
-  /** What the window holds at a time. */
+  /** Sum of the window at a time. */
   state(atMs: number): WindowState {
     this.#advance(atMs)
     return { value: this.#held.value, count: this.#held.count }

@@ -1,4 +1,4 @@
-/** What a window holds, exact however much it is. Spec: `SPEC.md` section 6. */
+/** Sum of a window, exact for any size. Spec: `SPEC.md` section 6. */
 import type { WindowState } from "./meter-reading.ts"
 
 /**

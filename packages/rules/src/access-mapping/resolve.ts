@@ -1,4 +1,4 @@
-/** What the claims of a token come to under a mapping. Pure. */
+/** Resolves the claims of a token to grants under a mapping. Pure. */
 import type { MappedRole, MappingDocument } from "./document.ts"
 
 /** Claims that rules match. */

@@ -74,7 +74,7 @@ export type AgentDocument = AgentProfile &
     readonly sealedModelIds?: ReadonlyArray<string>
     /** Digest of its org unit, as in the bodies of its records: it stays when the profile is erased. */
     readonly orgUnitDigest?: string
-    /** What was attested last. Absent until something was. */
+    /** The last attestation. Absent until something was. */
     readonly identityVerified?: boolean
     /** One of the words of `identity/rules/sources.ts`, or a caller's own. */
     readonly identitySource?: string
@@ -97,7 +97,7 @@ export const ownerMembers = namesOf(noOwner)
 /** Members that come from the part `identity`. */
 export const identityMembers = ["identitySource", "identityRef"] as const
 
-/** What is left of an identity whose part was erased: the word that the record's body has for its source. */
+/** The remainder of an identity whose part was erased: the word that the record's body has for its source. */
 export const erasedIdentity = (source: string): { readonly identitySource: string; readonly identityRef: null } => ({
   identitySource: sourceWord(source),
   identityRef: null

@@ -1,4 +1,4 @@
-/** What time alone does to an agent. Pure: the job that asks brings the time. */
+/** Transitions of an agent that become due with time. Pure: the job that asks brings the time. */
 import type { AgentDocument, SuspendedReason } from "./document.ts"
 import { orphanedSinceMs, orphanSuspendAtMs } from "./owner.ts"
 import { statusAfter } from "./transitions.ts"

@@ -7,7 +7,7 @@
 import type { AgentDocument, AutonomyTier } from "./document.ts"
 import { type TierCondition, tierGate } from "./tier-gate.ts"
 
-/** What others know of an agent that its document does not say. */
+/** Evidence about an agent that is stored outside its document. */
 export interface TierFacts {
   /** Whether an envelope is in force for it. */
   readonly hasEnvelope: boolean

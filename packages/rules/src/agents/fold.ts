@@ -96,7 +96,7 @@ export const foldAgentRegistered = (record: ReplayRecord): ExpectedDocument => {
 }
 
 /**
- * What a record says of whether the owner is complete. Its body says so: the part that names the owner may be erased or
+ * Reads from a record whether the owner is complete. Its body says so: the part that names the owner may be erased or
  * withheld. A process of rules 1 leaves the member as it is.
  */
 const withCompleteness = (members: JsonMap, { body: { owner_complete: said } }: ReplayRecord): JsonMap =>

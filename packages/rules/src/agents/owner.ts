@@ -1,6 +1,6 @@
 /**
- * Who answers for an agent, and since when nobody does. Spec: document 1 section 1, policy rule; section 8, orphan
- * grace; decision 0038.
+ * The owner of an agent, and the time since when it has none. Spec: document 1 section 1, policy rule; section 8,
+ * orphan grace; decision 0038.
  */
 import type { AgentDocument } from "./document.ts"
 

@@ -1,5 +1,5 @@
 /**
- * What an agent must have before it acts at a tier. The one such table.
+ * The conditions that an agent must meet before it acts at a tier. The one such table.
  *
  * Spec: api "agents and registry": activating, and raising the tier of an active agent, passes this gate; decision
  * 0013.
@@ -31,10 +31,10 @@ export const tierGate: ReadonlyArray<GateRow> = [
   { from: "L4", needs: "attested_drill", lost: "lowers" }
 ]
 
-/** What a tier needs. */
+/** The conditions of one tier. */
 export const conditionsOf = (tier: AutonomyTier): ReadonlyArray<TierCondition> =>
   tierGate.filter(({ from }) => tier >= from).map(({ needs }) => needs)
 
-/** What is missing for a tier, in the table's order. */
+/** Lists the unmet conditions of a tier, in the order of the table. */
 export const missingFor = (tier: AutonomyTier, met: ReadonlySet<TierCondition>): ReadonlyArray<TierCondition> =>
   conditionsOf(tier).filter((condition) => !met.has(condition))

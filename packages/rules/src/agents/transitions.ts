@@ -1,11 +1,11 @@
 /**
- * What may be done to an agent in which status. The one such table.
+ * The transitions that each status of an agent allows. The one such table.
  *
  * Spec: document 1 section 3 leaves the transitions open; api "agents and registry" has them; decision 0013.
  */
 import type { AgentDocument } from "./document.ts"
 
-/** Where an agent stands. */
+/** The status of an agent. */
 export type AgentStatus = AgentDocument["status"]
 
 /** An act on an agent. */

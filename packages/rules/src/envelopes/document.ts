@@ -6,7 +6,7 @@ import type { JsonMap } from "../records/record.ts"
 export const ENVELOPES = "envelopes"
 export const ENVELOPE_VERSIONS = "envelope_versions"
 
-/** What would be published next. */
+/** The draft: the text that would be published next. */
 export type DraftDocument = {
   /** Counts the drafts of this envelope: which record tells this one. */
   readonly revision: number

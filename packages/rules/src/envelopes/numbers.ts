@@ -8,11 +8,11 @@ export interface WrongNumber {
   readonly found: string
 }
 
-/** What is known of an envelope's numbers. */
+/** Known version numbers of an envelope. */
 interface Numbers {
   /** The version that was published last; null where it is not known. */
   readonly latest: number | null
-  /** How often its document was written, at least and at most. */
+  /** Least and greatest number of writes of its document. */
   readonly least: number
   readonly most: number
   /** Erasures before. */

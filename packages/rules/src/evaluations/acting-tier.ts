@@ -10,7 +10,7 @@ import { rulesOf } from "../records/rules-version.ts"
 import type { EvaluationBody } from "./evaluation-body.ts"
 import { problem, type Problem } from "./recompute-verdict.ts"
 
-/** What a record says of tiers. */
+/** The tiers that a record states. */
 type Said = Pick<EvaluationBody, "effective_tier" | "layers" | "rules" | "tier">
 
 /** The tier whose floor counted, as the record says. Before rules 2 it was the agent's own. */
@@ -30,7 +30,7 @@ export const expectedTier = (agent: AgentDocument, body: Said): AutonomyTier =>
     hasDrill: body.effective_tier === "L4"
   })
 
-/** What is wrong with the effective tier of a record; null where it is as it must be. */
+/** Checks the effective tier of a record; answers the problem, or null. */
 export const judgeActingTier = (agent: AgentDocument, body: Said): Problem | null => {
   if (rulesOf(body as unknown as JsonMap) < 2)
     return body.effective_tier === undefined

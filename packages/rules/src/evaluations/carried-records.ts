@@ -3,7 +3,7 @@
  */
 import type { JsonMap } from "../records/record.ts"
 
-/** What of a record names another one of its chain, by kind. */
+/** The members by which a record refers to another record of its chain, by kind. */
 const references: { readonly [kind: string]: ReadonlyArray<string> } = {
   "evaluation.made": ["as_of_seq"],
   "decision.settled": ["evaluation_seq"],

@@ -1,5 +1,5 @@
 /**
- * How often decisions and evaluations ended: each does once. The service refuses the second; replay names it. Spec:
+ * Checks that each decision and evaluation ends once. The service refuses the second; replay names it. Spec:
  * decisions 0025 and 0026.
  */
 import type { JsonMap } from "../records/record.ts"
@@ -11,8 +11,8 @@ export class Ends {
   readonly #evaluations = new SeenSeqs()
 
   /**
-   * What is wrong with a record that settles or voids, as a sentence; null where nothing ended before. What lies behind
-   * the record itself is nothing that it could end.
+   * Checks that a record settles or voids for the first time; answers the problem as a sentence, or null. What lies
+   * behind the record itself is nothing that it could end.
    */
   problem({ body, kind, seq }: { readonly seq: number; readonly kind: string; readonly body: JsonMap }): string | null {
     const decision = kind === "decision.settled" ? endable(body["decision_seq"], seq) : null

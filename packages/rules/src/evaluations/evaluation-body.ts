@@ -12,7 +12,7 @@ export interface MeterBody {
   readonly window: string
 }
 
-/** What the record says of one side, enforced or on trial. */
+/** One side of a recorded evaluation, enforced or on trial. */
 export interface SideBody {
   readonly layers: ReadonlyArray<{ readonly digest: string; readonly envelope_id: string; readonly version: number }>
   readonly matched_rule: string
@@ -22,7 +22,7 @@ export interface SideBody {
   readonly trace: ReadonlyArray<number>
 }
 
-/** What recomputation reads of a body. */
+/** The members of a body that recomputation reads. */
 export interface EvaluationBody extends SideBody {
   readonly agent_id: string
   readonly agent_status: string

@@ -1,4 +1,4 @@
-/** What a record does to the windows of meters. The service and the verifier fold alike. */
+/** Folds a record into the windows of meters. The service and the verifier fold alike. */
 import type { JsonMap } from "../records/record.ts"
 import type { Reservation, WindowBook } from "./window-book.ts"
 
@@ -41,7 +41,7 @@ export const foldMeters = (
   return isTaken
 }
 
-/** What the evaluation of this body adds, one entry a window. */
+/** Contributions of the evaluation of this body, one entry a window. */
 export const reservationsOf = (body: JsonMap): ReadonlyArray<Reservation> => {
   const found: Array<Reservation> = []
   addSide(found, "", body)

@@ -1,17 +1,17 @@
-/** What the gate of publication read, from the records before a publication. Spec: decisions 0025 and 0026. */
+/** Rebuilds the inputs of the publication gate from the records before a publication. Spec: decisions 0025 and 0026. */
 import type { ReplayRecord } from "../records/record.ts"
 import type { GateView, PublishedLayer } from "./judge-publication.ts"
 import type { KnownAgents } from "./known-agents.ts"
 import type { KnownEnvelope, KnownEnvelopes } from "./known-envelopes.ts"
 
-/** What the gate of publication read; `isWhole` false where an envelope of an agent may be missing from it. */
+/** Inputs of the publication gate; `isWhole` is false where an envelope of an agent may be missing. */
 export interface KnownGateView extends GateView {
   readonly isWhole: boolean
 }
 
 /**
- * What the gate read when a version was published; call before that record is folded. Null: what bound before is
- * unknown.
+ * Answers the gate's inputs at the publication of a version. Call it before that record is folded. Null: what bound
+ * before is unknown.
  */
 export const gateView = (
   agents: KnownAgents,
@@ -35,7 +35,7 @@ export const gateView = (
   }
 }
 
-/** What is in force for an agent's org unit by itself; null where that is not shown. */
+/** The envelope in force for an agent's org unit itself; null where the pack does not disclose it. */
 const unitLayers = (
   agents: KnownAgents,
   envelopes: KnownEnvelopes,
@@ -54,7 +54,7 @@ const unitLayers = (
       )
 }
 
-/** What is in force for the agents of an org unit, as far as it is shown. */
+/** The envelopes in force for the agents of an org unit, as far as the pack discloses them. */
 const agentLayers = (
   agents: KnownAgents,
   envelopes: KnownEnvelopes,

@@ -1,5 +1,5 @@
 /**
- * What the records before an evaluation say of agents, envelopes and waivers: the state it was made in. A fold, as
+ * State of agents, envelopes and waivers in which an evaluation was made, folded from the records before it. A fold, as
  * replay's is, that also knows what it cannot know.
  */
 import type { Envelope } from "@flyball/envelope"
@@ -19,10 +19,10 @@ export const erasing: ReadonlySet<string> = new Set(["envelope", "profile", "wai
 /** Agents whose bounds are remembered. */
 const MAX_KEPT = 100_000
 
-/** What is in force for an agent. Null: unknown, because the org units of agents are not shown. */
+/** The envelopes in force for an agent. Null: unknown, because the org units of agents are not shown. */
 export type InForce = InForceThen | null
 
-/** What is in force from a time until another, until another record is folded. Waivers end by themselves. */
+/** The envelopes in force in a span of time, valid until the next record is folded. Waivers end by themselves. */
 export interface InForceThen {
   readonly live: ReadonlyArray<Layer>
   readonly shadow: ReadonlyArray<Layer> | null
@@ -41,7 +41,7 @@ export class GovernedState {
     string,
     ReadonlyArray<{ readonly id: string; readonly waiver: WaiverDocument; readonly seq: number }>
   >()
-  /** What was in force last for an agent. */
+  /** The envelopes that were last in force for an agent. */
   readonly #inForce = new Map<string, InForceThen>()
 
   constructor(sha256: (bytes: Uint8Array) => Uint8Array) {
@@ -58,7 +58,7 @@ export class GovernedState {
     return this.#envelopes.version(envelopeId, version)
   }
 
-  /** What was published here with this digest, under whatever name; null where nothing was, or it is not shown. */
+  /** Finds the published version with this digest under any name; null where there is none or it is not disclosed. */
   textByDigest(digest: string): Envelope | null {
     return this.#envelopes.textByDigest(digest)
   }
@@ -74,7 +74,7 @@ export class GovernedState {
     return this.#envelopes.get(envelopeId)?.beganHere === true
   }
 
-  /** What binds an agent at a time. The same object as long as it is the same. */
+  /** The layers that bind an agent at a time. The same object as long as it is the same. */
   inForce(agentId: string, atMs: number): InForce {
     const known = this.#inForce.get(agentId)
     if (known !== undefined && known.fromMs <= atMs && atMs < known.untilMs) return known
@@ -110,7 +110,7 @@ export class GovernedState {
     return { live, shadow, ...this.#lasts([...live, ...(shadow ?? [])], atMs), bound: null }
   }
 
-  /** How long the same waivers hold. */
+  /** The time until which the same waivers are active. */
   #lasts(layers: ReadonlyArray<Layer>, atMs: number): { readonly fromMs: number; readonly untilMs: number } {
     const ends = layers.flatMap(({ envelopeId }) =>
       (this.#waivers.get(envelopeId) ?? []).map(({ waiver }) => waiver.expiresAtMs)
@@ -157,8 +157,8 @@ export class GovernedState {
   }
 
   /**
-   * What the gate read when a version was published; call before that record is folded. Null: what bound before is
-   * unknown.
+   * Answers the gate's inputs at the publication of a version. Call it before that record is folded. Null: what bound
+   * before is unknown.
    */
   gateView(record: ReplayRecord): KnownGateView | null {
     return gateView(this.#agents, this.#envelopes, record)

@@ -14,7 +14,7 @@ import { problem, type Problem } from "./recompute-verdict.ts"
 const notJudged: ReadonlyArray<TierCondition> = ["recertification", "published_envelope", "attested_drill"]
 
 /**
- * What is wrong with a record `agent.activated`, or not known of it; null where nothing is. Rules 1 took half an owner,
+ * Checks a record `agent.activated`; answers the problem, or null. Rules 1 took half an owner,
  * and are not judged.
  */
 export const judgeActivation = (agent: KnownAgent | undefined, body: JsonMap): Problem | null => {

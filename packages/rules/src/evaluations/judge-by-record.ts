@@ -1,6 +1,6 @@
 /**
- * What an evaluation can be made again with where what it rests on lies before the first record: tier, status, versions
- * and sums as its own record says them, and texts of the digests that it names.
+ * Recomputes an evaluation from its own record where its inputs lie before the first record of the pack: tier, status,
+ * versions and sums as its own record says them, and texts of the digests that it names.
  *
  * Spec: envelopes.md 3.8; decision 0026.
  */
@@ -19,7 +19,7 @@ import { serverSignals } from "./server-signals.ts"
 import { signalsOf } from "./signals-part.ts"
 import { inactiveRuleOf } from "./standing.ts"
 
-/** What is taken from the record. `known` lacks what meters held: that is in the record too. */
+/** The inputs that are taken from the record. `known` lacks what meters held: that is in the record too. */
 export interface RecordedFacts {
   readonly live: Bound
   readonly shadow: Bound | null
@@ -79,7 +79,7 @@ export const factsOf = (
   }
 }
 
-/** What hangs on more than the record says of itself. */
+/** The results that depend on more than the record states. */
 const ofService: ReadonlyArray<string> = ["@killed", "@no_envelope"]
 
 /** Null where a text is not here. */
@@ -116,7 +116,7 @@ const isReported = ({ ready }: Bound, server: Known["server"]): boolean =>
     ({ name, source }) => source !== "server" || Object.hasOwn(server, name) || Object.hasOwn(server, "risk_class")
   )
 
-/** Whose a window is stays for those to say who know the agent. */
+/** The owner of a window is checked elsewhere, where the agent is known. */
 const apart = (bound: Bound): Bound => ({
   ...bound,
   ledgers: new Map([...bound.ledgers.keys()].map((meter: Meter) => [meter, new Map()]))

@@ -5,7 +5,7 @@ import type { Layer } from "./layers.ts"
 import { problem, type Problem } from "./recompute-verdict.ts"
 
 /**
- * What is wrong with the versions and waivers that a body names, or not known of them. `fromGenesis`: what no record
+ * Checks the versions and waivers that a body names; answers what is wrong or unknown. `fromGenesis`: what no record
  * here tells of was never.
  */
 export const judgeLayers = (

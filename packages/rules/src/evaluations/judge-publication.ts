@@ -11,18 +11,18 @@ export interface PublishedLayer extends GateLayer {
   readonly digest: string
 }
 
-/** What the gate read beside the text that was published. */
+/** Inputs of the publication gate, other than the published text. */
 export interface GateView {
-  /** What is in force for the org unit of the agent whose envelope it is. */
+  /** The envelope in force for the org unit of the envelope's agent. */
   readonly outer: ReadonlyArray<PublishedLayer>
   /** The version that it replaces; null where none was in force. */
   readonly own: PublishedLayer | null
   readonly isWithdrawn: boolean
-  /** What is in force for the agents of the org unit whose envelope it is. */
+  /** The envelopes in force for the agents of the envelope's org unit. */
   readonly inner: ReadonlyArray<PublishedLayer>
 }
 
-/** What came of it. `isOpen`: the budget ended before the change was proved to be one or the other. */
+/** The result of the comparison. `isOpen`: the budget ended before the change was proved to be one or the other. */
 export interface ComparedVersion {
   readonly change: DiffReport["change"]
   readonly sentence: string

@@ -55,7 +55,7 @@ export class SideJudge {
     }
   }
 
-  /** What a meter of the side at hand held. Meters are read in the order in which records name them. */
+  /** The value of a meter of this side. Meters are read in the order in which records name them. */
   readonly windows = (meter: Meter, key: string): WindowState => {
     const { meters } = this.#recorded
     const next = meters[this.#place++]
@@ -105,7 +105,7 @@ export class SideJudge {
 const isFree = (ledger: WindowLedger | undefined, atMs: number): boolean =>
   ledger === undefined || Math.max(ledger.latestMs, ledger.unprovedMs) < atMs - MAX_WINDOW_MS
 
-/** What can be said of a side's meters without any signal: the amounts are in the records. */
+/** Checks a side's meters without any signal: the amounts are in the records. */
 export const judgeSums = ({ meters, outcome }: SideBody, seq: number): Problem | null => {
   for (let place = 0; place < meters.length; place++) {
     const { after, amount, id, value, window } = meters[place]!

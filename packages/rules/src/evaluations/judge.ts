@@ -55,7 +55,7 @@ export class Judge {
     this.#bindings.forget()
   }
 
-  /** How an evaluation differs, or why that is unknown; null if it is right. */
+  /** Compares an evaluation with its recomputation: the difference, why it is unknown, or null where they agree. */
   judge(record: ReplayRecord, body: EvaluationBody, recordMs: number | null): Problem | null {
     if (areNewerRules(record.body)) return problem("withheld", newerRules(record.body))
     const found = this.#byRecords(record, body, recordMs)

@@ -1,4 +1,6 @@
-/** What records tell of agents, up to a record. A fold, as replay's is, that also knows what it cannot know. */
+/**
+ * State of agents, folded from the records up to a seq. A fold, as replay's is, that also knows what it cannot know.
+ */
 import { type AgentDocument, erasedProfile } from "../agents/document.ts"
 import { agentFolds, foldAgentRegistered } from "../agents/fold.ts"
 import type { ExpectedDocument, PartContent, ReplayRecord } from "../records/record.ts"
@@ -10,11 +12,11 @@ export interface KnownAgent {
   readonly document: ExpectedDocument
   /** Seq of the record that set its profile last. */
   readonly profileSeq: number
-  /** What follows from the document, after its first use. */
+  /** Values derived from the document, cached after their first use. */
   reported: ReportedAgent | null
 }
 
-/** What evaluations need of an agent, as long as its records tell the same. */
+/** Facts about an agent that evaluations read, valid until its next record. */
 export interface ReportedAgent {
   readonly document: AgentDocument
   readonly madeMs: number
@@ -67,8 +69,8 @@ export class KnownAgents {
 }
 
 /**
- * What evaluations need of an agent. Where only the presence of an owner is known, that counts: who it is decides
- * nothing.
+ * Facts about an agent that evaluations read. Where only the presence of an owner is known, that counts: who it is
+ * decides nothing.
  */
 export const reportedOf = (id: string, agent: KnownAgent): ReportedAgent => {
   if (agent.reported !== null) return agent.reported

@@ -1,4 +1,4 @@
-/** What records tell of envelopes and their versions, up to a record. A fold that also knows what it cannot know. */
+/** Envelopes and their versions, folded from the records up to a seq. A fold that also knows what it cannot know. */
 import { equalBytes, NotCanonical } from "@flyball/evidence"
 import { envelopeDigest, MAX_ENVELOPE_BYTES, readEnvelope } from "@flyball/envelope"
 import type { Envelope } from "@flyball/envelope"
@@ -38,7 +38,7 @@ export class KnownEnvelopes {
   readonly #ofUnits = new Set<string>()
   readonly #versions = new Map<string, KnownVersion>()
   readonly #versionAt = new Map<number, string>()
-  /** One text for all versions that say the same, and bytes that say it. */
+  /** Texts by digest, each with its bytes; versions with equal texts share one entry. */
   readonly #texts = new Map<string, { readonly envelope: Envelope; readonly bytes: Uint8Array }>()
   readonly #sha256: (bytes: Uint8Array) => Uint8Array
 

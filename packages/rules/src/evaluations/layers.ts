@@ -20,8 +20,8 @@ export interface Layer extends LayerRef {
 }
 
 /**
- * What an evaluation is made with: the layers that count, outermost first, and the combination; null where no verdict
- * but denial is possible.
+ * The envelopes, waivers and facts that an evaluation decides with: the layers that count, outermost first, and the
+ * combination; null where no verdict but denial is possible.
  */
 export interface Binding {
   readonly layers: ReadonlyArray<Layer>
@@ -33,7 +33,7 @@ export interface Binding {
   readonly owners: ReadonlyMap<string, string>
 }
 
-/** Nothing in force. */
+/** No envelope in force. */
 export const unbound: Binding = { layers: [], ready: null, owners: new Map() }
 
 /**

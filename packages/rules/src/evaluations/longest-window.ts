@@ -1,4 +1,4 @@
-/** How far back meters read. */
+/** The longest window of all meters. */
 import { MAX_ENVELOPE_BYTES, readEnvelope } from "@flyball/envelope"
 import { partMembers } from "../records/part-json.ts"
 

@@ -5,8 +5,8 @@ import { type ComparedVersion, judgePublication } from "./judge-publication.ts"
 import type { ReplayRecord } from "../records/record.ts"
 
 /**
- * What came of comparing a publication; where it was not compared, why. `isWhole` false: an agent's envelope was not
- * shown, so that nothing graver was found proves nothing.
+ * Result of comparing a publication, or the reason why it was not compared. `isWhole` false: an agent's envelope was
+ * not shown, so that nothing graver was found proves nothing.
  */
 export type RecomputedPublication = (ComparedVersion & { readonly isWhole: boolean }) | { readonly notCompared: string }
 

@@ -1,4 +1,4 @@
-/** What recomputation says of a recorded evaluation. Spec: envelopes.md 3.8; decision 0026. */
+/** Verdicts of recomputation on a recorded evaluation. Spec: envelopes.md 3.8; decision 0026. */
 /**
  * Verdicts on a recorded evaluation. `as_recorded`: it follows from what its own record tells, which nothing here
  * proves. `withheld`: what would be needed is not shown, and what is shown agrees.
@@ -26,7 +26,7 @@ export const recomputeVerdicts = [
 export type RecomputeVerdict = (typeof recomputeVerdicts)[number]
 
 /**
- * What came of one evaluation, or of another record that is wrong by itself: that one names no evaluation by its id,
+ * Result for one evaluation, or for another record that is wrong by itself: that one names no evaluation by its id,
  * and no agent where it has none. `reason` says what was expected and what was seen; it never shows a signal.
  */
 export interface Recomputed {
@@ -40,7 +40,7 @@ export interface Recomputed {
 }
 
 /**
- * What is wrong with an evaluation, or not known of it. `amountsHold`: what it adds to meters was made again all the
+ * What is wrong with an evaluation, or unknown about it. `amountsHold`: what it adds to meters was made again all the
  * same.
  */
 export interface Problem {

@@ -24,7 +24,7 @@ import { RunLatches } from "./run-latches.ts"
 import { WindowBook } from "./window-book.ts"
 import { Writers } from "./writers.ts"
 
-/** What the records given are, and how to read them. */
+/** Options of a recomputation: the origin of its records and how to read them. */
 export interface RecomputeOptions {
   /**
    * Whether the first record given is the genesis of a chain that follows no other. If not, earlier records are unknown

@@ -1,4 +1,4 @@
-/** What recomputation reads of a chain; the caller may leave out the rest. */
+/** The record kinds that recomputation reads. The caller may leave out all others. */
 
 /**
  * Kinds of which only ids are read. What they say besides decides nothing here, so they are not held against the

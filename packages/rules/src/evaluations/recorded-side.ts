@@ -25,7 +25,7 @@ export interface RecordedSide {
 /** Whether an outcome lets the action happen, and so adds to meters. */
 export const letsThrough = (outcome: Outcome): boolean => outcome === "allow" || outcome === "allow_with_notice"
 
-/** What a record says of a decision. `windowOf` names the window of a meter and key. */
+/** A decision as its record states it. `windowOf` names the window of a meter and key. */
 export const recordedSide = (
   decision: Decision,
   layers: ReadonlyArray<LayerRef>,

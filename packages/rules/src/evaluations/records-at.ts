@@ -7,7 +7,7 @@ const PIECE = 65_536
 /** Agents that are kept. A hostile pack could name a new one in each record. */
 const MAX_AGENTS = 1_000_000
 
-/** Nothing that could be settled or voided lies there. */
+/** No record at this seq can be settled or voided. */
 const NOTHING = 0
 /** Something lies there that could not be read. */
 const UNKNOWN = 1

@@ -12,7 +12,7 @@ export class RunLatches {
   readonly #runs = new Map<string, Map<string, ReadonlySet<string>>>()
   readonly #shared = new Map<string, ReadonlySet<string>>()
 
-  /** What is set in a run. */
+  /** The latches that are set in a run. */
   of(agentId: string, runId: string): ReadonlySet<string> {
     return this.#runs.get(agentId)?.get(runId) ?? none
   }

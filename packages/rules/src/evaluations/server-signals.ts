@@ -1,5 +1,5 @@
 /**
- * What the service itself says in an evaluation: signals of source `server`, out of the registry. Spec: envelopes.md
+ * Signals whose value the service provides: signals of source `server`, out of the registry. Spec: envelopes.md
  * 3.6; decision 0025.
  */
 import type { AgentDocument } from "../agents/document.ts"

@@ -11,7 +11,7 @@ export const isActive = (agentId: string, agent: AgentDocument, nowMs: number, m
   agent.status === "active" && dueSuspension(agent, madeMs, nowMs) === null
 
 /**
- * What the verdict on an agent that may not act names. Rules 1 call every such agent suspended. An active one is
+ * The reason in a verdict on an agent that may not act. Rules 1 call every such agent suspended. An active one is
  * stopped by a suspension that is due.
  */
 export const inactiveRuleOf = (status: string, rules: number): InactiveRule =>

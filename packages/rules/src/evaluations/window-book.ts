@@ -1,5 +1,5 @@
 /**
- * All windows of all meters, as the chain's prefix fills them. The live service and recomputation keep the same book.
+ * All windows of all meters, folded from the records so far. The live service and recomputation keep the same book.
  *
  * A contribution belongs to a meter and key, not to a length of window: the length is that of the version in force at
  * the read. Spec: `envelope/1` section 6; decision 0025.
@@ -8,7 +8,7 @@ import type { WindowState } from "@flyball/envelope"
 import { ReservedWindows } from "./reserved.ts"
 import { WindowLedger } from "./window-ledger.ts"
 
-/** What one evaluation adds to one window. */
+/** Contribution of one evaluation to one window. */
 export interface Reservation {
   /** The meter, as its envelope calls it; of a version on trial with `shadow:` before it. */
   readonly meter: string
@@ -23,7 +23,7 @@ export class WindowBook {
   readonly #reserved = new ReservedWindows()
 
   /**
-   * What a window of this length holds at a time, which is none before its newest contribution. Times that rise are
+   * Sum of a window of this length at a time, which must not lie before its newest contribution. Times that rise are
    * answered at once, others by counting.
    */
   state(window: string, windowMs: number, atMs: number): WindowState {

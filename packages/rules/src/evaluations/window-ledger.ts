@@ -22,7 +22,7 @@ export class WindowLedger {
   readonly window: string
   /** Time of the newest contribution; those of one window never fall. */
   latestMs = 0
-  /** Whose window it is, where a reader takes that down: the ledgers of a meter by key, and the key. */
+  /** Owner of the window, where the reader records it: the ledgers of a meter by key, and the key. */
   owner: Map<string, WindowLedger> | null = null
   key = ""
   /** The last time at which it was read, where a reader notes that. */
@@ -47,7 +47,7 @@ export class WindowLedger {
   }
 
   /**
-   * What a window of this length holds at a time, until something is added. Times that rise are answered at once,
+   * Sum of a window of this length at a time, valid until the next contribution. Times that rise are answered at once,
    * others by counting.
    */
   state(windowMs: number, atMs: number): WindowState {
@@ -120,7 +120,7 @@ export class WindowLedger {
     return length
   }
 
-  /** The same by going through all that was added. */
+  /** Computes the same sum by reading every contribution. */
   #counted(windowMs: number, atMs: number): WindowSum {
     const held = new WindowSum()
     for (let place = this.#ring.first; place < this.#ring.end; place++) {

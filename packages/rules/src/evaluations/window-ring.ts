@@ -1,5 +1,5 @@
 /**
- * What evaluations added to one meter and key, oldest first, in columns of numbers: a chain has millions of
+ * Contributions to one meter and key, oldest first, in columns of numbers: a chain has millions of
  * contributions, and a window of a day holds many at once.
  */
 

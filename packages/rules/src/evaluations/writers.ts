@@ -21,10 +21,10 @@ const ID_LENGTH = 30
 
 /** The fold. It grows with keys and people, and with nothing else. */
 export class Writers {
-  /** Where each wrote first; below zero in a chain before this one. */
+  /** Seq of each writer's first record; below zero in a chain before this one. */
   readonly #first = new Map<string, number>()
 
-  /** What is wrong with who wrote a record, as a sentence; null where nothing is. */
+  /** Checks the writer of a record; answers the problem as a sentence, or null. */
   problem({ body, kind, seq }: { readonly seq: number; readonly kind: string; readonly body: JsonMap }): string | null {
     const writer = body["writer"]
     const given = body[gives[kind] ?? ""]

@@ -5,7 +5,7 @@
  * Spec: A2A 1.0, `AgentCard` and what it refers to; section 8.4.1 for what is left out.
  */
 
-/** What stands in a member. `any`: an object whose members no schema names. */
+/** The type of a member's value. `any`: an object whose members no schema names. */
 export type CardType =
   | { readonly type: "text" | "flag" | "any" }
   | { readonly type: "message"; readonly of: CardMessage }

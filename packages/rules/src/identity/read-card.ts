@@ -100,7 +100,7 @@ const exactObject = (bytes: Uint8Array): JsonObject | null => {
   return read.ok && isPlain(read.value) ? (read.value as JsonObject) : null
 }
 
-/** What has no exact form comes as an instance of a class. */
+/** A value without an exact form is an instance of a class. */
 const isPlain = (value: unknown): boolean =>
   typeof value === "object" &&
   value !== null &&

@@ -4,7 +4,7 @@ import type { CardAlg, Claim, KeyChoice } from "./read-card.ts"
 
 /** A public key that the operator trusts. */
 export interface TrustedKey {
-  /** What cards call it. Matches `[A-Za-z0-9._:/@+-]{1,200}`: it stands in records. */
+  /** The key's name in cards (`kid`). Matches `[A-Za-z0-9._:/@+-]{1,200}`: it stands in records. */
   readonly keyId: string
   /** Its RFC 7638 thumbprint, by which a card may call it too. */
   readonly thumbprint: string
@@ -13,7 +13,7 @@ export interface TrustedKey {
   readonly publicKey: Uint8Array
   /** Unit of all times: milliseconds since 1970 UTC. It counts from here on; null for ever since. */
   readonly notBeforeMs: number | null
-  /** It counts up to here, exclusive; null for no end. */
+  /** End of validity, exclusive; null for no end. */
   readonly expiresAtMs: number | null
   /** A revoked key vouches for nothing, whenever a signature says it was made. */
   readonly revoked: boolean

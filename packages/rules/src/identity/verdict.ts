@@ -1,4 +1,4 @@
-/** What a card or a declaration amounts to. Pure. */
+/** The verdict on a card or a declaration. Pure. */
 import type { CardAlg, Claim, ReadCard } from "./read-card.ts"
 import type { ClaimReason, TrustedKey } from "./trusted-key.ts"
 
@@ -23,7 +23,7 @@ export interface CardVerdict {
   readonly claimedKeyId: string | null
 }
 
-/** How far a signature came: the reported reason is that of the one that came furthest. */
+/** The step that a signature reached in the check: the reported reason is that of the one that came furthest. */
 const reached: ReadonlyArray<ClaimReason> = [
   "alg_not_allowed",
   "key_unknown",

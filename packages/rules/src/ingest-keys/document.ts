@@ -1,7 +1,7 @@
 /** The ingest key as state: never the key, only its digest. */
 import { namesOf } from "../records/part-members.ts"
 
-/** What a key is called and where it reaches: the members of the part `profile`. */
+/** Name and scope of an ingest key: the members of the part `profile`. */
 export type IngestKeyProfile = {
   /** The key's id once the profile was erased. */
   readonly name: string

@@ -1,7 +1,7 @@
 /** A piece of an agent as state. Plain data. */
 import { namesOf } from "../records/part-members.ts"
 
-/** What somebody wrote of a piece: the members of the part `profile`. */
+/** Texts about a component: the members of the part `profile`. */
 export type ProvenanceProfile = {
   /** The document's id once the part was erased. */
   readonly name: string

@@ -1,4 +1,7 @@
-/** What the replay rules read and build. Plain data: these files import nothing but evidence and each other. */
+/**
+ * The records that replay rules read, and the documents that they build. Plain data: these files import nothing but
+ * evidence and each other.
+ */
 
 /** A JSON value as documents and bodies hold it. */
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | JsonMap

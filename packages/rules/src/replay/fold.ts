@@ -56,7 +56,7 @@ export const kindsWithParts: ReadonlySet<string> = new Set([
   "webhook.changed"
 ])
 
-/** What an agent's records amount to. */
+/** Numbers of an agent's records. */
 export interface AgentCounts {
   readonly witnessed: number
   readonly settled: number
@@ -251,7 +251,7 @@ const checkTier = (state: ReplayState, { body, seq }: ReplayRecord): void => {
     })
 }
 
-/** What ends something names it. */
+/** Reports a record that ends something which cannot end. */
 const checkReferences = (state: ReplayState, record: ReplayRecord): void => {
   const wrong = state.references.problem(record)
   if (wrong !== null) inBody(state, record, wrong.member, wrong.reason)

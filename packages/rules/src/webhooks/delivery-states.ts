@@ -1,15 +1,15 @@
 /**
- * Where a delivery can stand, and what leads from where to where. The one such table.
+ * The states of a delivery and the transitions between them. The one such table.
  *
  * Spec: document 2 section 6 names no states; decision 0019.
  */
 import type { Sha256 } from "./hmac.ts"
 import { type FailedAttempt, nextAttemptAtMs, type ScheduleSettings } from "./retry-schedule.ts"
 
-/** Where a delivery stands. */
+/** The state of a delivery. */
 export type DeliveryState = "pending" | "in_flight" | "succeeded" | "failed" | "cancelled"
 
-/** What happens to a delivery. */
+/** An act that moves a delivery to another state. */
 export type DeliveryAct = "claim" | "succeed" | "retry" | "fail" | "cancel"
 
 /** The table. Three states are ends: nothing leads out of them. */
@@ -36,14 +36,14 @@ export interface EndedAttempt extends FailedAttempt {
   readonly errorCode: string | null
 }
 
-/** What becomes of a delivery whose attempt ended. */
+/** The next state of a delivery whose attempt ended. */
 export type AfterAttempt =
   | { readonly act: "succeed" | "fail" | "cancel" }
   | { readonly act: "retry"; readonly nextAttemptAtMs: number }
 
 /**
- * What becomes of a delivery after an attempt. Every failure is retried, whatever its status, until the attempts are
- * used up; nothing is retried for an endpoint that is not active.
+ * Computes the next state of a delivery after an attempt. Every failure is retried, whatever its status, until the
+ * attempts are used up; nothing is retried for an endpoint that is not active.
  *
  * - Fails: never.
  * - Spec: document 2 section 6; decision 0019.

@@ -5,16 +5,16 @@ import type { EndpointStatus } from "./endpoint-states.ts"
 /** Why a webhook was changed, as its record says. */
 export type ChangeCause = "owner" | "seventh_failure" | "secret_rotated" | "enabled"
 
-/** Where a webhook leads, and what was said of it: the members of the part `endpoint`. */
+/** Address and description of a webhook: the members of the part `endpoint`. */
 export type EndpointPart = {
   /** Null once the part was erased; nothing is sent then. */
   readonly url: string | null
   readonly description: string | null
-  /** Who is written to when it fails. */
+  /** Address that is notified when it fails. */
   readonly notifyEmail: string | null
 }
 
-/** What is left after the part was erased. */
+/** The remainder after the part was erased. */
 export const erasedEndpoint: EndpointPart = { url: null, description: null, notifyEmail: null }
 
 /** Members that come from the part `endpoint`. */
@@ -28,7 +28,7 @@ export const endpointMembers = namesOf(erasedEndpoint)
 export type WebhookDocument = EndpointPart & {
   readonly events: ReadonlyArray<string>
   readonly status: EndpointStatus
-  /** What brought it to its status; null while nothing but its creation did. */
+  /** Cause of its status; null before its first transition. */
   readonly cause: ChangeCause | null
   /** Writer who made it. */
   readonly createdBy: string

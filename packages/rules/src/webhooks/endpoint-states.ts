@@ -1,14 +1,14 @@
 /**
- * Where a webhook can stand, and what leads from where to where. The one such table.
+ * The statuses of a webhook and the transitions between them. The one such table.
  *
  * Spec: document 1 section 6 shows `revoked`, document 2 sections 2 and 6 show `active` and `failed`; decision 0019
  * fills the rest.
  */
 
-/** Where a webhook stands. */
+/** The status of a webhook. */
 export type EndpointStatus = "active" | "failed" | "disabled" | "revoked"
 
-/** What happens to a webhook. */
+/** An act that moves a webhook to another status. */
 export type EndpointAct =
   | "fail"
   | "disable"

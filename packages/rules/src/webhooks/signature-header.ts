@@ -18,7 +18,7 @@ export const connectionHeaders: ReadonlySet<string> = new Set([
   "proxy-authorization"
 ])
 
-/** What a delivery says beside its signature. */
+/** Headers of a delivery, other than its signature. */
 const deliveryHeaders: ReadonlySet<string> = new Set([
   "user-agent",
   "x-platform-event",
@@ -26,7 +26,7 @@ const deliveryHeaders: ReadonlySet<string> = new Set([
   "x-platform-attempt"
 ])
 
-/** What the body is, and what Standard Webhooks calls its own. */
+/** Media type and the headers of Standard Webhooks. */
 const TAKEN_BEGINNING = /^(content|webhook)-/
 
 /**

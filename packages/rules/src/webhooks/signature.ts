@@ -18,7 +18,7 @@ export interface SigningKeys {
   readonly old: { readonly keys: SecretKeys; readonly untilMs: number } | null
 }
 
-/** What is signed. */
+/** The signed message. */
 export interface Signed {
   /** The event's id: the same on every attempt, so that a receiver knows it again. */
   readonly id: string

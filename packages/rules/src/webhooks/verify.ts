@@ -1,5 +1,5 @@
 /**
- * What a receiver does with a delivery: checks who sent it, and that it is not an old one sent again. Spec: Standard
+ * Verifies a delivery, as a receiver does: checks who sent it, and that it is not an old one sent again. Spec: Standard
  * Webhooks 1.0, "Verifying signatures".
  */
 import { utf8 } from "@flyball/evidence"
@@ -8,7 +8,7 @@ import { secretKeys } from "./secret.ts"
 import { platformSignature, SIGNATURE_HEADER, standardSignature } from "./signature.ts"
 
 /**
- * How far the sender's clock may be from ours.
+ * Tolerated difference between the clocks of sender and receiver.
  *
  * - Unit: milliseconds, either way. The tolerance of Standard Webhooks.
  */

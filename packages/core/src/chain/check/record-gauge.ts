@@ -32,7 +32,7 @@ export class RecordGauge {
   }
 
   /**
-   * What the record after this one must follow; null where something may be wrong, which `checkRecord` can tell. A test
+   * The seq and hash that the next record must follow; null where `checkRecord` has to examine this one. A test
    * holds the two against each other.
    */
   next(stored: StoredRecord, previous: Previous | null): Previous | null {

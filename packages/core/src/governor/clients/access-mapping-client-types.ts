@@ -18,7 +18,10 @@ export interface MappingInfo extends Info<typeof MappingOut> {}
 /** What a token says of a person. */
 export interface ClaimsInput extends Pick<Input<typeof ResolveDraftIn>, "groups" | "roles" | "user_ids"> {}
 
-/** What claims come to: every matched role, strongest first, and the org units of the strongest (`*` for all). */
+/**
+ * The grants that claims resolve to: every matched role, strongest first, and the org units of the strongest (`*` for
+ * all).
+ */
 export interface ResolvedInfo extends Info<typeof ResolvedOut> {}
 
 /** The mapping of claims to roles. The library checks no roles itself: a host does, with `resolve`, before it calls. */
@@ -26,8 +29,8 @@ export interface AccessMappingClient {
   get(options?: CallOptions): Promise<MappingInfo>
   /** Replaces all of it. */
   set(mapping: MappingInput, options?: ActOptions): Promise<MappingInfo>
-  /** What these claims come to under the mapping in force. */
+  /** Resolves these claims under the mapping in force. */
   resolve(claims: ClaimsInput, options?: CallOptions): Promise<ResolvedInfo>
-  /** What they would come to under this mapping. Changes nothing. */
+  /** Resolves them under this mapping. Changes nothing. */
   resolveDraft(draft: Input<typeof ResolveDraftIn>, options?: CallOptions): Promise<ResolvedInfo>
 }

@@ -30,14 +30,14 @@ export interface AgentInput extends Input<typeof AgentCreateOfUnit> {}
 /** What changes of an agent. Left out stays; null empties what may be empty. */
 export interface AgentChange extends Input<typeof AgentUpdate> {}
 
-/** Who answers for an agent from here on. */
+/** The new owner of an agent. */
 export interface OwnerInput extends Input<typeof OwnershipTransfer> {}
 
 /** An agent's identity: a signed card, or both members of a declaration. */
 export interface IdentityInput extends Input<typeof IdentityIn> {}
 
 /**
- * What came of it. `identity_*` is the identity of this attempt, false and null for a rejected card; `standing` is the
+ * The result. `identity_*` is the identity of this attempt, false and null for a rejected card; `standing` is the
  * agent's identity afterwards.
  */
 export interface IdentityInfo extends Info<typeof IdentityVerdict> {}

@@ -25,13 +25,13 @@ import type {
 import type { ActOptions, CallOptions } from "./call-options.ts"
 import type { Filter, Info, Input } from "./plain.ts"
 
-/** What an evaluation can come to, least restrictive first. */
+/** Outcomes of an evaluation, least restrictive first. */
 export type Outcome = (typeof evaluationOutcomes)[number]
 
 /** A JSON object. */
 export type JsonObjectInput = { readonly [name: string]: unknown }
 
-/** What an agent asks leave for. */
+/** The intent that is evaluated. */
 export interface EvaluationInput extends Input<typeof EvaluationIn> {}
 
 /** The verdict, and all that led to it. It may be acted on for `valid_ms`. */
@@ -40,7 +40,7 @@ export interface EvaluationInfo extends Info<typeof Evaluation> {}
 /** Which evaluations of an agent to list, newest first. */
 export interface EvaluationFilter extends Filter<typeof EvaluationListQuery> {}
 
-/** What would have had to be otherwise. */
+/** The changes that would have led to a less restrictive outcome. */
 export interface ExplanationInfo extends Info<typeof ExplanationOut> {}
 
 /** An envelope. `revision` counts its changes. */
@@ -52,18 +52,18 @@ export interface EnvelopeVersionInfo extends Info<typeof EnvelopeVersionOut> {}
 /** What lint found. `proved`: codes that are certainly not there where no finding names them. */
 export interface LintInfo extends Info<typeof LintOut> {}
 
-/** What one version changes against another. */
+/** Differences between two versions. */
 export interface DiffInfo extends Info<typeof DiffOut> {}
 
 /**
- * What recorded evaluations would have come to under a draft. It authorises nothing; `not_replayable` counts by reason.
+ * Outcomes of recorded evaluations under a draft. It authorises nothing; `not_replayable` counts by reason.
  */
 export interface BacktestInfo extends Info<typeof BacktestOut> {}
 
 /** An exception to one rule, for a time. `unless` and `reason` are null once their part was erased. */
 export interface WaiverInfo extends Info<typeof WaiverOut> {}
 
-/** Where the note of a voided evaluation landed. */
+/** Receipt of a voided evaluation. */
 export interface VoidInfo extends Info<typeof VoidOut> {}
 
 /** Envelopes: how far agents may go alone. */
@@ -90,7 +90,7 @@ export interface EnvelopesClient {
    * `second_approver_required`.
    */
   publish(id: string, how?: Input<typeof PublishIn>, options?: ActOptions): Promise<EnvelopeVersionInfo>
-  /** Nothing is in force any more, and everything is denied. */
+  /** Withdraws the version in force. From then on every evaluation is denied. */
   withdraw(id: string, why?: Input<typeof WithdrawIn>, options?: ActOptions): Promise<EnvelopeInfo>
   /** Oldest first. */
   versions(id: string, options?: CallOptions): Promise<ReadonlyArray<EnvelopeVersionInfo>>

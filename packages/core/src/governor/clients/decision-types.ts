@@ -29,7 +29,7 @@ export interface UsageInfo extends Info<typeof UsageOut> {}
  */
 export interface DecisionInput extends Input<typeof DecisionIn> {}
 
-/** Where a decision landed. `duplicate`: it was there already. */
+/** Receipt of a decision. `duplicate`: it was there already. */
 export interface DecisionReceipt extends Info<typeof Receipt> {}
 
 /** One receipt per decision, in order, and the head of the chain after them. */
@@ -38,13 +38,13 @@ export interface Receipts extends Info<typeof ReceiptsOut> {}
 /** The outcome of a decision. */
 export interface SettleInput extends Input<typeof SettleIn> {}
 
-/** Where an outcome landed. */
+/** Receipt of an outcome. */
 export interface SettleReceipt extends Info<typeof SettleOut> {}
 
 /** A stretch of time in which decisions were made and not witnessed. */
 export interface GapInput extends Input<typeof CaptureGapIn> {}
 
-/** Where the note of a gap landed. */
+/** Receipt of a reported capture gap. */
 export interface GapReceipt extends Info<typeof CaptureGapOut> {}
 
 /** Which decisions to list, newest first. */

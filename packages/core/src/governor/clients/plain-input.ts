@@ -1,4 +1,4 @@
-/** What a JavaScript host hands in, made into what JSON can say. */
+/** Converts the input of a JavaScript host to JSON values. */
 
 /** Members nested deeper than this are left as they are; capture refuses them anyway. */
 const MAX_DEPTH = 64
@@ -9,7 +9,7 @@ const MAX_DEPTH = 64
 const MAX_VALUES = 1_600_000
 
 /**
- * What a host handed in cannot be walked through: it has no end, or is too large for anything that it could be meant
+ * The input cannot be read: it has no end, or is too large for anything that it could be meant
  * for.
  */
 export class Unwalkable extends Error {

@@ -1,5 +1,5 @@
 /**
- * What erasing a part leaves of the document that was made of it. The replay rules say the same of an erased part:
+ * Removes the values of an erased part from its document. The replay rules say the same of an erased part:
  * these share their shapes.
  */
 import { formatInstant } from "@flyball/evidence"
@@ -58,7 +58,7 @@ export interface Scrub {
 export interface Beside {
   readonly collection: string
   readonly lookUp?: { readonly key: string; readonly value: string }
-  /** What is left of it; null where nothing has to go. `of`: the document that it goes with. */
+  /** The scrubbed document; null where it holds no value of the part. `of`: the document that it goes with. */
   readonly without: (document: Document, of: Document) => DocumentPut | null
 }
 
@@ -70,7 +70,7 @@ export interface Scrubbed {
   readonly put: DocumentPut
   readonly record: RecordDraft | null
   readonly events?: ReadonlyArray<EventDraft>
-  /** Whose pending deliveries end with it. What its receiver answered may say the same. */
+  /** The endpoint whose pending deliveries are cancelled. What its receiver answered may say the same. */
   readonly cancel?: ReadonlyArray<Cancellation>
 }
 

@@ -10,7 +10,7 @@ export const LOG_AGAIN_MS = 600_000
 export interface LogRarely {
   /** Reports an occurrence. Another cause than the last time is logged at once. */
   readonly reported: (cause: Cause.Cause<unknown>) => Effect.Effect<void>
-  /** It did not happen this time. Says nothing unless it had. */
+  /** Records that the fault did not recur. Says nothing unless it had. */
   readonly over: Effect.Effect<void>
 }
 

@@ -6,7 +6,7 @@ import { Context, Effect, Layer } from "effect"
 import { type ChangeSet, Storage } from "../../storage/port.ts"
 import { MAILS } from "./mails.ts"
 
-/** What is there to be sent. */
+/** The kinds of things that wait to be sent. */
 export type Waiting = "deliveries" | "mails"
 
 /** The bell. */

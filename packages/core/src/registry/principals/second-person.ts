@@ -9,12 +9,12 @@ import type { ReadFault, StorageApi } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { PRINCIPALS } from "./plan-seen.ts"
 
-/** What is added to a refusal where only an erasure stands between the two. */
+/** Added to a refusal where an erasure hides whether the two are one person. */
 export const ERASED_AUTHOR = "Who wrote it was erased, and a person first seen after that may be the same one."
 
 /**
- * How who acts stands to those who began it. `perhaps_them`: the identity of one was erased, and who acts was first
- * seen after that: one person, come again.
+ * How the acting person relates to those who began the change. `perhaps_them`: the identity of one was erased, and the
+ * acting person was first seen after that: one person, come again.
  */
 export type SecondPerson = "one_of_them" | "perhaps_them" | "another"
 

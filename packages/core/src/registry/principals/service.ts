@@ -14,7 +14,7 @@ import { identityDigest, type PrincipalDocument } from "@flyball/rules"
 export interface PrincipalsApi {
   /** The writer that stands for this person; a new pseudonym at first sight, or after the old one was erased. */
   readonly writerFor: (issuer: string, subject: string) => Effect.Effect<Writer, ReadFault>
-  /** Whom a pseudonym stands for: null members once the identity was erased. */
+  /** The person behind a pseudonym: null members once the identity was erased. */
   readonly get: (id: string) => Effect.Effect<PrincipalOut, PrincipalNotFound | ReadFault>
 }
 

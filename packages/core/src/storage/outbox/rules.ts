@@ -19,7 +19,7 @@ export const wantedKey = (type: string): string => `on:${type}`
 /** See {@link wantedKey}. */
 export const wanted = "yes"
 
-/** What a ChangeSet asks of the outbox, as JSON: nothing of its caller's is held on to while its commit waits. */
+/** Changes of a ChangeSet to the outbox, as JSON: nothing of its caller's is held on to while its commit waits. */
 export interface OutboxDraft {
   readonly events: ReadonlyArray<{
     readonly type: string
@@ -31,7 +31,7 @@ export interface OutboxDraft {
   readonly again: ReadonlyArray<{ readonly eventId: string; readonly endpointId: string }>
 }
 
-/** What a store knows about the outbox when a ChangeSet's turn comes. */
+/** State of the outbox that a store looks up when it admits a ChangeSet. */
 export interface OutboxView {
   readonly delivery: (id: string) => { readonly state: DeliveryState; readonly attempts: number } | null
   readonly hasEvent: (id: string) => boolean
@@ -61,7 +61,7 @@ export const outboxConflicts = (
   )
 ]
 
-/** What a store knows about who is owed what, once the puts of the ChangeSet are written. */
+/** Subscriptions that a store looks up after the puts of the ChangeSet are written. */
 export interface Debts {
   readonly lastEventId: string | null
   /** Active endpoints that want this type, by id ascending. */

@@ -1,5 +1,5 @@
 /**
- * Whose turn it is: which of the deliveries that are due are claimed, and in what order. Pure; Postgres says the same
+ * Chooses which due deliveries are claimed, and in what order. Pure; Postgres says the same
  * in SQL, and one storage case holds them together.
  */
 import { compareText } from "../../foundation/text.ts"

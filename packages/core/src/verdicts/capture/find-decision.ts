@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import type { StorageApi } from "../../storage/port.ts"
 
-/** Where a decision stands, and whose it is. */
+/** Seq and agent of a decision. */
 export interface FoundDecision {
   readonly seq: number
   readonly agentId: string

@@ -1,4 +1,4 @@
-/** What a caller sent, as the bytes that are committed to. */
+/** Encodes what a caller sent as the bytes of a part. */
 import { PART_LIMIT_BYTES } from "@flyball/contract"
 import { canonicalizeInSlices, NotCanonical, RawJson, type Slices } from "@flyball/evidence"
 import { Result } from "effect"

@@ -1,5 +1,5 @@
 /**
- * What the registry said of agents when they were evaluated, folded from its records. What these do not tell any more
+ * State of agents at the time of an evaluation, folded from their records. What these do not tell any more
  * is named, not guessed.
  */
 import { portableCrypto, readRecord } from "@flyball/evidence"

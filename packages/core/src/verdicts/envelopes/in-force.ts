@@ -1,4 +1,4 @@
-/** What is in force for an agent, ready to decide with. Read once and kept until anything about envelopes changes. */
+/** The envelopes in force for an agent, compiled. Read once and kept until anything about envelopes changes. */
 import { Effect } from "effect"
 import type { ReadFault, StorageApi } from "../../storage/port.ts"
 import {
@@ -28,11 +28,14 @@ export const EPOCH = { collection: "bounds", id: "epoch" } as const
 /** A version that a reader found, with what must be as it is when it is used. */
 type Expectation = { readonly collection: string; readonly id: string; readonly version: number }
 
-/** What binds an agent at a time. `live` without a combination denies; `shadow` is null where nothing is on trial. */
+/**
+ * The layers that bind an agent at a time. `live` without a combination denies; `shadow` is null where nothing is on
+ * trial.
+ */
 export interface InForce {
   readonly live: Binding
   readonly shadow: Binding | null
-  /** What a commit must find unchanged for this to have been so. */
+  /** Document versions that a commit must find unchanged. */
   readonly expects: ReadonlyArray<Expectation>
 }
 

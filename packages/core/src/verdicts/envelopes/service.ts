@@ -142,7 +142,7 @@ export interface EnvelopesApi {
     version: number,
     scope?: Scope
   ) => Effect.Effect<EnvelopeVersionOut, EnvelopeNotFound | EnvelopeVersionNotFound | ReadFault>
-  /** What one version changes against another. A version whose text was erased shows no changes. */
+  /** Differences between two versions. A version whose text was erased shows no changes. */
   readonly diff: (
     id: string,
     query: DiffQuery,
@@ -159,7 +159,7 @@ export interface EnvelopesApi {
     | ReadFault
   >
   /**
-   * What recorded evaluations would come to under the draft. A stretch that ends before it begins, or begins behind the
+   * Outcomes of recorded evaluations under the draft. A stretch that ends before it begins, or begins behind the
    * head, is `InvalidInput`.
    */
   readonly backtest: (
@@ -173,7 +173,7 @@ export interface EnvelopesApi {
   >
 }
 
-/** Who asks where nobody is named. */
+/** The caller where a request names none. */
 const UNNAMED = ""
 
 /** Documents read at a time. */
@@ -261,7 +261,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
         return { envelopeId, envelope: document === null ? null : (document.body as VersionDocument).envelope }
       })
 
-      /** What a target has in force. */
+      /** The envelope in force for a target. */
       const liveOf = Effect.fnUntraced(function* (
         target: string
       ): Effect.fn.Return<ReadonlyArray<LayerText>, ReadFault> {
@@ -271,7 +271,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
         return body.live === null || body.withdrawn ? [] : [yield* textOf(id, body.live)]
       })
 
-      /** What the meters of its versions added up, each once. */
+      /** Units of the meters of its versions, each once. */
       const meterUnitsOf = Effect.fnUntraced(function* (
         id: string
       ): Effect.fn.Return<ReadonlyArray<MeterUnit>, ReadFault> {

@@ -1,4 +1,4 @@
-/** What an agent asks, made ready to be decided on. */
+/** Prepares an evaluation request for the decision. */
 import { detailItem, type EvaluationIn, InvalidInput, SIGNALS_LIMIT_BYTES } from "@flyball/contract"
 import { type Crypto, inOneGo } from "@flyball/evidence"
 import { Result } from "effect"

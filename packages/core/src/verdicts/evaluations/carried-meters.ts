@@ -1,5 +1,5 @@
 /**
- * What meters were given before a recovery: their windows go on, so what was spent under the old name counts under the
+ * Contributions to meters before a recovery: their windows go on, so what was spent under the old name counts under the
  * new one.
  *
  * The contributions stay in the records of the chain that was put aside. Where that chain is gone, what its windows

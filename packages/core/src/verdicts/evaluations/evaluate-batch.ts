@@ -43,13 +43,13 @@ const evaluations = counterBy(
   evaluationOutcomes
 )
 
-/** One request, and who asks. */
+/** One request and its caller. */
 export interface Request {
   readonly requested: RequestedEvaluation
   readonly scope: Scope
 }
 
-/** What became of a request: a new record, the record it had before, or a refusal. */
+/** Result of a request: a new record, the record it had before, or a refusal. */
 export type Evaluated =
   | { readonly kind: "made"; readonly plan: EvaluationPlan; readonly inForce: InForce; readonly receipt: RecordReceipt }
   | { readonly kind: "again"; readonly seq: number }
@@ -58,7 +58,7 @@ export type Evaluated =
   | { readonly kind: "queued" }
 
 /**
- * What evaluating works with. `keeper` is used by one batch at a time, and only by batches with something that
+ * Services that evaluation uses. `keeper` is used by one batch at a time, and only by batches with something that
  * `isMetered`.
  */
 export interface Evaluating {

@@ -1,4 +1,4 @@
-/** What would have had to be otherwise, computed from the record of an evaluation. */
+/** Explains a recorded evaluation: the changes that would have led to a less restrictive outcome. */
 import type { ExplanationOut } from "@flyball/contract"
 import type { StoredAgent } from "../../registry/agents/document.ts"
 import { decide, explain, outcomes, type Ready } from "@flyball/envelope"

@@ -1,4 +1,4 @@
-/** What decided an evaluation, in words. Spec: api.md, `explain`: a reason in words always. */
+/** Writes in words what decided an evaluation. Spec: api.md, `explain`: a reason in words always. */
 import type { ExplanationOut } from "@flyball/contract"
 import { decidedByFloor, floorSentence, type Outcome, type Ready, signalWords } from "@flyball/envelope"
 import { decisionOf, readSide, signalsOf } from "@flyball/rules"
@@ -6,7 +6,7 @@ import type { EvaluationRecord } from "./evaluation-out.ts"
 import { tierNeeds } from "../tier-needs.ts"
 import { tiersOf } from "./lost-words.ts"
 
-/** What the search for a less restrictive verdict came to: its sentence, or the code of why there is none. */
+/** Result of the search for a less restrictive verdict: its sentence, or the code of why there is none. */
 export type Searched = { readonly nearest: string } | { readonly reason: Exclude<ExplanationOut["reason"], null> }
 
 /** Says for one evaluation what decided and what the search came to. `ready` is null where its envelopes are gone. */
@@ -34,7 +34,7 @@ const searchedWords = (searched: Searched): string | null => {
   }
 }
 
-/** What each outcome does, after "it is". */
+/** Effect of each outcome, as a phrase that follows "it is". */
 const done: { readonly [O in Outcome]: string } = {
   allow: "allowed",
   allow_with_notice: "allowed with notice",

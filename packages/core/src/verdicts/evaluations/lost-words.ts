@@ -9,7 +9,7 @@ export const tiersOf = (body: JsonMap): { readonly tier: AutonomyTier; readonly 
   effective: String(body["effective_tier"] ?? body["tier"]) as AutonomyTier
 })
 
-/** What is missing, and for which tier. */
+/** The missing conditions, and the tier that needs them. */
 export const lostWords = ({ condition, tier }: LostCondition): string =>
   `${tier} needs ${tierConditionWords[condition] ?? condition}`
 

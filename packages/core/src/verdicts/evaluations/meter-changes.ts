@@ -10,9 +10,9 @@ import { METERS, windowPut } from "./meter-keeper.ts"
 import { mayGiveBack, readSide, reservationsOf } from "@flyball/rules"
 
 /**
- * How an evaluation ended for its meters, by its id: settled by one decision, or voided. Whatever comes second is
- * refused, or one reservation
- * would be given back as often as somebody says so. Not governed: the records say it too.
+ * State of an evaluation's contributions to meters, by its id: settled by one decision, or voided. Whatever comes
+ * second is refused, or one reservation would be given back as often as somebody says so. Not governed: the records say
+ * it too.
  */
 export const EVALUATION_ENDS = "evaluation_ends"
 
@@ -29,7 +29,7 @@ export const endOf = Effect.fnUntraced(function* (storage: StorageApi, evaluatio
   return yield* new EvaluationEnded({ how: ended.body["how"] === "void" ? "void" : "settled" })
 })
 
-/** What settling a decision does to meters. */
+/** Changes to meters when a decision is settled. */
 export interface SettledMeters {
   readonly evaluationSeq: number
   readonly puts: ReadonlyArray<DocumentPut>
@@ -43,7 +43,7 @@ export interface Settling {
   readonly writer: Writer
 }
 
-/** What a meter came to, as a caller says it. */
+/** Actual amount of a meter, as the caller reports it. */
 export type Actual = ReadonlyArray<{ readonly meter: string; readonly amount: number }>
 
 /**
@@ -63,7 +63,7 @@ export const touchWindows = Effect.fnUntraced(function* (storage: StorageApi, wi
 })
 
 /**
- * What settling with these amounts changes.
+ * Plans the changes to windows when a decision settles with these amounts.
  *
  * - Fails: `InvalidInput` where the decision names no evaluation of this agent, where that one added nothing to such a
  *   meter, and for an amount that the meter cannot have; `EvaluationEnded` where it is void or was settled by

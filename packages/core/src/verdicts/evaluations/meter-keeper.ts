@@ -1,5 +1,5 @@
 /**
- * What this process knows of meters: the book of windows, folded from records as far as they go, and a small document
+ * Meters as this process caches them: the book of windows, folded from records as far as they go, and a small document
  * for each meter and key.
  *
  * The document makes two evaluations of one key conflict: one that adds to a window writes it, one that only reads
@@ -30,7 +30,7 @@ interface Known {
 }
 
 /**
- * What one window's document will be. `addedAtMs` is when something was added to it last; null where that is not known:
+ * The next document of one window. `addedAtMs` is when something was added to it last; null where that is not known:
  * such a document stays.
  */
 export const windowPut = (
@@ -145,5 +145,5 @@ export const meterKeeper = (storage: StorageApi, carried: FoldCarried) => {
   }
 }
 
-/** What this process knows of meters. */
+/** Meters as this process caches them. */
 export type MeterKeeper = ReturnType<typeof meterKeeper>

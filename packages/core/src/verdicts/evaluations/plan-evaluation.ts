@@ -28,17 +28,17 @@ import { event } from "../../storage/event.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import type { Reservation } from "@flyball/rules"
 
-/** What an agent asks, but for its signals. */
+/** The members of an evaluation request, other than signals. */
 export type EvaluationInput = Required<Omit<EvaluationIn, "signals">>
 
 /**
- * What an agent asks, made ready once: the value that is decided on, the bytes that are kept, and the digest of all of
- * it. Nothing in it is the caller's own object.
+ * A prepared evaluation request, reused by each retry: the value that is decided on, the bytes that are kept, and the
+ * digest of all of it. Nothing in it is the caller's own object.
  */
 export interface RequestedEvaluation {
   readonly evaluationId: string
   readonly input: EvaluationInput
-  /** What the part says; null where it has no exact form. */
+  /** Contents of the part; null where it has no exact form. */
   readonly signals: unknown
   readonly signalsPart: Uint8Array
   readonly digest: string

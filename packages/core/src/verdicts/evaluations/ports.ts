@@ -6,13 +6,13 @@ import { Context, Effect } from "effect"
 import type { KillState, Outcome } from "@flyball/envelope"
 import type { ChangeSet, ReadFault } from "../../storage/port.ts"
 
-/** What is in force against an agent, and what must be unchanged at the commit for that to have been so. */
+/** Kill activations against an agent, and the document versions that the commit must find unchanged. */
 export interface KillOf {
   readonly state: KillState
   readonly expects: NonNullable<ChangeSet["expects"]>
 }
 
-/** What an evaluation came to, for those who act on it. */
+/** Result of an evaluation, for the steps that follow it. */
 export interface Concluded {
   readonly evaluationId: string
   readonly agentId: string
@@ -32,8 +32,8 @@ export interface EvaluationStepsApi {
     actionDigest: string | null
   ) => Effect.Effect<{ readonly approved: boolean; readonly change: ChangeSet }, ReadFault>
   /**
-   * What follows from a verdict, in its commit: a review that opens (`require_review`), a kill that fires (`halt`). Its
-   * records come after the evaluation's.
+   * Changes that a verdict adds to its own commit: a review that opens (`require_review`), a kill that fires (`halt`).
+   * Its records come after the evaluation's.
    */
   readonly follow: (concluded: Concluded) => { readonly reviewId: string | null; readonly change: ChangeSet }
 }

@@ -73,7 +73,7 @@ export const checkAgentTier = (inspection: Inspection): void => {
   }
 }
 
-/** What the floor says of one tool at the agent's tier. */
+/** Outcome of the tier floor for one tool at the agent's tier. */
 interface FloorAt {
   /** The point on the axis of the tool; 0 where there is none. */
   readonly point: number

@@ -7,7 +7,7 @@ import { renderValue } from "./value.ts"
 export type SignalUnits = ReadonlyMap<string, string>
 
 /**
- * What a diff comes to, for a person who has to decide: what is newly allowed first, each with its share, an example,
+ * Summarises a diff for a person who decides on it: what is newly allowed first, each with its share, an example,
  * and how often it was seen.
  */
 export const describeDiff = (report: Omit<DiffReport, "sentence">, units: SignalUnits = new Map()): string => {
