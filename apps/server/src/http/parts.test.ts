@@ -33,6 +33,16 @@ describe("GET /chain/records/{seq}/parts/{name}", () => {
     assert.deepStrictEqual([byKey.status, byKey.json.code], [403, "key_not_allowed"])
   })
 
+  it("shows what a person wrote about a suspension", async () => {
+    const id = await world.register("suspended", UNIT)
+    const json = { reason: "paid twice" }
+    await world.send("POST", `/api/v1/agents/${id}/suspend`, { token: world.admin, json })
+    const page = await world.send("GET", `/api/v1/agents/${id}/timeline`, { token: world.admin })
+    const suspended = page.json.find(({ kind }: { readonly kind: string }) => kind === "agent.suspended")
+    const got = await read(suspended.seq, "reason", await world.token("governor", UNIT))
+    assert.deepStrictEqual([got.status, got.json.text], [200, '"paid twice"'])
+  })
+
   it("is not found where there is no such part, or none that this caller sees", async () => {
     const seq = await witnessed(OTHER_UNIT)
     const governor = await world.token("governor", UNIT)
