@@ -130,4 +130,9 @@ describe("the annotations of the contract and the catalogue of records", () => {
       []
     )
   })
+
+  it("name the same sources of an identity", () => {
+    const source = kindRow("agent.identity_attested")!.body.find(({ name }) => name === "source")
+    assert.deepStrictEqual(source?.type, { type: "enum", values: [...contract.identitySources] })
+  })
 })

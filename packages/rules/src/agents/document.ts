@@ -76,7 +76,7 @@ export type AgentDocument = AgentProfile &
     readonly orgUnitDigest?: string
     /** The last attestation. Absent until something was. */
     readonly identityVerified?: boolean
-    /** One of the words of `identity/rules/sources.ts`, or a caller's own. */
+    /** One of the words of `identity/sources.ts`, or a caller's own. */
     readonly identitySource?: string
     /** Null once the part `identity` was erased. */
     readonly identityRef?: string | null

@@ -1,6 +1,6 @@
 /**
  * Serves the requests of one host over one connection, in whatever thread it is made. Its imports are few on purpose:
- * see `worker.ts`.
+ * see `sqlite-worker.ts`.
  */
 import type { DatabaseSync } from "node:sqlite"
 import type { ClaimRequest, ForgetRequest, Head } from "@flyball/core/storage"

@@ -7,7 +7,11 @@ import { omitNullish } from "../../foundation/omit-nullish.ts"
 import type { ChangeSet, PartDraft } from "../../storage/port.ts"
 import { event } from "../../storage/event.ts"
 import type { Writer } from "../../foundation/writer.ts"
-import { type IdentitySource, sourceWord } from "@flyball/rules"
+import type { identitySources } from "@flyball/contract"
+import { sourceWord } from "@flyball/rules"
+
+/** A word of the contract for a source. `one-source.test.ts` holds it equal to the words of the catalogue. */
+type IdentitySource = (typeof identitySources)[number]
 
 /** What was found out of a card, or taken down of a declaration. */
 export interface Attested {
@@ -53,7 +57,7 @@ export const attestedCard = (
 export const attestedDeclaration = (source: string, ref: string): Attested => ({
   verdict: "declared",
   reason: "ok",
-  source: sourceWord(source),
+  source: sourceWord(source) as IdentitySource,
   alg: null,
   keyId: null,
   cardDigest: null,

@@ -132,7 +132,7 @@ export interface Publication {
   readonly backtest: JsonObject
 }
 
-/** Decides what publishing would change. The gate was passed: see `gate.ts`. */
+/** Decides what publishing would change. The service has passed the publication gate before. */
 export const planPublish = (
   crypto: Crypto,
   { body, id, version }: StoredEnvelope,
