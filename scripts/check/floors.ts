@@ -38,6 +38,7 @@ export const floors: ReadonlyArray<Floor> = [
   {
     folder: "packages/storage-sql/",
     may: [
+      "@flyball/core/guard",
       "@flyball/core/storage",
       "@flyball/core/thread",
       "@flyball/evidence",

@@ -193,7 +193,15 @@ export type { Previous } from "@flyball/evidence"
 // Ports and what stands behind them
 export { EvidenceCrypto } from "./foundation/crypto.ts"
 export { ephemeralKeys } from "./chain/keys/ephemeral-keys.ts"
-export { Guard, type GuardApi, sameState, type SignedState } from "./chain/keys/guard.ts"
+export {
+  Guard,
+  type GuardApi,
+  type GuardChoice,
+  guardChoice,
+  guardLayerOf,
+  sameState,
+  type SignedState
+} from "./chain/keys/guard.ts"
 export { type KeysChoice, keysChoice, type KeysLayer, keysLayerOf } from "./chain/keys/keys.ts"
 export { isOrigin, localOrigin } from "./chain/keys/origin.ts"
 export { type HeldKeys, Signer, type SignerApi, type SignerRotation, type SigningKey } from "./chain/keys/signer.ts"

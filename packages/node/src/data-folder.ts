@@ -2,25 +2,33 @@
 import {
   EvidenceCrypto,
   Guard,
+  type GuardApi,
+  type GuardChoice,
+  guardLayerOf,
   type KeysChoice,
   keysChoice,
   KeysUnreadable,
   OriginInvalid,
   OriginRefused,
+  type SignedState,
   Signer,
   type SigningKey
 } from "@flyball/core"
 import { isOptions, pathProblem, describeValue, StorageCorrupt, StorageUnavailable } from "@flyball/core/storage"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { Context, Effect, Layer } from "effect"
+import type { Scope } from "effect"
 import { resolve } from "node:path"
 import { codeOf } from "./atomic-file.ts"
 import { examinerThread } from "./examiner/examiner-layer.ts"
 import { FolderProblem } from "./folder-problem.ts"
+import { dropGuardFiles } from "./guard-backup.ts"
+import type { GuardFiles } from "./guard-files.ts"
 import { makeNextKey, promoteNextKey, readKeys } from "./key-files.ts"
 import { type DataFolderOptions, openFolder } from "./open-folder.ts"
 import type { PrivateKey } from "./private-key.ts"
 import { renameOrigin } from "./rename-origin.ts"
+import { sharedGuard } from "./shared-guard.ts"
 import { beginUse, isUnused } from "./unused-keys.ts"
 
 /**
@@ -39,8 +47,9 @@ export const dataFolder = (options: DataFolderOptions): KeysChoice => {
     Layer.merge(
       examinerThread,
       Layer.effectContext(
-        Effect.map(opened({ ...named(origin), ...options, dir }), ({ guard, key }) =>
-          Context.make(Signer, {
+        Effect.gen(function* () {
+          const { guard, key } = yield* opened({ ...named(origin), ...options, dir })
+          return Context.make(Signer, {
             ...signingKey(key),
             origin: key.origin,
             rotation: {
@@ -52,24 +61,42 @@ export const dataFolder = (options: DataFolderOptions): KeysChoice => {
               promote: (publicKey) => running(options.dir, "signing key", () => promoteNextKey(dir, publicKey))
             },
             rename: (origin) => running(options.dir, "signing key", () => renameOrigin(dir, origin))
-          }).pipe(
-            Context.add(Guard, {
-              read: running(options.dir, "signing guard", guard.read),
-              inDoubt: running(options.dir, "signing guard", guard.inDoubt),
-              mayBegin: running(options.dir, "signing key", () => isUnused(dir, key)),
-              advance: (from, to) =>
-                running(options.dir, "signing guard", async () => {
-                  if (from === null) await beginUse(dir)
-                  return guard.advance(from, to)
-                })
-            }),
-            Context.add(EvidenceCrypto, nodeCrypto)
-          )
-        )
+          }).pipe(Context.add(Guard, yield* guardOf(options, dir, key, guard)), Context.add(EvidenceCrypto, nodeCrypto))
+        })
       )
     )
   )
 }
+
+/** The guard in the folder's files, or the one that is shared. */
+const guardOf = Effect.fnUntraced(function* (
+  options: DataFolderOptions,
+  dir: string,
+  key: PrivateKey,
+  files: GuardFiles
+): Effect.fn.Return<GuardApi, StorageCorrupt | StorageUnavailable, Scope.Scope> {
+  const inFolder = <A>(what: "signing key" | "signing guard", action: () => Promise<A>) =>
+    running(options.dir, what, action)
+  const own = {
+    read: inFolder("signing guard", files.read),
+    inDoubt: inFolder("signing guard", files.inDoubt),
+    mayBegin: inFolder("signing key", () => isUnused(dir, key)),
+    advance: (from: SignedState | null, to: SignedState) =>
+      inFolder("signing guard", async () => {
+        if (from === null) await beginUse(dir)
+        return files.advance(from, to)
+      })
+  }
+  if (options.guard === undefined) return own
+  const shared = Context.get(yield* Layer.build(guardLayerOf(options.guard)), Guard)
+  return sharedGuard(shared, {
+    origin: key.origin,
+    own,
+    dropOwn: inFolder("signing guard", () => dropGuardFiles(dir)),
+    isUnused: own.mayBegin,
+    beginUse: inFolder("signing key", () => beginUse(dir))
+  })
+})
 
 const named = (origin: string | undefined): { readonly origin?: string } => (origin === undefined ? {} : { origin })
 
@@ -99,11 +126,20 @@ const optionsProblem = (options: DataFolderOptions): KeysUnreadable | OriginInva
     })
   const reason = pathProblem("dir", options.dir)
   if (reason !== null) return new KeysUnreadable({ file: "dataFolder", reason })
+  const guard: unknown = options.guard
+  if (guard !== undefined && !isGuardChoice(guard))
+    return new KeysUnreadable({
+      file: "dataFolder",
+      reason: `guard takes what postgresGuard({ url }) answers, not ${describeValue(guard)}`
+    })
   const origin: unknown = options.origin
   return origin === undefined || typeof origin === "string"
     ? null
     : new OriginInvalid({ origin: `<${describeValue(origin)}, which is no string>` })
 }
+
+const isGuardChoice = (guard: unknown): guard is GuardChoice =>
+  typeof guard === "object" && guard !== null && "guardKind" in guard && "layer" in guard
 
 const opened = (options: DataFolderOptions) =>
   Effect.tryPromise({ try: () => openFolder(options), catch: (error) => startError(options.dir, error) })

@@ -70,7 +70,12 @@ export const guardInDoubt = async (dir: string): Promise<boolean> =>
 /** Takes back what {@link installGuardState} put into an empty guard a moment ago, where it still is the backup's. */
 export const removeGuardState = async (dir: string, state: SignedState): Promise<void> => {
   if (!sameState(await readGuardState(dir), state) || !(await guardInDoubt(dir))) return
-  // The mark last, for the same reason as above.
+  await dropGuardFiles(dir)
+}
+
+/** Deletes the files of the guard in `dir`: a guard that is shared has taken their place. */
+export const dropGuardFiles = async (dir: string): Promise<void> => {
+  // Numbered ones from the lowest, and a backup's mark last: what is left by a crash never passes for a newer state.
   for (const name of (await readdir(guardDir(dir))).sort()) await rm(join(guardDir(dir), name), { force: true })
   await syncFolder(guardDir(dir))
 }

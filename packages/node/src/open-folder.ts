@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto"
 import { mkdir, readdir, rm } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
-import { isOrigin, localOrigin, OriginInvalid, OriginRefused } from "@flyball/core"
+import { type GuardChoice, isOrigin, localOrigin, OriginInvalid, OriginRefused } from "@flyball/core"
 import { fromUtf8, utf8 } from "@flyball/evidence"
 import { createFile, isAbandoned, syncFolder } from "./atomic-file.ts"
 import { FolderProblem } from "./folder-problem.ts"
@@ -21,6 +21,11 @@ export interface DataFolderOptions {
    * Fixed at the first start. Left out then: the `origin` of the governor, else `flyball.local/<26 random characters>`.
    */
   readonly origin?: string
+  /**
+   * The signing guard that folders on several hosts share, such as `postgresGuard(…)` of `@flyball/storage-sql`. Left
+   * out: files in this folder, for processes on this host alone.
+   */
+  readonly guard?: GuardChoice | undefined
 }
 
 /** An opened data folder. */
@@ -38,7 +43,7 @@ const FOLDER_MODE = 0o700
  * - Fails: `OriginInvalid`, `OriginRefused` (the folder has another origin), `FolderProblem` (a file is garbled, or
  *   open to everybody), and the system's errors.
  */
-export const openFolder = async (options: DataFolderOptions): Promise<OpenFolder> => {
+export const openFolder = async (options: Omit<DataFolderOptions, "guard">): Promise<OpenFolder> => {
   if (options.origin !== undefined && !isOrigin(options.origin)) throw new OriginInvalid({ origin: options.origin })
   const dir = resolve(options.dir)
   const guardDir = join(dir, "guard")

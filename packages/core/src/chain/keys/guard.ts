@@ -5,7 +5,7 @@
  * It is one for all
  * processes that sign for an origin, and it is durable before a signature leaves.
  */
-import type { Effect } from "effect"
+import type { Effect, Layer } from "effect"
 import { Context } from "effect"
 import type { StorageCorrupt, StorageUnavailable } from "../../storage/faults.ts"
 
@@ -46,6 +46,24 @@ export interface GuardApi {
 
 /** The last-signed state. */
 export class Guard extends Context.Service<Guard, GuardApi>()("flyball/core/Guard") {}
+
+/** A guard that is kept apart from the keys and not opened yet: an opaque value for hosts without Effect. */
+export interface GuardChoice {
+  /** `postgres` …: for messages, never to branch on. */
+  readonly guardKind: string
+  /** Read it with {@link guardLayerOf}. */
+  readonly layer: unknown
+}
+
+/** Makes a choice of a guard from a layer. For people who write a guard of their own. */
+export const guardChoice = (
+  guardKind: string,
+  layer: Layer.Layer<Guard, StorageUnavailable | StorageCorrupt>
+): GuardChoice => ({ guardKind, layer })
+
+/** The layer inside a choice. */
+export const guardLayerOf = (choice: GuardChoice): Layer.Layer<Guard, StorageUnavailable | StorageCorrupt> =>
+  choice.layer as Layer.Layer<Guard, StorageUnavailable | StorageCorrupt>
 
 /** Whether two guard states are the same. */
 export const sameState = (a: SignedState | null, b: SignedState | null): boolean =>
