@@ -7,8 +7,8 @@ import {
   recoveryNeeded,
   type RecoveryNeed
 } from "@flyball/core"
-import { dataFolder } from "@flyball/node"
 import { requireDataFolder } from "../host/data-folder.ts"
+import { folderKeys } from "../host/guard.ts"
 import { asStartError, storageOf } from "../host/open-host.ts"
 import { prepareStoreFile } from "../host/store-file.ts"
 import { readArguments, UsageError } from "./arguments.ts"
@@ -39,7 +39,7 @@ export const run = command("recover", async (args) => {
   // Without FLYBALL_ORIGIN, which names the old chain: the folder itself says what its keys are for.
   const site = {
     storage: storageOf(settings, false),
-    keys: dataFolder({ dir: settings.dataDir }),
+    keys: folderKeys(settings),
     guardForgotten: values["guard-forgotten"] === true
   }
   const inWords = (cause: unknown): never => {

@@ -3,8 +3,9 @@ import { existsSync, readFileSync, statSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { type SignedState, sameState } from "@flyball/core"
 import { equalBytes, parseVkey } from "@flyball/evidence"
-import { acceptGuardState, guardInDoubt, installGuardState, readGuardState, removeGuardState } from "@flyball/node"
+import { readGuardState } from "@flyball/node"
 import { makeDataFolder, SIGNING_KEY } from "../host/data-folder.ts"
+import { type GuardCopies, guardCopies } from "../host/guard.ts"
 import { prepareStoreFile } from "../host/store-file.ts"
 import { storeLocation, storeName } from "../host/store-location.ts"
 import type { Settings } from "../settings/read.ts"
@@ -49,18 +50,19 @@ export const run = command("restore", async (args) => {
   requireSameChain(settings, manifest)
   await checkFiles(from, manifest)
   const state = await guardOf(from, manifest)
-  const held = await readGuardState(settings.dataDir)
-  if (guard) requireInstallable(state, held, settings)
+  const copies = guardCopies(settings)
+  const held = await copies.read()
+  if (guard) requireInstallable(state, held, copies)
   if (store.kind === "sqlite") makeStoreFolder(store.file)
   // The guard first, as a backup's: a crash behind it leaves one that signs nothing until somebody has decided.
-  if (guard) await installGuard(settings, state!)
+  if (guard) await installGuard(settings, copies, state!)
   try {
     await writeStores(from, manifest, store)
   } catch (cause) {
-    if (guard && held === null) await removeGuardState(settings.dataDir, state!)
+    if (guard && held === null) await copies.takeBack(state!)
     throw cause
   }
-  if (nothingSigned) await acceptGuardState(settings.dataDir)
+  if (nothingSigned) await copies.accept()
   console.error(
     `Restored ${counted(manifest.tree.size, "record")} of ${manifest.origin}, as they were at ` +
       `${manifest.made_at}, into ${storeName(store)}.`
@@ -68,22 +70,25 @@ export const run = command("restore", async (args) => {
   const now = {
     folder: resolve(settings.dataDir),
     hasKey: existsSync(join(settings.dataDir, SIGNING_KEY)),
-    guard: await readGuardState(settings.dataDir),
-    inDoubt: await guardInDoubt(settings.dataDir)
+    place: copies.place,
+    isShared: settings.guard !== null,
+    guard: await copies.read(),
+    inDoubt: await copies.inDoubt()
   }
   for (const line of stillToDo(now, manifest, join(from, "guard"))) console.error(line)
   return exitStatus.ok
 })
 
 /** A person says that nothing was signed after the backup whose guard is in the data folder. */
-const acceptGuard = async ({ dataDir }: Settings): Promise<number> => {
-  const accepted = await acceptGuardState(dataDir)
+const acceptGuard = async (settings: Settings): Promise<number> => {
+  const { accept, place } = guardCopies(settings)
+  const accepted = await accept()
   if (accepted === null)
     throw new Error(
-      `the guard in ${resolve(dataDir)} is none of a backup's, or has signed since: there is nothing to say about it`
+      `the guard in ${place} is none of a backup's, or has signed since: there is nothing to say about it`
     )
   console.error(
-    `The guard in ${resolve(dataDir)} counts as the newest: ${counted(accepted.size, "record")} of ` +
+    `The guard in ${place} counts as the newest: ${counted(accepted.size, "record")} of ` +
       `${accepted.origin} are the last that were signed for. The server can be started.`
   )
   return exitStatus.ok
@@ -128,13 +133,13 @@ const guardOf = async (from: string, { guard, origin }: Manifest): Promise<Signe
   )
 }
 
-const requireInstallable = (state: SignedState | null, held: SignedState | null, { dataDir }: Settings): void => {
+const requireInstallable = (state: SignedState | null, held: SignedState | null, { place }: GuardCopies): void => {
   if (state === null)
     throw new Error("the backup holds no guard: nothing had been signed when it was made. Restore it without --guard")
   if (held !== null && !sameState(held, state)) {
     throw new Error(
-      `the data folder ${resolve(dataDir)} has a guard, which knows what was signed last; it is never replaced ` +
-        "by an older one. Restore without --guard"
+      `${place} has a guard, which knows what was signed last; it is never replaced by an older one. ` +
+        "Restore without --guard"
     )
   }
 }
@@ -149,10 +154,8 @@ const makeStoreFolder = (file: string): void => {
   prepareStoreFile(file, false)
 }
 
-const installGuard = async (settings: Settings, state: SignedState): Promise<void> => {
+const installGuard = async (settings: Settings, { install, place }: GuardCopies, state: SignedState): Promise<void> => {
   makeDataFolder(settings)
-  if (!(await installGuardState(settings.dataDir, state)))
-    throw new Error(
-      `the data folder ${resolve(settings.dataDir)} has a guard now; another process made it. Restore without --guard`
-    )
+  if (!(await install(state)))
+    throw new Error(`${place} has a guard now; another process made it. Restore without --guard`)
 }

@@ -14,10 +14,10 @@ import {
   storedChain,
   StorageUnavailable
 } from "@flyball/core"
-import { readGuardState } from "@flyball/node"
 import { Context, Effect, Layer } from "effect"
 import type { Settings } from "../settings/read.ts"
 import { hasSigningKey, SIGNING_KEY } from "./data-folder.ts"
+import { guardCopies } from "./guard.ts"
 import { looksAtStoreFile } from "./store-file.ts"
 
 /**
@@ -57,15 +57,18 @@ export const requireKeyOf = async (settings: Settings, storage: StorageChoice): 
 }
 
 /**
- * Keys that sign nothing: the one that the records name last, and the guard of the data folder, or in its place what
+ * Keys that sign nothing: the one that the records name last, and the guard, or in its place what
  * the store itself holds signed.
  */
 export const keysOfRecords = async (
-  { dataDir }: Settings,
+  settings: Settings,
   { origin, publicKey, signed }: StoredChain
 ): Promise<{ readonly keys: KeysChoice; readonly guarded: boolean }> => {
-  const guard = await readGuardState(dataDir)
-  const unsigned = new StorageUnavailable({ reason: `there is no ${SIGNING_KEY} in ${resolve(dataDir)}`, wrote: "no" })
+  const guard = await guardCopies(settings).read()
+  const unsigned = new StorageUnavailable({
+    reason: `there is no ${SIGNING_KEY} in ${resolve(settings.dataDir)}`,
+    wrote: "no"
+  })
   const keys = Context.make(Signer, { origin, publicKey, sign: () => Effect.fail(unsigned) }).pipe(
     Context.add(Guard, { read: Effect.succeed(guard ?? signed), advance: () => Effect.succeed(false) })
   )

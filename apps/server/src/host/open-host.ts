@@ -20,7 +20,7 @@ import {
   TrustStoreUnreadable
 } from "@flyball/core"
 import { watchedStorage } from "@flyball/http/host"
-import { dataFolder, examinerThread, trustFolder } from "@flyball/node"
+import { examinerThread, trustFolder } from "@flyball/node"
 import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { version } from "../cli/help.ts"
@@ -37,6 +37,7 @@ import {
   tellingOfNewFile
 } from "./data-folder.ts"
 import { effectLog } from "./effect-log.ts"
+import { folderKeys } from "./guard.ts"
 import { chainIn, keysOfRecords, requireKeyOf } from "./keyless.ts"
 import type { Log } from "./log.ts"
 import { prepareStoreFile } from "./store-file.ts"
@@ -83,7 +84,7 @@ export const openHost = async (
   const trust =
     settings.trustStore === null || readOnly ? Layer.empty : trustLayerOf(trustFolder({ dir: settings.trustStore }))
   const store = layerOf(retired ?? storageOf(settings, readOnly, small))
-  const keys = keysLayerOf(recorded ?? keysOf(settings))
+  const keys = keysLayerOf(recorded ?? keysOf(settings, readOnly))
   const stays = jobs === true
   if (stays && !inMemory && (settings.database.kind === "postgres" || existsSync(settings.database.file)))
     await requireSecretsKey(settings, storageOf(settings, true))
@@ -183,10 +184,8 @@ export const storageOf = ({ database }: Settings, readOnly: boolean, small = fal
 }
 
 /** Keys in the data folder; with a store in memory they live in memory too, so that each start is a new origin. */
-const keysOf = (settings: Settings): KeysChoice =>
-  settings.database.kind === "memory"
-    ? ephemeralKeys()
-    : dataFolder({ dir: settings.dataDir, ...originOption(settings) })
+const keysOf = (settings: Settings, readOnly: boolean): KeysChoice =>
+  settings.database.kind === "memory" ? ephemeralKeys() : folderKeys(settings, { origin: settings.origin, readOnly })
 
 /** Errors of the storage address an embedding host; an operator has a server to stop. */
 export const asStartError = (settings: Settings, cause: unknown): unknown =>

@@ -15,6 +15,7 @@ describe("settings", () => {
       port: 8787,
       database: { kind: "sqlite", file: "./.flyball/flyball.db" },
       origin: null,
+      guard: null,
       dataDir: "./.flyball",
       tenantId: null,
       oidcIssuer: null,

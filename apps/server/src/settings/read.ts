@@ -11,6 +11,7 @@ type ValueOf<S> = S extends Setting<infer A> ? A : never
 export type Settings = {
   readonly [F in keyof Table]: F extends
     | "origin"
+    | "guard"
     | "tenantId"
     | "oidcIssuer"
     | "bootstrapAdmin"

@@ -8,6 +8,7 @@
 import { isMailAddress, type MappingClaim } from "@flyball/contract"
 import { signatureHeaderProblem } from "@flyball/rules"
 import { egressProblem, mailProblem } from "@flyball/node"
+import { guardOptionsProblem } from "@flyball/storage-sql/operations"
 import { type Network, readNetworks } from "../host/network.ts"
 import { isIssuerUrl } from "@flyball/http/issuer-url"
 import { samplers } from "../telemetry/sampler.ts"
@@ -57,6 +58,24 @@ const parseDatabaseUrl = (text: string): Parsed<DatabaseLocation> => {
       : no("postgres://user:password@host:port/database, with a % of the password written as %25")
   }
   return no("sqlite:<path>, sqlite::memory: or postgres://…")
+}
+
+/** A guard that hosts share: another database than the store's, or another schema of it. */
+export interface GuardLocation {
+  readonly url: string
+  readonly schema?: string
+}
+
+const GUARD_URL = "postgres://user:password@host:port/database, with ?schema=NAME for another schema than flyball_guard"
+
+const parseGuardUrl = (text: string): Parsed<GuardLocation> => {
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text) || !isPercentEncoded(text)) return no(GUARD_URL)
+  const url = new URL(text)
+  const schema = url.searchParams.get("schema")
+  url.searchParams.delete("schema")
+  const location = schema === null ? { url: text } : { url: url.href, schema }
+  const problem = guardOptionsProblem(location)
+  return problem === null ? ok(location) : no(`${GUARD_URL} (${problem})`)
 }
 
 const isPercentEncoded = (text: string): boolean => !/%(?![0-9A-Fa-f]{2})/.test(text)
@@ -193,6 +212,16 @@ export const settingsTable = {
     meaning:
       "Folder of the signing key, the signing guard, the key of webhooks' secrets and the development issuer's " +
       "key. Back it up with the database."
+  }),
+  guard: setting({
+    name: "FLYBALL_GUARD_URL",
+    fallback: null,
+    parse: parseGuardUrl,
+    secret: true,
+    show: maskPassword,
+    meaning:
+      "The signing guard that servers on several hosts share: `postgres://…`, another database than the store's " +
+      "(`?schema=` names another schema than `flyball_guard`). Without it the guard is in the data folder, for one host."
   }),
   oidcIssuer: setting({
     name: "FLYBALL_OIDC_ISSUER",

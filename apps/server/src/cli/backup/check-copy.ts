@@ -12,6 +12,7 @@ import {
 import { dataFolder } from "@flyball/node"
 import { sqliteStorage } from "@flyball/storage-sql"
 import { Effect, Layer } from "effect"
+import { guardCopies } from "../../host/guard.ts"
 import type { Settings } from "../../settings/read.ts"
 import type { Manifest } from "./manifest.ts"
 
@@ -45,7 +46,7 @@ export const checkCopy = (
 ): Promise<CopyFacts> => {
   const checked = Effect.gen(function* () {
     const newest = yield* latestCheckpoint(yield* Storage)
-    const guard = guardFor(newest, before, now)
+    const guard = guardFor(newest, before, now, guardCopies(settings).place)
     const manifest = yield* Effect.provide(
       inspect(newest, guard),
       Chain.layer({ readOnly: true }).pipe(Layer.provide(keysWith(settings, guard)))
@@ -58,14 +59,15 @@ export const checkCopy = (
 const guardFor = (
   newest: Checkpoint | null,
   before: SignedState | null,
-  now: SignedState | null
+  now: SignedState | null,
+  guardPlace: string
 ): SignedState | null => {
   if (newest === null || newest.size <= (before?.size ?? 0)) return before
   if (now === null || now.size < newest.size) {
     throw new Error(
-      `the store holds a checkpoint of ${newest.size} records, but the guard in the data folder knows of ` +
-        `${now?.size ?? 0}. Use the data folder that made the checkpoint (FLYBALL_DATA_DIR), or bring the newest ` +
-        "copy of its guard back"
+      `the store holds a checkpoint of ${newest.size} records, but the guard in ${guardPlace} knows of ` +
+        `${now?.size ?? 0}. Use the data folder and the guard that made the checkpoint (FLYBALL_DATA_DIR, ` +
+        "FLYBALL_GUARD_URL), or bring the newest copy of the guard back"
     )
   }
   return { origin: now.origin, size: newest.size, rootHex: newest.rootHex }

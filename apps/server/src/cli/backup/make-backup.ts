@@ -13,10 +13,11 @@ import {
   writeFileSync
 } from "node:fs"
 import { dirname, join, resolve } from "node:path"
-import { dataFolderVkey, installGuardState, readGuardState } from "@flyball/node"
+import { dataFolderVkey, installGuardState } from "@flyball/node"
 import { copyToFile, fileSchema, retiredLocations, type StoreLocation } from "@flyball/storage-sql/operations"
 import { Effect } from "effect"
 import { fileProblem } from "../../host/file-problem.ts"
+import { guardCopies } from "../../host/guard.ts"
 import type { Settings } from "../../settings/read.ts"
 import { UsageError } from "../arguments.ts"
 import { version } from "../help.ts"
@@ -77,7 +78,8 @@ const backUpOnce = async (
   madeAt: Date,
   copied: () => Promise<void>
 ): Promise<Manifest> => {
-  const guard = await readGuardState(settings.dataDir)
+  const { read } = guardCopies(settings)
+  const guard = await read()
   const partial = `${resolve(out)}.partial-${randomBytes(6).toString("hex")}`
   onDisk(partial, () => mkdirSync(partial, { mode: 0o700 }))
   try {
@@ -85,7 +87,7 @@ const backUpOnce = async (
     for (const { location, number } of await Effect.runPromise(retiredLocations(store)))
       await Effect.runPromise(copyToFile(location, join(partial, retiredName(number))))
     await copied()
-    const facts = await checkCopy(settings, join(partial, STORE), guard, await readGuardState(settings.dataDir))
+    const facts = await checkCopy(settings, join(partial, STORE), guard, await read())
     if (facts.guard !== null) await installGuardState(partial, facts.guard)
     onDisk(out, () => {
       writeFileSync(join(partial, "origin"), `${facts.manifest.origin}\n`)

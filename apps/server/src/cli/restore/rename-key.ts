@@ -4,8 +4,8 @@
  */
 import { resolve } from "node:path"
 import { renameKey } from "@flyball/core"
-import { dataFolder } from "@flyball/node"
 import { requireDataFolder } from "../../host/data-folder.ts"
+import { folderKeys } from "../../host/guard.ts"
 import { storageOf } from "../../host/open-host.ts"
 import { prepareStoreFile } from "../../host/store-file.ts"
 import type { Settings } from "../../settings/read.ts"
@@ -20,7 +20,7 @@ export const renameFolderKey = async (settings: Settings): Promise<number> => {
   // Without FLYBALL_ORIGIN: it is the new name, and the key still has the old one.
   const { from, to, vkey } = await renameKey({
     storage: storageOf(settings, true),
-    keys: dataFolder({ dir: settings.dataDir })
+    keys: folderKeys(settings, { readOnly: true })
   })
   console.error(
     `flyball: the signing key in ${resolve(settings.dataDir)} was named ${from}, and is named ${to} now: ` +

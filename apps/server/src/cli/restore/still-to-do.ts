@@ -8,6 +8,10 @@ export interface FolderNow {
   /** Absolute. */
   readonly folder: string
   readonly hasKey: boolean
+  /** Where the guard is, for a person. */
+  readonly place: string
+  /** Whether that is a database which hosts share. */
+  readonly isShared: boolean
   /** What its guard signed last; null when it has none. */
   readonly guard: SignedState | null
   /** Whether that is a backup's guard, and nobody said that nothing was signed after it. */
@@ -25,42 +29,40 @@ const MARK = "guard/from-backup"
 
 /** One line each; none when the server can be started. `from` is the backup's folder. */
 export const stillToDo = (
-  { folder, guard: held, hasKey, inDoubt }: FolderNow,
+  { folder, guard: held, hasKey, inDoubt, isShared, place }: FolderNow,
   { checkpoint, files, guard, tree }: Manifest,
   from: string
 ): ReadonlyArray<string> => {
   const lines: Array<string> = []
+  const newest = `Bring the newest copy of the ${isShared ? "guard" : "folder guard"} back into ${place}`
   if (!hasKey)
     lines.push(
       `Bring signing.key back into ${folder} from your vault. Without it flyball check and flyball vkey work; ` +
         "packs are not made, and the chain is not carried on."
     )
   if (held === null && guard !== null && !files.some(({ name }) => name === MARK)) {
-    lines.push(
-      `Bring the newest copy of the folder guard back into ${folder}. If it is lost: ${RECOVER} ` +
-        "--guard-forgotten goes on under another name."
-    )
+    lines.push(`${newest}. If it is lost: ${RECOVER} --guard-forgotten goes on under another name.`)
   } else if (held === null && guard !== null) {
     lines.push(
-      `Bring the newest copy of the folder guard back into ${folder}. If it is lost, take ${from}: it knows of ` +
+      `${newest}. If it is lost, ${isShared ? `copy ${from} into ${folder}` : `take ${from}`}: it knows of ` +
         `${counted(guard.size, "signed record")}, and of nothing that was signed after the backup.`,
       ...choice("With that one the server")
     )
   } else if (held !== null && held.size > tree.size) {
     lines.push(
-      `The guard in ${folder} has signed for ${counted(held.size, "record")}, and the backup holds ` +
+      `The guard in ${place} has signed for ${counted(held.size, "record")}, and the backup holds ` +
         `${tree.size}: the server will not start on it. Restore a newer backup, or go on under another name: ` +
         `${RECOVER}.`
     )
   } else if (held !== null && checkpoint !== null && held.size < checkpoint.size) {
     lines.push(
-      `The guard in ${folder} has signed for ${counted(held.size, "record")}, and the backup holds a ` +
+      `The guard in ${place} has signed for ${counted(held.size, "record")}, and the backup holds a ` +
         `checkpoint of ${checkpoint.size}: it is an older copy, and the server will not start with it. Bring the ` +
         `newest one back. If there is none: ${RECOVER} --guard-forgotten goes on under another name.`
     )
   } else if (held !== null && inDoubt) {
     lines.push(
-      `The guard in ${folder} is a backup's; it knows of ${counted(held.size, "signed record")}, and of ` +
+      `The guard in ${place} is a backup's; it knows of ${counted(held.size, "signed record")}, and of ` +
         "nothing that was signed after the backup.",
       ...choice("The server")
     )
