@@ -66,7 +66,7 @@ test("a folder that has signed brings its state along, and leaves none behind", 
   const { choice, now } = outside()
   const guard = await opened(dir, choice)
   expect([await run(guard.read), now.held], "reading moves nothing").toEqual([state(3), null])
-  expect(await run(guard.advance(null, state(4)))).toBe(false)
+  expect([await run(guard.advance(null, state(4))), now.held]).toEqual([false, null])
   expect(await run(guard.advance(state(3), state(4)))).toBe(true)
   expect([now.held, await files(dir)]).toEqual([state(4), []])
 })
