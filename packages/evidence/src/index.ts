@@ -92,6 +92,7 @@ export { parsePolicy, quorumMet } from "./policy/policy.ts"
 // Evidence packs
 export type { PackHeader, PackKind } from "./pack/format.ts"
 export { HASH_BYTES, MAX_HINTS, MAX_LINE_BYTES, MAX_PART_BYTES, MAX_TOKENS, PACK_FORMAT } from "./pack/format.ts"
+export { PackFileUnusable } from "./pack/byte-source.ts"
 export { LineReader } from "./pack/line-reader.ts"
 export type { PackExtras, PackLines, PackSign } from "./pack/lines.ts"
 export { packLines, packNoteText } from "./pack/lines.ts"

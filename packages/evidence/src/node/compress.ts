@@ -1,7 +1,7 @@
 /** Compressing a pack while it is written. */
 import type { Transform } from "node:stream"
 import { createGzip, createZstdCompress } from "node:zlib"
-import type { Compression } from "./decompress.ts"
+import type { Compression } from "../pack/compression.ts"
 
 /** The compression that a file name asks for: `.evp.gz`, `.evp.zst`, anything else none. */
 export const compressionFor = (name: string): Compression =>

@@ -3,8 +3,9 @@ import { describe, expect, it } from "vitest"
 import { gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 import { Unreadable } from "../verify/findings.ts"
 import { compress, compressionFor } from "./compress.ts"
-import { detectCompression, packContent } from "./decompress.ts"
-import { bytesSource } from "./pack-source.ts"
+import { bytesSource } from "../pack/byte-source.ts"
+import { detectCompression } from "../pack/compression.ts"
+import { packContent } from "./decompress.ts"
 
 const content = Buffer.from("a line of some pack\n".repeat(40_000))
 const forms = { gzip: gzipSync(content), zstd: zstdCompressSync(content) }

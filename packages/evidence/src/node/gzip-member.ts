@@ -1,6 +1,6 @@
 /** The frame of a gzip member around its deflate stream. Spec: RFC 1952. */
 import zlib from "node:zlib"
-import type { ByteSource } from "./pack-source.ts"
+import type { ByteSource } from "../pack/byte-source.ts"
 
 /** Bytes after the deflate stream: checksum and length of the content. */
 export const GZIP_TRAILER_BYTES = 8

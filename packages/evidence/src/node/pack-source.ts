@@ -1,37 +1,15 @@
-/**
- * Where the bytes of a pack come from: a file, or bytes in memory. Read by position, so that a compressed stream's end
- * can be checked.
- */
+/** A file as the source of a pack's bytes. */
 import type { FileHandle } from "node:fs/promises"
 import { constants, readSync } from "node:fs"
 import { open } from "node:fs/promises"
 import { setImmediate as nextTurn } from "node:timers/promises"
-
-/** Something of known size that can be read at any position, more than once. */
-export interface ByteSource {
-  readonly size: number
-  /** Up to `length` bytes from `at`; fewer only at the end. The array is fresh. */
-  readonly read: (at: number, length: number) => Promise<Uint8Array<ArrayBuffer>>
-  /** All bytes from `at` on. A chunk is valid until the next one is requested. */
-  readonly chunks: (at: number) => AsyncIterable<Uint8Array>
-}
+import { type ByteSource, CHUNK_BYTES, PackFileUnusable } from "../pack/byte-source.ts"
 
 /** A file being verified. */
 export interface FileSource extends ByteSource, AsyncDisposable {
   /** Whether the file is still the one that was opened: a verdict about bytes that moved meanwhile is worth nothing. */
   readonly unchanged: () => Promise<boolean>
 }
-
-/** The file cannot be verified as it stands: no plain file, or written to meanwhile. It says nothing about a pack. */
-export class PackFileUnusable extends Error {
-  override readonly name = "PackFileUnusable"
-}
-
-/**
- * Bytes of one read: large enough that reads cost nothing, small enough to stay in the cache while they are hashed and
- * scanned.
- */
-const CHUNK_BYTES = 256 * 1024
 
 /** Opens a file for reading. Fails as `open` of Node does, or with `PackFileUnusable`. */
 export const fileSource = async (path: string): Promise<FileSource> => {
@@ -53,15 +31,6 @@ export const fileSource = async (path: string): Promise<FileSource> => {
     [Symbol.asyncDispose]: () => handle.close()
   }
 }
-
-/** Bytes in memory as a source. */
-export const bytesSource = (bytes: Uint8Array): ByteSource => ({
-  size: bytes.length,
-  read: async (at, length) => Uint8Array.from(bytes.subarray(at, at + length)),
-  chunks: async function* (at) {
-    for (let from = at; from < bytes.length; from += CHUNK_BYTES) yield bytes.subarray(from, from + CHUNK_BYTES)
-  }
-})
 
 /**
  * Reads on this thread: handing each read to another one and waiting for its answer costs an eighth of a whole check.

@@ -6,8 +6,10 @@ import type { Report } from "../verify/report.ts"
 import type { VerifyOptions } from "../verify/verify-pack.ts"
 import { verifyPack } from "../verify/verify-pack.ts"
 import { nodeCrypto } from "./crypto.ts"
-import { detectCompression, packContent } from "./decompress.ts"
-import { fileSource, PackFileUnusable } from "./pack-source.ts"
+import { PackFileUnusable } from "../pack/byte-source.ts"
+import { detectCompression } from "../pack/compression.ts"
+import { packContent } from "./decompress.ts"
+import { fileSource } from "./pack-source.ts"
 
 /** As for `verifyPack`, without what the file itself gives. */
 export interface VerifyFileOptions extends Omit<VerifyOptions, "reopen"> {

@@ -1,6 +1,6 @@
 /** Where a zstd frame ends, read off its block headers. Spec: RFC 8878 section 3.1.1. */
 import { releaseBytes } from "../bytes.ts"
-import type { ByteSource } from "./pack-source.ts"
+import type { ByteSource } from "./byte-source.ts"
 
 /**
  * Position behind the first frame, or null when the bytes are none or the frame is cut off.
