@@ -3,8 +3,7 @@
  *
  * A pack is hostile input. Every text passes `escaped`, and the page's own policy forbids scripts, forms and loads.
  */
-import { type Report, toBase64, utf8, type Verdicts } from "@flyball/evidence"
-import { nodeCrypto } from "@flyball/evidence/node"
+import { portableCrypto, type Report, toBase64, utf8, type Verdicts } from "@flyball/evidence"
 import { assuranceOf, integrityLine } from "./assurance.ts"
 import { bodyCounts } from "./bodies/bodies-report.ts"
 import { coverageSentence } from "./coverage.ts"
@@ -155,5 +154,5 @@ td, li, p, pre, h3 { overflow-wrap: anywhere; } td { padding: .2rem 0; } pre { w
 
 /** The style by its digest: no other style applies, and nothing else at all. */
 const POLICY =
-  `default-src 'none'; style-src 'sha256-${toBase64(nodeCrypto.sha256(utf8(STYLE)))}'; ` +
+  `default-src 'none'; style-src 'sha256-${toBase64(portableCrypto.sha256(utf8(STYLE)))}'; ` +
   "base-uri 'none'; form-action 'none'"

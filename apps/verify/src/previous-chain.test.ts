@@ -18,6 +18,7 @@ import {
 } from "@flyball/evidence"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { afterAll, describe, expect, it } from "vitest"
+import { nodePackFile } from "./node-pack-file.ts"
 import { followedChain } from "./previous-chain.ts"
 import { run } from "./run.ts"
 
@@ -123,7 +124,7 @@ describe("the chain before, in a pack of a recovered chain", () => {
         not_checked: [],
         previous: { origin: before }
       })
-      expect(await followedChain(path)).toMatchObject({ origin: before })
+      expect(await followedChain(nodePackFile(path))).toMatchObject({ origin: before })
     }
   })
 
@@ -164,6 +165,6 @@ describe("the chain before, in a pack of a recovered chain", () => {
     })
     expect(report.not_checked[0]).toContain(sentence)
     expect((await verified(path, "--quiet")).status).toBe(2)
-    expect(await followedChain(path)).toBe("hidden")
+    expect(await followedChain(nodePackFile(path))).toBe("hidden")
   })
 })

@@ -1,5 +1,6 @@
 /** Finds what a verified pack shows of the chain before its own: the part `previous` of record 0. */
 import {
+  type Crypto,
   equalBytes,
   fromBase64,
   fromHex,
@@ -15,7 +16,7 @@ import {
   type Report,
   utf8
 } from "@flyball/evidence"
-import { detectCompression, fileSource, nodeCrypto, packContent } from "@flyball/evidence/node"
+import type { PackFile } from "./pack-file.ts"
 
 /**
  * What the pack shows of the chain before: which one; or that there is one, and either nothing of it (`hidden`) or
@@ -30,16 +31,15 @@ export type ShownPrevious = Previous | "hidden" | "unreadable"
  * Precondition: the integrity of the pack is `ok`. Reads to record 0, and only where that names such a part on to the
  * disclosed parts.
  */
-export const followedChain = async (path: string): Promise<Previous | "hidden" | null> => {
-  const shown = await previousChain(path)
+export const followedChain = async (pack: PackFile): Promise<Previous | "hidden" | null> => {
+  const shown = await previousChain(pack)
   return shown === "unreadable" ? "hidden" : shown
 }
 
 /** The same, which tells apart what is not shown and what cannot be read. */
-export const previousChain = async (path: string): Promise<ShownPrevious | null> => {
-  await using source = await fileSource(path)
+export const previousChain = async ({ content, crypto }: PackFile): Promise<ShownPrevious | null> => {
   let commitment: Uint8Array | null = null
-  for await (const line of linesOf(packContent(source, await detectCompression(source)))) {
+  for await (const line of linesOf(content())) {
     if (commitment === null) {
       if (line[0] !== RECORD) continue
       const read = readRecord(line.slice(2))
@@ -49,7 +49,7 @@ export const previousChain = async (path: string): Promise<ShownPrevious | null>
       commitment = fromHex(named.c)
     } else if (line[0] === DISCLOSED) {
       const head = fromUtf8(line.subarray(0, WANTED.length))
-      if (head === WANTED) return disclosed(line, commitment)
+      if (head === WANTED) return disclosed(crypto, line, commitment)
       // Other parts of record 0 may come first, by their names.
       if (head === null || !head.startsWith(OF_RECORD_0)) return "hidden"
     } else if (line[0] === ERASED || line[0] === LAST) return "hidden"
@@ -78,11 +78,11 @@ const SENTENCES = {
 } as const
 
 /** The part, where this is its line. */
-const disclosed = (line: Uint8Array, commitment: Uint8Array): ShownPrevious => {
+const disclosed = (crypto: Crypto, line: Uint8Array, commitment: Uint8Array): ShownPrevious => {
   const [, , , salt = "", part = ""] = (fromUtf8(line.subarray(0, MAX_PART_LINE)) ?? "").split(" ")
   const bytes = line.length > MAX_PART_LINE ? null : fromBase64(part)
   const key = fromBase64(salt)
-  if (bytes === null || key === null || !equalBytes(nodeCrypto.commitment(key, PREVIOUS, bytes), commitment))
+  if (bytes === null || key === null || !equalBytes(crypto.commitment(key, PREVIOUS, bytes), commitment))
     return "unreadable"
   const previous = parsePrevious(bytes)
   return previous !== null && namesItsCheckpoint(previous) ? previous : "unreadable"

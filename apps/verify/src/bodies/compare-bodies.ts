@@ -1,6 +1,6 @@
 /** Compares every record of a checked pack with the catalogue: the members of its body, and its parts. */
 import { checkBody, checkParts, isKeptPart, kindRow } from "@flyball/evidence"
-import { detectCompression, fileSource, packContent } from "@flyball/evidence/node"
+import type { PackFile } from "../pack-file.ts"
 import { type PackRecord, readPackSizes } from "../replay/pack-records.ts"
 import { BodyCount, type BodiesReport } from "./bodies-report.ts"
 
@@ -12,13 +12,10 @@ import { BodyCount, type BodiesReport } from "./bodies-report.ts"
  *
  * - Spec: format 1 sections 1.2 and 8; decision 0035.
  */
-export const compareBodies = async (path: string): Promise<BodiesReport> => {
-  await using source = await fileSource(path)
-  const compression = await detectCompression(source)
+export const compareBodies = async ({ content }: PackFile): Promise<BodiesReport> => {
   const count = new BodyCount()
-  await readPackSizes(
-    () => packContent(source, compression),
-    (record) => count.add(record, kindRow(record.kind) === null ? "unknown" : problemOf(record))
+  await readPackSizes(content, (record) =>
+    count.add(record, kindRow(record.kind) === null ? "unknown" : problemOf(record))
   )
   return count.report()
 }

@@ -3,7 +3,7 @@
  * range that begins with the hash of that pack's last record continues it, and no other history.
  */
 import { LineReader, MAX_LINE_BYTES, NO_RECORD, readRecord, toHex } from "@flyball/evidence"
-import { detectCompression, fileSource, nodeCrypto, packContent, verifyPackFile } from "@flyball/evidence/node"
+import { type PackFile, verifyPackOf } from "../pack-file.ts"
 import { type Earlier, earlierPacks } from "./earlier-packs.ts"
 
 /**
@@ -13,52 +13,52 @@ import { type Earlier, earlierPacks } from "./earlier-packs.ts"
  * - Fails: answers a sentence where one of them is not what it is given for.
  */
 export const continuedPack = async (
-  pack: string,
+  pack: PackFile,
   { from, origin }: { readonly from: number; readonly origin: string },
-  given: ReadonlyArray<string>
+  given: ReadonlyArray<PackFile>
 ): Promise<Earlier | string> => {
-  let beginning: string | null = null
-  const others: Array<string> = []
-  for (const path of given) {
+  let beginning: PackFile | null = null
+  const others: Array<PackFile> = []
+  for (const one of given) {
+    const { name } = one
     let last: Uint8Array | null = null
     const onRecord = (bytes: Uint8Array): void => void (last = bytes.slice())
-    const { header, origin: of, verdicts } = await verifyPackFile(path, { vkeys: [], onRecord })
+    const { header, origin: of, verdicts } = await verifyPackOf(one, { vkeys: [], onRecord })
     if (verdicts.integrity !== "ok" || header === null || last === null)
-      return `${NOT_MADE} the records of ${path} are not what that pack claims. Verify it by itself to see why.`
+      return `${NOT_MADE} the records of ${name} are not what that pack claims. Verify it by itself to see why.`
     if (of !== origin) {
-      others.push(path)
+      others.push(one)
       continue
     }
-    if (beginning !== null) return `${NOT_MADE} ${beginning} and ${path} are both of ${origin}. Give one of them.`
+    if (beginning !== null) return `${NOT_MADE} ${beginning.name} and ${name} are both of ${origin}. Give one of them.`
     if (header.kind === "sparse" || header.from > 0)
-      return `${NOT_MADE} ${path} does not hold all records of ${origin} from record 0 on. Give a pack that does.`
-    if (header.to + 1 !== from) return apart(path, header.to, from)
-    if (toHex(nodeCrypto.leafHash(last)) !== (await firstLink(pack)))
-      return `${NOT_MADE} this pack does not continue ${path}: record ${from} names another record before it.`
-    beginning = path
+      return `${NOT_MADE} ${name} does not hold all records of ${origin} from record 0 on. Give a pack that does.`
+    if (header.to + 1 !== from) return apart(name, header.to, from)
+    if (toHex(one.crypto.leafHash(last)) !== (await firstLink(pack)))
+      return `${NOT_MADE} this pack does not continue ${name}: record ${from} names another record before it.`
+    beginning = one
   }
   if (beginning === null)
     return `${NOT_MADE} no pack given with --previous is of ${origin}, so the records before ${from} are not known.`
   const earlier = await earlierPacks(beginning, others)
   return typeof earlier === "string"
     ? earlier
-    : { ...earlier, packs: [...earlier.packs, { path: beginning, before: 0 }] }
+    : { ...earlier, packs: [...earlier.packs, { pack: beginning, before: 0 }] }
 }
 
 const NOT_MADE = "Evaluations were not made again:"
 
-const apart = (path: string, to: number, from: number): string =>
+const apart = (name: string, to: number, from: number): string =>
   to + 1 < from
-    ? `${NOT_MADE} ${path} ends at record ${to}, and this pack begins at record ${from}: the records between ` +
+    ? `${NOT_MADE} ${name} ends at record ${to}, and this pack begins at record ${from}: the records between ` +
       "are missing."
-    : `${NOT_MADE} ${path} ends at record ${to}, and this pack begins at record ${from}. Give a pack that ends at ` +
+    : `${NOT_MADE} ${name} ends at record ${to}, and this pack begins at record ${from}. Give a pack that ends at ` +
       `record ${from - 1}.`
 
 /** The hash that the first record of a checked pack names. */
-const firstLink = async (path: string): Promise<string> => {
-  await using source = await fileSource(path)
+const firstLink = async ({ content }: PackFile): Promise<string> => {
   const reader = new LineReader(null, MAX_LINE_BYTES)
-  for await (const chunk of packContent(source, await detectCompression(source))) {
+  for await (const chunk of content()) {
     reader.feed(chunk)
     while (reader.next()) {
       if (reader.bytes[reader.start] !== RECORD) continue

@@ -4,13 +4,13 @@
  * Decisions 0010 and 0026.
  */
 import type { Previous } from "@flyball/evidence"
-import { verifyPackFile } from "@flyball/evidence/node"
+import { type PackFile, verifyPackOf } from "../pack-file.ts"
 import { followedChain } from "../previous-chain.ts"
 import { partOfHistory } from "./part-of-history.ts"
 
 /** A whole chain that was put aside; or, before a range, the records of its own chain from record 0 on. */
 export interface EarlierPack {
-  readonly path: string
+  readonly pack: PackFile
   /** Records between its first one and record 0 of the chain that is replayed; 0 for a pack of that chain itself. */
   readonly before: number
 }
@@ -25,7 +25,7 @@ export interface Earlier {
 
 /** A pack of all records of a chain, as far as the chain went when it was made. */
 export interface Given {
-  readonly path: string
+  readonly pack: PackFile
   readonly origin: string
   readonly size: number
   readonly rootHex: string
@@ -36,10 +36,10 @@ export interface Given {
  *
  * - Fails: answers a sentence where one of them is not what it is given for.
  */
-export const earlierPacks = async (pack: string, given: ReadonlyArray<string>): Promise<Earlier | string> => {
+export const earlierPacks = async (pack: PackFile, given: ReadonlyArray<PackFile>): Promise<Earlier | string> => {
   const chains: Array<Given> = []
-  for (const path of given) {
-    const found = await wholeChain(path)
+  for (const one of given) {
+    const found = await wholeChain(one)
     if (typeof found === "string") return found
     chains.push(found)
   }
@@ -61,14 +61,14 @@ export const earlierPacks = async (pack: string, given: ReadonlyArray<string>): 
     }
     if (partial === null) {
       before += found.size
-      packs.unshift({ path: found.path, before })
+      packs.unshift({ pack: found.pack, before })
     }
-    followed = await followedChain(found.path)
+    followed = await followedChain(found.pack)
   }
   const [spare] = left
   if (spare !== undefined)
     return (
-      `Evaluations were not made again: ${spare.path} holds ${spare.origin}, which is no chain that this ` +
+      `Evaluations were not made again: ${spare.pack.name} holds ${spare.origin}, which is no chain that this ` +
       `one follows${followed === null || followed === "hidden" ? "" : `; it follows ${followed.origin}`}.`
     )
   return { packs, missing: partial ?? missingOf(followed) }
@@ -93,18 +93,18 @@ const missingOf = (followed: Previous | "hidden" | null): string | null => {
  * A pack of all records of a chain; a sentence where it is none. Which key signed it does not matter: the root is what
  * counts.
  */
-const wholeChain = async (path: string): Promise<Given | string> => {
-  const { checkpoint, header, origin, verdicts } = await verifyPackFile(path, { vkeys: [] })
+const wholeChain = async (pack: PackFile): Promise<Given | string> => {
+  const { checkpoint, header, origin, verdicts } = await verifyPackOf(pack, { vkeys: [] })
   if (verdicts.integrity !== "ok" || checkpoint === null || origin === null)
     return (
-      `Evaluations were not made again: the records of ${path} are not what that pack claims. Verify it ` +
+      `Evaluations were not made again: the records of ${pack.name} are not what that pack claims. Verify it ` +
       "by itself to see what is wrong."
     )
   if (header?.kind !== "full")
-    return `Evaluations were not made again: ${path} does not hold its whole chain. Give a full pack with --previous.`
-  return { path, origin, size: checkpoint.size, rootHex: checkpoint.rootHex }
+    return `Evaluations were not made again: ${pack.name} does not hold its whole chain. Give a full pack with --previous.`
+  return { pack, origin, size: checkpoint.size, rootHex: checkpoint.rootHex }
 }
 
-const differs = ({ origin, path, rootHex, size }: Given, { storedRootHex, storedSize }: Previous): string =>
+const differs = ({ origin, pack, rootHex, size }: Given, { storedRootHex, storedSize }: Previous): string =>
   `Evaluations were not made again: this chain follows ${origin} of ${storedSize} records with root ` +
-  `${storedRootHex}, and ${path} holds ${size} with root ${rootHex}. They are not the same history.`
+  `${storedRootHex}, and ${pack.name} holds ${size} with root ${rootHex}. They are not the same history.`

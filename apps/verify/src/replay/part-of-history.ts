@@ -12,7 +12,7 @@ import {
   signatureLine,
   utf8
 } from "@flyball/evidence"
-import { verifyPackFile } from "@flyball/evidence/node"
+import { verifyPackOf } from "../pack-file.ts"
 import type { Given } from "./earlier-packs.ts"
 
 /**
@@ -23,12 +23,12 @@ import type { Given } from "./earlier-packs.ts"
  * chain or of another one: it is called neither.
  */
 export const partOfHistory = async (
-  { origin, path, size }: Given,
+  { origin, pack, size }: Given,
   { checkpoint, storedRootHex, storedSize }: Previous
 ): Promise<string | null> => {
   const agreesWith = async (note: string): Promise<"same" | "other" | "not reached"> => {
     // Without a key a checkpoint is believed as it is given: record 0, which was believed already, says it.
-    const { findings, verdicts } = await verifyPackFile(path, { vkeys: [], trustedCheckpoint: note })
+    const { findings, verdicts } = await verifyPackOf(pack, { vkeys: [], trustedCheckpoint: note })
     return verdicts.anchoring === "consistent_with_trusted_checkpoint"
       ? "same"
       : findings.some(({ code }) => code === "E_ROLLBACK")
@@ -38,7 +38,7 @@ export const partOfHistory = async (
   const stored = await agreesWith(unsignedNote(origin, storedSize, storedRootHex))
   if (stored === "same")
     return (
-      `${path} holds ${size} records of ${origin}, of which this chain goes on from the first ` +
+      `${pack.name} holds ${size} records of ${origin}, of which this chain goes on from the first ` +
       `${storedSize}. ${NOT_USED} Give a pack that ends there.`
     )
   if (stored === "other") return null
@@ -47,16 +47,16 @@ export const partOfHistory = async (
   if (signed === "other") return null
   if (signed === "not reached")
     return (
-      `${path} holds ${size} of ${storedSize} records of ${origin}; this pack does not show ` +
+      `${pack.name} holds ${size} of ${storedSize} records of ${origin}; this pack does not show ` +
       `whether they are its first. ${NOT_USED} Ask the operator for a newer one.`
     )
   if (size !== covered)
     return (
-      `${path} holds ${size} of ${storedSize} records of ${origin}; the first ${covered} are its own, ` +
+      `${pack.name} holds ${size} of ${storedSize} records of ${origin}; the first ${covered} are its own, ` +
       `and this pack does not show it of the others. ${NOT_USED}`
     )
   return (
-    `${path} holds the first ${size} of ${storedSize} records of ${origin}: it agrees with the last ` +
+    `${pack.name} holds the first ${size} of ${storedSize} records of ${origin}: it agrees with the last ` +
     `checkpoint of that chain that record 0 names. The ${storedSize - size} after them were under no ` +
     `checkpoint when it was put aside, and no pack that the operator makes of it has them. ${NOT_USED}`
   )

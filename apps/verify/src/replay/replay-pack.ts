@@ -9,7 +9,7 @@ import {
   type ReplayRecord
 } from "@flyball/rules"
 import { kindRow, knownMembers } from "@flyball/evidence"
-import { detectCompression, fileSource, nodeCrypto, packContent } from "@flyball/evidence/node"
+import type { PackFile } from "../pack-file.ts"
 import { DisclosedParts } from "./disclosed-parts.ts"
 import type { Earlier } from "./earlier-packs.ts"
 import { FourEyes, fourEyesParts, isFourEyes } from "./four-eyes.ts"
@@ -24,51 +24,49 @@ import { ReplayCount, type ReplayReport } from "./replay-report.ts"
  * evaluate.
  */
 export const replayPack = async (
-  path: string,
+  pack: PackFile,
   origin: string,
   from: number,
   { missing, packs }: Earlier
 ): Promise<ReplayReport> => {
-  const judged = { path, before: 0 }
+  const { crypto } = pack
+  const judged = { pack, before: 0 }
   const all = [...packs, judged]
   // The last of the packs before a range may be of the same chain.
   const fromGenesis = missing === null && (from === 0 || packs.at(-1)?.before === 0)
   let longest = 0
-  for (const one of all)
-    longest = Math.max(longest, await withContent(one.path, (content) => longestWindowOf(content())))
+  for (const one of all) longest = Math.max(longest, await longestWindowOf(one.pack.content()))
   const again = new Recomputation({
     fromGenesis,
-    crypto: nodeCrypto,
+    crypto,
     longestWindowMs: longest,
     origin
   })
   const people = new FourEyes({
     compare: (record) => again.compare(record),
     fromGenesis,
-    sha256: nodeCrypto.sha256
+    sha256: crypto.sha256
   })
   const count = new ReplayCount(LATE_MS)
   for (const one of all) {
-    await withContent(one.path, (content) =>
-      readPackRecords(
-        content,
-        {
-          kind: (kind) => isRecomputed(kind) || isFourEyes(kind) || kindRow(kind) === null,
-          part: (name) => recomputedParts.has(name) || fourEyesParts.has(name)
-        },
-        (record, atMs) => {
-          if (kindRow(record.kind) === null) count.addUnknownKind()
-          // First, since a publication is compared with what bound before it.
-          const done = people.take(record, one.before)
-          const unreadable = again.unreadable
-          let made = again.take(record, atMs, one.before)
-          if (again.unreadable > unreadable) made = takeKnown(again, record, atMs, one.before) ?? made
-          // What an earlier pack holds is for a replay of that pack to judge.
-          if (one !== judged) return
-          if (made !== null) count.add(made)
-          if (done !== null) count.addAct(done)
-        }
-      )
+    await readPackRecords(
+      one.pack.content,
+      {
+        kind: (kind) => isRecomputed(kind) || isFourEyes(kind) || kindRow(kind) === null,
+        part: (name) => recomputedParts.has(name) || fourEyesParts.has(name)
+      },
+      (record, atMs) => {
+        if (kindRow(record.kind) === null) count.addUnknownKind()
+        // First, since a publication is compared with what bound before it.
+        const done = people.take(record, one.before)
+        const unreadable = again.unreadable
+        let made = again.take(record, atMs, one.before)
+        if (again.unreadable > unreadable) made = takeKnown(again, record, atMs, one.before) ?? made
+        // What an earlier pack holds is for a replay of that pack to judge.
+        if (one !== judged) return
+        if (made !== null) count.add(made)
+        if (done !== null) count.addAct(done)
+      }
     )
   }
   return count.report(again.unreadable, missing)
@@ -85,15 +83,6 @@ const takeKnown = (again: Recomputation, record: ReplayRecord, atMs: number, bef
   if (judged === null) return null
   const besides = judged.reason === null ? "" : ` By those that it knows: ${judged.reason}`
   return { ...judged, verdict: "withheld", reason: `The record has members that this version does not know.${besides}` }
-}
-
-const withContent = async <A>(
-  path: string,
-  use: (content: () => AsyncIterable<Uint8Array>) => Promise<A>
-): Promise<A> => {
-  await using source = await fileSource(path)
-  const compression = await detectCompression(source)
-  return await use(() => packContent(source, compression))
 }
 
 /**
