@@ -6,6 +6,8 @@ import { KnownNames } from "./known-names.ts"
 
 /** Which records are wanted, and which of their parts; the others are passed over as bytes. */
 export interface Wanted {
+  /** Records before this seq are passed over. */
+  readonly from?: number
   readonly kind: (kind: string) => boolean
   readonly part: (name: string) => boolean
 }
@@ -42,14 +44,20 @@ export const readPackSizes = (
 ): Promise<void> =>
   readEach<number | null>(content, { kind: () => true, part: () => true }, (parts) => parts.size(), null, take)
 
-/** The parts stand behind the records, so the content is read by two readers side by side. */
-const readEach = async <P>(
+/**
+ * Hands every wanted record of a pack of any kind to `take`, in order, with what `shown` makes of each disclosed part,
+ * until `take` answers false. Precondition: the integrity of the pack is `ok`.
+ *
+ * The parts stand behind the records, so the content is read by two readers side by side.
+ */
+export const readEach = async <P>(
   content: () => AsyncIterable<Uint8Array>,
   wanted: Wanted,
   shown: (parts: DisclosedParts) => P,
   hidden: P,
-  take: (record: PackRecord<P>, atMs: number) => void
+  take: (record: PackRecord<P>, atMs: number) => boolean | void
 ): Promise<void> => {
+  const { from = 0 } = wanted
   const disclosed = new DisclosedParts(content())
   const reader = new LineReader(null, MAX_LINE_BYTES)
   const scanner = new RecordScanner()
@@ -104,6 +112,7 @@ const readEach = async <P>(
         const tag = reader.bytes[reader.start]
         if (tag === AFTER_RECORDS) return
         if (tag !== RECORD || scanner.scan(reader.bytes, reader.start + 2, reader.end) !== null) continue
+        if (scanner.seq < from) continue
         const kind = kinds.at(reader.bytes, scanner.kindStart, scanner.kindEnd)
         if (!isWanted(kind)) continue
         const { atMs, seq } = scanner
@@ -111,7 +120,7 @@ const readEach = async <P>(
         const { partCount: count, partNames: places } = scanner
         const all = Array.from({ length: count }, (_, i) => names.at(reader.bytes, places[2 * i]!, places[2 * i + 1]!))
         const parts = count === 0 ? noParts : partsOf(all, seq)
-        take({ seq, kind, body, parts: parts instanceof Promise ? await parts : parts }, atMs)
+        if (take({ seq, kind, body, parts: parts instanceof Promise ? await parts : parts }, atMs) === false) return
       }
     }
   } finally {
