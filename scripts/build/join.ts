@@ -3,6 +3,7 @@ import { appendFileSync, chmodSync, cpSync, mkdirSync, readFileSync, writeFileSy
 import { basename, dirname, join, sep } from "node:path"
 import { type Plugin, rolldown } from "rolldown"
 import { licencesOf, packageFolder } from "./licences.ts"
+import { joinPage } from "./page.ts"
 import type { Program } from "./programs.ts"
 
 /**
@@ -59,6 +60,7 @@ export const joinProgram = async (program: Program, folder: string, root: string
       chmodSync(file, 0o755)
     }
   }
+  if (program.page !== undefined) writeFileSync(join(folder, program.page.name), await joinPage(program.page, root))
   writeFileSync(join(folder, "LICENSES.txt"), licencesOf(modules))
   cpSync(join(root, "LICENSE"), join(folder, "LICENSE"))
 }

@@ -15,6 +15,20 @@ export interface Program {
   readonly copies: { readonly [name: string]: string }
   /** One executable file without anything beside it, for this Node and newer ones. */
   readonly single?: { readonly node: string }
+  /** The same program for a browser, as one file. */
+  readonly page?: Page
+}
+
+/** A page with its script and its worker. */
+export interface Page {
+  readonly name: string
+  /** HTML with places named `{{script}}`. */
+  readonly template: string
+  readonly style: string
+  /** Exports `reportStyle`, which stands before the style. */
+  readonly styleModule: string
+  readonly script: string
+  readonly worker: string
 }
 
 /** Each joined on its own: the verifier shares nothing with the server, not even a file. */
@@ -40,6 +54,14 @@ export const programs: ReadonlyArray<Program> = [
     app: "apps/verify",
     entries: { "flyball-verify": "apps/verify/src/single-file.ts" },
     copies: {},
-    single: { node: "20.19" }
+    single: { node: "20.19" },
+    page: {
+      name: "flyball-verify.html",
+      template: "apps/verify/src/page/page.html",
+      style: "apps/verify/src/page/page.css",
+      styleModule: "apps/verify/src/report-tree.ts",
+      script: "apps/verify/src/page/page.ts",
+      worker: "apps/verify/src/page/worker.ts"
+    }
   }
 ]

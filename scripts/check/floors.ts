@@ -101,6 +101,11 @@ export const floors: ReadonlyArray<Floor> = [
     touchesTheWorld: false
   },
   {
+    folder: "apps/verify/src/page/",
+    may: ["@flyball/evidence", "@flyball/evidence/web", "@flyball/envelope", "@flyball/rules"],
+    touchesTheWorld: true
+  },
+  {
     folder: "apps/verify/",
     may: ["@flyball/evidence", "@flyball/evidence/node", "@flyball/envelope", "@flyball/rules", "node:*"],
     touchesTheWorld: true

@@ -1,6 +1,5 @@
 /** A chain in which every sort of entry of a summary occurs. For tests only. */
 import {
-  concatBytes,
   encodeRecord,
   formatCheckpoint,
   formatInstant,
@@ -77,7 +76,7 @@ export const samplePack = async (
     for (const [name, value] of partsOf(parts))
       if (value !== null) out.push(lines.disclosed(seq, name, salt, partBytes(value)))
   out.push((await lines.close((message) => nodeCrypto.ed25519Sign(seed, message), SAMPLE_ORIGIN, signer.keyId)).bytes)
-  const pack = Buffer.from(concatBytes(...out))
+  const pack = Buffer.concat(out)
   return Buffer.from(changed(pack.toString("latin1")), "latin1")
 }
 
