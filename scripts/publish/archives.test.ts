@@ -30,7 +30,7 @@ describe("the archives of a release", () => {
     assert.strictEqual(status, 0, stdout)
     assert.deepEqual(
       files.map(({ name }) => name.replace(/\d+\.\d+\.\d+/, "V")),
-      ["flyball-V.tar.gz", "flyball-verify-V.mjs", "flyball-verify-V.tar.gz"]
+      ["flyball-V.tar.gz", "flyball-verify-V.html", "flyball-verify-V.mjs", "flyball-verify-V.tar.gz"]
     )
   })
 
@@ -55,6 +55,15 @@ describe("the archives of a release", () => {
       readFileSync(join(folder, single), "utf8"),
       /^#!\/usr\/bin\/env node\n[^]*@noble\/hashes [\d.]+ \(MIT\)/
     )
+  })
+
+  it("hold the verifier as a page, beside the one file and by itself", () => {
+    const page = readFileSync(join(folder, files.find(({ name }) => name.endsWith(".html"))!.name))
+    const archive = files.find(({ name }) => /^flyball-verify-.*\.tar\.gz$/.test(name))!.name
+    assert.strictEqual(run("tar", "-xzf", archive).status, 0)
+    const place = join(folder, archive.replace(".tar.gz", ""))
+    assert.isTrue(page.equals(readFileSync(join(place, "flyball-verify.html"))))
+    assert.includeMembers(readdirSync(place), ["LICENSE", "README.md", "SPEC.md", "flyball-verify.mjs"])
   })
 
   it("are the same bytes when they are made again", async () => {

@@ -17,7 +17,8 @@ export interface ReleaseFile {
 }
 
 /**
- * Joins both programs and writes `flyball-V.tar.gz`, `flyball-verify-V.tar.gz` and `flyball-verify-V.mjs` to `out`.
+ * Joins both programs and writes `flyball-V.tar.gz`, `flyball-verify-V.tar.gz`, `flyball-verify-V.mjs` and
+ * `flyball-verify-V.html` to `out`.
  *
  * - Fails: throws when a program cannot be joined, or when this host has no GNU tar.
  */
@@ -55,7 +56,8 @@ export const makeArchives = async (root: string, out: string): Promise<void> => 
     mkdirSync(out, { recursive: true })
     archive(work, `flyball-${version}`, out)
     archive(work, `flyball-verify-${version}`, out)
-    cpSync(join(verifier, "flyball-verify.mjs"), join(out, `flyball-verify-${version}.mjs`))
+    for (const kind of ["mjs", "html"])
+      cpSync(join(verifier, `flyball-verify.${kind}`), join(out, `flyball-verify-${version}.${kind}`))
   } finally {
     rmSync(work, { recursive: true, force: true })
   }
