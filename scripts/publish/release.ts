@@ -1,6 +1,7 @@
 /**
  * `npm run release`: makes in `dist/release` what a release publishes: an archive of the server, an archive of the
- * verifier, the verifier as one file, as a page and as an executable, the npm packages, and `SHA256SUMS` over all of them.
+ * verifier, the verifier as one file, as a page and as an executable, the npm packages, and `SHA256SUMS` over all of
+ * them.
  */
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"

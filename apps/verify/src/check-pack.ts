@@ -1,6 +1,6 @@
 /**
- * Checks a pack, and reads it again for what was requested besides: replay, bodies, the summary. It takes packs that are
- * open already, so that the command (files of Node) and the page (files of a browser) run the same code.
+ * Checks a pack, and reads it again for what was requested besides: replay, bodies, the summary. It takes packs that
+ * are open already, so that the command (files of Node) and the page (files of a browser) run the same code.
  */
 import { PackFileUnusable, type Report } from "@flyball/evidence"
 import { type BodiesReport, withBodies } from "./bodies/bodies-report.ts"

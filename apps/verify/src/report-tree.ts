@@ -1,5 +1,6 @@
 /**
- * The report for people as a tree of elements: the page that `--html` writes and the page in a browser show the same one.
+ * The report for people as a tree of elements: the page that `--html` writes and the page in a browser show the same
+ * one.
  *
  * A pack is hostile input. Texts stand in the tree as they are; whoever shows it makes text of them, and never markup.
  */

@@ -82,6 +82,6 @@ export const explainFailure = (cause: unknown): string | null => {
   if (cause instanceof UnusableTrust) return `${cause.message[0]!.toUpperCase()}${cause.message.slice(1)}`
   const { name } = cause as { readonly name?: unknown }
   return name === "NotReadableError" || name === "NotFoundError"
-    ? "The browser cannot read this file: it is a folder, or it was changed or moved after you chose it. Choose it again."
+    ? "The browser cannot read this file: it is a folder, or was changed or moved after you chose it. Choose it again."
     : null
 }

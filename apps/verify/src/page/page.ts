@@ -1,4 +1,4 @@
-/** The page in which a pack is verified: takes the file and the keys, lets the worker check them, shows what it found. */
+/** The page in which a pack is verified: takes the file and keys, lets the worker check them, shows what it found. */
 import type { CheckStep } from "../check-pack.ts"
 import type { FromWorker, PageRequest, ToWorker } from "./messages.ts"
 import { showElement } from "./show-element.ts"

@@ -101,7 +101,10 @@ const wholeChain = async (pack: PackFile): Promise<Given | string> => {
       "by itself to see what is wrong."
     )
   if (header?.kind !== "full")
-    return `Evaluations were not made again: ${pack.name} does not hold its whole chain. Give a full pack with --previous.`
+    return (
+      `Evaluations were not made again: ${pack.name} does not hold its whole chain. ` +
+      "Give a full pack with --previous."
+    )
   return { pack, origin, size: checkpoint.size, rootHex: checkpoint.rootHex }
 }
 

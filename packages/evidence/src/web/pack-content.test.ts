@@ -54,7 +54,7 @@ describe("a pack in a browser", () => {
     expect(await refusal(gzipSync(Buffer.alloc(80 * 1024 * 1024)))).toBe("E_LIMIT")
   })
 
-  it("of zstd that is cut off or followed by something is E_FORMAT, whether or not the browser reads zstd", async () => {
+  it("of zstd that is cut off or followed by something is E_FORMAT in any browser", async () => {
     const zstd = zstdCompressSync(content)
     expect(await refusal(zstd.subarray(0, zstd.length - 1))).toBe("E_FORMAT")
     expect(await refusal(Buffer.concat([zstd, Buffer.of(0)]))).toBe("E_FORMAT")

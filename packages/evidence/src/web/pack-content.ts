@@ -8,8 +8,8 @@ import { Unreadable } from "../verify/findings.ts"
  * The content of a source, decompressed where it needs it. Can be read again. A chunk is valid until the next one is
  * requested.
  *
- * - Fails: throws `Unreadable`, as the reader of `@flyball/evidence/node` does: `E_FORMAT` for a stream that is damaged,
- *   cut off, or followed by anything; `E_LIMIT` for a bomb. Throws `PackFileUnusable` where the browser cannot read
+ * - Fails: throws `Unreadable`, as the reader of `@flyball/evidence/node` does: `E_FORMAT` for a stream that is
+ *   damaged, cut off, or followed by anything; `E_LIMIT` for a bomb. Throws `PackFileUnusable` where the browser cannot read
  *   zstd.
  */
 export const packContent = (source: ByteSource, compression: Compression): AsyncIterable<Uint8Array> => {
@@ -36,7 +36,8 @@ async function* unzstd(source: ByteSource): AsyncGenerator<Uint8Array> {
   const decoder = zstdDecoder()
   if (decoder === null)
     throw new PackFileUnusable(
-      "This browser cannot read zstd. Decompress the file first (zstd -d PACK.evp.zst), or use the command flyball-verify."
+      "This browser cannot read zstd. Decompress the file first (zstd -d PACK.evp.zst), or use the command " +
+        "flyball-verify."
     )
   yield* through(source.chunks(0), decoder, () => damagedStream("zstd"))
 }
