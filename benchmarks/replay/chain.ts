@@ -191,7 +191,7 @@ export function* evaluationsAfter(
         agent,
         asOf: { ms: atMs, seq: seq - 1 },
         inForce: { live: bindings[who]!, shadow: null, expects: [] },
-        kill: "none",
+        kill: { state: "none", activations: [] },
         approved: false,
         hasDrill: false,
         latches: latched.get(runId) ?? none

@@ -12,6 +12,7 @@ const headings: { readonly [group: string]: string } = {
   models: "Models",
   decisions: "Decisions",
   bound: "Bounded autonomy",
+  kill: "The kill switch",
   chain: "The chain",
   evidence: "Evidence packs",
   ingest_keys: "Ingest keys",

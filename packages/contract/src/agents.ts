@@ -225,6 +225,7 @@ export type TimelineQuery = typeof TimelineQuery.Type
 
 /** What an entry of a timeline refers to. A record is named by its seq. */
 export const timelineReferences = [
+  "activation",
   "decision",
   "envelope",
   "evaluation",

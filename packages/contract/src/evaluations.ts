@@ -101,6 +101,10 @@ export const Evaluation = Schema.Struct({
   review_id: inBody(Schema.NullOr(Schema.String)),
   valid_ms: computed(Schema.Int),
   mode: inBody(oneOf(envelopeModes)),
+  /** The activation of the kill switch that is named for the agent's state; null where none reached it. */
+  activation_event: inBody(Schema.NullOr(Schema.String), "activations"),
+  /** The epoch that began with that activation. */
+  epoch: inBody(Schema.NullOr(Schema.Int), "activations"),
   decided_by: inBody(oneOf(deciders)),
   action: wholePart("action", Schema.NullOr(Schema.String)),
   action_digest: inBody(Schema.NullOr(Schema.String)),

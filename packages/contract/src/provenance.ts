@@ -52,5 +52,5 @@ export const ProvenanceOut = Schema.Struct({
   /** Null when the record is in a chain that a recovery put aside. */
   seq: computed(Schema.NullOr(Schema.Int)),
   record_hash: computed(Schema.NullOr(Schema.String))
-}).annotate(showsRecords(["agent.provenance_added"]))
+}).annotate(showsRecords(["agent.provenance_added"], { body: ["model"] }))
 export type ProvenanceOut = typeof ProvenanceOut.Type

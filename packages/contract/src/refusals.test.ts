@@ -171,6 +171,7 @@ describe("the endpoint table", () => {
       "bound.backtest",
       "bound.grant_waiver",
       "bound.explain",
+      "kill.release",
       "ingest_keys.revoke",
       "access_mapping.resolve_draft",
       ...["test", "revoke", "rotate_secret", "complete_rotation", "disable", "enable", "redeliver", "recover"].map(
@@ -192,6 +193,10 @@ describe("the endpoint table", () => {
     assert.deepStrictEqual(
       endpoints.map(({ method, path }) => `${method} ${path}`).sort(),
       [
+        "POST /api/v1/bound/kill/activate",
+        "POST /api/v1/bound/kill/release",
+        "GET /api/v1/bound/kill/activations/{activation_id}",
+        "GET /api/v1/bound/kill/status",
         "POST /api/v1/bound/envelopes",
         "GET /api/v1/bound/envelopes",
         "GET /api/v1/bound/envelopes/{envelope_id}",

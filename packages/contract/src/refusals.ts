@@ -731,6 +731,64 @@ export class EvaluationEnded extends Schema.TaggedError<EvaluationEnded>()("Eval
   }
 }
 
+/** There is no such activation of the kill switch, or not in the caller's org units. */
+export class ActivationNotFound extends Schema.TaggedError<ActivationNotFound>()("ActivationNotFound", {
+  activationId: reported(Schema.String)
+}) {
+  static readonly status = 404
+  static get example(): ActivationNotFound {
+    return new ActivationNotFound({})
+  }
+  override get message(): string {
+    return "There is no such activation of the kill switch."
+  }
+}
+
+/** The activation holds no more. */
+export class ActivationReleased extends Schema.TaggedError<ActivationReleased>()("ActivationReleased", {
+  releasedAt: reported(Schema.String)
+}) {
+  static readonly status = 409
+  static get example(): ActivationReleased {
+    return new ActivationReleased({})
+  }
+  override get message(): string {
+    return "The activation was released before. Others of the same target hold on until each is released."
+  }
+}
+
+/** A halt of an agent at L3 or above is released by somebody else than who made it, and never by a rule. */
+export class ReleaseNotAllowed extends Schema.TaggedError<ReleaseNotAllowed>()("ReleaseNotAllowed", {
+  sentence: reported(Schema.String)
+}) {
+  static readonly status = 409
+  static get example(): ReleaseNotAllowed {
+    return new ReleaseNotAllowed({})
+  }
+  override get message(): string {
+    return (
+      this.sentence ??
+      "This halt reaches an agent at L3 or above, so somebody else than its activator releases it. Ask another operator."
+    )
+  }
+}
+
+/** The agent is quarantined: its keys may read its kill status and acknowledge, and nothing else. */
+export class AgentQuarantined extends Schema.TaggedError<AgentQuarantined>()("AgentQuarantined", {
+  activationId: reported(Schema.String)
+}) {
+  static readonly status = 403
+  static get example(): AgentQuarantined {
+    return new AgentQuarantined({})
+  }
+  override get message(): string {
+    return (
+      "The agent is quarantined. Until that is released an ingest key may read its kill status and acknowledge it, " +
+      "and nothing else. Keep what happened, and report the gap afterwards."
+    )
+  }
+}
+
 /** There is nothing at this path. */
 export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", {}) {
   static readonly status = 404
@@ -852,6 +910,10 @@ export const refusals = {
   EvaluationNotFound,
   NothingToVoid,
   EvaluationEnded,
+  ActivationNotFound,
+  ActivationReleased,
+  ReleaseNotAllowed,
+  AgentQuarantined,
   WebhooksUnavailable,
   NotFound,
   MethodNotAllowed,

@@ -13,7 +13,7 @@ const named = new Set(
   `
     agent.registered agent.activated agent.suspended agent.decommissioned agent.tier_lowered agent.owner_transferred
     agent.orphaned agent.recert_overdue agent.identity_attested envelope.published evaluation.denied review.opened
-    review.resolved review.expired breaker.armed breaker.tripped breaker.released kill.activated kill.acknowledged
+    kill.requested review.resolved review.expired breaker.armed breaker.tripped breaker.released kill.activated kill.acknowledged
     kill.released kill.unconfirmed drill.started drill.completed drill.attested mcp_manifest_changed drift.alarmed
     fairness.flagged chain.checkpoint chain.verify_failed capture.gap key.minted key.revoked evidence.exported
     webhook.test webhook.failed analysis.completed analysis.failed alert.triggered alert.resolved
@@ -44,7 +44,12 @@ const isForm = ({ ctx, type }: CheckDetail): boolean =>
     ["Ada", "Ada Lovelace", "paid twice, and again"].every((text) => !new RegExp(String(ctx?.["pattern"])).test(text)))
 
 /** Names of things that a caller chooses but that have no spaces: records' bodies hold them too. */
-const callersNames = ["agent.identity_attested.key_id", "webhook.failed.event_type"]
+const callersNames = [
+  "agent.identity_attested.key_id",
+  "kill.activated.target_id",
+  "kill.released.target_id",
+  "webhook.failed.event_type"
+]
 
 const prefixes = Object.values(idPrefixes)
 

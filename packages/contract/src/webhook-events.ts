@@ -14,6 +14,7 @@ import { gapReasons } from "./decisions.ts"
 import { envelopeChanges, envelopeModes } from "./envelopes.ts"
 import { id, identifier, instant, integer, oneOf, patterned } from "./fields.ts"
 import { identityReasons, identityVerdicts } from "./identity.ts"
+import { drillModes, killResponses, killTargetTypes } from "./kill.ts"
 import { packKinds } from "./packs.ts"
 
 /** Why an agent is suspended. */
@@ -81,6 +82,7 @@ const entry = <const F extends Schema.Struct.Fields>(about: string, resource: st
 
 const AGENT = "/api/v1/agents/{agent_id}"
 const INGEST_KEYS = "/api/v1/admin/ingest-keys"
+const KILL_ACTIVATION = "/api/v1/bound/kill/activations/{activation_id}"
 const DELIVERIES = "/api/v1/webhooks/{webhook_id}/deliveries"
 
 /** The events, by type. Members are always present; what is absent is null. */
@@ -219,6 +221,31 @@ export const webhookEvents = {
       writer
     }
   ),
+  "kill.activated": entry(
+    "A response of the kill switch holds for every agent that the target reaches. `agents` is how many those are; " +
+      "`drill` is null where it is real.",
+    KILL_ACTIVATION,
+    {
+      activation_id: id("activation"),
+      target_type: oneOf(killTargetTypes),
+      target_id: identifier(200),
+      response: oneOf(killResponses),
+      drill: Schema.NullOr(oneOf(drillModes)),
+      epoch: integer(1),
+      agents: integer(),
+      breaker_id: Schema.NullOr(id("breaker")),
+      writer
+    }
+  ),
+  "kill.released": entry("One activation of the kill switch holds no more. Others of its target do.", KILL_ACTIVATION, {
+    activation_id: id("activation"),
+    target_type: oneOf(killTargetTypes),
+    target_id: identifier(200),
+    response: oneOf(killResponses),
+    drill: Schema.NullOr(oneOf(drillModes)),
+    epoch: integer(1),
+    writer
+  }),
   "evidence.exported": entry(
     "An evidence pack was downloaded whole for the first time. `digest` is the one in its last line.",
     "/api/v1/evidence/packs/{pack_id}",

@@ -1,6 +1,7 @@
 /** What `@flyball/evidence` promises. Everything not listed may change tomorrow. */
 
 // Bytes and primitives
+export { killStatusBytes } from "./kill-status.ts"
 export { concatBytes, equalBytes, fromBase64, fromHex, fromUtf8, toBase64, toHex, utf8 } from "./bytes.ts"
 export { SALT_BYTES } from "./commitment.ts"
 export type { Crypto, Hasher } from "./crypto.ts"

@@ -9,6 +9,7 @@
  * Spec: api.md "Who may call"; decision 0039.
  */
 import type {
+  ActivationNotFound,
   AgentNotFound,
   DecisionNotFound,
   EnvelopeNotFound,
@@ -17,7 +18,7 @@ import type {
   Refusal
 } from "@flyball/contract"
 import { type AnyEndpoint, refusalThere } from "@flyball/contract/http"
-import { Agents, Capture, Chain, Envelopes, Evaluations, type Scope } from "@flyball/core"
+import { Agents, Capture, Chain, Envelopes, Evaluations, Kill, type Scope } from "@flyball/core"
 import { Effect } from "effect"
 import type { Fault, Services } from "./call.ts"
 import { type AdmittedCaller, readScopeOf, scopeOf } from "./caller.ts"
@@ -62,6 +63,12 @@ const lookUp = (refusal: Refusal | Fault): ((scope: Scope) => Effect.Effect<bool
         ? (scope) => found(Envelopes.use((envelopes) => envelopes.get(envelopeId, scope)))
         : null
     }
+    case "ActivationNotFound": {
+      const { activationId } = refusal
+      return typeof activationId === "string"
+        ? (scope) => found(Kill.use((kill) => kill.activation(activationId, scope)))
+        : null
+    }
     case "EvaluationNotFound": {
       const { evaluationId } = refusal
       return typeof evaluationId === "string"
@@ -86,12 +93,25 @@ const lookUp = (refusal: Refusal | Fault): ((scope: Scope) => Effect.Effect<bool
   }
 }
 
-type NotThere = AgentNotFound | EnvelopeNotFound | EvaluationNotFound | DecisionNotFound | RecordNotFound
+type NotThere =
+  | ActivationNotFound
+  | AgentNotFound
+  | EnvelopeNotFound
+  | EvaluationNotFound
+  | DecisionNotFound
+  | RecordNotFound
 
 const found = (read: Effect.Effect<unknown, NotThere | Fault, Services>): Effect.Effect<boolean, Fault, Services> =>
   Effect.as(read, true).pipe(
     Effect.catchTag(
-      ["AgentNotFound", "EnvelopeNotFound", "EvaluationNotFound", "DecisionNotFound", "RecordNotFound"],
+      [
+        "ActivationNotFound",
+        "AgentNotFound",
+        "EnvelopeNotFound",
+        "EvaluationNotFound",
+        "DecisionNotFound",
+        "RecordNotFound"
+      ],
       () => Effect.succeed(false)
     )
   )

@@ -89,6 +89,45 @@ export { cardSources, sourceWord } from "./identity/sources.ts"
 export { screen, type TrustedKey } from "./identity/trusted-key.ts"
 export { cardVerdict, type CardVerdict, type CheckedClaim, type ReasonCode } from "./identity/verdict.ts"
 export { erasedKeyProfile, type IngestKeyDocument } from "./ingest-keys/document.ts"
+export {
+  type AckDocument,
+  ackId,
+  ackKeys,
+  type ActivationDocument,
+  activationKeys,
+  KILL_ACKS,
+  KILL_ACTIVATIONS,
+  KILL_EPOCH,
+  KILL_REACH,
+  type KillInstance,
+  type KillTarget
+} from "./kill/document.ts"
+export { type AgentReach, agentReach, reaches } from "./kill/reach.ts"
+export { DRILL_WRITER, FOUR_EYES_TIER, isRule, needsSecondPerson, releaseProblem } from "./kill/release.ts"
+export {
+  CHANNEL_TARGET,
+  DEPLOYMENT_TARGET,
+  type DrillMode,
+  drillModes,
+  halts,
+  type KillResponse,
+  killResponses,
+  type KillTargetType,
+  killTargetTypes,
+  type KillVia,
+  killVias,
+  severityOfResponse
+} from "./kill/response.ts"
+export {
+  activationsBody,
+  byPrecedence,
+  higherTier,
+  type KillStateOf,
+  killStateOf,
+  readActivations,
+  type ReachingActivation,
+  tierUnder
+} from "./kill/state.ts"
 export { type ModelDocument, modelUnique } from "./models/document.ts"
 export { MODELS } from "./models/fold.ts"
 export type { PrincipalDocument } from "./principals/document.ts"

@@ -98,6 +98,14 @@ export const scatterEnvelopes = async ({ other, person }: Callers, { plain, text
   await done("PATCH", at, { envelope: envelopeOf(text, 300) }, 200)
   await done("PATCH", at, { envelope: { ...envelopeOf(text, 300), [text]: text } }, 200)
   await done("POST", `${at}/publish`, {}, 409)
+  const halted = await done<{ readonly activation_event: string }>(
+    "POST",
+    "/bound/kill/activate",
+    { target_type: "agent", target_id: agentId, reason: text },
+    201
+  )
+  const { activation_event } = halted
+  await done("POST", "/bound/kill/release", { activation_event, reason: `again ${text}` }, 200)
   await done("POST", `${at}/withdraw`, { reason: text }, 200)
 }
 

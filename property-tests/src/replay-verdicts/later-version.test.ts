@@ -105,7 +105,7 @@ describe("a member that this version does not know", () => {
 })
 
 describe("a kind that this version does not know", () => {
-  it.each(["agent.of_tomorrow", "envelope.of_tomorrow", "waiver.of_tomorrow", "kill.activated", "tomorrow.made"])(
+  it.each(["agent.of_tomorrow", "envelope.of_tomorrow", "waiver.of_tomorrow", "kill.of_tomorrow", "tomorrow.made"])(
     "%s is counted and reported",
     async (kind) => {
       const { at } = open.records.at(-1)!

@@ -129,6 +129,13 @@ export const goodRequests = async (world: World) => {
     ).id
   }
 
+  /** An activation of an agent of its own. */
+  const halted = async (): Promise<string> => {
+    const body = { target_type: "agent", target_id: await world.register(fresh()), reason: "Pays twice." }
+    const got = await world.send("POST", "/api/v1/bound/kill/activate", { token: world.admin, json: body })
+    return got.json.activation_event
+  }
+
   const webhook = async (): Promise<string> =>
     (
       await as(world.admin, "POST", "/webhooks", {
@@ -182,6 +189,12 @@ export const goodRequests = async (world: World) => {
         action: "pay"
       }),
       "bound.void_evaluation": () => ({ reason: "Not done." }),
+      "kill.activate": async () => ({
+        target_type: "agent",
+        target_id: await world.register(fresh()),
+        reason: "Pays twice."
+      }),
+      "kill.release": async () => ({ activation_event: await halted(), reason: "Repaired." }),
       "chain.erase": async () => ({ seq: (await witness()).seq, name: "args", reason: "security" }),
       "evidence.create": () => ({ kind: "sparse", agent_id: unit === UNIT ? agent : null }),
       "models.create": () => ({ provider: "openai", name: fresh() }),
@@ -224,11 +237,13 @@ export const goodRequests = async (world: World) => {
           })
         ).json.id,
       key_id: async () => (await world.mint(UNIT)).id,
+      activation_id: halted,
       webhook_id: webhook,
       delivery_id: () => finishedDelivery(path.split("/")[4]!)
     }
     const queries: { readonly [id: string]: string } = {
       "bound.evaluations": `?agent_id=${agent}`,
+      "kill.status": `?target_type=agent&target_id=${agent}`,
       "chain.consistency": "?from=1&to=2"
     }
     let path: string = endpoint.path

@@ -21,6 +21,9 @@ export const replayText: { readonly [verdict in RecomputeVerdict]: string } = {
   ended_twice: "It ends what had ended.",
   reference_mismatch: "It names another record than it should.",
   review_mismatch: "It names a review that its outcome does not open.",
+  killed_but_allowed: "It was not denied, although the kill switch was on for its agent.",
+  activation_mismatch: "Other activations of the kill switch reached its agent.",
+  release_not_allowed: "Its writer may not release that halt.",
   writer_mismatch: "Who wrote it could not have written it.",
   as_recorded: "It follows from its rules, given what its own record tells.",
   withheld: "It could not be made again."

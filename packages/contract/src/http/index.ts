@@ -9,6 +9,7 @@ import { decisions } from "./decisions.ts"
 import type { AnyEndpoint } from "./endpoint.ts"
 import { evidence } from "./evidence.ts"
 import { ingestKeys } from "./ingest-keys.ts"
+import { kill } from "./kill.ts"
 import { models } from "./models.ts"
 import { responsePolicy } from "./response-policy.ts"
 import { system } from "./system.ts"
@@ -52,6 +53,7 @@ export {
   decisions,
   evidence,
   ingestKeys,
+  kill,
   models,
   responsePolicy,
   system,
@@ -66,6 +68,7 @@ export const endpoints: ReadonlyArray<AnyEndpoint> = [
   decisions,
   bound,
   responsePolicy,
+  kill,
   chain,
   evidence,
   ingestKeys,

@@ -17,6 +17,8 @@ import { Identities } from "../registry/identity/service.ts"
 import { restateIngestKeys } from "../registry/ingest-keys/restate.ts"
 import { IngestKeys } from "../registry/ingest-keys/service.ts"
 import { checkpointingStorage } from "../chain/commit-listeners.ts"
+import { Kill } from "../verdicts/kill/service.ts"
+import { killSteps } from "../verdicts/kill/steps.ts"
 import { Models } from "../registry/models/service.ts"
 import { Parts } from "../outward/parts/service.ts"
 import { Packs } from "../outward/packs/service.ts"
@@ -69,6 +71,7 @@ export type GovernorServices =
   | Envelopes
   | Evaluations
   | ResponsePolicies
+  | Kill
   | Waivers
 
 /**
@@ -86,8 +89,9 @@ export const governorLayer = (
     AccessMapping.layer,
     Layer.mergeAll(Agents.layer, Identities.layer).pipe(Layer.provide(envelopeTierEvidence)),
     Envelopes.layer,
-    Evaluations.layer,
     ResponsePolicies.layer,
+    Evaluations.layer.pipe(Layer.provide(killSteps)),
+    Kill.layer,
     Waivers.layer,
     Models.layer,
     Provenance.layer,

@@ -66,6 +66,8 @@ import type {
   SettleInput,
   SettleReceipt
 } from "./clients/decision-types.ts"
+import { killClient } from "./clients/kill-client.ts"
+import type { KillClient } from "./clients/kill-client-types.ts"
 import { modelsClient } from "./clients/models-client.ts"
 import type { ModelsClient } from "./clients/models-client-types.ts"
 import { provenanceClient } from "./clients/provenance-client.ts"
@@ -148,6 +150,8 @@ export interface Governor extends AsyncDisposable {
     why?: { readonly reason?: string | null | undefined },
     options?: ActOptions
   ): Promise<VoidInfo>
+  /** The kill switch: stops an agent, or every agent that uses a model. */
+  readonly kill: KillClient
   /** The models that agents use. */
   readonly models: ModelsClient
   /** What agents are made of. */
@@ -313,6 +317,7 @@ const governorOver = (door: Client, writerId: string): Governor => {
     envelopes: requireStringIds(envelopesClient(door, writer), { create: 0, list: 0 }),
     waivers: requireStringIds(waiversClient(door, writer), { grant: 2 }),
     ...requireStringIds(evaluationsClient(door, writer), { evaluate: 0, evaluations: 0 }),
+    kill: requireStringIds(killClient(door, writer), { activate: 0, release: 0, status: 2 }),
     models: requireStringIds(modelsClient(door, writer), { create: 0, list: 0 }),
     provenance: requireStringIds(provenanceClient(door, writer)),
     responsePolicy: responsePolicyClient(door, writer),

@@ -10,6 +10,7 @@ import type * as Agents from "./clients/agents-client-types.ts"
 import type * as Bound from "./clients/bound-client-types.ts"
 import type * as Chain from "./clients/chain-types.ts"
 import type * as Decisions from "./clients/decision-types.ts"
+import type * as Kill from "./clients/kill-client-types.ts"
 import type * as Hooks from "./clients/webhooks-client-types.ts"
 
 /** Compiles only where every `From` is a `To`. */
@@ -46,6 +47,8 @@ describe("the plain types of the governor", () => {
     fits<Agents.AgentInfo, Contract.Agent>()
     fits<Contract.Evaluation, Bound.EvaluationInfo>()
     fits<Bound.EvaluationInfo, Contract.Evaluation>()
+    fits<Contract.KillStatus, Kill.KillStatusInfo>()
+    fits<Kill.KillActivationInfo, Contract.KillActivation>()
     // What is written by hand.
     fits<Given<Omit<Hooks.WebhookInput, "events">>, Omit<Contract.WebhookCreate, "events">>()
     fits<keyof Contract.WebhookCreate, keyof Hooks.WebhookInput>()
@@ -97,13 +100,14 @@ describe("the plain types of the governor", () => {
         "./clients/call-options.ts",
         "./clients/chain-types.ts",
         "./clients/decision-types.ts",
+        "./clients/kill-client-types.ts",
         "./clients/models-client-types.ts",
         "./clients/provenance-client-types.ts",
         "./clients/response-policy-client-types.ts",
         "./clients/webhooks-client-types.ts",
         "./log-line.ts"
       ])
-      for (const client of ["access-mapping", "agents", "bound", "models", "provenance", "webhooks"])
+      for (const client of ["access-mapping", "agents", "bound", "kill", "models", "provenance", "webhooks"])
         assert.deepStrictEqual(await imports(join(folder, `governor/clients/${client}-client-types.d.ts`)), [
           "./call-options.ts",
           "./plain.ts",

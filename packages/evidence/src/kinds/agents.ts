@@ -196,7 +196,9 @@ export const agentKinds: ReadonlyArray<KindRow> = [
   },
   {
     kind: "agent.provenance_added",
-    about: "Somebody says what the agent is made of.",
+    about:
+      "Somebody says what the agent is made of. Of kind `model`, `model` is the name in the profile where that has no " +
+      "spaces: a halt of that model reaches the agent, also once the profile is erased.",
     body: [
       agentId,
       may("digest", name(200)),
@@ -204,6 +206,7 @@ export const agentKinds: ReadonlyArray<KindRow> = [
         "kind",
         choice("model", "prompt", "tool_server", "dataset", "code", "container", "config", "policy", "skill")
       ),
+      may("model", name(200)),
       must("provenance_id", id("prv_")),
       may("slsa_level", { type: "integer", min: 0, max: 3 }),
       writer

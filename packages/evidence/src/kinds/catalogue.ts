@@ -14,6 +14,7 @@ import { chainKinds } from "./chain.ts"
 import { decisionKinds } from "./decisions.ts"
 import { envelopeKinds } from "./envelopes.ts"
 import { responsePolicyKinds } from "./response-policy.ts"
+import { killKinds } from "./kill.ts"
 import type { KindRow } from "./row.ts"
 import { webhookKinds } from "./webhooks.ts"
 
@@ -27,6 +28,7 @@ export const recordKinds: ReadonlyArray<KindRow> = [
   ...decisionKinds,
   ...envelopeKinds,
   ...responsePolicyKinds,
+  ...killKinds,
   ...accessKinds,
   ...webhookKinds
 ]
@@ -44,7 +46,7 @@ export const allRecordKinds: ReadonlyArray<string> = (
   "decision.witnessed decision.settled capture.gap " +
   "evaluation.made envelope.drafted envelope.published envelope.withdrawn breaker.armed breaker.changed " +
   "breaker.tripped breaker.released " +
-  "kill.activated kill.acknowledged kill.released drill.started drill.completed drill.attested review.opened " +
+  "kill.requested kill.activated kill.acknowledged kill.stopped kill.unconfirmed kill.released drill.started drill.completed drill.attested review.opened " +
   "review.claimed review.resolved " +
   "review.expired review.consumed response_policy.changed mcp.manifest_seen mcp.manifest_changed " +
   "finding.resolved drift.alarmed fairness.screened " +

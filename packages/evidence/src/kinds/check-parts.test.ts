@@ -31,10 +31,10 @@ describe("parts of a record", () => {
   )
 
   it("of a kind without a row are not known", () =>
-    expect(checkParts("kill.activated", [])).toContain("not in the catalogue"))
+    expect(checkParts("finding.resolved", [])).toContain("not in the catalogue"))
 
   it("are erased, but for those that a verdict rests on; their names are those of one kind each", () => {
-    expect(allNames.filter(isKeptPart)).toEqual(["previous", "authority"])
+    expect(allNames.filter(isKeptPart)).toEqual(["previous", "authority", "expected", "instances"])
     for (const name of allNames.filter(isKeptPart))
       expect(recordKinds.filter(({ parts }) => parts.some((part) => part.name === name))).toHaveLength(1)
   })

@@ -54,6 +54,21 @@ const meters = must("meters", {
 })
 const waivers = may("waivers", { type: "list", of: id("wvr_"), min: 1, max: 64 })
 const stoppedOn = may("stopped_on", name(64))
+const activations = may("activations", {
+  type: "list",
+  of: {
+    type: "object",
+    members: [
+      may("drill", choice("shadow", "live")),
+      must("epoch", count),
+      must("id", id("kil_")),
+      must("response", choice("notify", "step_down", "drain", "halt", "quarantine")),
+      must("via", choice("agent", "parent", "model", "org_unit", "deployment"))
+    ]
+  },
+  min: 1,
+  max: 64
+})
 const envelopePart = part("envelope", 262_144, "the envelope, `envelope/1`")
 
 /** The rows, in the order of the specification's table. */
@@ -64,9 +79,11 @@ export const envelopeKinds: ReadonlyArray<KindRow> = [
       "Our verdict on what an agent intends, under the envelopes in force just before this record. `shadow` is " +
       "what versions on trial would have said; nobody is bound by it. `rules` is the version of the rules that " +
       "decided, 1 where it is absent. `effective_tier` is the tier whose floor counted: always there from " +
-      "rules 2 on, and `tier` before.",
+      "rules 2 on, and `tier` before. `activations` are those of the kill switch that reached the agent, most " +
+      "restrictive first, up to 64: always there from rules 3 on where there was one.",
     body: [
       may("action_digest", hash),
+      activations,
       agentId,
       must("agent_status", choice("draft", "active", "suspended", "decommissioned")),
       may("approval_id", name(200)),

@@ -7,6 +7,7 @@ import {
   decisions,
   evidence,
   ingestKeys,
+  kill,
   models,
   responsePolicy,
   system,
@@ -20,6 +21,7 @@ import { chainHandlers } from "./chain.ts"
 import { decisionsHandlers } from "./decisions.ts"
 import { evidenceHandlers } from "./evidence.ts"
 import { ingestKeysHandlers } from "./ingest-keys.ts"
+import { killHandlers } from "./kill.ts"
 import { modelsHandlers } from "./models.ts"
 import { pages } from "../pages.ts"
 import { pagesHandlers } from "./pages.ts"
@@ -41,6 +43,7 @@ export const handlers: { readonly [id: string]: AnyHandler } = Object.fromEntrie
   ...byId(decisions, decisionsHandlers),
   ...byId(bound, boundHandlers),
   ...byId(responsePolicy, responsePolicyHandlers),
+  ...byId(kill, killHandlers),
   ...byId(chain, chainHandlers),
   ...byId(evidence, evidenceHandlers),
   ...byId(ingestKeys, ingestKeysHandlers),

@@ -40,6 +40,23 @@ const added: ReadonlyArray<string> = [
   "/components/schemas/PolicyRowIn",
   "/paths/~1api~1v1~1bound~1response-policy",
   "/components/schemas/PartOut",
+  "/components/schemas/Evaluation/properties/activation_event",
+  "/components/schemas/Evaluation/properties/epoch",
+  "/components/schemas/Evaluation/required/activation_event",
+  "/components/schemas/Evaluation/required/epoch",
+  "/components/schemas/KillActivateIn",
+  "/components/schemas/KillChanged",
+  "/components/schemas/KillActivation",
+  "/components/schemas/KillInstanceOut",
+  "/components/schemas/KillInstanceState",
+  "/components/schemas/KillReach",
+  "/components/schemas/KillReleaseIn",
+  "/components/schemas/KillStatus",
+  "/paths/~1api~1v1~1bound~1kill~1activate",
+  "/paths/~1api~1v1~1bound~1kill~1activations~1{activation_id}",
+  "/paths/~1api~1v1~1bound~1kill~1release",
+  "/paths/~1api~1v1~1bound~1kill~1status",
+  "/tags/kill",
   "/paths/~1api~1v1~1chain~1records~1{seq}~1parts~1{name}"
 ]
 
@@ -52,6 +69,10 @@ interface Differences {
   readonly added: ReadonlyArray<string>
   readonly changed: ReadonlyArray<string>
 }
+
+/** Items of a list that grows by their names: the groups of endpoints. */
+const byName = (items: unknown): unknown =>
+  Array.isArray(items) ? Object.fromEntries(items.map((item: { readonly name: string }) => [item.name, item])) : items
 
 /** Whether a list of words may grow. One more member that an input requires breaks callers; inputs are closed. */
 const mayGrow = (name: string, of: { readonly [name: string]: unknown }): boolean =>
@@ -112,6 +133,7 @@ const withCodes = (description: any): unknown => {
     )
   return {
     ...rest,
+    tags: byName(rest.tags),
     components: others,
     paths: Object.fromEntries(Object.entries<object>(paths).map(([path, methods]) => [path, methodsOf(methods)]))
   }

@@ -4,6 +4,8 @@
  */
 import type { AgentDocument, AutonomyTier } from "../agents/document.ts"
 import { effectiveTier } from "../agents/effective-tier.ts"
+import type { KillResponse } from "../kill/response.ts"
+import { tierUnder } from "../kill/state.ts"
 import type { Values } from "@flyball/envelope"
 import type { JsonMap } from "../records/record.ts"
 import { rulesOf } from "../records/rules-version.ts"
@@ -20,23 +22,27 @@ export const actingTierOf = ({
 }: Pick<Said, "effective_tier" | "tier">): AutonomyTier => effective ?? tier
 
 /**
- * The tier at which an agent acts as its records say, where `body` names the layers that were in force.
+ * The tier at which an agent acts as its records say, where `body` names the layers that were in force. `response`:
+ * that of the kill switch.
  *
  * No record tells of a drill yet, so whether L4 was earned by one is taken from the record.
  */
-export const expectedTier = (agent: AgentDocument, body: Said): AutonomyTier =>
-  effectiveTier(agent, {
-    hasEnvelope: Array.isArray(body.layers) && body.layers.length > 0,
-    hasDrill: body.effective_tier === "L4"
-  })
+export const expectedTier = (agent: AgentDocument, body: Said, response: KillResponse | null): AutonomyTier =>
+  tierUnder(
+    effectiveTier(agent, {
+      hasEnvelope: Array.isArray(body.layers) && body.layers.length > 0,
+      hasDrill: body.effective_tier === tierUnder("L4", response)
+    }),
+    response
+  )
 
 /** Checks the effective tier of a record; answers the problem, or null. */
-export const judgeActingTier = (agent: AgentDocument, body: Said): Problem | null => {
+export const judgeActingTier = (agent: AgentDocument, body: Said, response: KillResponse | null): Problem | null => {
   if (rulesOf(body as unknown as JsonMap) < 2)
     return body.effective_tier === undefined
       ? null
       : problem("tier_mismatch", "Rules 1 know no effective tier; the record names one.")
-  const expected = expectedTier(agent, body)
+  const expected = expectedTier(agent, body, response)
   return body.effective_tier === expected
     ? null
     : problem("tier_mismatch", `The agent acts at ${expected}; the record says ${body.effective_tier ?? "nothing"}.`)

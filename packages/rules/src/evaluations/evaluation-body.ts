@@ -24,6 +24,7 @@ export interface SideBody {
 
 /** The members of a body that recomputation reads. */
 export interface EvaluationBody extends SideBody {
+  readonly activations?: ReadonlyArray<JsonMap>
   readonly agent_id: string
   readonly agent_status: string
   readonly as_of_ms: number

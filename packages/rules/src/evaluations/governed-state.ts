@@ -5,11 +5,12 @@
 import type { Envelope } from "@flyball/envelope"
 import { readWaiver } from "@flyball/envelope"
 import type { ReplayRecord } from "../records/record.ts"
+import { KnownKills } from "../kill/known-kills.ts"
 import type { WaiverDocument } from "../waivers/document.ts"
 import { foldWaiver } from "../waivers/fold.ts"
 import type { Bound } from "./bindings.ts"
 import { gateView, type KnownGateView } from "./gate-view.ts"
-import { type KnownAgent, KnownAgents } from "./known-agents.ts"
+import { type KnownAgent, KnownAgents, type KnownReach } from "./known-agents.ts"
 import { KnownEnvelopes, type KnownVersion } from "./known-envelopes.ts"
 import type { Layer } from "./layers.ts"
 
@@ -36,6 +37,8 @@ export interface InForceThen {
 /** The state. */
 export class GovernedState {
   readonly #agents = new KnownAgents()
+  /** The activations of the kill switch. */
+  readonly kills = new KnownKills()
   readonly #envelopes: KnownEnvelopes
   readonly #waivers = new Map<
     string,
@@ -51,6 +54,11 @@ export class GovernedState {
   /** Agents by id. */
   get agents(): ReadonlyMap<string, KnownAgent> {
     return this.#agents.byId
+  }
+
+  /** What decides which activations reach an agent, and whether all of it is known. */
+  reachOf(agentId: string): KnownReach {
+    return this.#agents.reachOf(agentId)
   }
 
   /** The version that was published under this number; null where no record here tells of it. */
@@ -172,6 +180,7 @@ export class GovernedState {
       return this.#agents.fold(record)
     }
     if (kind === "part.erased") return this.#foldErased(Number(body["seq"]), String(body["name"]))
+    if (kind.startsWith("kill.")) return this.kills.fold(record)
     this.#inForce.clear()
     if (kind.startsWith("waiver.")) return this.#foldWaiver(record)
     this.#envelopes.fold(record)

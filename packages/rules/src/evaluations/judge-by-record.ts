@@ -10,6 +10,7 @@ import type { ReplayRecord } from "../records/record.ts"
 import { actingSignals } from "./acting-tier.ts"
 import type { Bindings, Bound } from "./bindings.ts"
 import type { EvaluationBody, SideBody } from "./evaluation-body.ts"
+import { recordedResponse } from "./judge-kill.ts"
 import type { GovernedState } from "./governed-state.ts"
 import type { Known } from "./judge-side.ts"
 import { reportedOf } from "./known-agents.ts"
@@ -70,7 +71,7 @@ export const factsOf = (
     known: {
       signals: signalsOf(signals.bytes),
       runId: body.run_id ?? null,
-      kill: "none",
+      kill: recordedResponse(body) ?? "none",
       agent: { id: body.agent_id, orgUnit: "", isActive, inactiveRule },
       server,
       latches: none,

@@ -9,6 +9,7 @@ import { type Bound, Bindings } from "./bindings.ts"
 import type { EvaluationBody, SideBody } from "./evaluation-body.ts"
 import type { GovernedState, InForceThen } from "./governed-state.ts"
 import { asRecorded, factsOf, sumsOfRecord } from "./judge-by-record.ts"
+import { judgeKill } from "./judge-kill.ts"
 import { judgeLayers } from "./judge-layers.ts"
 import { judgeSums, type Known, SideJudge } from "./judge-side.ts"
 import { reportedOf } from "./known-agents.ts"
@@ -109,7 +110,9 @@ export class Judge {
     const inForce = this.#state.inForce(agentId, atMs)
     const layers = judgeLayers(this.#state, body, inForce, this.#fromGenesis)
     if (layers !== null && layers.verdict !== "withheld") return layers
-    const acting = judgeActingTier(document, body)
+    const kill = judgeKill(this.#state, agentId, body, this.#fromGenesis)
+    if (kill.problem !== null) return kill.problem
+    const acting = judgeActingTier(document, body, kill.response)
     if (acting !== null) return acting
     const sums = judgeSums(body, seq) ?? (body.shadow === undefined ? null : judgeSums(body.shadow, seq))
     if (sums !== null) return sums
@@ -127,7 +130,7 @@ export class Judge {
     const known: Known = {
       signals: signalsOf(signals.bytes),
       runId,
-      kill: "none",
+      kill: kill.response ?? "none",
       agent: {
         id: agentId,
         orgUnit: document.orgUnit ?? "",

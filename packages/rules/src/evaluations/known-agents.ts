@@ -4,6 +4,9 @@
 import { type AgentDocument, erasedProfile } from "../agents/document.ts"
 import { agentFolds, foldAgentRegistered } from "../agents/fold.ts"
 import type { ExpectedDocument, PartContent, ReplayRecord } from "../records/record.ts"
+import { ancestorsOf } from "../agents/ancestry.ts"
+import { type AgentReach, agentReach } from "../kill/reach.ts"
+import { modelOf } from "../provenance/fold.ts"
 import { serverSignals } from "./server-signals.ts"
 import { madeAtMs } from "./standing.ts"
 
@@ -23,9 +26,17 @@ export interface ReportedAgent {
   readonly server: ReturnType<typeof serverSignals>
 }
 
+/** What decides which activations reach an agent. `isKnown`: nothing of it is withheld, or lies before the records here. */
+export interface KnownReach {
+  readonly reach: AgentReach
+  readonly isKnown: boolean
+}
+
 /** The agents. */
 export class KnownAgents {
   readonly byId = new Map<string, KnownAgent>()
+  /** By agent: the names of its provenance of kind `model`; null stands for one that is not shown. */
+  readonly #models = new Map<string, Array<string | null>>()
 
   /** Adds one record of an agent, in order. */
   fold(record: ReplayRecord): void {
@@ -45,9 +56,38 @@ export class KnownAgents {
     const profileSeq = record.parts.has("profile") ? record.seq : (known?.profileSeq ?? -1)
     if (record.kind === "agent.registered")
       this.byId.set(id, { document: foldAgentRegistered(reported), profileSeq, reported: null })
+    if (record.kind === "agent.provenance_added" && record.body["kind"] === "model")
+      this.#models.set(id, [...(this.#models.get(id) ?? []), modelOf(record)])
     const next = agentFolds.get(record.kind)
     if (known !== undefined && next !== undefined)
       this.byId.set(id, { document: next(known.document, reported), profileSeq, reported: null })
+  }
+
+  /** See {@link KnownReach}. */
+  reachOf(id: string): KnownReach {
+    const agent = this.byId.get(id)
+    const body = (agent?.document.body ?? {}) as unknown as AgentDocument
+    const ancestors = ancestorsOf(id, (one) => this.#parentOf(one))
+    const models = this.#models.get(id) ?? []
+    const isHidden = body.sealedModelIds === undefined && agent?.document.unknown.includes("modelIds") !== false
+    return {
+      reach: agentReach(
+        id,
+        isHidden ? { ...body, modelIds: [] } : body,
+        ancestors,
+        models.filter((name) => name !== null)
+      ),
+      isKnown:
+        !isHidden &&
+        body.orgUnitDigest !== undefined &&
+        !models.includes(null) &&
+        [id, ...ancestors].every((one) => this.byId.has(one))
+    }
+  }
+
+  #parentOf(id: string): string | null {
+    const parent = this.byId.get(id)?.document.body["parentAgentId"]
+    return typeof parent === "string" ? parent : null
   }
 
   /** Takes away the profile that a record set. */

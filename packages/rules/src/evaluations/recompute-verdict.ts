@@ -20,6 +20,9 @@ export const recomputeVerdicts = [
   "reference_mismatch",
   "review_mismatch",
   "writer_mismatch",
+  "killed_but_allowed",
+  "activation_mismatch",
+  "release_not_allowed",
   "as_recorded",
   "withheld"
 ] as const

@@ -14,6 +14,7 @@ import { evaluationId } from "./evaluation-id.ts"
 import { foldMeters } from "./fold-meters.ts"
 import { erasing, GovernedState } from "./governed-state.ts"
 import { CLOCK_STEP_MS, Judge } from "./judge.ts"
+import { judgeRelease } from "./judge-kill.ts"
 import { judgeActivation } from "./judge-activation.ts"
 import { isRecomputed, readForIds } from "./recomputed-records.ts"
 import { PublicationJudge, type RecomputedPublication } from "./recompute-publication.ts"
@@ -148,7 +149,9 @@ export class Recomputation {
       this.#judge.forgetBindings()
     const activation =
       kind === "agent.activated" ? judgeActivation(this.#state.agents.get(String(body["agent_id"])), body) : null
+    const released = kind === "kill.released" ? judgeRelease(this.#state, numbered, this.#fromGenesis) : null
     this.#state.fold(numbered)
+    if (released !== null) return alone(record, released)
     return activation === null
       ? alone(record, wrongWriter)
       : { seq, evaluationId: "", agentId: String(body["agent_id"]), ...activation, isLate: false }

@@ -20,6 +20,8 @@ export const isRecomputed = (kind: string): boolean =>
   kind === "part.erased" ||
   kind.startsWith("agent.") ||
   kind.startsWith("envelope.") ||
+  kind === "kill.activated" ||
+  kind === "kill.released" ||
   kind.startsWith("waiver.")
 
 /** Parts that are read; others need not be given. */

@@ -30,4 +30,9 @@ export type ProvenanceDocument = ProvenanceProfile & {
   readonly digest: string | null
   readonly slsaLevel: number | null
   readonly recordedBy: string
+  /**
+   * Of kind `model`: the name that the body of its record seals, for halts of that model. It stays when the profile is
+   * erased. Absent where the name has not the form of a target, and in older documents.
+   */
+  readonly sealedModel?: string
 }

@@ -17,6 +17,7 @@ export const foldProvenanceAdded = ({ body, parts }: ReplayRecord): ExpectedDocu
     digest: text(body["digest"]),
     slsaLevel: typeof body["slsa_level"] === "number" ? body["slsa_level"] : null,
     recordedBy: String(body["writer"]),
+    ...(typeof body["model"] === "string" ? { sealedModel: body["model"] } : {}),
     ...readMembers(profile.state === "known" ? profile.members : {}, erasedProvenance(id))
   }
   return {
@@ -31,3 +32,14 @@ export const foldProvenanceAdded = ({ body, parts }: ReplayRecord): ExpectedDocu
 }
 
 const text = (value: Json | undefined): string | null => (typeof value === "string" ? value : null)
+
+/**
+ * The model that a piece of kind `model` names, which a halt of that model reaches; null where the record is older than
+ * the member, and its part is not shown.
+ */
+export const modelOf = (record: ReplayRecord): string | null => {
+  const sealed = text(record.body["model"])
+  if (sealed !== null) return sealed
+  const profile = partMembers(record.parts.get("profile"))
+  return profile.state === "known" ? text(profile.members["name"]) : null
+}

@@ -4,6 +4,7 @@
  *
  * 1: records without the member `rules`.
  * 2: owner means name and e-mail, verdicts take the effective tier, and a verdict on a draft names `@not_active`.
+ * 3: verdicts obey the kill switch: `drain`, `halt` and `quarantine` deny, `step_down` lowers the effective tier by one.
  *
  * To change a rule: raise `RULES`, add a line here, keep the old rule, and let replay choose by `rulesOf`. Spec:
  * decision 0038.
@@ -11,7 +12,7 @@
 import type { JsonMap } from "../records/record.ts"
 
 /** The version of the rules that hold now. */
-export const RULES = 2
+export const RULES = 3
 
 /** The version of the rules that a record was made by. A record without the member is older than the member. */
 export const rulesOf = (body: JsonMap): number => (typeof body["rules"] === "number" ? body["rules"] : 1)

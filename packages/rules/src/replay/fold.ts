@@ -13,10 +13,23 @@ import {
   foldVersion
 } from "../envelopes/fold.ts"
 import { expectedTier, judgeActingTier } from "../evaluations/acting-tier.ts"
+import { recordedResponse } from "../evaluations/judge-kill.ts"
 import { evaluationBody } from "../evaluations/evaluation-body.ts"
 import { EnvelopeNumbers } from "../envelopes/numbers.ts"
 import { References } from "../evaluations/references.ts"
 import { foldIngestKeyMinted, foldIngestKeyRestated, foldIngestKeyRevoked } from "../ingest-keys/fold.ts"
+import {
+  ackIdOf,
+  foldAcknowledged,
+  foldActivated,
+  foldEpoch,
+  foldReleased,
+  foldStopped,
+  foldUnconfirmed,
+  killCollections,
+  killKindsWithParts
+} from "../kill/fold.ts"
+import { KILL_ACKS, KILL_ACTIVATIONS, KILL_EPOCH } from "../kill/document.ts"
 import { foldModel, MODELS } from "../models/fold.ts"
 import { foldProvenanceAdded } from "../provenance/fold.ts"
 import { foldPrincipalSeen } from "../principals/fold.ts"
@@ -33,6 +46,7 @@ export const governedCollections = [
   "envelope_versions",
   "envelopes",
   "ingest_keys",
+  ...killCollections,
   "models",
   "principals",
   "provenance",
@@ -45,6 +59,7 @@ export const governedCollections = [
 export const kindsWithParts: ReadonlySet<string> = new Set([
   ...agentKindsWithParts,
   ...envelopeKindsWithParts,
+  ...killKindsWithParts,
   ...waiverKindsWithParts,
   "ingest_key.minted",
   "ingest_key.restated",
@@ -131,6 +146,18 @@ export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
       return add(state, foldWaiver(record), record)
     case "waiver.granted":
       return change(state, "waivers", String(record.body["waiver_id"]), record, () => foldWaiver(record))
+    case "kill.activated":
+      add(state, foldActivated(record), record)
+      return nextEpoch(state, record)
+    case "kill.released":
+      change(state, KILL_ACTIVATIONS, String(record.body["activation_id"]), record, foldReleased)
+      return nextEpoch(state, record)
+    case "kill.unconfirmed":
+      return change(state, KILL_ACTIVATIONS, String(record.body["activation_id"]), record, foldUnconfirmed)
+    case "kill.acknowledged":
+      return add(state, foldAcknowledged(record), record)
+    case "kill.stopped":
+      return change(state, KILL_ACKS, ackIdOf(record.body), record, foldStopped)
     case "webhook.created":
       return add(state, foldWebhookCreated(record), record)
     case "webhook.changed":
@@ -180,6 +207,14 @@ const change = (
   if (document === undefined)
     contradiction(state, collection, id, `no ${record.kind} before the record that creates it`, record)
   else documents.set(id, next(document, record))
+}
+
+/** The epoch of the deployment goes up by one with each change of a target's state. */
+const nextEpoch = (state: ReplayState, record: ReplayRecord): void => {
+  const epochs = collectionOf(state, KILL_EPOCH.collection)
+  const before = epochs.get(KILL_EPOCH.id)?.body["epoch"] ?? 0
+  if (record.body["epoch"] !== Number(before) + 1) inBody(state, record, "epoch", String(Number(before) + 1))
+  epochs.set(KILL_EPOCH.id, foldEpoch(record))
 }
 
 const count = (state: ReplayState, record: ReplayRecord, what: keyof AgentCounts): void => {
@@ -237,16 +272,17 @@ const checkStatus = (state: ReplayState, record: ReplayRecord): void => {
  */
 const checkTier = (state: ReplayState, { body, seq }: ReplayRecord): void => {
   const agent = collectionOf(state, "agents").get(String(body["agent_id"]))
+  const response = recordedResponse(evaluationBody(body))
   const found =
     agent === undefined || areNewerRules(body)
       ? null
-      : judgeActingTier(agent.body as unknown as AgentDocument, evaluationBody(body))
+      : judgeActingTier(agent.body as unknown as AgentDocument, evaluationBody(body), response)
   if (found !== null)
     state.differences.push({
       collection: "records",
       id: String(seq),
       path: "/body/effective_tier",
-      expected: expectedTier(agent!.body as unknown as AgentDocument, evaluationBody(body)),
+      expected: expectedTier(agent!.body as unknown as AgentDocument, evaluationBody(body), response),
       found: String(body["effective_tier"] ?? "nothing")
     })
 }

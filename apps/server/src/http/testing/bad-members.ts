@@ -345,6 +345,27 @@ export const badMembers: { readonly [id: string]: ReadonlyArray<Bad> } = {
   ],
   "bound.withdraw": [["reason", "", "string_too_short"], ...badText("reason", 2_000)],
   "bound.backtest": [...badInteger("from_seq"), ...badInteger("to_seq"), ...badWord("meters")],
+  "kill.activate": [
+    ["target_type", missing, "missing"],
+    ...badWord("target_type"),
+    ["target_type", "org_unit", "enum"],
+    ["target_id", missing, "missing"],
+    ...badIdentifier("target_id", 200),
+    ...badWord("response"),
+    ["reason", missing, "missing"],
+    ["reason", "", "string_too_short"],
+    ["reason", " ", "value_error"],
+    ...badText("reason", 2_000),
+    ["drill", true, "extra_forbidden"]
+  ],
+  "kill.release": [
+    ["activation_event", missing, "missing"],
+    ["activation_event", "x", "string_pattern_mismatch"],
+    ["activation_event", 1, "string_type"],
+    ["reason", missing, "missing"],
+    ["reason", "", "string_too_short"],
+    ...badText("reason", 2_000)
+  ],
   "bound.request_waiver": [
     ["rule_id", missing, "missing"],
     ...badIdentifier("rule_id", 64),

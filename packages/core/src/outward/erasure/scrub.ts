@@ -5,6 +5,8 @@
 import { formatInstant } from "@flyball/evidence"
 import {
   ACCESS_MAPPING,
+  type ActivationDocument,
+  activationKeys,
   agentKeys,
   agentUnique,
   emptyMapping,
@@ -18,6 +20,7 @@ import {
   erasedProfile,
   erasedProvenance,
   hasOwner,
+  KILL_ACTIVATIONS,
   MAPPING_ID,
   noOwner,
   PROVENANCE,
@@ -205,6 +208,21 @@ const waiver: Scrub = {
   })
 }
 
+/** What was said of an activation or its release. What it does stays. */
+const killReason = (kind: string, member: "reason" | "releaseReason"): Scrub => ({
+  collection: KILL_ACTIVATIONS,
+  idMember: "activation_id",
+  namedBy: [kind],
+  isReported: () => true,
+  without: (document) => ({
+    put: {
+      ...putOf(document, { ...document.body, [member]: null }),
+      keys: activationKeys(document.body as unknown as ActivationDocument)
+    },
+    record: null
+  })
+})
+
 const ingestKeyProfile: Scrub = {
   collection: INGEST_KEYS,
   idMember: "key_id",
@@ -223,6 +241,8 @@ const scrubs: { readonly [part: string]: Scrub } = {
     (document, body) => storedEnvelope(document).body.draft?.revision === body["revision"],
     (envelope) => ({ ...envelope, draft: envelope.draft === null ? null : { ...envelope.draft, envelope: null } })
   ),
+  "kill.activated/reason": killReason("kill.activated", "reason"),
+  "kill.released/reason": killReason("kill.released", "releaseReason"),
   "envelope.drafted/profile": envelopeOf(
     () => true,
     (envelope, id) => ({ ...envelope, name: id, orgUnit: null })

@@ -4,6 +4,7 @@ import { contentDigest } from "../../verdicts/content/content-digest.ts"
 import { SETTLE_SCOPE } from "../../verdicts/capture/plan-settle.ts"
 import { ROTATION_SCOPE } from "../../chain/plan-rotation.ts"
 import { requestDigest, voidDigest } from "../../verdicts/evaluations/plan-evaluation.ts"
+import { epochKey } from "../../verdicts/kill/epoch-key.ts"
 import { EVALUATION_SCOPE, VOID_SCOPE } from "@flyball/rules"
 import { REVOKE_SCOPE as KEY_REVOKED } from "../../registry/ingest-keys/plan-mint.ts"
 import type { JsonObject, StoredPart } from "../../storage/port.ts"
@@ -71,6 +72,9 @@ export const expectedIdempotencyKey = (
       }
     case "meter.voided":
       return { scope: VOID_SCOPE, key: text("evaluation_id"), digest: voidDigest(crypto, text("evaluation_id")) }
+    case "kill.activated":
+    case "kill.released":
+      return epochKey(kind, text("activation_id"), Number(body["epoch"]))
     case "ingest_key.revoked":
       return { scope: KEY_REVOKED, key: text("key_id"), digest: context.keyDigest(text("key_id")) }
     case "webhook.revoked":

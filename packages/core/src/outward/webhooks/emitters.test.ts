@@ -17,6 +17,7 @@ import { Checkpointer } from "../../chain/checkpointer.ts"
 import { storeCheckpoint } from "../../chain/check/checkpoints.ts"
 import { Envelopes } from "../../verdicts/envelopes/service.ts"
 import { Evaluations } from "../../verdicts/evaluations/service.ts"
+import { Kill } from "../../verdicts/kill/service.ts"
 import { Erasure } from "../erasure/service.ts"
 import { detachedCard, cardOf, ed25519Key } from "../../registry/identity/testing/cards.ts"
 import { Identities } from "../../registry/identity/service.ts"
@@ -78,6 +79,13 @@ const governed = Effect.gen(function* () {
   yield* envelopes.publish(drafted.id, {}, writer)
   return id
 })
+
+/** A halted agent. */
+const halted = Effect.flatMap(courier, ({ id }) =>
+  Kill.use((kill) =>
+    kill.activate({ target_type: "agent", target_id: id, response: "halt", reason: "paid Ada twice" }, writer)
+  )
+)
 
 /** An act per event type that causes its event. A missing type does not compile. */
 const emitters: { readonly [T in EventType]: Act } = {
@@ -149,6 +157,10 @@ const emitters: { readonly [T in EventType]: Act } = {
         writer
       )
     )
+  ),
+  "kill.activated": halted,
+  "kill.released": Effect.flatMap(halted, ({ activation_event: id }) =>
+    Kill.use((kill) => kill.release({ activation_event: id!, reason: "Ada was right" }, writer))
   ),
   "evidence.exported": Effect.gen(function* () {
     yield* courier

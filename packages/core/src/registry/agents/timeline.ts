@@ -55,6 +55,7 @@ const entryOf = (record: StoredRecord, { at, body, kind }: RecordView, originTag
 
 /** Members of bodies that name something, and what. A seq names a record. */
 const named = [
+  ["activation_id", "activation"],
   ["decision_seq", "record"],
   ["envelope_id", "envelope"],
   ["evaluation_id", "evaluation"],
@@ -104,6 +105,14 @@ const sentences: { readonly [kind: string]: (body: JsonObject) => string } = {
     `Capture gap from ${from} to ${to}: ${count} decisions missing (${reason}).`,
   "evaluation.made": ({ matched_rule, mode, outcome }) =>
     `Evaluated: ${outcome} by rule ${matched_rule}${mode === "shadow" ? " (shadow)" : ""}.`,
+  "kill.requested": ({ activation_id }) =>
+    activation_id === undefined ? "Halt requested; nothing was stopped." : "Halt requested, and activated by policy.",
+  "kill.activated": ({ drill, response, target_type }) =>
+    `Kill switch: ${response} of the ${target_type}${drill === undefined ? "" : " (drill)"}.`,
+  "kill.acknowledged": ({ in_flight, instance_id }) =>
+    `Kill switch acknowledged by instance ${instance_id}, ${in_flight} in flight.`,
+  "kill.stopped": ({ instance_id }) => `Instance ${instance_id} stopped.`,
+  "kill.released": () => "Kill switch released.",
   "meter.voided": () => "Evaluation voided: what it added to meters is taken back.",
   "envelope.drafted": ({ revision, version }) => `Envelope version ${version} drafted, revision ${revision}.`,
   "envelope.published": ({ mode, version }) => `Envelope version ${version} published, ${mode}.`,

@@ -7,7 +7,14 @@ import { omitNullish } from "../../foundation/omit-nullish.ts"
 import type { ChangeSet, JsonObject } from "../../storage/port.ts"
 import { canonicalPart } from "../../storage/text-part.ts"
 import type { Writer } from "../../foundation/writer.ts"
-import { erasedProvenance, PROVENANCE, type ProvenanceDocument, readMembers, writeMembers } from "@flyball/rules"
+import {
+  erasedProvenance,
+  KILL_REACH,
+  PROVENANCE,
+  type ProvenanceDocument,
+  readMembers,
+  writeMembers
+} from "@flyball/rules"
 
 /** The piece there will be, and the change that adds it. */
 export interface ProvenancePlan {
@@ -16,7 +23,8 @@ export interface ProvenancePlan {
 }
 
 /**
- * Decides what adding a piece to an agent would change.
+ * Decides what adding a piece to an agent would change. `reachVersion`: of the document `KILL_REACH`, which a piece of
+ * kind `model` puts.
  *
  * - Fails: `InvalidTransition` at the agent's end.
  * - Spec: document 1 section 4, POST /agents/{agent_id}/provenance; api "agents and registry".
@@ -25,7 +33,8 @@ export const planAddProvenance = (
   provenanceId: string,
   agent: StoredAgent,
   input: ProvenanceCreate,
-  writer: Writer
+  writer: Writer,
+  reachVersion: number
 ): Result.Result<ProvenancePlan, InvalidTransition> =>
   Result.map(allowed(agent, "add-provenance"), () => {
     const piece: ProvenanceDocument = {
@@ -34,6 +43,7 @@ export const planAddProvenance = (
       digest: input.digest ?? null,
       slsaLevel: input.slsa_level ?? null,
       recordedBy: writer.id,
+      ...(input.kind === "model" && isTarget(input.name) ? { sealedModel: input.name } : {}),
       ...readMembers(input, erasedProvenance(input.name))
     }
     return {
@@ -42,7 +52,8 @@ export const planAddProvenance = (
         // An agent that ends meanwhile gets nothing more.
         expects: [{ collection: AGENTS, id: agent.id, version: agent.version }],
         puts: [
-          { collection: PROVENANCE, id: provenanceId, expectedVersion: 0, body: piece, keys: { agent_id: agent.id } }
+          { collection: PROVENANCE, id: provenanceId, expectedVersion: 0, body: piece, keys: { agent_id: agent.id } },
+          ...(input.kind === "model" ? [{ ...KILL_REACH, expectedVersion: reachVersion, body: {} }] : [])
         ],
         records: [
           {
@@ -52,6 +63,7 @@ export const planAddProvenance = (
               agent_id: agent.id,
               digest: piece.digest,
               kind: piece.kind,
+              model: piece.sealedModel,
               provenance_id: provenanceId,
               slsa_level: piece.slsaLevel,
               writer: writer.id
@@ -62,3 +74,6 @@ export const planAddProvenance = (
       }
     }
   })
+
+/** Whether a name can be the target of a halt: it has the form of an identifier. */
+const isTarget = (name: string): boolean => /^[A-Za-z0-9._:/@+-]{1,200}$/.test(name)

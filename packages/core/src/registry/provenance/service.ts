@@ -14,7 +14,7 @@ import { everyUnit, type Scope } from "../../foundation/scope.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { planAddProvenance } from "./plan-add.ts"
-import { erasedProvenance, PROVENANCE, type ProvenanceDocument, writeMembers } from "@flyball/rules"
+import { erasedProvenance, KILL_REACH, PROVENANCE, type ProvenanceDocument, writeMembers } from "@flyball/rules"
 
 /** What agents are made of. */
 export interface ProvenanceApi {
@@ -61,7 +61,10 @@ export class Provenance extends Context.Service<Provenance, ProvenanceApi>()("fl
             Effect.gen(function* () {
               const agent = yield* readAgent(storage, agentId, scope)
               const id = yield* newId("prv")
-              const { change, piece } = yield* Effect.fromResult(planAddProvenance(id, agent, input, writer))
+              const reach = input.kind === "model" ? yield* storage.get(KILL_REACH.collection, KILL_REACH.id) : null
+              const { change, piece } = yield* Effect.fromResult(
+                planAddProvenance(id, agent, input, writer, reach?.version ?? 0)
+              )
               const {
                 records: [receipt]
               } = yield* storage.commit(change)

@@ -212,7 +212,7 @@ const prepareAll = Effect.fnUntraced(function* (
       request,
       agent,
       inForce: bound,
-      kill: yield* steps.killOf(agent.id),
+      kill: yield* steps.killOf(agent),
       hasDrill:
         agent.body.autonomyTier === "L4" &&
         agent.body.status === "active" &&
@@ -245,7 +245,7 @@ const standingOf = ({ agent, approval, hasDrill, inForce, kill, run }: Prepared,
   asOf,
   hasDrill,
   inForce,
-  kill: kill.state,
+  kill,
   approved: approval.approved,
   latches: run?.set ?? noSet
 })

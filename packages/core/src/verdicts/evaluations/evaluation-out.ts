@@ -1,7 +1,7 @@
 /** An evaluation as the interface shows it, from what its record holds. */
 import { type Evaluation, VERDICT_VALID_MS } from "@flyball/contract"
 import { formatInstant, fromUtf8 } from "@flyball/evidence"
-import { decisionOf, lostCondition, readSide, shownSignals } from "@flyball/rules"
+import { decisionOf, killStateOf, lostCondition, readActivations, readSide, shownSignals } from "@flyball/rules"
 import { recordHash } from "../../foundation/record-hash.ts"
 import type { Combination } from "@flyball/envelope"
 import { renderTrace } from "@flyball/envelope"
@@ -32,6 +32,7 @@ export const evaluationOut = (
   const signalsPart = parts.get("signals")
   const signals = signalsPart === undefined ? null : shownSignals(signalsPart)
   const { effective, tier } = tiersOf(body)
+  const { activation } = killStateOf(readActivations(body["activations"]))
   const shadow = body["shadow"] === undefined ? null : readSide(body["shadow"] as JsonMap)
   return {
     id: String(body["evaluation_id"]),
@@ -62,6 +63,8 @@ export const evaluationOut = (
     review_id: text(body["review_id"]),
     valid_ms: VERDICT_VALID_MS,
     mode: body["mode"] === "shadow" ? "shadow" : "enforced",
+    activation_event: activation?.id ?? null,
+    epoch: activation?.epoch ?? null,
     decided_by: String(body["decided_by"]) as Evaluation["decided_by"],
     action: text(jsonOf(parts.get("action"))),
     action_digest: typeof body["action_digest"] === "string" ? `sha256:${body["action_digest"]}` : null,

@@ -3,7 +3,9 @@ import type { EvaluationIn } from "@flyball/contract"
 import { canonicalBytes, type Crypto } from "@flyball/evidence"
 import { contentDigest } from "../content/content-digest.ts"
 import type { StoredAgent } from "../../registry/agents/document.ts"
+import type { KillOf } from "./ports.ts"
 import {
+  activationsBody,
   adviceOf,
   type Binding,
   effectiveTier,
@@ -16,10 +18,11 @@ import {
   type RecordedSide,
   RULES,
   serverSignals,
-  sideBody
+  sideBody,
+  tierUnder
 } from "@flyball/rules"
 import type { InForce } from "../envelopes/in-force.ts"
-import { type Action, decide, type KillState } from "@flyball/envelope"
+import { type Action, decide } from "@flyball/envelope"
 import type { Decision, WindowState } from "@flyball/envelope"
 import { omitNullish } from "../../foundation/omit-nullish.ts"
 import type { EventDraft } from "../../storage/outbox/outbox.ts"
@@ -50,7 +53,7 @@ export interface Standing {
   readonly agent: StoredAgent
   readonly asOf: AsOf
   readonly inForce: InForce
-  readonly kill: KillState
+  readonly kill: Pick<KillOf, "activations" | "state">
   readonly approved: boolean
   /** Whether a drill of the agent was attested so recently that it counts. Read for agents at L4 alone. */
   readonly hasDrill: boolean
@@ -104,13 +107,16 @@ export const planEvaluation = (
 ): EvaluationPlan => {
   const { agent, approved, asOf, inForce, kill, latches: set } = standing
   const { input } = requested
-  const actingTier = effectiveTier(agent.body, {
-    hasEnvelope: inForce.live.layers.length > 0,
-    hasDrill: standing.hasDrill
-  })
+  const actingTier = tierUnder(
+    effectiveTier(agent.body, {
+      hasEnvelope: inForce.live.layers.length > 0,
+      hasDrill: standing.hasDrill
+    }),
+    kill.state === "none" ? null : kill.state
+  )
   const action: Action = { signals: requested.signals, runId: input.run_id ?? null }
   const situation = {
-    kill,
+    kill: kill.state,
     agent: {
       id: agent.id,
       orgUnit: agent.body.orgUnit ?? "",
@@ -140,6 +146,7 @@ export const planEvaluation = (
   const body = omitNullish({
     ...sideBody(live),
     action_digest: input.action_digest?.slice("sha256:".length),
+    activations: activationsBody(kill.activations),
     agent_id: agent.id,
     agent_status: agent.body.status,
     approval_id: input.approval_id,

@@ -1,14 +1,18 @@
 /**
- * Steps of an evaluation that other capabilities have a word in: kills and reviews. Until they are there, nothing is
- * halted and nobody reviews.
+ * Steps of an evaluation that other capabilities have a word in: the kill switch (`verdicts/kill/steps.ts`) and reviews.
+ * Until reviews are there, nobody reviews.
  */
 import { Context, Effect } from "effect"
 import type { KillState, Outcome } from "@flyball/envelope"
+import type { ReachingActivation } from "@flyball/rules"
+import type { StoredAgent } from "../../registry/agents/document.ts"
 import type { ChangeSet, ReadFault } from "../../storage/port.ts"
 
 /** Kill activations against an agent, and the document versions that the commit must find unchanged. */
 export interface KillOf {
   readonly state: KillState
+  /** The activations that reach it, which its evaluation records. */
+  readonly activations: ReadonlyArray<ReachingActivation>
   readonly expects: NonNullable<ChangeSet["expects"]>
 }
 
@@ -24,7 +28,7 @@ export interface Concluded {
 
 /** The other steps. */
 export interface EvaluationStepsApi {
-  readonly killOf: (agentId: string) => Effect.Effect<KillOf, ReadFault>
+  readonly killOf: (agent: StoredAgent) => Effect.Effect<KillOf, ReadFault>
   /** Whether an approved review of this very action is there to be consumed, and the change that consumes it. */
   readonly approval: (
     approvalId: string,
@@ -41,7 +45,7 @@ export interface EvaluationStepsApi {
 /** The port. */
 export const EvaluationSteps = Context.Reference<EvaluationStepsApi>("flyball/core/EvaluationSteps", {
   defaultValue: () => ({
-    killOf: () => Effect.succeed({ state: "none", expects: [] }),
+    killOf: () => Effect.succeed({ state: "none", activations: [], expects: [] }),
     approval: () => Effect.succeed({ approved: false, change: {} }),
     follow: () => ({ reviewId: null, change: {} })
   })

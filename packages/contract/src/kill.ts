@@ -1,0 +1,231 @@
+/** The kill switch as it travels. Spec: document 1 section 2, Kill status; api.md "bounded autonomy". */
+import { Schema } from "effect"
+import { autonomyTiers } from "./agents.ts"
+import { defaulted, id, identifier, instant, integerParam, leftOut, oneOf, patterned, reason } from "./fields.ts"
+import { DEFAULT_PAGE, MAX_PAGE } from "./limits.ts"
+import { becomesRecord, computed, inBody, showsRecords, wholePart } from "./place.ts"
+
+/** Responses, least restrictive first. */
+export const killResponses = ["notify", "step_down", "drain", "halt", "quarantine"] as const
+
+/** Types of targets that the interface takes. */
+export const killTargets = ["agent", "model"] as const
+
+/** Types of targets that records and events name. */
+export const killTargetTypes = ["agent", "model", "org_unit", "deployment"] as const
+
+/** How a drill acts. */
+export const drillModes = ["shadow", "live"] as const
+
+/**
+ * How long a client may go by a kill status.
+ *
+ * - Unit: milliseconds. No new side effect begins later than this after an activation, whatever the network does.
+ */
+export const KILL_TTL_MS = 15_000
+
+/** Longest that a request for the status waits for a change. Unit: milliseconds. */
+export const MAX_KILL_WAIT_MS = 25_000
+
+/** Characters of a nonce. */
+export const MAX_NONCE = 128
+
+const targetType = oneOf(killTargets)
+/** An agent's id, or a model as agents name it in `model_ids`. */
+const targetId = identifier(200)
+
+/** Body of POST /bound/kill/activate. */
+export const KillActivateIn = Schema.Struct({
+  target_type: inBody(targetType),
+  /** An agent's id, or a model: its id or name, exactly as agents name it. */
+  target_id: inBody(targetId),
+  response: inBody(defaulted(oneOf(killResponses), "halt")),
+  reason: wholePart("reason", reason(2_000))
+}).annotate(becomesRecord("kill.activated"))
+export type KillActivateIn = typeof KillActivateIn.Type
+
+/** Query of POST /bound/kill/activate. A dry run answers whom it would reach, and records nothing. */
+export const KillActivateQuery = Schema.Struct({ dry_run: Schema.optionalKey(oneOf(["true", "false"])) })
+export type KillActivateQuery = typeof KillActivateQuery.Type
+
+/** Body of POST /bound/kill/release. */
+export const KillReleaseIn = Schema.Struct({
+  activation_event: inBody(id("activation"), "activation_id"),
+  reason: wholePart("reason", reason(2_000))
+}).annotate(becomesRecord("kill.released"))
+export type KillReleaseIn = typeof KillReleaseIn.Type
+
+/** Query of GET /bound/kill/status. */
+export const KillStatusQuery = Schema.Struct({
+  /** `agent` or `model`. */
+  target_type: patterned(/^(agent|model)$/, 5),
+  target_id: targetId,
+  /** With `If-None-Match`: waits so long for a state of another `ETag`. Milliseconds, at most 25,000. */
+  wait_ms: Schema.optionalKey(integerParam(0, MAX_KILL_WAIT_MS)),
+  /** Any identifier of yours: the answer repeats it, and is signed. */
+  nonce: Schema.optionalKey(identifier(MAX_NONCE))
+})
+export type KillStatusQuery = typeof KillStatusQuery.Type
+
+/**
+ * The kill state of a target. `halted`: no new side effect may begin. `drill`: what is named is an exercise; a shadow
+ * drill has `halted` false. `response` is that of the named activation, `effective_response` what holds: null where
+ * nothing does. `epoch` counts the changes of the deployment's kill state: within an `origin` it never goes back.
+ * `as_of_seq` is the record that the epoch began with; null where it is in no record of this chain. `ttl_ms`: how long
+ * the answer counts, from when it was asked for. The members from `nonce` on are null unless a nonce was sent.
+ */
+export const KillStatus = Schema.Struct({
+  target_type: oneOf(killTargetTypes),
+  target_id: Schema.String,
+  halted: Schema.Boolean,
+  drill: Schema.Boolean,
+  since: Schema.NullOr(instant),
+  activation_event: Schema.NullOr(Schema.String),
+  response: Schema.NullOr(oneOf(killResponses)),
+  effective_response: Schema.NullOr(oneOf(killResponses)),
+  epoch: Schema.Int,
+  as_of_seq: Schema.NullOr(Schema.Int),
+  ttl_ms: Schema.Int,
+  origin: Schema.String,
+  nonce: Schema.NullOr(Schema.String),
+  issued_at: Schema.NullOr(instant),
+  /** The key of the checkpoints that signed. */
+  key_id: Schema.NullOr(Schema.String),
+  /** Ed25519, base64. SPEC.md of the evidence package says over which bytes. */
+  signature: Schema.NullOr(Schema.String)
+})
+export type KillStatus = typeof KillStatus.Type
+
+/** An instance of an agent, as its records name it. */
+export const KillInstanceOut = Schema.Struct({ agent_id: Schema.String, instance_id: Schema.String })
+
+/**
+ * Whom an activation reaches. `instances` are those in records of the agents reached in the hour before. Each list has
+ * up to 10,000 items; the counts are complete.
+ */
+export const KillReach = Schema.Struct({
+  agents: Schema.Array(Schema.String),
+  agent_count: Schema.Int,
+  instances: Schema.Array(KillInstanceOut),
+  instance_count: Schema.Int,
+  models: Schema.Array(Schema.String),
+  highest_tier: Schema.NullOr(oneOf(autonomyTiers))
+})
+export type KillReach = typeof KillReach.Type
+
+/** Answer of POST /bound/kill/activate and /release. `activation_event` is null after a dry run. */
+export const KillChanged = Schema.Struct({
+  activation_event: Schema.NullOr(Schema.String),
+  epoch: Schema.Int,
+  status: KillStatus,
+  reach: KillReach
+})
+export type KillChanged = typeof KillChanged.Type
+
+/**
+ * How far an instance is. `requested`: it was expected, and has said nothing. `unconfirmed`: it still had not when that
+ * was recorded; whether it stopped is not known.
+ */
+export const killInstanceStates = ["requested", "acknowledged", "stopped", "unconfirmed"] as const
+
+/** What is known of one instance under an activation. */
+export const KillInstanceState = Schema.Struct({
+  agent_id: Schema.String,
+  instance_id: Schema.String,
+  state: oneOf(killInstanceStates),
+  requested_at: instant,
+  observed_at: Schema.NullOr(instant),
+  acknowledged_at: Schema.NullOr(instant),
+  in_flight: Schema.NullOr(Schema.Int),
+  stopped_at: Schema.NullOr(instant),
+  unconfirmed_at: Schema.NullOr(instant)
+})
+
+/** An activation, and the truth about stopping: how many instances of how many said what, and each by itself. */
+export const KillActivation = Schema.Struct({
+  id: inBody(Schema.String, "activation_id"),
+  target_type: inBody(oneOf(killTargetTypes)),
+  target_id: inBody(Schema.String),
+  response: inBody(oneOf(killResponses)),
+  drill: inBody(Schema.NullOr(Schema.Struct({ drill_id: Schema.String, mode: oneOf(drillModes) }))),
+  breaker_id: inBody(Schema.NullOr(Schema.String)),
+  actor: inBody(Schema.String, "writer"),
+  requested_by: inBody(Schema.NullOr(Schema.String)),
+  /** Null once it was erased. */
+  reason: wholePart("reason", Schema.NullOr(Schema.String)),
+  activated_at: inBody(instant),
+  epoch: inBody(Schema.Int),
+  highest_tier: inBody(Schema.NullOr(oneOf(autonomyTiers))),
+  /** Instances that were seen in the hour before and are not among `instances`. */
+  unlisted: inBody(Schema.Int),
+  released_at: computed(Schema.NullOr(instant)),
+  released_by: computed(Schema.NullOr(Schema.String)),
+  release_epoch: computed(Schema.NullOr(Schema.Int)),
+  release_reason: computed(Schema.NullOr(Schema.String)),
+  expected: inBody(Schema.Int),
+  acknowledged: computed(Schema.Int),
+  stopped: computed(Schema.Int),
+  unconfirmed: computed(Schema.Int),
+  instances: wholePart("expected", Schema.Array(KillInstanceState))
+}).annotate(showsRecords(["kill.activated"]))
+export type KillActivation = typeof KillActivation.Type
+
+/** What the log of the kill switch lists. */
+export const killEventKinds = [
+  "kill.requested",
+  "kill.activated",
+  "kill.acknowledged",
+  "kill.stopped",
+  "kill.unconfirmed",
+  "kill.released"
+] as const
+
+/** One entry of the log: a record. What a kind does not say is null. */
+export const KillEvent = Schema.Struct({
+  seq: computed(Schema.Int),
+  record_hash: computed(Schema.String),
+  at: computed(instant),
+  kind: computed(oneOf(killEventKinds)),
+  activation_event: inBody(Schema.NullOr(Schema.String), "activation_id"),
+  target_type: inBody(Schema.NullOr(oneOf(killTargetTypes))),
+  target_id: inBody(Schema.NullOr(Schema.String)),
+  response: inBody(Schema.NullOr(oneOf(killResponses))),
+  drill: inBody(Schema.NullOr(Schema.Struct({ drill_id: Schema.String, mode: oneOf(drillModes) }))),
+  epoch: inBody(Schema.NullOr(Schema.Int)),
+  breaker_id: inBody(Schema.NullOr(Schema.String)),
+  agent_id: inBody(Schema.NullOr(Schema.String)),
+  instance_id: inBody(Schema.NullOr(Schema.String)),
+  in_flight: inBody(Schema.NullOr(Schema.Int)),
+  /** How many instances were expected, or are silent. */
+  instances: computed(Schema.NullOr(Schema.Int)),
+  actor: inBody(Schema.String, "writer"),
+  requested_by: inBody(Schema.NullOr(Schema.String)),
+  /** Null where none was given, or once it was erased. */
+  reason: wholePart("reason", Schema.NullOr(Schema.String))
+}).annotate(
+  showsRecords(killEventKinds, {
+    body: [
+      "acknowledged_at",
+      "activated_at",
+      "expected",
+      "highest_tier",
+      "instances",
+      "observed_at",
+      "released_at",
+      "requested_at",
+      "stopped_at",
+      "unconfirmed_at",
+      "unlisted"
+    ],
+    parts: ["expected", "instances"]
+  })
+)
+export type KillEvent = typeof KillEvent.Type
+
+/** Query of GET /bound/kill/events. `before` is the seq of the last entry seen; newest come first. */
+export const KillEventsQuery = Schema.Struct({
+  /** 1 to 1,000, default 100. */
+  limit: leftOut(integerParam(1, MAX_PAGE), DEFAULT_PAGE),
+  before: Schema.optionalKey(integerParam())
+})
+export type KillEventsQuery = typeof KillEventsQuery.Type

@@ -1,0 +1,172 @@
+/** Plans an activation of the kill switch: by a person, a breaker, a drill or the response policy. Pure. */
+import { canonicalBytes, formatInstant } from "@flyball/evidence"
+import {
+  type ActivationDocument,
+  activationKeys,
+  type AutonomyTier,
+  CHANNEL_TARGET,
+  type DrillMode,
+  KILL_ACTIVATIONS,
+  KILL_EPOCH,
+  type KillInstance,
+  type KillResponse,
+  type KillTarget
+} from "@flyball/rules"
+import { omitNullish } from "../../foundation/omit-nullish.ts"
+import { event } from "../../storage/event.ts"
+import type { AsOf, ChangeSet, DocumentPut, JsonObject, PartDraft } from "../../storage/port.ts"
+import { epochKey } from "./epoch-key.ts"
+import type { KillView } from "./kill-reader.ts"
+
+/** Instances that one activation lists. The rest are counted. */
+export const MAX_EXPECTED = 4_096
+
+/** What is to be activated, and whom it reaches. */
+export interface ActivationInput {
+  /** A new id `kil_…`. */
+  readonly activationId: string
+  readonly target: KillTarget
+  readonly response: KillResponse
+  readonly reason: string | null
+  readonly drill: { readonly drillId: string; readonly mode: DrillMode } | null
+  readonly breakerId: string | null
+  /** The writer of the record: a person, `breaker:<name>`, `policy:<trigger>`, or the host. */
+  readonly actor: string
+  /** The ingest key that asked for it; null where none did. */
+  readonly requestedBy: string | null
+  readonly reach: {
+    readonly highestTier: AutonomyTier | null
+    readonly agents: number
+    readonly expects: NonNullable<ChangeSet["expects"]>
+  }
+  readonly expectedInstances: ReadonlyArray<KillInstance>
+}
+
+/** The change that activates, and what it makes. */
+export interface ActivationPlan {
+  readonly activationId: string
+  readonly epoch: number
+  readonly activation: ActivationDocument
+  readonly change: ChangeSet
+}
+
+/** The document that every change of the kill state puts. Two plans on one epoch conflict. */
+export const nextKillEpoch = ({ epoch, version }: Pick<KillView, "epoch" | "version">): DocumentPut => ({
+  ...KILL_EPOCH,
+  expectedVersion: version,
+  body: { epoch: epoch + 1 }
+})
+
+/**
+ * Decides what an activation would change. Nothing refuses one: several of one target stand beside each other.
+ *
+ * - Unit: `asOf.ms`, milliseconds since 1970 UTC, is when it holds from.
+ * - Spec: envelopes.md 3.10; decision 0042.
+ */
+export const planActivation = (
+  input: ActivationInput,
+  state: Pick<KillView, "epoch" | "version">,
+  asOf: AsOf
+): ActivationPlan => {
+  const { activationId: id, actor, breakerId, drill, reach, requestedBy, response, target } = input
+  const expectedInstances = input.expectedInstances.slice(0, MAX_EXPECTED)
+  const activation: ActivationDocument = {
+    targetType: target.type,
+    targetId: target.id,
+    response,
+    drill,
+    breakerId,
+    actor,
+    requestedBy,
+    reason: input.reason,
+    activatedAtMs: asOf.ms,
+    epoch: state.epoch + 1,
+    highestTier: reach.highestTier,
+    expectedInstances,
+    unlisted: input.expectedInstances.length - expectedInstances.length,
+    unconfirmedAtMs: null,
+    releasedAtMs: null,
+    releasedBy: null,
+    releaseEpoch: null,
+    releaseReason: null
+  }
+  return {
+    activationId: id,
+    epoch: activation.epoch,
+    activation,
+    change: {
+      expects: reach.expects,
+      puts: [
+        {
+          collection: KILL_ACTIVATIONS,
+          id,
+          expectedVersion: 0,
+          body: activation as unknown as JsonObject,
+          keys: activationKeys(activation)
+        },
+        nextKillEpoch(state)
+      ],
+      records: [
+        {
+          kind: "kill.activated",
+          agentId: target.type === "agent" && target.id !== CHANNEL_TARGET ? target.id : null,
+          body: activatedBody(id, activation),
+          parts: [...instancesPart("expected", expectedInstances), ...saidPart(input.reason)],
+          once: epochKey("kill.activated", id, activation.epoch)
+        }
+      ],
+      events: isUnheard(target)
+        ? []
+        : [
+            event("kill.activated", {
+              activation_id: id,
+              target_type: target.type,
+              target_id: target.id,
+              response,
+              drill: drill?.mode ?? null,
+              epoch: activation.epoch,
+              agents: reach.agents,
+              breaker_id: breakerId,
+              writer: actor
+            })
+          ]
+    }
+  }
+}
+
+const activatedBody = (id: string, activation: ActivationDocument): JsonObject =>
+  omitNullish({
+    activated_at: formatInstant(activation.activatedAtMs),
+    activation_id: id,
+    breaker_id: activation.breakerId,
+    drill: activation.drill === null ? null : { drill_id: activation.drill.drillId, mode: activation.drill.mode },
+    epoch: activation.epoch,
+    expected: activation.expectedInstances.length,
+    highest_tier: activation.highestTier,
+    requested_by: activation.requestedBy,
+    response: activation.response,
+    target_id: activation.targetId,
+    target_type: activation.targetType,
+    unlisted: activation.unlisted === 0 ? null : activation.unlisted,
+    writer: activation.actor
+  }) as JsonObject
+
+/** Targets that no webhook hears of: the channel check runs every hour. */
+export const isUnheard = ({ id }: KillTarget): boolean => id === CHANNEL_TARGET
+
+/** A part that lists instances; none where there is none. */
+export const instancesPart = (name: string, instances: ReadonlyArray<KillInstance>): ReadonlyArray<PartDraft> =>
+  instances.length === 0
+    ? []
+    : [
+        {
+          name,
+          bytes: canonicalBytes(
+            instances.map(({ agentId, instanceId }) => ({ agent_id: agentId, instance_id: instanceId }))
+          )
+        }
+      ]
+
+/** The part `reason`; none where nothing was said. */
+export const saidPart = (reason: string | null): ReadonlyArray<PartDraft> =>
+  reason === null ? [] : [{ name: "reason", bytes: canonicalBytes(reason) }]

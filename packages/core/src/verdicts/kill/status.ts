@@ -1,0 +1,41 @@
+/** A kill status, from the activations that reach its target. Pure. */
+import { KILL_TTL_MS, type KillStatus } from "@flyball/contract"
+import { formatInstant } from "@flyball/evidence"
+import { killStateOf, type KillTarget } from "@flyball/rules"
+import type { KillView, StoredActivation } from "./kill-reader.ts"
+
+/** The status without a signature. `reaching`: the activations that reach the target. */
+export const statusOf = (
+  target: KillTarget,
+  reaching: ReadonlyArray<StoredActivation>,
+  view: Pick<KillView, "epoch" | "seq">,
+  origin: string
+): KillStatus => {
+  const { activation, drill, effectiveResponse, halted, response } = killStateOf(
+    reaching.map(({ body, id }) => ({
+      id,
+      epoch: body.epoch,
+      response: body.response,
+      drill: body.drill?.mode ?? null,
+      sinceMs: body.activatedAtMs
+    }))
+  )
+  return {
+    target_type: target.type,
+    target_id: target.id,
+    halted,
+    drill,
+    since: activation === null ? null : formatInstant(activation.sinceMs),
+    activation_event: activation?.id ?? null,
+    response,
+    effective_response: effectiveResponse,
+    epoch: view.epoch,
+    as_of_seq: view.seq,
+    ttl_ms: KILL_TTL_MS,
+    origin,
+    nonce: null,
+    issued_at: null,
+    key_id: null,
+    signature: null
+  }
+}

@@ -1,0 +1,15 @@
+/** The bytes that a signed kill status is signed over. Spec: SPEC.md, "Signed kill status". */
+import { canonicalBytes } from "./json/canonical.ts"
+import { concatBytes, utf8 } from "./bytes.ts"
+
+/** Separates these signatures of the log's key from those over checkpoints. */
+const DOMAIN = "flyball/v1 kill_status\0"
+
+/**
+ * The domain, then the RFC 8785 form of the status as it was answered, without its member `signature`. So the caller's
+ * nonce, the origin and the key's id are covered.
+ */
+export const killStatusBytes = (status: { readonly [member: string]: unknown }): Uint8Array => {
+  const { signature: _, ...signed } = status
+  return concatBytes(utf8(DOMAIN), canonicalBytes(signed))
+}

@@ -1,0 +1,102 @@
+/** Rows of the catalogue: the kill switch. */
+import {
+  agentId,
+  choice,
+  count,
+  id,
+  instant,
+  type KindRow,
+  keptPart,
+  may,
+  MIB,
+  must,
+  name,
+  part,
+  tier,
+  writer
+} from "./row.ts"
+
+const activationId = must("activation_id", id("kil_"))
+const epoch = must("epoch", count)
+const instanceId = must("instance_id", name(128))
+const reasonPart = part("reason", 16_384, "any text as JSON: what was said of it")
+const responses = choice("notify", "step_down", "drain", "halt", "quarantine")
+const drillMode = choice("shadow", "live")
+
+/** The rows, in the order of the specification's table. */
+export const killKinds: ReadonlyArray<KindRow> = [
+  {
+    kind: "kill.requested",
+    about:
+      "An ingest key asks that its agent be stopped. With `activation_id` the response policy had a row for it, and " +
+      "this commit activates; without it nothing was stopped.",
+    body: [may("activation_id", id("kil_")), agentId, must("requested_at", instant), writer],
+    parts: [reasonPart]
+  },
+  {
+    kind: "kill.activated",
+    about:
+      "The response holds for every agent that the target reaches, from this record until the release that names " +
+      "`activation_id`. `epoch` counts the changes of the deployment's kill state. `expected` is the number of " +
+      "instances in the part of that name, `unlisted` how many more were seen. `highest_tier` is the highest tier of " +
+      "the agents reached; absent where none is. `drill`: it is an exercise; a `shadow` one changes no verdict.",
+    body: [
+      must("activated_at", instant),
+      activationId,
+      may("breaker_id", id("brk_")),
+      may("drill", { type: "object", members: [must("drill_id", id("drl_")), must("mode", drillMode)] }),
+      epoch,
+      must("expected", { type: "integer", min: 0, max: 4_096 }),
+      may("highest_tier", tier),
+      may("requested_by", { type: "writer" }),
+      must("response", responses),
+      must("target_id", name(200)),
+      must("target_type", choice("agent", "model", "org_unit", "deployment")),
+      may("unlisted", count),
+      writer
+    ],
+    parts: [
+      keptPart(
+        "expected",
+        MIB,
+        "`[{agent_id, instance_id}]`: the instances in records of the agents reached in the hour before; left out " +
+          "where there is none; never erased"
+      ),
+      reasonPart
+    ]
+  },
+  {
+    kind: "kill.acknowledged",
+    about: "An instance says that it saw the activation. `in_flight` is how many actions it had under way.",
+    body: [
+      must("acknowledged_at", instant),
+      activationId,
+      agentId,
+      must("in_flight", count),
+      instanceId,
+      may("observed_at", instant),
+      writer
+    ],
+    parts: []
+  },
+  {
+    kind: "kill.stopped",
+    about: "An instance says that nothing of what the activation forbids is under way any more.",
+    body: [activationId, agentId, instanceId, must("stopped_at", instant), writer],
+    parts: []
+  },
+  {
+    kind: "kill.unconfirmed",
+    about: "So many expected instances had not acknowledged in time. Whether they stopped is not known.",
+    body: [activationId, must("instances", count), must("unconfirmed_at", instant), writer],
+    parts: [keptPart("instances", MIB, "`[{agent_id, instance_id}]`: which ones; never erased")]
+  },
+  {
+    kind: "kill.released",
+    about:
+      "One activation holds no more. Others stay. `highest_tier` is that of the agents reached at the release; " +
+      "absent where none is.",
+    body: [activationId, epoch, may("highest_tier", tier), must("released_at", instant), writer],
+    parts: [reasonPart]
+  }
+]

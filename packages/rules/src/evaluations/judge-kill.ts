@@ -1,0 +1,104 @@
+/**
+ * Whether an evaluation obeyed the kill switch, and whether a release was allowed. Spec: envelopes.md 3.10; decision
+ * 0042.
+ */
+import type { AgentDocument } from "../agents/document.ts"
+import type { KillResponse } from "../kill/response.ts"
+import { releaseProblem } from "../kill/release.ts"
+import { activationsBody, higherTier, killStateOf, readActivations, type ReachingActivation } from "../kill/state.ts"
+import type { JsonMap, ReplayRecord } from "../records/record.ts"
+import { rulesOf } from "../records/rules-version.ts"
+import type { EvaluationBody } from "./evaluation-body.ts"
+import type { GovernedState } from "./governed-state.ts"
+import { problem, type Problem } from "./recompute-verdict.ts"
+
+/** The response under which an evaluation must have been made, and how its record differs. */
+export interface JudgedKill {
+  readonly response: KillResponse | null
+  readonly problem: Problem | null
+}
+
+const nothing: JudgedKill = { response: null, problem: null }
+
+/** Responses under which nothing is allowed. */
+const denying: ReadonlySet<KillResponse | null> = new Set<KillResponse>(["drain", "halt", "quarantine"])
+
+/** The response that a record names by itself; for evaluations whose surroundings are not known. */
+export const recordedResponse = (body: EvaluationBody): KillResponse | null =>
+  killStateOf(readActivations(body.activations as never)).effectiveResponse
+
+/**
+ * Compares the activations that a record names with those that reached its agent just before it. What lies before the
+ * first record is taken from the record.
+ */
+export const judgeKill = (
+  state: GovernedState,
+  agentId: string,
+  body: EvaluationBody,
+  fromGenesis: boolean
+): JudgedKill => {
+  const named = body.activations
+  if (rulesOf(body as unknown as JsonMap) < 3)
+    return named === undefined
+      ? nothing
+      : { response: null, problem: problem("activation_mismatch", "Rules before 3 know no kill switch.") }
+  if (named === undefined && state.kills.isQuiet) return nothing
+  const recorded = readActivations(named as never)
+  const { isKnown, reach } = state.reachOf(agentId)
+  const reaching = state.kills.of(reach)
+  const all: ReadonlyArray<ReachingActivation> = [
+    ...reaching,
+    // Begun before the first record here, or reaching the agent in a way that is not shown here.
+    ...recorded.filter(({ id }) =>
+      isKnown || reaching.some((one) => one.id === id)
+        ? !fromGenesis && !state.kills.knows(id)
+        : state.kills.live(id) !== undefined || (!fromGenesis && !state.kills.knows(id))
+    )
+  ]
+  const { activation, effectiveResponse: response } = killStateOf(all)
+  if (denying.has(response) && body.matched_rule !== "@killed")
+    return {
+      response,
+      problem: problem(
+        "killed_but_allowed",
+        `${activation!.id} was in force with the response ${response}; the record says ${body.outcome} by ` +
+          `${body.matched_rule}.`
+      )
+    }
+  const expected = activationsBody(all)
+  return {
+    response,
+    problem:
+      JSON.stringify(expected) === JSON.stringify(named ?? null)
+        ? null
+        : problem(
+            "activation_mismatch",
+            `${expected?.length ?? 0} activations reached the agent; the record names ${recorded.length}, or others.`
+          )
+  }
+}
+
+/** What is wrong with a release by the records before it; null where nothing is, or they do not say. */
+export const judgeRelease = (state: GovernedState, { body }: ReplayRecord, fromGenesis: boolean): Problem | null => {
+  const id = String(body["activation_id"])
+  const activation = state.kills.live(id)
+  if (activation === undefined) {
+    if (state.kills.knows(id)) return problem("ended_twice", `${id} was released before.`)
+    return fromGenesis ? problem("reference_mismatch", `No record before it activates ${id}.`) : null
+  }
+  const recorded = typeof body["highest_tier"] === "string" ? body["highest_tier"] : null
+  const target = activation.target.type === "agent" ? state.agents.get(activation.target.id) : undefined
+  const own = (target?.document.body as unknown as AgentDocument | undefined)?.autonomyTier ?? null
+  const tier = higherTier(recorded as AgentDocument["autonomyTier"] | null, own)
+  switch (releaseProblem(activation, tier, String(body["writer"]))) {
+    case null:
+      return null
+    case "automatic":
+      return problem("release_not_allowed", `A person releases ${id}; the record says ${String(body["writer"])}.`)
+    case "same_person":
+      return problem(
+        "release_not_allowed",
+        `${id} halted an agent at L3 or above, so somebody else than ${activation.actor} releases it.`
+      )
+  }
+}

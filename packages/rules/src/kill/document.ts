@@ -1,0 +1,93 @@
+/** The kill switch as state: activations, what instances said of them, and the epoch. Plain data. */
+import type { AutonomyTier } from "../agents/document.ts"
+import type { DrillMode, KillResponse, KillTargetType } from "./response.ts"
+
+/** Collection of the activations: one document each, under its id `kil_…`. */
+export const KILL_ACTIVATIONS = "kill_activations"
+
+/** Collection of what instances said of an activation, under {@link ackId}. */
+export const KILL_ACKS = "kill_acks"
+
+/**
+ * The one document that every change of any target's state puts, at the version that its plan read: changes conflict
+ * with each other, and each evaluation expects it unchanged. Its body is `{epoch}`.
+ */
+export const KILL_EPOCH = { collection: "kill_epoch", id: "deployment" } as const
+
+/**
+ * Working state, `{}`: put where an agent's provenance names another model. Evaluations expect it unchanged while an
+ * activation is aimed at a model, since none of the documents that they read says that a piece is not there.
+ */
+export const KILL_REACH = { collection: "kill_reach", id: "deployment" } as const
+
+/** What an activation is aimed at. The id of an org unit is its digest, that of the deployment `deployment`. */
+export interface KillTarget {
+  readonly type: KillTargetType
+  readonly id: string
+}
+
+/** One running process of an agent, as its records name it. */
+export interface KillInstance {
+  readonly agentId: string
+  readonly instanceId: string
+}
+
+/** An activation. It holds while `releasedAtMs` is null. Times in milliseconds since 1970 UTC. */
+export type ActivationDocument = {
+  readonly targetType: KillTargetType
+  readonly targetId: string
+  readonly response: KillResponse
+  readonly drill: { readonly drillId: string; readonly mode: DrillMode } | null
+  readonly breakerId: string | null
+  /** The writer of its record: a person, `breaker:<name>`, `policy:<trigger>` or the host. */
+  readonly actor: string
+  /** The ingest key that asked for it; null where nobody did. */
+  readonly requestedBy: string | null
+  /** Null where none was given, or once its part was erased. */
+  readonly reason: string | null
+  readonly activatedAtMs: number
+  /** The epoch that began with it. */
+  readonly epoch: number
+  /** The highest tier of the agents that it reached when it was made; null where it reached none. */
+  readonly highestTier: AutonomyTier | null
+  readonly expectedInstances: ReadonlyArray<KillInstance>
+  /** Instances beyond those that are listed. */
+  readonly unlisted: number
+  /** When the expected instances that were still silent were recorded; null before. */
+  readonly unconfirmedAtMs: number | null
+  readonly releasedAtMs: number | null
+  readonly releasedBy: string | null
+  /** The epoch that began with the release. */
+  readonly releaseEpoch: number | null
+  readonly releaseReason: string | null
+}
+
+/** What an instance said of an activation. */
+export type AckDocument = {
+  readonly activationId: string
+  readonly agentId: string
+  readonly instanceId: string
+  readonly observedAtMs: number | null
+  readonly acknowledgedAtMs: number
+  readonly inFlight: number
+  readonly stoppedAtMs: number | null
+}
+
+/** Id of an instance's document of one activation. */
+export const ackId = (activationId: string, { agentId, instanceId }: KillInstance): string =>
+  `${activationId}/${agentId}/${instanceId}`
+
+/** Look-up keys of an activation: while it holds, by `state`; always by its target. */
+export const activationKeys = ({
+  releasedAtMs,
+  targetId,
+  targetType
+}: ActivationDocument): { readonly [key: string]: string } => ({
+  target: `${targetType}:${targetId}`,
+  ...(releasedAtMs === null ? { state: "live" } : {})
+})
+
+/** Look-up keys of what an instance said. */
+export const ackKeys = ({ activationId }: AckDocument): { readonly [key: string]: string } => ({
+  activation: activationId
+})

@@ -1,0 +1,76 @@
+/** What records tell of the kill switch, up to a record. */
+import { parseInstant } from "@flyball/evidence"
+import type { AutonomyTier } from "../agents/document.ts"
+import type { JsonMap, ReplayRecord } from "../records/record.ts"
+import type { KillTarget } from "./document.ts"
+import { type AgentReach, reaches } from "./reach.ts"
+import type { DrillMode, KillResponse, KillTargetType } from "./response.ts"
+import type { ReachingActivation } from "./state.ts"
+
+/** An activation as its record tells it. */
+export interface KnownActivation {
+  readonly id: string
+  readonly target: KillTarget
+  readonly epoch: number
+  readonly response: KillResponse
+  readonly drill: { readonly drillId: string; readonly mode: DrillMode } | null
+  readonly actor: string
+  readonly highestTier: AutonomyTier | null
+  readonly activatedAtMs: number
+  /** Seq of its record. */
+  readonly seq: number
+}
+
+/** The activations. */
+export class KnownKills {
+  readonly #live = new Map<string, KnownActivation>()
+  readonly #released = new Set<string>()
+
+  /** One that holds; undefined where none of this id does. */
+  live(id: string): KnownActivation | undefined {
+    return this.#live.get(id)
+  }
+
+  /** Whether a record here tells of the activation, released ones included. */
+  knows(id: string): boolean {
+    return this.#live.has(id) || this.#released.has(id)
+  }
+
+  /** Whether none holds. */
+  get isQuiet(): boolean {
+    return this.#live.size === 0
+  }
+
+  /** Those that reach an agent. */
+  of(agent: AgentReach): ReadonlyArray<ReachingActivation> {
+    const found: Array<ReachingActivation> = []
+    for (const { drill, epoch, id, response, target } of this.#live.values()) {
+      const via = reaches(target, agent)
+      if (via !== null) found.push({ id, epoch, response, drill: drill?.mode ?? null, via })
+    }
+    return found
+  }
+
+  /** Adds one record, in order. Records of other kinds change nothing. */
+  fold({ body, kind, seq }: ReplayRecord): void {
+    const id = String(body["activation_id"])
+    if (kind === "kill.activated") this.#live.set(id, activationOf(id, seq, body))
+    if (kind === "kill.released" && this.#live.delete(id)) this.#released.add(id)
+  }
+}
+
+const activationOf = (id: string, seq: number, body: JsonMap): KnownActivation => {
+  const drill = body["drill"] as JsonMap | undefined
+  return {
+    id,
+    seq,
+    target: { type: String(body["target_type"]) as KillTargetType, id: String(body["target_id"]) },
+    epoch: Number(body["epoch"]),
+    response: String(body["response"]) as KillResponse,
+    drill:
+      drill === undefined ? null : { drillId: String(drill["drill_id"]), mode: String(drill["mode"]) as DrillMode },
+    actor: String(body["writer"]),
+    highestTier: typeof body["highest_tier"] === "string" ? (body["highest_tier"] as AutonomyTier) : null,
+    activatedAtMs: parseInstant(String(body["activated_at"])) ?? 0
+  }
+}

@@ -1,0 +1,53 @@
+/** Whom an activation concerns. Pure: the live service and the verifier both run it. */
+import type { AgentDocument } from "../agents/document.ts"
+import type { KillTarget } from "./document.ts"
+import type { KillVia } from "./response.ts"
+
+/** What decides which activations reach an agent. */
+export interface AgentReach {
+  readonly id: string
+  /** The texts of `model_ids`: ids `mdl_…`, or names. */
+  readonly modelIds: ReadonlyArray<string>
+  /** Names of its provenance of kind `model`. */
+  readonly provenanceModels: ReadonlyArray<string>
+  /** Null where the org unit was erased. */
+  readonly orgUnitDigest: string | null
+  /** Its parent, the parent of that, and so on. */
+  readonly ancestors: ReadonlyArray<string>
+}
+
+/**
+ * How a target reaches an agent, by the nearest way; null where it does not. A model is matched by its exact text.
+ *
+ * - Spec: envelopes.md 3.10: an agent, its models by provenance, its org unit, the deployment.
+ */
+export const reaches = ({ id, type }: KillTarget, agent: AgentReach): KillVia | null => {
+  switch (type) {
+    case "agent":
+      return id === agent.id ? "agent" : agent.ancestors.includes(id) ? "parent" : null
+    case "model":
+      return agent.modelIds.includes(id) || agent.provenanceModels.includes(id) ? "model" : null
+    case "org_unit":
+      return id === agent.orgUnitDigest ? "org_unit" : null
+    case "deployment":
+      return "deployment"
+  }
+}
+
+/**
+ * What an agent's document says of its reach. Older documents lack the members that stay when a profile is erased.
+ *
+ * - `ancestors`, `provenanceModels`: as in {@link AgentReach}; they are in other documents.
+ */
+export const agentReach = (
+  id: string,
+  agent: AgentDocument,
+  ancestors: ReadonlyArray<string>,
+  provenanceModels: ReadonlyArray<string>
+): AgentReach => ({
+  id,
+  modelIds: agent.sealedModelIds ?? agent.modelIds,
+  provenanceModels,
+  orgUnitDigest: agent.orgUnitDigest ?? null,
+  ancestors
+})

@@ -1,0 +1,40 @@
+/** Who may release an activation. Pure: the live service and the verifier both run it. */
+import type { AutonomyTier } from "../agents/document.ts"
+import type { ActivationDocument } from "./document.ts"
+import { halts } from "./response.ts"
+
+/** The tier from which on the release of a real halt needs a second person. */
+export const FOUR_EYES_TIER: AutonomyTier = "L3"
+
+/** Why a release is not allowed. `automatic`: a rule released it; only a person does, except for a live drill. */
+export type ReleaseProblem = "automatic" | "same_person"
+
+/** The writer of releases of live drills whose time is over. */
+export const DRILL_WRITER = "system:drill"
+
+/**
+ * Whether the release of this activation needs somebody else than its activator: it is real, it halts, and it reached
+ * an agent at L3 or above when it was made, or reaches one now.
+ */
+export const needsSecondPerson = (
+  { drill, highestTier, response }: Pick<ActivationDocument, "drill" | "highestTier" | "response">,
+  tierNow: AutonomyTier | null
+): boolean =>
+  drill === null && halts(response) && [highestTier, tierNow].some((tier) => tier !== null && tier >= FOUR_EYES_TIER)
+
+/** Whether a writer is a rule, which acts by itself: a breaker activates and never releases. */
+export const isRule = (writer: string): boolean => writer.startsWith("breaker:") || writer.startsWith("policy:")
+
+/**
+ * What is wrong with a release by this writer; null where nothing is. Whether two pseudonyms are one person is not
+ * known here.
+ */
+export const releaseProblem = (
+  activation: Pick<ActivationDocument, "actor" | "drill" | "highestTier" | "response">,
+  tierNow: AutonomyTier | null,
+  writer: string
+): ReleaseProblem | null => {
+  if (isRule(writer) || writer.startsWith("key_")) return "automatic"
+  if (writer === DRILL_WRITER && activation.drill?.mode !== "live") return "automatic"
+  return needsSecondPerson(activation, tierNow) && activation.actor === writer ? "same_person" : null
+}

@@ -1,0 +1,33 @@
+/** The words of the kill switch: responses, targets, and how an agent is reached. */
+
+/** Responses, least restrictive first. Spec: envelopes.md 3.10. */
+export const killResponses = ["notify", "step_down", "drain", "halt", "quarantine"] as const
+/** What an activation does to the agents that it reaches. */
+export type KillResponse = (typeof killResponses)[number]
+
+/** Types of targets. On the wire only `agent` and `model`. */
+export const killTargetTypes = ["agent", "model", "org_unit", "deployment"] as const
+/** What an activation is aimed at. */
+export type KillTargetType = (typeof killTargetTypes)[number]
+
+/** How an agent is reached, nearest first. */
+export const killVias = ["agent", "parent", "model", "org_unit", "deployment"] as const
+/** Why an activation concerns an agent. */
+export type KillVia = (typeof killVias)[number]
+
+/** How a drill acts: a `shadow` one changes no verdict, a `live` one really halts. */
+export const drillModes = ["shadow", "live"] as const
+/** How a drill acts. */
+export type DrillMode = (typeof drillModes)[number]
+
+/** The place of a response: a higher one is more restrictive. */
+export const severityOfResponse = (response: KillResponse): number => killResponses.indexOf(response)
+
+/** Whether no new side effect may begin under a response: status then says `halted`. */
+export const halts = (response: KillResponse): boolean => response === "halt" || response === "quarantine"
+
+/** The target that the channel check is aimed at. It is no agent, and reaches none. */
+export const CHANNEL_TARGET = "flyball:channel"
+
+/** The id of the target of type `deployment`. */
+export const DEPLOYMENT_TARGET = "deployment"
