@@ -71,6 +71,9 @@ const scattered = async (
 /** What the server printed so far, as a file among the others. */
 const keepOutput = (server: RunningServer): void => writeFileSync(me.path("output.txt"), server.out() + server.err())
 
+/** Places whose record's idempotency key has a digest of ids alone: it holds nothing of the text, and stays. */
+const digestsOfIds = ["kill.activated/reason", "kill.released/reason", "meter.voided/reason"]
+
 /** Salts and digests of the records that are about to be erased: what would let somebody try words until one fits. */
 const secretsOf = (file: string, parts: ReadonlyArray<PlacedPart>): ReadonlyArray<TextForm> => {
   const db = new DatabaseSync(file, { readOnly: true })
@@ -80,8 +83,7 @@ const secretsOf = (file: string, parts: ReadonlyArray<PlacedPart>): ReadonlyArra
         "SELECT salt AS secret FROM part WHERE id BETWEEN ? AND ? AND name = (SELECT id FROM word WHERE text = ?)"
       )
       .all(seq * 32, seq * 32 + 31, name),
-    // Only its evaluation's id shows that a void is one: its digest holds nothing of the reason.
-    ...(place === "meter.voided/reason" ? [] : db.prepare("SELECT digest AS secret FROM once WHERE seq = ?").all(seq))
+    ...(digestsOfIds.includes(place) ? [] : db.prepare("SELECT digest AS secret FROM once WHERE seq = ?").all(seq))
   ])
   db.close()
   return rows.map(({ secret }, n) => ({ name: `secret ${n}`, bytes: Buffer.from(secret as Uint8Array) }))
