@@ -768,7 +768,8 @@ export class ReleaseNotAllowed extends Schema.TaggedError<ReleaseNotAllowed>()("
   override get message(): string {
     return (
       this.sentence ??
-      "This halt reaches an agent at L3 or above, so somebody else than its activator releases it. Ask another operator."
+      "This halt reaches an agent at L3 or above, so somebody else than its activator releases it. Ask another " +
+        "operator."
     )
   }
 }

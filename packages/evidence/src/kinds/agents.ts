@@ -197,8 +197,8 @@ export const agentKinds: ReadonlyArray<KindRow> = [
   {
     kind: "agent.provenance_added",
     about:
-      "Somebody says what the agent is made of. Of kind `model`, `model` is the name in the profile where that has no " +
-      "spaces: a halt of that model reaches the agent, also once the profile is erased.",
+      "Somebody says what the agent is made of. Of kind `model`, `model` is the name in the profile where that has " +
+      "no spaces: a halt of that model reaches the agent, also once the profile is erased.",
     body: [
       agentId,
       may("digest", name(200)),

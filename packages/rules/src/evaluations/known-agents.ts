@@ -26,7 +26,9 @@ export interface ReportedAgent {
   readonly server: ReturnType<typeof serverSignals>
 }
 
-/** What decides which activations reach an agent. `isKnown`: nothing of it is withheld, or lies before the records here. */
+/**
+ * What decides which activations reach an agent. `isKnown`: nothing of it is withheld, or lies before the records here.
+ */
 export interface KnownReach {
   readonly reach: AgentReach
   readonly isKnown: boolean

@@ -1,6 +1,6 @@
 /**
- * Steps of an evaluation that other capabilities have a word in: the kill switch (`verdicts/kill/steps.ts`) and reviews.
- * Until reviews are there, nobody reviews.
+ * Steps of an evaluation that other capabilities have a word in: the kill switch (`verdicts/kill/steps.ts`), and
+ * reviews. Until reviews are there, nobody reviews.
  */
 import { Context, Effect } from "effect"
 import type { KillState, Outcome } from "@flyball/envelope"

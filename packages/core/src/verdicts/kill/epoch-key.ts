@@ -1,4 +1,4 @@
-/** The idempotency key of a record that begins an epoch: no two records begin one, and the record of one is found by it. */
+/** The idempotency key of a record that begins an epoch: no two begin one, and the record of one is found by it. */
 import { portableCrypto, toHex, utf8 } from "@flyball/evidence"
 import type { IdempotencyKey } from "../../storage/port.ts"
 
