@@ -72,7 +72,7 @@ export type KillStatusQuery = typeof KillStatusQuery.Type
  * drill has `halted` false. `response` is that of the named activation, `effective_response` what holds: null where
  * nothing does. `epoch` counts the changes of the deployment's kill state: within an `origin` it never goes back.
  * `as_of_seq` is the record that the epoch began with; null where it is in no record of this chain. `ttl_ms`: how long
- * the answer counts, from when it was asked for. The members from `nonce` on are null unless a nonce was sent.
+ * the answer counts, from when it was requested. The members from `nonce` on are null unless a nonce was sent.
  */
 export const KillStatus = Schema.Struct({
   target_type: oneOf(killTargetTypes),

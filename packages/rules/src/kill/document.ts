@@ -41,7 +41,7 @@ export type ActivationDocument = {
   readonly breakerId: string | null
   /** The writer of its record: a person, `breaker:<name>`, `policy:<trigger>` or the host. */
   readonly actor: string
-  /** The ingest key that asked for it; null where nobody did. */
+  /** The ingest key that requested it; null where nobody did. */
   readonly requestedBy: string | null
   /** Null where none was given, or once its part was erased. */
   readonly reason: string | null

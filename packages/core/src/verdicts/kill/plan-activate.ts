@@ -32,7 +32,7 @@ export interface ActivationInput {
   readonly breakerId: string | null
   /** The writer of the record: a person, `breaker:<name>`, `policy:<trigger>`, or the host. */
   readonly actor: string
-  /** The ingest key that asked for it; null where none did. */
+  /** The ingest key that requested it; null where none did. */
   readonly requestedBy: string | null
   readonly reach: {
     readonly highestTier: AutonomyTier | null
