@@ -1,0 +1,24 @@
+/** What waits to be witnessed. */
+import type { Decision, Gap, Settlement } from "../wire.ts"
+
+/** One thing to send. `decision` carries a decision as the server takes it; `settle` ends one witnessed before. */
+export type Entry =
+  | { readonly kind: "decision"; readonly agentId: string; readonly decision: Decision }
+  | {
+      readonly kind: "settle"
+      readonly agentId: string
+      readonly decisionId: string
+      readonly clientRef: string
+      readonly settlement: Settlement
+    }
+
+/** A gap that is owed to the chain: decisions that the spool had no room for. */
+export interface OwedGap extends Gap {
+  readonly agentId: string
+}
+
+/** The gap after one more loss. Times are RFC 3339. */
+export const widen = (owed: OwedGap | undefined, agentId: string, at: string, count: number): OwedGap =>
+  owed === undefined
+    ? { agentId, from: at, to: at, count, reason: "spool_full" }
+    : { ...owed, to: at, count: owed.count + count }

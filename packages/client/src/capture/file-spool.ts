@@ -1,0 +1,169 @@
+/**
+ * A spool on disk, for Node, Deno and Bun: lines of JSON in segments. An entry is on disk before `add` resolves, and a
+ * segment is deleted when all of it was acknowledged.
+ *
+ * After a crash the rest of a segment is sent again: the server knows each entry by its `client_ref` and answers with
+ * the first receipt. One process at a time uses a folder. A last line that was cut off is dropped.
+ */
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { type FileHandle, open } from "node:fs/promises"
+import { join } from "node:path"
+import type { Entry, OwedGap } from "./entry.ts"
+import { defaultBounds, entryBytes, type Spool, type SpoolBounds } from "./spool.ts"
+
+/** Size at which a new segment begins. Unit: bytes. */
+const SEGMENT_BYTES = 1_048_576
+
+interface Segment {
+  readonly path: string
+  entries: number
+  removed: number
+}
+
+/** Opens a folder, which is made where it is missing, with mode 0700. */
+export const fileSpool = (dir: string, bounds: SpoolBounds = defaultBounds): Spool => {
+  mkdirSync(dir, { recursive: true, mode: 0o700 })
+  const unlock = lock(dir)
+  const waiting: Array<{ readonly entry: Entry; readonly bytes: number }> = []
+  const segments: Array<Segment> = []
+  let bytes = 0
+  for (const name of readdirSync(dir)
+    .filter((one) => /^\d{12}\.ndjson$/.test(one))
+    .sort()) {
+    const entries = readLines(join(dir, name))
+    segments.push({ path: join(dir, name), entries: entries.length, removed: 0 })
+    for (const entry of entries) {
+      const size = entryBytes(entry)
+      waiting.push({ entry, bytes: size })
+      bytes += size
+    }
+  }
+  let owed = readOwed(dir)
+  let next = segments.length === 0 ? 1 : Number(/(\d{12})\.ndjson$/.exec(segments.at(-1)!.path)![1]) + 1
+  let current: { readonly segment: Segment; readonly handle: FileHandle; bytes: number } | null = null
+  let last: Promise<unknown> = Promise.resolve()
+
+  /** One act on the files after the other. */
+  const inTurn = <A>(act: () => Promise<A>): Promise<A> => {
+    const turn = last.then(act, act)
+    last = turn.catch(() => undefined)
+    return turn
+  }
+
+  const writable = async () => {
+    if (current !== null && current.bytes < SEGMENT_BYTES) return current
+    await current?.handle.close()
+    const segment: Segment = { path: join(dir, `${String(next++).padStart(12, "0")}.ndjson`), entries: 0, removed: 0 }
+    const handle = await open(segment.path, "ax", 0o600)
+    segments.push(segment)
+    return (current = { segment, handle, bytes: 0 })
+  }
+
+  return {
+    add: (entry) =>
+      inTurn(async () => {
+        const line = `${JSON.stringify(entry)}\n`
+        const size = Buffer.byteLength(line)
+        if (waiting.length >= bounds.maxEntries || bytes + size > bounds.maxBytes) return false
+        const file = await writable()
+        await file.handle.appendFile(line)
+        await file.handle.datasync()
+        file.bytes += size
+        file.segment.entries++
+        waiting.push({ entry, bytes: size })
+        bytes += size
+        return true
+      }),
+    first: async (count) => waiting.slice(0, count).map(({ entry }) => entry),
+    remove: (count) =>
+      inTurn(async () => {
+        for (const one of waiting.splice(0, count)) bytes -= one.bytes
+        for (let left = count; left > 0 && segments.length > 0;) {
+          const segment = segments[0]!
+          const part = Math.min(left, segment.entries - segment.removed)
+          segment.removed += part
+          left -= part
+          if (segment.removed < segment.entries) break
+          if (current?.segment === segment) {
+            await current.handle.close()
+            current = null
+          }
+          rmSync(segment.path, { force: true })
+          segments.shift()
+        }
+      }),
+    size: () => waiting.length,
+    owed: () => owed,
+    setOwed: (gaps) =>
+      inTurn(async () => {
+        owed = gaps
+        const path = join(dir, "gaps.json")
+        const file = await open(`${path}.new`, "w", 0o600)
+        await file.writeFile(JSON.stringify(gaps))
+        await file.datasync()
+        await file.close()
+        renameSync(`${path}.new`, path)
+      }),
+    close: () =>
+      inTurn(async () => {
+        await current?.handle.close()
+        current = null
+        unlock()
+      })
+  }
+}
+
+/** Entries of a segment; lines that are no JSON were cut off by a crash. */
+const readLines = (path: string): ReadonlyArray<Entry> =>
+  readFileSync(path, "utf8")
+    .split("\n")
+    .flatMap((line) => {
+      try {
+        return line === "" ? [] : [JSON.parse(line) as Entry]
+      } catch {
+        return []
+      }
+    })
+
+const readOwed = (dir: string): ReadonlyArray<OwedGap> => {
+  try {
+    return JSON.parse(readFileSync(join(dir, "gaps.json"), "utf8")) as ReadonlyArray<OwedGap>
+  } catch {
+    return []
+  }
+}
+
+/** Takes the folder for this process. A lock whose process is gone is taken over. */
+const lock = (dir: string): (() => void) => {
+  const path = join(dir, "lock")
+  const holder = Number(readText(path))
+  if (holder > 0 && holder !== process.pid && isAlive(holder))
+    throw new Error(`The spool folder ${dir} is used by process ${holder}. Give each process a folder of its own.`)
+  if (held.has(path)) throw new Error(`The spool folder ${dir} is open in this process already.`)
+  writeFileSync(path, String(process.pid), { mode: 0o600 })
+  held.add(path)
+  return () => {
+    held.delete(path)
+    rmSync(path, { force: true })
+  }
+}
+
+/** Folders that this process has open. */
+const held = new Set<string>()
+
+const readText = (path: string): string => {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    return ""
+  }
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (cause) {
+    return (cause as { readonly code?: string }).code === "EPERM"
+  }
+}

@@ -1,0 +1,178 @@
+import { assert, describe, it } from "vitest"
+import { makeCaller } from "../http/caller.ts"
+import type { Problem } from "../problem.ts"
+import { manualClock, settled } from "../testing/manual-clock.ts"
+import { type SentRequest, type Scripted, scriptedFetch } from "../testing/scripted-server.ts"
+import type { Entry } from "./entry.ts"
+import { DecisionRefused, startRecorder } from "./recorder.ts"
+import { memorySpool, type SpoolBounds } from "./spool.ts"
+
+const entry = (ref: string, agentId = "agt_1"): Entry => ({
+  kind: "decision",
+  agentId,
+  decision: { client_ref: ref, action: "act" }
+})
+const receipts = ({ json }: SentRequest): Scripted => ({
+  status: 201,
+  json: {
+    receipts: json.decisions.map((one: { client_ref: string }) => ({ client_ref: one.client_ref, duplicate: false }))
+  }
+})
+const refsOf = (sent: SentRequest): ReadonlyArray<string> =>
+  sent.json.decisions.map((one: { client_ref: string }) => one.client_ref)
+
+const world = (script: (sent: SentRequest) => Scripted, bounds?: SpoolBounds) => {
+  const clock = manualClock()
+  const { fetch, seen } = scriptedFetch(script)
+  const problems: Array<Problem> = []
+  const spool = memorySpool(bounds)
+  const recorder = startRecorder({
+    caller: makeCaller({ url: "http://flyball.test/", key: "k", fetch, clock }),
+    spool,
+    clock,
+    timeoutMs: 2_000,
+    onProblem: (problem) => void problems.push(problem)
+  })
+  return { clock, seen, problems, spool, recorder }
+}
+
+describe("the recorder", () => {
+  it("gathers decisions for a quarter of a second and sends them in order, one agent a request", async () => {
+    const { clock, recorder, seen } = world(receipts)
+    for (const [ref, agentId] of [
+      ["a", "agt_1"],
+      ["b", "agt_1"],
+      ["c", "agt_2"],
+      ["d", "agt_1"]
+    ] as const)
+      await recorder.keep(entry(ref, agentId))
+    await clock.advance(249)
+    assert.lengthOf(seen, 0)
+    await clock.advance(1)
+    assert.deepStrictEqual(
+      seen.map((sent) => [sent.path, refsOf(sent)]),
+      [
+        ["/api/v1/agents/agt_1/decisions", ["a", "b"]],
+        ["/api/v1/agents/agt_2/decisions", ["c"]],
+        ["/api/v1/agents/agt_1/decisions", ["d"]]
+      ]
+    )
+    assert.strictEqual(recorder.pending(), 0)
+  })
+
+  it("keeps everything while the server is away, asks less and less often, and sends it all afterwards", async () => {
+    let isAway = true
+    const { clock, problems, recorder, seen } = world((sent) => (isAway ? "cut" : receipts(sent)))
+    for (const ref of ["a", "b", "c"]) await recorder.keep(entry(ref))
+    await clock.advance(3_600_000)
+    assert.isBelow(seen.length, 150)
+    assert.isAbove(seen.length, 60)
+    assert.strictEqual(recorder.pending(), 3)
+    assert.deepInclude(problems.at(-1)!, { kind: "capture", pending: 3 })
+    isAway = false
+    await clock.advance(61_000)
+    assert.deepStrictEqual(refsOf(seen.at(-1)!), ["a", "b", "c"])
+    assert.strictEqual(recorder.pending(), 0)
+  })
+
+  it("owes the chain a gap for what had no room, and pays it once the server is back", async () => {
+    let isAway = true
+    const gaps: Array<unknown> = []
+    const script = (sent: SentRequest): Scripted => {
+      if (isAway) return { status: 503 }
+      if (!sent.path.endsWith("/capture-gaps")) return receipts(sent)
+      gaps.push(sent.json)
+      return { status: 201, json: {} }
+    }
+    const { clock, problems, recorder } = world(script, { maxBytes: 1e6, maxEntries: 2 })
+    const kept = []
+    for (const ref of ["a", "b", "c", "d"]) kept.push(await recorder.keep(entry(ref)))
+    assert.deepStrictEqual(kept, [true, true, false, false])
+    assert.lengthOf(
+      problems.filter(({ kind }) => kind === "lost"),
+      2
+    )
+    await clock.advance(10_000)
+    isAway = false
+    await clock.advance(61_000)
+    const at = "1970-01-01T00:16:40.000Z"
+    assert.deepStrictEqual(gaps, [{ from: at, to: at, count: 2, reason: "spool_full" }])
+    assert.strictEqual(recorder.pending(), 0)
+  })
+
+  it("loses only what is refused for good, and says so", async () => {
+    const { clock, problems, recorder } = world((sent) =>
+      refsOf(sent).includes("bad") ? { status: 422, json: { detail: [] } } : receipts(sent)
+    )
+    for (const ref of ["a", "b", "bad", "c", "d", "e"]) await recorder.keep(entry(ref))
+    const flushing = recorder.flush(1_000)
+    await clock.advance(1_000)
+    assert.deepStrictEqual(await flushing, { accepted: 5, duplicates: 0, rejected: 1, pending: 0 })
+    assert.deepStrictEqual(problems, [{ kind: "rejected", status: 422, clientRef: "bad", answer: { detail: [] } }])
+  })
+
+  it("keeps what waits while its key is refused: a key can be replaced", async () => {
+    let status = 401
+    const { clock, recorder } = world((sent) => (status === 401 ? { status } : receipts(sent)))
+    await recorder.keep(entry("a"))
+    await clock.advance(5_000)
+    assert.strictEqual(recorder.pending(), 1)
+    status = 201
+    await clock.advance(61_000)
+    assert.strictEqual(recorder.pending(), 0)
+  })
+
+  it("flushes truthfully: what came in meanwhile too, and what is pending when the time is over", async () => {
+    const { clock, recorder } = world((sent) => (sent.path.includes("agt_away") ? "hang" : receipts(sent)))
+    await recorder.keep(entry("a"))
+    const flushing = recorder.flush(5_000)
+    await recorder.keep(entry("b"))
+    await clock.advance(1_000)
+    assert.deepStrictEqual(await flushing, { accepted: 2, duplicates: 0, rejected: 0, pending: 0 })
+    await recorder.keep(entry("c", "agt_away"))
+    const failing = recorder.flush(5_000)
+    await clock.advance(6_000)
+    assert.deepStrictEqual(await failing, { accepted: 0, duplicates: 0, rejected: 0, pending: 1 })
+  })
+
+  it("waits as long as the server asks", async () => {
+    let sent = 0
+    const { clock, recorder } = world(() => (sent++, { status: 429, headers: { "retry-after": "30" } }))
+    await recorder.keep(entry("a"))
+    await clock.advance(30_000)
+    assert.strictEqual(sent, 1)
+    await clock.advance(1_000)
+    assert.strictEqual(sent, 2)
+  })
+
+  it("sends at once where a receipt is needed: null while the server is away, an error where it refuses", async () => {
+    let script: Scripted = "cut"
+    const { recorder } = world((sent) =>
+      typeof script === "string" ? script : script.status === 201 ? receipts(sent) : script
+    )
+    const { decision } = entry("a") as Extract<Entry, { kind: "decision" }>
+    assert.isNull(await recorder.sendNow("agt_1", decision))
+    script = { status: 201 }
+    assert.strictEqual((await recorder.sendNow("agt_1", decision))?.client_ref, "a")
+    script = { status: 409, json: { code: "client_ref_reused" } }
+    await recorder.sendNow("agt_1", decision).then(
+      () => assert.fail("it was taken"),
+      (cause) => {
+        assert.instanceOf(cause, DecisionRefused)
+        assert.strictEqual(cause.status, 409)
+      }
+    )
+  })
+
+  it("leaves what waits in the spool when it is closed", async () => {
+    const { clock, recorder, seen, spool } = world(() => "hang")
+    await recorder.keep(entry("a"))
+    await clock.advance(300)
+    assert.lengthOf(seen, 1)
+    await recorder.close()
+    await settled()
+    assert.strictEqual(spool.size(), 1)
+    await clock.advance(600_000)
+    assert.lengthOf(seen, 1)
+  })
+})

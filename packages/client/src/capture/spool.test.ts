@@ -1,0 +1,98 @@
+import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, assert, beforeEach, describe, it } from "vitest"
+import type { Entry } from "./entry.ts"
+import { fileSpool } from "./file-spool.ts"
+import { memorySpool, type SpoolBounds } from "./spool.ts"
+
+const entry = (ref: string, size = 0): Entry => ({
+  kind: "decision",
+  agentId: "agt_1",
+  decision: { client_ref: ref, action: "act", args: "x".repeat(size) }
+})
+const refs = (entries: ReadonlyArray<Entry>): ReadonlyArray<string> =>
+  entries.map((one) => (one.kind === "decision" ? one.decision.client_ref : one.clientRef))
+const gap = { agentId: "agt_1", from: "a", to: "b", count: 2, reason: "spool_full" } as const
+
+let dir: string
+beforeEach(() => void (dir = mkdtempSync(join(tmpdir(), "flyball-spool-"))))
+afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+for (const [name, make] of [
+  ["in memory", memorySpool],
+  ["on disk", (bounds?: SpoolBounds) => fileSpool(join(dir, "spool"), bounds)]
+] as const)
+  describe(`a spool ${name}`, () => {
+    it("gives entries in order and keeps them until they are removed", async () => {
+      const spool = make()
+      for (const ref of ["a", "b", "c"]) assert.isTrue(await spool.add(entry(ref)))
+      assert.deepStrictEqual(refs(await spool.first(2)), ["a", "b"])
+      await spool.remove(1)
+      assert.deepStrictEqual(refs(await spool.first(9)), ["b", "c"])
+      assert.strictEqual(spool.size(), 2)
+      await spool.close()
+    })
+
+    it("refuses what has no room, by number and by bytes, and takes more once there is room", async () => {
+      const few = make({ maxBytes: 10_000, maxEntries: 2 })
+      assert.deepStrictEqual(
+        [await few.add(entry("a")), await few.add(entry("b")), await few.add(entry("c"))],
+        [true, true, false]
+      )
+      await few.remove(1)
+      assert.isTrue(await few.add(entry("d")))
+      assert.isFalse(await few.add(entry("e", 20_000)))
+      await few.close()
+    })
+  })
+
+describe("a spool on disk", () => {
+  const open = () => fileSpool(dir)
+
+  it("is the same after it was opened again, gaps included", async () => {
+    const first = open()
+    for (const ref of ["a", "b"]) await first.add(entry(ref))
+    await first.setOwed([gap])
+    await first.close()
+    const second = open()
+    assert.deepStrictEqual(refs(await second.first(9)), ["a", "b"])
+    assert.deepStrictEqual(second.owed(), [gap])
+    await second.add(entry("c"))
+    await second.remove(3)
+    assert.deepStrictEqual(readdirSync(dir).sort(), ["gaps.json", "lock"])
+    await second.close()
+    assert.strictEqual(open().size(), 0)
+  })
+
+  it("drops a last line that a crash cut off, and nothing before it", async () => {
+    const first = open()
+    await first.add(entry("a"))
+    await first.close()
+    const segment = readdirSync(dir).find((name) => name.endsWith(".ndjson"))!
+    appendFileSync(join(dir, segment), '{"kind":"decision","agentI')
+    assert.deepStrictEqual(refs(await open().first(9)), ["a"])
+  })
+
+  it("keeps files to its owner, and deletes a segment when all of it was removed", async () => {
+    const spool = open()
+    for (let at = 0; at < 5; at++) await spool.add(entry(`r${at}`, 400_000))
+    const segments = readdirSync(dir).filter((name) => name.endsWith(".ndjson"))
+    assert.isAbove(segments.length, 1)
+    for (const name of segments) assert.strictEqual(statSync(join(dir, name)).mode & 0o777, 0o600)
+    await spool.remove(3)
+    assert.strictEqual(readdirSync(dir).filter((name) => name.endsWith(".ndjson")).length, segments.length - 1)
+    assert.deepStrictEqual(refs(await spool.first(9)), ["r3", "r4"])
+    await spool.close()
+  })
+
+  it("is open once: a second use is refused, and the lock of a process that ended is taken over", async () => {
+    const spool = open()
+    assert.throws(open, /open in this process/)
+    await spool.close()
+    writeFileSync(join(dir, "lock"), "1")
+    assert.throws(open, /used by process 1/)
+    writeFileSync(join(dir, "lock"), "999999999")
+    await open().close()
+  })
+})

@@ -1,0 +1,250 @@
+/** The client of agents: register, ask, witness, obey a halt. */
+import { type Flushed, type Recorder, startRecorder } from "./capture/recorder.ts"
+import { memorySpool, type Spool } from "./capture/spool.ts"
+import { type ClientClock, systemClock } from "./clock.ts"
+import { type Guard, makeGuard } from "./enforce/guard.ts"
+import { verdictOf } from "./enforce/verdict.ts"
+import { type Answer, type Caller, makeCaller } from "./http/caller.ts"
+import { type KillWatch, watchKill } from "./kill/kill-watch.ts"
+import type { Problem } from "./problem.ts"
+import { type Redact, redactMembers, redactSafely } from "./redact.ts"
+import { makeRefs, type Refs } from "./refs.ts"
+import type { AgentInfo, Decision, Evaluation, Json, Receipt, Registration, Settlement } from "./wire.ts"
+
+/** How to reach the server, and how the client behaves. Units: milliseconds. */
+export interface ClientOptions {
+  /** Address of the server, `https://flyball.example`. */
+  readonly url: string
+  /** An ingest key. */
+  readonly key: string
+  /**
+   * `spool` (default): what cannot be witnessed now is kept and sent later. `strict`: no action without a receipt.
+   */
+  readonly capture?: "spool" | "strict"
+  /** Where decisions wait; in memory where it is left out. `fileSpool` of `@flyball/client/file-spool` keeps them. */
+  readonly spool?: Spool
+  /** Names of members whose values never leave the process, or a function. */
+  readonly redact?: ReadonlyArray<string> | Redact
+  /** Signals of an action; its name as `tool` and the arguments that are texts, numbers or booleans by default. */
+  readonly signals?: (action: string, args: Json) => { readonly [name: string]: Json }
+  /** Names this process among the agent's instances; random where it is left out. */
+  readonly instanceId?: string
+  /** Age of the kill status past which side effects are denied. Default 15,000; a longer one is refused. */
+  readonly maxStaleMs?: number
+  /** Pause between polls of the kill status. Default 5,000. */
+  readonly pollMs?: number
+  /** Time for one request. Default 2,000. */
+  readonly timeoutMs?: number
+  /** Is given what went wrong and was not thrown. */
+  readonly onProblem?: (problem: Problem) => void
+  readonly fetch?: typeof globalThis.fetch
+  readonly clock?: ClientClock
+}
+
+/** An agent of this process. */
+export interface AgentClient {
+  readonly id: string
+  readonly info: AgentInfo
+  readonly instanceId: string
+  /** Runs an action only where it may run. Throws `ActionDenied` where it may not. */
+  readonly guard: Guard
+  /** Asks whether an action may run, without running it. Throws where the server gives no verdict. */
+  readonly evaluate: (question: Question) => Promise<Evaluation>
+  /** Witnesses a decision. `spool`: resolves when it is kept, with null. `strict`: when it is sealed. */
+  readonly witness: (decision: Witnessed) => Promise<Receipt | null>
+  /** Says how a decision ended that was witnessed as `intended`. */
+  readonly settle: (decisionId: string, settlement: Settlement) => Promise<void>
+  readonly kill: KillWatch
+}
+
+/** A question of `evaluate`. */
+export interface Question {
+  readonly action: string
+  readonly signals: { readonly [name: string]: Json }
+  readonly clientRef?: string
+  readonly actionDigest?: string
+  readonly runId?: string
+}
+
+/** A decision to witness; its `client_ref` is made where it is left out. */
+export type Witnessed = Omit<Decision, "client_ref" | "writer_seq"> & { readonly client_ref?: string }
+
+/** A client. */
+export interface Client {
+  /** Finds the agent of this name, or registers it, and starts to follow its kill status. */
+  readonly register: (registration: Registration) => Promise<AgentClient>
+  /** Sends what waits, and says what came of it. Unit: milliseconds. */
+  readonly flush: (withinMs?: number) => Promise<Flushed>
+  /** Decisions that wait to be sent. */
+  readonly pending: () => number
+  /** Flushes for up to two seconds and ends. What is still not sent stays in the spool. */
+  readonly close: () => Promise<Flushed>
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+/** A request that the server refused, or that it did not answer. `status` is 0 where there was no answer. */
+export class ServerRefused extends Error {
+  override readonly name = "ServerRefused"
+  readonly status: number
+  readonly answer: unknown
+  constructor(what: string, status: number, answer: unknown) {
+    super(`${what}: ${status === 0 ? String(answer) : `status ${status}, ${JSON.stringify(answer)?.slice(0, 500)}`}`)
+    this.status = status
+    this.answer = answer
+  }
+}
+
+/** Longest age of a kill status that a host may choose. Spec: design.md section 6. Unit: milliseconds. */
+export const MAX_STALE_MS = 15_000
+
+/** Opens a client. Asks the server nothing yet. */
+export const openClient = (options: ClientOptions): Client => {
+  const {
+    capture = "spool",
+    clock = systemClock,
+    maxStaleMs = MAX_STALE_MS,
+    onProblem = () => undefined,
+    pollMs = 5_000,
+    timeoutMs = 2_000
+  } = options
+  if (!(maxStaleMs > 0 && maxStaleMs <= MAX_STALE_MS))
+    throw new RangeError(`maxStaleMs must be above 0 and at most ${MAX_STALE_MS}; it is ${maxStaleMs}.`)
+  if (!(pollMs > 0 && pollMs < maxStaleMs))
+    throw new RangeError(`pollMs must be above 0 and below maxStaleMs (${maxStaleMs}); it is ${pollMs}.`)
+  const caller = makeCaller({ url: options.url, key: options.key, fetch: options.fetch ?? globalThis.fetch, clock })
+  const refs = makeRefs(clock)
+  const recorder = startRecorder({ caller, spool: options.spool ?? memorySpool(), clock, timeoutMs, onProblem })
+  const redact: Redact = typeof options.redact === "function" ? options.redact : redactMembers(options.redact ?? [])
+  const instanceId = options.instanceId ?? refs.bootId
+  const watches = new Set<KillWatch>()
+
+  const agentOf = (info: AgentInfo): AgentClient => {
+    const kill = watchKill({ agentId: info.id, maxStaleMs, pollMs, timeoutMs, clock, caller, onProblem })
+    watches.add(kill)
+    const strict = capture === "strict"
+    const signals = options.signals ?? defaultSignals
+    const parts = {
+      agentId: info.id,
+      instanceId,
+      caller,
+      clock,
+      kill,
+      recorder,
+      refs,
+      redact,
+      timeoutMs,
+      strict,
+      signals
+    }
+    return {
+      id: info.id,
+      info,
+      instanceId,
+      kill,
+      guard: makeGuard(parts),
+      evaluate: (question) => evaluate(caller, refs, info.id, question, timeoutMs),
+      witness: (decision) => witness(recorder, refs, redact, info.id, decision, strict),
+      settle: async (decisionId, settlement) => {
+        const result = redactSafely(redact, settlement.result)
+        const shown = { ...settlement, ...(result === undefined ? {} : { result }) }
+        await recorder.keep({ kind: "settle", agentId: info.id, decisionId, clientRef: decisionId, settlement: shown })
+      }
+    }
+  }
+
+  const flush = (withinMs = 10_000): Promise<Flushed> => recorder.flush(withinMs)
+  const close = async (): Promise<Flushed> => {
+    for (const watch of watches) watch.close()
+    const flushed = await flush(2_000)
+    await recorder.close()
+    return flushed
+  }
+  return {
+    register: async (registration) => agentOf(await register(caller, registration, timeoutMs)),
+    flush,
+    pending: recorder.pending,
+    close,
+    [Symbol.asyncDispose]: async () => void (await close())
+  }
+}
+
+/** Looks the agent up by its exact name, and registers it where there is none. Spec: document 1 section 4. */
+const register = async (caller: Caller, registration: Registration, timeoutMs: number): Promise<AgentInfo> => {
+  const found = await findByName(caller, registration.name, timeoutMs)
+  if (found !== null) return found
+  const made = await caller.send({ method: "POST", path: "/api/v1/agents", json: registration, timeoutMs })
+  if (made.kind === "answer" && made.status === 201) return made.body as AgentInfo
+  // Another instance may have registered it in between.
+  if (made.kind === "answer" && made.status === 409) {
+    const other = await findByName(caller, registration.name, timeoutMs)
+    if (other !== null) return other
+  }
+  throw refusedBy("The agent could not be registered", made)
+}
+
+const findByName = async (caller: Caller, name: string, timeoutMs: number): Promise<AgentInfo | null> => {
+  const path = `/api/v1/agents?name=${encodeURIComponent(name)}`
+  const answer = await caller.send({ method: "GET", path, timeoutMs })
+  if (answer.kind !== "answer" || answer.status !== 200 || !Array.isArray(answer.body))
+    throw refusedBy("The agent could not be looked up", answer)
+  return (answer.body as ReadonlyArray<AgentInfo>)[0] ?? null
+}
+
+const evaluate = async (caller: Caller, refs: Refs, agentId: string, question: Question, timeoutMs: number) => {
+  const answer = await caller.send({
+    method: "POST",
+    path: "/api/v1/bound/evaluations",
+    json: {
+      agent_id: agentId,
+      client_ref: question.clientRef ?? refs.next().ref,
+      action: question.action,
+      signals: question.signals,
+      ...(question.actionDigest === undefined ? {} : { action_digest: question.actionDigest }),
+      ...(question.runId === undefined ? {} : { run_id: question.runId })
+    },
+    timeoutMs
+  })
+  const verdict = verdictOf(answer)
+  if (verdict.by === "server") return verdict.evaluation
+  throw refusedBy(`No verdict (${verdict.rule})`, answer)
+}
+
+const witness = async (
+  recorder: Recorder,
+  refs: Refs,
+  redact: Redact,
+  agentId: string,
+  given: Witnessed,
+  strict: boolean
+): Promise<Receipt | null> => {
+  const { ref, seq } = refs.next()
+  const args = redactSafely(redact, given.args)
+  const result = redactSafely(redact, given.result)
+  const decision: Decision = {
+    ...given,
+    client_ref: given.client_ref ?? ref,
+    writer_seq: seq,
+    ...(args === undefined ? {} : { args }),
+    ...(result === undefined ? {} : { result })
+  }
+  if (!strict) {
+    await recorder.keep({ kind: "decision", agentId, decision })
+    return null
+  }
+  const receipt = await recorder.sendNow(agentId, decision)
+  if (receipt === null) throw new ServerRefused("The decision could not be witnessed", 0, "the server did not answer")
+  return receipt
+}
+
+const refusedBy = (what: string, answer: Answer): ServerRefused =>
+  answer.kind === "answer"
+    ? new ServerRefused(what, answer.status, answer.body)
+    : new ServerRefused(what, 0, answer.reason)
+
+/** The action's name as `tool`, and the arguments that a signal can be: texts, numbers, booleans. */
+const defaultSignals = (action: string, args: Json): { readonly [name: string]: Json } => ({
+  tool: action,
+  ...(typeof args === "object" && args !== null && !Array.isArray(args)
+    ? Object.fromEntries(Object.entries(args).filter(([, value]) => typeof value !== "object"))
+    : {})
+})

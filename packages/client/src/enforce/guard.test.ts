@@ -1,0 +1,266 @@
+import { afterEach, assert, describe, it } from "vitest"
+import { type AgentClient, type Client, type ClientOptions, openClient } from "../client.ts"
+import { manualClock, settled } from "../testing/manual-clock.ts"
+import { type SentRequest, type Scripted, scriptedFetch } from "../testing/scripted-server.ts"
+import { ActionDenied } from "./denied.ts"
+import { actionDigest } from "./guard.ts"
+
+let client: Client | null = null
+afterEach(() => void client?.close())
+
+const verdict = (more: object = {}) => ({
+  id: "evl_1",
+  outcome: "allow",
+  matched_rule: "small",
+  valid_ms: 15_000,
+  obligations: [],
+  review_id: null,
+  suggestion: null,
+  ...more
+})
+
+interface Script {
+  evaluation: Scripted
+  decisions: Scripted | null
+  halted: boolean
+  epoch: number
+  status: Scripted | null
+}
+
+/** An agent against a server that a test changes. */
+const world = async (options: Partial<ClientOptions> = {}) => {
+  const clock = manualClock()
+  const script: Script = {
+    evaluation: { status: 201, json: verdict() },
+    decisions: null,
+    halted: false,
+    epoch: 1,
+    status: null
+  }
+  const { fetch, seen } = scriptedFetch((sent: SentRequest): Scripted => {
+    const path = sent.path.split("?")[0]!
+    if (path === "/api/v1/agents") return { status: 200, json: [{ id: "agt_1", name: "bot" }] }
+    if (path.endsWith("/kill/stream")) return "hang"
+    if (path.endsWith("/kill/status"))
+      return (
+        script.status ?? {
+          status: 200,
+          json: {
+            halted: script.halted,
+            drill: false,
+            activation_event: null,
+            effective_response: script.halted ? "halt" : null,
+            epoch: script.epoch,
+            origin: "a/b"
+          }
+        }
+      )
+    if (path.endsWith("/bound/evaluations")) return script.evaluation
+    if (path.endsWith("/settle")) return { status: 201, json: { duplicate: false } }
+    return (
+      script.decisions ?? {
+        status: 201,
+        json: {
+          receipts: sent.json.decisions.map((one: { client_ref: string }) => ({
+            client_ref: one.client_ref,
+            decision_id: `dec_${one.client_ref}`,
+            duplicate: false
+          }))
+        }
+      }
+    )
+  })
+  client = openClient({ url: "http://flyball.test", key: "k", fetch, clock, redact: ["token"], ...options })
+  const agent = await client.register({ name: "bot" })
+  await settled()
+  const witnessed = async () => {
+    const flushing = client!.flush(3_000)
+    await clock.advance(3_000)
+    await flushing
+    // oxlint-disable-next-line no-explicit-any
+    return seen.flatMap(({ json, path }): ReadonlyArray<any> => (path.endsWith("/decisions") ? json.decisions : []))
+  }
+  const settlements = () =>
+    seen.filter(({ path }) => path.endsWith("/settle")).map(({ json, path }) => ({ path, json }))
+  return { agent, clock, script, seen, witnessed, settlements }
+}
+
+/** How a guarded action ended, and how often its effect ran. */
+const run = async (agent: AgentClient, effect: "read" | "side_effect" = "side_effect") => {
+  let ran = 0
+  const ended = await agent
+    .guard({ name: "refund", effect }, { amount: 5, token: "secret" }, () => ++ran)
+    .then(
+      () => "ran",
+      (cause: unknown) => (cause instanceof ActionDenied ? `${cause.outcome} ${cause.rule}` : String(cause))
+    )
+  return { ended, ran }
+}
+
+describe("guard", () => {
+  it("asks with the action's digest and signals, runs the effect once, and witnesses it once with its outcome", async () => {
+    const { agent, seen, witnessed } = await world()
+    assert.deepStrictEqual(await run(agent), { ended: "ran", ran: 1 })
+    const { json } = seen.find(({ path }) => path.endsWith("/evaluations"))!
+    assert.deepInclude(json, {
+      agent_id: "agt_1",
+      action: "refund",
+      signals: { tool: "refund", amount: 5, token: "secret" },
+      action_digest: actionDigest({ amount: 5, token: "secret" })
+    })
+    const decisions = await witnessed()
+    assert.lengthOf(decisions, 1)
+    assert.deepInclude(decisions[0], {
+      action: "refund",
+      status: "ok",
+      evaluation_id: "evl_1",
+      decided_by: "server",
+      args: { amount: 5, token: "[redacted]" },
+      result: 1
+    })
+  })
+
+  it("witnesses an effect that throws as an error, and rethrows what it threw", async () => {
+    const { agent, witnessed } = await world()
+    const failing = agent.guard("refund", null, () => Promise.reject(new Error("no funds")))
+    assert.match(String(await failing.catch((cause: unknown) => cause)), /no funds/)
+    assert.deepInclude((await witnessed())[0], { status: "error", result: { error: "no funds" } })
+  })
+
+  it("takes out of the record what the envelope obliges to take out", async () => {
+    const { agent, script, witnessed } = await world()
+    const obligations = [{ type: "redact_fields", fields: ["amount"] }]
+    script.evaluation = { status: 201, json: verdict({ obligations }) }
+    await run(agent)
+    assert.deepStrictEqual((await witnessed())[0].args, { amount: "[redacted]", token: "[redacted]" })
+  })
+
+  for (const [name, evaluation, ended] of [
+    ["a denial", { status: 201, json: verdict({ outcome: "deny", matched_rule: "large" }) }, "deny large"],
+    ["a halt", { status: 201, json: verdict({ outcome: "halt", matched_rule: "fraud" }) }, "halt fraud"],
+    [
+      "a review",
+      { status: 201, json: verdict({ outcome: "require_review", review_id: "rev_1" }) },
+      "require_review small"
+    ],
+    ["a key that is refused", { status: 401 }, "deny @fail_closed:auth"],
+    ["a quarantine", { status: 403, json: { code: "agent_quarantined" } }, "deny @fail_closed:auth"],
+    ["a question that is refused", { status: 422, json: { detail: [] } }, "deny @fail_closed:protocol"],
+    ["an unknown outcome", { status: 201, json: verdict({ outcome: "perhaps" }) }, "deny @fail_closed:protocol"],
+    [
+      "an unknown obligation",
+      { status: 201, json: verdict({ obligations: [{ type: "x" }] }) },
+      "deny @fail_closed:protocol"
+    ]
+  ] as const)
+    it(`runs nothing after ${name}, asks once, and witnesses the denial`, async () => {
+      const { agent, script, seen, witnessed } = await world()
+      script.evaluation = evaluation
+      assert.deepStrictEqual(await run(agent), { ended, ran: 0 })
+      assert.lengthOf(
+        seen.filter(({ path }) => path.endsWith("/evaluations")),
+        1
+      )
+      const [decision] = await witnessed()
+      assert.deepInclude(decision, {
+        status: "denied",
+        decided_by: ended.includes("@") ? "fail_closed" : "server",
+        ...(ended.includes("@") ? { labels: { rule: ended.split(" ")[1] } } : { evaluation_id: "evl_1" })
+      })
+    })
+
+  for (const away of ["cut", "hang", { status: 503 }] as const)
+    it(`asks three times with one reference and denies where there is no answer (${JSON.stringify(away)})`, async () => {
+      const { agent, clock, script, seen } = await world()
+      script.evaluation = away
+      const running = run(agent)
+      await clock.advance(10_000)
+      assert.deepStrictEqual(await running, { ended: "deny @fail_closed:unreachable", ran: 0 })
+      const sent = seen.filter(({ path }) => path.endsWith("/evaluations"))
+      assert.lengthOf(sent, 3)
+      assert.lengthOf(new Set(sent.map(({ json }) => json.client_ref)), 1)
+    })
+
+  it("denies at once while the agent is halted, without a question", async () => {
+    const { agent, clock, script, seen } = await world()
+    Object.assign(script, { halted: true, epoch: 2 })
+    await clock.advance(6_000)
+    assert.deepStrictEqual(await run(agent), { ended: "halt @killed", ran: 0 })
+    assert.lengthOf(
+      seen.filter(({ path }) => path.endsWith("/evaluations")),
+      0
+    )
+  })
+
+  it("checks halts again right before the effect", async () => {
+    const { agent, clock, script } = await world()
+    script.evaluation = "hang"
+    const running = run(agent)
+    await settled()
+    // The first question gets no answer; the halt comes while the second one waits.
+    Object.assign(script, { halted: true, epoch: 2, evaluation: { status: 201, json: verdict() } })
+    await agent.kill.refresh()
+    await clock.advance(3_000)
+    assert.deepStrictEqual(await running, { ended: "halt @killed", ran: 0 })
+  })
+
+  it("denies side effects on a stale status, and reads only after four times the bound", async () => {
+    const { agent, clock, script } = await world()
+    script.status = "cut"
+    await clock.advance(16_000)
+    assert.deepStrictEqual(await run(agent), { ended: "deny @stale_status", ran: 0 })
+    assert.deepStrictEqual(await run(agent, "read"), { ended: "ran", ran: 1 })
+    await clock.advance(50_000)
+    assert.deepStrictEqual(await run(agent, "read"), { ended: "deny @stale_status", ran: 0 })
+  })
+
+  it("aborts a running effect when the agent is halted, and witnesses how it ended", async () => {
+    const { agent, script, witnessed } = await world()
+    const ended = agent
+      .guard(
+        "refund",
+        null,
+        ({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
+      )
+      .catch((cause: unknown) => String(cause))
+    await settled()
+    Object.assign(script, { halted: true, epoch: 2 })
+    await agent.kill.refresh()
+    assert.match(String(await ended), /halted at epoch 2/)
+    assert.deepInclude((await witnessed())[0], { status: "error" })
+  })
+
+  it("denies where the host's own code in the guard throws", async () => {
+    const { agent } = await world({
+      signals: () => {
+        throw new Error("broken mapping")
+      }
+    })
+    assert.deepStrictEqual(await run(agent), { ended: "deny @fail_closed:guard", ran: 0 })
+  })
+
+  it("witnesses before the effect where capture is strict, and settles after it", async () => {
+    const { agent, settlements, witnessed } = await world({ capture: "strict" })
+    assert.deepStrictEqual(await run(agent), { ended: "ran", ran: 1 })
+    const [decision, ...others] = await witnessed()
+    assert.deepInclude(decision, { status: "intended", evaluation_id: "evl_1" })
+    assert.lengthOf(others, 0)
+    assert.deepStrictEqual(
+      settlements().map(({ json, path }) => [path, json.status]),
+      [[`/api/v1/decisions/dec_${decision.client_ref}/settle`, "ok"]]
+    )
+  })
+
+  it("runs nothing where capture is strict and nothing can be witnessed", async () => {
+    const { agent, clock, script } = await world({ capture: "strict" })
+    script.decisions = "cut"
+    const running = run(agent)
+    await clock.advance(3_000)
+    assert.deepStrictEqual(await running, { ended: "deny @fail_closed:unreachable", ran: 0 })
+  })
+
+  it("cannot be opened by an option: a longer age of the status is refused", () => {
+    for (const maxStaleMs of [15_001, 0, Number.NaN, Number.POSITIVE_INFINITY])
+      assert.throws(() => openClient({ url: "http://flyball.test", key: "k", maxStaleMs }), RangeError)
+  })
+})

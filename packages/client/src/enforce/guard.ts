@@ -1,0 +1,233 @@
+/**
+ * Runs an action only where it may run: halts, then the verdict, then halts again, right before the effect.
+ *
+ * A throw anywhere before the effect means that it did not run. Spec: envelopes.md 3.10 and 3.12.
+ */
+import { canonicalBytes, portableCrypto, toHex } from "@flyball/evidence"
+import { DecisionRefused, type Recorder } from "../capture/recorder.ts"
+import { type ClientClock, pause } from "../clock.ts"
+import type { Caller } from "../http/caller.ts"
+import type { EffectClass } from "../kill/kill-view.ts"
+import type { KillWatch } from "../kill/kill-watch.ts"
+import { type Redact, redactMembers, redactSafely } from "../redact.ts"
+import type { Refs } from "../refs.ts"
+import type { Decision, Evaluation, Json } from "../wire.ts"
+import { ActionDenied } from "./denied.ts"
+import { isPermission, type LocalRule, type Verdict, verdictOf } from "./verdict.ts"
+
+/** An action to guard. */
+export interface Action {
+  /** The tool's name, as the envelope calls it. */
+  readonly name: string
+  readonly toolServer?: string
+  readonly runId?: string
+  readonly step?: number
+  /** `read` for what changes nothing outside the agent; `side_effect` where it is left out. */
+  readonly effect?: EffectClass
+  /** Signals of the envelope; what is left out comes from the client's `signals`. */
+  readonly signals?: { readonly [name: string]: Json }
+  /** A review that a person approved for this very action. */
+  readonly approvalId?: string
+}
+
+/** What an effect is given. */
+export interface Running {
+  /** Aborts when the agent is halted. */
+  readonly signal: AbortSignal
+  readonly evaluation: Evaluation
+}
+
+/** What a guard is made of. Units: milliseconds. */
+export interface GuardOptions {
+  readonly agentId: string
+  readonly instanceId: string
+  readonly caller: Caller
+  readonly clock: ClientClock
+  readonly kill: KillWatch
+  readonly recorder: Recorder
+  readonly refs: Refs
+  readonly redact: Redact
+  readonly timeoutMs: number
+  readonly strict: boolean
+  readonly signals: (action: string, args: Json) => { readonly [name: string]: Json }
+}
+
+/** Questions that are sent again after no answer. */
+const RETRIES = 2
+
+/** Guards actions of one agent. */
+export type Guard = <A>(action: Action | string, args: Json, effect: (running: Running) => A | Promise<A>) => Promise<A>
+
+/** Makes the guard of one agent. */
+export const makeGuard = (options: GuardOptions): Guard => {
+  const { agentId, caller, clock, kill, recorder, refs, strict, timeoutMs } = options
+
+  const ask = async (action: Action, args: Json, ref: string): Promise<Verdict> => {
+    const json = {
+      agent_id: agentId,
+      client_ref: ref,
+      action: action.name,
+      signals: action.signals ?? options.signals(action.name, args),
+      action_digest: actionDigest(args),
+      ...(action.runId === undefined ? {} : { run_id: action.runId }),
+      ...(action.approvalId === undefined ? {} : { approval_id: action.approvalId })
+    }
+    for (let attempt = 0; ; attempt++) {
+      const verdict = verdictOf(
+        await caller.send({ method: "POST", path: "/api/v1/bound/evaluations", json, timeoutMs })
+      )
+      if (verdict.by === "server" || !verdict.retry || attempt === RETRIES) return verdict
+      await pause(clock, 50 + clock.random() * 100 * 2 ** attempt)
+    }
+  }
+
+  /** What is witnessed of this action; `more` says how it went. */
+  const decisionOf = (action: Action, args: Json, hidden: Redact, more: Partial<Decision>): Decision => {
+    const { ref, seq } = refs.next()
+    return {
+      client_ref: ref,
+      writer_seq: seq,
+      kind: "tool_call",
+      action: action.name,
+      mode: "enforced",
+      observed_at: new Date(clock.nowMs()).toISOString(),
+      ...(action.toolServer === undefined ? {} : { tool_server: action.toolServer }),
+      ...(action.runId === undefined ? {} : { run_id: action.runId }),
+      ...(action.step === undefined ? {} : { step: action.step }),
+      ...(action.approvalId === undefined ? {} : { approval_id: action.approvalId }),
+      args: redactSafely(hidden, redactSafely(options.redact, args))!,
+      ...more
+    }
+  }
+
+  const refuse = async (
+    action: Action,
+    args: Json,
+    by: { readonly rule: string; readonly reason: string; readonly evaluation: Evaluation | null }
+  ): Promise<never> => {
+    const { evaluation, reason, rule } = by
+    const isHalt = rule === "@killed"
+    const outcome = isHalt
+      ? "halt"
+      : evaluation === null
+        ? "deny"
+        : (evaluation.outcome as "deny" | "halt" | "require_review")
+    const decision = decisionOf(action, args, nothing, {
+      status: "denied",
+      decided_by: evaluation === null ? "fail_closed" : "server",
+      ...(evaluation === null ? { labels: { rule } } : { evaluation_id: evaluation.id })
+    })
+    await recorder.keep({ kind: "decision", agentId, decision })
+    throw new ActionDenied(action.name, outcome, rule, reason, evaluation)
+  }
+
+  const stopped = (action: Action, effect: EffectClass): { rule: LocalRule; reason: string } | null => {
+    const rule = kill.denial(effect)
+    if (rule === null) return null
+    return { rule, reason: rule === "@killed" ? "The agent is stopped." : "The kill status is not known well enough." }
+  }
+
+  return async (given, args, effect) => {
+    const action: Action = typeof given === "string" ? { name: given } : given
+    const kind = action.effect ?? "side_effect"
+    let evaluation: Evaluation
+    let decisionId: string | null = null
+    let hidden: Redact = nothing
+    let startedMs: number
+    let running: ReturnType<KillWatch["signal"]>
+    const firstStop = stopped(action, kind)
+    if (firstStop !== null) {
+      // A first question may be under way still; one more is what a caller would expect before a no.
+      await kill.refresh()
+      const still = stopped(action, kind)
+      if (still !== null) return refuse(action, args, { ...still, evaluation: null })
+    }
+    try {
+      const requestedMs = clock.monotonicMs()
+      const verdict = await ask(action, args, refs.next().ref)
+      if (verdict.by === "client") return await refuse(action, args, { ...verdict, evaluation: null })
+      evaluation = verdict.evaluation
+      if (!isPermission(evaluation.outcome))
+        return await refuse(action, args, {
+          rule: evaluation.matched_rule,
+          reason: evaluation.suggestion ?? "",
+          evaluation
+        })
+      hidden = redactionOf(evaluation)
+      if (strict) {
+        const intent = decisionOf(action, args, hidden, {
+          status: "intended",
+          evaluation_id: evaluation.id,
+          decided_by: "server"
+        })
+        const receipt = await recorder.sendNow(agentId, intent)
+        if (receipt === null)
+          return await refuse(action, args, {
+            rule: "@fail_closed:unreachable",
+            reason: "The decision could not be witnessed, and capture is strict.",
+            evaluation: null
+          })
+        decisionId = receipt.decision_id
+      }
+      const secondStop = stopped(action, kind)
+      if (secondStop !== null) return await refuse(action, args, { ...secondStop, evaluation: null })
+      if (clock.monotonicMs() - requestedMs > evaluation.valid_ms)
+        return await refuse(action, args, {
+          rule: "@stale_status",
+          reason: `The verdict is older than ${evaluation.valid_ms} ms.`,
+          evaluation: null
+        })
+      running = kill.signal()
+      startedMs = clock.monotonicMs()
+    } catch (cause) {
+      if (cause instanceof ActionDenied || cause instanceof DecisionRefused) throw cause
+      return refuse(action, args, { rule: "@fail_closed:guard", reason: String(cause), evaluation: null })
+    }
+    // From here on the effect has begun: whatever happens, its outcome is witnessed.
+    const end = async (status: "ok" | "error", result: Json | undefined): Promise<void> => {
+      running.done()
+      const latency_ms = Math.max(0, Math.round(clock.monotonicMs() - startedMs))
+      const shown = redactSafely(hidden, redactSafely(options.redact, result))
+      const outcome = { status, latency_ms, ...(shown === undefined ? {} : { result: shown }) }
+      if (decisionId === null) {
+        const decision = decisionOf(action, args, hidden, {
+          ...outcome,
+          evaluation_id: evaluation.id,
+          decided_by: "server"
+        })
+        await recorder.keep({ kind: "decision", agentId, decision })
+      } else await recorder.keep({ kind: "settle", agentId, decisionId, clientRef: evaluation.id, settlement: outcome })
+    }
+    let result: Awaited<ReturnType<typeof effect>>
+    try {
+      result = await effect({ signal: running.signal, evaluation })
+    } catch (cause) {
+      await end("error", { error: cause instanceof Error ? cause.message : String(cause) })
+      throw cause
+    }
+    await end("ok", jsonOf(result))
+    return result
+  }
+}
+
+/** The digest that binds a review to an action: `sha256:<hex>` over the RFC 8785 form of its arguments. */
+export const actionDigest = (args: Json): string =>
+  `sha256:${toHex(portableCrypto.sha256(canonicalBytes(args as never)))}`
+
+const nothing: Redact = (value) => value
+
+/** What an envelope obliges to take out of the record. */
+const redactionOf = ({ obligations }: Evaluation): Redact => {
+  const fields = obligations.flatMap((one) => (one["type"] === "redact_fields" ? (one["fields"] as Array<string>) : []))
+  return fields.length === 0 ? nothing : redactMembers(fields)
+}
+
+/** A result as JSON; left out where it has no JSON form. */
+const jsonOf = (result: unknown): Json | undefined => {
+  try {
+    const text = JSON.stringify(result)
+    return text === undefined ? undefined : (JSON.parse(text) as Json)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,55 @@
+import { assert, describe, it } from "vitest"
+import type { Answer } from "../http/caller.ts"
+import { verdictOf } from "./verdict.ts"
+
+const evaluation = (more: object = {}) => ({
+  id: "evl_1",
+  outcome: "allow",
+  matched_rule: "small",
+  valid_ms: 15_000,
+  obligations: [],
+  ...more
+})
+const answered = (status: number, body: unknown): Answer => ({
+  kind: "answer",
+  status,
+  body,
+  headers: new Headers(),
+  sentAtMs: 0
+})
+const ruleOf = (answer: Answer): string => {
+  const verdict = verdictOf(answer)
+  return verdict.by === "server" ? `server ${verdict.evaluation.outcome}` : `${verdict.rule} ${verdict.retry}`
+}
+
+describe("the verdict of an answer", () => {
+  it("is the server's where it is one", () => {
+    for (const outcome of ["allow", "allow_with_notice", "require_review", "deny", "halt"])
+      assert.strictEqual(ruleOf(answered(201, evaluation({ outcome }))), `server ${outcome}`)
+  })
+
+  it("is a denial that may be sent again where the server is away", () =>
+    assert.strictEqual(
+      ruleOf({ kind: "unreachable", reason: "timeout", retryAfterMs: null }),
+      "@fail_closed:unreachable true"
+    ))
+
+  it("is a final denial where the key is refused", () => {
+    for (const status of [401, 403]) assert.strictEqual(ruleOf(answered(status, {})), "@fail_closed:auth false")
+  })
+
+  it("is a final denial where the answer is none that this version understands", () => {
+    for (const answer of [
+      answered(422, { detail: [] }),
+      answered(404, { code: "agent_not_found" }),
+      answered(204, null),
+      answered(201, null),
+      answered(201, evaluation({ outcome: "maybe" })),
+      answered(201, evaluation({ valid_ms: "long" })),
+      answered(201, evaluation({ obligations: null })),
+      answered(201, evaluation({ obligations: [{ type: "sing" }] })),
+      answered(201, evaluation({ obligations: ["notify"] }))
+    ])
+      assert.strictEqual(ruleOf(answer), "@fail_closed:protocol false", JSON.stringify(answer))
+  })
+})

@@ -1,0 +1,74 @@
+/**
+ * What the answer to an evaluation means for the action. Pure; each row of envelopes.md 3.12 is a case of it.
+ *
+ * Enforcement fails closed: whatever is not a clear yes is a no, and no setting changes that.
+ */
+import type { Answer } from "../http/caller.ts"
+import { type Evaluation, type Outcome, outcomes } from "../wire.ts"
+
+/** Rules that the client itself denies by. Spec: envelopes.md 3.12. */
+export const localRules = [
+  "@stale_status",
+  "@killed",
+  "@fail_closed:unreachable",
+  "@fail_closed:auth",
+  "@fail_closed:protocol",
+  "@fail_closed:guard"
+] as const
+export type LocalRule = (typeof localRules)[number]
+
+/** A verdict: the server's, or a denial of the client. `retry`: the same question may be sent again. */
+export type Verdict =
+  | { readonly by: "server"; readonly evaluation: Evaluation }
+  | { readonly by: "client"; readonly rule: LocalRule; readonly reason: string; readonly retry: boolean }
+
+/** Obligations of `envelope/1`, section 7. A newer server may know more; what this client cannot honour denies. */
+const obligationTypes: ReadonlySet<unknown> = new Set([
+  "notify",
+  "redact_fields",
+  "reviewers",
+  "sample_for_eval_bp",
+  "cooldown_ms",
+  "two_person"
+])
+
+/** Reads the answer to an evaluation. */
+export const verdictOf = (answer: Answer): Verdict => {
+  if (answer.kind === "unreachable") return denied("@fail_closed:unreachable", answer.reason, true)
+  const { body, status } = answer
+  if (status === 401 || status === 403) return denied("@fail_closed:auth", `status ${status}${codeOf(body)}`)
+  if (status !== 200 && status !== 201) return denied("@fail_closed:protocol", `status ${status}${codeOf(body)}`)
+  const evaluation = readEvaluation(body)
+  if (evaluation === null) return denied("@fail_closed:protocol", "the answer is not an evaluation")
+  if (isPermission(evaluation.outcome)) {
+    const unknown = evaluation.obligations.find((one) => !obligationTypes.has(one["type"]))
+    if (unknown !== undefined)
+      return denied("@fail_closed:protocol", `this version does not know the obligation ${String(unknown["type"])}`)
+  }
+  return { by: "server", evaluation }
+}
+
+/** Whether the action may begin. */
+export const isPermission = (outcome: Outcome): boolean => outcome === "allow" || outcome === "allow_with_notice"
+
+const denied = (rule: LocalRule, reason: string, retry = false): Verdict => ({ by: "client", rule, reason, retry })
+
+const codeOf = (body: unknown): string => {
+  const code = typeof body === "object" && body !== null ? (body as { readonly code?: unknown }).code : undefined
+  return typeof code === "string" ? ` ${code}` : ""
+}
+
+/** An evaluation, if it has what a verdict is read from. */
+const readEvaluation = (body: unknown): Evaluation | null => {
+  if (typeof body !== "object" || body === null) return null
+  const { id, matched_rule, obligations, outcome, valid_ms } = body as { readonly [name: string]: unknown }
+  return typeof id === "string" &&
+    typeof matched_rule === "string" &&
+    outcomes.includes(outcome as Outcome) &&
+    typeof valid_ms === "number" &&
+    valid_ms >= 0 &&
+    Array.isArray(obligations) &&
+    obligations.every((one) => typeof one === "object" && one !== null)
+    ? (body as Evaluation)
+    : null
+}

@@ -1,0 +1,67 @@
+import { assert, describe, it } from "vitest"
+import { confirm, killDenial, type KillView, observe, unknownView } from "./kill-view.ts"
+
+const status = (more: object = {}) => ({
+  halted: false,
+  drill: false,
+  activation_event: null,
+  effective_response: null,
+  epoch: 3,
+  origin: "a/b",
+  ...more
+})
+const known = observe(unknownView, status(), 100).view
+const stopped = (effective_response: string): KillView =>
+  observe(known, status({ effective_response, halted: ["halt", "quarantine"].includes(effective_response) }), 100).view
+
+describe("what a client knows of halts", () => {
+  it("denies everything until a status was confirmed", () => {
+    assert.strictEqual(killDenial(unknownView, "side_effect", 0, 15_000), "@stale_status")
+    assert.strictEqual(killDenial(unknownView, "read", 0, 15_000), "@stale_status")
+    assert.isNull(killDenial(known, "side_effect", 100, 15_000))
+  })
+
+  it("counts age from the sending of the request: side effects end at the bound, reads at four times the bound", () => {
+    assert.isNull(killDenial(known, "side_effect", 15_100, 15_000))
+    assert.strictEqual(killDenial(known, "side_effect", 15_101, 15_000), "@stale_status")
+    assert.isNull(killDenial(known, "read", 60_100, 15_000))
+    assert.strictEqual(killDenial(known, "read", 60_101, 15_000), "@stale_status")
+  })
+
+  it("becomes no younger by an answer whose request was sent earlier", () => {
+    assert.strictEqual(confirm(known, 50).sentAtMs, 100)
+    assert.strictEqual(observe(known, status(), 50).view.sentAtMs, 100)
+    assert.strictEqual(confirm(known, 200).sentAtMs, 200)
+    assert.isNull(confirm(unknownView, 200).sentAtMs)
+  })
+
+  it("rejects an epoch that went back, and another origin, and stays as old as it was", () => {
+    for (const [more, rejected] of [
+      [{ epoch: 2 }, "epoch_went_back"],
+      [{ origin: "c/d" }, "origin_changed"]
+    ] as const)
+      assert.deepStrictEqual(observe(known, status(more), 900), { view: known, rejected })
+  })
+
+  it("rejects what is no status: a missing member, or members that contradict each other", () => {
+    for (const wrong of [
+      null,
+      "halted",
+      {},
+      status({ epoch: -1 }),
+      status({ epoch: 1.5 }),
+      status({ origin: null }),
+      status({ effective_response: "pause" }),
+      status({ halted: true }),
+      status({ effective_response: "halt" })
+    ])
+      assert.strictEqual(observe(known, wrong, 900).rejected, "not_a_status", JSON.stringify(wrong))
+  })
+
+  it("lets nothing new start from drain on, however fresh it is", () => {
+    for (const response of ["drain", "halt", "quarantine"])
+      assert.strictEqual(killDenial(stopped(response), "read", 100, 15_000), "@killed", response)
+    for (const response of ["notify", "step_down"])
+      assert.isNull(killDenial(stopped(response), "side_effect", 100, 15_000), response)
+  })
+})

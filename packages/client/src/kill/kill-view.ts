@@ -1,0 +1,90 @@
+/**
+ * What a client knows about halts of its agent, and how old that is. Pure.
+ *
+ * Age counts from the sending of the last confirmed request on the monotonic clock: an answer can be delayed by any
+ * time, and so says nothing about the moment of its arrival. Spec: envelopes.md 3.10 and 3.12.
+ */
+import { type KillResponse, killResponses, type KillStatus } from "../wire.ts"
+
+/** What was confirmed last; `sentAtMs` is null until the first confirmation. Unit: milliseconds, monotonic. */
+export interface KillView {
+  readonly origin: string | null
+  readonly epoch: number
+  readonly response: KillResponse | null
+  readonly activationEvent: string | null
+  readonly sentAtMs: number | null
+}
+
+/** Nothing is known yet, so nothing may be done. */
+export const unknownView: KillView = { origin: null, epoch: -1, response: null, activationEvent: null, sentAtMs: null }
+
+/** Why a status was not taken over. */
+export type Rejected = "epoch_went_back" | "origin_changed" | "not_a_status"
+
+/** The view after a status, or why the status does not count. A rejected status confirms nothing. */
+export const observe = (
+  view: KillView,
+  status: unknown,
+  sentAtMs: number
+): { readonly view: KillView; readonly rejected: Rejected | null } => {
+  const read = readStatus(status)
+  if (read === null) return { view, rejected: "not_a_status" }
+  if (view.origin !== null && read.origin !== view.origin) return { view, rejected: "origin_changed" }
+  if (read.epoch < view.epoch) return { view, rejected: "epoch_went_back" }
+  return {
+    view: {
+      origin: read.origin,
+      epoch: read.epoch,
+      response: read.effective_response,
+      activationEvent: read.activation_event,
+      sentAtMs: Math.max(sentAtMs, view.sentAtMs ?? sentAtMs)
+    },
+    rejected: null
+  }
+}
+
+/** The view after the server confirmed that nothing changed (304). */
+export const confirm = (view: KillView, sentAtMs: number): KillView =>
+  view.sentAtMs === null ? view : { ...view, sentAtMs: Math.max(sentAtMs, view.sentAtMs) }
+
+/** What an action does: `read` changes nothing outside the agent. */
+export type EffectClass = "read" | "side_effect"
+
+/** Why an action may not begin by what is known of halts; null: it may. */
+export type KillDenial = "@stale_status" | "@killed" | null
+
+/** How often `maxStaleMs` may pass before even reads are denied. Spec: envelopes.md 3.12, first row. */
+export const STALE_READS = 4
+
+/** Whether an action may begin now. `drain` lets nothing new start; `notify` and `step_down` are the server's to judge. */
+export const killDenial = (view: KillView, effect: EffectClass, nowMs: number, maxStaleMs: number): KillDenial => {
+  if (isStopping(view.response)) return "@killed"
+  if (view.sentAtMs === null) return "@stale_status"
+  const age = nowMs - view.sentAtMs
+  return age > (effect === "read" ? maxStaleMs * STALE_READS : maxStaleMs) ? "@stale_status" : null
+}
+
+/** Whether nothing new may start. */
+export const isStopping = (response: KillResponse | null): boolean =>
+  response !== null && killResponses.indexOf(response) >= killResponses.indexOf("drain")
+
+/** Whether what runs must end too. */
+export const isInterrupting = (response: KillResponse | null): boolean =>
+  response !== null && killResponses.indexOf(response) >= killResponses.indexOf("halt")
+
+/** A status, if it has the members that the client relies on. */
+const readStatus = (status: unknown): KillStatus | null => {
+  if (typeof status !== "object" || status === null) return null
+  const { activation_event, effective_response, epoch, halted, origin } = status as { readonly [name: string]: unknown }
+  const isResponse = effective_response === null || killResponses.includes(effective_response as KillResponse)
+  return typeof halted === "boolean" &&
+    Number.isSafeInteger(epoch) &&
+    (epoch as number) >= 0 &&
+    typeof origin === "string" &&
+    isResponse &&
+    (activation_event === null || typeof activation_event === "string") &&
+    // Both members say whether it is halted; where they differ, neither can be believed.
+    halted === isInterrupting(effective_response as KillResponse | null)
+    ? (status as KillStatus)
+    : null
+}

@@ -1,0 +1,167 @@
+import { afterEach, assert, describe, it } from "vitest"
+import { makeCaller } from "../http/caller.ts"
+import type { Problem } from "../problem.ts"
+import { manualClock, settled } from "../testing/manual-clock.ts"
+import { type KillWatch, watchKill } from "./kill-watch.ts"
+
+interface ScriptedStatus {
+  epoch: number
+  response: string | null
+  origin: string
+  away: "no" | "cut" | "hang" | "slow"
+}
+
+let open: KillWatch | null = null
+afterEach(() => open?.close())
+
+const encoder = new TextEncoder()
+
+/** A watch over a server that a test changes. `push` sends the current status over the stream. */
+const world = () => {
+  const clock = manualClock()
+  const now: ScriptedStatus = { epoch: 1, response: null, origin: "a/b", away: "no" }
+  const problems: Array<Problem> = []
+  const sent: Array<{ readonly path: string; readonly headers: Headers }> = []
+  let stream: ReadableStreamDefaultController<Uint8Array> | null = null
+  const body = () => ({
+    halted: now.response === "halt" || now.response === "quarantine",
+    drill: false,
+    activation_event: now.response === null ? null : "kil_1",
+    effective_response: now.response,
+    epoch: now.epoch,
+    origin: now.origin
+  })
+  const fetch = async (input: unknown, init: RequestInit = {}): Promise<Response> => {
+    const url = new URL(String(input))
+    const headers = new Headers(init.headers)
+    sent.push({ path: url.pathname, headers })
+    if (url.pathname.endsWith("/stream")) {
+      if (now.away !== "no") throw new TypeError("fetch failed")
+      const source = new ReadableStream<Uint8Array>({ start: (controller) => void (stream = controller) })
+      return new Response(source, { status: 200 })
+    }
+    if (now.away === "cut") throw new TypeError("fetch failed")
+    if (now.away === "hang")
+      return new Promise((_, reject) => init.signal?.addEventListener("abort", () => reject(new Error("aborted"))))
+    const etag = `"k${now.epoch}"`
+    if (now.away === "slow") {
+      const answer = new Response(JSON.stringify(body()), { status: 200, headers: { etag } })
+      return new Promise((resolve) => void clock.after(1_500, () => resolve(answer)))
+    }
+    return headers.get("if-none-match") === etag
+      ? new Response(null, { status: 304 })
+      : new Response(JSON.stringify(body()), { status: 200, headers: { etag } })
+  }
+  open = watchKill({
+    agentId: "agt_1",
+    maxStaleMs: 15_000,
+    pollMs: 5_000,
+    timeoutMs: 2_000,
+    clock,
+    caller: makeCaller({ url: "http://flyball.test", key: "k", fetch: fetch as typeof globalThis.fetch, clock }),
+    onProblem: (problem) => void problems.push(problem)
+  })
+  const push = async (text = `data: ${JSON.stringify(body())}\n\n`): Promise<void> => {
+    stream!.enqueue(encoder.encode(text))
+    await settled()
+  }
+  return { clock, now, problems, sent, push, watch: open }
+}
+
+describe("the watch over halts", () => {
+  it("knows nothing before the first answer, and lets the agent act after it", async () => {
+    const { watch } = world()
+    assert.strictEqual(watch.denial("side_effect"), "@stale_status")
+    await settled()
+    assert.isNull(watch.denial("side_effect"))
+  })
+
+  it("stays fresh by polls that answer 304", async () => {
+    const { sent, clock, watch } = world()
+    await clock.advance(60_000)
+    assert.isNull(watch.denial("side_effect"))
+    const polls = sent.filter(({ path }) => path.endsWith("/status"))
+    assert.isAbove(polls.length, 10)
+    assert.strictEqual(polls.at(-1)!.headers.get("if-none-match"), '"k1"')
+  })
+
+  it("obeys a halt of the stream at once, and interrupts what runs", async () => {
+    const { now, push, watch } = world()
+    await settled()
+    const { done, signal } = watch.signal()
+    Object.assign(now, { epoch: 2, response: "halt" })
+    await push()
+    assert.strictEqual(watch.denial("read"), "@killed")
+    assert.isTrue(signal.aborted)
+    assert.match(String(signal.reason), /epoch 2/)
+    done()
+    assert.isTrue(watch.signal().signal.aborted)
+  })
+
+  it("lets what runs go on under a drain", async () => {
+    const { now, push, watch } = world()
+    await settled()
+    const { signal } = watch.signal()
+    Object.assign(now, { epoch: 2, response: "drain" })
+    await push()
+    assert.strictEqual(watch.denial("side_effect"), "@killed")
+    assert.isFalse(signal.aborted)
+  })
+
+  it("takes a release from a poll alone", async () => {
+    const { sent, now, push, watch } = world()
+    Object.assign(now, { response: "halt" })
+    await settled()
+    Object.assign(now, { epoch: 2, response: null })
+    const before = sent.length
+    await push()
+    assert.isNull(watch.denial("side_effect"))
+    assert.isAbove(sent.length, before)
+  })
+
+  it("is stale after max_stale_ms without an answer, however the network fails", async () => {
+    for (const away of ["cut", "hang"] as const) {
+      const { clock, now, problems, push, watch } = world()
+      await settled()
+      now.away = away
+      await clock.advance(15_000)
+      assert.isNull(watch.denial("side_effect"), away)
+      // Pings arrive all the time, and confirm nothing.
+      await push(": ping\n\n")
+      await clock.advance(1)
+      assert.strictEqual(watch.denial("side_effect"), "@stale_status", away)
+      assert.isNull(watch.denial("read"), away)
+      await clock.advance(45_000)
+      assert.strictEqual(watch.denial("read"), "@stale_status", away)
+      assert.isAbove(problems.length, 0)
+      watch.close()
+    }
+  })
+
+  it("counts age from the sending, not from the arrival, of a slow answer", async () => {
+    const { clock, now, watch } = world()
+    await settled()
+    now.away = "slow"
+    await clock.advance(6_600)
+    now.away = "cut"
+    await clock.advance(15_000 - 1_600)
+    assert.isNull(watch.denial("side_effect"))
+    await clock.advance(1)
+    assert.strictEqual(watch.denial("side_effect"), "@stale_status")
+  })
+
+  it("becomes stale where the epoch goes back or the origin changes, and reports why", async () => {
+    for (const [more, reason] of [
+      [{ epoch: 0 }, "epoch_went_back"],
+      [{ origin: "c/d", epoch: 5 }, "origin_changed"]
+    ] as const) {
+      const { clock, now, problems, watch } = world()
+      await settled()
+      Object.assign(now, more)
+      await clock.advance(16_000)
+      assert.strictEqual(watch.denial("side_effect"), "@stale_status", reason)
+      assert.deepInclude(problems, { kind: "kill_status", reason })
+      watch.close()
+    }
+  })
+})

@@ -1,0 +1,157 @@
+/**
+ * Follows the kill status of one agent: a stream for speed, polls for certainty.
+ *
+ * Only a poll confirms the status, because only a poll says when its request was sent. The stream tells that something
+ * changed; its event is then confirmed by a poll, and a stop that it names takes effect at once.
+ */
+import { type ClientClock, pause } from "../clock.ts"
+import type { Caller } from "../http/caller.ts"
+import type { Problem } from "../problem.ts"
+import {
+  confirm,
+  type EffectClass,
+  isInterrupting,
+  isStopping,
+  type KillDenial,
+  killDenial,
+  type KillView,
+  observe,
+  unknownView
+} from "./kill-view.ts"
+import { readEvents } from "./sse.ts"
+
+/** Follows the halts of one agent. */
+export interface KillWatch {
+  /** What is known. */
+  readonly view: () => KillView
+  /** Why an action may not begin now; null: it may. Asks nobody. */
+  readonly denial: (effect: EffectClass) => KillDenial
+  /** Asks the server now, and resolves when it has answered or failed to. */
+  readonly refresh: () => Promise<void>
+  /** A signal that aborts when what runs must end. `done` lets go of it. */
+  readonly signal: () => { readonly signal: AbortSignal; readonly done: () => void }
+  /** Calls back after each change of the view; the answer ends that. */
+  readonly onChange: (call: (view: KillView) => void) => () => void
+  /** Ends the stream and the polls. */
+  readonly close: () => void
+}
+
+/** How a status is followed. Units: milliseconds. */
+export interface KillWatchOptions {
+  readonly agentId: string
+  /** Age past which side effects are denied. */
+  readonly maxStaleMs: number
+  readonly pollMs: number
+  readonly timeoutMs: number
+  readonly clock: ClientClock
+  readonly caller: Caller
+  readonly onProblem: (problem: Problem) => void
+}
+
+/** Share by which a poll comes earlier or later, so that a fleet does not ask at once. */
+const JITTER = 0.1
+
+/** Pause before a stream that ended is opened again. Unit: milliseconds, and up to twice that. */
+const REOPEN_MS = 1_000
+
+/** Starts to follow; the first poll is under way when it answers. */
+export const watchKill = (options: KillWatchOptions): KillWatch => {
+  const { agentId, caller, clock, maxStaleMs, onProblem, pollMs, timeoutMs } = options
+  const ending = new AbortController()
+  const listeners = new Set<(view: KillView) => void>()
+  const running = new Set<AbortController>()
+  const query = `target_type=agent&target_id=${encodeURIComponent(agentId)}`
+  let view = unknownView
+  let etag: string | null = null
+  let polling: Promise<void> | null = null
+
+  const become = (next: KillView): void => {
+    const changed = next.epoch !== view.epoch || next.response !== view.response || next.origin !== view.origin
+    view = next
+    if (isInterrupting(view.response)) for (const one of running) one.abort(new Error(haltReason(view)))
+    if (changed) for (const call of listeners) call(view)
+  }
+
+  const ask = async (): Promise<void> => {
+    const answer = await caller.send({
+      method: "GET",
+      path: `/api/v1/bound/kill/status?${query}`,
+      timeoutMs,
+      signal: ending.signal,
+      ...(etag === null ? {} : { headers: { "if-none-match": etag } })
+    })
+    if (ending.signal.aborted) return
+    if (answer.kind === "unreachable") return onProblem({ kind: "kill_status", reason: answer.reason })
+    if (answer.status === 304) return become(confirm(view, answer.sentAtMs))
+    if (answer.status !== 200) return onProblem({ kind: "kill_status", reason: `status ${answer.status}` })
+    const seen = observe(view, answer.body, answer.sentAtMs)
+    if (seen.rejected !== null) return onProblem({ kind: "kill_status", reason: seen.rejected })
+    etag = answer.headers.get("etag")
+    become(seen.view)
+  }
+
+  /** One question at a time. A caller who comes while one is under way asks again after it: that one may be older. */
+  const refresh = async (): Promise<void> => {
+    if (polling !== null) await polling
+    polling ??= ask().finally(() => (polling = null))
+    return polling
+  }
+
+  const poll = async (): Promise<void> => {
+    while (!ending.signal.aborted) {
+      await refresh()
+      await pause(clock, pollMs * (1 - JITTER + 2 * JITTER * clock.random()), ending.signal)
+    }
+  }
+
+  const follow = async (): Promise<void> => {
+    while (!ending.signal.aborted) {
+      const last: Record<string, string> = view.epoch < 0 ? {} : { "last-event-id": String(view.epoch) }
+      const headers = { ...last, accept: "text/event-stream" }
+      const response = await caller.open(`/api/v1/bound/kill/stream?${query}`, headers, ending.signal)
+      try {
+        if (response !== null) for await (const { data } of readEvents(response.body!)) await onEvent(data)
+      } catch (cause) {
+        if (!ending.signal.aborted) onProblem({ kind: "kill_stream", reason: String(cause) })
+      }
+      await pause(clock, REOPEN_MS * (1 + clock.random()), ending.signal)
+    }
+  }
+
+  const onEvent = async (data: string): Promise<void> => {
+    const seen = observe(view, parsed(data), Number.NEGATIVE_INFINITY)
+    // A stop counts at once. What lets an agent go on is taken from a poll alone.
+    if (seen.rejected === null && isStopping(seen.view.response)) become({ ...seen.view, sentAtMs: view.sentAtMs })
+    else await refresh()
+  }
+
+  void poll()
+  void follow()
+  return {
+    view: () => view,
+    denial: (effect) => killDenial(view, effect, clock.monotonicMs(), maxStaleMs),
+    refresh,
+    signal: () => {
+      const controller = new AbortController()
+      running.add(controller)
+      if (isInterrupting(view.response)) controller.abort(new Error(haltReason(view)))
+      return { signal: controller.signal, done: () => void running.delete(controller) }
+    },
+    onChange: (call) => {
+      listeners.add(call)
+      return () => void listeners.delete(call)
+    },
+    close: () => ending.abort()
+  }
+}
+
+const haltReason = ({ activationEvent, epoch }: KillView): string =>
+  `The agent was halted at epoch ${epoch} (${activationEvent ?? "no activation is named"}).`
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

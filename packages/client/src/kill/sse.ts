@@ -1,0 +1,47 @@
+/** Reads a stream of server-sent events. Spec: HTML standard, "Server-sent events". */
+
+/** One event. */
+export interface ServerSentEvent {
+  readonly id: string | null
+  readonly event: string
+  readonly data: string
+}
+
+/** Longest event that is kept. Unit: characters. A kill status has a few hundred. */
+const MAX_EVENT_CHARS = 65_536
+
+/** The events of a body, in order. Comments are left out. Ends with the body; fails where an event is too long. */
+export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerSentEvent, void, void> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let rest = ""
+  let id: string | null = null
+  let event = ""
+  let data: Array<string> = []
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      rest += decoder.decode(value, { stream: true })
+      const lines = rest.split(/\r\n|\n|\r(?!$)/)
+      rest = lines.pop()!
+      if (rest.length > MAX_EVENT_CHARS) throw new Error("an event of the stream is too long")
+      for (const line of lines) {
+        if (line === "") {
+          if (data.length > 0) yield { id, event: event === "" ? "message" : event, data: data.join("\n") }
+          event = ""
+          data = []
+        } else if (!line.startsWith(":")) {
+          const colon = line.indexOf(":")
+          const name = colon < 0 ? line : line.slice(0, colon)
+          const text = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "")
+          if (name === "id") id = text
+          if (name === "event") event = text
+          if (name === "data") data.push(text)
+        }
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined)
+  }
+}

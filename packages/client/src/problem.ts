@@ -1,0 +1,14 @@
+/** What the client could not do, for the host's log. None of it is thrown. */
+
+/** A problem. `rejected`: the server refused what was witnessed, and it is not sent again. */
+export type Problem =
+  | { readonly kind: "kill_status" | "kill_stream"; readonly reason: string }
+  | { readonly kind: "capture"; readonly reason: string; readonly pending: number }
+  | {
+      readonly kind: "rejected"
+      readonly status: number
+      readonly clientRef: string
+      readonly answer: unknown
+    }
+  | { readonly kind: "lost"; readonly reason: "spool_full"; readonly count: number }
+  | { readonly kind: "spool"; readonly reason: string }

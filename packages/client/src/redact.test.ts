@@ -1,0 +1,18 @@
+import { assert, describe, it } from "vitest"
+import { REDACTED, redactMembers, redactSafely } from "./redact.ts"
+
+describe("redaction", () => {
+  it("takes members out at any depth, whatever their case", () =>
+    assert.deepStrictEqual(redactMembers(["Token"])({ token: "a", in: [{ TOKEN: { deep: 1 }, kept: null }] }), {
+      token: REDACTED,
+      in: [{ TOKEN: REDACTED, kept: null }]
+    }))
+
+  it("lets nothing out where it throws", () => {
+    const failing = () => {
+      throw new Error("broken")
+    }
+    assert.strictEqual(redactSafely(failing, { secret: 1 }), REDACTED)
+    assert.isUndefined(redactSafely(failing, undefined))
+  })
+})

@@ -1,0 +1,34 @@
+/** Takes secrets out of what leaves the process. */
+import type { Json } from "./wire.ts"
+
+/** Written in place of what was taken out. */
+export const REDACTED = "[redacted]"
+
+/** Takes out what may not leave; what it throws on leaves as {@link REDACTED}. */
+export type Redact = (value: Json) => Json
+
+/** Takes out the values of these members, at any depth. Names are compared without case. */
+export const redactMembers = (names: ReadonlyArray<string>): Redact => {
+  const secret = new Set(names.map((name) => name.toLowerCase()))
+  const walk = (value: Json): Json => {
+    if (typeof value !== "object" || value === null) return value
+    if (Array.isArray(value)) return value.map(walk)
+    return Object.fromEntries(
+      Object.entries(value).map(([name, inner]) => [
+        name,
+        secret.has(name.toLowerCase()) ? REDACTED : walk(inner as Json)
+      ])
+    )
+  }
+  return walk
+}
+
+/** Applies a redaction that may throw: then nothing of the value leaves. */
+export const redactSafely = (redact: Redact, value: Json | undefined): Json | undefined => {
+  if (value === undefined) return undefined
+  try {
+    return redact(value)
+  } catch {
+    return REDACTED
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Shapes of the HTTP API that the client sends and reads. `wire.test.ts` proves them equal to the contract, which is
+ * not imported: an agent needs no Effect.
+ */
+
+/** Any JSON value. */
+export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [name: string]: Json }
+
+/** An agent, as far as the client reads it. */
+export interface AgentInfo {
+  readonly id: string
+  readonly name: string
+  readonly org_unit: string | null
+  readonly status: "draft" | "active" | "suspended" | "decommissioned"
+  readonly autonomy_tier: "L0" | "L1" | "L2" | "L3" | "L4"
+  readonly identity_verified: boolean
+}
+
+/** What an agent registers with. Spec: api.md, POST /agents. */
+export interface Registration {
+  readonly name: string
+  readonly description?: string | null
+  readonly owner_name?: string | null
+  readonly owner_email?: string | null
+  readonly org_unit?: string
+  readonly autonomy_tier?: "L0" | "L1" | "L2" | "L3" | "L4" | null
+  readonly purpose?: string | null
+  readonly agent_version?: string | null
+  readonly framework?: string | null
+  readonly model_ids?: ReadonlyArray<string> | null
+  readonly labels?: { readonly [name: string]: Json } | null
+}
+
+/** Tokens and cost of a call. `cost_micro_usd`: millionths of a US dollar. */
+export interface Usage {
+  readonly input_tokens?: number | null
+  readonly output_tokens?: number | null
+  readonly cost_micro_usd?: number | null
+}
+
+/** Outcomes of a decision, as far as its writer knows. */
+export type DecisionStatus = "intended" | "ok" | "error" | "denied" | "unknown"
+
+/** Who decided that the agent may go on. */
+export type DecidedBy = "server" | "sdk_cache" | "fail_open" | "fail_closed"
+
+/** One decision to witness. Spec: api.md, POST /agents/{id}/decisions. */
+export interface Decision {
+  readonly client_ref: string
+  readonly action: string
+  readonly kind?: "tool_call" | "model_call" | "message" | "handoff" | "approval" | "other"
+  readonly status?: DecisionStatus
+  readonly tool_server?: string | null
+  readonly run_id?: string | null
+  readonly step?: number | null
+  readonly evaluation_id?: string | null
+  readonly approval_id?: string | null
+  readonly model?: string | null
+  readonly usage?: Usage | null
+  readonly latency_ms?: number | null
+  readonly mode?: "enforced" | "observed" | null
+  readonly decided_by?: DecidedBy | null
+  readonly writer_seq?: number | null
+  readonly observed_at?: string | null
+  readonly args?: Json
+  readonly result?: Json
+  readonly labels?: Json
+}
+
+/** The outcome of a decision that was witnessed as `intended`. Spec: api.md, POST /decisions/{id}/settle. */
+export interface Settlement {
+  readonly status: "ok" | "error" | "denied" | "unknown"
+  readonly result?: Json
+  readonly usage?: Usage | null
+  readonly latency_ms?: number | null
+}
+
+/** Where a decision landed. */
+export interface Receipt {
+  readonly client_ref: string
+  readonly decision_id: string
+  readonly seq: number
+  readonly record_hash: string
+  readonly duplicate: boolean
+}
+
+/** Why decisions are missing. Spec: api.md, POST /agents/{id}/capture-gaps. */
+export interface Gap {
+  readonly from: string
+  readonly to: string
+  readonly count: number
+  readonly reason: "server_unreachable" | "spool_full" | "crash" | "clock"
+}
+
+/** Outcomes of an evaluation, least restrictive first. */
+export const outcomes = ["allow", "allow_with_notice", "require_review", "deny", "halt"] as const
+export type Outcome = (typeof outcomes)[number]
+
+/** A question whether the agent may act. Spec: api.md, POST /bound/evaluations. */
+export interface EvaluationRequest {
+  readonly agent_id: string
+  readonly client_ref: string
+  readonly signals: { readonly [name: string]: Json }
+  readonly action?: string | null
+  readonly action_digest?: string | null
+  readonly run_id?: string | null
+  readonly approval_id?: string | null
+}
+
+/** The answer, as far as the client reads it. `valid_ms`: how long the agent may act on it. */
+export interface Evaluation {
+  readonly id: string
+  readonly outcome: Outcome
+  readonly matched_rule: string
+  readonly seq: number
+  readonly record_hash: string
+  readonly valid_ms: number
+  readonly review_id: string | null
+  readonly obligations: ReadonlyArray<{ readonly [name: string]: unknown }>
+  readonly suggestion: string | null
+  readonly notice_ms: number | null
+  readonly retry_after_ms: number | null
+}
+
+/** Responses of the kill switch, least restrictive first. */
+export const killResponses = ["notify", "step_down", "drain", "halt", "quarantine"] as const
+export type KillResponse = (typeof killResponses)[number]
+
+/** Kill status of one target, as far as the client reads it. Spec: api.md, GET /bound/kill/status. */
+export interface KillStatus {
+  readonly halted: boolean
+  readonly drill: boolean
+  readonly activation_event: string | null
+  readonly effective_response: KillResponse | null
+  readonly epoch: number
+  readonly origin: string
+}
