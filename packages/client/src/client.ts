@@ -142,8 +142,9 @@ export const openClient = (options: ClientOptions): Client => {
       instanceId,
       kill,
       guard: makeGuard(parts),
-      evaluate: (question) => evaluate(caller, refs, info.id, question, timeoutMs),
-      witness: (decision) => witness(recorder, refs, redact, info.id, decision, strict),
+      evaluate: (question) =>
+        evaluate(caller, refs, { agent_id: info.id, instance_id: instanceId }, question, timeoutMs),
+      witness: (decision) => witness(recorder, refs, redact, info.id, { instance_id: instanceId, ...decision }, strict),
       settle: async (decisionId, settlement) => {
         const result = redactSafely(redact, settlement.result)
         const shown = { ...settlement, ...(result === undefined ? {} : { result }) }
@@ -190,12 +191,18 @@ const findByName = async (caller: Caller, name: string, timeoutMs: number): Prom
   return (answer.body as ReadonlyArray<AgentInfo>)[0] ?? null
 }
 
-const evaluate = async (caller: Caller, refs: Refs, agentId: string, question: Question, timeoutMs: number) => {
+const evaluate = async (
+  caller: Caller,
+  refs: Refs,
+  who: { readonly agent_id: string; readonly instance_id: string },
+  question: Question,
+  timeoutMs: number
+): Promise<Evaluation> => {
   const answer = await caller.send({
     method: "POST",
     path: "/api/v1/bound/evaluations",
     json: {
-      agent_id: agentId,
+      ...who,
       client_ref: question.clientRef ?? refs.next().ref,
       action: question.action,
       signals: question.signals,

@@ -29,6 +29,8 @@ export interface Registration {
   readonly framework?: string | null
   readonly model_ids?: ReadonlyArray<string> | null
   readonly labels?: { readonly [name: string]: Json } | null
+  /** The agent that this one works for: its halt reaches this one too. */
+  readonly parent_agent_id?: string | null
 }
 
 /** Tokens and cost of a call. `cost_micro_usd`: millionths of a US dollar. */
@@ -52,6 +54,7 @@ export interface Decision {
   readonly status?: DecisionStatus
   readonly tool_server?: string | null
   readonly run_id?: string | null
+  readonly instance_id?: string | null
   readonly step?: number | null
   readonly evaluation_id?: string | null
   readonly approval_id?: string | null
@@ -104,6 +107,7 @@ export interface EvaluationRequest {
   readonly action?: string | null
   readonly action_digest?: string | null
   readonly run_id?: string | null
+  readonly instance_id?: string | null
   readonly approval_id?: string | null
 }
 

@@ -66,6 +66,7 @@ export const makeGuard = (options: GuardOptions): Guard => {
     const json = {
       agent_id: agentId,
       client_ref: ref,
+      instance_id: options.instanceId,
       action: action.name,
       signals: action.signals ?? options.signals(action.name, args),
       action_digest: actionDigest(args),
@@ -87,6 +88,7 @@ export const makeGuard = (options: GuardOptions): Guard => {
     return {
       client_ref: ref,
       writer_seq: seq,
+      instance_id: options.instanceId,
       kind: "tool_call",
       action: action.name,
       mode: "enforced",
