@@ -1,0 +1,122 @@
+/** The client against a real server: a guarded action, a halt, a release, and a server that goes away. */
+import { ActionDenied, type AgentClient, type Client, openClient, type Problem } from "@flyball/client"
+import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
+import { openWorld, UNIT, type World } from "../../../apps/server/src/http/http-world.ts"
+
+let world: World
+let client: Client
+let open = true
+const problems: Array<Problem> = []
+beforeAll(async () => void (world = await openWorld()))
+afterAll(() => world.close())
+afterEach(async () => {
+  open = true
+  await client.close()
+})
+
+const post = async (path: string, json: unknown, token = world.admin) => {
+  const got = await world.send("POST", `/api/v1${path}`, { token, json })
+  assert.isBelow(got.status, 300, `${path}: ${got.text}`)
+  return got.json
+}
+
+/** A fetch that fails while the network is cut. */
+const cuttable = (async (...input: Parameters<typeof fetch>) => {
+  if (!open) throw new TypeError("fetch failed")
+  return fetch(...input)
+}) as typeof fetch
+
+/** An agent that may look things up alone. */
+const governed = async (name: string): Promise<AgentClient> => {
+  problems.length = 0
+  client = openClient({ url: world.url, key: world.key, fetch: cuttable, onProblem: (one) => void problems.push(one) })
+  const agent = await client.register({ name, owner_name: "Ada", owner_email: "ada@example.org" })
+  const { id } = await post("/bound/envelopes", {
+    name: `${name} rules`,
+    agent_id: agent.id,
+    envelope: {
+      semantics: "envelope/1",
+      signals: { tool: { type: "enum", values: ["lookup", "refund"], source: "caller" } },
+      effects: { lookup: "read", refund: "money" },
+      rules: [{ id: "lookup", outcome: "allow", when: [{ signal: "tool", in: ["lookup"] }] }],
+      default: { outcome: "deny" }
+    }
+  })
+  await post(`/bound/envelopes/${id}/publish`, {}, await world.token("governor", "*"))
+  await post(`/agents/${agent.id}/activate`, {})
+  return agent
+}
+
+const attempt = (agent: AgentClient, action: string): Promise<string> =>
+  agent
+    .guard(action, {}, () => "ran")
+    .catch((cause: unknown) =>
+      cause instanceof ActionDenied ? `${cause.outcome} ${cause.rule}` : Promise.reject(cause)
+    )
+
+const decisionsOf = async (agent: AgentClient) => {
+  const flushed = await client.flush()
+  assert.strictEqual(flushed.pending, 0)
+  return (await world.send("GET", `/api/v1/agents/${agent.id}/decisions`, { token: world.admin })).json
+}
+
+describe("the client against a real server", () => {
+  it("runs what the envelope allows, and nothing else; each is recorded once with the evaluation that decided", async () => {
+    const agent = await governed("reader")
+    assert.strictEqual(await attempt(agent, "lookup"), "ran")
+    assert.match(await attempt(agent, "refund"), /^deny /)
+    const decisions = await decisionsOf(agent)
+    assert.deepStrictEqual(
+      decisions.map((one: { status: string; action: string }) => [one.action, one.status]),
+      [
+        ["refund", "denied"],
+        ["lookup", "ok"]
+      ]
+    )
+    for (const one of decisions) assert.match(one.evaluation_id, /^evl_/)
+    assert.strictEqual(decisions[0].instance_id, agent.instanceId)
+    const again = await client.register({ name: "reader" })
+    assert.strictEqual(again.id, agent.id)
+  })
+
+  it("stops at a halt, goes on after the release, and says so truthfully", async () => {
+    const agent = await governed("halted")
+    const { activation_event } = await post("/bound/kill/activate", {
+      target_type: "agent",
+      target_id: agent.id,
+      reason: "test"
+    })
+    await agent.kill.refresh()
+    assert.strictEqual(agent.kill.view().activationEvent, activation_event)
+    assert.strictEqual(await attempt(agent, "lookup"), "halt @killed")
+    await post("/bound/kill/release", { activation_event, reason: "test is over" })
+    await agent.kill.refresh()
+    assert.strictEqual(await attempt(agent, "lookup"), "ran")
+    assert.deepStrictEqual(
+      (await decisionsOf(agent)).map((one: { decided_by: string }) => one.decided_by),
+      ["server", "fail_closed"]
+    )
+  })
+
+  it("is stopped by the server where its own status is older: the verdict names the halt", async () => {
+    const agent = await governed("behind")
+    await agent.kill.refresh()
+    await post("/bound/kill/activate", { target_type: "agent", target_id: agent.id, reason: "test" })
+    assert.match(await attempt(agent, "lookup"), /@killed/)
+  })
+
+  it("denies while the server is away, keeps what happened, and sends it when the server is back", async () => {
+    const agent = await governed("cut off")
+    open = false
+    assert.strictEqual(await attempt(agent, "lookup"), "deny @fail_closed:unreachable")
+    await agent.witness({ action: "note", kind: "message", status: "ok" })
+    assert.strictEqual((await client.flush(300)).pending, 2)
+    open = true
+    const decisions = await decisionsOf(agent)
+    assert.deepStrictEqual(
+      decisions.map((one: { action: string }) => one.action),
+      ["note", "lookup"]
+    )
+    assert.isBelow(decisions[1].writer_seq, decisions[0].writer_seq)
+  })
+})
