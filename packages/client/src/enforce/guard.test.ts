@@ -98,7 +98,7 @@ const run = async (agent: AgentClient, effect: "read" | "side_effect" = "side_ef
 }
 
 describe("guard", () => {
-  it("asks with the action's digest and signals, runs the effect once, and witnesses it once with its outcome", async () => {
+  it("sends digest and signals, runs the effect once, and witnesses it once", async () => {
     const { agent, seen, witnessed } = await world()
     assert.deepStrictEqual(await run(agent), { ended: "ran", ran: 1 })
     const { json } = seen.find(({ path }) => path.endsWith("/evaluations"))!
@@ -170,7 +170,7 @@ describe("guard", () => {
     })
 
   for (const away of ["cut", "hang", { status: 503 }] as const)
-    it(`asks three times with one reference and denies where there is no answer (${JSON.stringify(away)})`, async () => {
+    it(`sends one reference three times and denies without an answer (${JSON.stringify(away)})`, async () => {
       const { agent, clock, script, seen } = await world()
       script.evaluation = away
       const running = run(agent)

@@ -56,7 +56,7 @@ export type KillDenial = "@stale_status" | "@killed" | null
 /** How often `maxStaleMs` may pass before even reads are denied. Spec: envelopes.md 3.12, first row. */
 export const STALE_READS = 4
 
-/** Whether an action may begin now. `drain` lets nothing new start; `notify` and `step_down` are the server's to judge. */
+/** Whether an action may begin now. `drain` lets nothing new start; the server judges `notify` and `step_down`. */
 export const killDenial = (view: KillView, effect: EffectClass, nowMs: number, maxStaleMs: number): KillDenial => {
   if (isStopping(view.response)) return "@killed"
   if (view.sentAtMs === null) return "@stale_status"
