@@ -262,9 +262,13 @@ trial("the commands install without any dependency", () => {
   if (installed.length !== 2) throw new Error(installed.join(", "))
 })
 const pack = join(root, "fixtures/vectors/flyball-format/valid-full-12.evp.gz")
-trial("npx flyball-verify reads a pack", () => {
-  const out = run("npx", ["--no", "flyball-verify", pack], commands, 2)
-  if (!out.includes("Integrity       ok.")) throw new Error(out)
+trial("npx flyball-verify and npx @flyball/verify read a pack; the page lies beside them", () => {
+  for (const name of ["flyball-verify", "@flyball/verify"]) {
+    const out = run("npx", ["--no", name, pack], commands, 2)
+    if (!out.includes("Integrity       ok.")) throw new Error(out)
+  }
+  const page = join(commands, "node_modules/@flyball/verify/dist/flyball-verify.html")
+  if (!readFileSync(page, "utf8").startsWith("<!doctype html>")) throw new Error(`${page} is no page.`)
 })
 trial("flyball prints its version and settings", () => {
   const command = join(commands, "node_modules/.bin/flyball")

@@ -84,6 +84,10 @@ describe("flyball export", () => {
       "Wrote 5 records to range.evp."
     )
     assert.include(
+      (await exports("--kind", "range", "--since", "2020-01-01T00:00:00Z", "--to", "3", "--out", "since.evp")).err,
+      "Wrote 4 records to since.evp."
+    )
+    assert.include(
       (await exports("--kind", "sparse", "--record-kind", "agent.registered", "--out", "agents.evp")).err,
       "Wrote 3 records to agents.evp."
     )

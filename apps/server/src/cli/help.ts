@@ -70,9 +70,10 @@ const usage: { readonly [command: string]: Usage } = {
     text: `Writes an evidence pack up to the last signed checkpoint. FILE ends in .evp, .evp.gz or .evp.zst.
 An existing FILE is refused without --force; a file of the data folder, the store or the keys always is.
   --kind full       every record
-  --kind range      the records --from N to --to N, both included
+  --kind range      the records --from N to --to N, both included, or --since TIME --until TIME (RFC 3339;
+                    the second is not included)
   --kind sparse     the records that match all of: --from N, --to N, --agent ID, --run ID, --record-kind K…,
-                    --since TIME, --until TIME (RFC 3339)
+                    --since TIME, --until TIME
   --disclose WHAT   all, none (the default) or names of parts: --disclose args,result
   --chain ORIGIN    a chain that flyball recover put aside, instead of the current one
   --force           replaces FILE once the new one is complete

@@ -145,6 +145,43 @@ describe("a range pack", () => {
     }).pipe(Effect.scoped, Effect.provide(world()))
   )
 
+  it.effect("covers the records of a span of time, whole", () =>
+    Effect.gen(function* () {
+      const services = yield* twenty
+      yield* pass(5)
+      yield* append(21, 22)
+      yield* pass(5)
+      yield* append(23, 24)
+      const times = { since: "1970-01-01T00:00:00.005Z", until: "1970-01-01T00:00:00.010Z" }
+      const of = (request: Partial<PackRequest>) =>
+        Effect.map(taken(services, { kind: "range", ...request }), ({ lines, report, requested }) => {
+          assert.deepStrictEqual([report.exit, report.verdicts.completeness], [0, "range"])
+          const held = seqs(lines)
+          assert.deepStrictEqual([requested.from, requested.to], [held[0], held.at(-1)])
+          return held
+        })
+      assert.deepStrictEqual(yield* of(times), [21, 22])
+      assert.deepStrictEqual(yield* of({ ...times, from: 22 }), [22])
+      assert.deepStrictEqual(yield* of({ until: times.since, from: 19 }), [19, 20])
+      assert.deepStrictEqual((yield* of({ since: times.until })).slice(0, 2), [23, 24])
+      assert.deepStrictEqual((yield* of({ since: "1969-01-01T00:00:00.000Z", to: 2 })).length, 3)
+      const { packs } = services
+      const loc = (request: Partial<PackRequest>) =>
+        Effect.map(Effect.flip(packs.request({ kind: "range", ...request }, writer)), (error) =>
+          error._tag === "InvalidInput" ? error.detail.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`) : error._tag
+        )
+      assert.deepStrictEqual(yield* loc({ ...times, until: "1970-01-01T00:00:00.006Z", from: 23 }), [
+        "body.until: No record of the range was made between these times"
+      ])
+      assert.deepStrictEqual(yield* loc({ since: "2026-01-01T00:00:00.000Z" }), [
+        "body.since: No record of the range was made since then"
+      ])
+      assert.deepStrictEqual(yield* loc({ ...times, until: times.since }), [
+        "body.until: No record of the range was made between these times"
+      ])
+    }).pipe(Effect.scoped, Effect.provide(world()))
+  )
+
   it.effect("stays inside the tree", () =>
     Effect.gen(function* () {
       const { packs } = yield* twenty

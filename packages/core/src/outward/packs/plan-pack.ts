@@ -4,6 +4,7 @@ import { parseInstant } from "@flyball/evidence"
 import { Result } from "effect"
 import type { Scope } from "../../foundation/scope.ts"
 import type { PackSpec } from "./document.ts"
+import type { SeqSpan } from "./seqs-between.ts"
 
 /**
  * Members that only make sense for some kinds of packs: they would leave records out, and a full or range pack leaves
@@ -11,22 +12,23 @@ import type { PackSpec } from "./document.ts"
  */
 const notFor = {
   full: ["from", "to", "agent_id", "run_id", "kinds", "since", "until"],
-  range: ["agent_id", "run_id", "kinds", "since", "until"],
+  range: ["agent_id", "run_id", "kinds"],
   sparse: []
 } as const
 
 /**
  * Turns a request into what the pack holds, for the tree of `treeSize` records. `since` is inclusive, `until`
- * exclusive.
+ * exclusive. A range covers the seqs that they delimit, which `span` names.
  *
  * - Fails: `InvalidInput` for members that contradict the kind, or seqs outside the tree, and a range that ends before
- *   it begins; `Forbidden` when a caller that sees only some org units requests more than a sparse pack.
+ *   it begins, or between whose times no record was made; `Forbidden` when a caller that sees only some org units requests more than a sparse pack.
  */
 export const planPack = (
   request: PackRequest,
   scope: Scope,
   agentIds: ReadonlyArray<string> | null,
-  treeSize: number
+  treeSize: number,
+  span: SeqSpan = { first: 0, end: treeSize }
 ): Result.Result<PackSpec, Forbidden | InvalidInput> => {
   if (scope.orgUnits !== "*" && request.kind !== "sparse")
     return Result.fail(
@@ -45,6 +47,8 @@ export const planPack = (
   )
   const from = request.from ?? 0
   const to = request.to ?? treeSize - 1
+  const isRange = request.kind === "range"
+  const [first, last] = isRange ? [Math.max(from, span.first), Math.min(to, span.end - 1)] : [from, to]
   const sinceMs = instant(request.since)
   const untilMs = instant(request.until)
   if (problems.length === 0) {
@@ -57,12 +61,18 @@ export const planPack = (
       problems.push(problem("until", "Expected a time such as 2026-01-31T00:00:00.000Z", request.until))
     if (typeof sinceMs === "number" && typeof untilMs === "number" && untilMs < sinceMs)
       problems.push(problem("until", "Expected a time not before `since`", request.until))
+    if (problems.length === 0 && isRange && first > last)
+      problems.push(
+        present(request.until)
+          ? problem("until", "No record of the range was made between these times", request.until)
+          : problem("since", "No record of the range was made since then", request.since)
+      )
   }
   if (problems.length > 0) return Result.fail(new InvalidInput({ detail: problems }))
   return Result.succeed({
     kind: request.kind,
-    from,
-    to,
+    from: first,
+    to: last,
     treeSize,
     agentId: request.agent_id ?? null,
     agentIds,

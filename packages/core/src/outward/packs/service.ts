@@ -36,6 +36,7 @@ import {
 } from "./document.ts"
 import { packKeys, retiredPackKeys } from "./pack-keys.ts"
 import { planPack } from "./plan-pack.ts"
+import { seqsBetween } from "./seqs-between.ts"
 
 /** Evidence packs. What lies outside `scope` is answered as if it were not there. */
 export interface PacksApi {
@@ -103,7 +104,8 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
         const request: PacksApi["request"] = Effect.fnUntraced(function* (request, writer, scope = everyUnit) {
           const agentIds = yield* visibleAgents(request, scope)
           const { size } = yield* checkpointer.now
-          const spec = yield* Effect.fromResult(planPack(request, scope, agentIds, size))
+          const span = yield* seqsBetween(storage, request, size)
+          const spec = yield* Effect.fromResult(planPack(request, scope, agentIds, size, span))
           const pack: PackDocument = {
             ...spec,
             ...requestedWithin(scope),
@@ -206,9 +208,9 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
           if (checkpoint === null) {
             return yield* new StorageUnavailable({ reason: NO_CHECKPOINT, wrote: "no" })
           }
-          const spec: PackSpec = yield* Effect.fromResult(
-            planPack(request, everyUnit, yield* visibleAgents(request, everyUnit), checkpoint.size)
-          )
+          const agentIds = yield* visibleAgents(request, everyUnit)
+          const span = yield* seqsBetween(storage, request, checkpoint.size)
+          const spec: PackSpec = yield* Effect.fromResult(planPack(request, everyUnit, agentIds, checkpoint.size, span))
           const run = Effect.runPromiseWith(yield* Effect.context<never>())
           return buildPack(
             { storage, crypto, origin, run, ...(yield* signing) },
