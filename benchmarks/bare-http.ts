@@ -104,7 +104,8 @@ const flush = (): void => {
       at,
       seq,
       hash,
-      `{"agent_id":"${id}","autonomy_tier":"L0","risk_class":"unclassified","writer":"key_00000000000000000000000000","resource":"/api/v1/agents/${id}"}`
+      `{"agent_id":"${id}","autonomy_tier":"L0","risk_class":"unclassified",` +
+        `"writer":"key_00000000000000000000000000","resource":"/api/v1/agents/${id}"}`
     )
     if (seq % TILE === TILE - 1) tile.run(Math.floor(seq / TILE), tileBytes)
     return Buffer.from(text)

@@ -18,7 +18,8 @@ describe("the files of a run", () => {
   it("are found by imports in every form", () => {
     assert.deepEqual(
       importsOf(
-        'import a from "./a.ts"\nimport {\n  b\n} from "b"\nimport "./c.ts"\nexport * from "./d.ts"\nawait import("./e.ts")\n'
+        'import a from "./a.ts"\nimport {\n  b\n} from "b"\nimport "./c.ts"\nexport * from "./d.ts"\n' +
+          'await import("./e.ts")\n'
       ),
       ["./a.ts", "b", "./c.ts", "./d.ts", "./e.ts"]
     )

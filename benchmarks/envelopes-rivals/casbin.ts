@@ -48,8 +48,10 @@ export const engine: Engine = {
 
 const expressionOf = (condition: Condition): string => {
   const value = `r.x.${condition.name}`
-  if ("values" in condition)
-    return `(${condition.values.map((one) => `${value} == ${typeof one === "string" ? `'${one}'` : one}`).join(" || ")})`
+  if ("values" in condition) {
+    const equal = condition.values.map((one) => `${value} == ${typeof one === "string" ? `'${one}'` : one}`)
+    return `(${equal.join(" || ")})`
+  }
   return [
     ...(condition.from === null ? [] : [`${value} >= ${condition.from}`]),
     ...(condition.to === null ? [] : [`${value} <= ${condition.to}`])

@@ -54,9 +54,10 @@ export const writeReport = (
     `|---|${columns.map(() => "---|").join("")}---|---|---|`,
     ...stages.map(
       (stage) =>
-        `| ${grouped(stage.size)} | ${columns.map((column) => cell(stage, column)).join(" | ")} | ${Math.round(stage.databaseBytes / stage.size)} | ${Math.round(
-          stage.packBytes / stage.size
-        )}${stage.zstBytes === null ? "" : `, .zst ${Math.round(stage.zstBytes / stage.size)}`} | ${stage.proof.makeMedianMs}, ${stage.proof.makeP99Ms} / ${stage.proof.checkMedianMs} ms |`
+        `| ${grouped(stage.size)} | ${columns.map((column) => cell(stage, column)).join(" | ")} ` +
+        `| ${Math.round(stage.databaseBytes / stage.size)} | ${Math.round(stage.packBytes / stage.size)}` +
+        (stage.zstBytes === null ? "" : `, .zst ${Math.round(stage.zstBytes / stage.size)}`) +
+        ` | ${stage.proof.makeMedianMs}, ${stage.proof.makeP99Ms} / ${stage.proof.checkMedianMs} ms |`
     ),
     ...(beside === null
       ? []

@@ -65,7 +65,9 @@ const beginRun = (random: Random, texts: Texts, source: SourceShape, number: num
     id,
     number,
     steps: Math.max(1, sizeOf(random, source.stepsPerRun)),
-    head: `"source":"${source.source}","run_id":"${id}","task_id":${JSON.stringify(task)},"agent":"${agent}","model":"model-${below(random, 12)}"`,
+    head:
+      `"source":"${source.source}","run_id":"${id}","task_id":${JSON.stringify(task)},` +
+      `"agent":"${agent}","model":"model-${below(random, 12)}"`,
     labels:
       labels < 20
         ? "{}"
@@ -89,7 +91,8 @@ const lineOf = (random: Random, texts: Texts, run: Run, ids: Ids, atMs: number):
   const status = random() < shape.errorShare ? "error" : "ok"
   const end = run.next === run.steps - 1 ? ',"final":true' : ""
   return (
-    `{"v":1,"id":"${id}",${run.head},"step":${run.next},"ts":"${new Date(atMs).toISOString()}","ts_source":"source","kind":"${shape.kind}",${callOf(random, texts, shape, ascii)}` +
+    `{"v":1,"id":"${id}",${run.head},"step":${run.next},"ts":"${new Date(atMs).toISOString()}",` +
+    `"ts_source":"source","kind":"${shape.kind}",${callOf(random, texts, shape, ascii)}` +
     `,"result":${result},"status":"${status}"${usage}${latency}${end},"labels":${run.labels}}\n`
   )
 }

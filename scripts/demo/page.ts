@@ -16,7 +16,7 @@ export const pageOf = (figures: Figures): string => {
     `The first agent's decisions were then sent a second time. All ${figures.again} were recognised, none was ` +
       "recorded twice.",
     "",
-    `A key was minted, and a webhook that had asked for ${reported.event} was told. Its receiver answered ` +
+    `A key was minted, and a webhook that subscribes to ${reported.event} was notified. Its receiver answered ` +
       `${reported.answers.join(", ")}: it was away twice, and took the event at attempt ${reported.answers.length},`,
     `six simulated minutes later. ${reported.believed} requests, ${reported.ids} event id, and the npm library ` +
       `standardwebhooks makes the same signature for each; the delivery ${reported.state}.`,
@@ -52,7 +52,7 @@ export const pageOf = (figures: Figures): string => {
       : `  record ${broken.seq} was sealed after another record ${broken.seq - 1} than the one in the pack: ` +
         `record ${broken.seq - 1} was changed`,
     "  findings: " +
-      `${tampered.findings.map((finding) => (finding.seq === null ? finding.code : `${finding.code} at record ${finding.seq}`)).join(", ")}`,
+      tampered.findings.map(({ code, seq }) => (seq === null ? code : `${code} at record ${seq}`)).join(", "),
     "",
     ...boundLines(figures.bounded),
     "",

@@ -30,13 +30,13 @@ const cellOf = ({ access }: AnyEndpoint, role: (typeof roles)[number]): string =
 
 const rowOf = (endpoint: AnyEndpoint): string => {
   const { access, method, path, summary } = endpoint
-  return (
-    "| " +
-    `${[summary.replace(/\.$/, ""), `\`${method} ${path}\``, access.ingestKey ? "yes" : "-", ...roles.map((role) => cellOf(endpoint, role))].join(" | ")} ` +
-    "" +
-    "" +
-    "|"
-  )
+  const cells = [
+    summary.replace(/\.$/, ""),
+    `\`${method} ${path}\``,
+    access.ingestKey ? "yes" : "-",
+    ...roles.map((role) => cellOf(endpoint, role))
+  ]
+  return `| ${cells.join(" | ")} |`
 }
 
 const sectionOf = (group: string): string => {

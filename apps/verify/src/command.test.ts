@@ -68,7 +68,8 @@ describe("flyball-verify", () => {
   }, 60_000)
 
   it("says 4 when it fails itself", () => {
-    const failing = `data:text/javascript,${encodeURIComponent(`JSON.stringify = () => { throw new Error("a fault of ours") }`)}`
+    const source = 'JSON.stringify = () => { throw new Error("a fault of ours") }'
+    const failing = `data:text/javascript,${encodeURIComponent(source)}`
     const { status, stderr } = call("--import", failing, main, pack, "--json")
     expect(status).toBe(4)
     expect(stderr).toContain("the verifier itself failed")

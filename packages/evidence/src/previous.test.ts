@@ -16,7 +16,8 @@ const text = new TextDecoder()
 describe("what a chain says of the one before it", () => {
   it("is canonical JSON, and reads back", () => {
     expect(text.decode(previousBytes(known))).toBe(
-      `{"checkpoint":"flyball.example/acme\\n3\\n…","origin":"flyball.example/acme","signed_root":"sha256:${"0a".repeat(32)}","signed_size":9,` +
+      `{"checkpoint":"flyball.example/acme\\n3\\n…","origin":"flyball.example/acme",` +
+        `"signed_root":"sha256:${"0a".repeat(32)}","signed_size":9,` +
         `"stored_root":"sha256:${"0b".repeat(32)}","stored_size":3}`
     )
     for (const previous of [

@@ -15,7 +15,8 @@ export const threadModule = (name: string, startedBy: string): string => {
   } catch (cause) {
     throw new Error(
       `The module ${name} of a storage thread was not found beside ${startedBy}, nor in node_modules. Bundle ` +
-        `@flyball/storage-sql/${name} as ${name}.js beside your program, or keep @flyball/storage-sql out of the bundle.`,
+        `@flyball/storage-sql/${name} as ${name}.js beside your program, or keep @flyball/storage-sql out of ` +
+        "the bundle.",
       { cause }
     )
   }

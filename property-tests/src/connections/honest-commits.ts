@@ -9,8 +9,10 @@ import { Effect, Semaphore } from "effect"
  */
 const printOf = (
   schema: string
-): string => `SELECT (SELECT seq FROM ${schema}.head)::text || '/' || (SELECT count(*) || '/' || coalesce(sum(version), 0) FROM ${schema}.documents) || '/' ||
-  (SELECT count(*) FROM ${schema}.events) || '/' || (SELECT count(*) FROM ${schema}.once) || '/' || (SELECT count(*) FROM ${schema}.parts WHERE erased_by IS NOT NULL) AS print`
+): string => `SELECT (SELECT seq FROM ${schema}.head)::text || '/' || (SELECT count(*) || '/' || coalesce(sum(version), 0)
+    FROM ${schema}.documents) || '/' ||
+  (SELECT count(*) FROM ${schema}.events) || '/' || (SELECT count(*) FROM ${schema}.once) || '/' ||
+  (SELECT count(*) FROM ${schema}.parts WHERE erased_by IS NOT NULL) AS print`
 
 /**
  * This storage, one commit at a time. Each that says `wrote: "no"` is checked at once, and again before the next one:

@@ -33,7 +33,9 @@ export const naiveCanonical = (value: unknown): string => {
       if (a.charCodeAt(i) !== b.charCodeAt(i)) return a.charCodeAt(i) - b.charCodeAt(i)
     return a.length - b.length
   })
-  return `{${names.map((name) => `${escapeText(name)}:${naiveCanonical((value as Record<string, unknown>)[name])}`).join(",")}}`
+  const member = (name: string): string =>
+    `${escapeText(name)}:${naiveCanonical((value as Record<string, unknown>)[name])}`
+  return `{${names.map(member).join(",")}}`
 }
 
 const sha256 = (...chunks: ReadonlyArray<Uint8Array>): Uint8Array => {

@@ -130,7 +130,8 @@ describe("scripts that meet one fault", () => {
     })
 
     it(
-      `${name}: goes well with a lost answer at one in ${LOST_ON_SQLITE} commits and claims, and a sample of the other faults, on SQLite`,
+      `${name}: goes well with a lost answer at one in ${LOST_ON_SQLITE} commits and claims, ` +
+        "and a sample of the other faults, on SQLite",
       { timeout: 240_000 },
       async () => {
         const folder = mkdtempSync(join(tmpdir(), "flyball-faults-"))

@@ -12,7 +12,7 @@ import { check, makePack } from "./packs.ts"
 import { runs } from "../runs.ts"
 
 const chain = makeChain({ seed: 21, length: 6 })
-/** An odd number, so that every kind of change occurs. */
+/** Not divisible by two, so that every kind of change occurs. */
 const STEP = runs(7, 1)
 const plans: ReadonlyArray<PackPlan> = [
   { kind: "full", older: 3, hints: [chain.signer.vkey] },

@@ -155,7 +155,8 @@ const appendPastRecord = (file: string): void => {
   const seq = Number(last["seq"]) + 1
   const prev = Buffer.from(last["hash"] as Uint8Array).toString("hex")
   const bytes = Buffer.from(
-    `{"at":"+010000-01-01T00:00:00.000Z","body":{},"kind":"decision.witnessed","parts":[],"prev":"${prev}","seq":${seq},"v":1}`
+    `{"at":"+010000-01-01T00:00:00.000Z","body":{},"kind":"decision.witnessed","parts":[],` +
+      `"prev":"${prev}","seq":${seq},"v":1}`
   )
   const hash = createHash("sha256")
     .update(Buffer.concat([Buffer.of(0), bytes]))

@@ -48,8 +48,8 @@ export const run = command("recover", async (args) => {
   const need = await recoveryNeeded(site).catch(inWords)
   if (values["accept-rollback"] !== true || reason === undefined)
     throw new UsageError(
-      `${given(need)}. ` +
-        `${need.covered < need.stored ? `${uncovered(need)} ` : ""}${missing(values["accept-rollback"] === true, reason)}`
+      `${given(need)}. ${need.covered < need.stored ? `${uncovered(need)} ` : ""}` +
+        missing(values["accept-rollback"] === true, reason)
     )
   const {
     origin: now,

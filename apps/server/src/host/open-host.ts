@@ -140,7 +140,8 @@ const withoutKey = async (settings: Settings): Promise<KeysChoice | null> => {
   console.error(
     `flyball: there is no ${SIGNING_KEY} in ${resolve(settings.dataDir)}; what is read is held against the ` +
       "keys that the records " +
-      `name.${guarded ? "" : " There is no guard either: whether more was signed for than the store holds is not known."}`
+      "name." +
+      (guarded ? "" : " There is no guard either: whether more was signed for than the store holds is not known.")
   )
   return keys
 }

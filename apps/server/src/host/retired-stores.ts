@@ -18,7 +18,10 @@ export const bringRetiredAlong = async ({ database }: Settings, log: Log): Promi
     const cause = Cause.squash(exit.cause)
     return log(
       "warn",
-      `The stores that recoveries put aside could not be brought to this version's schema. Run flyball migrate once no server runs. ${cause instanceof Error ? cause.message : ""}`.trimEnd()
+      (
+        "The stores that recoveries put aside could not be brought to this version's schema. " +
+        `Run flyball migrate once no server runs. ${cause instanceof Error ? cause.message : ""}`
+      ).trimEnd()
     )
   }
   for (const { location, steps } of exit.value)

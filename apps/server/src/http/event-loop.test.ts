@@ -24,7 +24,9 @@ const list = (count: number, item: (index: number) => string): string =>
 const decision = (ref: string, args: string): string => `{"client_ref":"${ref}","action":"pay","args":${args}}`
 const batch = (name: string, args: (index: number) => string): string =>
   `{"decisions":[${list(1_000, (index) => decision(`${name}${index}`, args(index)))}]}`
-const wrong = `{"client_ref":1,"action":2,"tool_server":3,"run_id":4,"step":"x","evaluation_id":5,"model":6,"usage":7,"latency_ms":"q","mode":"w","zz":1}`
+const wrong =
+  `{"client_ref":1,"action":2,"tool_server":3,"run_id":4,"step":"x","evaluation_id":5,` +
+  `"model":6,"usage":7,"latency_ms":"q","mode":"w","zz":1}`
 const keys = (count: number, prefix = "k"): string => list(count, (index) => `"${prefix}${index}":1`)
 const agentBody = (more: string): string => `{"name":"x","org_unit":"claims",${more}}`
 

@@ -27,7 +27,9 @@ describe("streams", () => {
     )
   }
   const packOf = async (world: World): Promise<string> =>
-    `/api/v1/evidence/packs/${(await world.send("POST", "/api/v1/evidence/packs", { token: world.admin, json: { kind: "full" } })).json.id}`
+    `/api/v1/evidence/packs/${
+      (await world.send("POST", "/api/v1/evidence/packs", { token: world.admin, json: { kind: "full" } })).json.id
+    }`
 
   it("wait for a slow reader, and stop when it leaves", async () => {
     const world = await opened()

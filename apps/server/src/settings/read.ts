@@ -121,8 +121,10 @@ const givenFor = (row: Setting<unknown>, environment: Environment, readFile: (pa
   }
 }
 
-const defaultDatabase = (environment: Environment): string =>
-  `sqlite:${(environment[settingsTable.dataDir.name] || settingsTable.dataDir.fallback!).replace(/[\\/]+$/, "")}/flyball.db`
+const defaultDatabase = (environment: Environment): string => {
+  const folder = environment[settingsTable.dataDir.name] || settingsTable.dataDir.fallback!
+  return `sqlite:${folder.replace(/[\\/]+$/, "")}/flyball.db`
+}
 
 const warningsOf = (environment: Environment): ReadonlyArray<string> => {
   const known = Object.values(settingsTable).flatMap((row) =>

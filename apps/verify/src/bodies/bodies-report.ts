@@ -75,9 +75,14 @@ export const withBodies = (report: Report, bodies: BodiesReport | null): Report 
 }
 
 /** The line beside the contents. */
-export const bodyCounts = ({ records, unknown, wrong }: BodiesReport): string =>
-  `${plural(records, "record", "records")} compared with the catalogue: ` +
-  `${[`${records - wrong - unknown} as it says`, ...(wrong === 0 ? [] : [`${wrong} not`]), ...(unknown === 0 ? [] : [`${unknown} of kinds that this version does not know`])].join(", ")}.`
+export const bodyCounts = ({ records, unknown, wrong }: BodiesReport): string => {
+  const counts = [
+    `${records - wrong - unknown} as it says`,
+    ...(wrong === 0 ? [] : [`${wrong} not`]),
+    ...(unknown === 0 ? [] : [`${unknown} of kinds that this version does not know`])
+  ]
+  return `${plural(records, "record", "records")} compared with the catalogue: ${counts.join(", ")}.`
+}
 
 /** The list below the findings. */
 export const bodyEntries = ({

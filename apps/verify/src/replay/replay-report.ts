@@ -190,7 +190,7 @@ const evaluationsStatement = (replay: Pick<ReplayReport, "evaluations" | "mismat
     good === evaluations ? "Every recorded evaluation follows" : `${good} of ${evaluations} recorded evaluations follow`
   return (
     `${made} from the envelopes in force and the records before it; that the signals were true, that the ` +
-    "agent asked before it acted, and that it did as it was told, is not proved by this."
+    "agent asked before it acted, and that it followed the answer, is not proved by this."
   )
 }
 

@@ -7,8 +7,9 @@ export const attributeLines = ({ compiled, signals }: Combination): ReadonlyArra
   compiled.axes.map((axis) => {
     const onMissing = signals.find((signal) => signal.name === axis.name)?.onMissing ?? null
     return (
-      `${axis.name}: ` +
-      `${domainOf(axis)}${axis.mayBeAbsent ? ", or not there" : ""}${onMissing === null ? "" : `, ${JSON.stringify(onMissing)} if it is missing`}${computed[axis.origin]}`
+      `${axis.name}: ${domainOf(axis)}${axis.mayBeAbsent ? ", or not there" : ""}` +
+      (onMissing === null ? "" : `, ${JSON.stringify(onMissing)} if it is missing`) +
+      computed[axis.origin]
     )
   })
 

@@ -54,8 +54,14 @@ const policyOf = (compiled: CompiledRule, rule: Rule, { compiled: { axes } }: Co
 const reserved = new Set(["true", "false", "if", "then", "else", "in", "is", "like", "has"])
 const isPlain = (name: string): boolean => /^[a-z_][a-z0-9_]*$/.test(name) && !reserved.has(name)
 
-const cedarText = (value: string): string =>
-  `"${[...value].map((one) => (one === '"' || one === "\\" ? `\\${one}` : one < " " || one === "\x7f" ? `\\u{${one.codePointAt(0)!.toString(16)}}` : one)).join("")}"`
+const cedarText = (value: string): string => `"${[...value].map(escapedCharacter).join("")}"`
+
+const escapedCharacter = (one: string): string =>
+  one === '"' || one === "\\"
+    ? `\\${one}`
+    : one < " " || one === "\x7f"
+      ? `\\u{${one.codePointAt(0)!.toString(16)}}`
+      : one
 
 const dialect: Dialect = {
   value: (name) => (isPlain(name) ? `context.${name}` : `context[${cedarText(name)}]`),

@@ -38,11 +38,11 @@ export const toCel = (combination: Combination): string => {
   return (
     [
       // One line: a second comment right after the first is a syntax error in one of the parsers.
-      `// Made from an envelope of envelope/1, one way: change that. Answers {"outcome", "rule"}. Check the map signals before, integers as int: ${attributeLines(combination).join("; ")}.${leftOut(
-        combination
-      )
-        .map((line) => ` ${line}.`)
-        .join("")}`,
+      '// Made from an envelope of envelope/1, one way: change that. Answers {"outcome", "rule"}. ' +
+        `Check the map signals before, integers as int: ${attributeLines(combination).join("; ")}.` +
+        leftOut(combination)
+          .map((line) => ` ${line}.`)
+          .join(""),
       "",
       ...inOrder.map(
         ({ rule }) => `${expressionOf(rule.boxes, axes, dialect)}\n  ? ${answer(rule.outcome, rule.id)} :`
@@ -80,8 +80,14 @@ const reserved = new Set([
 ])
 const isPlain = (name: string): boolean => /^[a-z_][a-z0-9_]*$/.test(name) && !reserved.has(name)
 
-const celText = (value: string): string =>
-  `"${[...value].map((one) => (one === '"' || one === "\\" ? `\\${one}` : one < " " || one === "\x7f" ? `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}` : one)).join("")}"`
+const celText = (value: string): string => `"${[...value].map(escapedCharacter).join("")}"`
+
+const escapedCharacter = (one: string): string =>
+  one === '"' || one === "\\"
+    ? `\\${one}`
+    : one < " " || one === "\x7f"
+      ? `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`
+      : one
 
 const dialect: Dialect = {
   value: (name) => (isPlain(name) ? `signals.${name}` : `signals[${celText(name)}]`),

@@ -81,7 +81,8 @@ describe("exporting an envelope", () => {
     const cedar = textOf(json, "cedar")
     assert.include(
       cedar,
-      '@obligations("[{\\"type\\":\\"reviewers\\",\\"role\\":\\"treasury\\",\\"approvals\\":2,\\"ttl_ms\\":1000}]")\nforbid ' +
+      '@obligations("[{\\"type\\":\\"reviewers\\",\\"role\\":\\"treasury\\",' +
+        '\\"approvals\\":2,\\"ttl_ms\\":1000}]")\nforbid ' +
         "" +
         "" +
         "(principal, action, resource)\nwhen { true };"

@@ -136,7 +136,8 @@ describe("the canonical writer", () => {
   it("escapes as little as may be", () => {
     const text = Array.from({ length: 0x30 }, (_, i) => String.fromCharCode(i)).join("") + "\\\u007f\u2028\ud83d\ude00"
     expect(canonicalize(text)).toBe(
-      '"\\u0000\\u0001\\u0002\\u0003\\u0004\\u0005\\u0006\\u0007\\b\\t\\n\\u000b\\f\\r\\u000e\\u000f\\u0010\\u0011\\u0012\\u0013\\u0014\\u0015\\u0016\\u0017' +
+      '"\\u0000\\u0001\\u0002\\u0003\\u0004\\u0005\\u0006\\u0007\\b\\t\\n\\u000b\\f\\r\\u000e\\u000f' +
+        "\\u0010\\u0011\\u0012\\u0013\\u0014\\u0015\\u0016\\u0017" +
         '\\u0018\\u0019\\u001a\\u001b\\u001c\\u001d\\u001e\\u001f !\\"#$%&\'()*+,-./\\\\\u007f\u2028\ud83d\ude00"'
     )
   })

@@ -118,6 +118,9 @@ export const isMember = (
   return (value) => typeof value === "string" && holds(value)
 }
 
+const describeNamed = ({ name, required, type }: BodyMember): string =>
+  `\`${name}${required ? "" : "?"}\` (${describeMember(type)})`
+
 /** A type and its bound in the words of `SPEC.md`. */
 export const describeMember = (type: MemberType): string => {
   switch (type.type) {
@@ -132,10 +135,7 @@ export const describeMember = (type: MemberType): string => {
     case "list":
       return `list of ${type.min} to ${type.max}: ${describeMember(type.of)}`
     case "object":
-      return (
-        "object: " +
-        `${type.members.map((member) => `\`${member.name}${member.required ? "" : "?"}\` (${describeMember(member.type)})`).join(", ")}`
-      )
+      return `object: ${type.members.map(describeNamed).join(", ")}`
     case "key_id":
       return "key id"
     case "part_name":

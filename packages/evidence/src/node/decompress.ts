@@ -39,8 +39,8 @@ async function* unzstd(source: ByteSource): AsyncGenerator<Uint8Array> {
   // Node 20 has no zstd. A named import would end the process with status 1, which means tampering.
   if (zlib.createZstdDecompress === undefined)
     throw new PackFileUnusable(
-      `This is Node ${process.versions.node}, which cannot read zstd (22.15 and newer can). Decompress the file first ` +
-        "(zstd -d PACK.evp.zst), or verify with a newer Node."
+      `This is Node ${process.versions.node}, which cannot read zstd (22.15 and newer can). ` +
+        "Decompress the file first (zstd -d PACK.evp.zst), or verify with a newer Node."
     )
   yield* through(source.chunks(0), zlib.createZstdDecompress(OUTPUT), "zstd")
 }

@@ -40,8 +40,10 @@ export const parseVkey = (text: string): VkeyResult => {
 }
 
 /** The text form of a key. One short hash: it needs no fast library, and so no `crypto` from its caller. */
-export const formatVkey = (name: string, publicKey: Uint8Array, type: number = signatureType.ed25519): string =>
-  `${name}+${toHex(keyIdOf(portableCrypto, name, type, publicKey))}+${toBase64(concatBytes(Uint8Array.of(type), publicKey))}`
+export const formatVkey = (name: string, publicKey: Uint8Array, type: number = signatureType.ed25519): string => {
+  const keyId = toHex(keyIdOf(portableCrypto, name, type, publicKey))
+  return `${name}+${keyId}+${toBase64(concatBytes(Uint8Array.of(type), publicKey))}`
+}
 
 /** The four bytes that name a key in a signature line. */
 export const keyIdOf = (crypto: Crypto, name: string, type: number, publicKey: Uint8Array): Uint8Array =>

@@ -68,7 +68,9 @@ const encode = ({ at, kind, parts, prev, seq }: Omit<RecordFields, "body">, writ
   if (!isHashText(prev)) throw new RecordUnwritable("prev is not 64 lower-case hex digits")
   if (!Number.isSafeInteger(seq) || seq < 0) throw new RecordUnwritable("seq is not an integer from 0 to 2^53 - 1")
   if ((seq === 0) !== (prev === NO_RECORD)) throw new RecordUnwritable("prev is 64 zeros in record 0, and only there")
-  const text = `{"at":"${at}","body":${writeBody()},"kind":"${kind}","parts":[${partsText(parts)}],"prev":"${prev}","seq":${seq},"v":${RECORD_VERSION}}`
+  const text =
+    `{"at":"${at}","body":${writeBody()},"kind":"${kind}","parts":[${partsText(parts)}],` +
+    `"prev":"${prev}","seq":${seq},"v":${RECORD_VERSION}}`
   const bytes = utf8(text)
   if (bytes.length > MAX_RECORD_BYTES) throw tooLong(bytes.length)
   return bytes

@@ -18,7 +18,8 @@ describe("instants", () => {
     for (const year of [0, 4, 100, 400, 1900, 1970, 1999, 2000, 2023, 2024, 2100, 9999]) {
       for (let month = 1; month <= 12; month++) {
         for (let day = 1; day <= 31; day++) {
-          const text = `${String(year).padStart(4, "0")}-${String(month).padStart(2, "0")}-${String(day).padStart(2, "0")}T12:34:56.789Z`
+          const padded = (value: number, length: number): string => String(value).padStart(length, "0")
+          const text = `${padded(year, 4)}-${padded(month, 2)}-${padded(day, 2)}T12:34:56.789Z`
           const date = new Date(text)
           const real = date.getUTCDate() === day
           expect([text, parseInstant(text)]).toEqual([text, real ? date.getTime() : null])

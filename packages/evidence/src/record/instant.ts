@@ -43,7 +43,8 @@ const dayText = (day: number): string => {
   const monthFromMarch = Math.floor((5 * dayOfYear + 2) / 153)
   const month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
   const year = era * 400 + yearOfEra + (month <= 2 ? 1 : 0)
-  return `${String(year).padStart(4, "0")}-${pad2(month)}-${pad2(dayOfYear - Math.floor((153 * monthFromMarch + 2) / 5) + 1)}`
+  const dayOfMonth = dayOfYear - Math.floor((153 * monthFromMarch + 2) / 5) + 1
+  return `${String(year).padStart(4, "0")}-${pad2(month)}-${pad2(dayOfMonth)}`
 }
 
 /** Days of 400 years, after which the calendar repeats. */

@@ -46,6 +46,14 @@ const linksOf = (links: typeof always): string =>
     links.map(([path, says]) => [`<a href="${escaped(path)}"><code>${escaped(path)}</code></a>`, escaped(says)])
   )
 
+const tryIt = (): string =>
+  "<h2>Try it</h2>\n<p>This is a demo. Everybody reads all of it without a token, and nobody can write.</p>\n" +
+  `${linksOf(demo)}\n`
+
+const TOKENS =
+  "<p>Requests need a bearer token: of your OpenID provider for people, an ingest key for agents. " +
+  "<code>GET /api/v1/me</code> says what a token may do.</p>"
+
 /** The page. */
 export const homePage = ({ isDemo, version }: Home): string => `<!doctype html>
 <html lang="en">
@@ -59,9 +67,9 @@ export const homePage = ({ isDemo, version }: Home): string => `<!doctype html>
 <h1>Flyball ${escaped(version)}</h1>
 <p>The governor for autonomous software agents: it bounds what agents may do alone, records what they decided in a
 tamper-evident chain, and exports evidence that an outsider verifies offline.</p>
-${isDemo ? `<h2>Try it</h2>\n<p>This is a demo. Everybody reads all of it without a token, and nobody can write.</p>\n${linksOf(demo)}\n` : ""}<h2>This server</h2>
+${isDemo ? tryIt() : ""}<h2>This server</h2>
 ${linksOf(always)}
-${isDemo ? "" : "<p>Requests need a bearer token: of your OpenID provider for people, an ingest key for agents. <code>GET /api/v1/me</code> says what a token may do.</p>"}
+${isDemo ? "" : TOKENS}
 </body>
 </html>
 `

@@ -29,4 +29,7 @@ export const paragraphs = (text: string): string =>
 export const table = (heads: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
   rows.length === 0
     ? ""
-    : `<table><thead><tr>${heads.map((head) => `<th scope="col">${escaped(head)}</th>`).join("")}</tr></thead>\n<tbody>${rows.map((cells) => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join("")}</tr>`).join("\n")}</tbody></table>`
+    : `<table><thead><tr>${heads.map((head) => `<th scope="col">${escaped(head)}</th>`).join("")}</tr></thead>\n` +
+      `<tbody>${rows.map(rowOf).join("\n")}</tbody></table>`
+
+const rowOf = (cells: ReadonlyArray<string>): string => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join("")}</tr>`

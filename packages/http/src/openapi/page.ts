@@ -10,7 +10,8 @@ const style = `
 @media (prefers-color-scheme: dark) { :root { --link: #8ab8ff; } }
 * { box-sizing: border-box; }
 body { margin: 0; font: 16px/1.5 system-ui, sans-serif; display: grid; grid-template-columns: 19rem minmax(0, 1fr); }
-nav { position: sticky; top: 0; height: 100vh; overflow: auto; padding: 1rem; border-right: 1px solid var(--line); font-size: .875rem; }
+nav { position: sticky; top: 0; height: 100vh; overflow: auto; padding: 1rem;
+  border-right: 1px solid var(--line); font-size: .875rem; }
 nav ul { list-style: none; margin: 0 0 .75rem; padding: 0; }
 nav li { margin: .125rem 0; overflow-wrap: anywhere; }
 main { padding: 1.5rem 2rem 6rem; max-width: 72rem; }
@@ -19,11 +20,13 @@ a:hover, a:focus { text-decoration: underline; }
 h2 { margin-top: 3rem; border-bottom: 1px solid var(--line); }
 h3 { margin-top: 2.25rem; overflow-wrap: anywhere; }
 h3 code { font-size: 1rem; background: none; padding: 0; }
-code { font: .875em ui-monospace, monospace; background: var(--soft); padding: 0 .2em; border-radius: 3px; overflow-wrap: anywhere; }
+code { font: .875em ui-monospace, monospace; background: var(--soft); padding: 0 .2em; border-radius: 3px;
+  overflow-wrap: anywhere; }
 table { border-collapse: collapse; width: 100%; margin: .5rem 0 1rem; font-size: .875rem; }
 th, td { text-align: left; vertical-align: top; padding: .25rem .5rem; border-bottom: 1px solid var(--line); }
 .method { display: inline-block; min-width: 3.5em; font-weight: 700; }
-@media (max-width: 60rem) { body { display: block; } nav { position: static; height: auto; border: 0; } main { padding: 1rem; } }
+@media (max-width: 60rem) { body { display: block; }
+  nav { position: static; height: auto; border: 0; } main { padding: 1rem; } }
 `
 
 /** The Content-Security-Policy of the page: its own style sheet by its digest, and nothing else from anywhere. */
@@ -89,7 +92,8 @@ ${groups
 </nav>
 <main>
 <h1>${escaped(title)}</h1>
-<p>Interface ${escaped(version)}. The same for programs: <a href="/openapi.json">/openapi.json</a> (OpenAPI ${escaped(of.openapi)}).</p>
+<p>Interface ${escaped(version)}. The same for programs: <a href="/openapi.json">/openapi.json</a>
+(OpenAPI ${escaped(of.openapi)}).</p>
 ${paragraphs(description)}
 ${Object.values(of.components.securitySchemes)
   .map((scheme) => paragraphs(scheme.description))
@@ -97,8 +101,8 @@ ${Object.values(of.components.securitySchemes)
 ${groups
   .map(
     ({ description, name, placed }) =>
-      "<section><h2 " +
-      `id="group-${escaped(name)}">${escaped(heading(name))}</h2>\n${paragraphs(description)}\n${placed.map((one) => operationOf(of, one)).join("\n")}</section>`
+      `<section><h2 id="group-${escaped(name)}">${escaped(heading(name))}</h2>\n${paragraphs(description)}\n` +
+      `${placed.map((one) => operationOf(of, one)).join("\n")}</section>`
   )
   .join("\n")}
 <section><h2 id="events">Events</h2>
@@ -106,8 +110,8 @@ ${groups
 ${Object.entries(of.webhooks)
   .map(
     ([type, { post }]) =>
-      "<h3 " +
-      `id="event-${escaped(type)}"><code>${escaped(type)}</code></h3>\n<p>${withCode(post.summary)}</p>\n${membersTable(post.requestBody.content["application/json"]!.schema)}`
+      `<h3 id="event-${escaped(type)}"><code>${escaped(type)}</code></h3>\n<p>${withCode(post.summary)}</p>\n` +
+      membersTable(post.requestBody.content["application/json"]!.schema)
   )
   .join("\n")}</section>
 <section><h2 id="refusals">Refusals</h2>
@@ -116,7 +120,9 @@ ${table(
   [...problems].sort().map((name) => refusalRow(name, of.components.schemas[name]!))
 )}</section>
 <section><h2 id="shapes">Shapes</h2>
-${shapes.map(([name, schema]) => `<h3 id="shape-${escaped(name)}">${escaped(name)}</h3>\n${membersTable(schema)}`).join("\n")}</section>
+${shapes
+  .map(([name, schema]) => `<h3 id="shape-${escaped(name)}">${escaped(name)}</h3>\n${membersTable(schema)}`)
+  .join("\n")}</section>
 </main>
 </body>
 </html>
@@ -170,7 +176,8 @@ const answerOf = (of: OpenApi, response: Response | Reference): string => {
     .map(([media, { schema }]) =>
       media === "application/json"
         ? typeOf(schema)
-        : `<code>${escaped(media)}</code>${schema["description"] === undefined ? "" : ` ${withCode(String(schema["description"]))}`}`
+        : `<code>${escaped(media)}</code>` +
+          (schema["description"] === undefined ? "" : ` ${withCode(String(schema["description"]))}`)
     )
     .join("<br>")
 }

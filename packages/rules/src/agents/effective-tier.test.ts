@@ -34,7 +34,9 @@ const rows: ReadonlyArray<readonly [AutonomyTier, boolean, boolean, boolean, Aut
 
 describe("the tier at which an agent acts", () => {
   for (const [tier, hasEnvelope, identity, hasDrill, effective, missing] of rows) {
-    it(`${tier} with${hasEnvelope ? "" : "out"} envelope, with${identity ? "" : "out"} identity, with${hasDrill ? "" : "out"} drill: ${effective}`, () => {
+    const having = (has: boolean, what: string): string => `${has ? "with" : "without"} ${what}`
+    const facts = [having(hasEnvelope, "envelope"), having(identity, "identity"), having(hasDrill, "drill")]
+    it(`${tier} ${facts.join(", ")}: ${effective}`, () => {
       assert.strictEqual(effectiveTier(agent(tier, identity), { hasEnvelope, hasDrill }), effective)
       const lost = lostCondition(tier, effective)
       assert.strictEqual(lost === null ? null : `${lost.tier} ${lost.condition}`, missing)

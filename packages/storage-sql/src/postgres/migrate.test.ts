@@ -12,7 +12,8 @@ const shapeOf = Effect.fnUntraced(function* (schema: string) {
   const rows = yield* ask(
     database.url,
     `SELECT replace(line, $1::text || '.', '') AS line FROM (
-    SELECT 'column ' || table_name || '.' || column_name || ' ' || data_type || ' ' || is_nullable || ' ' || coalesce(column_default, '') || ' ' || coalesce(collation_name, '') AS line
+    SELECT 'column ' || table_name || '.' || column_name || ' ' || data_type || ' ' || is_nullable
+      || ' ' || coalesce(column_default, '') || ' ' || coalesce(collation_name, '') AS line
       FROM information_schema.columns WHERE table_schema = $1::text
     UNION ALL SELECT 'index ' || indexdef FROM pg_indexes WHERE schemaname = $1::text
     UNION ALL SELECT 'constraint ' || conrelid::regclass || ' ' || pg_get_constraintdef(oid) FROM pg_constraint

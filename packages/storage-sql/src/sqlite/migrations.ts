@@ -38,7 +38,8 @@ CREATE TABLE part (id INTEGER PRIMARY KEY, name INTEGER NOT NULL, salt BLOB, byt
 -- A digest of no bytes was forgotten: it was made over a part that is erased.
 CREATE TABLE once (scope INTEGER NOT NULL, key TEXT NOT NULL, seq INTEGER NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (scope, key)) STRICT, WITHOUT ROWID;
 
--- Hashes of tree nodes, 256 to a tile. Level 0 tiles are written when full (the open one is in record.hash); tiles above grow by one hash at a time.
+-- Hashes of tree nodes, 256 to a tile. Level 0 tiles are written when full (the open one is in record.hash); tiles
+-- above grow by one hash at a time.
 CREATE TABLE tile (level INTEGER NOT NULL, idx INTEGER NOT NULL, hashes BLOB NOT NULL, PRIMARY KEY (level, idx)) STRICT;
 
 CREATE TABLE document (
@@ -68,7 +69,8 @@ CREATE TABLE event (
   n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, type INTEGER NOT NULL, at_ms INTEGER NOT NULL, seq INTEGER NOT NULL, hash BLOB NOT NULL, data TEXT NOT NULL
 ) STRICT;
 
--- state: 0 pending, 1 in flight, 2 succeeded, 3 failed, 4 cancelled. Finished ones are in no index by time: a claim costs the same however many there are.
+-- state: 0 pending, 1 in flight, 2 succeeded, 3 failed, 4 cancelled. Finished ones are in no index by time:
+-- a claim costs the same however many there are.
 CREATE TABLE delivery (
   n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, event INTEGER NOT NULL, endpoint INTEGER NOT NULL, sequence INTEGER NOT NULL,
   state INTEGER NOT NULL, attempts INTEGER NOT NULL, retry INTEGER GENERATED ALWAYS AS (attempts > 0) VIRTUAL,
@@ -93,7 +95,7 @@ CREATE TABLE lane (endpoint INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, turn
     id: 3,
     name: "deliveries-by-event",
     sql: `
--- Who was told of an event, and whether anything still refers to it. Written once for each delivery, at the right edge.
+-- Who is owed an event, and whether anything still refers to it. Written once for each delivery, at the right edge.
 CREATE INDEX delivery_event ON delivery (event);
 `
   },

@@ -48,7 +48,8 @@ export const openForWriting = (
     const db = new DatabaseSync(file, { timeout: busyTimeoutMs })
     schemaOf(db, known.length)
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;
-      PRAGMA secure_delete = ON; PRAGMA cache_size = -${cache}; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;`)
+      PRAGMA secure_delete = ON; PRAGMA cache_size = -${cache};
+      PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;`)
     const migrated = migrate(db, known)
     return {
       db,

@@ -530,7 +530,8 @@ describe("a process that is killed", () => {
         import { ManagedRuntime } from "effect"
         const runtime = ManagedRuntime.make(layerOf(sqliteStorage({ file: process.env.TEST_FILE })))
         const storage = await runtime.runPromise(Storage)
-        const draft = (kind) => ({ kind, body: {}, parts: [{ name: "args", bytes: new Uint8Array(100) }], agentId: null })
+        const parts = [{ name: "args", bytes: new Uint8Array(100) }]
+        const draft = (kind) => ({ kind, body: {}, parts, agentId: null })
         await runtime.runPromise(storage.commit({ expectEmpty: true, records: [draft("chain.genesis")] }))
         for (;;) {
           const { head } = await runtime.runPromise(storage.commit({ records: [draft("decision.witnessed")] }))

@@ -43,8 +43,10 @@ describe("Postgres for tests", () => {
     const { url, stop } = await startPostgres()
     const [row] = await rows(
       url,
-      `select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commits, current_setting('listen_addresses') as addresses,
-      current_setting('unix_socket_directories') as sockets, current_setting('server_encoding') as encoding, current_setting('data_directory') as folder`
+      `select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commits,
+        current_setting('listen_addresses') as addresses,
+      current_setting('unix_socket_directories') as sockets, current_setting('server_encoding') as encoding,
+        current_setting('data_directory') as folder`
     )
     assert.deepEqual(
       [row!["fsync"], row!["commits"], row!["addresses"], row!["sockets"], row!["encoding"]],

@@ -203,7 +203,8 @@ const engine = Effect.fnUntraced(function* ({
       // It stays claimed, so that it is logged once and does not block other receivers.
       if (event === null) {
         yield* Effect.logError(
-          `Delivery ${delivery.id} is owed of an event that is not there. It is left alone; an operator must check the store.`
+          `Delivery ${delivery.id} is owed of an event that is not there. It is left alone; ` +
+            "an operator must check the store."
         )
         continue
       }

@@ -71,7 +71,9 @@ export const sendDueMails: Effect.Effect<number, ReadFault, Storage | Mailer> = 
           yield* Effect.logError(
             `Nobody was written to about webhook ${webhookId}, which has failed: letter ${messageId} is given ` +
               `up after ${storedMail(document).tries + 1} of ${MAIL_TRIES} tries. ` +
-              `${puts.length > 1 ? "The alert address is written to instead." : "Check the mail server, and tell the owner."}`
+              (puts.length > 1
+                ? "The alert address is written to instead."
+                : "Check the mail server, and tell the owner.")
           )
       })
     )

@@ -129,7 +129,8 @@ describe("a store of rules 1", () => {
         const text = new TextDecoder().decode(record!.bytes)
         assert.include(
           text,
-          `"body":{"agent_id":"${half}","cause":"owner_incomplete","since":"${since}","writer":"policy:incomplete_owner"}`
+          `"body":{"agent_id":"${half}","cause":"owner_incomplete","since":"${since}",` +
+            `"writer":"policy:incomplete_owner"}`
         )
         const size = (yield* storage.head)!.seq
         // Another start, another process: nothing is left to say.
