@@ -2,7 +2,7 @@
  * The report for people as a tree of elements: the page that `--html` writes and the page in a browser show the same
  * one.
  *
- * A pack is hostile input. Texts stand in the tree as they are; whoever shows it makes text of them, and never markup.
+ * A pack is hostile input. Texts stand in the tree as they are; each writer shows them as text, and never markup.
  */
 import type { Report, Verdicts } from "@flyball/evidence"
 import { assuranceOf, integrityLine } from "./assurance.ts"

@@ -1,6 +1,6 @@
 /**
- * What of the kill switch reaches an agent. What was read is kept until the epoch's document changes, which every
- * change of any target's state puts: no answer outlives its epoch, whoever made the change.
+ * Reads the kill activations that reach an agent. Answers are cached until the epoch's document changes. Every change
+ * of a target's state puts that document, in every process: no answer outlives its epoch.
  */
 import { Effect } from "effect"
 import {
