@@ -38,7 +38,6 @@ export const floors: ReadonlyArray<Floor> = [
   {
     folder: "packages/storage-sql/",
     may: [
-      "@flyball/core/guard",
       "@flyball/core/storage",
       "@flyball/core/thread",
       "@flyball/evidence",

@@ -1,5 +1,5 @@
 /** A guard on Postgres as a choice that costs nothing until it is opened. */
-import { Guard, type GuardChoice, guardChoice } from "@flyball/core/guard"
+import { Guard, type GuardChoice, guardChoice } from "@flyball/core/storage"
 import { StorageUnavailable, type StorageCorrupt } from "@flyball/core/storage"
 import { Effect, Layer } from "effect"
 import type { Scope } from "effect"

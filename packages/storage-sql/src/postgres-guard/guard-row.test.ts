@@ -1,4 +1,4 @@
-import { guardLayerOf, Guard, type SignedState } from "@flyball/core/guard"
+import { guardLayerOf, Guard, type SignedState } from "@flyball/core/storage"
 import { freshDatabase, openDatabase } from "@flyball/testkit/postgres"
 import { Context, Effect, Layer } from "effect"
 import type { Scope } from "effect"

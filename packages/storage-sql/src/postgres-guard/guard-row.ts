@@ -6,8 +6,8 @@
  * server answers (`synchronous_commit=on`, so a synchronous standby has it too). A statement whose answer is lost may
  * have been done: then the guard is ahead of the store's checkpoint, as after a crash.
  */
-import type { GuardApi, SignedState } from "@flyball/core/guard"
-import { sameState } from "@flyball/core/guard"
+import type { GuardApi, SignedState } from "@flyball/core/storage"
+import { sameState } from "@flyball/core/storage"
 import { StorageCorrupt, StorageUnavailable } from "@flyball/core/storage"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
