@@ -1,7 +1,19 @@
 /** The kill switch as it travels. Spec: document 1 section 2, Kill status; api.md "bounded autonomy". */
 import { Schema } from "effect"
 import { autonomyTiers } from "./agents.ts"
-import { defaulted, id, identifier, instant, integerParam, leftOut, oneOf, patterned, reason } from "./fields.ts"
+import {
+  defaulted,
+  id,
+  identifier,
+  instant,
+  integer,
+  integerParam,
+  leftOut,
+  oneOf,
+  optional,
+  patterned,
+  reason
+} from "./fields.ts"
 import { DEFAULT_PAGE, MAX_PAGE } from "./limits.ts"
 import { becomesRecord, computed, inBody, showsRecords, wholePart } from "./place.ts"
 
@@ -66,6 +78,10 @@ export const KillStatusQuery = Schema.Struct({
   nonce: Schema.optionalKey(identifier(MAX_NONCE))
 })
 export type KillStatusQuery = typeof KillStatusQuery.Type
+
+/** Query of GET /bound/kill/stream. */
+export const KillStreamQuery = Schema.Struct({ target_type: KillStatusQuery.fields.target_type, target_id: targetId })
+export type KillStreamQuery = typeof KillStreamQuery.Type
 
 /**
  * The kill state of a target. `halted`: no new side effect may begin. `drill`: what is named is an exercise; a shadow
@@ -229,3 +245,52 @@ export const KillEventsQuery = Schema.Struct({
   before: Schema.optionalKey(integerParam())
 })
 export type KillEventsQuery = typeof KillEventsQuery.Type
+
+/** Body of POST /bound/kill/ack. */
+export const KillAckIn = Schema.Struct({
+  activation_event: inBody(id("activation"), "activation_id"),
+  /** Whose instance it is. Left out where the activation is aimed at one agent: that one. */
+  agent_id: inBody(optional(id("agent"))),
+  /** Your own name for the process, as its decisions and evaluations name it. */
+  instance_id: inBody(identifier(128)),
+  /** When the instance saw the activation. */
+  observed_at: inBody(optional(instant)),
+  /** Actions under way. */
+  in_flight: inBody(leftOut(integer(), 0)),
+  /** Nothing that the activation forbids is under way any more. */
+  stopped: computed(defaulted(Schema.Boolean, false))
+}).annotate(becomesRecord("kill.acknowledged"))
+export type KillAckIn = typeof KillAckIn.Type
+
+/** Answer of POST /bound/kill/ack: what is on record. `duplicate`: nothing was recorded, it was known. */
+export const KillAckOut = Schema.Struct({
+  activation_event: inBody(Schema.String, "activation_id"),
+  agent_id: inBody(Schema.String),
+  instance_id: inBody(Schema.String),
+  observed_at: inBody(Schema.NullOr(instant)),
+  acknowledged_at: inBody(instant),
+  in_flight: inBody(Schema.Int),
+  stopped_at: inBody(Schema.NullOr(instant)),
+  duplicate: computed(Schema.Boolean)
+}).annotate(showsRecords(["kill.acknowledged", "kill.stopped"], { body: ["writer"] }))
+export type KillAckOut = typeof KillAckOut.Type
+
+/** Body of POST /bound/kill/request. */
+export const KillRequestIn = Schema.Struct({
+  agent_id: inBody(id("agent")),
+  reason: wholePart("reason", reason(2_000))
+}).annotate(becomesRecord("kill.requested"))
+export type KillRequestIn = typeof KillRequestIn.Type
+
+/**
+ * Answer of POST /bound/kill/request. `activation_event` is null where the response policy has no row for the trigger
+ * `agent_request`, or another key registered the agent: then operators are notified, and nothing is stopped.
+ */
+export const KillRequestOut = Schema.Struct({
+  agent_id: inBody(Schema.String),
+  activation_event: inBody(Schema.NullOr(Schema.String), "activation_id"),
+  requested_at: inBody(instant),
+  seq: computed(Schema.Int),
+  record_hash: computed(Schema.String)
+}).annotate(showsRecords(["kill.requested"], { body: ["writer"], parts: ["reason"] }))
+export type KillRequestOut = typeof KillRequestOut.Type

@@ -195,6 +195,10 @@ describe("the endpoint table", () => {
       [
         "POST /api/v1/bound/kill/activate",
         "POST /api/v1/bound/kill/release",
+        "POST /api/v1/bound/kill/ack",
+        "POST /api/v1/bound/kill/request",
+        "GET /api/v1/bound/kill/events",
+        "GET /api/v1/bound/kill/stream",
         "GET /api/v1/bound/kill/activations/{activation_id}",
         "GET /api/v1/bound/kill/status",
         "POST /api/v1/bound/envelopes",

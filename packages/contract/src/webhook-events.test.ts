@@ -46,6 +46,7 @@ const isForm = ({ ctx, type }: CheckDetail): boolean =>
 /** Names of things that a caller chooses but that have no spaces: records' bodies hold them too. */
 const callersNames = [
   "agent.identity_attested.key_id",
+  "kill.acknowledged.instance_id",
   "kill.activated.target_id",
   "kill.released.target_id",
   "webhook.failed.event_type"

@@ -237,6 +237,39 @@ export const webhookEvents = {
       writer
     }
   ),
+  "kill.requested": entry(
+    "An ingest key asks that its agent be stopped. Without `activation_id` nothing was stopped: an operator decides.",
+    AGENT,
+    {
+      agent_id: agentId,
+      activation_id: Schema.NullOr(id("activation")),
+      requested_at: instant,
+      writer
+    }
+  ),
+  "kill.acknowledged": entry(
+    "An instance of an agent saw an activation of the kill switch. It comes again when the instance says that it " +
+      "stopped.",
+    KILL_ACTIVATION,
+    {
+      activation_id: id("activation"),
+      agent_id: agentId,
+      instance_id: identifier(128),
+      in_flight: integer(),
+      stopped: Schema.Boolean,
+      writer
+    }
+  ),
+  "kill.unconfirmed": entry(
+    "Expected instances have not acknowledged an activation in time. Whether they stopped is not known.",
+    KILL_ACTIVATION,
+    {
+      activation_id: id("activation"),
+      instances: integer(1),
+      unconfirmed_at: instant,
+      writer
+    }
+  ),
   "kill.released": entry("One activation of the kill switch holds no more. Others of its target do.", KILL_ACTIVATION, {
     activation_id: id("activation"),
     target_type: oneOf(killTargetTypes),

@@ -41,9 +41,12 @@ export type {
   WaiversClient
 } from "./governor/clients/bound-client-types.ts"
 export type {
+  KillAckInfo,
   KillActivationInfo,
   KillChangedInfo,
   KillClient,
+  KillEventInfo,
+  KillRequestInfo,
   KillStatusInfo
 } from "./governor/clients/kill-client-types.ts"
 export type {
@@ -150,7 +153,7 @@ export { Examiner, type ExaminerApi } from "./verdicts/envelopes/examination/exa
 export { serverSignalNames } from "@flyball/rules"
 export { Evaluations, type EvaluationsApi } from "./verdicts/evaluations/service.ts"
 export { type Concluded, EvaluationSteps, type EvaluationStepsApi, type KillOf } from "./verdicts/evaluations/ports.ts"
-export { Kill, type KillApi } from "./verdicts/kill/service.ts"
+export { Kill, type KillApi, type TaggedStatus } from "./verdicts/kill/service.ts"
 export { MAX_WAIVER_MS, Waivers, type WaiversApi } from "./verdicts/waivers/service.ts"
 export { IngestKeys, type IngestKeysApi, type KeyHolder } from "./registry/ingest-keys/service.ts"
 export { Principals, type PrincipalsApi } from "./registry/principals/service.ts"

@@ -10,7 +10,8 @@ export type Answer<A = unknown> =
       readonly kind: "stream"
       readonly media: string
       readonly chunks: AsyncIterable<Uint8Array>
-      readonly fileName: string
+      /** What a browser saves it as; null for events, which are read as they come. */
+      readonly fileName: string | null
     }
   /** Bytes that stay the same, and what says so. */
   | {

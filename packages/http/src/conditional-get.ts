@@ -22,5 +22,6 @@ export const conditionalGet = (
     : { kind: "kept", media, bytes, headers: given }
 }
 
-const knows = (header: string | undefined, etag: string): boolean =>
+/** Whether an `If-None-Match` names this ETag, which is in its quotes. */
+export const knows = (header: string | undefined, etag: string): boolean =>
   header !== undefined && header.split(",").some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === etag)

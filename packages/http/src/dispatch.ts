@@ -20,6 +20,7 @@ import { accessCaller, admit, type AdmittedCaller, type KnownCaller } from "./ca
 import { decodeBody, decodeTarget } from "./decode-call.ts"
 import { forbiddenWhereRead } from "./forbidden-where-read.ts"
 import { onlyAuthorization } from "./only-authorization.ts"
+import { refuseQuarantined } from "./quarantine.ts"
 import { bringsBody, readBody } from "./read-body.ts"
 import type { Route } from "./router.ts"
 
@@ -80,6 +81,7 @@ export const dispatch = Effect.fnUntraced(function* (
     request,
     server: dispatcher.server
   } satisfies Call<unknown, unknown, unknown>
+  yield* refuseQuarantined(endpoint, call.caller, call)
   const answer = yield* forbiddenWhereRead(
     endpoint,
     call.caller,

@@ -192,7 +192,10 @@ const writeStream = async (
   const headers = {
     ...headersOf(writing),
     "content-type": answer.media,
-    "content-disposition": `attachment; filename="${answer.fileName}"`
+    // A proxy that collects an answer before it passes it on would hold events back.
+    ...(answer.fileName === null
+      ? { "x-accel-buffering": "no" }
+      : { "content-disposition": `attachment; filename="${answer.fileName}"` })
   }
   if (bodiless) return void response.writeHead(status, headers).end()
   const chunks = answer.chunks[Symbol.asyncIterator]()

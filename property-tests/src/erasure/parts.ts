@@ -22,7 +22,6 @@ export const placesWithoutText: ReadonlyMap<string, string> = new Map([
     "only the first start of a store from before hints writes it; its own test erases it"
   ],
   ["kill.activated/expected", "ids of instances, which bodies of decisions have too: never erased"],
-  ["kill.requested/reason", "nothing writes it yet"],
   ["kill.unconfirmed/instances", "ids of instances, which bodies of decisions have too: never erased"],
   ["part.erased/authority", "who erased, as a pseudonym: never erased"],
   ["webhook.changed/endpoint", "nothing writes it yet: a webhook's address cannot be changed"]

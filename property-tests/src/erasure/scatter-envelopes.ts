@@ -104,6 +104,7 @@ export const scatterEnvelopes = async ({ other, person }: Callers, { plain, text
     { target_type: "agent", target_id: agentId, reason: text },
     201
   )
+  await approved("POST", "/bound/kill/request", { agent_id: agentId, reason: text }, 201)
   const { activation_event } = halted
   await done("POST", "/bound/kill/release", { activation_event, reason: `again ${text}` }, 200)
   await done("POST", `${at}/withdraw`, { reason: text }, 200)

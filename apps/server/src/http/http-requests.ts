@@ -194,6 +194,8 @@ export const goodRequests = async (world: World) => {
         target_id: await world.register(fresh()),
         reason: "Pays twice."
       }),
+      "kill.ack": async () => ({ activation_event: await halted(), instance_id: fresh() }),
+      "kill.request": () => ({ agent_id: agent, reason: "I pay twice." }),
       "kill.release": async () => ({ activation_event: await halted(), reason: "Repaired." }),
       "chain.erase": async () => ({ seq: (await witness()).seq, name: "args", reason: "security" }),
       "evidence.create": () => ({ kind: "sparse", agent_id: unit === UNIT ? agent : null }),
@@ -244,6 +246,7 @@ export const goodRequests = async (world: World) => {
     const queries: { readonly [id: string]: string } = {
       "bound.evaluations": `?agent_id=${agent}`,
       "kill.status": `?target_type=agent&target_id=${agent}`,
+      "kill.stream": `?target_type=agent&target_id=${agent}`,
       "chain.consistency": "?from=1&to=2"
     }
     let path: string = endpoint.path

@@ -142,7 +142,7 @@ export const openWorld = async (options: WorldOptions = {}) => {
           : {}),
       ...(sending.body instanceof ReadableStream ? { duplex: "half" } : {})
     } as RequestInit)
-    const bytes = new Uint8Array(await response.arrayBuffer())
+    const bytes = await bytesOf(response)
     const text = new TextDecoder().decode(bytes)
     return {
       status: response.status,
@@ -225,6 +225,16 @@ export const openWorld = async (options: WorldOptions = {}) => {
       await runtime.dispose()
     }
   }
+}
+
+/** The body; of a stream of events the first piece, since it has no end of its own. */
+const bytesOf = async (response: Response): Promise<Uint8Array> => {
+  const isEvents = (response.headers.get("content-type") ?? "").startsWith("text/event-stream")
+  if (!isEvents || response.body === null) return new Uint8Array(await response.arrayBuffer())
+  const reader = response.body.getReader()
+  const { value } = await reader.read()
+  await reader.cancel()
+  return value ?? new Uint8Array()
 }
 
 /** An open server. */

@@ -103,6 +103,7 @@ const positioned = {
   "agents.timeline": "before",
   "bound.evaluations": "before",
   "decisions.list": "before",
+  "kill.events": "before",
   "chain.records": "from",
   "webhooks.deliveries": "before"
 }

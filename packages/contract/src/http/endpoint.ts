@@ -193,10 +193,23 @@ export const generalRefusals = [
   "UnsupportedMediaType"
 ] as const satisfies ReadonlyArray<RefusalTag>
 
+/** What stays open to the keys of a quarantined agent. */
+const openInQuarantine: ReadonlySet<string> = new Set(["kill.status", "kill.stream", "kill.ack"])
+
+/** Whether a request names an agent, or one of its decisions or evaluations, and is refused while it is quarantined. */
+export const namesAgent = ({ body, id, params, query }: AnyEndpoint): boolean =>
+  !openInQuarantine.has(id) &&
+  ("agent_id" in params ||
+    "decision_id" in params ||
+    "evaluation_id" in params ||
+    (query !== null && query.names.includes("agent_id")) ||
+    (body !== null && "fields" in body.schema && "agent_id" in (body.schema.fields as object)))
+
 /** Every refusal that an endpoint can answer with: its own, and those that follow from what it is. */
 export const refusalsOf = (of: AnyEndpoint): ReadonlyArray<RefusalTag> => {
   const tags: Array<RefusalTag> = [...generalRefusals, ...of.refusals]
   if (!of.access.anonymous) tags.push("Unauthorized", "Forbidden")
   if (!of.access.ingestKey) tags.push("KeyNotAllowed")
+  if (of.access.ingestKey && namesAgent(of)) tags.push("AgentQuarantined")
   return [...new Set(tags)].sort()
 }

@@ -34,6 +34,7 @@ export {
   json,
   LINES_MEDIA,
   media,
+  namesAgent,
   type Method,
   type Param,
   type Params,
@@ -42,6 +43,7 @@ export {
   refusalsOf,
   type Success
 } from "./endpoint.ts"
+export { EVENT_STREAM_MEDIA } from "./kill.ts"
 export { PACK_MEDIA } from "./evidence.ts"
 export { refusalExamples } from "./examples.ts"
 export { faultTags, internalError, type Problem, problemOf, problems } from "./problems.ts"

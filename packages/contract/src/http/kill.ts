@@ -1,16 +1,27 @@
 /** The endpoints of the kill switch. Spec: document 1 section 4; api.md "bounded autonomy". */
 import {
+  KillAckIn,
+  KillAckOut,
   KillActivateIn,
   KillActivateQuery,
   KillActivation,
   KillChanged,
+  KillEvent,
+  KillEventsQuery,
   KillReleaseIn,
+  KillRequestIn,
+  KillRequestOut,
   KillStatus,
-  KillStatusQuery
+  KillStatusQuery,
+  KillStreamQuery
 } from "../kill.ts"
+import { Schema } from "effect"
 import { access } from "./access.ts"
 import { ActivationNotFound } from "../refusals.ts"
-import { endpoint, idParam, json, jsonBody, queryOf } from "./endpoint.ts"
+import { media, endpoint, idParam, json, jsonBody, queryOf } from "./endpoint.ts"
+
+/** Media type of server-sent events. */
+export const EVENT_STREAM_MEDIA = "text/event-stream"
 
 const AT = "/api/v1/bound/kill"
 
@@ -47,6 +58,35 @@ export const kill = {
     success: json(200, KillActivation),
     refusals: ["ActivationNotFound"]
   }),
+  ack: endpoint({
+    id: "kill.ack",
+    method: "POST",
+    path: `${AT}/ack`,
+    summary: "An instance saw an activation, or stopped. The first of each counts.",
+    access: access.capture,
+    body: jsonBody(KillAckIn),
+    success: json(201, KillAckOut),
+    refusals: ["ActivationNotFound", "ActivationReleased"]
+  }),
+  request: endpoint({
+    id: "kill.request",
+    method: "POST",
+    path: `${AT}/request`,
+    summary: "Asks that an agent be stopped. The response policy says whether it is; otherwise operators are notified.",
+    access: access.capture,
+    body: jsonBody(KillRequestIn),
+    success: json(201, KillRequestOut),
+    refusals: ["AgentNotFound"]
+  }),
+  events: endpoint({
+    id: "kill.events",
+    method: "GET",
+    path: `${AT}/events`,
+    summary: "The log of the kill switch, newest first. An empty page is the end.",
+    access: access.read,
+    query: queryOf(KillEventsQuery),
+    success: json(200, Schema.Array(KillEvent))
+  }),
   status: endpoint({
     id: "kill.status",
     method: "GET",
@@ -55,6 +95,16 @@ export const kill = {
     access: access.readOwn,
     query: queryOf(KillStatusQuery),
     success: json(200, KillStatus),
+    refusals: ["AgentNotFound", "ModelNotFound"]
+  }),
+  stream: endpoint({
+    id: "kill.stream",
+    method: "GET",
+    path: `${AT}/stream`,
+    summary: "The kill state as server-sent events: now, and with each change. The id of an event is the epoch.",
+    access: access.readOwn,
+    query: queryOf(KillStreamQuery),
+    success: media(EVENT_STREAM_MEDIA),
     refusals: ["AgentNotFound", "ModelNotFound"]
   })
 } as const

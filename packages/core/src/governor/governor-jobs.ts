@@ -3,12 +3,14 @@ import { Layer } from "effect"
 import { agentClock } from "../registry/agents/clock.ts"
 import type { Agents } from "../registry/agents/service.ts"
 import { meterSweep } from "../verdicts/evaluations/meter-sweep.ts"
+import { killConfirmation } from "../verdicts/kill/confirm-stops.ts"
 import type { Storage } from "../storage/port.ts"
 import { outboxSweep } from "../outward/webhooks/outbox-sweep.ts"
 
 /** All jobs, each under its own lease: run them in every process that stays. `openGovernor` and `flyball serve` do. */
 export const governorJobs: Layer.Layer<never, never, Agents | Storage> = Layer.mergeAll(
   agentClock,
+  killConfirmation,
   outboxSweep,
   meterSweep
 )

@@ -18,6 +18,7 @@ import { restateIngestKeys } from "../registry/ingest-keys/restate.ts"
 import { IngestKeys } from "../registry/ingest-keys/service.ts"
 import { checkpointingStorage } from "../chain/commit-listeners.ts"
 import { Kill } from "../verdicts/kill/service.ts"
+import { KillListener, killNotifyingStorage } from "../verdicts/kill/kill-listener.ts"
 import { killSteps } from "../verdicts/kill/steps.ts"
 import { Models } from "../registry/models/service.ts"
 import { Parts } from "../outward/parts/service.ts"
@@ -100,7 +101,7 @@ export const governorLayer = (
     Capture.layer,
     Webhooks.layer,
     restateIngestKeys(options)
-  ).pipe(Layer.provide(checkpointingStorage))
+  ).pipe(Layer.provide(killNotifyingStorage), Layer.provide(KillListener.layer), Layer.provide(checkpointingStorage))
   return Layer.mergeAll(
     writing,
     Replay.layer,

@@ -317,7 +317,15 @@ const governorOver = (door: Client, writerId: string): Governor => {
     envelopes: requireStringIds(envelopesClient(door, writer), { create: 0, list: 0 }),
     waivers: requireStringIds(waiversClient(door, writer), { grant: 2 }),
     ...requireStringIds(evaluationsClient(door, writer), { evaluate: 0, evaluations: 0 }),
-    kill: requireStringIds(killClient(door, writer), { activate: 0, release: 0, status: 2 }),
+    kill: requireStringIds(killClient(door, writer), {
+      activate: 0,
+      release: 0,
+      ack: 0,
+      request: 0,
+      events: 0,
+      watch: 0,
+      status: 2
+    }),
     models: requireStringIds(modelsClient(door, writer), { create: 0, list: 0 }),
     provenance: requireStringIds(provenanceClient(door, writer)),
     responsePolicy: responsePolicyClient(door, writer),

@@ -1,10 +1,13 @@
 /** The kill switch. */
-import type { kill } from "@flyball/contract/http"
-import { Kill } from "@flyball/core"
+import { EVENT_STREAM_MEDIA, type kill } from "@flyball/contract/http"
+import { KILL_TTL_MS, type KillStatus } from "@flyball/contract"
+import { Kill, type KillApi, type TaggedStatus } from "@flyball/core"
+import { utf8 } from "@flyball/evidence"
 import { Effect } from "effect"
-import { json } from "../answer.ts"
-import type { HandlersOf } from "../call.ts"
+import { type Answer, json } from "../answer.ts"
+import type { HandlersOf, ServerFacts } from "../call.ts"
 import { scopeOf, writerOf } from "../caller.ts"
+import { knows } from "../conditional-get.ts"
 
 /** Handlers of the group `kill`. */
 export const killHandlers: HandlersOf<typeof kill> = {
@@ -17,12 +20,87 @@ export const killHandlers: HandlersOf<typeof kill> = {
   }),
   activation: ({ caller, params }) =>
     Kill.use((kill) => kill.activation(params.activation_id, scopeOf(caller))).pipe(Effect.map(json)),
-  status: ({ caller, query }) =>
-    Kill.use((kill) =>
-      kill.status(
-        { type: query.target_type === "model" ? "model" : "agent", id: query.target_id },
-        scopeOf(caller),
-        query.nonce
-      )
-    ).pipe(Effect.map(json))
+  ack: Effect.fnUntraced(function* ({ body, caller }) {
+    return json(yield* (yield* Kill).ack(body, yield* writerOf(caller), scopeOf(caller)))
+  }),
+  request: Effect.fnUntraced(function* ({ body, caller }) {
+    return json(yield* (yield* Kill).request(body, yield* writerOf(caller), scopeOf(caller)))
+  }),
+  events: ({ caller, query }) => Kill.use((kill) => kill.events(query, scopeOf(caller))).pipe(Effect.map(json)),
+  status: Effect.fnUntraced(function* ({ caller, query, request, server }) {
+    const kill = yield* Kill
+    const [target, scope] = [targetOf(query), scopeOf(caller)]
+    if (query.nonce !== undefined) return json(yield* kill.status(target, scope, query.nonce))
+    let tagged = (yield* kill.statusAfter(target, null, 0, scope))!
+    const known = (): boolean => knows(request.headers["if-none-match"], etagOf(tagged))
+    for (let left = query.wait_ms ?? 0; left > 0 && known() && !server.draining(); left -= TURN_MS)
+      tagged = (yield* kill.statusAfter(target, tagged.tag, Math.min(left, TURN_MS), scope)) ?? tagged
+    return known() ? { kind: "unchanged", headers: headersOf(tagged) } : statusAnswer(tagged)
+  }),
+  stream: Effect.fnUntraced(function* ({ caller, query, server }) {
+    const kill = yield* Kill
+    const [target, scope] = [targetOf(query), scopeOf(caller)]
+    const first = (yield* kill.statusAfter(target, null, 0, scope))!
+    const next = (tag: string): Promise<TaggedStatus | null> =>
+      Effect.runPromise(kill.statusAfter(target, tag, TURN_MS, scope))
+    return {
+      kind: "stream",
+      media: EVENT_STREAM_MEDIA,
+      chunks: events(first, next, server),
+      fileName: null
+    } satisfies Answer<never>
+  })
 }
+
+/** Longest wait between two checks of whether the server drains. Unit: milliseconds. */
+const TURN_MS = 1_000
+
+/** Turns after which a stream without events sends a comment: proxies cut what is silent. */
+const PING_TURNS = 5
+
+const targetOf = (query: {
+  readonly target_type: string
+  readonly target_id: string
+}): Parameters<KillApi["status"]>[0] => ({
+  type: query.target_type === "model" ? "model" : "agent",
+  id: query.target_id
+})
+
+const etagOf = ({ tag }: TaggedStatus): string => `"${tag}"`
+
+/**
+ * For who keeps the answer: never longer than a third of the time that it counts, and never beyond it. An answer that
+ * may be used although it is stale would undo a halt.
+ */
+const headersOf = (tagged: TaggedStatus) => ({
+  etag: etagOf(tagged),
+  "cache-control": `private, max-age=${Math.floor(KILL_TTL_MS / 3_000)}, must-revalidate`
+})
+
+const statusAnswer = (tagged: TaggedStatus): Answer<KillStatus> => ({
+  kind: "kept",
+  media: "application/json",
+  bytes: utf8(JSON.stringify(tagged.status)),
+  headers: headersOf(tagged)
+})
+
+/** The state now and with each change, as events; a comment every five seconds. Ends when the server drains. */
+async function* events(
+  first: TaggedStatus,
+  next: (tag: string) => Promise<TaggedStatus | null>,
+  server: ServerFacts
+): AsyncGenerator<Uint8Array> {
+  let tagged = first
+  yield eventOf(tagged)
+  for (let silent = 0; !server.draining();) {
+    const changed = await next(tagged.tag)
+    silent = changed === null ? silent + 1 : 0
+    if (changed !== null) yield eventOf((tagged = changed))
+    else if (silent % PING_TURNS === 0) yield ping
+  }
+}
+
+const eventOf = ({ status }: TaggedStatus): Uint8Array =>
+  utf8(`id: ${status.epoch}\nevent: kill\ndata: ${JSON.stringify(status)}\n\n`)
+
+const ping = utf8(": ping\n\n")

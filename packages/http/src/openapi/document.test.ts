@@ -196,6 +196,8 @@ describe("what goes in", () => {
           "admin/ingest-keys",
           "webhooks"
         ].map((list) => `/api/v1/${list} limit 1..1000`),
+        "/api/v1/bound/kill/events limit 1..1000",
+        `/api/v1/bound/kill/events before 0..${most}`,
         "/api/v1/bound/kill/status wait_ms 0..25000",
         `/api/v1/bound/envelopes/{envelope_id}/versions after 1..${most}`,
         "/api/v1/agents/{agent_id}/decisions limit 1..1000",

@@ -358,6 +358,25 @@ export const badMembers: { readonly [id: string]: ReadonlyArray<Bad> } = {
     ...badText("reason", 2_000),
     ["drill", true, "extra_forbidden"]
   ],
+  "kill.ack": [
+    ["activation_event", missing, "missing"],
+    ["activation_event", "x", "string_pattern_mismatch"],
+    ["agent_id", "x", "string_pattern_mismatch"],
+    ["agent_id", 1, "string_type"],
+    ["instance_id", missing, "missing"],
+    ...badIdentifier("instance_id", 128),
+    ...badTime("observed_at"),
+    ...badInteger("in_flight"),
+    ["stopped", "yes", "bool_type"]
+  ],
+  "kill.request": [
+    ["agent_id", missing, "missing"],
+    ["agent_id", "x", "string_pattern_mismatch"],
+    ["reason", missing, "missing"],
+    ["reason", "", "string_too_short"],
+    ...badText("reason", 2_000),
+    ["response", "halt", "extra_forbidden"]
+  ],
   "kill.release": [
     ["activation_event", missing, "missing"],
     ["activation_event", "x", "string_pattern_mismatch"],

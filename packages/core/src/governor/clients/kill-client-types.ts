@@ -1,7 +1,19 @@
 /** The kill switch in the embedding API, derived from the contract. */
-import type { KillActivateIn, KillActivation, KillChanged, KillReleaseIn, KillStatus } from "@flyball/contract"
+import type {
+  KillAckIn,
+  KillAckOut,
+  KillActivateIn,
+  KillActivation,
+  KillChanged,
+  KillEvent,
+  KillEventsQuery,
+  KillReleaseIn,
+  KillRequestIn,
+  KillRequestOut,
+  KillStatus
+} from "@flyball/contract"
 import type { ActOptions, CallOptions } from "./call-options.ts"
-import type { Info, Input } from "./plain.ts"
+import type { Filter, Info, Input } from "./plain.ts"
 
 /** The kill state of a target. */
 export interface KillStatusInfo extends Info<typeof KillStatus> {}
@@ -11,6 +23,15 @@ export interface KillChangedInfo extends Info<typeof KillChanged> {}
 
 /** An activation, and the truth about stopping. */
 export interface KillActivationInfo extends Info<typeof KillActivation> {}
+
+/** What is on record of an instance. */
+export interface KillAckInfo extends Info<typeof KillAckOut> {}
+
+/** A request for a halt, and the activation that it came to. */
+export interface KillRequestInfo extends Info<typeof KillRequestOut> {}
+
+/** An entry of the log. */
+export interface KillEventInfo extends Info<typeof KillEvent> {}
 
 /** The kill switch. */
 export interface KillClient {
@@ -27,5 +48,16 @@ export interface KillClient {
     targetId: string,
     options?: CallOptions & { readonly nonce?: string | undefined }
   ): Promise<KillStatusInfo>
+  /** Says that an instance saw an activation, and that it stopped. The first of each counts. */
+  ack(input: Input<typeof KillAckIn>, options?: CallOptions): Promise<KillAckInfo>
+  /** Asks that an agent be stopped: the response policy says whether it is. */
+  request(input: Input<typeof KillRequestIn>, options?: ActOptions): Promise<KillRequestInfo>
+  /** The log of the kill switch, newest first. `before`: the seq of the last one seen. */
+  events(filter?: Filter<typeof KillEventsQuery>, options?: CallOptions): Promise<ReadonlyArray<KillEventInfo>>
+  /**
+   * The state of a target now, and with each change, whichever process makes it. Ends with the loop that reads it, or
+   * by the signal. To stop what runs, abort a controller of your own at the first state that is `halted`.
+   */
+  watch(targetType: "agent" | "model", targetId: string, options?: CallOptions): AsyncIterable<KillStatusInfo>
   activation(id: string, options?: CallOptions): Promise<KillActivationInfo>
 }

@@ -17,6 +17,7 @@ import { Checkpointer } from "../../chain/checkpointer.ts"
 import { storeCheckpoint } from "../../chain/check/checkpoints.ts"
 import { Envelopes } from "../../verdicts/envelopes/service.ts"
 import { Evaluations } from "../../verdicts/evaluations/service.ts"
+import { CONFIRM_MS, confirmStops } from "../../verdicts/kill/confirm-stops.ts"
 import { Kill } from "../../verdicts/kill/service.ts"
 import { Erasure } from "../erasure/service.ts"
 import { detachedCard, cardOf, ed25519Key } from "../../registry/identity/testing/cards.ts"
@@ -81,11 +82,11 @@ const governed = Effect.gen(function* () {
 })
 
 /** A halted agent. */
-const halted = Effect.flatMap(courier, ({ id }) =>
+const haltOf = (id: string) =>
   Kill.use((kill) =>
     kill.activate({ target_type: "agent", target_id: id, response: "halt", reason: "paid Ada twice" }, writer)
   )
-)
+const halted = Effect.flatMap(courier, ({ id }) => haltOf(id))
 
 /** An act per event type that causes its event. A missing type does not compile. */
 const emitters: { readonly [T in EventType]: Act } = {
@@ -159,6 +160,25 @@ const emitters: { readonly [T in EventType]: Act } = {
     )
   ),
   "kill.activated": halted,
+  "kill.requested": Effect.flatMap(courier, ({ id }) =>
+    Kill.use((kill) => kill.request({ agent_id: id, reason: "Ada pays twice" }, writer))
+  ),
+  "kill.acknowledged": Effect.flatMap(halted, ({ activation_event: id }) =>
+    Kill.use((kill) => kill.ack({ activation_event: id!, instance_id: "pod-7", in_flight: 2, stopped: false }, writer))
+  ),
+  "kill.unconfirmed": Effect.gen(function* () {
+    const { id } = yield* active
+    yield* Capture.use((capture) =>
+      capture.witness(
+        id,
+        [{ client_ref: "1", kind: "tool_call", action: "pay", status: "ok", instance_id: "pod-7" }],
+        writer
+      )
+    )
+    yield* haltOf(id)
+    yield* TestClock.adjust(CONFIRM_MS)
+    yield* confirmStops
+  }),
   "kill.released": Effect.flatMap(halted, ({ activation_event: id }) =>
     Kill.use((kill) => kill.release({ activation_event: id!, reason: "Ada was right" }, writer))
   ),

@@ -61,7 +61,7 @@ export const nextKillEpoch = ({ epoch, version }: Pick<KillView, "epoch" | "vers
  * Decides what an activation would change. Nothing refuses one: several of one target stand beside each other.
  *
  * - Unit: `asOf.ms`, milliseconds since 1970 UTC, is when it holds from.
- * - Spec: envelopes.md 3.10; decision 0042.
+ * - Spec: envelopes.md 3.10; decision 0047.
  */
 export const planActivation = (
   input: ActivationInput,

@@ -45,7 +45,7 @@ export interface ReleasePlan {
  *
  * - Fails: `ActivationReleased` where it holds no more; `ReleaseNotAllowed` where a rule releases a halt, or the person
  *   who made a real halt that reaches an agent at L3 or above, or may have.
- * - Spec: envelopes.md 3.10; decision 0042.
+ * - Spec: envelopes.md 3.10; decision 0047.
  */
 export const planRelease = (
   { body, id, version }: StoredActivation,

@@ -1,11 +1,23 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ReleaseNotAllowed } from "@flyball/contract"
-import { Effect } from "effect"
+import { fromBase64, killStatusBytes, parseVkey, portableCrypto, verifyEd25519 } from "@flyball/evidence"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { type JsonMap, orgUnitDigest, Recomputation, type ReplayRecord } from "@flyball/rules"
+import { Chain } from "../../chain/chain.ts"
+import { EvidenceCrypto } from "../../foundation/crypto.ts"
+import { everyUnit } from "../../foundation/scope.ts"
+import { readRecords } from "../../outward/replay/read-records.ts"
+import { Storage, type StorageApi } from "../../storage/port.ts"
+import { ResponsePolicies } from "../response-policy/service.ts"
+import { CONFIRM_MS, confirmStops } from "./confirm-stops.ts"
+import { EPOCH_POLL_MS } from "./epoch-watch.ts"
+import { planActivation } from "./plan-activate.ts"
 import { Agents } from "../../registry/agents/service.ts"
 import { Provenance } from "../../registry/provenance/service.ts"
 import { Replay } from "../../outward/replay/service.ts"
 import { governorWorld, registered } from "../../testing/governor-world.ts"
-import { ann, ask, ben, governedAgent, recomputed } from "../evaluations/testing/refunds.ts"
+import { ann, ask, ben, governedAgent, key, recomputed } from "../evaluations/testing/refunds.ts"
 import { Kill } from "./service.ts"
 
 const activate = (target_id: string, more: { readonly [name: string]: unknown } = {}, writer = ann) =>
@@ -188,6 +200,314 @@ describe("the kill switch", () => {
       )
       assert.deepInclude(yield* status(agent.id), { epoch: 1 })
       yield* sound
+    }).pipe(Effect.provide(governorWorld()))
+  )
+})
+
+const ack = (
+  activation: string,
+  instance: string,
+  more: { readonly [name: string]: unknown } = {},
+  scope = everyUnit
+) =>
+  Kill.use((kill) =>
+    kill.ack(
+      { activation_event: activation, instance_id: instance, in_flight: 1, stopped: false, ...more } as never,
+      key,
+      scope
+    )
+  )
+const seen = (agentId: string, instance: string) =>
+  ask(agentId, { tool: "search", amount: 5 }, { instance_id: instance })
+const truth = (id: string) =>
+  Effect.map(
+    Kill.use((kill) => kill.activation(id)),
+    ({ acknowledged, expected, instances, stopped, unconfirmed }) => ({
+      counts: [expected, acknowledged, stopped, unconfirmed],
+      states: instances.map(({ instance_id, state }) => `${instance_id} ${state}`)
+    })
+  )
+
+describe("the truth about stopping", () => {
+  it.effect("expects the instances of the hour before, and counts what each of them says", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      yield* seen(agentId, "old")
+      yield* TestClock.adjust(3_600_001)
+      yield* seen(agentId, "pod-2")
+      yield* seen(agentId, "pod-1")
+      yield* seen(agentId, "pod-2")
+      const activated = yield* activate(agentId)
+      const id = activated.activation_event!
+      assert.deepStrictEqual(
+        activated.reach.instances.map(({ instance_id }) => instance_id),
+        ["pod-1", "pod-2"]
+      )
+      assert.deepStrictEqual(yield* truth(id), {
+        counts: [2, 0, 0, 0],
+        states: ["pod-1 requested", "pod-2 requested"]
+      })
+      assert.deepInclude(yield* ack(id, "pod-1"), { duplicate: false, stopped_at: null, in_flight: 1 })
+      assert.deepInclude(yield* ack(id, "pod-1", { in_flight: 9 }), { duplicate: true, in_flight: 1 })
+      yield* ack(id, "pod-3", { stopped: true })
+      yield* TestClock.adjust(CONFIRM_MS)
+      assert.strictEqual(yield* confirmStops, 1)
+      assert.strictEqual(yield* confirmStops, 0)
+      assert.deepStrictEqual(yield* truth(id), {
+        counts: [3, 2, 1, 1],
+        states: ["pod-1 acknowledged", "pod-2 unconfirmed", "pod-3 stopped"]
+      })
+      yield* ack(id, "pod-1", { stopped: true })
+      yield* ack(id, "pod-2")
+      assert.deepStrictEqual(yield* truth(id), {
+        counts: [3, 3, 2, 0],
+        states: ["pod-1 stopped", "pod-2 acknowledged", "pod-3 stopped"]
+      })
+      yield* release(id)
+      assert.strictEqual(yield* tag(ack(id, "pod-2", { stopped: true })), "ActivationReleased")
+      assert.deepInclude(yield* ack(id, "pod-1", { stopped: true }), { duplicate: true })
+      const kinds = Effect.map(
+        Kill.use((kill) => kill.events({})),
+        (entries) => entries.map(({ kind, instance_id }) => [kind, instance_id])
+      )
+      assert.deepStrictEqual(yield* kinds, [
+        ["kill.released", null],
+        ["kill.acknowledged", "pod-2"],
+        ["kill.stopped", "pod-1"],
+        ["kill.unconfirmed", null],
+        ["kill.stopped", "pod-3"],
+        ["kill.acknowledged", "pod-3"],
+        ["kill.acknowledged", "pod-1"],
+        ["kill.activated", null]
+      ])
+      yield* sound
+    }).pipe(Effect.provide(governorWorld()))
+  )
+
+  it.effect("refuses an acknowledgement of who is not reached, or is of another unit, and records nothing", () =>
+    Effect.gen(function* () {
+      const agent = yield* registered("bot", "ops")
+      const other = yield* registered("other", "sales")
+      const id = (yield* activate(agent.id)).activation_event!
+      const model = (yield* activate("gpt-9", { target_type: "model" })).activation_event!
+      const before = yield* Storage.use((storage) => storage.head)
+      assert.strictEqual(yield* tag(ack(id, "pod", {}, { orgUnits: ["sales"] })), "ActivationNotFound")
+      assert.strictEqual(yield* tag(ack(id, "pod", { agent_id: other.id })), "InvalidInput")
+      assert.strictEqual(yield* tag(ack(model, "pod")), "InvalidInput")
+      assert.strictEqual(yield* tag(ack(model, "pod", { agent_id: agent.id })), "InvalidInput")
+      assert.strictEqual(yield* tag(ack(`kil_${"0".repeat(26)}`, "pod")), "ActivationNotFound")
+      assert.deepStrictEqual(yield* Storage.use((storage) => storage.head), before)
+    }).pipe(Effect.provide(governorWorld()))
+  )
+})
+
+describe("a request of an agent's own key", () => {
+  const request = (agentId: string, writer = key) =>
+    Kill.use((kill) => kill.request({ agent_id: agentId, reason: "I pay twice." }, writer))
+  const row = (response: "drain" | "halt") =>
+    ResponsePolicies.use((policies) =>
+      policies.set([{ scope: "default", trigger: "agent_request", response, notify: [] }] as never, ben)
+    )
+
+  it.effect("stops nothing without a row of the response policy, and is on record", () =>
+    Effect.gen(function* () {
+      const agents = yield* Agents
+      const { agent } = yield* agents.register({ name: "bot", org_unit: "ops" }, key)
+      assert.deepInclude(yield* request(agent.id), { activation_event: null })
+      assert.deepInclude(yield* status(agent.id), { halted: false, epoch: 0 })
+      const [entry] = yield* Kill.use((kill) => kill.events({}))
+      assert.deepInclude(entry, { kind: "kill.requested", agent_id: agent.id, actor: key.id, reason: "I pay twice." })
+      yield* sound
+    }).pipe(Effect.provide(governorWorld()))
+  )
+
+  it.effect("activates with one, by the policy, and only for the key that registered the agent", () =>
+    Effect.gen(function* () {
+      const agents = yield* Agents
+      yield* row("drain")
+      const { agent } = yield* agents.register({ name: "bot", org_unit: "ops" }, key)
+      const { agent: other } = yield* agents.register({ name: "other", org_unit: "ops" }, ben)
+      assert.deepInclude(yield* request(other.id), { activation_event: null })
+      const { activation_event: id } = yield* request(agent.id)
+      assert.deepInclude(yield* Kill.use((kill) => kill.activation(id!)), {
+        actor: "policy:agent_request",
+        requested_by: key.id,
+        response: "drain",
+        reason: "I pay twice."
+      })
+      assert.strictEqual(yield* tag(release(id!, key)), "ReleaseNotAllowed")
+      yield* release(id!)
+      yield* sound
+    }).pipe(Effect.provide(governorWorld()))
+  )
+})
+
+describe("an agent that works for another", () => {
+  it.effect("is stopped by its parent's halt, and by no halt of its children", () =>
+    Effect.gen(function* () {
+      const agents = yield* Agents
+      const parent = yield* registered("parent")
+      const child = yield* agents.create({ name: "child", org_unit: "ops", parent_agent_id: parent.id }, ann)
+      const grandchild = yield* agents.create({ name: "grandchild", org_unit: "ops", parent_agent_id: child.id }, ann)
+      const { activation_event: id, reach } = yield* activate(child.id)
+      assert.sameMembers([...reach.agents], [child.id, grandchild.id])
+      assert.deepInclude(yield* status(grandchild.id), { halted: true, activation_event: id })
+      assert.deepInclude(yield* status(parent.id), { halted: false })
+      assert.deepInclude(yield* outcome(grandchild.id), { matched_rule: "@killed", activation_event: id })
+      yield* release(id!)
+      assert.deepInclude(yield* status(grandchild.id), { halted: false })
+      yield* sound
+    }).pipe(Effect.provide(governorWorld()))
+  )
+})
+
+describe("targets inside", () => {
+  it.effect("are an org unit, by its digest, and the whole deployment", () =>
+    Effect.gen(function* () {
+      const kill = yield* Kill
+      const { agentId } = yield* governedAgent()
+      const elsewhere = yield* registered("elsewhere", "sales")
+      const input = {
+        response: "halt",
+        reason: null,
+        drill: null,
+        breakerId: null,
+        actor: ann.id,
+        requestedBy: null
+      } as const
+      const unit = orgUnitDigest((yield* Chain).originTag, "ops")
+      const ops = yield* kill.activateTarget({ ...input, target: { type: "org_unit", id: unit } })
+      assert.deepInclude(yield* outcome(agentId), { matched_rule: "@killed", activation_event: ops.activation_event })
+      assert.deepInclude(yield* status(elsewhere.id), { halted: false })
+      yield* release(ops.activation_event!)
+      const all = yield* kill.activateTarget({ ...input, target: { type: "deployment", id: "deployment" } })
+      assert.deepInclude(yield* status(elsewhere.id), { halted: true, activation_event: all.activation_event })
+      assert.deepInclude(yield* status("gpt-9", "model"), { halted: true })
+      assert.deepInclude(yield* outcome(agentId), { matched_rule: "@killed", activation_event: all.activation_event })
+      assert.deepInclude(all.reach, { agent_count: 2, highest_tier: "L2" })
+      yield* sound
+    }).pipe(Effect.provide(governorWorld()))
+  )
+})
+
+describe("what others know of the state", () => {
+  it.effect("waits for a change and no longer than requested", () =>
+    Effect.gen(function* () {
+      const kill = yield* Kill
+      const { id } = yield* registered("bot")
+      const target = { type: "agent", id } as const
+      const { tag: before } = (yield* kill.statusAfter(target, null, 0))!
+      assert.isNull(yield* kill.statusAfter(target, before, 0))
+      const waiting = yield* Effect.forkChild(kill.statusAfter(target, before, 25_000))
+      const idle = yield* Effect.forkChild(kill.statusAfter(target, before, 200))
+      yield* TestClock.adjust(200)
+      assert.isNull(yield* Fiber.join(idle))
+      const { activation_event } = yield* activate(id)
+      const after = (yield* Fiber.join(waiting))!
+      assert.deepInclude(after.status, { halted: true, activation_event })
+      assert.notStrictEqual(after.tag, before)
+    }).pipe(Effect.provide(governorWorld()))
+  )
+
+  it.effect("is found by polling where another process changed it", () => {
+    let other: StorageApi | null = null
+    return Effect.gen(function* () {
+      const kill = yield* Kill
+      const { id } = yield* registered("bot")
+      const target = { type: "agent", id } as const
+      const { tag: before } = (yield* kill.statusAfter(target, null, 0))!
+      const waiting = yield* Effect.forkChild(kill.statusAfter(target, before, 25_000))
+      // Under the store that rings: as another host commits.
+      const planned = planActivation(
+        {
+          activationId: `kil_${"0".repeat(25)}1`,
+          target,
+          response: "halt",
+          reason: null,
+          drill: null,
+          breakerId: null,
+          actor: ann.id,
+          requestedBy: null,
+          reach: { highestTier: "L0", agents: 1, expects: [] },
+          expectedInstances: []
+        },
+        { epoch: 0, version: 0 },
+        { ms: 1, seq: 0 }
+      )
+      yield* other!.commit(planned.change)
+      yield* TestClock.adjust(EPOCH_POLL_MS)
+      assert.deepInclude((yield* Fiber.join(waiting))!.status, { halted: true, epoch: 1 })
+    }).pipe(Effect.provide(governorWorld((storage) => (other = storage))))
+  })
+
+  it.effect("is signed for who sends a nonce, by the key of the checkpoints", () =>
+    Effect.gen(function* () {
+      const kill = yield* Kill
+      const { id } = yield* registered("bot")
+      const signed = yield* kill.status({ type: "agent", id }, everyUnit, "n-1")
+      const [vkey] = yield* (yield* Chain).keys
+      assert.deepInclude(signed, { nonce: "n-1", key_id: vkey!.key_id })
+      const parsed = parseVkey(vkey!.vkey)
+      const holds = (status: object): boolean =>
+        verifyEd25519(
+          portableCrypto,
+          parsed.ok ? parsed.vkey.publicKey : new Uint8Array(),
+          killStatusBytes(status as never),
+          fromBase64(signed.signature!)!
+        )
+      assert.isTrue(holds(signed))
+      assert.isFalse(holds({ ...signed, nonce: "n-2" }))
+      assert.isFalse(holds({ ...signed, halted: true }))
+    }).pipe(Effect.provide(governorWorld()))
+  )
+})
+
+describe("replay", () => {
+  const changedTo = (kind: string, change: { readonly [name: string]: unknown }) =>
+    Effect.gen(function* () {
+      const found: Array<ReplayRecord> = []
+      const storage = yield* Storage
+      yield* readRecords(
+        storage,
+        yield* EvidenceCrypto,
+        { from: 0, to: (yield* storage.head)!.seq },
+        (record) => found.push(record),
+        () => {},
+        "every part"
+      )
+      const again = new Recomputation({ fromGenesis: true })
+      return found.flatMap((record) => {
+        const changed = Object.entries({ ...record.body, ...change }).filter(([, value]) => value !== undefined)
+        const body = record.kind === kind ? (Object.fromEntries(changed) as JsonMap) : record.body
+        const { verdict } = again.take({ ...record, body }) ?? { verdict: "ok" }
+        return verdict === "ok" ? [] : [verdict]
+      })
+    })
+
+  it.effect("finds what was allowed under a halt, and releases by who may not", () =>
+    Effect.gen(function* () {
+      const agents = yield* Agents
+      const { agentId } = yield* governedAgent()
+      yield* agents.update(agentId, { autonomy_tier: "L1" }, ben)
+      const { activation_event: id } = yield* activate(agentId)
+      yield* outcome(agentId)
+      yield* release(id!)
+      assert.deepStrictEqual(yield* changedTo("none", {}), [])
+      const allowed = { outcome: "allow", matched_rule: "search" }
+      assert.deepStrictEqual(yield* changedTo("evaluation.made", allowed), ["killed_but_allowed"])
+      const unnamed = { ...allowed, activations: undefined }
+      assert.deepStrictEqual(yield* changedTo("evaluation.made", unnamed), ["killed_but_allowed"])
+      assert.deepStrictEqual(
+        yield* changedTo("evaluation.made", {
+          activations: [{ epoch: 1, id: id!, response: "halt", via: "model" }]
+        }),
+        ["activation_mismatch"]
+      )
+      assert.deepStrictEqual(yield* changedTo("kill.released", { writer: "breaker:errors" }), ["release_not_allowed"])
+      assert.deepStrictEqual(yield* changedTo("kill.released", { writer: ann.id, highest_tier: "L3" }), [
+        "release_not_allowed"
+      ])
+      assert.deepStrictEqual(yield* changedTo("kill.released", { writer: ann.id }), [])
     }).pipe(Effect.provide(governorWorld()))
   )
 })

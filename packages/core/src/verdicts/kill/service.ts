@@ -1,4 +1,4 @@
-/** The kill switch: activate, release, status. Spec: document 1 sections 2 to 6; envelopes.md 3.10; decision 0042. */
+/** The kill switch: activate, release, status. Spec: document 1 sections 2 to 6; envelopes.md 3.10; decision 0047. */
 import {
   ActivationNotFound,
   type ActivationReleased,
@@ -6,30 +6,42 @@ import {
   InvalidInput,
   detailItem,
   isId,
+  type KillAckIn,
+  type KillAckOut,
   type KillActivateIn,
   type KillActivation,
   type KillChanged,
+  type KillEvent,
+  type KillEventsQuery,
   type KillReach,
   type KillReleaseIn,
+  type KillRequestIn,
+  type KillRequestOut,
+  killResponses,
   type KillStatus,
   ModelNotFound,
   OrgUnitNotAllowed,
   type ReleaseNotAllowed
 } from "@flyball/contract"
+import { formatInstant, parseInstant, readRecord } from "@flyball/evidence"
 import { Context, Effect, Layer } from "effect"
 import {
   type AckDocument,
+  ackId,
   CHANNEL_TARGET,
   DEPLOYMENT_TARGET,
   KILL_ACKS,
   KILL_ACTIVATIONS,
   KILL_EPOCH,
   type KillTarget,
-  MODELS
+  MODELS,
+  responseFor
 } from "@flyball/rules"
 import { Chain } from "../../chain/chain.ts"
 import { Signer } from "../../chain/keys/signer.ts"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
+import { recordHash } from "../../foundation/record-hash.ts"
+import { counter, counterBy } from "../../foundation/metrics.ts"
 import { newId } from "../../foundation/ids.ts"
 import { everyUnit, type Scope } from "../../foundation/scope.ts"
 import type { Writer } from "../../foundation/writer.ts"
@@ -39,17 +51,38 @@ import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
 import { activationOut } from "./activation-out.ts"
 import { killReader, storedActivation, type StoredActivation } from "./kill-reader.ts"
+import { readResponsePolicy } from "../response-policy/service.ts"
+import { listKillEvents } from "./kill-events.ts"
+import { ackOut, planAck } from "./plan-ack.ts"
+import { planRequest } from "./plan-request.ts"
 import { type ActivationInput, planActivation } from "./plan-activate.ts"
 import { planRelease } from "./plan-release.ts"
 import { agentsReachedBy, type Reached, reachedBy } from "./reached-agents.ts"
 import { signStatus } from "./sign-status.ts"
-import { statusOf } from "./status.ts"
+import { epochWatch } from "./epoch-watch.ts"
+import { KillListener } from "./kill-listener.ts"
+import { statusOf, tagOf } from "./status.ts"
 
 /** Items of a list of whom an activation reaches. The counts beside are complete. */
 const MAX_LISTED = 10_000
 
+const activationsBy = counterBy(
+  "flyball_kill_activations_total",
+  "Activations of the kill switch by response, drills included.",
+  "response",
+  killResponses
+)
+const releases = counter("flyball_kill_releases_total", "Released activations of the kill switch.")
+const acks = counter("flyball_kill_acknowledgements_total", "What instances said of activations, repetitions aside.")
+
 /** Why a target is not one of the caller's. */
 export type TargetRefusal = AgentNotFound | ModelNotFound | OrgUnitNotAllowed
+
+/** A status, and what tells it from other states. */
+export interface TaggedStatus {
+  readonly status: KillStatus
+  readonly tag: string
+}
 
 /** The kill switch. What lies outside `scope` is answered as if it were not there. */
 export interface KillApi {
@@ -78,17 +111,48 @@ export interface KillApi {
   >
   /** One activation, and the truth about stopping. A model's takes a scope of every org unit. */
   readonly activation: (id: string, scope?: Scope) => Effect.Effect<KillActivation, ActivationNotFound | ReadFault>
+  /**
+   * Says that an instance saw an activation, and that it stopped. The first of each counts; a repetition records nothing.
+   */
+  readonly ack: (
+    input: KillAckIn,
+    writer: Writer,
+    scope?: Scope
+  ) => Effect.Effect<KillAckOut, ActivationNotFound | ActivationReleased | InvalidInput | ReadFault>
+  /**
+   * Asks that an agent be stopped. It is where the response policy has a row for the trigger `agent_request` and the
+   * writer is the key that registered the agent; otherwise operators are notified.
+   */
+  readonly request: (
+    input: KillRequestIn,
+    writer: Writer,
+    scope?: Scope
+  ) => Effect.Effect<KillRequestOut, AgentNotFound | ReadFault>
+  /** The log of the kill switch, newest first. A page reads a bounded number of records and may be shorter. */
+  readonly events: (query: KillEventsQuery, scope?: Scope) => Effect.Effect<ReadonlyArray<KillEvent>, ReadFault>
   /** The state of a target now. With a nonce it is signed. */
   readonly status: (
     target: KillTarget,
     scope?: Scope,
     nonce?: string
   ) => Effect.Effect<KillStatus, AgentNotFound | InvalidInput | ModelNotFound | ReadFault>
+  /**
+   * The state of a target as soon as it has another tag than `known` (see `tagOf`), whichever process changes it; null
+   * where it has not within `waitMs`. At once where `known` is null.
+   */
+  readonly statusAfter: (
+    target: KillTarget,
+    known: string | null,
+    waitMs: number,
+    scope?: Scope
+  ) => Effect.Effect<TaggedStatus | null, AgentNotFound | InvalidInput | ModelNotFound | ReadFault>
+  /** The activation that quarantines an agent; null where none does. */
+  readonly quarantineOf: (agentId: string, scope?: Scope) => Effect.Effect<string | null, ReadFault>
 }
 
 /** The kill switch. */
 export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") {
-  static readonly layer: Layer.Layer<Kill, never, Storage | Chain | Signer> = Layer.effect(
+  static readonly layer: Layer.Layer<Kill, never, Storage | Chain | Signer | KillListener> = Layer.effect(
     Kill,
     Effect.gen(function* () {
       const storage = yield* Storage
@@ -96,6 +160,7 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
       const signer = yield* Signer
       const { origin } = yield* Chain
       const reader = killReader(storage)
+      const nextChange = yield* epochWatch(storage, yield* KillListener)
 
       /** The activations that reach a target, and the epoch at which they do. */
       const reaching = Effect.fnUntraced(function* (target: KillTarget) {
@@ -167,7 +232,15 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
           }),
           KILL_EPOCH
         )
+        yield* activationsBy[input.response].one
         return yield* changed(input.target, activationId, reached, epoch)
+      })
+
+      /** The key that registered an agent; null where no record of this chain says. */
+      const registrarOf = Effect.fnUntraced(function* (agentId: string): Effect.fn.Return<string | null, ReadFault> {
+        const [record] = yield* storage.records({ agentId, kinds: ["agent.registered"], limit: 1 })
+        const read = record === undefined ? null : readRecord(record.bytes)
+        return read !== null && read.ok ? String(read.record.body["writer"]) : null
       })
 
       const activationOf = Effect.fnUntraced(function* (
@@ -184,6 +257,34 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
         )
         return stored
       })
+
+      const status: KillApi["status"] = Effect.fnUntraced(function* (target, scope = everyUnit, nonce) {
+        if (target.type === "org_unit" || (target.type === "deployment" && target.id !== DEPLOYMENT_TARGET))
+          if (scope.orgUnits !== "*") return yield* unknownTarget(target)
+        yield* known(target, scope)
+        const now = yield* statusNow(target)
+        return nonce === undefined ? now : yield* signStatus(crypto, signer, now, nonce)
+      })
+
+      const statusAfter: KillApi["statusAfter"] = (target, tag, waitMs, scope = everyUnit) => {
+        const whenOther: ReturnType<KillApi["statusAfter"]> = Effect.gen(function* () {
+          for (;;) {
+            // Before the status, so that a change behind it is not missed.
+            const { version } = yield* reader.view
+            const now = yield* status(target, scope)
+            const found = tagOf(now)
+            if (found !== tag) return { status: now, tag: found }
+            if (waitMs === 0) return null
+            yield* nextChange(version)
+          }
+        })
+        return waitMs === 0
+          ? whenOther
+          : Effect.raceFirst(whenOther, Effect.as(Effect.sleep(waitMs), null)).pipe(
+              // What changed an agent alone, such as its models, changes no epoch: the last look sees it.
+              Effect.flatMap((found) => (found === null ? statusAfter(target, tag, 0, scope) : Effect.succeed(found)))
+            )
+      }
 
       return Kill.of({
         activate: Effect.fnUntraced(function* (input, writer, scope = everyUnit, { dryRun = false } = {}) {
@@ -229,8 +330,104 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
             }),
             KILL_EPOCH
           )
+          yield* releases.one
           return yield* changed(target, id, yield* reachedBy(storage, target, (yield* storage.asOf).ms), epoch)
         }),
+        ack: Effect.fnUntraced(function* (input, writer, scope = everyUnit) {
+          const id = input.activation_event
+          const acked = yield* commitWithRetry(
+            storage,
+            Effect.gen(function* () {
+              const document = isId("activation", id) ? yield* storage.get(KILL_ACTIVATIONS, id) : null
+              if (document === null) return yield* new ActivationNotFound({ activationId: id })
+              const activation = storedActivation(document)
+              const { targetId, targetType } = activation.body
+              const agentId = input.agent_id ?? (targetType === "agent" ? targetId : null)
+              if (agentId === null)
+                return yield* invalidAgent("missing", `An activation of a ${targetType} needs the agent`)
+              const agent = yield* readAgent(storage, agentId, scope).pipe(
+                Effect.catchTag("AgentNotFound", () => Effect.fail(new ActivationNotFound({ activationId: id })))
+              )
+              const instance = { agentId, instanceId: input.instance_id }
+              const before = yield* storage.get(KILL_ACKS, ackId(id, instance))
+              if (
+                activation.body.releasedAtMs === null &&
+                !(yield* reader.of(agent)).activations.some((one) => one.id === id)
+              )
+                return yield* invalidAgent("value_error", "The activation does not reach this agent", agentId)
+              const { ack, change } = yield* Effect.fromResult(
+                planAck(
+                  activation,
+                  before === null ? null : { version: before.version, body: before.body as AckDocument },
+                  {
+                    instance,
+                    observedAtMs: typeof input.observed_at === "string" ? parseInstant(input.observed_at) : null,
+                    inFlight: input.in_flight ?? 0,
+                    stopped: input.stopped,
+                    writer
+                  },
+                  yield* storage.asOf
+                )
+              )
+              if (change !== null) yield* storage.commit(change)
+              return ackOut(ack, change === null)
+            })
+          )
+          if (!acked.duplicate) yield* acks.one
+          return acked
+        }),
+        request: Effect.fnUntraced(function* ({ agent_id: agentId, reason }, writer, scope = everyUnit) {
+          const agent = yield* readAgent(storage, agentId, scope)
+          const registrar = yield* registrarOf(agentId)
+          const reached = yield* reachedBy(storage, { type: "agent", id: agentId }, (yield* storage.asOf).ms)
+          const id = yield* newId("kil")
+          return yield* commitWithRetry(
+            storage,
+            Effect.gen(function* () {
+              const asOf = yield* storage.asOf
+              const row =
+                registrar === writer.id
+                  ? responseFor(
+                      yield* readResponsePolicy(storage),
+                      { id: agentId, orgUnit: agent.body.orgUnit, tier: agent.body.autonomyTier },
+                      "agent_request"
+                    )
+                  : null
+              const planned =
+                row === null
+                  ? null
+                  : planActivation(
+                      {
+                        activationId: id,
+                        target: { type: "agent", id: agentId },
+                        response: row.response,
+                        reason,
+                        drill: null,
+                        breakerId: null,
+                        actor: "policy:agent_request",
+                        requestedBy: writer.id,
+                        reach: { highestTier: reached.highestTier, agents: reached.agents.length, expects: [] },
+                        expectedInstances: reached.instances
+                      },
+                      yield* reader.view,
+                      asOf
+                    )
+              const {
+                records: [receipt]
+              } = yield* storage.commit(planRequest(agentId, reason, writer, planned, asOf))
+              if (planned !== null) yield* activationsBy[planned.activation.response].one
+              return {
+                agent_id: agentId,
+                activation_event: planned?.activationId ?? null,
+                requested_at: formatInstant(asOf.ms),
+                seq: receipt!.seq,
+                record_hash: recordHash(receipt!.hash)
+              }
+            }),
+            KILL_EPOCH
+          )
+        }),
+        events: (query, scope = everyUnit) => listKillEvents(storage, query, scope),
         activation: Effect.fnUntraced(function* (id, scope = everyUnit) {
           const stored = yield* Effect.catchTag(activationOf(id, scope), "OrgUnitNotAllowed", () =>
             Effect.fail(new ActivationNotFound({ activationId: id }))
@@ -241,12 +438,19 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
             acks.map(({ body }) => body as AckDocument)
           )
         }),
-        status: Effect.fnUntraced(function* (target, scope = everyUnit, nonce) {
-          if (target.type === "org_unit" || (target.type === "deployment" && target.id !== DEPLOYMENT_TARGET))
-            if (scope.orgUnits !== "*") return yield* unknownTarget(target)
-          yield* known(target, scope)
-          const status = yield* statusNow(target)
-          return nonce === undefined ? status : yield* signStatus(crypto, signer, status, nonce)
+        status,
+        statusAfter,
+        quarantineOf: Effect.fnUntraced(function* (agentId, scope = everyUnit) {
+          const { live } = yield* reader.view
+          if (!live.some(({ body }) => body.response === "quarantine" && body.drill?.mode !== "shadow")) return null
+          const agent = yield* Effect.catchTag(readAgent(storage, agentId, scope), "AgentNotFound", () =>
+            Effect.succeed(null)
+          )
+          if (agent === null) return null
+          const found = (yield* reader.of(agent)).activations.find(
+            ({ drill, response }) => response === "quarantine" && drill !== "shadow"
+          )
+          return found?.id ?? null
         })
       })
     })
@@ -255,6 +459,9 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
 
 const unknownTarget = ({ type }: KillTarget) =>
   new InvalidInput({ detail: [detailItem(["query", "target_type"], "literal_error", "Expected agent or model", type)] })
+
+const invalidAgent = (type: "missing" | "value_error", message: string, input: string | null = null) =>
+  new InvalidInput({ detail: [detailItem(["body", "agent_id"], type, message, input)] })
 
 const reachOut = ({ id, type }: KillTarget, { agents, highestTier, instances }: Reached): KillReach => ({
   agents: agents.slice(0, MAX_LISTED).map((agent) => agent.id),

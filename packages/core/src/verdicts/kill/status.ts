@@ -1,6 +1,6 @@
 /** A kill status, from the activations that reach its target. Pure. */
 import { KILL_TTL_MS, type KillStatus } from "@flyball/contract"
-import { formatInstant } from "@flyball/evidence"
+import { canonicalBytes, formatInstant, portableCrypto, toHex } from "@flyball/evidence"
 import { killStateOf, type KillTarget } from "@flyball/rules"
 import type { KillView, StoredActivation } from "./kill-reader.ts"
 
@@ -39,3 +39,10 @@ export const statusOf = (
     signature: null
   }
 }
+
+/**
+ * What tells one state from another: the epoch, and a digest of what the status says. Two statuses with one tag say the
+ * same.
+ */
+export const tagOf = ({ issued_at: _, key_id: __, nonce: ___, signature: ____, ...state }: KillStatus): string =>
+  `k${state.epoch}-${toHex(portableCrypto.sha256(canonicalBytes(state))).slice(0, 16)}`

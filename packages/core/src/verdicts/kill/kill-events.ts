@@ -1,0 +1,94 @@
+/** The log of the kill switch: its records, newest first. Spec: document 1 section 4, `/kill/events`. */
+import { DEFAULT_PAGE, type KillEvent, killEventKinds, type KillEventsQuery } from "@flyball/contract"
+import { fromUtf8, readRecord } from "@flyball/evidence"
+import { Effect } from "effect"
+import { CHANNEL_TARGET } from "@flyball/rules"
+import { recordHash } from "../../foundation/record-hash.ts"
+import { covers, type Scope } from "../../foundation/scope.ts"
+import { AGENTS, storedAgent } from "../../registry/agents/document.ts"
+import { StorageCorrupt } from "../../storage/faults.ts"
+import type { JsonObject, ReadFault, StorageApi, StoredRecord } from "../../storage/port.ts"
+
+/** Records read at a time, where some are of other org units. */
+const PAGE = 500
+/** Records that one request reads at most: a page may be shorter than its limit. */
+const MOST = 20_000
+
+/**
+ * Lists entries. With a scope of some org units those about their agents, and none of models, units and the deployment;
+ * the channel check is left out.
+ */
+export const listKillEvents = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  { before, limit = DEFAULT_PAGE }: KillEventsQuery,
+  scope: Scope
+): Effect.fn.Return<ReadonlyArray<KillEvent>, ReadFault> {
+  const found: Array<KillEvent> = []
+  const shownOf = new Map<string, boolean>()
+  let to = before === undefined ? undefined : before - 1
+  for (let read = 0; found.length < limit && read < MOST && (to === undefined || to >= 0);) {
+    const page = yield* storage.records({
+      kinds: killEventKinds,
+      order: "desc",
+      limit: PAGE,
+      ...(to === undefined ? {} : { to })
+    })
+    for (const record of page) {
+      if (found.length === limit) break
+      const entry = yield* entryOf(storage, record)
+      if (entry.target_id !== CHANNEL_TARGET && (yield* isShown(storage, entry, scope, shownOf))) found.push(entry)
+    }
+    if (page.length < PAGE) break
+    read += page.length
+    to = page.at(-1)!.seq - 1
+  }
+  return found
+})
+
+const isShown = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  entry: KillEvent,
+  scope: Scope,
+  shownOf: Map<string, boolean>
+) {
+  if (scope.orgUnits === "*") return true
+  const agentId = entry.agent_id ?? (entry.target_type === "agent" ? entry.target_id : null)
+  if (agentId === null) return false
+  const known = shownOf.get(agentId)
+  if (known !== undefined) return known
+  const agent = yield* storage.get(AGENTS, agentId)
+  const shown = agent !== null && covers(scope, storedAgent(agent).body.orgUnit)
+  shownOf.set(agentId, shown)
+  return shown
+})
+
+const entryOf = Effect.fnUntraced(function* (storage: StorageApi, { bytes, hash, kind, seq }: StoredRecord) {
+  const read = readRecord(bytes)
+  if (!read.ok) return yield* new StorageCorrupt({ reason: `record ${seq} cannot be read (${read.code})` })
+  const { at, body } = read.record
+  const said = (yield* storage.parts([seq])).find(({ name }) => name === "reason")
+  return {
+    seq,
+    record_hash: recordHash(hash),
+    at,
+    kind: kind as KillEvent["kind"],
+    activation_event: text(body["activation_id"]),
+    target_type: text(body["target_type"]) as KillEvent["target_type"],
+    target_id: text(body["target_id"]),
+    response: text(body["response"]) as KillEvent["response"],
+    drill: (body["drill"] ?? null) as KillEvent["drill"],
+    epoch: integer(body["epoch"]),
+    breaker_id: text(body["breaker_id"]),
+    agent_id: text(body["agent_id"]),
+    instance_id: text(body["instance_id"]),
+    in_flight: integer(body["in_flight"]),
+    instances: integer(body["expected"]) ?? integer(body["instances"]),
+    actor: String(body["writer"]),
+    requested_by: text(body["requested_by"]),
+    reason: said === undefined || said.bytes === null ? null : reasonIn(said.bytes)
+  } satisfies KillEvent
+})
+
+const reasonIn = (bytes: Uint8Array): string | null => text(JSON.parse(fromUtf8(bytes) ?? "null") as JsonObject[string])
+const text = (value: JsonObject[string] | undefined): string | null => (typeof value === "string" ? value : null)
+const integer = (value: JsonObject[string] | undefined): number | null => (typeof value === "number" ? value : null)

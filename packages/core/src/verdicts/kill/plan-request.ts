@@ -1,0 +1,46 @@
+/** Plans what an ingest key asks for: that its agent be stopped. Pure. */
+import { formatInstant } from "@flyball/evidence"
+import { omitNullish } from "../../foundation/omit-nullish.ts"
+import type { Writer } from "../../foundation/writer.ts"
+import { event } from "../../storage/event.ts"
+import type { AsOf, ChangeSet, JsonObject } from "../../storage/port.ts"
+import { type ActivationPlan, saidPart } from "./plan-activate.ts"
+
+/**
+ * The change that records a request. `activated`: what the response policy makes of it, in the same commit; null: it
+ * has no row, or another key registered the agent.
+ *
+ * - Spec: api.md, POST /bound/kill/request.
+ */
+export const planRequest = (
+  agentId: string,
+  reason: string,
+  writer: Writer,
+  activated: ActivationPlan | null,
+  asOf: AsOf
+): ChangeSet => ({
+  ...activated?.change,
+  records: [
+    {
+      kind: "kill.requested",
+      agentId,
+      body: omitNullish({
+        activation_id: activated?.activationId,
+        agent_id: agentId,
+        requested_at: formatInstant(asOf.ms),
+        writer: writer.id
+      }) as JsonObject,
+      parts: saidPart(reason)
+    },
+    ...(activated?.change.records ?? [])
+  ],
+  events: [
+    event("kill.requested", {
+      agent_id: agentId,
+      activation_id: activated?.activationId ?? null,
+      requested_at: formatInstant(asOf.ms),
+      writer: writer.id
+    }),
+    ...(activated?.change.events ?? [])
+  ]
+})
