@@ -31,7 +31,7 @@ const work = mkdtempSync(join(tmpdir(), "flyball-packages-"))
 process.once("exit", () => rmSync(work, { recursive: true, force: true }))
 
 /** Services that embed the library, each a project of its own. */
-const EXAMPLES = ["embed-express", "embed-fastify"]
+const EXAMPLES = ["embed-express", "embed-fastify", "embed-nest"]
 
 /** What an embedding host installs, and the most that it may bring. Stated in the README of the core package. */
 const EMBEDDING = ["@flyball/core", "@flyball/storage-sql", "@flyball/node"]
@@ -143,6 +143,12 @@ trial("npm installs what an embedding host needs", () => {
   const mebibytes = Math.ceil(bytes / 1024 / 1024)
   if (mebibytes > MOST_MEBIBYTES || installed.length > MOST_PACKAGES)
     throw new Error(`${mebibytes} MiB in ${installed.length} packages; at most ${MOST_MEBIBYTES} in ${MOST_PACKAGES}.`)
+  const [, packages, size] =
+    /(\d+) packages and (\d+) MiB/.exec(readFileSync(join(root, "packages/core/README.md"), "utf8")) ?? []
+  if (Number(packages) !== installed.length || Math.abs(Number(size) - mebibytes) > 1)
+    throw new Error(
+      `packages/core/README.md says ${packages} packages and ${size} MiB; they are ${installed.length} and ${mebibytes}.`
+    )
   return `${mebibytes} MiB, ${installed.length} packages`
 })
 
@@ -157,6 +163,27 @@ trial("runs the README's program", () => {
   writeFileSync(join(embedding, "embed.ts"), embed)
   if (!sealed.test(run(process.execPath, ["embed.ts"], embedding))) throw new Error("It printed something else.")
 })
+
+/** Whole programs of the packages' READMEs, with what they are to print where a page says it. */
+for (const name of EMBEDDING) {
+  const page = `packages/${name.replace("@flyball/", "")}/README.md`
+  trial(`runs the programs of ${page}`, () => {
+    const shown = [
+      ...readFileSync(join(root, page), "utf8").matchAll(
+        /^```ts\n([\s\S]*?)^```\n(?:\nIt prints:\n\n```text\n([\s\S]*?)```)?/gm
+      )
+    ].filter(([, code]) => code!.includes("await using governor"))
+    if (shown.length === 0) throw new Error("The page has no program.")
+    shown.forEach(([, code, prints], index) => {
+      const folder = join(embedding, "programs", name, String(index))
+      mkdirSync(folder, { recursive: true })
+      writeFileSync(join(folder, "program.ts"), code!)
+      const out = run(process.execPath, ["program.ts"], folder)
+      if (prints !== undefined && out !== prints) throw new Error(`Program ${index} printed:\n${out}`)
+    })
+    return `${shown.length}`
+  })
+}
 
 const everything = project("everything", tarballs, libraryNames)
 trial("npm installs every library", () => {
@@ -242,6 +269,7 @@ for (const example of EXAMPLES) {
     }
     cpSync(join(root, "examples", example), folder, { recursive: true })
     const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+      scripts: Record<string, string>
       dependencies: Record<string, string>
     }
     for (const name of EMBEDDING) manifest.dependencies[name] = overrides[name]!
@@ -251,7 +279,10 @@ for (const example of EXAMPLES) {
       JSON.stringify({ ...manifest, overrides: Object.fromEntries(others) }, null, 2)
     )
     npmInstall(folder)
-    await tryExample(folder, join(staged, "verify", "dist", "flyball-verify.mjs"))
+    // What `npm start` runs, but so that a signal reaches the service.
+    if (manifest.scripts["prestart"] !== undefined) run("npm", ["run", "prestart"], folder)
+    const [, program] = /^node (\S+)$/.exec(manifest.scripts["start"]!)!
+    await tryExample(folder, program!, join(staged, "verify", "dist", "flyball-verify.mjs"))
   })
 }
 

@@ -9,8 +9,8 @@ interface Service {
   readonly stop: () => Promise<number | null>
 }
 
-const start = async (folder: string): Promise<Service> => {
-  const child = spawn(process.execPath, ["server.mjs", "0"], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] })
+const start = async (folder: string, program: string): Promise<Service> => {
+  const child = spawn(process.execPath, [program, "0"], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] })
   const ended = new Promise<number | null>((resolve) => child.once("close", resolve))
   const url = await new Promise<string>((resolve, reject) => {
     createInterface(child.stdout).on("line", (line) => resolve(/^ready at (http:\S+)$/.exec(line)?.[1] ?? ""))
@@ -30,9 +30,9 @@ const expectEqual = (found: unknown, expected: unknown, what: string): void => {
     throw new Error(`${what}: expected ${JSON.stringify(expected)}, got ${JSON.stringify(found)}.`)
 }
 
-/** Runs the whole story in an installed copy. Fails: rejects with the first thing that is not as expected. */
-export const tryExample = async (folder: string, verifier: string): Promise<void> => {
-  let service = await start(folder)
+/** Runs the whole story in an installed copy, with the program that its `start` script names. Fails: rejects with the first thing that is not as expected. */
+export const tryExample = async (folder: string, program: string, verifier: string): Promise<void> => {
+  let service = await start(folder, program)
   const refund = async (ref: unknown, amount: unknown) => {
     const response = await fetch(`${service.url}/refunds`, {
       method: "POST",
@@ -51,7 +51,7 @@ export const tryExample = async (folder: string, verifier: string): Promise<void
     expectEqual(await refund("r5", "free"), [403, false, "@invalid_signal"], "an amount that is no number")
     expectEqual((await refund(undefined, 100)).slice(0, 2), [422, "invalid_input"], "a refund without a reference")
     expectEqual(await service.stop(), 0, "the exit status after SIGTERM")
-    service = await start(folder)
+    service = await start(folder, program)
     expectEqual(await refund("r3", 2_000), [200, true, true], "a repetition after a restart")
     const pack = join(folder, "evidence.evp")
     writeFileSync(pack, Buffer.from(await (await fetch(`${service.url}/evidence.evp`)).arrayBuffer()))
