@@ -1,10 +1,10 @@
 import { Readable } from "node:stream"
-import { Controller, Get, Header, StreamableFile } from "@nestjs/common"
+import { Controller, Get, Header, Inject, StreamableFile } from "@nestjs/common"
 import { Governance } from "./governance.js"
 
 @Controller()
 export class EvidenceController {
-  constructor(private readonly governance: Governance) {}
+  constructor(@Inject(Governance) private readonly governance: Governance) {}
 
   /** The evidence pack, for an auditor. */
   @Get("evidence.evp")

@@ -1,4 +1,4 @@
-import { Body, Controller, HttpCode, HttpException, Injectable, Post } from "@nestjs/common"
+import { Body, Controller, HttpCode, HttpException, Inject, Injectable, Post } from "@nestjs/common"
 import { type Done, Governance } from "./governance.js"
 
 /** What the service did before: pay, and say so. */
@@ -12,8 +12,8 @@ export class Payments {
 @Controller("refunds")
 export class RefundsController {
   constructor(
-    private readonly governance: Governance,
-    private readonly payments: Payments
+    @Inject(Governance) private readonly governance: Governance,
+    @Inject(Payments) private readonly payments: Payments
   ) {}
 
   @Post()
