@@ -119,7 +119,7 @@ export const openClient = (options: ClientOptions): Client => {
   const watches = new Set<KillWatch>()
 
   const agentOf = (info: AgentInfo): AgentClient => {
-    const kill = watchKill({ agentId: info.id, maxStaleMs, pollMs, timeoutMs, clock, caller, onProblem })
+    const kill = watchKill({ agentId: info.id, instanceId, maxStaleMs, pollMs, timeoutMs, clock, caller, onProblem })
     watches.add(kill)
     const strict = capture === "strict"
     const signals = options.signals ?? defaultSignals

@@ -89,6 +89,14 @@ describe("the client against a real server", () => {
     await agent.kill.refresh()
     assert.strictEqual(agent.kill.view().activationEvent, activation_event)
     assert.strictEqual(await attempt(agent, "lookup"), "halt @killed")
+    await agent.kill.refresh()
+    const activation = await world.send("GET", `/api/v1/bound/kill/activations/${activation_event}`, {
+      token: world.admin
+    })
+    assert.deepInclude(
+      activation.json.instances.find((one: { instance_id: string }) => one.instance_id === agent.instanceId),
+      { state: "stopped", in_flight: 0 }
+    )
     await post("/bound/kill/release", { activation_event, reason: "test is over" })
     await agent.kill.refresh()
     assert.strictEqual(await attempt(agent, "lookup"), "ran")
@@ -96,6 +104,22 @@ describe("the client against a real server", () => {
       (await decisionsOf(agent)).map((one: { decided_by: string }) => one.decided_by),
       ["server", "fail_closed"]
     )
+  })
+
+  it("hears of a halt by the stream, which aborts what runs, and is shown as stopped when that has ended", async () => {
+    const agent = await governed("streaming")
+    const interrupted = agent
+      .guard("lookup", {}, ({ signal }) => {
+        const aborted = new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
+        void post("/bound/kill/activate", { target_type: "agent", target_id: agent.id, reason: "test" })
+        return aborted
+      })
+      .catch((cause: unknown) => String(cause))
+    assert.match(String(await interrupted), /halted at epoch \d+/)
+    await agent.kill.refresh()
+    const id = agent.kill.view().activationEvent
+    const activation = await world.send("GET", `/api/v1/bound/kill/activations/${id}`, { token: world.admin })
+    assert.deepInclude(activation.json, { expected: 1, acknowledged: 1, stopped: 1 })
   })
 
   it("is stopped by the server where its own status is older: the verdict names the halt", async () => {

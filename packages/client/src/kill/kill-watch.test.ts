@@ -21,6 +21,7 @@ const world = () => {
   const clock = manualClock()
   const now: ScriptedStatus = { epoch: 1, response: null, origin: "a/b", away: "no" }
   const problems: Array<Problem> = []
+  const acks: Array<{ readonly activation_event: string; readonly in_flight: number; readonly stopped: boolean }> = []
   const sent: Array<{ readonly path: string; readonly headers: Headers }> = []
   let stream: ReadableStreamDefaultController<Uint8Array> | null = null
   const body = () => ({
@@ -35,6 +36,11 @@ const world = () => {
     const url = new URL(String(input))
     const headers = new Headers(init.headers)
     sent.push({ path: url.pathname, headers })
+    if (url.pathname.endsWith("/ack")) {
+      if (now.away !== "no") throw new TypeError("fetch failed")
+      acks.push(JSON.parse(String(init.body)))
+      return new Response("{}", { status: 201 })
+    }
     if (url.pathname.endsWith("/stream")) {
       if (now.away !== "no") throw new TypeError("fetch failed")
       const source = new ReadableStream<Uint8Array>({ start: (controller) => void (stream = controller) })
@@ -54,6 +60,7 @@ const world = () => {
   }
   open = watchKill({
     agentId: "agt_1",
+    instanceId: "i1",
     maxStaleMs: 15_000,
     pollMs: 5_000,
     timeoutMs: 2_000,
@@ -65,7 +72,7 @@ const world = () => {
     stream!.enqueue(encoder.encode(text))
     await settled()
   }
-  return { clock, now, problems, sent, push, watch: open }
+  return { clock, now, problems, sent, push, acks, watch: open }
 }
 
 describe("the watch over halts", () => {
@@ -163,5 +170,32 @@ describe("the watch over halts", () => {
       assert.deepInclude(problems, { kind: "kill_status", reason })
       watch.close()
     }
+  })
+
+  it("acknowledges a halt at once, and that it stopped when its last effect has ended", async () => {
+    const { acks, now, push, watch } = world()
+    await settled()
+    const { done } = watch.signal()
+    Object.assign(now, { epoch: 2, response: "halt" })
+    await push()
+    const seen = { activation_event: "kil_1", agent_id: "agt_1", instance_id: "i1" }
+    assert.lengthOf(acks, 1)
+    assert.deepInclude(acks[0]!, { ...seen, in_flight: 1, stopped: false })
+    done()
+    await settled()
+    assert.lengthOf(acks, 2)
+    assert.deepInclude(acks[1]!, { ...seen, in_flight: 0, stopped: true })
+  })
+
+  it("sends an acknowledgement that failed again with a later poll, and a known one never again", async () => {
+    const { acks, clock, now, push } = world()
+    await settled()
+    Object.assign(now, { epoch: 2, response: "halt", away: "cut" })
+    await push()
+    assert.lengthOf(acks, 0)
+    now.away = "no"
+    await clock.advance(30_000)
+    assert.lengthOf(acks, 1)
+    assert.deepInclude(acks[0]!, { in_flight: 0, stopped: true })
   })
 })

@@ -7,6 +7,7 @@
 import { type ClientClock, pause } from "../clock.ts"
 import type { Caller } from "../http/caller.ts"
 import type { Problem } from "../problem.ts"
+import { makeAcknowledger } from "./acknowledge.ts"
 import {
   confirm,
   type EffectClass,
@@ -39,6 +40,7 @@ export interface KillWatch {
 /** How a status is followed. Units: milliseconds. */
 export interface KillWatchOptions {
   readonly agentId: string
+  readonly instanceId: string
   /** Age past which side effects are denied. */
   readonly maxStaleMs: number
   readonly pollMs: number
@@ -61,6 +63,7 @@ export const watchKill = (options: KillWatchOptions): KillWatch => {
   const listeners = new Set<(view: KillView) => void>()
   const running = new Set<AbortController>()
   const query = `target_type=agent&target_id=${encodeURIComponent(agentId)}`
+  const { report } = makeAcknowledger(options)
   let view = unknownView
   let etag: string | null = null
   let polling: Promise<void> | null = null
@@ -70,6 +73,7 @@ export const watchKill = (options: KillWatchOptions): KillWatch => {
     view = next
     if (isInterrupting(view.response)) for (const one of running) one.abort(new Error(haltReason(view)))
     if (changed) for (const call of listeners) call(view)
+    void report(view, running.size)
   }
 
   const ask = async (): Promise<void> => {
@@ -135,7 +139,12 @@ export const watchKill = (options: KillWatchOptions): KillWatch => {
       const controller = new AbortController()
       running.add(controller)
       if (isInterrupting(view.response)) controller.abort(new Error(haltReason(view)))
-      return { signal: controller.signal, done: () => void running.delete(controller) }
+      const done = (): void => {
+        running.delete(controller)
+        // The last effect that a halt interrupted has ended: this instance has stopped.
+        if (running.size === 0) void report(view, 0)
+      }
+      return { signal: controller.signal, done }
     },
     onChange: (call) => {
       listeners.add(call)
