@@ -124,6 +124,30 @@ settings, signed by the same key under another name.
 If it is stopped, run it again to finish it. On SQLite the server must be stopped; on Postgres running servers
 refuse from then on, and must be restarted.`
   },
+  halt: {
+    line: "flyball halt AGENT --reason TEXT [--response R] [--model]",
+    does: "stops an agent from this host, without an identity provider",
+    text: `Activates the kill switch for an agent, and prints the activation (kil_...) that release takes.
+  --reason TEXT   why, 1 to 2,000 characters; it is sealed into the record
+  --response R    notify, step_down, drain, halt (the default) or quarantine
+  --model         AGENT is a model: its id or its name, as agents name it
+The writer is system:operator. On SQLite the server must be stopped, and then stops every agent anyway; on Postgres
+running servers obey from their next answer on. While a server runs on SQLite, use POST /api/v1/bound/kill/activate.`
+  },
+  release: {
+    line: "flyball release ACTIVATION --reason TEXT",
+    does: "releases one activation of the kill switch",
+    text: `Releases the activation kil_... of halt, of a person or of a breaker. Others of the same agent stay in force.
+  --reason TEXT   why, 1 to 2,000 characters; it is sealed into the record
+The writer is system:operator. A halt of an agent at L3 or above is released by somebody else than who made it: what
+halt activated here a person releases over HTTP.`
+  },
+  "kill-status": {
+    line: "flyball kill-status AGENT [--model]",
+    does: "the kill state of an agent or a model, as JSON",
+    text: `Prints what GET /api/v1/bound/kill/status answers, from the store. It works beside a running server.
+  --model         AGENT is a model: its id or its name, as agents name it`
+  },
   mapping: {
     line: "flyball mapping show | set FILE",
     does: "who becomes what here, by the claims of their tokens",
