@@ -128,6 +128,7 @@ export {
   type StartError
 } from "./governor/governor-layer.ts"
 export { governorJobs } from "./governor/governor-jobs.ts"
+export { type Mount, mountOn } from "./governor/mount.ts"
 export { inSlices } from "./in-slices.ts"
 export { covers, everyUnit, type Scope, unitScope } from "./foundation/scope.ts"
 export { isWriterId, systemHost, type Writer } from "./foundation/writer.ts"
@@ -155,6 +156,7 @@ export { Evaluations, type EvaluationsApi } from "./verdicts/evaluations/service
 export { type Concluded, EvaluationSteps, type EvaluationStepsApi, type KillOf } from "./verdicts/evaluations/ports.ts"
 export { Kill, type KillApi, type TaggedStatus } from "./verdicts/kill/service.ts"
 export { MAX_WAIVER_MS, Waivers, type WaiversApi } from "./verdicts/waivers/service.ts"
+export { KEY_PREFIX as INGEST_KEY_PREFIX } from "./registry/ingest-keys/key-text.ts"
 export { IngestKeys, type IngestKeysApi, type KeyHolder } from "./registry/ingest-keys/service.ts"
 export { Principals, type PrincipalsApi } from "./registry/principals/service.ts"
 export { deliveryEngine, type DeliveryEngineOptions } from "./outward/webhooks/delivery-engine.ts"

@@ -80,9 +80,11 @@ import type { WebhooksClient } from "./clients/webhooks-client-types.ts"
 import { isLeftOut, refuseInvalidOptions } from "./invalid-options.ts"
 import { backgroundLog, toStandardError } from "./background-log.ts"
 import type { LogLine } from "./log-line.ts"
+import { setMount } from "./mount.ts"
 import { Packs } from "../outward/packs/service.ts"
 import { Replay } from "../outward/replay/service.ts"
 import { layerOf, type StorageChoice } from "../storage/choice.ts"
+import type { Storage } from "../storage/port.ts"
 import { countedStorage } from "../storage/counted-storage.ts"
 import type { MetricFamily } from "../foundation/metric-family.ts"
 import { metricsNow, ownMetrics } from "../foundation/metrics.ts"
@@ -243,11 +245,14 @@ export const openGovernor = async (options: GovernorOptions): Promise<Governor> 
   }
   const writer = writerOf(systemHost, options.writer)
   refuseInvalidOptions(options)
-  const client = await openClient(ManagedRuntime.make(layerFor(options)))
-  return governorOver(client, writer.id)
+  const runtime = ManagedRuntime.make(layerFor(options))
+  const client = await openClient(runtime)
+  const governor = governorOver(client, writer.id)
+  setMount(governor, { context: await runtime.context(), enter: client.enter })
+  return governor
 }
 
-const layerFor = (options: GovernorOptions): Layer.Layer<GovernorServices, unknown> => {
+const layerFor = (options: GovernorOptions): Layer.Layer<GovernorServices | Storage, unknown> => {
   // The one place where the kind of store decides: a chain that outlives its only signing key could never be
   // continued, which would show only at the next start.
   if (isLeftOut(options.keys) && options.storage.backend !== "memory") {
@@ -270,8 +275,7 @@ const layerFor = (options: GovernorOptions): Layer.Layer<GovernorServices, unkno
       )
   return working.pipe(
     Layer.provide(isLeftOut(options.trustStore) ? Layer.empty : trustLayerOf(options.trustStore)),
-    Layer.provide(countedStorage),
-    Layer.provide(layerOf(options.storage)),
+    Layer.provideMerge(countedStorage.pipe(Layer.provideMerge(layerOf(options.storage)))),
     Layer.provide(keysLayerOf(options.keys ?? ephemeralKeys(), origin ?? undefined)),
     Layer.provideMerge(backgroundLog(options.log ?? toStandardError)),
     Layer.provideMerge(ownMetrics)

@@ -21,6 +21,8 @@ export interface Client {
     open: () => Promise<AsyncIterable<Uint8Array>>,
     options?: CallOptions | null
   ) => AsyncIterable<Uint8Array>
+  /** Counts a call that runs elsewhere; the answer counts it off again. Fails: throws `closed`. */
+  readonly enter: () => () => void
   readonly close: () => Promise<void>
 }
 
@@ -79,6 +81,17 @@ export const openClient = async (
   }
   const stream: Client["stream"] = (open, options) => ({ [Symbol.asyncIterator]: () => read(open, options) })
 
+  const enter: Client["enter"] = () => {
+    if (closing !== null) throw closed()
+    underWay++
+    let isOver = false
+    return () => {
+      if (isOver) return
+      isOver = true
+      if (--underWay === 0) whenIdle()
+    }
+  }
+
   const close: Client["close"] = () => {
     closing ??= new Promise<void>((resolve) => {
       whenIdle = resolve
@@ -94,6 +107,7 @@ export const openClient = async (
     },
     run,
     stream,
+    enter,
     close
   }
 }

@@ -1,0 +1,40 @@
+/**
+ * What another package needs to serve over a governor that is open already: its services, and a way to be waited for.
+ */
+import type { Context } from "effect"
+import { GovernorError } from "../foundation/governor-error.ts"
+import type { Storage } from "../storage/port.ts"
+import type { GovernorServices } from "./governor-layer.ts"
+import type { Governor } from "./governor.ts"
+
+/** The inside of an open governor. */
+export interface Mount {
+  readonly context: Context.Context<GovernorServices | Storage>
+  /**
+   * Counts one more call under way; the answer counts it off again. `close` waits for the calls that were counted.
+   *
+   * - Fails: throws `GovernorError`, code `closed`.
+   */
+  readonly enter: () => () => void
+}
+
+/** Beside the handle and not in it: a host without Effect sees nothing of this. */
+const mounts = new WeakMap<object, Mount>()
+
+/** Lets {@link mountOn} find the inside of this governor. */
+export const setMount = (governor: Governor, mount: Mount): void => void mounts.set(governor, mount)
+
+/**
+ * The inside of a governor that `openGovernor` opened.
+ *
+ * - Fails: throws `GovernorError`, code `invalid_option`, for anything else.
+ */
+export const mountOn = (governor: Governor): Mount => {
+  const mount = typeof governor === "object" && governor !== null ? mounts.get(governor) : undefined
+  if (mount === undefined)
+    throw new GovernorError(
+      "invalid_option",
+      "The governor is expected to be what `await openGovernor(…)` resolved to, of the same copy of @flyball/core."
+    )
+  return mount
+}
