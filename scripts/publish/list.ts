@@ -35,6 +35,7 @@ export const libraries: ReadonlyArray<Library> = [
     threads: ["src/sqlite/sqlite-worker.ts", "src/copy/vacuum-worker.ts"],
     assets: ["postgres/migrations/*.sql"]
   }),
+  library("packages/http"),
   library("packages/node", { threads: ["src/examiner/examiner-worker.ts"] }),
   library("packages/testkit", { threads: ["src/postgres/keeper.ts"] })
 ]

@@ -21,6 +21,12 @@ export const LIBRARY_ENGINES = { node: ">=22.19" }
 /** The joined verifier runs in an auditor's Node, which may be old. */
 export const VERIFIER_ENGINES = { node: ">=20.19" }
 
+/** What is exported to users: the entry `testing` is for tests of this repository. */
+export const publishedExports = ({
+  exports
+}: WorkspaceManifest): ReadonlyArray<readonly [subpath: string, file: string]> =>
+  Object.entries(exports).filter(([subpath]) => subpath !== "./testing")
+
 /** The manifest of a library: exports lead to `dist`, dependencies stay exact. */
 export const libraryManifest = (workspace: WorkspaceManifest, extras: ReadonlyArray<string>): PublishedManifest => ({
   ...common(workspace),
@@ -28,7 +34,7 @@ export const libraryManifest = (workspace: WorkspaceManifest, extras: ReadonlyAr
   sideEffects: false,
   exports: {
     ...Object.fromEntries(
-      Object.entries(workspace.exports).map(([subpath, file]) => [
+      publishedExports(workspace).map(([subpath, file]) => [
         subpath,
         { types: emitted(file, ".d.ts"), default: emitted(file, ".js") }
       ])

@@ -9,6 +9,7 @@ import {
   commandManifest,
   LIBRARY_ENGINES,
   libraryManifest,
+  publishedExports,
   VERIFIER_ENGINES,
   type WorkspaceManifest
 } from "./manifest.ts"
@@ -47,9 +48,9 @@ const emit = (root: string, out: string): string => {
         // Through node_modules the compiler takes our packages for those of others, and leaves modules out.
         paths: Object.fromEntries(
           libraries.flatMap(({ folder }) => {
-            const { exports, name } = manifestOf(root, folder)
-            return Object.entries(exports).map(([subpath, file]) => [
-              name + subpath.slice(1),
+            const manifest = manifestOf(root, folder)
+            return publishedExports(manifest).map(([subpath, file]) => [
+              manifest.name + subpath.slice(1),
               [relative(out, join(root, folder, file))]
             ])
           })
@@ -67,7 +68,7 @@ const emit = (root: string, out: string): string => {
 }
 
 const entriesOf = (root: string, { folder, threads }: Library): ReadonlyArray<string> => [
-  ...Object.values(manifestOf(root, folder).exports).map((file) => join(folder, file)),
+  ...publishedExports(manifestOf(root, folder)).map(([, file]) => join(folder, file)),
   ...threads.map((file) => join(folder, file))
 ]
 

@@ -13,6 +13,7 @@ import {
 } from "@flyball/core"
 import { Clock, Effect } from "effect"
 import type { KnownCaller } from "./caller.ts"
+import type { HostAuthenticate } from "./host-authentication.ts"
 import { IssuerUnavailable } from "./issuer-unavailable.ts"
 
 /** What a genuine token says of a person. */
@@ -54,6 +55,8 @@ export interface Access {
   readonly bootstrap: MappingDocument["rules"][number] | null
   /** The caller of requests without a token; null where they are refused. */
   readonly visitor: KnownCaller | null
+  /** The host's own authentication, which then counts in the place of `verifier`. */
+  readonly host?: HostAuthenticate | null
 }
 
 /** Longer tokens are refused unread. */

@@ -10,7 +10,7 @@ import {
   type TrustStoreUnavailable
 } from "@flyball/core"
 import type { Effect, Schema } from "effect"
-import type { IncomingMessage } from "node:http"
+import type { Incoming } from "./exchange.ts"
 import type { CountRequest } from "./metrics/http-counts.ts"
 import type { IssuerUnavailable } from "./issuer-unavailable.ts"
 import type { Answer } from "./answer.ts"
@@ -33,7 +33,7 @@ export interface Call<P, Q, B> {
   /**
    * The request itself, for what concerns no endpoint of the contract: conditional requests, and where it comes from.
    */
-  readonly request: IncomingMessage
+  readonly request: Incoming
   readonly server: ServerFacts
 }
 
@@ -46,6 +46,10 @@ export interface ServerFacts {
   readonly count: CountRequest
   /** Opens the metrics to those who are not on this host; null: nobody. */
   readonly metricsToken: string | null
+  /** Where the API is mounted, for links; empty at the root. */
+  readonly prefix: string
+  /** Whether a process on this host reads the metrics without the token. */
+  readonly localMetrics: boolean
 }
 
 /** The value of a success in JSON; `never` where the row answers with bytes, so that JSON is a type error there. */

@@ -1,6 +1,6 @@
 /** Answers with what is kept, or that the caller has it already. */
-import type { IncomingMessage } from "node:http"
 import type { Answer } from "./answer.ts"
+import type { Incoming } from "./exchange.ts"
 
 /** Bytes that stay the same as long as the process lives. */
 export interface Kept {
@@ -12,10 +12,7 @@ export interface Kept {
 }
 
 /** The bytes, unless `If-None-Match` names them. */
-export const conditionalGet = (
-  { headers }: IncomingMessage,
-  { bytes, etag, headers: own, media }: Kept
-): Answer<never> => {
+export const conditionalGet = ({ headers }: Incoming, { bytes, etag, headers: own, media }: Kept): Answer<never> => {
   const given = { ...own, etag, "cache-control": "no-cache" }
   return knows(headers["if-none-match"], etag)
     ? { kind: "unchanged", headers: given }

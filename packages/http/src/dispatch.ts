@@ -8,7 +8,6 @@
  * Errors in the forms of a body's members are listed at once. Rules between members, and those that need the clock or
  * the store, are checked when every form is right, as field validators come first.
  */
-import type { IncomingMessage, ServerResponse } from "node:http"
 import type { AnyEndpoint } from "@flyball/contract/http"
 import { BODY_LIMIT_BYTES, Forbidden, MethodNotAllowed, NotFound, type Refusal } from "@flyball/contract"
 import { inSlices } from "@flyball/core"
@@ -18,7 +17,9 @@ import { type Access, authenticate } from "./authenticate.ts"
 import type { AnyHandler, Call, Fault, ServerFacts, Services } from "./call.ts"
 import { accessCaller, admit, type AdmittedCaller, type KnownCaller } from "./caller.ts"
 import { decodeBody, decodeTarget } from "./decode-call.ts"
+import type { Incoming, Outgoing } from "./exchange.ts"
 import { forbiddenWhereRead } from "./forbidden-where-read.ts"
+import { authenticateWithHost } from "./host-authentication.ts"
 import { onlyAuthorization } from "./only-authorization.ts"
 import { refuseQuarantined } from "./quarantine.ts"
 import { bringsBody, readBody } from "./read-body.ts"
@@ -47,8 +48,8 @@ export interface Reply {
 /** Finds out what a request asks for, and does it. */
 export const dispatch = Effect.fnUntraced(function* (
   dispatcher: Dispatcher,
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: Incoming,
+  response: Outgoing,
   progress: Progress
 ): Effect.fn.Return<Reply, Refusal | Fault, Services> {
   const { path, query } = target(request.url ?? "/")
@@ -60,7 +61,11 @@ export const dispatch = Effect.fnUntraced(function* (
   progress.endpoint = endpoint
   // Checked by hand, from here on: an Effect for each costs more than most of them do.
   if (!endpoint.access.anonymous) {
-    const caller = yield* authenticate(onlyAuthorization(request), dispatcher.access)
+    const { access } = dispatcher
+    const caller =
+      access.host === undefined || access.host === null
+        ? yield* authenticate(onlyAuthorization(request), access)
+        : yield* authenticateWithHost(request, access, access.host)
     const admitted = admittedTo(endpoint, caller)
     if (Result.isFailure(admitted)) return yield* admitted.failure
     progress.caller = admitted.success

@@ -1,5 +1,4 @@
 /** Reads request bodies: bounded before they are kept, whatever the headers say. */
-import type { IncomingMessage, ServerResponse } from "node:http"
 import {
   BodyTooLarge,
   detailItem,
@@ -13,16 +12,17 @@ import type { Body } from "@flyball/contract/http"
 import { inSlices } from "@flyball/core"
 import { type BoundedReason, readJsonInSlices } from "@flyball/evidence"
 import { Effect } from "effect"
+import type { Incoming, Outgoing } from "./exchange.ts"
 
 /** Whether the request brings a body, going by its headers. */
-export const bringsBody = ({ headers }: IncomingMessage): boolean =>
+export const bringsBody = ({ headers }: Incoming): boolean =>
   headers["transfer-encoding"] !== undefined ||
   (headers["content-length"] !== undefined && headers["content-length"] !== "0")
 
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*)?;?[ \t]*$/i
 
 /** Whether a body can be read by what its headers say of it. */
-export const isJson = ({ headers }: IncomingMessage): boolean =>
+export const isJson = ({ headers }: Incoming): boolean =>
   JSON_TYPE.test(headers["content-type"] ?? "") &&
   (headers["content-encoding"] ?? "identity").toLowerCase() === "identity"
 
@@ -33,11 +33,14 @@ export const isJson = ({ headers }: IncomingMessage): boolean =>
  *   `body`.
  */
 export const readBody = (
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: Incoming,
+  response: Outgoing,
   { keepRaw, limitBytes }: Pick<Body<unknown>, "limitBytes" | "keepRaw">
 ): Effect.Effect<unknown, UnsupportedMediaType | BodyTooLarge | InvalidInput> => {
   if (!isJson(request)) return Effect.fail(new UnsupportedMediaType())
+  const { unreadable } = request
+  if (unreadable !== undefined)
+    return unreadable instanceof InvalidInput ? Effect.fail(unreadable) : Effect.die(unreadable)
   if (Number(request.headers["content-length"] ?? 0) > limitBytes) return Effect.fail(new BodyTooLarge({ limitBytes }))
   if (request.headers.expect?.toLowerCase() === "100-continue") response.writeContinue()
   return collect(request, limitBytes, (bytes) => {
@@ -75,7 +78,7 @@ const says: { readonly [R in BoundedReason]: string } = {
  * out by {@link discardRest}.
  */
 const collect = <A, E>(
-  request: IncomingMessage,
+  request: Incoming,
   limitBytes: number,
   read: (bytes: Uint8Array) => Effect.Effect<A, E>
 ): Effect.Effect<A, E | BodyTooLarge> =>
@@ -84,7 +87,7 @@ const collect = <A, E>(
     let size = 0
     // Listeners stay until the request goes: to take them off one by one costs as much as to read a small body.
     let isOver = false
-    const onData = (chunk: Buffer): void => {
+    const onData = (chunk: Uint8Array): void => {
       if (isOver) return
       size += chunk.length
       if (size <= limitBytes) return void chunks.push(chunk)
@@ -116,10 +119,10 @@ const collect = <A, E>(
  *
  * `maxBytes` bounds it: past that the connection is cut. Time is bounded by the server's request time-out.
  */
-export const discardRest = (request: IncomingMessage, maxBytes: number): void => {
+export const discardRest = (request: Incoming, maxBytes: number): void => {
   if (request.readableEnded || request.destroyed) return
   let left = maxBytes
-  request.on("data", (chunk: Buffer) => {
+  request.on("data", (chunk: Uint8Array) => {
     left -= chunk.length
     if (left < 0) request.destroy()
   })

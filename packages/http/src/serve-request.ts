@@ -1,11 +1,11 @@
-/** Serves one request of Node's: dispatches it, writes its answer, and reports it to log, metrics and trace. */
-import type { IncomingMessage, ServerResponse } from "node:http"
+/** Serves one request: dispatches it, writes its answer, and reports it to log, metrics and trace. */
 import { BATCH_LIMIT_BYTES, Draining } from "@flyball/contract"
 import { internalError, type Problem, problemOf } from "@flyball/contract/http"
 import { Cause, type Context, Effect, Exit } from "effect"
 import type { Services } from "./call.ts"
 import { clientAddress } from "./client-address.ts"
 import { dispatch, type Dispatcher, type Progress } from "./dispatch.ts"
+import type { Incoming, Outgoing } from "./exchange.ts"
 import type { LogRequest } from "./log.ts"
 import { discardRest } from "./read-body.ts"
 import { requestId } from "./request-id.ts"
@@ -15,7 +15,7 @@ import { CurrentSpan, type OpenSpan, type TracingApi } from "./telemetry/tracing
 import { writeAnswer, writeProblem } from "./write-answer.ts"
 
 /** What requests are served with. */
-export interface Serving {
+export interface Serving<Request extends Incoming = Incoming> {
   readonly dispatcher: Dispatcher
   /** The governor's services and the store under them. */
   readonly context: Context.Context<Services>
@@ -28,13 +28,20 @@ export interface Serving {
   readonly trustedProxy?: ((address: string) => boolean) | null
   /** How long a reader may take nothing of an answer. Unit: milliseconds. */
   readonly stallMs: number
+  /** Runs when a whole answer has left, and nothing of the exchange is to come. */
+  readonly onAnswered?: (request: Request) => void
 }
 
 /** Bytes of an unread body that are let run out after the answer. */
 const DISCARD_BYTES = 4 * BATCH_LIMIT_BYTES
 
-/** Serves a request. It never throws; what fails is answered. */
-export const serveRequest = (serving: Serving, request: IncomingMessage, response: ServerResponse): void => {
+/** Serves a request. It never throws; what fails is answered. `onSettled` runs when nothing more will be written. */
+export const serveRequest = <Request extends Incoming>(
+  serving: Serving<Request>,
+  request: Request,
+  response: Outgoing,
+  onSettled?: () => void
+): void => {
   const { dispatcher, log, stallMs, tracing } = serving
   const id = requestId(request.headers["x-request-id"])
   const startedMs = performance.now()
@@ -54,17 +61,18 @@ export const serveRequest = (serving: Serving, request: IncomingMessage, respons
   )
   const onClose = (): void => {
     if (!response.writableFinished) fiber.interruptUnsafe()
-    // A connection that was in use when the server began to go would stay open until its idle time is over.
-    // Nor is its end waited for: who reads on and sends nothing would hold up the exit.
-    else if (dispatcher.server.draining()) request.socket.destroySoon()
+    else serving.onAnswered?.(request)
   }
   response.on("close", onClose)
   response.on("error", ignored)
   fiber.addObserver((exit) => {
     const problem = Exit.isSuccess(exit) ? null : problemOfCause(exit.cause, id)
-    if (problem !== null && !response.headersSent && !response.destroyed) writeProblem(response, problem.shown, writing)
+    // Interrupted: the sender of the request is gone.
+    const isWaiting = problem !== null && problem.code !== null && !response.headersSent && !response.destroyed
+    if (isWaiting) writeProblem(response, problem.shown, writing)
     else if (problem !== null) response.destroy()
     discardRest(request, DISCARD_BYTES)
+    onSettled?.()
     const finished = {
       method: request.method ?? "",
       status: response.headersSent && (response.writableFinished || !response.destroyed) ? response.statusCode : 0,
@@ -92,7 +100,7 @@ export const serveRequest = (serving: Serving, request: IncomingMessage, respons
 const ignored = (): void => undefined
 
 /** The span of a request, in the trace that its caller names; null where no spans are made. */
-const requestSpanOf = (tracing: TracingApi | null, { headers }: IncomingMessage): OpenSpan | null => {
+const requestSpanOf = (tracing: TracingApi | null, { headers }: Incoming): OpenSpan | null => {
   if (tracing === null) return null
   const parent = readTraceparent(headers["traceparent"])
   return tracing.start("server", parent, parent !== null)

@@ -1,10 +1,10 @@
 /** Writes answers to the socket, with backpressure. */
-import { once } from "node:events"
-import type { ServerResponse } from "node:http"
+import { type EventEmitter, once } from "node:events"
 import { setImmediate as anotherTurn } from "node:timers/promises"
 import type { Problem } from "@flyball/contract/http"
 import { Effect } from "effect"
 import type { Answer } from "./answer.ts"
+import type { Outgoing } from "./exchange.ts"
 
 /** What every response says beside its content. */
 const always = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const
@@ -24,7 +24,7 @@ export interface Writing {
  * so that nobody takes half for whole.
  */
 export const writeAnswer = (
-  response: ServerResponse,
+  response: Outgoing,
   status: number,
   answer: Answer,
   writing: Writing
@@ -65,7 +65,7 @@ export const writeAnswer = (
 
 /** Writes a refusal, a fault or a defect. */
 export const writeProblem = (
-  response: ServerResponse,
+  response: Outgoing,
   { body, headers, status }: Problem,
   writing: Pick<Writing, "bodiless" | "requestId">
 ): void => writeJson(response, status, headers, body, writing)
@@ -75,7 +75,7 @@ const noHeaders = {}
 const headersOf = ({ requestId }: Pick<Writing, "requestId">) => ({ "x-request-id": requestId, ...always })
 
 const writeJson = (
-  response: ServerResponse,
+  response: Outgoing,
   status: number,
   own: { readonly [name: string]: string },
   value: unknown,
@@ -87,7 +87,7 @@ const writeJson = (
  * of what a small answer costs.
  */
 const writeText = (
-  response: ServerResponse,
+  response: Outgoing,
   status: number,
   own: { readonly [name: string]: string },
   text: string,
@@ -120,7 +120,7 @@ const TURN_CHARACTERS = 65_536
  * for that.
  */
 const writeList = (
-  response: ServerResponse,
+  response: Outgoing,
   status: number,
   items: ReadonlyArray<unknown>,
   writing: Writing
@@ -147,7 +147,7 @@ const textFrom = (items: ReadonlyArray<unknown>, from: number): { readonly text:
 }
 
 const writeLongList = async (
-  response: ServerResponse,
+  response: Outgoing,
   status: number,
   items: ReadonlyArray<unknown>,
   first: { readonly text: string; readonly next: number },
@@ -166,7 +166,7 @@ const writeLongList = async (
 }
 
 const writePieces = async (
-  response: ServerResponse,
+  response: Outgoing,
   status: number,
   media: string,
   pieces: ReadonlyArray<Uint8Array>,
@@ -183,7 +183,7 @@ const writePieces = async (
 }
 
 const writeStream = async (
-  response: ServerResponse,
+  response: Outgoing,
   status: number,
   answer: Extract<Answer, { readonly kind: "stream" }>,
   writing: Writing
@@ -217,7 +217,7 @@ const writeStream = async (
  * Writes a piece and waits until the socket takes more; false when the reader is gone, or has taken nothing for
  * `stallMs` and is cut off.
  */
-const push = async (response: ServerResponse, piece: Uint8Array | string, stallMs: number): Promise<boolean> => {
+const push = async (response: Outgoing, piece: Uint8Array | string, stallMs: number): Promise<boolean> => {
   if (response.destroyed) return false
   if (response.write(piece)) return true
   const gone = new AbortController()
@@ -225,7 +225,7 @@ const push = async (response: ServerResponse, piece: Uint8Array | string, stallM
   response.once("close", onClose)
   const stalled = setTimeout(() => response.destroy(), stallMs)
   try {
-    await once(response, "drain", { signal: gone.signal })
+    await once(response as unknown as EventEmitter, "drain", { signal: gone.signal })
     return true
   } catch {
     return false

@@ -26,7 +26,7 @@ import { Effect, Layer, ManagedRuntime } from "effect"
 import { exportJWK, generateKeyPair, SignJWT } from "jose"
 import { DEV_AUDIENCE, DEV_ISSUER, type DevIssuer, devIssuer } from "../dev-issuer.ts"
 import { tracedGuard, tracedStorage } from "../telemetry/traced-ports.ts"
-import { makeServer, type ServerOptions } from "./server.ts"
+import { type FlyballServer, makeServer, type ServerOptions } from "./server.ts"
 
 /** Org unit of the agents that the tests register. */
 export const UNIT = "claims"
@@ -74,6 +74,8 @@ export interface WorldOptions {
   readonly trust?: Layer.Layer<never>
   readonly spans?: Layer.Layer<never>
   readonly server?: Partial<ServerOptions>
+  /** What serves the API. Left out: the standalone server. */
+  readonly serve?: (options: ServerOptions) => FlyballServer
   /** What webhooks are sent with. Nothing is sent by itself unless `jobs` has the engine. */
   readonly webhooks?: WebhooksLayer
   readonly jobs?: Layer.Layer<never, never, GovernorServices | Storage | WebhookSender | SecretBox | Mailer>
@@ -118,7 +120,7 @@ export const openWorld = async (options: WorldOptions = {}) => {
       .setProtectedHeader({ alg: "EdDSA" })
       .sign(privateKey)
   const log: Array<RequestLog> = []
-  const server = makeServer({
+  const server = (options.serve ?? makeServer)({
     context,
     verifier: issuer,
     version: "0.0.0-test",

@@ -106,7 +106,9 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
       isDemo: options.visitor !== undefined && options.visitor !== null,
       draining: () => draining,
       count: httpCounts(options.context),
-      metricsToken: options.metricsToken ?? null
+      metricsToken: options.metricsToken ?? null,
+      prefix: "",
+      localMetrics: true
     }
   }
   const server = createServer({
@@ -119,11 +121,16 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
     requireHostHeader: false,
     ServerResponse: responseOf(() => draining)
   })
-  const serving: Serving = {
+  const serving: Serving<IncomingMessage> = {
     ...options,
     dispatcher,
     tracing: Context.get(options.context, Tracing),
-    stallMs: times.stallMs
+    stallMs: times.stallMs,
+    onAnswered: ({ socket }) => {
+      // A connection that was in use when the server began to go would stay open until its idle time is over.
+      // Nor is its end waited for: who reads on and sends nothing would hold up the exit.
+      if (draining) socket.destroySoon()
+    }
   }
   const answering = new WeakMap<Socket, Answering>()
   const serve = (request: IncomingMessage, response: ServerResponse): void => {

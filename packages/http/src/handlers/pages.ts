@@ -11,13 +11,15 @@ const kept = Effect.promise(() => import("../openapi/kept.ts"))
 
 /** Handlers of the group `pages`. */
 export const pagesHandlers: HandlersOf<typeof pages> = {
-  home: ({ request, server: { isDemo, version } }) =>
-    Effect.map(kept, ({ keptHome }) => conditionalGet(request, keptHome({ isDemo, version }))),
-  openApi: ({ request }) => Effect.map(kept, ({ keptDescription }) => conditionalGet(request, keptDescription())),
-  docs: ({ request }) => Effect.map(kept, ({ keptPage }) => conditionalGet(request, keptPage())),
+  home: ({ request, server: { isDemo, prefix, version } }) =>
+    Effect.map(kept, ({ keptHome }) => conditionalGet(request, keptHome({ isDemo, prefix, version }))),
+  openApi: ({ request, server: { prefix } }) =>
+    Effect.map(kept, ({ keptDescription }) => conditionalGet(request, keptDescription(prefix))),
+  docs: ({ request, server: { prefix } }) =>
+    Effect.map(kept, ({ keptPage }) => conditionalGet(request, keptPage(prefix))),
   metrics: Effect.fnUntraced(function* ({ request, server }) {
     const { metricsText, mayReadMetrics, METRICS_MEDIA } = yield* Effect.promise(() => import("../metrics/metrics.ts"))
-    if (!mayReadMetrics(request, server.metricsToken)) return yield* new Unauthorized()
+    if (!mayReadMetrics(request, server.metricsToken, server.localMetrics)) return yield* new Unauthorized()
     return pieces(METRICS_MEDIA, Buffer.from(yield* metricsText(server)))
   })
 }

@@ -3,29 +3,34 @@
  * paths. Decision 0017.
  */
 import { createHash, timingSafeEqual } from "node:crypto"
-import type { IncomingMessage } from "node:http"
 import { isLoopback } from "../loopback.ts"
 import { bearerToken } from "../authenticate.ts"
+import type { Incoming } from "../exchange.ts"
 import { onlyAuthorization } from "../only-authorization.ts"
+
+/** What is read of a request. */
+type Asking = Pick<Incoming, "headers" | "rawHeaders" | "socket">
 
 /** Headers that a proxy adds to a request of another client. */
 const PROXY_HEADER =
   /^(?:forwarded|via|true-client-ip|x-(?:forwarded|original|envoy|real|client|cluster-client)-.+|cf-.+)$/
 
-/** True for a caller on this host, and for one with the token. Without a token only the former. */
-export const mayReadMetrics = (request: IncomingMessage, token: string | null): boolean =>
-  isFromThisHost(request) || (token !== null && isToken(request, token))
+/**
+ * True for a caller on this host where `local` says so, and for one with the token. Without a token only the former.
+ */
+export const mayReadMetrics = (request: Asking, token: string | null, local = true): boolean =>
+  (local && isFromThisHost(request)) || (token !== null && isToken(request, token))
 
 /**
  * The socket ends here, the request was meant for here (a page in a browser names its own host), and nobody says that
  * it was passed on.
  */
-const isFromThisHost = ({ headers, socket }: IncomingMessage): boolean =>
+const isFromThisHost = ({ headers, socket }: Asking): boolean =>
   isLoopback(socket.remoteAddress ?? "") &&
   isLoopback((headers.host ?? "").replace(/:\d{1,5}$/, "")) &&
   !Object.keys(headers).some((name) => PROXY_HEADER.test(name))
 
-const isToken = (request: IncomingMessage, token: string): boolean => {
+const isToken = (request: Asking, token: string): boolean => {
   const given = bearerToken(onlyAuthorization(request))
   // Digests, so that both have one length.
   return given !== null && timingSafeEqual(sha256(given), sha256(token))

@@ -55,8 +55,8 @@ const bearer =
 export const operationIdOf = ({ id }: AnyEndpoint): string =>
   id.replace(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/** The description of a table of endpoints. */
-export const interfaceDescription = (of: ReadonlyArray<AnyEndpoint> = endpoints): OpenApi => {
+/** The description of a table of endpoints, mounted at a prefix. */
+export const interfaceDescription = (of: ReadonlyArray<AnyEndpoint> = endpoints, prefix = ""): OpenApi => {
   const shapes = components()
   const responses = new Map<string, Response>()
   // What goes in first: a shape that does both keeps its name there.
@@ -87,7 +87,7 @@ export const interfaceDescription = (of: ReadonlyArray<AnyEndpoint> = endpoints)
       description: about,
       license: { name: "Apache-2.0", identifier: "Apache-2.0" }
     },
-    servers: [{ url: "/" }],
+    servers: [{ url: prefix === "" ? "/" : prefix }],
     tags: used.map((name) => ({ name, description: groups[name] ?? name })),
     security: [{ bearer: [] }],
     paths,

@@ -7,6 +7,8 @@ export interface Home {
   readonly version: string
   /** Whether callers without a token may read: the demo. */
   readonly isDemo: boolean
+  /** Where the API is mounted; empty at the root. */
+  readonly prefix: string
 }
 
 const style = `
@@ -40,22 +42,25 @@ const demo: ReadonlyArray<readonly [path: string, says: string]> = [
   ["/api/v1/register/_meta", "every value that a member can have"]
 ]
 
-const linksOf = (links: typeof always): string =>
+const linksOf = (links: typeof always, prefix: string): string =>
   table(
     ["address", "what it is"],
-    links.map(([path, says]) => [`<a href="${escaped(path)}"><code>${escaped(path)}</code></a>`, escaped(says)])
+    links.map(([path, says]) => [
+      `<a href="${escaped(prefix + path)}"><code>${escaped(prefix + path)}</code></a>`,
+      escaped(says)
+    ])
   )
 
-const tryIt = (): string =>
+const tryIt = (prefix: string): string =>
   "<h2>Try it</h2>\n<p>This is a demo. Everybody reads all of it without a token, and nobody can write.</p>\n" +
-  `${linksOf(demo)}\n`
+  `${linksOf(demo, prefix)}\n`
 
-const TOKENS =
+const tokens = (prefix: string): string =>
   "<p>Requests need a bearer token: of your OpenID provider for people, an ingest key for agents. " +
-  "<code>GET /api/v1/me</code> says what a token may do.</p>"
+  `<code>GET ${escaped(prefix)}/api/v1/me</code> says what a token may do.</p>`
 
 /** The page. */
-export const homePage = ({ isDemo, version }: Home): string => `<!doctype html>
+export const homePage = ({ isDemo, prefix, version }: Home): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -67,9 +72,9 @@ export const homePage = ({ isDemo, version }: Home): string => `<!doctype html>
 <h1>Flyball ${escaped(version)}</h1>
 <p>The governor for autonomous software agents: it bounds what agents may do alone, records what they decided in a
 tamper-evident chain, and exports evidence that an outsider verifies offline.</p>
-${isDemo ? tryIt() : ""}<h2>This server</h2>
-${linksOf(always)}
-${isDemo ? "" : TOKENS}
+${isDemo ? tryIt(prefix) : ""}<h2>This server</h2>
+${linksOf(always, prefix)}
+${isDemo ? "" : tokens(prefix)}
 </body>
 </html>
 `

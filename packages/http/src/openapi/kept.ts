@@ -1,5 +1,6 @@
 /** The description and its page as bytes, made once. */
 import { createHash } from "node:crypto"
+import { endpoints } from "@flyball/contract/http"
 import type { Kept } from "../conditional-get.ts"
 import { interfaceDescription } from "./document.ts"
 import { HOME_POLICY, type Home, homePage } from "./home.ts"
@@ -10,21 +11,26 @@ const keep = (media: string, text: string, headers: Kept["headers"] = {}): Kept 
   return { media, bytes, etag: `"${createHash("sha256").update(bytes).digest("base64url")}"`, headers }
 }
 
-const once = <A>(make: () => A): (() => A) => {
-  let made: A | null = null
-  return () => (made ??= make())
+/** Made once for each prefix that a surface of this process is mounted at. */
+const once = <A>(make: (prefix: string) => A): ((prefix: string) => A) => {
+  const made = new Map<string, A>()
+  return (prefix) => {
+    const found = made.get(prefix) ?? make(prefix)
+    made.set(prefix, found)
+    return found
+  }
 }
 
-const description = once(() => interfaceDescription())
+const description = once((prefix) => interfaceDescription(endpoints, prefix))
 
 /** The description. */
-export const keptDescription = once(() => keep("application/json", JSON.stringify(description())))
+export const keptDescription = once((prefix) => keep("application/json", JSON.stringify(description(prefix))))
 
 const homes = new Map<string, Kept>()
 
 /** The page at `/`, made once for each of its forms. */
 export const keptHome = (of: Home): Kept => {
-  const form = `${of.isDemo} ${of.version}`
+  const form = `${of.isDemo} ${of.version} ${of.prefix}`
   const made =
     homes.get(form) ??
     keep("text/html; charset=utf-8", homePage(of), {
@@ -36,8 +42,8 @@ export const keptHome = (of: Home): Kept => {
 }
 
 /** The page. Nothing but its own style sheet is loaded, from wherever. */
-export const keptPage = once(() =>
-  keep("text/html; charset=utf-8", page(description()), {
+export const keptPage = once((prefix) =>
+  keep("text/html; charset=utf-8", page(description(prefix), prefix), {
     "content-security-policy": PAGE_POLICY,
     "referrer-policy": "no-referrer"
   })

@@ -42,7 +42,7 @@ interface Placed {
 }
 
 /** The page. */
-export const page = (of: OpenApi): string => {
+export const page = (of: OpenApi, prefix = ""): string => {
   const placed = Object.entries(of.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): Placed => ({ method: method.toUpperCase(), path, operation }))
   )
@@ -92,8 +92,8 @@ ${groups
 </nav>
 <main>
 <h1>${escaped(title)}</h1>
-<p>Interface ${escaped(version)}. The same for programs: <a href="/openapi.json">/openapi.json</a>
-(OpenAPI ${escaped(of.openapi)}).</p>
+<p>Interface ${escaped(version)}. The same for programs:
+<a href="${escaped(prefix)}/openapi.json">${escaped(prefix)}/openapi.json</a> (OpenAPI ${escaped(of.openapi)}).</p>
 ${paragraphs(description)}
 ${Object.values(of.components.securitySchemes)
   .map((scheme) => paragraphs(scheme.description))

@@ -1,4 +1,8 @@
 /** What tests of this package and of the standalone server share. It is not published. */
+export { effectRoutes } from "../adapters/effect.ts"
+export { answerFetch } from "../adapters/fetch.ts"
+export { answerNode } from "../adapters/node.ts"
+export { openSurface } from "../surface.ts"
 export { exposition } from "../metrics/exposition.ts"
 export { mayReadMetrics } from "../metrics/may-read.ts"
 export { readExposition } from "../metrics/testing/read-exposition.ts"

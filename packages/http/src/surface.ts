@@ -1,0 +1,108 @@
+/** The API over the services of one governor: what every adapter hands its requests to. */
+import { Draining } from "@flyball/contract"
+import { endpoints, problemOf } from "@flyball/contract/http"
+import { Context } from "effect"
+import type { Access } from "./authenticate.ts"
+import type { Services } from "./call.ts"
+import type { Dispatcher } from "./dispatch.ts"
+import type { Incoming, Outgoing } from "./exchange.ts"
+import { handlers } from "./handlers/all.ts"
+import type { LogRequest } from "./log.ts"
+import { httpCounts } from "./metrics/http-counts.ts"
+import { pages } from "./pages.ts"
+import { requestId } from "./request-id.ts"
+import { router } from "./router.ts"
+import { serveRequest, type Serving } from "./serve-request.ts"
+import { Tracing } from "./telemetry/tracing.ts"
+import { writeProblem } from "./write-answer.ts"
+
+/** How a surface is opened. */
+export interface SurfaceOptions {
+  readonly context: Context.Context<Services>
+  readonly access: Access
+  /** Where it is mounted; empty at the root. */
+  readonly prefix: string
+  readonly version: string
+  /** Whether it has the pages beside the endpoints: `/`, `/docs`, `/openapi.json`, `/metrics`. */
+  readonly pages: boolean
+  readonly metricsToken: string | null
+  readonly log?: LogRequest
+  readonly trustedProxy?: ((address: string) => boolean) | null
+  /** How long a reader may take nothing of an answer. Unit: milliseconds. */
+  readonly stallMs: number
+  /** For what is under way when it closes. Unit: milliseconds. */
+  readonly closeMs: number
+  /** Counts a request under way in its governor; throws where that is closed. */
+  readonly enter?: () => () => void
+}
+
+/** The API, open. */
+export interface Surface {
+  readonly prefix: string
+  /** Whether there is an endpoint or a page at this path and query. */
+  readonly has: (url: string) => boolean
+  /** Serves a request whose URL is below the prefix. It never throws. */
+  readonly serve: (request: Incoming, response: Outgoing) => void
+  /** Answers 503 from now on, finishes what is under way, and cuts what is not done in time. */
+  readonly close: () => Promise<void>
+}
+
+/** Opens the API over services. */
+export const openSurface = (options: SurfaceOptions): Surface => {
+  let closing: Promise<void> | null = null
+  let whenIdle = (): void => undefined
+  const underWay = new Set<Outgoing>()
+  const dispatcher: Dispatcher = {
+    route: router([...endpoints, ...(options.pages ? Object.values(pages) : [])]),
+    handlers,
+    access: options.access,
+    server: {
+      version: options.version,
+      isDemo: false,
+      draining: () => closing !== null,
+      count: httpCounts(options.context),
+      metricsToken: options.metricsToken,
+      prefix: options.prefix,
+      localMetrics: false
+    }
+  }
+  const serving: Serving = { ...options, dispatcher, tracing: Context.get(options.context, Tracing) }
+  const enter = (): (() => void) | null => {
+    if (closing !== null) return null
+    try {
+      return options.enter?.() ?? (() => undefined)
+    } catch {
+      return null
+    }
+  }
+  return {
+    prefix: options.prefix,
+    has: (url) => dispatcher.route(url.replace(/\?[^]*$/, "")) !== null,
+    serve: (request, response) => {
+      const leave = enter()
+      if (leave === null)
+        return writeProblem(response, problemOf(new Draining())!, {
+          requestId: requestId(request.headers["x-request-id"]),
+          bodiless: request.method === "HEAD"
+        })
+      underWay.add(response)
+      serveRequest(serving, request, response, () => {
+        underWay.delete(response)
+        leave()
+        if (underWay.size === 0) whenIdle()
+      })
+    },
+    close: () => {
+      closing ??= new Promise<void>((resolve) => {
+        whenIdle = resolve
+        if (underWay.size === 0) return resolve()
+        const cut = setTimeout(() => underWay.forEach((response) => response.destroy()), options.closeMs)
+        whenIdle = () => {
+          clearTimeout(cut)
+          resolve()
+        }
+      })
+      return closing
+    }
+  }
+}
