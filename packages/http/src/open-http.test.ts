@@ -234,6 +234,18 @@ describe("abort and close", () => {
     assert.deepStrictEqual(await codeOf(other.fetch(new Request(`${BASE}/status`))), [503, "draining"])
   })
 
+  it("ends streams without an end when the governor is closed", async () => {
+    const { agent } = await governor.agents.register({ name: "watched", org_unit: "u" })
+    const { fetch } = openHttp(governor, { authentication: { authenticate: () => ada } })
+    const watched = `${BASE}/api/v1/bound/kill/stream?target_type=agent&target_id=${agent.id}`
+    const { body } = await fetch(new Request(watched))
+    const reader = body!.getReader()
+    assert.include(new TextDecoder().decode((await reader.read()).value), "event: kill")
+    const closed = governor.close()
+    while (!(await reader.read()).done);
+    await closed
+  })
+
   it("waits for what is under way, and cuts it after closeMs", async () => {
     let letGo = (): void => undefined
     const held = new Promise<HostCaller>((resolve) => (letGo = () => resolve(ada)))

@@ -40,8 +40,8 @@ export interface HttpApi extends AsyncDisposable {
  * - Fails: throws `GovernorError`, code `invalid_option`.
  */
 export const openHttp = (governor: Governor, options: HttpOptions = {}): HttpApi => {
-  const { context, enter } = mountOn(governor)
-  const surface = openSurface({ context, enter, ...readOptions(options) })
+  const mount = mountOn(governor)
+  const surface = openSurface({ ...mount, ...readOptions(options) })
   return {
     fetch: (request, given) => answerFetch(surface, request, given),
     node: (request, response, next) => answerNode(surface, request, response, next),

@@ -34,6 +34,8 @@ export interface SurfaceOptions {
   readonly closeMs: number
   /** Counts a request under way in its governor; throws where that is closed. */
   readonly enter?: () => () => void
+  /** Whether its governor is being closed. */
+  readonly isClosing?: () => boolean
 }
 
 /** The API, open. */
@@ -59,7 +61,7 @@ export const openSurface = (options: SurfaceOptions): Surface => {
     server: {
       version: options.version,
       isDemo: false,
-      draining: () => closing !== null,
+      draining: () => closing !== null || options.isClosing?.() === true,
       count: httpCounts(options.context),
       metricsToken: options.metricsToken,
       prefix: options.prefix,

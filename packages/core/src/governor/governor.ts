@@ -248,7 +248,7 @@ export const openGovernor = async (options: GovernorOptions): Promise<Governor> 
   const runtime = ManagedRuntime.make(layerFor(options))
   const client = await openClient(runtime)
   const governor = governorOver(client, writer.id)
-  setMount(governor, { context: await runtime.context(), enter: client.enter })
+  setMount(governor, { context: await runtime.context(), enter: client.enter, isClosing: client.isClosing })
   return governor
 }
 

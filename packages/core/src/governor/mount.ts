@@ -16,6 +16,8 @@ export interface Mount {
    * - Fails: throws `GovernorError`, code `closed`.
    */
   readonly enter: () => () => void
+  /** Whether the governor is being closed: what goes on without an end of its own ends now. */
+  readonly isClosing: () => boolean
 }
 
 /** Beside the handle and not in it: a host without Effect sees nothing of this. */

@@ -12,7 +12,7 @@ import { openSurface, type Surface, type SurfaceOptions } from "../surface.ts"
 
 /** Routes of a surface that is opened with the layer, and closed with it. */
 export const effectRoutes = (
-  options: Omit<SurfaceOptions, "context" | "enter">
+  options: Omit<SurfaceOptions, "context" | "enter" | "isClosing">
 ): Layer.Layer<never, never, HttpRouter.HttpRouter | Services> =>
   Layer.effectDiscard(
     Effect.gen(function* () {

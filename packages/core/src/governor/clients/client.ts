@@ -23,6 +23,8 @@ export interface Client {
   ) => AsyncIterable<Uint8Array>
   /** Counts a call that runs elsewhere; the answer counts it off again. Fails: throws `closed`. */
   readonly enter: () => () => void
+  /** Whether `close` was called. */
+  readonly isClosing: () => boolean
   readonly close: () => Promise<void>
 }
 
@@ -108,6 +110,7 @@ export const openClient = async (
     run,
     stream,
     enter,
+    isClosing: () => closing !== null,
     close
   }
 }
