@@ -1,7 +1,7 @@
 /** An evaluation as the interface shows it, from what its record holds. */
 import { type Evaluation, VERDICT_VALID_MS } from "@flyball/contract"
 import { formatInstant, fromUtf8 } from "@flyball/evidence"
-import { decisionOf, killStateOf, lostCondition, readActivations, readSide, shownSignals } from "@flyball/rules"
+import { decisionOf, killStateOf, readActivations, readSide, shownSignals } from "@flyball/rules"
 import { recordHash } from "../../foundation/record-hash.ts"
 import type { Combination } from "@flyball/envelope"
 import { renderTrace } from "@flyball/envelope"
@@ -94,13 +94,12 @@ export const evaluationOut = (
 
 /** The trace with the step that says why the agent acted below its tier, behind that of its status. */
 const withTier = (trace: Evaluation["trace"], body: JsonMap): Evaluation["trace"] => {
-  const { effective, tier } = tiersOf(body)
-  const lost = lostCondition(tier, effective)
+  const words = lostWords(body)
   const place = trace.findIndex(({ result, step }) => step === "agent" && result === "miss")
-  if (lost === null || place < 0) return trace
+  if (words === null || place < 0) return trace
   return [
     ...trace.slice(0, place + 1),
-    { step: "tier", id: effective, result: "miss", outcome: null, failed_on: lostWords(lost) },
+    { step: "tier", id: tiersOf(body).effective, result: "miss", outcome: null, failed_on: words },
     ...trace.slice(place + 1)
   ]
 }

@@ -23,10 +23,10 @@ export const explainEvaluation = (
 ): ExplanationOut => {
   const { body, parts } = record
   const side = readSide(body)
-  const { effective, tier } = tiersOf(body)
+  const { effective } = tiersOf(body)
   const base = {
     effective_tier: effective,
-    tier_reason: tierReason(tier, effective),
+    tier_reason: tierReason(body),
     evaluation_id: String(body["evaluation_id"]),
     outcome: side.outcome,
     matched_rule: side.matchedRule

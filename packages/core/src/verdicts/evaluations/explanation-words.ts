@@ -1,7 +1,7 @@
 /** Writes in words what decided an evaluation. Spec: api.md, `explain`: a reason in words always. */
 import type { ExplanationOut } from "@flyball/contract"
 import { decidedByFloor, floorSentence, type Outcome, type Ready, signalWords } from "@flyball/envelope"
-import { decisionOf, readSide, signalsOf } from "@flyball/rules"
+import { decisionOf, killStateOf, readActivations, readSide, signalsOf } from "@flyball/rules"
 import type { EvaluationRecord } from "./evaluation-out.ts"
 import { tierNeeds } from "../tier-needs.ts"
 import { tiersOf } from "./lost-words.ts"
@@ -50,7 +50,7 @@ const decidedWords = ({ body, parts }: EvaluationRecord, ready: Ready | null): s
   const part = parts.get("signals")
   switch (matchedRule) {
     case "@killed":
-      return "The agent was stopped by a kill or a drain, so the action is denied whatever its signals are."
+      return killedWords(body)
     case "@suspended":
       return (
         "The agent was suspended, or due to be, so the action is denied whatever its signals are. " +
@@ -93,6 +93,12 @@ const decidedWords = ({ body, parts }: EvaluationRecord, ready: Ready | null): s
       )
     }
   }
+}
+
+const killedWords = (body: EvaluationRecord["body"]): string => {
+  const { activation, effectiveResponse } = killStateOf(readActivations(body["activations"]))
+  const named = activation === null ? "" : ` (${activation.id}: ${effectiveResponse})`
+  return `The kill switch was on for the agent${named}, so the action is denied whatever its signals are.`
 }
 
 const subjectOf = (signals: unknown): string => {

@@ -18,6 +18,7 @@ import { Provenance } from "../../registry/provenance/service.ts"
 import { Replay } from "../../outward/replay/service.ts"
 import { governorWorld, registered } from "../../testing/governor-world.ts"
 import { ann, ask, ben, governedAgent, key, recomputed } from "../evaluations/testing/refunds.ts"
+import { Evaluations } from "../evaluations/service.ts"
 import { Kill } from "./service.ts"
 
 const activate = (target_id: string, more: { readonly [name: string]: unknown } = {}, writer = ann) =>
@@ -123,6 +124,16 @@ describe("the kill switch", () => {
         effective_tier: "L1",
         activation_event: id
       })
+      const stepped = yield* ask(agentId, { tool: "refund", amount: 5 })
+      const explained = yield* Evaluations.use((evaluations) => evaluations.explain(stepped.id))
+      assert.strictEqual(
+        explained.tier_reason,
+        `The agent is registered at L2 and acts at L1: the kill switch lowers it by one (${id}).`
+      )
+      assert.deepInclude(
+        stepped.trace.find(({ step }) => step === "tier"),
+        { id: "L1", failed_on: `the kill switch lowers it by one (${id})` }
+      )
       yield* sound
     }).pipe(Effect.provide(governorWorld()))
   )
