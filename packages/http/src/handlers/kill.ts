@@ -33,8 +33,9 @@ export const killHandlers: HandlersOf<typeof kill> = {
     if (query.nonce !== undefined) return json(yield* kill.status(target, scope, query.nonce))
     let tagged = (yield* kill.statusAfter(target, null, 0, scope))!
     const known = (): boolean => knows(request.headers["if-none-match"], etagOf(tagged))
-    for (let left = query.wait_ms ?? 0; left > 0 && known() && !server.draining(); left -= TURN_MS)
-      tagged = (yield* kill.statusAfter(target, tagged.tag, Math.min(left, TURN_MS), scope)) ?? tagged
+    const { wait_ms: waitMs = 0 } = query
+    if (waitMs > 0 && known())
+      tagged = (yield* untilDrained(kill.statusAfter(target, tagged.tag, waitMs, scope), server)) ?? tagged
     return known() ? { kind: "unchanged", headers: headersOf(tagged) } : statusAnswer(tagged)
   }),
   stream: Effect.fnUntraced(function* ({ caller, query, server }) {
@@ -42,7 +43,7 @@ export const killHandlers: HandlersOf<typeof kill> = {
     const [target, scope] = [targetOf(query), scopeOf(caller)]
     const first = (yield* kill.statusAfter(target, null, 0, scope))!
     const next = (tag: string): Promise<TaggedStatus | null> =>
-      Effect.runPromise(kill.statusAfter(target, tag, TURN_MS, scope))
+      Effect.runPromise(untilDrained(kill.statusAfter(target, tag, PING_MS, scope), server))
     return {
       kind: "stream",
       media: EVENT_STREAM_MEDIA,
@@ -52,11 +53,24 @@ export const killHandlers: HandlersOf<typeof kill> = {
   })
 }
 
-/** Longest wait between two checks of whether the server drains. Unit: milliseconds. */
-const TURN_MS = 1_000
+/** Time after which a stream without events sends a comment: proxies cut what is silent. Unit: milliseconds. */
+const PING_MS = 5_000
 
-/** Turns after which a stream without events sends a comment: proxies cut what is silent. */
-const PING_TURNS = 5
+/** Time between two checks of whether the server drains. Unit: milliseconds. */
+const DRAIN_CHECK_MS = 250
+
+/** The result of a wait; null as soon as the server drains. Who waits must not hold up its end. */
+const untilDrained = <A, E, R>(
+  wait: Effect.Effect<A | null, E, R>,
+  server: ServerFacts
+): Effect.Effect<A | null, E, R> =>
+  Effect.raceFirst(
+    wait,
+    Effect.gen(function* () {
+      while (!server.draining()) yield* Effect.sleep(DRAIN_CHECK_MS)
+      return null
+    })
+  )
 
 const targetOf = (query: {
   readonly target_type: string
@@ -92,11 +106,10 @@ async function* events(
 ): AsyncGenerator<Uint8Array> {
   let tagged = first
   yield eventOf(tagged)
-  for (let silent = 0; !server.draining();) {
+  while (!server.draining()) {
     const changed = await next(tagged.tag)
-    silent = changed === null ? silent + 1 : 0
     if (changed !== null) yield eventOf((tagged = changed))
-    else if (silent % PING_TURNS === 0) yield ping
+    else if (!server.draining()) yield ping
   }
 }
 
