@@ -44,6 +44,25 @@ export { lacksSealedMembers, orgUnitDigest, sealedBody, withSealedMembers } from
 export { conditionsOf, DRILL_AGE_MS, missingFor, type TierCondition, tierGate } from "./agents/tier-gate.ts"
 export { type AgentAct, type AgentStatus, statusAfter, transitions } from "./agents/transitions.ts"
 export {
+  BREAKERS,
+  type BreakerDocument,
+  breakerKeys,
+  type BreakerMode,
+  breakerModes,
+  type BreakerResponse,
+  breakerResponses,
+  type BreakerTrip,
+  breakerUnique,
+  isWatching,
+  windowKinds
+} from "./breakers/document.ts"
+export type { AgentFacts, Metric, MetricRecord, Params, ReadAt, Reading, UnavailableMetric } from "./breakers/metric.ts"
+export { breakerMetrics, metricOf, unavailableMetrics } from "./breakers/metrics.ts"
+export { type ParamProblem, paramsToBody, readParams } from "./breakers/params.ts"
+export { type Preview, previewBreaker, type Tried } from "./breakers/preview.ts"
+export { AgentBreakers, carriedStart, type DueBreaker, READ_BACK_MS } from "./breakers/watch.ts"
+export { confidenceLevels } from "./breakers/wilson.ts"
+export {
   agentTarget,
   type DraftDocument,
   ENVELOPE_VERSIONS,

@@ -25,6 +25,8 @@ export const replayText: { readonly [verdict in RecomputeVerdict]: string } = {
   activation_mismatch: "Other activations of the kill switch reached its agent.",
   release_not_allowed: "Its writer may not release that halt.",
   writer_mismatch: "Who wrote it could not have written it.",
+  breaker_value_mismatch: "The breaker comes to something else.",
+  trip_missing: "A breaker had to trip before.",
   as_recorded: "It follows from its rules, given what its own record tells.",
   withheld: "It could not be made again."
 }

@@ -10,6 +10,7 @@
  */
 import { accessKinds } from "./access.ts"
 import { agentKinds } from "./agents.ts"
+import { breakerKinds } from "./breakers.ts"
 import { chainKinds } from "./chain.ts"
 import { decisionKinds } from "./decisions.ts"
 import { envelopeKinds } from "./envelopes.ts"
@@ -29,6 +30,7 @@ export const recordKinds: ReadonlyArray<KindRow> = [
   ...envelopeKinds,
   ...responsePolicyKinds,
   ...killKinds,
+  ...breakerKinds,
   ...accessKinds,
   ...webhookKinds
 ]

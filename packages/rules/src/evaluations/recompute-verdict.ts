@@ -23,6 +23,8 @@ export const recomputeVerdicts = [
   "killed_but_allowed",
   "activation_mismatch",
   "release_not_allowed",
+  "breaker_value_mismatch",
+  "trip_missing",
   "as_recorded",
   "withheld"
 ] as const

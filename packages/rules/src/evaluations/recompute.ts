@@ -15,8 +15,9 @@ import { foldMeters } from "./fold-meters.ts"
 import { erasing, GovernedState } from "./governed-state.ts"
 import { CLOCK_STEP_MS, Judge } from "./judge.ts"
 import { judgeRelease } from "./judge-kill.ts"
+import { BreakerJudge } from "./judge-breakers.ts"
 import { judgeActivation } from "./judge-activation.ts"
-import { isRecomputed, readForIds } from "./recomputed-records.ts"
+import { forBreakers, isRecomputed, readForIds } from "./recomputed-records.ts"
 import { PublicationJudge, type RecomputedPublication } from "./recompute-publication.ts"
 import { isOpen, problem, type Problem, type Recomputed } from "./recompute-verdict.ts"
 import { letsThrough } from "./recorded-side.ts"
@@ -60,6 +61,7 @@ export class Recomputation {
   readonly #book = new WindowBook()
   readonly #latches = new RunLatches()
   readonly #judge: Judge
+  readonly #breakers: BreakerJudge
   readonly #publications: PublicationJudge
   readonly #fromGenesis: boolean
   readonly #longestWindowMs: number
@@ -85,6 +87,7 @@ export class Recomputation {
     this.#fromGenesis = fromGenesis
     this.#state = new GovernedState(crypto.sha256)
     this.#publications = new PublicationJudge(this.#state)
+    this.#breakers = new BreakerJudge(this.#state.agents, fromGenesis)
     this.#judge = new Judge(this.#state, this.#book, this.#latches, fromGenesis)
   }
 
@@ -124,6 +127,7 @@ export class Recomputation {
     const wrongWriter = isOfThisChain && written !== null ? problem("writer_mismatch", written) : null
     if (readForIds.has(kind)) {
       if (isOfThisChain && kind === "decision.witnessed") this.#references?.decision(record)
+      this.#breaker(record, atMs, isOfThisChain)
       return alone(record, wrongWriter)
     }
     const unlike = checkBody(kind, body)
@@ -142,7 +146,9 @@ export class Recomputation {
       }
     }
     const numbered = numberedBefore(record, before)
-    if (kind === "evaluation.made") return this.#evaluation(numbered, atMs, isOfThisChain, wrongWriter)
+    const tripping = this.#breaker(numbered, atMs, isOfThisChain)
+    if (kind === "evaluation.made") return this.#evaluation(numbered, atMs, isOfThisChain, tripping ?? wrongWriter)
+    if (forBreakers.has(kind) || kind.startsWith("breaker.")) return alone(record, tripping ?? wrongWriter)
     if (kind === "decision.settled" || kind === "meter.voided")
       return alone(record, this.#end(numbered, isOfThisChain) ?? wrongWriter)
     if (kind.startsWith("waiver.") || (kind === "part.erased" && erasing.has(String(body["name"]))))
@@ -153,8 +159,13 @@ export class Recomputation {
     this.#state.fold(numbered)
     if (released !== null) return alone(record, released)
     return activation === null
-      ? alone(record, wrongWriter)
+      ? alone(record, tripping ?? wrongWriter)
       : { seq, evaluationId: "", agentId: String(body["agent_id"]), ...activation, isLate: false }
+  }
+
+  /** Without times no window can be folded. */
+  #breaker({ body, kind, seq }: ReplayRecord, atMs: number | null, isOfThisChain: boolean): Problem | null {
+    return atMs === null ? null : this.#breakers.take({ seq, atMs, kind, body }, isOfThisChain)
   }
 
   /** A settlement counts as its record says, also a repeated one: later sums of the service include it. */

@@ -11,6 +11,9 @@ export const readForIds: ReadonlySet<string> = new Set([
   "principal.seen"
 ])
 
+/** Kinds that only windows of breakers read. */
+export const forBreakers: ReadonlySet<string> = new Set(["kill.acknowledged", "kill.stopped"])
+
 /** Whether records of a kind are taken at all; those of others need not be given. */
 export const isRecomputed = (kind: string): boolean =>
   readForIds.has(kind) ||
@@ -22,6 +25,8 @@ export const isRecomputed = (kind: string): boolean =>
   kind.startsWith("envelope.") ||
   kind === "kill.activated" ||
   kind === "kill.released" ||
+  kind.startsWith("breaker.") ||
+  forBreakers.has(kind) ||
   kind.startsWith("waiver.")
 
 /** Parts that are read; others need not be given. */

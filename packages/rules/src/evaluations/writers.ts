@@ -3,6 +3,9 @@ import type { JsonMap } from "../records/record.ts"
 
 /** Kinds that no rule writes: what a caller does, or asks for. */
 const byCallers: ReadonlySet<string> = new Set([
+  "breaker.armed",
+  "breaker.changed",
+  "breaker.released",
   "decision.witnessed",
   "decision.settled",
   "capture.gap",

@@ -4,6 +4,8 @@ import { foldMappingChanged } from "../access-mapping/fold.ts"
 import type { AgentDocument } from "../agents/document.ts"
 import { MAX_ANCESTORS, parentProblem } from "../agents/ancestry.ts"
 import { agentFolds, agentKindsWithParts, foldAgentRegistered } from "../agents/fold.ts"
+import { BREAKERS } from "../breakers/document.ts"
+import { foldBreaker } from "../breakers/fold.ts"
 import {
   envelopeKindsWithParts,
   foldEnvelopeBegun,
@@ -43,6 +45,7 @@ import type { Difference, ExpectedDocument, ReplayRecord } from "../records/reco
 export const governedCollections = [
   "access_mapping",
   "agents",
+  "breakers",
   "envelope_versions",
   "envelopes",
   "ingest_keys",
@@ -158,6 +161,12 @@ export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
       return add(state, foldAcknowledged(record), record)
     case "kill.stopped":
       return change(state, KILL_ACKS, ackIdOf(record.body), record, foldStopped)
+    case "breaker.armed":
+      return add(state, foldBreaker(null, record), record)
+    case "breaker.changed":
+    case "breaker.tripped":
+    case "breaker.released":
+      return change(state, BREAKERS, String(record.body["breaker_id"]), record, foldBreaker)
     case "webhook.created":
       return add(state, foldWebhookCreated(record), record)
     case "webhook.changed":

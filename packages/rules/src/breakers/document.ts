@@ -1,0 +1,62 @@
+/** A breaker as state. Plain data. */
+import type { Params } from "./metric.ts"
+
+/** Collection of the breakers. */
+export const BREAKERS = "breakers"
+
+/** What a trip does: `shadow` is recorded and nothing else, `warn` reports, `enforce` fires the kill path. */
+export const breakerModes = ["shadow", "warn", "enforce"] as const
+/** One of {@link breakerModes}. */
+export type BreakerMode = (typeof breakerModes)[number]
+
+/** What a trip of a breaker in mode `enforce` can ask for, weakest first. */
+export const breakerResponses = ["notify", "step_down", "drain", "halt", "quarantine"] as const
+/** One of {@link breakerResponses}. */
+export type BreakerResponse = (typeof breakerResponses)[number]
+
+/** A trip, as the record says it. */
+export type BreakerTrip = {
+  readonly atMs: number
+  readonly asOfSeq: number
+  readonly value: string
+  readonly samples: number
+  readonly mode: BreakerMode
+  /** Null where nothing was activated. */
+  readonly response: BreakerResponse | null
+  readonly activationId: string | null
+}
+
+/** A breaker. It is tripped exactly while `trip` is there: latched until a person releases it. */
+export type BreakerDocument = {
+  readonly agentId: string
+  readonly name: string
+  readonly metric: string
+  readonly params: Params
+  readonly enabled: boolean
+  readonly mode: BreakerMode
+  readonly confidenceBp: number
+  /** Its own response; null leaves it to the response policy. */
+  readonly response: BreakerResponse | null
+  readonly createdBy: string
+  /**
+   * The head when the record that begins its window was planned: that record is the breaker's first one after it. -1
+   * while the chain was empty.
+   */
+  readonly sinceSeq: number
+  readonly trip: BreakerTrip | null
+}
+
+/** The look-up key that makes a name unique within its agent. */
+export const breakerUnique = ({ agentId, name }: Pick<BreakerDocument, "agentId" | "name">) => ({
+  name: `${agentId}/${name}`
+})
+
+/** The look-up key by which an agent's breakers are found. */
+export const breakerKeys = ({ agentId }: Pick<BreakerDocument, "agentId">) => ({ agent_id: agentId })
+
+/** Whether a breaker is due to be read: one that is switched off, or tripped already, is not. */
+export const isWatching = ({ enabled, trip }: Pick<BreakerDocument, "enabled" | "trip">): boolean =>
+  enabled && trip === null
+
+/** Kinds of records that begin a breaker's window. */
+export const windowKinds: ReadonlyArray<string> = ["breaker.armed", "breaker.changed", "breaker.released"]

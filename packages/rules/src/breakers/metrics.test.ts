@@ -1,0 +1,375 @@
+/** Running windows against naive folds over the whole list of records, at the edges of windows. */
+import * as fc from "fast-check"
+import { assert, describe, it } from "vitest"
+import type { Json } from "../records/record.ts"
+import type { AgentFacts, MetricRecord, Params, ReadAt, Reading } from "./metric.ts"
+import { breakerMetrics, metricOf, unavailableMetrics } from "./metrics.ts"
+import { readParams } from "./params.ts"
+import { isAtOrAbove } from "./wilson.ts"
+
+const WINDOW = 1_000
+const WITHIN = 1_000
+const facts: AgentFacts = { isActive: true, orphanedSinceMs: null, firstBadSeq: null }
+const START = { seq: 9, atMs: 100_000 }
+
+type Body = { readonly [name: string]: Json }
+type Draft = { readonly kind: string; readonly body: Body; readonly after: number }
+
+/** Gaps that put records at the very edges of windows. */
+const after = fc.constantFrom(0, 0, 1, 250, 499, 500, 501, 999, 1_000, 1_001)
+const usage = fc.record({
+  cost_micro_usd: fc.constantFrom(0, 1, 400, Number.MAX_SAFE_INTEGER),
+  input_tokens: fc.constantFrom(0, 7, 2 ** 40),
+  output_tokens: fc.constantFrom(0, 3)
+})
+const status = fc.constantFrom("ok", "error", "error", "intended", "denied", "unknown")
+const back = fc.integer({ min: 1, max: 12 })
+
+/** `back` names an earlier record by distance. */
+const draft: fc.Arbitrary<(seq: number) => Draft> = fc.oneof(
+  fc
+    .record({
+      after,
+      status,
+      usage,
+      run: fc.constantFrom("a", "b"),
+      kind: fc.constantFrom("tool_call", "message"),
+      back
+    })
+    .map((one) => (seq: number) => ({
+      after: one.after,
+      kind: "decision.witnessed",
+      body: {
+        status: one.status,
+        usage: one.usage,
+        run_id: one.run,
+        kind: one.kind,
+        evaluation_id: `evl_${seq - one.back}`
+      }
+    })),
+  fc
+    .record({ after, status: fc.constantFrom("ok", "error"), usage, back, actual: fc.constantFrom(0, 5, 2 ** 40) })
+    .map((one) => (seq: number) => ({
+      after: one.after,
+      kind: "decision.settled",
+      body: {
+        status: one.status,
+        usage: one.usage,
+        decision_seq: seq - one.back,
+        evaluation_seq: seq - one.back,
+        actual: [{ meter: "spent", amount: one.actual }]
+      }
+    })),
+  fc
+    .record({
+      after,
+      outcome: fc.constantFrom("allow", "allow_with_notice", "deny", "halt", "require_review"),
+      rule: fc.constantFrom("r", "r", "@killed"),
+      digest: fc.constantFrom("d1", "d2", null),
+      amount: fc.constantFrom(0, 3, Number.MAX_SAFE_INTEGER)
+    })
+    .map((one) => (seq: number) => ({
+      after: one.after,
+      kind: "evaluation.made",
+      body: {
+        outcome: one.outcome,
+        matched_rule: one.rule,
+        evaluation_id: `evl_${seq}`,
+        meters: [
+          { id: "spent", window: "w", value: 0, after: 0, amount: one.amount },
+          { id: "other", window: "x", value: 0, after: 0, amount: 99 }
+        ],
+        ...(one.digest === null ? {} : { action_digest: one.digest })
+      }
+    })),
+  fc.record({ after, back }).map((one) => (seq: number) => ({
+    after: one.after,
+    kind: "meter.voided",
+    body: { evaluation_seq: seq - one.back }
+  }))
+)
+
+const history = fc.array(draft, { maxLength: 80, size: "max" }).map((drafts) => {
+  const records: Array<MetricRecord> = []
+  let atMs = START.atMs
+  // Every other seq is another agent's.
+  drafts.forEach((make, index) => {
+    const { after: gap, body, kind } = make(START.seq + 1 + index)
+    atMs += gap
+    records.push({ seq: START.seq + 1 + index, atMs, kind, body })
+  })
+  return records
+})
+
+/** A reading taken after `taken` records: as of a record at or before it, at a time at an edge. */
+const question = fc.record({
+  of: fc.nat(),
+  asOf: fc.nat(8),
+  edge: fc.constantFrom(-1, 0, 1),
+  whole: fc.constantFrom(0, 1, 2)
+})
+
+type Naive = (params: Params, records: ReadonlyArray<MetricRecord>, at: ReadAt) => Omit<Reading, "tripped">
+
+const inside = <A extends { readonly atMs: number }>(all: ReadonlyArray<A>, ms: number, windowMs: number) =>
+  all.filter(({ atMs }) => atMs > ms - windowMs && atMs <= ms)
+const span = (all: ReadonlyArray<{ readonly seq: number }>) => ({
+  samples: all.length,
+  fromSeq: all[0]?.seq ?? null,
+  toSeq: all.at(-1)?.seq ?? null
+})
+const ended = (all: ReadonlyArray<MetricRecord>) =>
+  all.filter(
+    ({ body, kind }) => (kind === "decision.witnessed" && body["status"] !== "intended") || kind === "decision.settled"
+  )
+const share = (all: ReadonlyArray<MetricRecord>, counts: (one: MetricRecord) => boolean) => ({
+  value: `${all.filter(counts).length}/${all.length}`,
+  ...span(all)
+})
+/** What each record used, settlements by what they state beyond. */
+const used = (
+  records: ReadonlyArray<MetricRecord>,
+  knownMs: number,
+  amountOf: (usage: { [name: string]: number }) => number
+) =>
+  records.flatMap((one) => {
+    const amount = one.body["usage"] === undefined ? 0 : amountOf(one.body["usage"] as { [name: string]: number })
+    if (one.kind === "decision.witnessed")
+      return amount > 0 ? [{ ...one, amount, run: String(one.body["run_id"]) }] : []
+    if (one.kind !== "decision.settled") return []
+    const isFirst = !records.some(
+      (other) =>
+        other.kind === "decision.settled" &&
+        other.seq < one.seq &&
+        other.body["decision_seq"] === one.body["decision_seq"]
+    )
+    const of = records.find(
+      ({ body, kind, seq }) =>
+        isFirst && kind === "decision.witnessed" && body["status"] === "intended" && seq === one.body["decision_seq"]
+    )
+    const known = of !== undefined && one.atMs - of.atMs < knownMs ? of : undefined
+    const more = Math.max(0, amount - (known === undefined ? 0 : amountOf(known.body["usage"] as never)))
+    return more > 0 ? [{ ...one, amount: more, run: known === undefined ? "" : String(known.body["run_id"]) }] : []
+  })
+const sum = (all: ReadonlyArray<{ readonly amount: number }>): bigint =>
+  all.reduce((total, { amount }) => total + BigInt(amount), 0n)
+
+const naive: { readonly [metric: string]: Naive } = {
+  error_rate: (_, records, { ms }) =>
+    share(inside(ended(records), ms, WINDOW), ({ body }) => body["status"] === "error"),
+  denial_rate: (_, records, { ms }) =>
+    share(
+      inside(
+        records.filter(({ body, kind }) => kind === "evaluation.made" && body["matched_rule"] !== "@killed"),
+        ms,
+        WINDOW
+      ),
+      ({ body }) => body["outcome"] === "deny" || body["outcome"] === "halt"
+    ),
+  spend: (_, records, { ms }) => {
+    const amounts = records.flatMap((one) => {
+      if (one.kind !== "evaluation.made" || !String(one.body["outcome"]).startsWith("allow")) return []
+      let amount = Number((one.body["meters"] as ReadonlyArray<Body>)[0]!["amount"])
+      for (const { body, kind } of records) {
+        if (body["evaluation_seq"] !== one.seq) continue
+        if (kind === "meter.voided") amount = 0
+        if (kind === "decision.settled") amount = Number((body["actual"] as ReadonlyArray<Body>)[0]!["amount"])
+      }
+      return [{ ...one, amount }]
+    })
+    const within = inside(amounts, ms, WINDOW)
+    return { value: String(sum(within)), ...span(within) }
+  },
+  spend_burn: (params, records, { ms }) => {
+    const all = used(records, 2 * WINDOW, (usage) => usage["cost_micro_usd"]!)
+    const rate = (length: number) =>
+      (sum(inside(all, ms, length)) * BigInt(params["period_ms"]!) * 10_000n) /
+      (BigInt(params["budget"]!) * BigInt(length))
+    const [long, short] = [rate(2 * WINDOW), rate(WINDOW)]
+    return { value: String(long < short ? long : short), ...span(inside(all, ms, 2 * WINDOW)) }
+  },
+  token_burn: (params, records, { ms }) => {
+    const within = inside(
+      used(records, WINDOW, (usage) => usage["input_tokens"]! + usage["output_tokens"]!),
+      ms,
+      WINDOW
+    )
+    const groups = Map.groupBy(within, ({ run }) => (params["per"] === "run" ? run : ""))
+    const largest = [...groups.values()].map(sum).reduce((a, b) => (a > b ? a : b), 0n)
+    return { value: String(largest), ...span(within) }
+  },
+  action_velocity: (params, records, { ms }) => {
+    const within = inside(
+      records.filter(
+        ({ body, kind }) =>
+          kind === "decision.witnessed" && (params["kind"] === undefined || body["kind"] === params["kind"])
+      ),
+      ms,
+      WINDOW
+    )
+    return { value: String(within.length), ...span(within) }
+  },
+  repeat_action: (_, records, { ms }) => {
+    const within = inside(
+      records.filter(
+        ({ body, kind }) =>
+          kind === "evaluation.made" &&
+          body["action_digest"] !== undefined &&
+          String(body["outcome"]).startsWith("allow")
+      ),
+      ms,
+      WINDOW
+    )
+    const counts = [...Map.groupBy(within, ({ body }) => body["action_digest"]).values()].map((all) => all.length)
+    return { value: String(Math.max(0, ...counts)), ...span(within) }
+  },
+  consecutive_failures: (_, records, { ms }) => {
+    const within = inside(ended(records), ms, WINDOW)
+    const last = within.findLastIndex(({ body }) => body["status"] !== "error")
+    const run = within.slice(last + 1)
+    return { value: String(run.length), ...span(run) }
+  },
+  effect_missing_rate: (_, records, { ms }) => {
+    const within = inside(
+      records.filter(({ body, kind }) => kind === "evaluation.made" && String(body["outcome"]).startsWith("allow")),
+      ms - WITHIN,
+      WINDOW
+    )
+    const done = new Set(
+      records.flatMap(({ body, kind, seq }) => {
+        if (kind !== "decision.witnessed") return []
+        const of = records.find(
+          (one) => one.kind === "evaluation.made" && one.body["evaluation_id"] === body["evaluation_id"]
+        )
+        if (of === undefined || of.seq > seq) return []
+        const isSettled = records.some(
+          (one) => one.kind === "decision.settled" && one.body["decision_seq"] === seq && one.seq > seq
+        )
+        return body["status"] !== "intended" || isSettled ? [String(body["evaluation_id"])] : []
+      })
+    )
+    return share(within, ({ body }) => !done.has(String(body["evaluation_id"])))
+  },
+  heartbeat_missing: (_, records, { ms }) => {
+    const last = records.findLast(({ kind }) => kind !== "meter.voided")
+    return { value: String(Math.max(0, ms - (last?.atMs ?? START.atMs))), ...span(last === undefined ? [] : [last]) }
+  }
+}
+
+const givenParams: { readonly [metric: string]: ReadonlyArray<{ readonly [name: string]: number | string }> } = {
+  error_rate: [{ window_ms: WINDOW, min_samples: 2, threshold_bp: 5_000 }],
+  denial_rate: [{ window_ms: WINDOW, min_samples: 2, threshold_bp: 5_000 }],
+  spend: [{ meter: "spent", window_ms: WINDOW, cap: 6 }],
+  spend_burn: [{ budget: 1_000, period_ms: 10_000, long_ms: 2 * WINDOW, short_ms: WINDOW, burn_bp: 20_000 }],
+  token_burn: [
+    { window_ms: WINDOW, cap_tokens: 30 },
+    { window_ms: WINDOW, cap_tokens: 30, per: "run" }
+  ],
+  action_velocity: [
+    { window_ms: WINDOW, max_count: 3 },
+    { window_ms: WINDOW, max_count: 3, kind: "message" }
+  ],
+  repeat_action: [{ window_ms: WINDOW, max_identical: 2 }],
+  consecutive_failures: [{ max_count: 3, window_ms: WINDOW }],
+  effect_missing_rate: [{ window_ms: WINDOW, within_ms: WITHIN, min_samples: 2, threshold_bp: 5_000 }],
+  heartbeat_missing: [{ max_silence_ms: 1_000 }]
+}
+
+const read = (name: string, params: object): Params => {
+  const found = readParams(metricOf(name)!, params as never, 0)
+  assert.isTrue(found.ok)
+  return (found as { readonly params: Params }).params
+}
+
+const limits: { readonly [metric: string]: (value: string, params: Params) => boolean } = {
+  error_rate: (value, params) => over(value, params),
+  denial_rate: (value, params) => over(value, params),
+  effect_missing_rate: (value, params) => over(value, params),
+  spend: (value, params) => BigInt(value) >= BigInt(params["cap"]!),
+  spend_burn: (value, params) => BigInt(value) >= BigInt(params["burn_bp"]!),
+  token_burn: (value, params) => BigInt(value) >= BigInt(params["cap_tokens"]!),
+  action_velocity: (value, params) => Number(value) > Number(params["max_count"]),
+  repeat_action: (value, params) => Number(value) > Number(params["max_identical"]),
+  consecutive_failures: (value, params) => Number(value) >= Number(params["max_count"]),
+  heartbeat_missing: (value, params) => Number(value) > Number(params["max_silence_ms"])
+}
+const over = (value: string, params: Params): boolean => {
+  const [part, whole] = value.split("/").map(Number)
+  return whole! >= Number(params["min_samples"]) && isAtOrAbove(part!, whole!, Number(params["threshold_bp"]), 0)
+}
+
+describe("the metrics of breakers", () => {
+  it.each(Object.entries(givenParams).flatMap(([name, all]) => all.map((params) => [name, params] as const)))(
+    "%s %o: a running window says what counting says, at its edges, as of earlier records, after letting go",
+    (name, given) => {
+      const params = read(name, given)
+      fc.assert(
+        fc.property(
+          history,
+          fc.array(question, { minLength: 1, maxLength: 3 }),
+          fc.boolean(),
+          (records, questions, forgets) => {
+            const metric = metricOf(name)!
+            const fold = metric.start(params, START, 0)
+            let latestMs = 0
+            records.forEach((record, index) => {
+              fold.add(record)
+              for (const { asOf, edge, of, whole } of questions) {
+                // As of a record some places back, at a time that puts one of the records on an edge of the window. What
+                // was let go of is not read.
+                const known = records.slice(0, index + 1)
+                const edgeMs = known[of % known.length]!.atMs + whole * WINDOW + edge
+                const ms = Math.max(edgeMs, forgets ? latestMs : 0)
+                const keptSeq = forgets ? (known.findLast(({ atMs }) => atMs <= ms)?.seq ?? 0) : 0
+                const seq = Math.max(START.seq, record.seq - asOf, keptSeq)
+                if (forgets && ms > latestMs) fold.forget((latestMs = ms))
+                const { tripped, ...reading } = fold.read({ ms, seq }, facts)
+                const counted = naive[name]!(
+                  params,
+                  known.filter((one) => one.seq <= seq),
+                  { ms, seq }
+                )
+                assert.deepStrictEqual(reading, counted)
+                assert.strictEqual(tripped, limits[name]!(reading.value, params))
+              }
+            })
+          }
+        ),
+        { numRuns: 25 }
+      )
+    }
+  )
+
+  it("are every metric whose source is built, each compared with counting but those that read no records", () => {
+    const notCounted = ["owner_orphaned", "chain_verification"]
+    assert.deepStrictEqual(
+      breakerMetrics.map(({ name }) => name).filter((name) => naive[name] === undefined),
+      notCounted
+    )
+    const names = [...breakerMetrics, ...unavailableMetrics].map(({ name }) => name)
+    assert.strictEqual(new Set(names).size, names.length)
+  })
+
+  it("of a silent agent trip only while it is active, and past the limit", () => {
+    const fold = metricOf("heartbeat_missing")!.start({ max_silence_ms: 1_000 }, START, 0)
+    const at = (ms: number, isActive: boolean) => fold.read({ ms: START.atMs + ms, seq: 50 }, { ...facts, isActive })
+    assert.isFalse(at(1_000, true).tripped)
+    assert.isTrue(at(1_001, true).tripped)
+    assert.isFalse(at(1_001, false).tripped)
+  })
+
+  it("of an orphan count from the start of the window where it was one before", () => {
+    const fold = metricOf("owner_orphaned")!.start({ grace_ms: 1_000 }, START, 0)
+    const at = (ms: number, orphanedSinceMs: number | null) =>
+      fold.read({ ms: START.atMs + ms, seq: 50 }, { ...facts, orphanedSinceMs })
+    assert.deepInclude(at(1_001, null), { value: "0", tripped: false })
+    assert.deepInclude(at(1_001, 5), { value: "1001", tripped: true })
+    assert.deepInclude(at(1_001, START.atMs + 2), { value: "999", tripped: false })
+  })
+
+  it("of the chain trip on the first record that is not in order", () => {
+    const fold = metricOf("chain_verification")!.start({}, START, 0)
+    assert.deepInclude(fold.read({ ms: 0, seq: 50 }, facts), { value: "ok", tripped: false })
+    assert.deepInclude(fold.read({ ms: 0, seq: 50 }, { ...facts, firstBadSeq: 7 }), { value: "7", tripped: true })
+  })
+})

@@ -1,0 +1,49 @@
+/** The metrics of breakers. To add one: its file in `metrics/`, and its line here. Spec: envelopes.md 3.9. */
+import type { Metric, UnavailableMetric } from "./metric.ts"
+import { actionVelocity } from "./metrics/action-velocity.ts"
+import { chainVerification } from "./metrics/chain-verification.ts"
+import { consecutiveFailures } from "./metrics/consecutive-failures.ts"
+import { denialRate } from "./metrics/denial-rate.ts"
+import { effectMissingRate } from "./metrics/effect-missing-rate.ts"
+import { errorRate } from "./metrics/error-rate.ts"
+import { heartbeatMissing } from "./metrics/heartbeat-missing.ts"
+import { ownerOrphaned } from "./metrics/owner-orphaned.ts"
+import { repeatAction } from "./metrics/repeat-action.ts"
+import { spend } from "./metrics/spend.ts"
+import { spendBurn } from "./metrics/spend-burn.ts"
+import { tokenBurn } from "./metrics/token-burn.ts"
+
+/** Metrics that breakers can watch. */
+export const breakerMetrics: ReadonlyArray<Metric> = [
+  errorRate,
+  denialRate,
+  spend,
+  spendBurn,
+  tokenBurn,
+  actionVelocity,
+  repeatAction,
+  consecutiveFailures,
+  effectMissingRate,
+  heartbeatMissing,
+  ownerOrphaned,
+  chainVerification
+]
+
+/** Metrics that have a name and no source yet. */
+export const unavailableMetrics: ReadonlyArray<UnavailableMetric> = [
+  { name: "review_overturn_rate", about: "Rejected among resolved reviews.", lacks: "reviews" },
+  { name: "review_backlog", about: "Open reviews, or the age of the oldest.", lacks: "reviews" },
+  { name: "drift_score", about: "How far the agent's behaviour moved.", lacks: "behavioural drift" },
+  {
+    name: "confidence_floor",
+    about: "The tenth percentile of a confidence signal.",
+    lacks: "a signal that records show: signals of evaluations are erasable parts"
+  },
+  { name: "mcp_manifest_changed", about: "Findings about tool servers.", lacks: "tool-server screening" },
+  { name: "envelope_lag", about: "How long a client acted on an older version.", lacks: "decisions of client caches" }
+]
+
+const byName: ReadonlyMap<string, Metric> = new Map(breakerMetrics.map((metric) => [metric.name, metric]))
+
+/** The metric of a name; null where there is none that breakers can watch. */
+export const metricOf = (name: string): Metric | null => byName.get(name) ?? null
