@@ -1,6 +1,7 @@
 /** What `@flyball/contract` promises: the words and shapes of the specification, and the refusals. */
 export * from "./access-mapping.ts"
 export * from "./agents.ts"
+export * from "./breakers.ts"
 export * from "./chain.ts"
 export * from "./decisions.ts"
 export { type Decoded, type Decoder, decode, missingBody } from "./decode.ts"

@@ -184,6 +184,7 @@ describe("every name that a body takes", () => {
         "models.create name",
         "bound.create_envelope name",
         "bound.create_envelope org_unit",
+        "breakers.arm name",
         "chain.erase name",
         "ingest_keys.mint name",
         "ingest_keys.mint org_unit"

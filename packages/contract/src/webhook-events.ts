@@ -10,6 +10,7 @@
  */
 import { Schema } from "effect"
 import { autonomyTiers, riskClasses, tierConditions } from "./agents.ts"
+import { breakerModes, breakerResponses } from "./breakers.ts"
 import { gapReasons } from "./decisions.ts"
 import { envelopeChanges, envelopeModes } from "./envelopes.ts"
 import { id, identifier, instant, integer, oneOf, patterned } from "./fields.ts"
@@ -72,6 +73,10 @@ const keyKind = oneOf(["ingest"])
 /** A rule of an envelope, or a reserved name. */
 const ruleName = patterned(/^(@[a-z_]+(:[a-z0-9_]+)?|[a-z][a-z0-9_]{0,63})$/, 128)
 
+/** A metric of breakers, and a value of one. */
+const metric = patterned(/^[a-z][a-z0-9_]{0,63}$/, 64)
+const value = patterned(/^(\d+(\/\d+)?|ok)$/, 64)
+
 /** An entry. `resource` is a path in which the facts stand for the names in braces. */
 const entry = <const F extends Schema.Struct.Fields>(about: string, resource: string, facts: F) => ({
   about,
@@ -83,6 +88,7 @@ const entry = <const F extends Schema.Struct.Fields>(about: string, resource: st
 const AGENT = "/api/v1/agents/{agent_id}"
 const INGEST_KEYS = "/api/v1/admin/ingest-keys"
 const KILL_ACTIVATION = "/api/v1/bound/kill/activations/{activation_id}"
+const BREAKERS = "/api/v1/bound/agents/{agent_id}/breakers"
 const DELIVERIES = "/api/v1/webhooks/{webhook_id}/deliveries"
 
 /** The events, by type. Members are always present; what is absent is null. */
@@ -279,6 +285,34 @@ export const webhookEvents = {
     epoch: integer(1),
     writer
   }),
+  "breaker.armed": entry("A breaker watches a metric of an agent from now on.", BREAKERS, {
+    breaker_id: id("breaker"),
+    agent_id: agentId,
+    metric,
+    mode: oneOf(breakerModes),
+    enabled: Schema.Boolean,
+    writer
+  }),
+  "breaker.tripped": entry(
+    "A breaker tripped. In mode `enforce` it activated `activation_id`; in mode `warn` it reports alone.",
+    BREAKERS,
+    {
+      breaker_id: id("breaker"),
+      agent_id: agentId,
+      metric,
+      mode: oneOf(["warn", "enforce"]),
+      value,
+      samples: integer(),
+      response: Schema.NullOr(oneOf(breakerResponses)),
+      activation_id: Schema.NullOr(id("activation")),
+      writer
+    }
+  ),
+  "breaker.released": entry(
+    "A person armed a tripped breaker again. What it activated stays active until that is released.",
+    BREAKERS,
+    { breaker_id: id("breaker"), agent_id: agentId, metric, writer }
+  ),
   "evidence.exported": entry(
     "An evidence pack was downloaded whole for the first time. `digest` is the one in its last line.",
     "/api/v1/evidence/packs/{pack_id}",

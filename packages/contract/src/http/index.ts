@@ -4,6 +4,7 @@
 import { accessMapping } from "./access-mapping.ts"
 import { agents } from "./agents.ts"
 import { bound } from "./bound.ts"
+import { breakers } from "./breakers.ts"
 import { chain } from "./chain.ts"
 import { decisions } from "./decisions.ts"
 import type { AnyEndpoint } from "./endpoint.ts"
@@ -51,6 +52,7 @@ export {
   accessMapping,
   agents,
   bound,
+  breakers,
   chain,
   decisions,
   evidence,
@@ -71,6 +73,7 @@ export const endpoints: ReadonlyArray<AnyEndpoint> = [
   bound,
   responsePolicy,
   kill,
+  breakers,
   chain,
   evidence,
   ingestKeys,

@@ -1,0 +1,134 @@
+/** Circuit breakers as they travel. Spec: document 1 section 2, Circuit breaker record; api.md "bounded autonomy". */
+import { Schema } from "effect"
+import {
+  defaulted,
+  identifier,
+  instant,
+  integer,
+  jsonObjectUpTo,
+  oneOf,
+  optional,
+  patterned,
+  reason
+} from "./fields.ts"
+import { becomesRecord, computed, inBody, inDocument, showsRecords, wholePart } from "./place.ts"
+
+/** What a trip does: `shadow` is recorded alone, `warn` reports too, `enforce` fires the kill path. */
+export const breakerModes = ["shadow", "warn", "enforce"] as const
+
+/** What a breaker can ask for when it trips, weakest first. */
+export const breakerResponses = ["notify", "step_down", "drain", "halt", "quarantine"] as const
+
+/** Whether a breaker watches, or waits for a person to release it. */
+export const breakerStates = ["armed", "tripped"] as const
+
+/** Confidence levels of the one-sided Wilson bound, in hundredths of a percent; 0 compares the share itself. */
+const breakerConfidences = [0, 9_000, 9_500, 9_900] as const
+
+/** Characters of the parameters' JSON text. */
+const PARAMS_LIMIT = 4_096
+
+/** By name, as the metric takes them: integers, names and words. */
+const params = jsonObjectUpTo(PARAMS_LIMIT)
+const metric = identifier(64)
+const confidence = Schema.Literals(breakerConfidences)
+
+/** Body of POST /bound/agents/{agent_id}/breakers. */
+export const BreakerCreate = Schema.Struct({
+  /** Unique among the agent's breakers. What it activates is written by `breaker:<name>`. */
+  name: inBody(patterned(/^[a-z0-9_-]{1,64}$/, 64)),
+  metric: inBody(metric),
+  params: inBody(params),
+  enabled: inBody(defaulted(Schema.Boolean, true)),
+  mode: inBody(defaulted(oneOf(breakerModes), "enforce")),
+  /** For shares alone: 9000, 9500 or 9900 trips on the lower Wilson bound, 0 on the share itself. */
+  confidence_bp: inBody(optional(confidence)),
+  /** Left out, the response policy's for `breaker` counts, and `halt` where it has none. */
+  response: inBody(optional(oneOf(breakerResponses)))
+}).annotate(becomesRecord("breaker.armed"))
+export type BreakerCreate = typeof BreakerCreate.Type
+
+/**
+ * Body of PATCH /bound/breakers/{breaker_id}. What is left out stays; `params` replaces all of them. `response` null
+ * leaves it to the response policy.
+ */
+export const BreakerUpdate = Schema.Struct({
+  params: inBody(Schema.optionalKey(params)),
+  enabled: inBody(Schema.optionalKey(Schema.Boolean)),
+  mode: inBody(Schema.optionalKey(oneOf(breakerModes))),
+  confidence_bp: inBody(Schema.optionalKey(confidence)),
+  response: inBody(optional(oneOf(breakerResponses)))
+}).annotate(becomesRecord("breaker.changed"))
+export type BreakerUpdate = typeof BreakerUpdate.Type
+
+/** Body of POST /bound/breakers/{breaker_id}/release. */
+export const BreakerReleaseIn = Schema.Struct({ reason: wholePart("reason", optional(reason(2_000))) }).annotate(
+  becomesRecord("breaker.released")
+)
+export type BreakerReleaseIn = typeof BreakerReleaseIn.Type
+
+/**
+ * A breaker. `last_value` and `last_checked_at` are of its last reading; null before the first. `fired_event_id` is the
+ * activation that its trip caused, until it is released.
+ */
+export const Breaker = Schema.Struct({
+  id: inBody(Schema.String, "breaker_id"),
+  agent_id: inBody(Schema.String),
+  name: inBody(Schema.String),
+  metric: inBody(Schema.String),
+  params: inBody(Schema.Record(Schema.String, Schema.Union([Schema.Int, Schema.String]))),
+  enabled: inBody(Schema.Boolean),
+  created_by: inBody(Schema.String, "writer"),
+  created_at: computed(instant),
+  last_checked_at: computed(Schema.NullOr(instant)),
+  last_value: inBody(Schema.NullOr(Schema.String), "value"),
+  fired_event_id: inBody(Schema.NullOr(Schema.String), "activation_id"),
+  mode: inBody(oneOf(breakerModes)),
+  confidence_bp: inBody(Schema.Int),
+  response: inBody(Schema.NullOr(oneOf(breakerResponses))),
+  state: inDocument(oneOf(breakerStates)),
+  /** When it tripped; null while it is armed. */
+  tripped_at: inDocument(Schema.NullOr(instant))
+}).annotate(
+  showsRecords(["breaker.armed", "breaker.changed", "breaker.tripped", "breaker.released"], {
+    body: ["as_of_ms", "as_of_seq", "from_seq", "samples", "to_seq"],
+    parts: ["reason"]
+  })
+)
+export type Breaker = typeof Breaker.Type
+
+/** One reading of POST /bound/breakers/check. `tripped`: it stands tripped, by this reading or an earlier one. */
+export const BreakerCheckOut = Schema.Struct({
+  breaker_id: Schema.String,
+  agent_id: Schema.String,
+  name: Schema.String,
+  metric: Schema.String,
+  value: Schema.String,
+  samples: Schema.Int,
+  tripped: Schema.Boolean,
+  fired_event_id: Schema.NullOr(Schema.String)
+})
+export type BreakerCheckOut = typeof BreakerCheckOut.Type
+
+/** Body of POST /bound/agents/{agent_id}/breakers/preview: a breaker that is tried out, and how much history. */
+export const BreakerPreviewIn = Schema.Struct({
+  metric,
+  params,
+  confidence_bp: optional(confidence),
+  /** The record to begin with; left out, the last 20,000 of the agent are read. */
+  from_seq: optional(integer())
+})
+export type BreakerPreviewIn = typeof BreakerPreviewIn.Type
+
+/**
+ * What the breaker would have done over the agent's sealed records. Each trip counts as released at once. `values` are
+ * up to 200 points spread over the records, `trips` the first 1,000 of `trip_count`.
+ */
+export const BreakerPreviewOut = Schema.Struct({
+  trips: Schema.Array(Schema.Struct({ seq: Schema.Int, at: instant, value: Schema.String, samples: Schema.Int })),
+  trip_count: Schema.Int,
+  values: Schema.Array(Schema.Struct({ seq: Schema.Int, at: instant, value: Schema.String })),
+  from_seq: Schema.NullOr(Schema.Int),
+  to_seq: Schema.NullOr(Schema.Int)
+})
+export type BreakerPreviewOut = typeof BreakerPreviewOut.Type

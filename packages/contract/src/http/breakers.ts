@@ -1,0 +1,87 @@
+/** The endpoints of circuit breakers. Spec: document 1 section 4; api.md "bounded autonomy". */
+import { Schema } from "effect"
+import {
+  Breaker,
+  BreakerCheckOut,
+  BreakerCreate,
+  BreakerPreviewIn,
+  BreakerPreviewOut,
+  BreakerReleaseIn,
+  BreakerUpdate
+} from "../breakers.ts"
+import { pageQuery } from "../page.ts"
+import { AgentNotFound, BreakerNotFound } from "../refusals.ts"
+import { access } from "./access.ts"
+import { endpoint, idParam, json, jsonBody, optionalBody, queryOf } from "./endpoint.ts"
+
+const agent = { agent_id: idParam("agent", () => new AgentNotFound({})) } as const
+const breaker = { breaker_id: idParam("breaker", () => new BreakerNotFound({})) } as const
+const OF_AGENT = "/api/v1/bound/agents/{agent_id}/breakers"
+const ONE = "/api/v1/bound/breakers/{breaker_id}"
+
+/** Circuit breakers. */
+export const breakers = {
+  arm: endpoint({
+    id: "breakers.arm",
+    method: "POST",
+    path: OF_AGENT,
+    summary: "Arms a breaker: it watches a metric of the agent from now on.",
+    access: access.operate,
+    params: agent,
+    body: jsonBody(BreakerCreate),
+    success: json(201, Breaker),
+    refusals: ["AgentNotFound", "BreakerNameTaken", "MetricNotAvailable"]
+  }),
+  list: endpoint({
+    id: "breakers.list",
+    method: "GET",
+    path: OF_AGENT,
+    summary: "Breakers of an agent, oldest first.",
+    access: access.read,
+    params: agent,
+    query: queryOf(pageQuery("breaker")),
+    success: json(200, Schema.Array(Breaker)),
+    refusals: ["AgentNotFound"]
+  }),
+  preview: endpoint({
+    id: "breakers.preview",
+    method: "POST",
+    path: `${OF_AGENT}/preview`,
+    summary: "When a breaker would have tripped over the agent's sealed history. Records nothing.",
+    access: access.read,
+    params: agent,
+    body: jsonBody(BreakerPreviewIn),
+    success: json(200, BreakerPreviewOut),
+    refusals: ["AgentNotFound", "MetricNotAvailable"]
+  }),
+  update: endpoint({
+    id: "breakers.update",
+    method: "PATCH",
+    path: ONE,
+    summary: "Changes a breaker. Its window begins anew; a tripped one stays tripped.",
+    access: access.operate,
+    params: breaker,
+    body: jsonBody(BreakerUpdate),
+    success: json(200, Breaker),
+    refusals: ["BreakerNotFound"]
+  }),
+  release: endpoint({
+    id: "breakers.release",
+    method: "POST",
+    path: `${ONE}/release`,
+    summary: "Arms a tripped breaker again, with a window that begins now. What it activated stays active.",
+    access: access.operate,
+    params: breaker,
+    body: optionalBody(BreakerReleaseIn),
+    success: json(200, Breaker),
+    refusals: ["BreakerNotFound", "BreakerNotTripped"]
+  }),
+  check: endpoint({
+    id: "breakers.check",
+    method: "POST",
+    path: "/api/v1/bound/breakers/check",
+    summary: "Reads every enabled breaker now; what trips fires the kill path.",
+    access: access.operate,
+    success: json(200, Schema.Array(BreakerCheckOut))
+  })
+} as const
