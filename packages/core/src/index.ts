@@ -41,6 +41,19 @@ export type {
   WaiversClient
 } from "./governor/clients/bound-client-types.ts"
 export type {
+  BreakerChange,
+  BreakerInfo,
+  BreakerInput,
+  BreakerModeName,
+  BreakerPreviewInfo,
+  BreakerReading,
+  BreakerRelease,
+  BreakerResponseName,
+  BreakersClient,
+  BreakerState,
+  BreakerTrial
+} from "./governor/clients/breakers-client-types.ts"
+export type {
   KillAckInfo,
   KillActivationInfo,
   KillChangedInfo,
@@ -152,6 +165,8 @@ export { Envelopes, type EnvelopesApi } from "./verdicts/envelopes/service.ts"
 export { TrustsCanonicalRoles } from "./registry/access-mapping/trusts-canonical-roles.ts"
 export { Examiner, type ExaminerApi } from "./verdicts/envelopes/examination/examiner.ts"
 export { serverSignalNames } from "@flyball/rules"
+export { breakerMetricNames } from "./verdicts/breakers/read-input.ts"
+export { Breakers, type BreakersApi, MAX_BREAKERS } from "./verdicts/breakers/service.ts"
 export { Evaluations, type EvaluationsApi } from "./verdicts/evaluations/service.ts"
 export { type Concluded, EvaluationSteps, type EvaluationStepsApi, type KillOf } from "./verdicts/evaluations/ports.ts"
 export { Kill, type KillApi, type TaggedStatus } from "./verdicts/kill/service.ts"

@@ -11,7 +11,7 @@ import { event } from "../storage/event.ts"
 import { GuardBehindStore, GuardDisagrees, GuardRefused, StoreBehindGuard } from "./keys/start-errors.ts"
 
 /** Collection of the findings that were reported. */
-const ALARMS = "chain_alarms"
+export const CHAIN_ALARMS = "chain_alarms"
 
 /** What was found. */
 export interface Alarm {
@@ -27,9 +27,9 @@ const UNREPORTED = "The chain is not in order, and the event for webhooks could 
 export const raiseAlarm = (storage: StorageApi, { code, foundBy, seq }: Alarm): Effect.Effect<void> =>
   Effect.gen(function* () {
     const id = `${code}-${seq ?? "chain"}`
-    if ((yield* storage.get(ALARMS, id)) !== null) return
+    if ((yield* storage.get(CHAIN_ALARMS, id)) !== null) return
     yield* storage.commit({
-      puts: [{ collection: ALARMS, id, expectedVersion: 0, body: { code, found_by: foundBy, seq } }],
+      puts: [{ collection: CHAIN_ALARMS, id, expectedVersion: 0, body: { code, found_by: foundBy, seq } }],
       events: [event("chain.verify_failed", { code, first_bad_seq: seq, found_by: foundBy })]
     })
   }).pipe(

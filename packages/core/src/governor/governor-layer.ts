@@ -2,6 +2,10 @@
 import { Layer } from "effect"
 import { AccessMapping } from "../registry/access-mapping/service.ts"
 import { Agents } from "../registry/agents/service.ts"
+import { BreakerWindows } from "../verdicts/breakers/keeper.ts"
+import { CommitBell, notingStorage } from "../verdicts/breakers/commit-bell.ts"
+import { Breakers } from "../verdicts/breakers/service.ts"
+import { breakerSteps } from "../verdicts/breakers/steps.ts"
 import { Capture } from "../verdicts/capture/service.ts"
 import { Chain } from "../chain/chain.ts"
 import { Checkpointer } from "../chain/checkpointer.ts"
@@ -70,6 +74,8 @@ export type GovernorServices =
   | Webhooks
   | OutboxListener
   | Envelopes
+  | Breakers
+  | CommitBell
   | Evaluations
   | ResponsePolicies
   | Kill
@@ -90,8 +96,11 @@ export const governorLayer = (
     AccessMapping.layer,
     Layer.mergeAll(Agents.layer, Identities.layer).pipe(Layer.provide(envelopeTierEvidence)),
     Envelopes.layer,
+    Evaluations.layer.pipe(
+      Layer.provide(breakerSteps.pipe(Layer.provide(killSteps), Layer.provide(BreakerWindows.layer)))
+    ),
+    Breakers.layer.pipe(Layer.provide(BreakerWindows.layer)),
     ResponsePolicies.layer,
-    Evaluations.layer.pipe(Layer.provide(killSteps)),
     Kill.layer,
     Waivers.layer,
     Models.layer,
@@ -101,7 +110,12 @@ export const governorLayer = (
     Capture.layer,
     Webhooks.layer,
     restateIngestKeys(options)
-  ).pipe(Layer.provide(killNotifyingStorage), Layer.provide(KillListener.layer), Layer.provide(checkpointingStorage))
+  ).pipe(
+    Layer.provide(killNotifyingStorage),
+    Layer.provide(KillListener.layer),
+    Layer.provide(notingStorage),
+    Layer.provide(checkpointingStorage)
+  )
   return Layer.mergeAll(
     writing,
     Replay.layer,
@@ -113,6 +127,6 @@ export const governorLayer = (
     Layer.provideMerge(Tenant.layer(options)),
     Layer.provideMerge(signing),
     Layer.provide(notifyingStorage),
-    Layer.provideMerge(OutboxListener.layer)
+    Layer.provideMerge(Layer.mergeAll(OutboxListener.layer, CommitBell.layer))
   )
 }

@@ -26,6 +26,8 @@ import type {
   VoidInfo,
   WaiversClient
 } from "./clients/bound-client-types.ts"
+import { breakersClient } from "./clients/breakers-client.ts"
+import type { BreakersClient } from "./clients/breakers-client-types.ts"
 import { chainClient } from "./clients/chain-client.ts"
 import { type Client, openClient } from "./clients/client.ts"
 import { GovernorError } from "../foundation/governor-error.ts"
@@ -133,6 +135,8 @@ export interface Governor extends AsyncDisposable {
   readonly envelopes: EnvelopesClient
   /** Exceptions to one rule, for a time. */
   readonly waivers: WaiversClient
+  /** Limits on what an agent does that stop it by themselves. */
+  readonly breakers: BreakersClient
   /**
    * Whether an agent may do what it intends: decided, recorded and durable when the promise resolves. The input counts
    * as it is at the call.
@@ -320,6 +324,7 @@ const governorOver = (door: Client, writerId: string): Governor => {
     agents: requireStringIds(agentsClient(door, writer), { register: 0, list: 0, orphans: 0 }),
     envelopes: requireStringIds(envelopesClient(door, writer), { create: 0, list: 0 }),
     waivers: requireStringIds(waiversClient(door, writer), { grant: 2 }),
+    breakers: requireStringIds(breakersClient(door, writer), { check: 0 }),
     ...requireStringIds(evaluationsClient(door, writer), { evaluate: 0, evaluations: 0 }),
     kill: requireStringIds(killClient(door, writer), {
       activate: 0,

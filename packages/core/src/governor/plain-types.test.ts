@@ -8,6 +8,7 @@ import { assert, describe, it } from "vitest"
 import type { ReplayReport } from "../outward/replay/service.ts"
 import type * as Agents from "./clients/agents-client-types.ts"
 import type * as Bound from "./clients/bound-client-types.ts"
+import type * as Breakers from "./clients/breakers-client-types.ts"
 import type * as Chain from "./clients/chain-types.ts"
 import type * as Decisions from "./clients/decision-types.ts"
 import type * as Kill from "./clients/kill-client-types.ts"
@@ -47,6 +48,12 @@ describe("the plain types of the governor", () => {
     fits<Agents.AgentInfo, Contract.Agent>()
     fits<Contract.Evaluation, Bound.EvaluationInfo>()
     fits<Bound.EvaluationInfo, Contract.Evaluation>()
+    fits<
+      Given<Required<Pick<Breakers.BreakerInput, "enabled" | "mode">> & Breakers.BreakerInput>,
+      Contract.BreakerCreate
+    >()
+    fits<Contract.Breaker, Breakers.BreakerInfo>()
+    fits<Breakers.BreakerInfo, Contract.Breaker>()
     fits<Contract.KillStatus, Kill.KillStatusInfo>()
     fits<Kill.KillActivationInfo, Contract.KillActivation>()
     // What is written by hand.
@@ -97,6 +104,7 @@ describe("the plain types of the governor", () => {
         "./clients/access-mapping-client-types.ts",
         "./clients/agents-client-types.ts",
         "./clients/bound-client-types.ts",
+        "./clients/breakers-client-types.ts",
         "./clients/call-options.ts",
         "./clients/chain-types.ts",
         "./clients/decision-types.ts",
@@ -107,7 +115,16 @@ describe("the plain types of the governor", () => {
         "./clients/webhooks-client-types.ts",
         "./log-line.ts"
       ])
-      for (const client of ["access-mapping", "agents", "bound", "kill", "models", "provenance", "webhooks"])
+      for (const client of [
+        "access-mapping",
+        "agents",
+        "bound",
+        "breakers",
+        "kill",
+        "models",
+        "provenance",
+        "webhooks"
+      ])
         assert.deepStrictEqual(await imports(join(folder, `governor/clients/${client}-client-types.d.ts`)), [
           "./call-options.ts",
           "./plain.ts",

@@ -15,6 +15,7 @@ import { Capture } from "../../verdicts/capture/service.ts"
 import { raiseAlarm } from "../../chain/alarm.ts"
 import { Checkpointer } from "../../chain/checkpointer.ts"
 import { storeCheckpoint } from "../../chain/check/checkpoints.ts"
+import { Breakers } from "../../verdicts/breakers/service.ts"
 import { Envelopes } from "../../verdicts/envelopes/service.ts"
 import { Evaluations } from "../../verdicts/evaluations/service.ts"
 import { CONFIRM_MS, confirmStops } from "../../verdicts/kill/confirm-stops.ts"
@@ -87,6 +88,37 @@ const haltOf = (id: string) =>
     kill.activate({ target_type: "agent", target_id: id, response: "halt", reason: "paid Ada twice" }, writer)
   )
 const halted = Effect.flatMap(courier, ({ id }) => haltOf(id))
+
+/** A breaker that reports, of an active agent. */
+const armed = Effect.flatMap(active, ({ id }) =>
+  Breakers.use((breakers) =>
+    breakers.arm(
+      id,
+      {
+        name: "errors",
+        metric: "consecutive_failures",
+        params: { max_count: 1 },
+        enabled: true,
+        mode: "warn"
+      },
+      writer
+    )
+  )
+)
+
+/** The same, after the decision that trips it. */
+const tripped = Effect.gen(function* () {
+  const breaker = yield* armed
+  yield* Capture.use((capture) =>
+    capture.witness(
+      breaker.agent_id,
+      [{ client_ref: "order-7", kind: "tool_call", action: "pay", status: "error" }],
+      writer
+    )
+  )
+  yield* Breakers.use((breakers) => breakers.check())
+  return breaker
+})
 
 /** An act per event type that causes its event. A missing type does not compile. */
 const emitters: { readonly [T in EventType]: Act } = {
@@ -181,6 +213,11 @@ const emitters: { readonly [T in EventType]: Act } = {
   }),
   "kill.released": Effect.flatMap(halted, ({ activation_event: id }) =>
     Kill.use((kill) => kill.release({ activation_event: id!, reason: "Ada was right" }, writer))
+  ),
+  "breaker.armed": armed,
+  "breaker.tripped": tripped,
+  "breaker.released": Effect.flatMap(tripped, ({ id }) =>
+    Breakers.use((breakers) => breakers.release(id, { reason: "Ada repaired it" }, writer))
   ),
   "evidence.exported": Effect.gen(function* () {
     yield* courier

@@ -119,5 +119,10 @@ const sentences: { readonly [kind: string]: (body: JsonObject) => string } = {
   "envelope.withdrawn": () => "Envelope withdrawn.",
   "waiver.requested": ({ expires_at, rule_id }) => `Waiver of rule ${rule_id} requested until ${expires_at}.`,
   "waiver.granted": ({ expires_at, rule_id }) => `Waiver of rule ${rule_id} granted until ${expires_at}.`,
+  "breaker.armed": ({ metric, mode, name }) => `Breaker ${name} armed on ${metric}, ${mode}.`,
+  "breaker.changed": ({ metric, mode, name }) => `Breaker ${name} on ${metric} changed, ${mode}.`,
+  "breaker.tripped": ({ metric, mode, response, value }) =>
+    `Breaker on ${metric} tripped at ${value}: ${response === undefined ? `recorded (${mode})` : response}.`,
+  "breaker.released": () => "Breaker released: it is armed again.",
   "part.erased": ({ name, reason, seq }) => `Part ${name} of record ${seq} erased (${reason}).`
 }

@@ -136,6 +136,10 @@ const once = Effect.fnUntraced(function* (
   // after conflicts.
   if (yield* keeper.learn(keys)) yield* keeper.catchUp(yield* storage.asOf, reach)
   const atMs = Math.max(asOf.ms, ...[...keys].map((key) => keeper.latestMs(keeper.of(key)!.window)))
+  // A breaker that is due trips before the outcome: then all is read again, and what it activated counts. Each trip
+  // latches, so that this ends.
+  if (yield* context.steps.tripDue(new Set(all.map(({ agent }) => agent.id)), { ms: atMs, seq: asOf.seq }))
+    return yield* once(context, requests)
   const planned = planAll(context, yield* asOfThen(context, all, asOf.ms, atMs), { ms: atMs, seq: asOf.seq })
   const change = changeOf(keeper, planned, keys, atMs)
   if (planned.length > 0) {

@@ -6,7 +6,7 @@ import { Context, Effect } from "effect"
 import type { KillState, Outcome } from "@flyball/envelope"
 import type { ReachingActivation } from "@flyball/rules"
 import type { StoredAgent } from "../../registry/agents/document.ts"
-import type { ChangeSet, ReadFault } from "../../storage/port.ts"
+import type { AsOf, ChangeSet, ReadFault } from "../../storage/port.ts"
 
 /** Kill activations against an agent, and the document versions that the commit must find unchanged. */
 export interface KillOf {
@@ -29,6 +29,11 @@ export interface Concluded {
 /** The other steps. */
 export interface EvaluationStepsApi {
   readonly killOf: (agent: StoredAgent) => Effect.Effect<KillOf, ReadFault>
+  /**
+   * Trips the breakers of these agents that are due at this time and position, and answers whether any was: what the
+   * evaluations read before may not hold any more.
+   */
+  readonly tripDue: (agentIds: ReadonlySet<string>, at: AsOf) => Effect.Effect<boolean, ReadFault>
   /** Whether an approved review of this very action is there to be consumed, and the change that consumes it. */
   readonly approval: (
     approvalId: string,
@@ -46,6 +51,7 @@ export interface EvaluationStepsApi {
 export const EvaluationSteps = Context.Reference<EvaluationStepsApi>("flyball/core/EvaluationSteps", {
   defaultValue: () => ({
     killOf: () => Effect.succeed({ state: "none", activations: [], expects: [] }),
+    tripDue: () => Effect.succeed(false),
     approval: () => Effect.succeed({ approved: false, change: {} }),
     follow: () => ({ reviewId: null, change: {} })
   })

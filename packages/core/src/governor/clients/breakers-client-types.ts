@@ -1,0 +1,61 @@
+/** Circuit breakers in the embedding API, derived from the contract. */
+import type {
+  Breaker,
+  BreakerCheckOut,
+  BreakerCreate,
+  breakerModes,
+  BreakerPreviewIn,
+  BreakerPreviewOut,
+  BreakerReleaseIn,
+  breakerResponses,
+  breakerStates,
+  BreakerUpdate
+} from "@flyball/contract"
+import type { ActOptions, CallOptions } from "./call-options.ts"
+import type { Info, Input } from "./plain.ts"
+
+/** What a trip does. */
+export type BreakerModeName = (typeof breakerModes)[number]
+
+/** What a breaker can ask for when it trips, weakest first. */
+export type BreakerResponseName = (typeof breakerResponses)[number]
+
+/** Whether a breaker watches, or waits to be released. */
+export type BreakerState = (typeof breakerStates)[number]
+
+/** A breaker to be armed. Metrics and parameters: docs/breakers.md. */
+export interface BreakerInput extends Input<typeof BreakerCreate> {}
+
+/** What changes of a breaker. Left out stays; `params` are replaced whole. */
+export interface BreakerChange extends Input<typeof BreakerUpdate> {}
+
+/** Why a breaker is released. */
+export interface BreakerRelease extends Input<typeof BreakerReleaseIn> {}
+
+/** A breaker to be tried out. */
+export interface BreakerTrial extends Input<typeof BreakerPreviewIn> {}
+
+/** A breaker. */
+export interface BreakerInfo extends Info<typeof Breaker> {}
+
+/** One reading of a check. */
+export interface BreakerReading extends Info<typeof BreakerCheckOut> {}
+
+/** What a breaker would have done. */
+export interface BreakerPreviewInfo extends Info<typeof BreakerPreviewOut> {}
+
+/** Circuit breakers: limits on what an agent does that stop it by themselves. */
+export interface BreakersClient {
+  /** Arms a breaker; its window begins now. */
+  arm(agentId: string, breaker: BreakerInput, options?: ActOptions): Promise<BreakerInfo>
+  /** Changes a breaker; its window begins anew. */
+  update(breakerId: string, change: BreakerChange, options?: ActOptions): Promise<BreakerInfo>
+  /** Arms a tripped breaker again. What it activated stays active. */
+  release(breakerId: string, why?: BreakerRelease, options?: ActOptions): Promise<BreakerInfo>
+  /** Oldest first. */
+  list(agentId: string, options?: CallOptions): Promise<ReadonlyArray<BreakerInfo>>
+  /** Reads every enabled breaker now; what is due trips. */
+  check(options?: CallOptions): Promise<ReadonlyArray<BreakerReading>>
+  /** When a breaker would have tripped over the agent's records. Records nothing. */
+  preview(agentId: string, trial: BreakerTrial, options?: CallOptions): Promise<BreakerPreviewInfo>
+}

@@ -1,0 +1,74 @@
+/** Which agents had something recorded by this process, for the job that reads their breakers. */
+import { Context, Effect, Layer } from "effect"
+import { type ChangeSet, Storage } from "../../storage/port.ts"
+
+/** Agents that are noted at most. Past it the job's next tick finds the rest. */
+const MAX_NOTED = 100_000
+
+/** The bell. */
+export interface CommitBellApi {
+  /** Notes agents whose records are committed. */
+  readonly note: (agents: ReadonlyArray<string>) => void
+  /** Takes what was noted since the last call, in the order in which it was. */
+  readonly take: () => ReadonlyArray<string>
+  /** Calls `heard` when something is noted that was not before, until the answer is called. */
+  readonly listen: (heard: () => void) => () => void
+}
+
+/** The bell of a governor. */
+export class CommitBell extends Context.Service<CommitBell, CommitBellApi>()("flyball/core/CommitBell") {
+  static readonly layer: Layer.Layer<CommitBell> = Layer.sync(CommitBell, () => {
+    let noted = new Set<string>()
+    const listeners = new Set<() => void>()
+    return CommitBell.of({
+      note: (agents) => {
+        // Nobody takes what nobody waits for.
+        if (listeners.size === 0) return
+        const before = noted.size
+        for (const agent of agents) if (noted.size < MAX_NOTED) noted.add(agent)
+        if (before === 0 && noted.size > 0) listeners.forEach((heard) => heard())
+      },
+      take: () => {
+        const taken = [...noted]
+        noted = new Set()
+        return taken
+      },
+      listen: (heard) => {
+        listeners.add(heard)
+        return () => void listeners.delete(heard)
+      }
+    })
+  })
+}
+
+/** The store underneath, whose commits are noted by the agents that they are about. */
+export const notingStorage: Layer.Layer<Storage, never, Storage | CommitBell> = Layer.effect(
+  Storage,
+  Effect.gen(function* () {
+    const storage = yield* Storage
+    const bell = yield* CommitBell
+    return Storage.of({
+      ...storage,
+      commit: (change) => {
+        const agents = agentsOf(change)
+        return agents.length === 0
+          ? storage.commit(change)
+          : Effect.map(storage.commit(change), (receipt) => {
+              bell.note(agents)
+              return receipt
+            })
+      }
+    })
+  })
+)
+
+const none: ReadonlyArray<string> = []
+
+/** Agents of the records: neighbours nearly always have the same. What breakers do themselves changes no value. */
+const agentsOf = ({ records }: ChangeSet): ReadonlyArray<string> => {
+  if (records === undefined || records.length === 0) return none
+  const agents: Array<string> = []
+  for (const { agentId, kind } of records)
+    if (agentId !== null && agentId !== agents.at(-1) && kind !== "breaker.tripped") agents.push(agentId)
+  return agents
+}

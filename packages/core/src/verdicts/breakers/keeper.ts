@@ -1,0 +1,188 @@
+/**
+ * The running windows of breakers in this process.
+ *
+ * An agent's windows are read from the chain once, from where they begin; from then on every record is folded as it
+ * comes, from any process. A reading costs the same however long the chain is. Spec: decision 0044.
+ */
+import { readRecord } from "@flyball/evidence"
+import {
+  AgentBreakers,
+  breakerMetrics,
+  carriedStart,
+  metricOf,
+  type MetricRecord,
+  READ_BACK_MS,
+  windowKinds
+} from "@flyball/rules"
+import { Context, Effect, Layer, Semaphore } from "effect"
+import { StorageCorrupt } from "../../storage/faults.ts"
+import {
+  type AsOf,
+  type JsonObject,
+  type ReadFault,
+  Storage,
+  type StorageApi,
+  type StoredRecord
+} from "../../storage/port.ts"
+import { firstWithin } from "../evaluations/fold-records.ts"
+import { BREAKER_EPOCH, breakersOf, type StoredBreaker } from "./stored-breaker.ts"
+
+/** Records read at a time. */
+const PAGE = 1_000
+/** Agents whose windows are kept; past it all are let go of, and read again when they are needed. */
+const MAX_AGENTS = 50_000
+/** Records behind which windows are read anew, each agent by itself, instead of all records one after the other. */
+const MAX_BEHIND = 100_000
+/** A window that holds no more records than this is read from its begin. */
+const SHORT = 2_000
+
+/** Kinds that a window may be made of, and those of breakers. */
+export const watchedKinds: ReadonlyArray<string> = [
+  ...new Set([...windowKinds, "breaker.tripped", ...breakerMetrics.flatMap(({ kinds }) => kinds)])
+].toSorted()
+const signKinds = metricOf("heartbeat_missing")!.kinds
+
+/** The windows of one store. One for each service. */
+export const breakerKeeper = (storage: StorageApi) => {
+  const turn = Semaphore.makeUnsafe(1)
+  let agents = new Map<string, AgentBreakers>()
+  /** Agents that had no breaker at `epoch`. */
+  let without = new Set<string>()
+  let epoch = -1
+  /** The last record that all windows hold. */
+  let folded = -1
+
+  const bodyOf = ({ bytes, seq }: StoredRecord): Effect.Effect<JsonObject, StorageCorrupt> => {
+    const read = readRecord(bytes)
+    return read.ok
+      ? Effect.succeed(read.record.body as JsonObject)
+      : Effect.fail(new StorageCorrupt({ reason: `record ${seq} cannot be read (${read.code})` }))
+  }
+  const sampleOf = (record: StoredRecord): Effect.Effect<MetricRecord, StorageCorrupt> =>
+    Effect.map(bodyOf(record), (body) => ({ seq: record.seq, atMs: record.atMs, kind: record.kind, body }))
+
+  /** Folds everything that was recorded up to a position. */
+  const catchUp = Effect.fnUntraced(function* (to: number): Effect.fn.Return<void, ReadFault> {
+    if (to <= folded) return
+    if (agents.size === 0 || to - folded > MAX_BEHIND) {
+      agents = new Map()
+      folded = to
+      return
+    }
+    while (folded < to) {
+      const page = yield* storage.records({ from: folded + 1, kinds: watchedKinds, limit: PAGE })
+      for (const record of page) {
+        const watched = record.agentId === null ? undefined : agents.get(record.agentId)
+        if (watched !== undefined) watched.take(yield* sampleOf(record))
+      }
+      folded = Math.max(page.length < PAGE ? to : 0, page.at(-1)?.seq ?? 0, folded)
+    }
+  })
+
+  /** Where the window of a breaker begins. */
+  const startOf = Effect.fnUntraced(function* ({ body, id }: StoredBreaker) {
+    for (let from = body.sinceSeq + 1; ;) {
+      const page = yield* storage.records({ agentId: body.agentId, from, kinds: windowKinds, limit: 100 })
+      for (const record of page)
+        if ((yield* bodyOf(record))["breaker_id"] === id) return { seq: record.seq, atMs: record.atMs }
+      if (page.length < 100) break
+      from = page.at(-1)!.seq + 1
+    }
+    return carriedStart
+  })
+
+  /** Reads the windows of an agent, up to what is folded; null where it has no breaker. */
+  const load = Effect.fnUntraced(function* (
+    agentId: string,
+    nowMs: number
+  ): Effect.fn.Return<AgentBreakers | null, ReadFault> {
+    const watched = new AgentBreakers()
+    const breakers = yield* breakersOf(storage, agentId)
+    if (breakers.length === 0) return null
+    const starts = yield* Effect.forEach(breakers, startOf)
+    const last = Math.max(...starts.map(({ seq }) => seq))
+    if (last > folded) {
+      // The documents are newer than what is folded: what lies between is not about this agent yet.
+      yield* catchUp(last)
+      return yield* load(agentId, nowMs)
+    }
+    let from = folded + 1
+    for (const [index, { body, id }] of breakers.entries()) {
+      const start = starts[index]!
+      watched.put(id, body, start)
+      const reachMs = (metricOf(body.metric)?.reachMs(body.params) ?? 0) + READ_BACK_MS
+      const begin =
+        folded - start.seq <= SHORT
+          ? start.seq + 1
+          : Math.max(start.seq + 1, yield* firstWithin(storage, { ms: nowMs, seq: folded }, reachMs))
+      from = Math.min(from, begin)
+    }
+    // Silence is counted from the last sign of life, however long ago that was.
+    const [sign] =
+      from === 0 ? [] : yield* storage.records({ agentId, to: from - 1, kinds: signKinds, order: "desc", limit: 1 })
+    if (sign !== undefined) watched.take(yield* sampleOf(sign))
+    while (from <= folded) {
+      const page = yield* storage.records({ agentId, from, to: folded, kinds: watchedKinds, limit: PAGE })
+      for (const record of page)
+        // What the documents say of breakers is as new as any record up to here.
+        if (!record.kind.startsWith("breaker.")) watched.take(yield* sampleOf(record))
+      from = page.length < PAGE ? folded + 1 : page.at(-1)!.seq + 1
+    }
+    if (agents.size >= MAX_AGENTS) agents = new Map()
+    agents.set(agentId, watched)
+    return watched
+  })
+
+  const versionNow = Effect.map(
+    storage.get(BREAKER_EPOCH.collection, BREAKER_EPOCH.id),
+    (document) => document?.version ?? 0
+  )
+
+  return {
+    /** Changes with every breaker that is armed, changed or released; 0 while there was none. */
+    version: versionNow,
+    /**
+     * The breakers of an agent with windows that hold all records up to `asOf` at least; null where it has none. Read
+     * `asOf` before: then every breaker that was armed up to there is known. `known`: the version, where the caller has
+     * just read it.
+     */
+    of: Effect.fnUntraced(function* (
+      agentId: string,
+      asOf: AsOf,
+      known: number | null = null
+    ): Effect.fn.Return<AgentBreakers | null, ReadFault> {
+      const version = known ?? (yield* versionNow)
+      if (version === 0) return null
+      if (version === epoch && without.has(agentId)) return null
+      return yield* turn.withPermits(1)(
+        Effect.gen(function* () {
+          yield* catchUp(asOf.seq)
+          const kept = agents.get(agentId)
+          if (kept !== undefined) return kept
+          if (version !== epoch) {
+            epoch = version
+            without = new Set()
+          }
+          const loaded = yield* load(agentId, asOf.ms)
+          if (loaded !== null) return loaded
+          if (without.size >= MAX_AGENTS) without = new Set()
+          without.add(agentId)
+          return null
+        })
+      )
+    }),
+    /** Lets go of an agent's windows: what is stored of its breakers is not what they hold. */
+    forget: (agentId: string): void => void agents.delete(agentId)
+  }
+}
+
+/** The running windows of breakers. */
+export type BreakerKeeper = ReturnType<typeof breakerKeeper>
+
+/** The windows that everything in one governor shares. */
+export class BreakerWindows extends Context.Service<BreakerWindows, BreakerKeeper>()("flyball/core/BreakerWindows") {
+  static readonly layer: Layer.Layer<BreakerWindows, never, Storage> = Layer.effect(
+    BreakerWindows,
+    Effect.map(Storage, breakerKeeper)
+  )
+}

@@ -1,0 +1,252 @@
+/**
+ * Circuit breakers: a metric of an agent that stops it by itself. Spec: document 1 sections 2 and 4; envelopes.md 3.9;
+ * decision 0044.
+ */
+import {
+  type AgentNotFound,
+  type Breaker,
+  type BreakerCheckOut,
+  type BreakerCreate,
+  BreakerNameTaken,
+  type BreakerNotFound,
+  type BreakerNotTripped,
+  type BreakerPreviewIn,
+  type BreakerPreviewOut,
+  type BreakerReleaseIn,
+  type BreakerUpdate,
+  detailItem,
+  InvalidInput,
+  type MetricNotAvailable
+} from "@flyball/contract"
+import { BREAKERS, breakerUnique } from "@flyball/rules"
+import { Context, Effect, Layer, Stream } from "effect"
+import { newId } from "../../foundation/ids.ts"
+import { covers, everyUnit, type Scope } from "../../foundation/scope.ts"
+import type { Writer } from "../../foundation/writer.ts"
+import { AGENTS, storedAgent } from "../../registry/agents/document.ts"
+import { readAgent } from "../../registry/agents/read-agent.ts"
+import { commitWithRetry } from "../../storage/commit-with-retry.ts"
+import { documentPages } from "../../storage/document-pages.ts"
+import { type DocumentPut, type ReadFault, Storage } from "../../storage/port.ts"
+import { breakerOut } from "./breaker-out.ts"
+import { breakerActivation } from "./activation.ts"
+import { checksPut, type LastCheck, readChecks } from "./checks.ts"
+import { firstBadRecord } from "./first-bad-record.ts"
+import { BreakerWindows } from "./keeper.ts"
+import { planArm, planChange, planRelease } from "./plan-breaker.ts"
+import { previewOver } from "./preview.ts"
+import { readMeasure } from "./read-input.ts"
+import { breakersOf, readBreaker, type StoredBreaker, storedBreaker } from "./stored-breaker.ts"
+import { factsOf, tripDue, type Tripping } from "./trip.ts"
+
+/** Breakers that one agent can have. */
+export const MAX_BREAKERS = 64
+
+/** Agents whose readings one commit writes. */
+const CHECKS_A_COMMIT = 500
+
+/** Breakers. What lies outside `scope` is answered as if it were not there. */
+export interface BreakersApi {
+  /** Arms a breaker: its window begins with the record. */
+  readonly arm: (
+    agentId: string,
+    input: BreakerCreate,
+    writer: Writer,
+    scope?: Scope
+  ) => Effect.Effect<Breaker, AgentNotFound | BreakerNameTaken | InvalidInput | MetricNotAvailable | ReadFault>
+  /** Changes a breaker: its window begins anew. A tripped one stays tripped until it is released. */
+  readonly update: (
+    id: string,
+    input: BreakerUpdate,
+    writer: Writer,
+    scope?: Scope
+  ) => Effect.Effect<Breaker, BreakerNotFound | InvalidInput | ReadFault>
+  /** Arms a tripped breaker again. What it activated stays active. */
+  readonly release: (
+    id: string,
+    input: BreakerReleaseIn,
+    writer: Writer,
+    scope?: Scope
+  ) => Effect.Effect<Breaker, BreakerNotFound | BreakerNotTripped | ReadFault>
+  readonly get: (id: string, scope?: Scope) => Effect.Effect<Breaker, BreakerNotFound | ReadFault>
+  /** Oldest first. */
+  readonly list: (agentId: string, scope?: Scope) => Effect.Effect<ReadonlyArray<Breaker>, AgentNotFound | ReadFault>
+  /** Reads every enabled breaker now, and trips what is due. By agent, then by age. */
+  readonly check: (scope?: Scope) => Effect.Effect<ReadonlyArray<BreakerCheckOut>, ReadFault>
+  /** When a breaker would have tripped over the agent's sealed records. Records nothing. */
+  readonly preview: (
+    agentId: string,
+    input: BreakerPreviewIn,
+    scope?: Scope
+  ) => Effect.Effect<BreakerPreviewOut, AgentNotFound | InvalidInput | MetricNotAvailable | ReadFault>
+  /** Trips what is due of one agent now; answers how many breakers that were. */
+  readonly tripDue: (agentId: string) => Effect.Effect<number, ReadFault>
+}
+
+/** Breakers. */
+export class Breakers extends Context.Service<Breakers, BreakersApi>()("flyball/core/Breakers") {
+  static readonly layer: Layer.Layer<Breakers, never, Storage | BreakerWindows> = Layer.effect(
+    Breakers,
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const windows = yield* BreakerWindows
+      const tripping: Tripping = { storage, windows, activated: breakerActivation(storage) }
+
+      const shown = Effect.fnUntraced(function* ({ body, id }: Pick<StoredBreaker, "body" | "id">) {
+        return breakerOut(id, body, (yield* readChecks(storage, body.agentId))[id])
+      })
+
+      /** Reads all breakers of one agent, after what is due has tripped. */
+      const checkAgent = Effect.fnUntraced(function* (agentId: string, scope: Scope) {
+        const document = yield* storage.get(AGENTS, agentId)
+        if (document === null || !covers(scope, storedAgent(document).body.orgUnit)) return null
+        const agent = storedAgent(document)
+        const stored = yield* breakersOf(storage, agentId)
+        const enabled = stored.filter(({ body }) => body.enabled)
+        if (enabled.length === 0) return null
+        const firstBadSeq = yield* firstBadRecord(storage, enabled)
+        yield* tripDue(tripping, agentId, null, firstBadSeq)
+        const asOf = yield* storage.asOf
+        const watched = yield* windows.of(agentId, asOf)
+        const checks: { [breakerId: string]: LastCheck } = {}
+        const rows: Array<BreakerCheckOut> = []
+        for (const { body, id } of enabled) {
+          const reading = watched?.read(id, asOf, factsOf(agent, firstBadSeq)) ?? null
+          if (reading === null) continue
+          const trip = (watched?.documentOf(id) ?? body).trip
+          checks[id] = { atMs: asOf.ms, value: reading.value }
+          rows.push({
+            breaker_id: id,
+            agent_id: agentId,
+            name: body.name,
+            metric: body.metric,
+            value: trip?.value ?? reading.value,
+            samples: trip?.samples ?? reading.samples,
+            tripped: trip !== null,
+            fired_event_id: trip?.activationId ?? null
+          })
+        }
+        return { rows, put: checksPut(agentId, checks) }
+      })
+
+      return Breakers.of({
+        arm: (agentId, input, writer, scope = everyUnit) =>
+          Effect.gen(function* () {
+            yield* readAgent(storage, agentId, scope)
+            const confidenceBp = input.confidence_bp ?? 0
+            const { metric, params } = yield* Effect.fromResult(readMeasure(input.metric, input.params, confidenceBp))
+            const id = yield* newId("brk")
+            return yield* commitWithRetry(
+              storage,
+              Effect.gen(function* () {
+                const asOf = yield* storage.asOf
+                const [taken] = yield* storage.find(BREAKERS, "name", breakerUnique({ agentId, name: input.name }).name)
+                if (taken !== undefined) return yield* new BreakerNameTaken({ breakerId: taken.id })
+                if ((yield* breakersOf(storage, agentId)).length >= MAX_BREAKERS)
+                  return yield* new InvalidInput({
+                    detail: [
+                      detailItem(["path", "agent_id"], "value_error", `An agent has up to ${MAX_BREAKERS} breakers`)
+                    ]
+                  })
+                const { breaker, change } = planArm(
+                  id,
+                  {
+                    agentId,
+                    name: input.name,
+                    metric: metric.name,
+                    params,
+                    enabled: input.enabled,
+                    mode: input.mode,
+                    confidenceBp,
+                    response: input.response ?? null,
+                    writer
+                  },
+                  asOf
+                )
+                yield* storage.commit(change)
+                return breakerOut(id, breaker, undefined)
+              })
+            )
+          }),
+        update: (id, input, writer, scope = everyUnit) =>
+          commitWithRetry(
+            storage,
+            Effect.gen(function* () {
+              const asOf = yield* storage.asOf
+              const stored = yield* readBreaker(storage, id, scope)
+              const confidenceBp = input.confidence_bp ?? stored.body.confidenceBp
+              // The metric was available when the breaker was armed, and stays so.
+              const { params } = yield* Effect.fromResult(
+                readMeasure(stored.body.metric, input.params ?? stored.body.params, confidenceBp)
+              ).pipe(Effect.catchTag("MetricNotAvailable", Effect.die))
+              const { breaker, change } = planChange(
+                stored,
+                {
+                  params,
+                  confidenceBp,
+                  ...(input.enabled === undefined ? {} : { enabled: input.enabled }),
+                  ...(input.mode === undefined ? {} : { mode: input.mode }),
+                  ...(input.response === undefined ? {} : { response: input.response })
+                },
+                writer,
+                asOf
+              )
+              yield* storage.commit(change)
+              return yield* shown({ id, body: breaker })
+            }),
+            { collection: BREAKERS, id }
+          ),
+        release: (id, { reason = null }, writer, scope = everyUnit) =>
+          commitWithRetry(
+            storage,
+            Effect.gen(function* () {
+              const asOf = yield* storage.asOf
+              const stored = yield* readBreaker(storage, id, scope)
+              const { breaker, change } = yield* Effect.fromResult(planRelease(stored, reason, writer, asOf))
+              yield* storage.commit(change)
+              return yield* shown({ id, body: breaker })
+            }),
+            { collection: BREAKERS, id }
+          ),
+        get: Effect.fnUntraced(function* (id, scope = everyUnit) {
+          return yield* shown(yield* readBreaker(storage, id, scope))
+        }),
+        list: Effect.fnUntraced(function* (agentId, scope = everyUnit) {
+          yield* readAgent(storage, agentId, scope)
+          const checks = yield* readChecks(storage, agentId)
+          return (yield* breakersOf(storage, agentId)).map(({ body, id }) => breakerOut(id, body, checks[id]))
+        }),
+        check: Effect.fnUntraced(function* (scope = everyUnit) {
+          const agents = new Set<string>()
+          yield* Stream.runForEach(documentPages(storage, BREAKERS), (page) =>
+            Effect.sync(() => page.map(storedBreaker).forEach(({ body }) => agents.add(body.agentId)))
+          )
+          const rows: Array<BreakerCheckOut> = []
+          let puts: Array<DocumentPut> = []
+          const write = Effect.suspend(() => {
+            const written = puts
+            puts = []
+            return written.length === 0 ? Effect.void : commitWithRetry(storage, storage.commit({ puts: written }))
+          })
+          for (const agentId of [...agents].toSorted()) {
+            const checked = yield* checkAgent(agentId, scope)
+            if (checked === null) continue
+            rows.push(...checked.rows)
+            if (puts.push(checked.put) === CHECKS_A_COMMIT) yield* write
+          }
+          yield* write
+          return rows
+        }),
+        preview: Effect.fnUntraced(function* (agentId, input, scope = everyUnit) {
+          yield* readAgent(storage, agentId, scope)
+          const measure = yield* Effect.fromResult(readMeasure(input.metric, input.params, input.confidence_bp ?? 0))
+          return yield* previewOver(storage, agentId, measure, input.from_seq ?? null)
+        }),
+        tripDue: Effect.fnUntraced(function* (agentId) {
+          const enabled = (yield* breakersOf(storage, agentId)).filter(({ body }) => body.enabled)
+          return yield* tripDue(tripping, agentId, null, yield* firstBadRecord(storage, enabled))
+        })
+      })
+    })
+  )
+}
