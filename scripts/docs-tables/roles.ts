@@ -13,6 +13,7 @@ const headings: { readonly [group: string]: string } = {
   decisions: "Decisions",
   bound: "Bounded autonomy",
   kill: "The kill switch",
+  breakers: "Circuit breakers",
   chain: "The chain",
   evidence: "Evidence packs",
   ingest_keys: "Ingest keys",

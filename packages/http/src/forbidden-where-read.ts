@@ -11,6 +11,7 @@
 import type {
   ActivationNotFound,
   AgentNotFound,
+  BreakerNotFound,
   DecisionNotFound,
   EnvelopeNotFound,
   EvaluationNotFound,
@@ -18,7 +19,7 @@ import type {
   Refusal
 } from "@flyball/contract"
 import { type AnyEndpoint, refusalThere } from "@flyball/contract/http"
-import { Agents, Capture, Chain, Envelopes, Evaluations, Kill, type Scope } from "@flyball/core"
+import { Agents, Breakers, Capture, Chain, Envelopes, Evaluations, Kill, type Scope } from "@flyball/core"
 import { Effect } from "effect"
 import type { Fault, Services } from "./call.ts"
 import { type AdmittedCaller, readScopeOf, scopeOf } from "./caller.ts"
@@ -69,6 +70,12 @@ const lookUp = (refusal: Refusal | Fault): ((scope: Scope) => Effect.Effect<bool
         ? (scope) => found(Kill.use((kill) => kill.activation(activationId, scope)))
         : null
     }
+    case "BreakerNotFound": {
+      const { breakerId } = refusal
+      return typeof breakerId === "string"
+        ? (scope) => found(Breakers.use((breakers) => breakers.get(breakerId, scope)))
+        : null
+    }
     case "EvaluationNotFound": {
       const { evaluationId } = refusal
       return typeof evaluationId === "string"
@@ -96,6 +103,7 @@ const lookUp = (refusal: Refusal | Fault): ((scope: Scope) => Effect.Effect<bool
 type NotThere =
   | ActivationNotFound
   | AgentNotFound
+  | BreakerNotFound
   | EnvelopeNotFound
   | EvaluationNotFound
   | DecisionNotFound
@@ -107,6 +115,7 @@ const found = (read: Effect.Effect<unknown, NotThere | Fault, Services>): Effect
       [
         "ActivationNotFound",
         "AgentNotFound",
+        "BreakerNotFound",
         "EnvelopeNotFound",
         "EvaluationNotFound",
         "DecisionNotFound",

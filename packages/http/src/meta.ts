@@ -6,6 +6,9 @@ import {
   backtestMeters,
   BATCH_LIMIT_BYTES,
   BODY_LIMIT_BYTES,
+  breakerModes,
+  breakerResponses,
+  breakerStates,
   chainProblems,
   CLAIM_LIMIT,
   deciders,
@@ -60,7 +63,14 @@ import {
   tierConditions,
   timelineReferences
 } from "@flyball/contract"
-import { conditionsOf, MAX_WAIVER_MS, ORPHAN_GRACE_MS, serverSignalNames, transitions } from "@flyball/core"
+import {
+  breakerMetricNames,
+  conditionsOf,
+  MAX_WAIVER_MS,
+  ORPHAN_GRACE_MS,
+  serverSignalNames,
+  transitions
+} from "@flyball/core"
 import { recordKinds } from "@flyball/evidence"
 
 /** The answer for a server of this version and its tenant. */
@@ -83,6 +93,10 @@ export const metaOut = (version: string, tenantId: string): MetaOut => ({
     decision_status: decisionStatuses,
     delivery_state: deliveryStates,
     envelope_change: envelopeChanges,
+    breaker_metric: breakerMetricNames,
+    breaker_mode: breakerModes,
+    breaker_response: breakerResponses,
+    breaker_state: breakerStates,
     envelope_mode: envelopeModes,
     envelope_status: envelopeStatuses,
     envelope_version_status: versionStatuses,

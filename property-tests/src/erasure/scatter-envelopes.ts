@@ -98,6 +98,17 @@ export const scatterEnvelopes = async ({ other, person }: Callers, { plain, text
   await done("PATCH", at, { envelope: envelopeOf(text, 300) }, 200)
   await done("PATCH", at, { envelope: { ...envelopeOf(text, 300), [text]: text } }, 200)
   await done("POST", `${at}/publish`, {}, 409)
+  const params = { max_count: 1 }
+  const breaker = await done<Made>(
+    "POST",
+    `/bound/agents/${agentId}/breakers`,
+    { name: "errors", metric: "consecutive_failures", params, mode: "shadow" },
+    201
+  )
+  const failed = { client_ref: "b/1", kind: "tool_call", action: "pay", status: "error" }
+  await done("POST", `/agents/${agentId}/decisions`, failed, 201)
+  await done("POST", "/bound/breakers/check", undefined, 200)
+  await done("POST", `/bound/breakers/${breaker.id}/release`, { reason: text }, 200)
   const halted = await done<{ readonly activation_event: string }>(
     "POST",
     "/bound/kill/activate",

@@ -136,6 +136,24 @@ export const goodRequests = async (world: World) => {
     return got.json.activation_event
   }
 
+  const breaker = { metric: "error_rate", params: { window_ms: 3_600_000, min_samples: 1, threshold_bp: 5_000 } }
+
+  /** A breaker of an agent of its own. */
+  const armed = async (of?: string): Promise<string> => {
+    const agentId = of ?? (await world.register(fresh()))
+    return (await as(world.admin, "POST", `/bound/agents/${agentId}/breakers`, { name: fresh(), ...breaker })).id
+  }
+
+  /** One that tripped. */
+  const tripped = async (): Promise<string> => {
+    const agentId = await world.register(fresh())
+    const id = await armed(agentId)
+    const decision = { client_ref: fresh(), kind: "tool_call", action: "pay", status: "error" }
+    await as(world.admin, "POST", `/agents/${agentId}/decisions`, decision)
+    await as(world.admin, "POST", "/bound/breakers/check")
+    return id
+  }
+
   const webhook = async (): Promise<string> =>
     (
       await as(world.admin, "POST", "/webhooks", {
@@ -197,6 +215,10 @@ export const goodRequests = async (world: World) => {
       "kill.ack": async () => ({ activation_event: await halted(), instance_id: fresh() }),
       "kill.request": () => ({ agent_id: agent, reason: "I pay twice." }),
       "kill.release": async () => ({ activation_event: await halted(), reason: "Repaired." }),
+      "breakers.arm": () => ({ name: fresh(), ...breaker }),
+      "breakers.preview": () => breaker,
+      "breakers.update": () => ({ mode: "warn" }),
+      "breakers.release": () => ({ reason: "Repaired." }),
       "chain.erase": async () => ({ seq: (await witness()).seq, name: "args", reason: "security" }),
       "evidence.create": () => ({ kind: "sparse", agent_id: unit === UNIT ? agent : null }),
       "models.create": () => ({ provider: "openai", name: fresh() }),
@@ -240,6 +262,7 @@ export const goodRequests = async (world: World) => {
         ).json.id,
       key_id: async () => (await world.mint(UNIT)).id,
       activation_id: halted,
+      breaker_id: () => (endpoint.id === "breakers.release" ? tripped() : armed()),
       webhook_id: webhook,
       delivery_id: () => finishedDelivery(path.split("/")[4]!)
     }

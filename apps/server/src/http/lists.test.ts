@@ -86,6 +86,7 @@ const rows: ReadonlyArray<Row> = [
       for (let n = 0; n < 2; n++) assert.strictEqual((await admin("POST", path, waiver)).status, 201)
     }
   },
+  { id: "breakers.list", ...byId("breaker"), fill: twice("breakers.arm") },
   {
     id: "chain.keys",
     nameOf: ({ key_id }: { readonly key_id: string }) => key_id,

@@ -3,6 +3,7 @@ import {
   accessMapping,
   agents,
   bound,
+  breakers,
   chain,
   decisions,
   evidence,
@@ -17,6 +18,7 @@ import type { AnyHandler, HandlersOf } from "../call.ts"
 import { accessMappingHandlers } from "./access-mapping.ts"
 import { agentsHandlers } from "./agents.ts"
 import { boundHandlers } from "./bound.ts"
+import { breakersHandlers } from "./breakers.ts"
 import { chainHandlers } from "./chain.ts"
 import { decisionsHandlers } from "./decisions.ts"
 import { evidenceHandlers } from "./evidence.ts"
@@ -42,6 +44,7 @@ export const handlers: { readonly [id: string]: AnyHandler } = Object.fromEntrie
   ...byId(models, modelsHandlers),
   ...byId(decisions, decisionsHandlers),
   ...byId(bound, boundHandlers),
+  ...byId(breakers, breakersHandlers),
   ...byId(responsePolicy, responsePolicyHandlers),
   ...byId(kill, killHandlers),
   ...byId(chain, chainHandlers),

@@ -191,6 +191,7 @@ describe("what goes in", () => {
           "models",
           "bound/envelopes/{envelope_id}/versions",
           "bound/envelopes/{envelope_id}/waivers",
+          "bound/agents/{agent_id}/breakers",
           "chain/keys",
           "evidence/packs",
           "admin/ingest-keys",

@@ -66,6 +66,19 @@ const added: ReadonlyArray<string> = [
   "/paths/~1api~1v1~1bound~1kill~1status",
   "/paths/~1api~1v1~1bound~1kill~1stream",
   "/tags/kill",
+  "/components/schemas/Breaker",
+  "/components/schemas/BreakerCheckOut",
+  "/components/schemas/BreakerCreate",
+  "/components/schemas/BreakerPreviewIn",
+  "/components/schemas/BreakerPreviewOut",
+  "/components/schemas/BreakerReleaseIn",
+  "/components/schemas/BreakerUpdate",
+  "/paths/~1api~1v1~1bound~1agents~1{agent_id}~1breakers",
+  "/paths/~1api~1v1~1bound~1agents~1{agent_id}~1breakers~1preview",
+  "/paths/~1api~1v1~1bound~1breakers~1check",
+  "/paths/~1api~1v1~1bound~1breakers~1{breaker_id}",
+  "/paths/~1api~1v1~1bound~1breakers~1{breaker_id}~1release",
+  "/tags/breakers",
   "/paths/~1api~1v1~1chain~1records~1{seq}~1parts~1{name}"
 ]
 

@@ -81,7 +81,10 @@ const unionOf = (ast: SchemaAST.Union, direction: Direction, named: Named): Json
     types.length === 1
       ? walk(types[0]!, direction, named)
       : types.every(SchemaAST.isLiteral)
-        ? { type: "string", enum: types.map(({ literal }) => literal) }
+        ? {
+            type: types.every(({ literal }) => typeof literal === "number") ? "integer" : "string",
+            enum: types.map(({ literal }) => literal)
+          }
         : { anyOf: types.map((type) => walk(type, direction, named)) }
   return types.length === ast.types.length ? one : orNull(one)
 }

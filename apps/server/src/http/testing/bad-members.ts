@@ -47,6 +47,16 @@ const badWord = (member: string): ReadonlyArray<Bad> => [
   [member, "no such word", "enum"],
   [member, 1, "enum"]
 ]
+const badParams: ReadonlyArray<Bad> = [
+  ["params", [], "dict_type"],
+  ["params", "x", "dict_type"],
+  ["params", { meter: "x".repeat(5_000) }, "too_long"]
+]
+const badConfidence: ReadonlyArray<Bad> = [
+  ["confidence_bp", "9500", "enum"],
+  ["confidence_bp", 95, "enum"],
+  ["confidence_bp", -1, "enum"]
+]
 /** Stands for a member that is left out. */
 export const missing = Symbol("left out")
 
@@ -384,6 +394,39 @@ export const badMembers: { readonly [id: string]: ReadonlyArray<Bad> } = {
     ["reason", missing, "missing"],
     ["reason", "", "string_too_short"],
     ...badText("reason", 2_000)
+  ],
+  "breakers.arm": [
+    ["name", missing, "missing"],
+    ["name", "Errors", "string_pattern_mismatch"],
+    ["name", "", "string_too_short"],
+    ["name", "x".repeat(65), "string_too_long"],
+    ["metric", missing, "missing"],
+    ...badIdentifier("metric", 64),
+    ["metric", "luck", "enum"],
+    ["params", missing, "missing"],
+    ...badParams,
+    ["enabled", "yes", "bool_type"],
+    ...badWord("mode"),
+    ...badConfidence,
+    ...badWord("response")
+  ],
+  "breakers.update": [
+    ...badParams,
+    ["enabled", "yes", "bool_type"],
+    ["enabled", null, "bool_type"],
+    ...badWord("mode"),
+    ["mode", null, "enum"],
+    ...badConfidence,
+    ...badWord("response")
+  ],
+  "breakers.release": [["reason", "", "string_too_short"], ...badText("reason", 2_000)],
+  "breakers.preview": [
+    ["metric", missing, "missing"],
+    ...badIdentifier("metric", 64),
+    ["params", missing, "missing"],
+    ...badParams,
+    ...badConfidence,
+    ...badInteger("from_seq")
   ],
   "bound.request_waiver": [
     ["rule_id", missing, "missing"],
