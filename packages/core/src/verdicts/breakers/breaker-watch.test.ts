@@ -1,0 +1,77 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { systemHost } from "../../foundation/writer.ts"
+import { Agents } from "../../registry/agents/service.ts"
+import { Storage } from "../../storage/port.ts"
+import { governorWorld, registered } from "../../testing/governor-world.ts"
+import { Capture } from "../capture/service.ts"
+import { breakerWatch, TICK_MS, tripAllDue } from "./breaker-watch.ts"
+import { BreakerWindows } from "./keeper.ts"
+import { Breakers } from "./service.ts"
+
+const arm = (agentId: string, metric: string, params: { readonly [name: string]: number }) =>
+  Breakers.use((breakers) =>
+    breakers.arm(agentId, { name: "limit", metric, params, enabled: true, mode: "enforce" }, systemHost)
+  )
+
+const fail = (agentId: string, ref: string) =>
+  Capture.use((capture) =>
+    capture.witness(agentId, [{ client_ref: ref, kind: "tool_call", action: "pay", status: "error" }], systemHost)
+  )
+
+const trips = Storage.use((storage) =>
+  Effect.map(storage.records({ kinds: ["breaker.tripped", "kill.activated"], limit: 100 }), (found) => found.length)
+)
+
+/** Waits for a fact: lets all other fibers run until it holds. */
+const until = (holds: Effect.Effect<boolean, unknown, Storage>) =>
+  Effect.gen(function* () {
+    for (let turn = 0; turn < 10_000; turn++) {
+      if (yield* holds) return
+      yield* Effect.yieldNow
+    }
+    assert.fail("it never came to hold")
+  })
+
+describe("the watch over breakers", () => {
+  it.effect("trips what a commit makes due, without anybody who calls", () =>
+    Effect.gen(function* () {
+      const agent = yield* registered("a bot")
+      yield* arm(agent.id, "consecutive_failures", { max_count: 2 })
+      yield* fail(agent.id, "a")
+      yield* fail(agent.id, "b")
+      yield* until(Effect.map(trips, (count) => count === 2))
+    }).pipe(Effect.provide(breakerWatch.pipe(Layer.provideMerge(governorWorld()))))
+  )
+
+  it.effect("trips on its tick what time alone makes due", () =>
+    Effect.gen(function* () {
+      const agent = yield* Agents.use((agents) => agents.register({ name: "an orphan", org_unit: "ops" }, systemHost))
+      yield* arm(agent.agent.id, "owner_orphaned", { grace_ms: 1_000 })
+      yield* TestClock.adjust(TICK_MS)
+      yield* until(Effect.map(trips, (count) => count === 2))
+    }).pipe(Effect.provide(breakerWatch.pipe(Layer.provideMerge(governorWorld()))))
+  )
+})
+
+describe("hosts that read one breaker at once", () => {
+  it.effect("trip it once: one record, one activation", () =>
+    Effect.gen(function* () {
+      const agent = yield* registered("a bot")
+      yield* arm(agent.id, "consecutive_failures", { max_count: 1 })
+      yield* fail(agent.id, "a")
+      // Each has windows of its own over the one store, as another process has.
+      const another = Layer.fresh(Breakers.layer.pipe(Layer.provide(BreakerWindows.layer)))
+      const counts = yield* Effect.all(
+        Array.from({ length: 6 }, () => tripAllDue.pipe(Effect.provide(another))),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(
+        counts.reduce((sum, count) => sum + count, 0),
+        1
+      )
+      assert.strictEqual(yield* trips, 2)
+    }).pipe(Effect.provide(governorWorld()))
+  )
+})
