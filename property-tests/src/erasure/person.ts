@@ -73,9 +73,11 @@ export const scatter = async (callers: Callers, marker: Marker, failing: string)
     throw new Error("The pack was to disclose the text.")
 }
 
-/** Keys and who becomes what here. */
-const scatterAccess = async ({ person }: Callers, { text }: Marker): Promise<void> => {
+/** Keys, who becomes what here, and who is written to. */
+const scatterAccess = async ({ person }: Callers, { plain, text }: Marker): Promise<void> => {
   const done = expecting(person)
+  const row = { scope: "default", trigger: "drift", response: "notify", notify: [`${plain}@example.com`] }
+  await done("PUT", "/bound/response-policy", [row], 200)
   await done("POST", "/admin/ingest-keys", { name: text, org_unit: "support" }, 201)
   const rules = [{ match: { claim: "groups", value: text }, role: "admin", org_unit: "*" }]
   await done("PUT", "/admin/entitlement-rules", { rules, trust_canonical: true }, 200)
