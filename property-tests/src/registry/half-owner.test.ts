@@ -59,6 +59,10 @@ describe.each(stores)("agents with half an owner on %s", (_, places, open) => {
             )
             .toBe(AGENTS)
           expect((await first.chain.records({ kind: "agent.orphaned", limit: 1_000 })).length).toBe(AGENTS)
+          expect(
+            (await first.chain.records({ kind: "agent.updated", limit: 1_000 })).length,
+            "the members that decide which halts reach an agent are sealed once"
+          ).toBe(AGENTS)
           expect((await first.check()).differences).toEqual([])
         } finally {
           await Promise.all(hosts.map((one) => one.close()))

@@ -22,7 +22,8 @@ describe("flyball migrate", () => {
         "Would run 0001 store. Older processes: no other process writes a SQLite file.\nWould run 0002 " +
         "outbox. Older processes: no other process writes a SQLite file.\nWould run 0003 " +
         "deliveries-by-event. Older processes: no other process writes a SQLite file.\nWould run 0004 " +
-        "in-flight. Older processes: no other process writes a SQLite file.\n",
+        "in-flight. Older processes: no other process writes a SQLite file.\nWould run 0005 " +
+        "halts. Older processes: no other process writes a SQLite file.\n",
       err: ""
     })
     assert.deepEqual(readdirSync(me.folder), [])
@@ -32,7 +33,7 @@ describe("flyball migrate", () => {
         "Ran 0001 store. Older processes: no other process writes a SQLite file.\nRan 0002 outbox. Older " +
         "processes: no other process writes a SQLite file.\nRan 0003 deliveries-by-event. Older processes: " +
         "no other process writes a SQLite file.\nRan 0004 in-flight. Older processes: no other process " +
-        "writes a SQLite file.\n",
+        "writes a SQLite file.\nRan 0005 halts. Older processes: no other process writes a SQLite file.\n",
       err: ""
     })
     assert.deepEqual(readdirSync(me.folder), [".flyball"])
@@ -75,7 +76,8 @@ describe("flyball migrate", () => {
       out:
         "Would run 0001 store. Older processes: there are none.\nWould run 0002 outbox. Older processes: " +
         "they stop writing.\nWould run 0003 deliveries-by-event. Older processes: they may go on.\nWould " +
-        "run 0004 in-flight. Older processes: they stop writing.\n",
+        "run 0004 in-flight. Older processes: they stop writing.\nWould run 0005 halts. Older processes: " +
+        "they stop writing.\n",
       err: ""
     })
     for (const args of [["check"], ["export", "--kind", "full", "--out", "a.evp"], ["backup", "--out", "b"]]) {
@@ -95,7 +97,7 @@ describe("flyball migrate", () => {
       (await me.flyball(["migrate"], variables)).out,
       "Ran 0001 store. Older processes: there are none.\nRan 0002 outbox. Older processes: they stop " +
         "writing.\nRan 0003 deliveries-by-event. Older processes: they may go on.\nRan 0004 in-flight. Older " +
-        "processes: they stop writing.\n"
+        "processes: they stop writing.\nRan 0005 halts. Older processes: they stop writing.\n"
     )
     const nothing = await me.flyball(["migrate"], variables)
     assert.match(
@@ -111,7 +113,7 @@ describe("flyball migrate", () => {
     for (const args of [["migrate", "--dry-run"], ["migrate"]]) {
       const { err, out, status } = await me.flyball(args)
       assert.deepEqual([status, out], [1, ""])
-      assert.match(err, /the file has schema 99 and this version of Flyball knows 4; use the newer version/)
+      assert.match(err, /the file has schema 99 and this version of Flyball knows 5; use the newer version/)
     }
     assert.match((await me.flyball(["migrate"], { FLYBALL_DATABASE_URL: "sqlite::memory:" })).err, /nothing to migrate/)
     assert.strictEqual((await me.flyball(["migrate", "--dry"])).status, 2)

@@ -151,7 +151,8 @@ describe("flyball recover", () => {
       ((await (await asAgent(server, "GET", `/agents/${agentId}`)).json()) as { readonly name: string }).name,
       "refund-bot"
     )
-    assert.strictEqual(await records(server), 31)
+    // Record 0, one that seals the agent for this chain, and 30 decisions.
+    assert.strictEqual(await records(server), 32)
     const { err: writing } = await me.flyball(["recover", ...why])
     assert.match(
       writing,
@@ -262,7 +263,7 @@ describe("flyball recover", () => {
   })
 
   it("is explained by the records of both chains, which check recomputes", async () => {
-    const total = copied + 31
+    const total = copied + 32
     const checked = await me.flyball(["check"])
     const [compared] = checked.out.split("Not compared:\n")
     assert.deepEqual(
@@ -270,7 +271,7 @@ describe("flyball recover", () => {
       {
         status: 0,
         out:
-          "Chain: 31 records recomputed from the stored bytes; no difference; the last checkpoint covers 31 " +
+          "Chain: 32 records recomputed from the stored bytes; no difference; the last checkpoint covers 32 " +
           "records.\n" +
           `Put aside: ${ORIGIN}, ${copied} records recomputed; as the next chain says of them.\n` +
           `Replay: ${total} records folded, 3 documents compared; no difference.\n` +
@@ -287,6 +288,6 @@ describe("flyball recover", () => {
       `Put aside: ${ORIGIN}, 0 records recomputed; 1 finding.\nFindings:\n  E_COUNT: expected the ${copied} ` +
         `records that were put aside, found no such chain beside the store\n`
     )
-    assert.match(out, /Replay: 31 records folded, 3 documents compared; \d+ differences/)
+    assert.match(out, /Replay: 32 records folded, 3 documents compared; \d+ differences/)
   })
 })

@@ -18,6 +18,7 @@ import { envelopeTierEvidence } from "../verdicts/envelopes/tier-evidence.ts"
 import { Erasure } from "../outward/erasure/service.ts"
 import { Evaluations } from "../verdicts/evaluations/service.ts"
 import { Identities } from "../registry/identity/service.ts"
+import { sealAgentMembers } from "../registry/agents/seal-members.ts"
 import { restateIngestKeys } from "../registry/ingest-keys/restate.ts"
 import { IngestKeys } from "../registry/ingest-keys/service.ts"
 import { checkpointingStorage } from "../chain/commit-listeners.ts"
@@ -109,7 +110,8 @@ export const governorLayer = (
     IngestKeys.layer,
     Capture.layer,
     Webhooks.layer,
-    restateIngestKeys(options)
+    restateIngestKeys(options),
+    sealAgentMembers(options)
   ).pipe(
     Layer.provide(killNotifyingStorage),
     Layer.provide(KillListener.layer),

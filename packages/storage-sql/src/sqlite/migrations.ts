@@ -110,5 +110,12 @@ DROP INDEX delivery_pending;
 ALTER TABLE delivery DROP COLUMN retry;
 CREATE INDEX delivery_pending ON delivery (endpoint, next_at_ms, sequence) WHERE state = 0;
 `
+  },
+  {
+    id: 5,
+    name: "halts",
+    sql: `
+-- Older processes may keep running: no (they do not know which halts are in force). No table changes.
+`
   }
 ]

@@ -96,7 +96,8 @@ export const recoveryCases: ReadonlyArray<RecoveryCase> = [
         site,
         Effect.gen(function* () {
           const storage = yield* Storage
-          assert.deepEqual((yield* storage.head)?.seq, 0)
+          // The digest of the agent's org unit is of one chain: a record says the new one.
+          assert.deepEqual((yield* storage.head)?.seq, 1)
           const genesis = readRecord((yield* storage.record(0))!.bytes)
           assert.ok(genesis.ok)
           assert.deepEqual(genesis.record.body, { hash: "sha256-rfc6962", origin, vkeys: [vkey] })
@@ -111,7 +112,14 @@ export const recoveryCases: ReadonlyArray<RecoveryCase> = [
             [[ORIGIN, String(size)], `sha256:${previous.storedRootHex}`]
           )
 
-          assert.deepEqual(yield* storage.get("agents", agentId), before)
+          const after = (yield* storage.get("agents", agentId))!
+          const orgUnitDigest = after.body["orgUnitDigest"]
+          assert.notEqual(orgUnitDigest, before!.body["orgUnitDigest"])
+          assert.deepEqual(after, {
+            ...before!,
+            version: before!.version + 1,
+            body: { ...before!.body, orgUnitDigest }
+          })
           assert.equal((yield* Agents.use((agents) => agents.find("courier")))?.id, agentId)
           assert.equal((yield* Tenant).tenantId, "acme")
           assert.equal((yield* IngestKeys.use((keys) => keys.authenticate(key))).writer.id, keyId)
@@ -128,15 +136,15 @@ export const recoveryCases: ReadonlyArray<RecoveryCase> = [
           assert.deepEqual(
             receipts.map(({ duplicate, seq }) => [duplicate, seq]),
             [
-              [false, 1],
-              [false, 2]
+              [false, 2],
+              [false, 3]
             ]
           )
           const [retired] = yield* retiredChains
           assert.deepEqual([retired?.origin, retired?.size], [ORIGIN, size])
           assert.deepEqual(yield* checkRetired, [{ origin: ORIGIN, checked: size, findings: [] }])
           const replay = yield* Replay.use(({ check }) => check)
-          assert.deepEqual([replay.differences, replay.records], [[], size + 3])
+          assert.deepEqual([replay.differences, replay.records], [[], size + 4])
           const erased = (name: string) =>
             tagOf(Erasure.use((erasure) => erasure.erase({ seq: 0, name, reason: "subject_request" }, systemHost)))
           assert.deepEqual([yield* erased("previous"), yield* erased("reason")], ["PartNotFound", "success"])

@@ -10,7 +10,7 @@ import {
 } from "@flyball/contract"
 import { equalBytes, formatInstant, parseInstant } from "@flyball/evidence"
 import { Result } from "effect"
-import type { PartDraft } from "../../storage/port.ts"
+import type { JsonValue, PartDraft } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { type AgentPlan, allowed, changeAgent } from "./change-agent.ts"
 import type { StoredAgent } from "./document.ts"
@@ -61,18 +61,21 @@ export const planUpdate = (
       yield* gate(agent.autonomyTier, met)
     return changeAgent(stored, agent, {
       kind: "agent.updated",
-      body: {
-        ...sealedBody(agent),
-        autonomy_tier: agent.autonomyTier,
-        recert_due_at: agent.recertDueAtMs === null ? undefined : formatInstant(agent.recertDueAtMs),
-        risk_class: agent.riskClass
-      },
+      body: updatedBody(agent),
       parts: profileChanged ? [profilePart(agent)] : [],
       writer
     })
   })
 
-/** What the record's body says. */
+/** The body of `agent.updated`, but for what every agent's record has. */
+export const updatedBody = (agent: AgentDocument): { readonly [member: string]: JsonValue | undefined } => ({
+  ...sealedBody(agent),
+  autonomy_tier: agent.autonomyTier,
+  recert_due_at: agent.recertDueAtMs === null ? undefined : formatInstant(agent.recertDueAtMs),
+  risk_class: agent.riskClass
+})
+
+/** What a caller changes of it. */
 const bodyMembers = ["autonomyTier", "recertDueAtMs", "riskClass"] as const
 
 const sameBytes = (one: PartDraft, other: PartDraft): boolean => equalBytes(one.bytes, other.bytes)
