@@ -2,10 +2,13 @@
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import express from "express"
-import { guarded, openGovernance, refusalOf } from "./governance.mjs"
+import { guarded, openGovernance, openOperations, refusalOf } from "./governance.mjs"
 
 const governance = await openGovernance(process.env.DATA_DIR ?? "./data")
+const operations = openOperations(governance.governor, process.env.OPERATOR_TOKEN)
 const app = express()
+// Before the parser: the API reads its bodies itself.
+app.use("/flyball", operations.node)
 app.use(express.json())
 
 /** What the service did before: pay, and say so. */
@@ -34,7 +37,12 @@ app.use((cause, _request, response, next) => {
   response.status(422).json(refusal)
 })
 
+const stop = async () => {
+  await operations.close()
+  await governance.governor.close()
+  process.exit(0)
+}
 const server = app.listen(Number(process.argv[2] ?? 3000), "127.0.0.1", () =>
   console.log(`ready at http://127.0.0.1:${server.address().port}`)
 )
-process.once("SIGTERM", () => server.close(() => governance.governor.close().then(() => process.exit(0))))
+process.once("SIGTERM", () => server.close(() => stop()))

@@ -1,5 +1,7 @@
 /** Governance of this service's refund agent: one governor, one agent, one envelope, one guarded call. */
+import { createHash, timingSafeEqual } from "node:crypto"
 import { GovernorError, openGovernor } from "@flyball/core"
+import { openHttp } from "@flyball/http"
 import { dataFolder } from "@flyball/node"
 import { sqliteStorage } from "@flyball/storage-sql"
 
@@ -72,6 +74,24 @@ export const guarded = async ({ governor, agentId }, { ref, signals, args }, act
     throw cause
   }
 }
+
+const digest = (text) => createHash("sha256").update(text).digest()
+
+/**
+ * The API for operators outside this program, below `/flyball`. One operator with one token; a real service has its own
+ * sessions, or an OpenID provider. Without a token nobody gets in.
+ */
+export const openOperations = (governor, token) =>
+  openHttp(governor, {
+    prefix: "/flyball",
+    authentication: {
+      authenticate: ({ headers }) => {
+        const given = headers.get("x-operator-token") ?? ""
+        if (token === undefined || !timingSafeEqual(digest(given), digest(token))) return null
+        return { subject: "olga@example.org", grants: [{ role: "operator", org_unit: "*" }] }
+      }
+    }
+  })
 
 /** Answers a request with what the governor refused, in words. Null: not a refusal. */
 export const refusalOf = (cause) =>

@@ -1,10 +1,21 @@
 /** A refund service on Fastify that gained governance. `node server.mjs [PORT]`; 0 takes a free port. */
 import { Readable } from "node:stream"
 import fastify from "fastify"
-import { guarded, openGovernance, refusalOf } from "./governance.mjs"
+import { guarded, openGovernance, openOperations, refusalOf } from "./governance.mjs"
 
 const governance = await openGovernance(process.env.DATA_DIR ?? "./data")
+const operations = openOperations(governance.governor, process.env.OPERATOR_TOKEN)
 const app = fastify()
+
+// A scope without parsers: the API reads its bodies itself.
+app.register(async (scope) => {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser("*", (_request, _payload, done) => done(null))
+  scope.all("/flyball/*", (request, reply) => {
+    reply.hijack()
+    operations.node(request.raw, reply.raw)
+  })
+})
 
 /** What the service did before: pay, and say so. */
 const pay = async (order, amount) => ({ paid: amount, order })
@@ -32,7 +43,10 @@ app.setErrorHandler((cause, _request, reply) => {
   if (refusal === null) throw cause
   return reply.code(422).send(refusal)
 })
-app.addHook("onClose", () => governance.governor.close())
+app.addHook("onClose", async () => {
+  await operations.close()
+  await governance.governor.close()
+})
 
 await app.listen({ port: Number(process.argv[2] ?? 3000), host: "127.0.0.1" })
 console.log(`ready at http://127.0.0.1:${app.server.address().port}`)

@@ -33,6 +33,9 @@ process.once("exit", () => rmSync(work, { recursive: true, force: true }))
 /** Services that embed the library, each a project of its own. */
 const EXAMPLES = ["embed-express", "embed-fastify", "embed-nest"]
 
+/** What each of them installs of ours. */
+const EXAMPLE = ["@flyball/core", "@flyball/http", "@flyball/storage-sql", "@flyball/node"]
+
 /** What an embedding host installs, and the most that it may bring. Stated in the README of the core package. */
 const EMBEDDING = ["@flyball/core", "@flyball/storage-sql", "@flyball/node"]
 const MOST_MEBIBYTES = 72
@@ -272,8 +275,8 @@ for (const example of EXAMPLES) {
       scripts: Record<string, string>
       dependencies: Record<string, string>
     }
-    for (const name of EMBEDDING) manifest.dependencies[name] = overrides[name]!
-    const others = Object.entries(overrides).filter(([name]) => !EMBEDDING.includes(name))
+    for (const name of EXAMPLE) manifest.dependencies[name] = overrides[name]!
+    const others = Object.entries(overrides).filter(([name]) => !EXAMPLE.includes(name))
     writeFileSync(
       join(folder, "package.json"),
       JSON.stringify({ ...manifest, overrides: Object.fromEntries(others) }, null, 2)

@@ -9,8 +9,15 @@ interface Service {
   readonly stop: () => Promise<number | null>
 }
 
+/** The operator's token, as a service's own settings would have it. */
+const OPERATOR_TOKEN = "a-token-of-the-trial"
+
 const start = async (folder: string, program: string): Promise<Service> => {
-  const child = spawn(process.execPath, [program, "0"], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] })
+  const child = spawn(process.execPath, [program, "0"], {
+    cwd: folder,
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, OPERATOR_TOKEN }
+  })
   const ended = new Promise<number | null>((resolve) => child.once("close", resolve))
   const url = await new Promise<string>((resolve, reject) => {
     createInterface(child.stdout).on("line", (line) => resolve(/^ready at (http:\S+)$/.exec(line)?.[1] ?? ""))
@@ -42,6 +49,14 @@ export const tryExample = async (folder: string, program: string, verifier: stri
     const { code, done, repeated, rule } = (await response.json()) as Record<string, unknown>
     return [response.status, done ?? code, repeated ?? rule ?? null]
   }
+  const operate = async (method: string, path: string, token: string, body?: unknown) => {
+    const response = await fetch(`${service.url}/flyball/api/v1${path}`, {
+      method,
+      headers: { "content-type": "application/json", "x-operator-token": token },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) })
+    })
+    return { status: response.status, json: (await response.json()) as ReadonlyArray<{ readonly id: string }> }
+  }
   try {
     expectEqual(await refund("r1", 1_500), [200, true, false], "a small refund")
     expectEqual(await refund("r1", 1_500), [200, true, true], "the same again")
@@ -53,6 +68,11 @@ export const tryExample = async (folder: string, program: string, verifier: stri
     expectEqual(await service.stop(), 0, "the exit status after SIGTERM")
     service = await start(folder, program)
     expectEqual(await refund("r3", 2_000), [200, true, true], "a repetition after a restart")
+    expectEqual((await operate("GET", "/agents", "a guess")).status, 401, "an operator with another token")
+    const [agent] = (await operate("GET", "/agents", OPERATOR_TOKEN)).json
+    const suspend = `/agents/${agent?.id}/suspend`
+    expectEqual((await operate("POST", suspend, OPERATOR_TOKEN, { reason: "a trial" })).status, 200, "a suspension")
+    expectEqual((await refund("r6", 100)).slice(0, 2), [403, false], "a refund of the suspended agent")
     const pack = join(folder, "evidence.evp")
     writeFileSync(pack, Buffer.from(await (await fetch(`${service.url}/evidence.evp`)).arrayBuffer()))
     const vkey = (await (await fetch(`${service.url}/vkey`)).text()).trim()

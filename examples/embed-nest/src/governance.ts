@@ -1,5 +1,7 @@
 /** What the service gained: one governor, one agent, one envelope, one guarded call, as a provider of the container. */
+import { createHash, timingSafeEqual } from "node:crypto"
 import { type EvaluationInput, type Governor, openGovernor } from "@flyball/core"
+import { type HttpApi, openHttp } from "@flyball/http"
 import { dataFolder } from "@flyball/node"
 import { sqliteStorage } from "@flyball/storage-sql"
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from "@nestjs/common"
@@ -17,15 +19,39 @@ export type Done =
   | { readonly done: false; readonly outcome: string; readonly rule: string | null }
   | { readonly done: true; readonly repeated: boolean; readonly record: number; readonly result?: unknown }
 
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest()
+
+/**
+ * The API for operators outside this program, below `/flyball`. One operator with one token; a real service has its own
+ * sessions, or an OpenID provider. Without a token nobody gets in.
+ */
+const openOperations = (governor: Governor, token: string | undefined): HttpApi =>
+  openHttp(governor, {
+    prefix: "/flyball",
+    authentication: {
+      authenticate: ({ headers }) => {
+        const given = headers.get("x-operator-token") ?? ""
+        if (token === undefined || !timingSafeEqual(digest(given), digest(token))) return null
+        return { subject: "olga@example.org", grants: [{ role: "operator", org_unit: "*" }] }
+      }
+    }
+  })
+
 @Injectable()
 export class Governance implements OnModuleInit, OnModuleDestroy {
   #governor: Governor | null = null
+  #operations: HttpApi | null = null
   #agentId = ""
 
   /** Nest opens it before the first request, and closes it with the application. */
   get governor(): Governor {
     if (this.#governor === null) throw new Error("The governor is not open yet.")
     return this.#governor
+  }
+
+  get operations(): HttpApi {
+    if (this.#operations === null) throw new Error("The governor is not open yet.")
+    return this.#operations
   }
 
   /** Makes the agent and its envelope on the first start. */
@@ -37,6 +63,7 @@ export class Governance implements OnModuleInit, OnModuleDestroy {
       origin: "flyball.example/acme/refunds"
     })
     this.#governor = governor
+    this.#operations = openOperations(governor, process.env["OPERATOR_TOKEN"])
     const { agent, created } = await governor.agents.register({
       name: "refund-bot",
       org_unit: "support",
@@ -56,6 +83,7 @@ export class Governance implements OnModuleInit, OnModuleDestroy {
   }
 
   async onModuleDestroy(): Promise<void> {
+    await this.#operations?.close()
     await this.#governor?.close()
   }
 
