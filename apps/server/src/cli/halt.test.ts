@@ -1,59 +1,193 @@
+/** `flyball halt`, `release` and `kill-status` on SQLite, with no server and beside one. */
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { operator, type Operator, starterFile } from "./testing/commands.ts"
+import { operator, type Operator, type RunningServer } from "./testing/commands.ts"
+
+const NOWHERE = "kil_00000000000000000000000000"
 
 let me: Operator
-let agent: string
+let billing: string
+let strong: string
 beforeAll(async () => {
   me = operator()
-  assert.strictEqual((await me.flyball(["import", starterFile])).status, 0)
-  agent = /agt_[0-9a-z]{26}/.exec(await agentsOf(me))![0]
+  const server = await me.serve()
+  billing = await register(server, "billing", "L1")
+  strong = await register(server, "strong", "L3")
+  await register(server, "child", "L1", { parent_agent_id: billing })
+  assert.strictEqual((await server.stop("SIGTERM")).status, 0)
 })
 afterAll(() => me.leave())
 
-/** Every id of an agent is in an evidence pack of the chain. */
-const agentsOf = async (at: Operator): Promise<string> => {
-  assert.strictEqual(
-    (await at.flyball(["export", "--kind", "full", "--checkpoint-now", "--out", at.path("all.evp")])).status,
-    0
-  )
-  return (await import("node:fs")).readFileSync(at.path("all.evp"), "latin1")
+const register = async (server: RunningServer, name: string, tier: string, more: object = {}): Promise<string> => {
+  const answer = await server.call("POST", "/api/v1/agents", {
+    name,
+    org_unit: "ops",
+    autonomy_tier: tier,
+    model_ids: ["gpt-x"],
+    owner_name: "Ada",
+    owner_email: "ada@example.org",
+    ...more
+  })
+  const agent = (await answer.json()) as { readonly id: string }
+  assert.strictEqual(answer.status, 201, JSON.stringify(agent))
+  return agent.id
 }
 
-describe("flyball halt, release and kill-status", () => {
-  it("stop an agent, show it, and let it go, each on record", async () => {
-    const halted = await me.flyball(["halt", agent, "--reason", "Pays twice."])
-    assert.deepEqual(
-      [halted.status, halted.err],
-      [0, "flyball: halt is in force for 1 agent, with 0 instances seen in the last hour.\n"]
+const activationIn = (out: string): string => /kil_[0-9A-Za-z]{26}/.exec(out)![0]
+
+const epochNow = async (): Promise<number> =>
+  JSON.parse((await me.flyball(["kill-status", "--deployment", "--json"])).out).status.epoch
+
+describe("flyball halt", () => {
+  it("says whom it would reach and records nothing with --dry-run", async () => {
+    const { err, out, status } = await me.flyball(["halt", "billing", "--dry-run"])
+    assert.deepEqual([status, err], [0, ""])
+    assert.match(
+      out,
+      new RegExp(
+        `^Dry run, nothing was recorded: halt of agent billing \\(${billing}\\)\\. no new side effect begins\\.\n` +
+          `It reaches 2 agents: billing \\(${billing}\\), child \\(agt_\\w{26}\\)\n` +
+          "No instance of them was seen in the last hour\\.\n" +
+          `Now: Not halted: agent billing \\(${billing}\\)\\. Nothing is activated \\(epoch 0\\)\\.\n$`
+      )
     )
-    const activation = halted.out.trim()
-    assert.match(activation, /^kil_[0-9a-z]{26}$/)
-    const status = async () => JSON.parse((await me.flyball(["kill-status", agent])).out)
-    assert.deepInclude(await status(), { halted: true, activation_event: activation, response: "halt", epoch: 1 })
-    const released = await me.flyball(["release", activation, "--reason", "Repaired."])
-    assert.deepEqual(released, { status: 0, out: `Nothing holds for ${agent} any more.\n`, err: "" })
-    assert.deepInclude(await status(), { halted: false, activation_event: null, epoch: 2 })
-    const again = await me.flyball(["release", activation, "--reason", "Repaired."])
-    assert.strictEqual(again.status, 1)
-    assert.include(again.err, "flyball release: The activation was released before.")
+    assert.match((await me.flyball(["kill-status", "billing"])).out, /^Not halted: .*\(epoch 0\)\.\n$/)
+  })
+
+  it("halts by exact name, shows it for the agents below, and ends with its release", async () => {
+    const halted = await me.flyball(["halt", "billing", "--reason", "runaway refunds"])
+    assert.deepEqual([halted.status, halted.err], [0, ""])
+    const id = activationIn(halted.out)
+    assert.include(halted.out, `Activated ${id}: halt of agent billing (${billing}).\nIt reaches 2 agents: `)
+    assert.include(halted.out, `\nHALTED: agent billing (${billing}). no new side effect begins (epoch 1).\n`)
+    assert.include(halted.out, `\nTo end it: flyball release ${id} --reason TEXT\n`)
+
+    const child = await me.flyball(["kill-status", "child"])
+    assert.match(child.out, /^HALTED: agent child /)
+    assert.include(child.out, `\n${id}: halt of agent ${billing}, by system:operator at `)
+    assert.include(child.out, '"runaway refunds"\n  acknowledged 0/0, stopped 0/0, unconfirmed 0\n')
+
+    const released = await me.flyball(["release", id, "--reason", "fixed"])
+    assert.deepEqual([released.status, released.err], [0, ""])
+    assert.include(released.out, `Released ${id}: agent billing (${billing}).\n`)
+    assert.match(released.out, /\nNot halted: agent billing .* Nothing is activated \(epoch 2\)\.\n$/)
+
+    const again = await me.flyball(["release", id, "--reason", "fixed"])
+    assert.deepEqual([again.status, again.out], [1, ""])
+    assert.include(again.err, "The activation was released before.")
     assert.strictEqual((await me.flyball(["check"])).status, 0)
   })
 
-  it.each([
-    [["halt"], "flyball halt: it needs AGENT."],
-    [["halt", "agt_1"], "flyball halt: it needs --reason."],
-    [["halt", "agt_1", "--reason", " "], "flyball halt: --reason is not valid: "],
-    [["halt", "agt_1", "--reason", "x", "--response", "stop"], "flyball halt: --response is not valid: "],
-    [["release", "kil_1", "--reason", "x"], "flyball release: ACTIVATION is not valid: "],
-    [["kill-status"], "flyball kill-status: it needs AGENT."]
-  ])("%j is a mistake in the call", async (args, says) => {
-    const { err, out, status } = await me.flyball(args)
-    assert.deepEqual([status, out], [2, ""])
-    assert.include(err, says)
+  it("reaches models, org units and the deployment, and prints JSON", async () => {
+    const targets: ReadonlyArray<[ReadonlyArray<string>, string, string, number]> = [
+      [["model:gpt-x"], "model", "gpt-x", 3],
+      [["--org-unit", "ops"], "org_unit", "", 3],
+      [["--org-unit", "Ops"], "org_unit", "", 0],
+      [["--deployment"], "deployment", "deployment", 3]
+    ]
+    for (const [args, type, id, agents] of targets) {
+      const { out } = await me.flyball(["halt", ...args, "--dry-run", "--json"])
+      const { activation_event, reach, status } = JSON.parse(out)
+      assert.deepEqual([activation_event, status.target_type, reach.agent_count], [null, type, agents], args.join(" "))
+      if (id !== "") assert.strictEqual(status.target_id, id)
+    }
+    const { out } = await me.flyball(["halt", "--org-unit", "ops", "--reason", "r", "--response", "drain", "--json"])
+    const { activation_event: id, epoch } = JSON.parse(out)
+    const { activations, status } = JSON.parse((await me.flyball(["kill-status", "billing", "--json"])).out)
+    assert.deepInclude(status, { epoch, halted: false, effective_response: "drain", activation_event: id })
+    assert.deepEqual(
+      activations.map((one: { readonly id: string }) => one.id),
+      [id]
+    )
+    const lower = await me.flyball(["halt", billing, "--reason", "r", "--response", "notify"])
+    const released = await me.flyball(["release", activationIn(lower.out), "--reason", "r"])
+    assert.include(released.out, `\nNot halted, under drain: agent billing (${billing}). `)
+    assert.include(released.out, `\nStill activated:\n${id}: drain of org_unit `)
+    assert.strictEqual((await me.flyball(["release", id, "--reason", "r"])).status, 0)
   })
 
-  it("fail where there is no such agent, and record nothing", async () => {
-    const { err, status } = await me.flyball(["halt", `agt_${"0".repeat(26)}`, "--reason", "x"])
-    assert.deepEqual([status, err.startsWith("flyball halt: ")], [1, true])
+  it("that reaches an agent at L3 is released by a person, never by the host that made it", async () => {
+    const id = activationIn((await me.flyball(["halt", strong, "--reason", "r"])).out)
+    const { err, out, status } = await me.flyball(["release", id, "--reason", "r"])
+    assert.deepEqual([status, out], [1, ""])
+    assert.strictEqual(
+      err,
+      "flyball release: This halt reaches an agent at L3 or above, so somebody else than its activator releases it. " +
+        "Ask another operator. It was activated by system:operator, and this host writes as system:operator. Any " +
+        "person with the role operator, governor or admin releases it: POST /api/v1/bound/kill/release.\n"
+    )
+    assert.match((await me.flyball(["kill-status", strong])).out, /^HALTED: agent strong /)
+    const server = await me.serve()
+    const byPerson = await server.call("POST", "/api/v1/bound/kill/release", { activation_event: id, reason: "r" })
+    assert.strictEqual(byPerson.status, 200)
+    await server.stop("SIGTERM")
+  })
+
+  it("beside a server that holds the file says what to type, which works; status and dry run work beside it", async () => {
+    const server = await me.serve()
+    const port = new URL(server.url).port
+    const { err, out, status } = await me.flyball(["halt", "billing", "--reason", "it's late"], { FLYBALL_PORT: port })
+    assert.deepEqual([status, out], [1, ""])
+    assert.include(err, "another process writes ")
+    assert.include(err, ". Nothing was recorded. Stop the server, run this again, and start the server: ")
+    const [, data] = / -d '([^']*)' http:/.exec(err)!
+    assert.include(
+      err,
+      `Or leave it running: curl -H "Authorization: Bearer $(flyball token --role operator)" ` +
+        `-H 'Content-Type: application/json' -d '${data}' http://127.0.0.1:${port}/api/v1/bound/kill/activate.\n`
+    )
+    assert.match((await me.flyball(["kill-status", "billing"])).out, /^Not halted: /)
+    assert.strictEqual((await me.flyball(["halt", "billing", "--dry-run"])).status, 0)
+    const body = JSON.parse(data!)
+    assert.deepInclude(body, { target_type: "agent", target_id: billing, reason: "it's late" })
+    const answer = await server.call("POST", "/api/v1/bound/kill/activate", body)
+    assert.strictEqual(answer.status, 201)
+    const shown = await me.flyball(["kill-status", "billing"])
+    assert.match(shown.out, /^HALTED: agent billing /)
+    const unit = await me.flyball(["halt", "--org-unit", "ops", "--reason", "r"])
+    assert.strictEqual(unit.status, 1)
+    assert.notInclude(unit.err, "curl")
+    const released = await me.flyball(["release", activationIn(shown.out), "--reason", "r"], {
+      FLYBALL_OIDC_ISSUER: "https://login.example.org",
+      FLYBALL_OIDC_AUDIENCE: "flyball"
+    })
+    assert.strictEqual(released.status, 1)
+    assert.include(released.err, "Bearer $TOKEN")
+    assert.include(released.err, " with an operator's token of https://login.example.org.\n")
+    await server.stop("SIGTERM")
+  })
+})
+
+describe("flyball halt, called wrongly", () => {
+  let before: number
+  beforeAll(async () => {
+    before = await epochNow()
+  })
+
+  it.each<[ReadonlyArray<string>, number, string]>([
+    [["halt"], 2, "name what it is for: an agent (its id or exact name), model:ID, --org-unit NAME or --deployment"],
+    [["halt", "billing", "--deployment", "--reason", "r"], 2, "it takes one target: "],
+    [["halt", "a", "b", "--reason", "r"], 2, "it takes one target: "],
+    [["halt", "model:", "--reason", "r"], 2, "model: should be followed by the model"],
+    [["halt", "billing"], 2, "--reason TEXT is missing"],
+    [["halt", "billing", "--reason", "  "], 2, "--reason should be 1 to 2000 characters, one of them visible"],
+    [["halt", "billing", "--reason", "r", "--response", "stop"], 2, "--response should be one of notify, step_down, "],
+    [["halt", "Billing", "--reason", "r"], 1, 'there is no agent with the exact name "Billing" in this store'],
+    [["halt", `agt_${"0".repeat(26)}`, "--reason", "r"], 1, 'there is no agent with the id "agt_'],
+    [["kill-status", "nobody"], 1, "there is no agent with the exact name"],
+    [["kill-status"], 2, "name what it is for"],
+    [["release", "--reason", "r"], 2, "it takes the id of one activation"],
+    [["release", NOWHERE], 2, "--reason TEXT is missing"],
+    [["release", NOWHERE, "--reason", "r"], 1, `there is no activation "${NOWHERE}" in this store`],
+    [["release", "x", "--reason", "r"], 1, 'there is no activation "x" in this store']
+  ])("%j is one sentence", async (args, status, words) => {
+    const answered = await me.flyball(args)
+    assert.deepEqual([answered.status, answered.out], [status, ""])
+    assert.match(answered.err, /^flyball (halt|release|kill-status): [^\n]+\n$/)
+    assert.include(answered.err, words)
+  })
+
+  it("has changed no kill state", async () => {
+    assert.isAbove(before, 0)
+    assert.strictEqual(await epochNow(), before)
   })
 })

@@ -125,28 +125,32 @@ If it is stopped, run it again to finish it. On SQLite the server must be stoppe
 refuse from then on, and must be restarted.`
   },
   halt: {
-    line: "flyball halt AGENT --reason TEXT [--response R] [--model]",
-    does: "stops an agent from this host, without an identity provider",
-    text: `Activates the kill switch for an agent, and prints the activation (kil_...) that release takes.
-  --reason TEXT   why, 1 to 2,000 characters; it is sealed into the record
-  --response R    notify, step_down, drain, halt (the default) or quarantine
-  --model         AGENT is a model: its id or its name, as agents name it
-The writer is system:operator. On SQLite the server must be stopped, and then stops every agent anyway; on Postgres
-running servers obey from their next answer on. While a server runs on SQLite, use POST /api/v1/bound/kill/activate.`
+    line: "flyball halt TARGET --reason TEXT [--response R] [--dry-run] [--json]",
+    does: "stops agents, also while nobody can sign in",
+    text: `Activates the kill switch as system:operator, and prints whom that reaches. TARGET is one of
+  AGENT              an agent's id or exact name; agents registered below it are reached too
+  model:ID           every agent that uses the model: its id or name, as agents name it
+  --org-unit NAME    every agent of the org unit
+  --deployment       every agent
+  --response R       notify, step_down, drain, halt (the default) or quarantine
+  --dry-run          only prints whom it would reach; records nothing, needs no reason
+  --json             the answer of POST /api/v1/bound/kill/activate
+On SQLite the server must be stopped; on Postgres running servers go by it from the next request on. --dry-run
+works beside a running server.`
   },
   release: {
-    line: "flyball release ACTIVATION --reason TEXT",
-    does: "releases one activation of the kill switch",
-    text: `Releases the activation kil_... of halt, of a person or of a breaker. Others of the same agent stay in force.
-  --reason TEXT   why, 1 to 2,000 characters; it is sealed into the record
-The writer is system:operator. A halt of an agent at L3 or above is released by somebody else than who made it: what
-halt activated here a person releases over HTTP.`
+    line: "flyball release ACTIVATION --reason TEXT [--json]",
+    does: "ends one activation of the kill switch",
+    text: `Releases the activation kil_… that flyball halt or flyball kill-status printed. Others of its target hold on.
+A halt that reaches an agent at L3 or above needs somebody else than its activator: what this host halted, a person
+releases over HTTP.
+On SQLite the server must be stopped; on Postgres it works beside running servers.`
   },
   "kill-status": {
-    line: "flyball kill-status AGENT [--model]",
-    does: "the kill state of an agent or a model, as JSON",
-    text: `Prints what GET /api/v1/bound/kill/status answers, from the store. It works beside a running server.
-  --model         AGENT is a model: its id or its name, as agents name it`
+    line: "flyball kill-status TARGET [--json]",
+    does: "what is halted, since when, and who acknowledged it",
+    text: `Prints the kill state of TARGET (as for flyball halt), and every activation that reaches it, with the instances
+that acknowledged it, stopped, or are silent. Reads only; works beside a running server.`
   },
   mapping: {
     line: "flyball mapping show | set FILE",

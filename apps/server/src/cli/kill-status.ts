@@ -1,23 +1,26 @@
-/** `flyball kill-status`: the kill state of an agent or a model, from the store. */
-import { decode, KillStatusQuery } from "@flyball/contract"
+/** `flyball kill-status`: what is halted, since when, and who acknowledged. Reads only. */
 import { Kill } from "@flyball/core"
+import { Effect } from "effect"
 import { readArguments } from "./arguments.ts"
 import { command, exitStatus } from "./command.ts"
-import { readInput } from "./kill-command.ts"
+import { findTarget, namedTarget, targetFlags } from "./kill/target.ts"
+import { activationLines, statusSentence } from "./kill/words.ts"
 import { withHost } from "./with-host.ts"
 
-const decodeStatus = decode(KillStatusQuery)
-
-/** Prints the status as JSON, as GET /bound/kill/status answers it. */
+/** Prints the state of a target, and every activation that reaches it. */
 export const run = command("kill-status", async (args) => {
-  const { positionals, values } = readArguments(args, { model: { type: "boolean" } }, true)
-  const { target_id: id } = readInput(decodeStatus, {
-    target_type: values.model === true ? "model" : "agent",
-    ...(positionals.length === 0 ? {} : { target_id: positionals.join(" ") })
-  })
-  return withHost({ readOnly: true, small: true }, async (runtime) => {
-    const target = { type: values.model === true ? "model" : "agent", id } as const
-    console.log(JSON.stringify(await runtime.runPromise(Kill.use((kill) => kill.status(target))), null, 2))
+  const { positionals, values } = readArguments(args, { ...targetFlags, json: { type: "boolean" } }, true)
+  const named = namedTarget(positionals, values)
+  return withHost({ readOnly: true, small: true, keyless: true }, async (runtime) => {
+    const { target, words } = await findTarget(runtime, named)
+    const [status, activations] = await runtime.runPromise(
+      Kill.use((kill) => Effect.all([kill.status(target), kill.holding(target)]))
+    )
+    console.log(
+      values.json === true
+        ? JSON.stringify({ status, activations }, null, 2)
+        : [statusSentence(words, status), ...activations.flatMap(activationLines)].join("\n")
+    )
     return exitStatus.ok
   })
 })

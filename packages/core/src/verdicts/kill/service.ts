@@ -27,6 +27,7 @@ import { formatInstant, parseInstant, readRecord } from "@flyball/evidence"
 import { Context, Effect, Layer } from "effect"
 import {
   type AckDocument,
+  byPrecedence,
   ackId,
   CHANNEL_TARGET,
   DEPLOYMENT_TARGET,
@@ -98,7 +99,8 @@ export interface KillApi {
   ) => Effect.Effect<KillChanged, TargetRefusal | ReadFault>
   /** The same for any target: org units by their digest, and the whole deployment. For the host and its rules. */
   readonly activateTarget: (
-    input: Omit<ActivationInput, "activationId" | "expectedInstances" | "reach">
+    input: Omit<ActivationInput, "activationId" | "expectedInstances" | "reach">,
+    options?: { readonly dryRun?: boolean }
   ) => Effect.Effect<KillChanged, ReadFault>
   /** Releases one activation. Others hold on. */
   readonly release: (
@@ -111,6 +113,10 @@ export interface KillApi {
   >
   /** One activation, and the truth about stopping. A model's takes a scope of every org unit. */
   readonly activation: (id: string, scope?: Scope) => Effect.Effect<KillActivation, ActivationNotFound | ReadFault>
+  /** Every activation that reaches a target, the one that its status names first. For the host. */
+  readonly holding: (
+    target: KillTarget
+  ) => Effect.Effect<ReadonlyArray<KillActivation>, AgentNotFound | ModelNotFound | ReadFault>
   /**
    * Says that an instance saw an activation, and that it stopped. The first of each counts; a repetition records nothing.
    */
@@ -210,9 +216,10 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
         } satisfies KillChanged
       })
 
-      const activateTarget: KillApi["activateTarget"] = Effect.fnUntraced(function* (input) {
-        const activationId = yield* newId("kil")
+      const activateTarget: KillApi["activateTarget"] = Effect.fnUntraced(function* (input, { dryRun = false } = {}) {
         const reached = yield* reachedBy(storage, input.target, (yield* storage.asOf).ms)
+        if (dryRun) return yield* changed(input.target, null, reached, null)
+        const activationId = yield* newId("kil")
         const epoch = yield* commitWithRetry(
           storage,
           Effect.gen(function* () {
@@ -258,6 +265,15 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
         return stored
       })
 
+      /** An activation with what instances said of it. */
+      const shown = (stored: StoredActivation) =>
+        Effect.map(storage.find(KILL_ACKS, "activation", stored.id), (acks) =>
+          activationOut(
+            stored,
+            acks.map(({ body }) => body as AckDocument)
+          )
+        )
+
       const status: KillApi["status"] = Effect.fnUntraced(function* (target, scope = everyUnit, nonce) {
         if (target.type === "org_unit" || (target.type === "deployment" && target.id !== DEPLOYMENT_TARGET))
           if (scope.orgUnits !== "*") return yield* unknownTarget(target)
@@ -292,17 +308,18 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
           if (target.type === "model" && scope.orgUnits !== "*") return yield* new OrgUnitNotAllowed()
           if (target.id === CHANNEL_TARGET) yield* readAgent(storage, target.id, scope)
           yield* known(target, scope)
-          if (dryRun)
-            return yield* changed(target, null, yield* reachedBy(storage, target, (yield* storage.asOf).ms), null)
-          return yield* activateTarget({
-            target,
-            response: input.response,
-            reason: input.reason,
-            drill: null,
-            breakerId: null,
-            actor: writer.id,
-            requestedBy: null
-          })
+          return yield* activateTarget(
+            {
+              target,
+              response: input.response,
+              reason: input.reason,
+              drill: null,
+              breakerId: null,
+              actor: writer.id,
+              requestedBy: null
+            },
+            { dryRun }
+          )
         }),
         activateTarget,
         release: Effect.fnUntraced(function* ({ activation_event: id, reason }, writer, scope = everyUnit) {
@@ -432,11 +449,21 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
           const stored = yield* Effect.catchTag(activationOf(id, scope), "OrgUnitNotAllowed", () =>
             Effect.fail(new ActivationNotFound({ activationId: id }))
           )
-          const acks = yield* storage.find(KILL_ACKS, "activation", id)
-          return activationOut(
-            stored,
-            acks.map(({ body }) => body as AckDocument)
+          return yield* shown(stored)
+        }),
+        holding: Effect.fnUntraced(function* (target) {
+          yield* known(target, everyUnit)
+          const { found } = yield* reaching(target)
+          const byId = new Map(found.map((one) => [one.id, one]))
+          const sorted = byPrecedence(
+            found.map(({ body, id }) => ({
+              id,
+              epoch: body.epoch,
+              response: body.response,
+              drill: body.drill?.mode ?? null
+            }))
           )
+          return yield* Effect.forEach(sorted, ({ id }) => shown(byId.get(id)!))
         }),
         status,
         statusAfter,

@@ -1,0 +1,79 @@
+/** The state of the kill switch in plain words, as the commands print it. */
+import type { KillActivation, KillReach, KillStatus } from "@flyball/contract"
+import { Agents } from "@flyball/core"
+import { Effect } from "effect"
+import type { HostRuntime } from "../../host/open-host.ts"
+import { counted } from "../command.ts"
+
+/** Items of a list that are printed; the rest is counted. `--json` has up to 10,000. */
+const LISTED = 20
+
+const effects: { readonly [response in KillActivation["response"]]: string } = {
+  notify: "operators are notified; nothing is held back",
+  step_down: "each agent acts one tier below its own",
+  drain: "what is under way may end; nothing new begins",
+  halt: "no new side effect begins",
+  quarantine: "no new side effect begins, and its keys do nothing but read this state and acknowledge it"
+}
+
+/** What a response does, as a clause. */
+export const effectOf = (response: KillActivation["response"]): string => effects[response]
+
+/** Whom an activation reaches, a line for each sort. */
+export const reachLines = async (runtime: HostRuntime, reach: KillReach): Promise<ReadonlyArray<string>> => {
+  const named = await runtime.runPromise(
+    Effect.forEach(reach.agents.slice(0, LISTED), (id) =>
+      Agents.use((agents) => agents.get(id)).pipe(
+        Effect.map(({ name }) => `${name} (${id})`),
+        Effect.catchTag("AgentNotFound", () => Effect.succeed(id))
+      )
+    )
+  )
+  const instances = reach.instances.slice(0, LISTED).map(instanceName)
+  return [
+    reach.agent_count === 0
+      ? "It reaches no agent that is registered now."
+      : `It reaches ${list(counted(reach.agent_count, "agent"), named, reach.agent_count)}`,
+    reach.instance_count === 0
+      ? "No instance of them was seen in the last hour."
+      : `Seen in the last hour: ${list(counted(reach.instance_count, "instance"), instances, reach.instance_count)}`,
+    ...(reach.models.length === 0 ? [] : [`Models: ${reach.models.join(", ")}`])
+  ]
+}
+
+const list = (count: string, names: ReadonlyArray<string>, all: number): string =>
+  `${count}: ${names.join(", ")}${all > names.length ? `, and ${all - names.length} more` : ""}`
+
+const instanceName = ({ agent_id: agent, instance_id: instance }: KillReach["instances"][number]): string =>
+  `${instance} of ${agent}`
+
+/** The state of a target, in one sentence. */
+export const statusSentence = (
+  words: string,
+  { drill, effective_response: effective, epoch, halted }: KillStatus
+): string =>
+  (halted
+    ? `HALTED: ${words}. ${effectOf(effective!)}`
+    : effective !== null
+      ? `Not halted, under ${effective}: ${words}. ${effectOf(effective)}`
+      : drill
+        ? `Not halted: ${words}. A shadow drill is under way`
+        : `Not halted: ${words}. Nothing is activated`) + ` (epoch ${epoch}).`
+
+/** One activation: who, when, and how far its instances are. */
+export const activationLines = (activation: KillActivation): ReadonlyArray<string> => {
+  const { acknowledged, actor, expected, instances, reason, response, stopped, unconfirmed } = activation
+  const drill = activation.drill === null ? "" : `, a ${activation.drill.mode} drill`
+  const silent = instances.filter(({ state }) => state === "requested" || state === "unconfirmed")
+  return [
+    `${activation.id}: ${response}${drill} of ${activation.target_type} ${activation.target_id}, by ${actor} at ` +
+      `${activation.activated_at}, epoch ${activation.epoch}${reason === null ? "" : `: ${JSON.stringify(reason)}`}`,
+    `  acknowledged ${acknowledged}/${expected}, stopped ${stopped}/${expected}, unconfirmed ${unconfirmed}` +
+      (activation.unlisted === 0 ? "" : `; ${activation.unlisted} more instances were seen and are not listed`),
+    ...(silent.length === 0
+      ? []
+      : [
+          `  silent: ${list(counted(silent.length, "instance"), silent.slice(0, LISTED).map(instanceName), silent.length)}`
+        ])
+  ]
+}

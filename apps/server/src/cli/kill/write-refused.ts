@@ -1,0 +1,34 @@
+/** What to type where a running server holds the SQLite file: a command cannot write beside it. */
+import type { Settings } from "../../settings/read.ts"
+
+/** The same act over HTTP. */
+export interface SameOverHttp {
+  readonly path: string
+  readonly body: { readonly [member: string]: string }
+}
+
+/**
+ * The error with what an operator does now, where another process holds the file; any other error as it is. `same` is
+ * null for what HTTP does not take.
+ *
+ * A server that is down halts too: no client begins an action later than 15 s after its last answer.
+ */
+export const withWhatToType = (
+  { oidcIssuer, port }: Pick<Settings, "oidcIssuer" | "port">,
+  same: SameOverHttp | null,
+  cause: unknown
+): unknown => {
+  if (!(cause instanceof Error) || !cause.message.includes("another process writes")) return cause
+  return new Error(
+    `${cause.message}. Nothing was recorded. Stop the server, run this again, and start the server: clients begin ` +
+      "nothing new once it has been silent for 15 s, and see the new state when it is back." +
+      (same === null ? "" : ` Or leave it running: ${curl(oidcIssuer, port, same)}`),
+    { cause }
+  )
+}
+
+const curl = (issuer: string | null, port: number, { body, path }: SameOverHttp): string =>
+  `curl -H "Authorization: Bearer ${issuer === null ? "$(flyball token --role operator)" : "$TOKEN"}" ` +
+  `-H 'Content-Type: application/json' -d '${JSON.stringify(body).replaceAll("'", "\\u0027")}' ` +
+  `http://127.0.0.1:${port === 0 ? "PORT" : port}${path}` +
+  (issuer === null ? "" : ` with an operator's token of ${issuer}`)
