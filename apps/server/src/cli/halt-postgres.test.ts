@@ -10,7 +10,8 @@ beforeAll(() => {
 })
 afterAll(() => me.leave())
 
-describe("flyball halt beside a server on Postgres", () => {
+// Ten processes, each of which opens the store.
+describe("flyball halt beside a server on Postgres", { timeout: 240_000 }, () => {
   it("is in the server's next answer, as is the release", async () => {
     const there = { FLYBALL_DATABASE_URL: database.url }
     const server = await me.serve(there)

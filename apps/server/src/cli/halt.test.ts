@@ -37,7 +37,8 @@ const activationIn = (out: string): string => /kil_[0-9A-Za-z]{26}/.exec(out)![0
 const epochNow = async (): Promise<number> =>
   JSON.parse((await me.flyball(["kill-status", "--deployment", "--json"])).out).status.epoch
 
-describe("flyball halt", () => {
+// Each test runs up to a dozen commands, each a process that opens the store.
+describe("flyball halt", { timeout: 240_000 }, () => {
   it("says whom it would reach and records nothing with --dry-run", async () => {
     const { err, out, status } = await me.flyball(["halt", "billing", "--dry-run"])
     assert.deepEqual([status, err], [0, ""])
