@@ -100,6 +100,26 @@ describe("agents of an older store", () => {
     }).pipe(ports())
   )
 
+  it.effect("are sealed alone: those beside them that name the members are left as they are", () =>
+    Effect.gen(function* () {
+      const ids = yield* oldStore(3)
+      yield* session(
+        Agents.use((agents) => agents.update(ids[1]!, { model_ids: ["n"] }, writer)),
+        undefined,
+        { readOnly: true }
+      )
+      yield* session(agreed)
+      assert.deepStrictEqual(
+        (yield* updates).map((body) => [body["agent_id"], body["writer"]]),
+        [
+          [ids[1], writer.id],
+          [ids[0], "system:migration"],
+          [ids[2], "system:migration"]
+        ]
+      )
+    }).pipe(ports())
+  )
+
   it.effect("are sealed whatever became of them: at their end, without an owner, with an erased profile", () =>
     Effect.gen(function* () {
       const [gone, disowned, erased] = yield* oldStore(3)
