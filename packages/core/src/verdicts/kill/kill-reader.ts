@@ -51,6 +51,8 @@ export interface KillReader {
   readonly view: Effect.Effect<KillView, ReadFault>
   /** What reaches an agent, and what a commit must find unchanged for that to have been so. */
   readonly of: (agent: StoredAgent) => Effect.Effect<KillOf, ReadFault>
+  /** The same at an epoch that was read before: an answer that names its epoch says what holds at that one. */
+  readonly ofView: (view: KillView, agent: StoredAgent) => Effect.Effect<KillOf, ReadFault>
 }
 
 /** Times the activations are read again because the epoch changed meanwhile. A commit on an older view conflicts. */
@@ -115,33 +117,31 @@ export const killReader = (storage: StorageApi): KillReader => {
     return names
   })
 
-  return {
-    view,
-    of: Effect.fnUntraced(function* (agent) {
-      const { live, version } = yield* view
-      const epoch = { ...KILL_EPOCH, version }
-      if (live.length === 0) return quiet(epoch)
-      const aimsAtModel = live.some(({ body }) => body.targetType === "model")
-      const reachVersion = aimsAtModel ? ((yield* storage.get(KILL_REACH.collection, KILL_REACH.id))?.version ?? 0) : 0
-      const facts = agentReach(
-        agent.id,
-        agent.body,
-        yield* ancestors(agent),
-        aimsAtModel ? yield* modelsOf(agent.id, reachVersion) : []
-      )
-      const activations = live.flatMap(({ body, id }): ReadonlyArray<ReachingActivation> => {
-        const via = reaches({ type: body.targetType, id: body.targetId }, facts)
-        return via === null
-          ? []
-          : [{ id, epoch: body.epoch, response: body.response, drill: body.drill?.mode ?? null, via }]
-      })
-      return {
-        state: killStateOf(activations).effectiveResponse ?? "none",
-        activations,
-        expects: aimsAtModel ? [epoch, { ...KILL_REACH, version: reachVersion }] : [epoch]
-      }
+  const ofView: KillReader["ofView"] = Effect.fnUntraced(function* ({ live, version }, agent) {
+    const epoch = { ...KILL_EPOCH, version }
+    if (live.length === 0) return quiet(epoch)
+    const aimsAtModel = live.some(({ body }) => body.targetType === "model")
+    const reachVersion = aimsAtModel ? ((yield* storage.get(KILL_REACH.collection, KILL_REACH.id))?.version ?? 0) : 0
+    const facts = agentReach(
+      agent.id,
+      agent.body,
+      yield* ancestors(agent),
+      aimsAtModel ? yield* modelsOf(agent.id, reachVersion) : []
+    )
+    const activations = live.flatMap(({ body, id }): ReadonlyArray<ReachingActivation> => {
+      const via = reaches({ type: body.targetType, id: body.targetId }, facts)
+      return via === null
+        ? []
+        : [{ id, epoch: body.epoch, response: body.response, drill: body.drill?.mode ?? null, via }]
     })
-  }
+    return {
+      state: killStateOf(activations).effectiveResponse ?? "none",
+      activations,
+      expects: aimsAtModel ? [epoch, { ...KILL_REACH, version: reachVersion }] : [epoch]
+    }
+  })
+
+  return { view, of: (agent) => Effect.flatMap(view, (now) => ofView(now, agent)), ofView }
 }
 
 /** The model that a piece of provenance names, if it is one. */

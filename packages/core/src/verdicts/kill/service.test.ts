@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ReleaseNotAllowed } from "@flyball/contract"
 import { fromBase64, killStatusBytes, parseVkey, portableCrypto, verifyEd25519 } from "@flyball/evidence"
-import { Effect, Fiber } from "effect"
+import { type Context, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { type JsonMap, orgUnitDigest, Recomputation, type ReplayRecord } from "@flyball/rules"
 import { Chain } from "../../chain/chain.ts"
@@ -470,6 +470,54 @@ describe("what others know of the state", () => {
       assert.isFalse(holds({ ...signed, nonce: "n-2" }))
       assert.isFalse(holds({ ...signed, halted: true }))
     }).pipe(Effect.provide(governorWorld()))
+  )
+})
+
+describe("an answer that is read while the state changes", () => {
+  /** What happens once, and at how many reads of an agent from now. */
+  let meanwhile: Effect.Effect<unknown, unknown> | null = null
+  let reads = 0
+  const world = () =>
+    governorWorld((storage) => ({
+      ...storage,
+      get: (collection, id) => {
+        const first = collection === "agents" && meanwhile !== null && --reads === 0 ? meanwhile : null
+        if (first !== null) meanwhile = null
+        return first === null
+          ? storage.get(collection, id)
+          : Effect.andThen(Effect.orDie(first), storage.get(collection, id))
+      }
+    }))
+  const atRead = <A, E, R>(read: number, effect: Effect.Effect<A, E, R>) =>
+    Effect.contextWith((context: Context.Context<R>) =>
+      Effect.sync(() => {
+        reads = read
+        meanwhile = Effect.provideContext(effect, context)
+      })
+    )
+
+  it.effect("is halted at an epoch at which it was, though another activation has taken over", () =>
+    Effect.gen(function* () {
+      const { id } = yield* registered("bot")
+      const first = (yield* activate(id)).activation_event!
+      // The first read asks whether there is such an agent.
+      yield* atRead(2, Effect.andThen(activate(id, { response: "quarantine" }), release(first)))
+      assert.deepInclude(yield* status(id), { halted: true, epoch: 1, activation_event: first })
+      assert.deepInclude(yield* status(id), { halted: true, epoch: 3, effective_response: "quarantine" })
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("refuses an acknowledgement with the release that came before it was looked up whom it reaches", () =>
+    Effect.gen(function* () {
+      const { id } = yield* registered("bot")
+      const activation = (yield* activate(id)).activation_event!
+      yield* atRead(1, release(activation))
+      const acked = Kill.use((kill) =>
+        kill.ack({ activation_event: activation, instance_id: "pod", stopped: false }, key)
+      )
+      assert.strictEqual(yield* tag(acked), "ActivationReleased")
+      yield* sound
+    }).pipe(Effect.provide(world()))
   )
 })
 

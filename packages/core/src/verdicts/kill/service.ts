@@ -173,7 +173,7 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
         const view = yield* reader.view
         if (target.type === "agent" && target.id !== CHANNEL_TARGET) {
           const agent = yield* readAgent(storage, target.id, everyUnit)
-          const { activations } = yield* reader.of(agent)
+          const { activations } = yield* reader.ofView(view, agent)
           const ids = new Set(activations.map(({ id }) => id))
           return { view, found: view.live.filter(({ id }) => ids.has(id)) }
         }
@@ -357,8 +357,8 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
             Effect.gen(function* () {
               const document = isId("activation", id) ? yield* storage.get(KILL_ACTIVATIONS, id) : null
               if (document === null) return yield* new ActivationNotFound({ activationId: id })
-              const activation = storedActivation(document)
-              const { targetId, targetType } = activation.body
+              const read = storedActivation(document)
+              const { targetId, targetType } = read.body
               const agentId = input.agent_id ?? (targetType === "agent" ? targetId : null)
               if (agentId === null)
                 return yield* invalidAgent("missing", `An activation of a ${targetType} needs the agent`)
@@ -367,10 +367,12 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
               )
               const instance = { agentId, instanceId: input.instance_id }
               const before = yield* storage.get(KILL_ACKS, ackId(id, instance))
-              if (
-                activation.body.releasedAtMs === null &&
-                !(yield* reader.of(agent)).activations.some((one) => one.id === id)
-              )
+              const isReached = (yield* reader.of(agent)).activations.some((one) => one.id === id)
+              // A release between the two reads reaches nobody either, and is what the caller hears of.
+              const activation = isReached
+                ? read
+                : storedActivation((yield* storage.get(KILL_ACTIVATIONS, id)) ?? document)
+              if (activation.body.releasedAtMs === null && !isReached)
                 return yield* invalidAgent("value_error", "The activation does not reach this agent", agentId)
               const { ack, change } = yield* Effect.fromResult(
                 planAck(
