@@ -4,6 +4,7 @@ import { Storage } from "@flyball/core/storage"
 import { Effect } from "effect"
 import { type Act, ask, type Client, unexpected } from "./client.ts"
 import { governedActs } from "./governed-acts.ts"
+import { killActs } from "./kill-acts.ts"
 import { lineOf, type WitnessLine } from "./ledger.ts"
 import { webhookActs } from "./webhook-acts.ts"
 
@@ -296,15 +297,16 @@ const plainActs = {
 } satisfies { readonly [name: string]: Act }
 
 /** All acts by name. */
-export const acts = { ...plainActs, ...webhookActs, ...governedActs }
+export const acts = { ...plainActs, ...webhookActs, ...governedActs, ...killActs }
 
 /** The name of an act. */
 export type ActName = keyof typeof acts
 
 /**
- * Names of the acts that older seeds choose from; those about webhooks and governed agents are chosen after everything
- * else.
+ * Names of the acts that older seeds choose from; those about webhooks, governed agents and the kill switch are chosen
+ * after everything else.
  */
 export const actNames = Object.keys(plainActs) as ReadonlyArray<ActName>
 export const webhookActNames = Object.keys(webhookActs) as ReadonlyArray<ActName>
 export const governedActNames = Object.keys(governedActs) as ReadonlyArray<ActName>
+export const killActNames = Object.keys(killActs) as ReadonlyArray<ActName>

@@ -4,14 +4,16 @@ import {
   type ChangeSet,
   type Claimed,
   type DeliveryMove,
+  type Document,
   type OutboxApi,
   type RecordDraft,
   type StorageApi,
   WEBHOOKS
 } from "@flyball/core/storage"
+import { KILL_ACTIVATIONS, KILL_EPOCH } from "../../../packages/rules/src/index.ts"
 import { Effect } from "effect"
 import type { Ports } from "./hop.ts"
-import { crowded, lightly, type SimulationOptions } from "./options.ts"
+import { crowded, lightly, type SimulationOptions, stoppedOften } from "./options.ts"
 
 const withStorage =
   (change: (storage: StorageApi) => Partial<StorageApi>) =>
@@ -312,6 +314,60 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
               : record
           )
         })
+      )
+  },
+  {
+    what: "a reader that keeps its cache of the kill switch past the epoch",
+    foundBy: "kill",
+    says: /was known before the question/,
+    options: stoppedOften,
+    ports: () => {
+      let reads = 0
+      let last: Document | null = null
+      return withStorage(({ get }) => ({
+        get: (collection, id) =>
+          Effect.map(get(collection, id), (found) => {
+            if (collection !== KILL_EPOCH.collection) return found
+            // Every other read answers what the one before it did. A commit on that conflicts and reads again.
+            if (reads++ % 2 === 0) last = found
+            return last
+          })
+      }))
+    }
+  },
+  {
+    what: "a store that takes evaluations made before a halt after it",
+    foundBy: "kill",
+    says: /after kil_\w+ and before its release/,
+    options: stoppedOften,
+    ports: () =>
+      withCommit("evaluation.made", (storage, { expects = [], ...change }) =>
+        storage.commit({ ...change, expects: expects.filter(({ collection }) => collection !== KILL_EPOCH.collection) })
+      )
+  },
+  {
+    what: "a store in which a release lifts all",
+    foundBy: "kill",
+    says: /was answered .* it is/,
+    options: stoppedOften,
+    ports: () =>
+      withCommit("kill.released", (storage, { puts = [], ...change }) =>
+        Effect.flatMap(storage.find(KILL_ACTIVATIONS, "state", "live"), (live) =>
+          storage.commit({
+            ...change,
+            puts: [
+              ...puts,
+              ...live
+                .filter(({ id }) => !puts.some((put) => put.id === id))
+                .map(({ body, id, version }) => ({
+                  collection: KILL_ACTIVATIONS,
+                  id,
+                  expectedVersion: version,
+                  body
+                }))
+            ]
+          })
+        )
       )
   },
   {

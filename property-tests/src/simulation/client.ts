@@ -3,7 +3,7 @@ import type { GovernorServices } from "@flyball/core"
 import type { Storage } from "@flyball/core/storage"
 import type { Pick } from "@flyball/testkit"
 import { Cause, Effect, Exit } from "effect"
-import type { Ledger, TriedLine } from "./ledger.ts"
+import type { Ledger } from "./ledger.ts"
 
 /** What a call ended with; null when nobody will ever tell. */
 export type Ended<A, E> = Exit.Exit<A, E> | null
@@ -48,7 +48,7 @@ export const ask = <A, E extends { readonly _tag: string }>(
   { call, ledger, name, note }: Client,
   what: string,
   effect: Effect.Effect<A, E, GovernorServices | Storage>,
-  tried?: TriedLine
+  tried?: { tries: number }
 ): Effect.Effect<Answer<A, Exclude<E, Fault>> | null> =>
   Effect.gen(function* () {
     for (;;) {

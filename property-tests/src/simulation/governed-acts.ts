@@ -13,6 +13,8 @@ import { lineOf } from "./ledger.ts"
 
 /** What the agent may spend in a window. */
 export const CAP = 1_000
+/** The model that the governed agent uses. */
+export const MODEL = "gpt-9"
 /** A window that outlives a run, whatever clocks do: then the cap holds for all of it together. Unit: milliseconds. */
 const WINDOW_MS = 30 * 86_400_000
 /**
@@ -21,7 +23,7 @@ const WINDOW_MS = 30 * 86_400_000
  */
 const WAIVER_MS = 40 * 86_400_000
 /** The publisher is not the author of the draft. */
-const second = { id: `usr_${"0".repeat(25)}2` }
+export const second = { id: `usr_${"0".repeat(25)}2` }
 
 /** With a rule that a waiver can be made from. */
 const spending = (most: number): { readonly [member: string]: unknown } => ({
@@ -91,7 +93,7 @@ const allowing = Effect.fnUntraced(function* <A>(
 })
 
 /** The governed agent, registered at first sight. */
-const agentOf = Effect.fnUntraced(function* (client: Client) {
+export const agentOf = Effect.fnUntraced(function* (client: Client) {
   const known = client.ledger.agents.get("governed")
   if (known !== undefined) return known
   const made = yield* allowing(
@@ -102,7 +104,13 @@ const agentOf = Effect.fnUntraced(function* (client: Client) {
       "register",
       Agents.use((agents) =>
         agents.register(
-          { name: "governed", org_unit: "ops", owner_name: "Ada", owner_email: "ada@example.org" },
+          {
+            name: "governed",
+            org_unit: "ops",
+            owner_name: "Ada",
+            owner_email: "ada@example.org",
+            model_ids: [MODEL]
+          },
           systemHost
         )
       )
@@ -179,13 +187,24 @@ const govern: Act = Effect.fnUntraced(function* (client) {
 })
 
 const evaluate: Act = Effect.fnUntraced(function* (client, turn) {
+  const { pick } = client
+  if ((yield* agentOf(client)) === null) return
+  // Now and then two ask under one reference, each time the same.
+  const ref = pick(4) === 0 ? `shared-${pick(6)}` : `${client.name}/${turn}`
+  yield* evaluateUnder(client, ref)
+})
+
+/** Has the governed agent evaluated under a reference, which is each time for the same. */
+export const evaluateUnder = Effect.fnUntraced(function* (
+  client: Client,
+  ref: string,
+  more: { readonly instance_id?: string } = {}
+) {
   const { ledger, pick } = client
   const agentId = yield* agentOf(client)
   if (agentId === null) return
-  // Now and then two ask under one reference, each time the same.
-  const ref = pick(4) === 0 ? `shared-${pick(6)}` : `${client.name}/${turn}`
   const line = lineOf(ledger.evaluated, ref, () => ({ receipt: null, amount: 10 + pick(400) }))
-  const requested = { agent_id: agentId, client_ref: ref, signals: { tool: "pay", amount: line.amount } }
+  const requested = { agent_id: agentId, client_ref: ref, signals: { tool: "pay", amount: line.amount }, ...more }
   const made = yield* allowing(
     client,
     "evaluate",

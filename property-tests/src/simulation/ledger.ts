@@ -1,4 +1,6 @@
 /** The requests of clients and their answers: kept outside of every host, to be compared with the store. */
+import type { KillStatus } from "@flyball/contract"
+import type { KillTarget } from "../../../packages/rules/src/index.ts"
 
 /** One decision as its senders know it, by agent and reference. */
 export interface WitnessLine {
@@ -25,6 +27,14 @@ export interface TriedLine {
 export interface PackLine {
   readonly packId: string
   readonly bytes: Uint8Array
+}
+
+/** A kill status that somebody was answered. */
+export interface KillStatusLine {
+  readonly by: string
+  /** The highest epoch that was acknowledged before the question: the answer knows of it. */
+  readonly floor: number
+  readonly status: KillStatus
 }
 
 /** The ledger of all clients. */
@@ -76,6 +86,17 @@ export class Ledger {
   >()
   /** Evaluations that some decision may have said the end of. */
   readonly cameTo = new Set<string>()
+  /** Activations by the reason, which is one for each act. */
+  readonly killActivations = new Map<string, TriedLine & { id: string | null }>()
+  /** Activations that were acknowledged, released ones too. */
+  readonly killHeld: Array<{ readonly id: string; readonly target: KillTarget; readonly epoch: number }> = []
+  /** By activation: releases that were tried, and the epoch that was acknowledged. */
+  readonly killReleases = new Map<string, TriedLine & { epoch: number | null }>()
+  /** By `activation/agent/instance`: how often the instance was answered, and how often that it stopped. */
+  readonly killAcks = new Map<string, { tries: number; seen: number; stopped: number }>()
+  readonly killStatuses: Array<KillStatusLine> = []
+  /** The highest epoch of the kill switch that anybody was answered. */
+  killEpoch = 0
   /** Checkpoints that clients were given. */
   readonly checkpoints: Array<{ readonly size: number; readonly rootHex: string }> = []
   /** The highest acknowledged seq. */

@@ -1,6 +1,6 @@
 /** What the seed of a simulation decides: how many hosts, how wrong their clocks, what breaks, what people do. */
 import { type FaultPoint, type Pick, pickOf, seededSource } from "@flyball/testkit"
-import { type ActName, actNames, governedActNames, webhookActNames } from "./acts.ts"
+import { type ActName, actNames, governedActNames, killActNames, webhookActNames } from "./acts.ts"
 
 /** Options of one run. All of them follow from the seed. */
 export interface SimulationOptions {
@@ -90,7 +90,7 @@ export const optionsOfSeed = (seed: number): SimulationOptions =>
   chooseOptions(seed, pickOf(seededSource(`options ${seed}`)))
 
 /**
- * The same run without webhooks and governed agents, which cost most of its time: for what has nothing to do with them.
+ * The same run without webhooks, governed agents and the kill switch, which cost most of its time: for what has nothing to do with them.
  */
 export const lightly = (options: SimulationOptions): SimulationOptions => ({
   ...options,
@@ -115,6 +115,25 @@ export const crowded = (options: SimulationOptions): SimulationOptions => ({
   skewMs: 0,
   stepEveryMs: 0,
   acts: ["govern", "evaluate", "evaluate", "evaluate"]
+})
+
+/** Acts of runs with the kill switch. Where nobody is governed there, that is begun for it. */
+const stopping = (governed: boolean): ReadonlyArray<ActName> =>
+  governed ? killActNames : ["govern", "evaluate", ...killActNames]
+
+/** Three hosts that come and go, partly without reach of their ports, while an agent is stopped and let go again. */
+export const stopped = (options: SimulationOptions): SimulationOptions => ({
+  ...lightly(options),
+  hosts: 3,
+  clients: 5,
+  actsPerClient: 12,
+  acts: [...stopping(false), ...killActNames]
+})
+
+/** Hosts that stop an agent and let it go again while it is evaluated, all at once. */
+export const stoppedOften = (options: SimulationOptions): SimulationOptions => ({
+  ...crowded(options),
+  acts: ["govern", "evaluate", "evaluate", "activate", "release", "observe"]
 })
 
 const chooseOptions = (seed: number, pick: Pick): SimulationOptions => {
@@ -146,6 +165,7 @@ const chooseOptions = (seed: number, pick: Pick): SimulationOptions => {
   }
   const webhooks = pick(2) === 0
   const governed = pick(2) === 0
+  const stops = pick(3) === 0
   return {
     ...plain,
     webhooks,
@@ -153,6 +173,11 @@ const chooseOptions = (seed: number, pick: Pick): SimulationOptions => {
     faultPoints: webhooks
       ? [...plain.faultPoints, ...(everything ? outboxPoints : some(outboxPoints, 2))]
       : plain.faultPoints,
-    acts: [...plain.acts, ...(webhooks ? webhookActNames : []), ...(governed ? governedActNames : [])]
+    acts: [
+      ...plain.acts,
+      ...(webhooks ? webhookActNames : []),
+      ...(governed ? governedActNames : []),
+      ...(stops ? stopping(governed) : [])
+    ]
   }
 }

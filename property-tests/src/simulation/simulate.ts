@@ -14,6 +14,7 @@ import type { Call, Client } from "./client.ts"
 import type { Hop, Ports } from "./hop.ts"
 import { Host, ORIGIN } from "./host.ts"
 import { Ledger } from "./ledger.ts"
+import { knownTargets, noteStatus, statusOfTarget } from "./kill-acts.ts"
 import { leaping, sendingAll, SEND_MS } from "./leaps.ts"
 import { optionsOfSeed, type SimulationOptions } from "./options.ts"
 import { Receivers } from "./receivers.ts"
@@ -217,8 +218,22 @@ class Run {
             "are signed for"
         )
       if (this.#options.webhooks) yield* sendingAll(ports.storage, this.#leap)
+      if (this.#options.acts.includes("activate")) yield* this.#lastStatuses()
       yield* Effect.forEach(this.#hosts, (host) => host?.stop() ?? Effect.void, { discard: true })
       yield* this.#sendLast(ports)
+    })
+  }
+
+  /** In the end every host says of every target what the records say. */
+  #lastStatuses(): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      for (const [index, host] of this.#hosts.entries())
+        for (const target of knownTargets(this.#ledger)) {
+          const floor = this.#ledger.killEpoch
+          const ended = yield* host!.call(statusOfTarget(target), false)
+          if (ended !== null && Exit.isSuccess(ended)) noteStatus(this.#ledger, `host ${index}`, floor, ended.value)
+          else this.#ledger.problem(`kill: host ${index} does not answer the status of ${target.id}`)
+        }
     })
   }
 

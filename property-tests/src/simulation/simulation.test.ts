@@ -1,12 +1,16 @@
 /** Seeds of the simulation, the kept ones first; and every checker finds the world that is broken for it. */
 import { assert, describe, it } from "vitest"
 import { brokenWorlds } from "./broken-worlds.ts"
+import { stopped } from "./options.ts"
 import { failureText, Totals } from "./report.ts"
 import { keptSeeds, seedsOf } from "./seeds.ts"
 import { simulate } from "./simulate.ts"
 import { isLong, runs } from "../runs.ts"
 
 const SEEDS = runs(20, 200)
+
+/** Seeds of three hosts that stop an agent and let it go. */
+const STOPS = runs(4, 60)
 
 /** Seeds that a broken world may take until it shows. */
 const PATIENCE = 40
@@ -59,6 +63,10 @@ describe("the simulation", () => {
       "grant",
       "withdraw",
       "half an owner",
+      "kill activate",
+      "kill release",
+      "kill ack",
+      "kill status",
       "settle refused: DecisionAlreadySettled",
       "erase refused: PartErased"
     ]) {
@@ -67,6 +75,20 @@ describe("the simulation", () => {
     // Other content under a reference that is taken comes in about one run of thirty, and which that are shifts with
     // every call that the service makes.
     assert.isAbove(totals.answers.get("witness refused: ClientRefReused") ?? 0, 2)
+  })
+
+  it(`finds every host's kill state what the records say, after ${STOPS} seeds`, { timeout: 600_000 }, async () => {
+    const totals = new Totals()
+    // Those that failed once: a state of one epoch made of two, and a refusal of an acknowledgement under a release.
+    for (const seed of new Set([21, 28, 30, 39, ...Array.from({ length: STOPS }, (_, index) => index + 1)])) {
+      const result = await simulate(seed, { options: stopped })
+      assert.isEmpty(result.problems, failureText(result))
+      totals.add(result)
+    }
+    for (const what of ["kill activate", "kill release", "kill ack", "kill status"])
+      assert.isAbove(totals.answers.get(what) ?? 0, STOPS, what)
+    assert.isAbove(totals.restarts, STOPS)
+    assert.isAbove(totals.faults, STOPS)
   })
 
   it("keeps seeds with the reason why, and refuses a line that is neither", () => {

@@ -6,6 +6,7 @@ import { type Checked, type Checker, readRecords } from "./checked.ts"
 import { deliveriesChecker } from "./deliveries.ts"
 import { evaluationsChecker } from "./evaluations.ts"
 import { guardChecker } from "./guard.ts"
+import { killChecker } from "./kill.ts"
 import { outboxChecker } from "./outbox.ts"
 import { ownersChecker } from "./owners.ts"
 import { packsChecker } from "./packs.ts"
@@ -19,6 +20,7 @@ const checkers: { readonly [name: string]: Checker } = {
   outbox: outboxChecker,
   deliveries: deliveriesChecker,
   evaluations: evaluationsChecker,
+  kill: killChecker,
   owners: ownersChecker,
   packs: packsChecker
 }
