@@ -90,7 +90,8 @@ export const optionsOfSeed = (seed: number): SimulationOptions =>
   chooseOptions(seed, pickOf(seededSource(`options ${seed}`)))
 
 /**
- * The same run without webhooks, governed agents and the kill switch, which cost most of its time: for what has nothing to do with them.
+ * The same run without webhooks, governed agents and the kill switch, which cost most of its time: for what has nothing
+ * to do with them.
  */
 export const lightly = (options: SimulationOptions): SimulationOptions => ({
   ...options,

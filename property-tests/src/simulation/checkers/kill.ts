@@ -165,7 +165,8 @@ const statuses = ({ ledger, origin }: Checked, { began, activations }: Changes):
     return JSON.stringify(found) === JSON.stringify(wanted)
       ? []
       : [
-          `${by} was answered ${JSON.stringify(found)} of ${status.target_id} at epoch ${epoch}: it is ${JSON.stringify(wanted)}`
+          `${by} was answered ${JSON.stringify(found)} of ${status.target_id} at epoch ${epoch}: it is ` +
+            JSON.stringify(wanted)
         ]
   })
 

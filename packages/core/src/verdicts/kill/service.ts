@@ -118,7 +118,8 @@ export interface KillApi {
     target: KillTarget
   ) => Effect.Effect<ReadonlyArray<KillActivation>, AgentNotFound | ModelNotFound | ReadFault>
   /**
-   * Says that an instance saw an activation, and that it stopped. The first of each counts; a repetition records nothing.
+   * Says that an instance saw an activation, and that it stopped. The first of each counts; a repetition records
+   * nothing.
    */
   readonly ack: (
     input: KillAckIn,
