@@ -193,7 +193,6 @@ export function* evaluationsAfter(
         inForce: { live: bindings[who]!, shadow: null, expects: [] },
         kill: { state: "none", activations: [] },
         approved: false,
-        hasDrill: false,
         latches: latched.get(runId) ?? none
       },
       windows

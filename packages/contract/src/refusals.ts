@@ -634,7 +634,9 @@ export class SecondApproverRequired extends Schema.TaggedError<SecondApproverReq
     })
   }
   override get message(): string {
-    return "This loosens what agents may do, so somebody who did not write it must do it. Ask another governor."
+    return this.change === "attest"
+      ? "Somebody else than the person who started the drill attests it. Ask another governor."
+      : "This loosens what agents may do, so somebody who did not write it must do it. Ask another governor."
   }
 }
 
@@ -826,6 +828,51 @@ export class ReleaseNotAllowed extends Schema.TaggedError<ReleaseNotAllowed>()("
   }
 }
 
+/** There is no such drill. */
+export class DrillNotFound extends Schema.TaggedError<DrillNotFound>()("DrillNotFound", {
+  drillId: reported(Schema.String)
+}) {
+  static readonly status = 404
+  static get example(): DrillNotFound {
+    return new DrillNotFound({})
+  }
+  override get message(): string {
+    return "There is no such drill."
+  }
+}
+
+/** The drill was completed before. */
+export class DrillCompleted extends Schema.TaggedError<DrillCompleted>()("DrillCompleted", {}) {
+  static readonly status = 409
+  static get example(): DrillCompleted {
+    return new DrillCompleted()
+  }
+  override get message(): string {
+    return "The drill was completed before; what it measured stands. Start another one."
+  }
+}
+
+/** Nobody can vouch for the drill as it stands. `why` is one of the words of {@link attestWords}. */
+export class DrillNotAttestable extends Schema.TaggedError<DrillNotAttestable>()("DrillNotAttestable", {
+  why: reported(Schema.Literals(["not_completed", "attested", "nobody_acknowledged", "too_old"]))
+}) {
+  static readonly status = 409
+  static get example(): DrillNotAttestable {
+    return new DrillNotAttestable({ why: "nobody_acknowledged" })
+  }
+  override get message(): string {
+    return attestWords[this.why ?? "not_completed"]
+  }
+}
+
+/** Why a drill cannot be attested. */
+const attestWords = {
+  not_completed: "The drill runs. Complete it, then attest what it measured.",
+  attested: "The drill was attested before.",
+  nobody_acknowledged: "No instance acknowledged, so the drill shows nothing about stopping. Start another one.",
+  too_old: "The drill was completed more than 30 days ago. Start another one."
+} as const
+
 /** The agent is quarantined: its keys may read its kill status and acknowledge, and nothing else. */
 export class AgentQuarantined extends Schema.TaggedError<AgentQuarantined>()("AgentQuarantined", {
   activationId: reported(Schema.String)
@@ -971,6 +1018,9 @@ export const refusals = {
   ActivationReleased,
   ReleaseNotAllowed,
   AgentQuarantined,
+  DrillCompleted,
+  DrillNotAttestable,
+  DrillNotFound,
   WebhooksUnavailable,
   NotFound,
   MethodNotAllowed,

@@ -47,6 +47,9 @@ const isForm = ({ ctx, type }: CheckDetail): boolean =>
 const callersNames = [
   "agent.identity_attested.key_id",
   "kill.acknowledged.instance_id",
+  "drill.attested.target_id",
+  "drill.completed.target_id",
+  "drill.started.target_id",
   "kill.activated.target_id",
   "kill.released.target_id",
   "webhook.failed.event_type"

@@ -89,6 +89,7 @@ const AGENT = "/api/v1/agents/{agent_id}"
 const INGEST_KEYS = "/api/v1/admin/ingest-keys"
 const KILL_ACTIVATION = "/api/v1/bound/kill/activations/{activation_id}"
 const BREAKERS = "/api/v1/bound/agents/{agent_id}/breakers"
+const DRILL = "/api/v1/bound/kill/drills/{drill_id}"
 const DELIVERIES = "/api/v1/webhooks/{webhook_id}/deliveries"
 
 /** The events, by type. Members are always present; what is absent is null. */
@@ -313,6 +314,46 @@ export const webhookEvents = {
     BREAKERS,
     { breaker_id: id("breaker"), agent_id: agentId, metric, writer }
   ),
+  "drill.started": entry(
+    "An exercise of the kill switch begins. `slo_ms`: within so long every instance should acknowledge.",
+    DRILL,
+    {
+      drill_id: id("drill"),
+      activation_id: id("activation"),
+      target_type: oneOf(killTargetTypes),
+      target_id: identifier(200),
+      mode: oneOf(drillModes),
+      slo_ms: integer(1),
+      max_duration_ms: integer(1),
+      writer
+    }
+  ),
+  "drill.completed": entry(
+    "An exercise of the kill switch is over. `met`: all instances that were expected acknowledged within `slo_ms`.",
+    DRILL,
+    {
+      drill_id: id("drill"),
+      activation_id: id("activation"),
+      target_type: oneOf(killTargetTypes),
+      target_id: identifier(200),
+      mode: oneOf(drillModes),
+      expected: integer(),
+      acknowledged: integer(),
+      missed: integer(),
+      p50_ms: Schema.NullOr(integer()),
+      p95_ms: Schema.NullOr(integer()),
+      max_ms: Schema.NullOr(integer()),
+      met: Schema.Boolean,
+      writer
+    }
+  ),
+  "drill.attested": entry("Somebody else than its starter vouches for the result of a drill.", DRILL, {
+    drill_id: id("drill"),
+    target_type: oneOf(killTargetTypes),
+    target_id: identifier(200),
+    mode: oneOf(drillModes),
+    writer
+  }),
   "evidence.exported": entry(
     "An evidence pack was downloaded whole for the first time. `digest` is the one in its last line.",
     "/api/v1/evidence/packs/{pack_id}",

@@ -91,6 +91,13 @@ export type {
   PolicyRowInput,
   ResponsePolicyClient
 } from "./governor/clients/response-policy-client-types.ts"
+export type {
+  DrillInfo,
+  DrillInput,
+  DrillsClient,
+  SafetyClient,
+  SafetyInfo
+} from "./governor/clients/drills-client-types.ts"
 export { GovernorError } from "./foundation/governor-error.ts"
 export type { LogLine } from "./governor/log-line.ts"
 export type { ActOptions, CallOptions } from "./governor/clients/call-options.ts"
@@ -149,6 +156,8 @@ export { AccessMapping, type AccessMappingApi } from "./registry/access-mapping/
 export { emptyMapping, type MappingDocument } from "@flyball/rules"
 export { resolveDraft } from "./registry/access-mapping/resolve-input.ts"
 export { type Claims, type Grant, grantsOf, resolveClaims, type Resolved, summaryOf } from "@flyball/rules"
+export { Drills, type DrillsApi } from "./verdicts/drills/service.ts"
+export { Safety, type SafetyApi } from "./verdicts/safety/service.ts"
 export { ResponsePolicies, type ResponsePoliciesApi } from "./verdicts/response-policy/service.ts"
 export { Agents, type AgentsApi, type RegisterOptions } from "./registry/agents/service.ts"
 export type { AgentActs } from "./registry/agents/acts.ts"

@@ -13,13 +13,14 @@ import type {
   AgentNotFound,
   BreakerNotFound,
   DecisionNotFound,
+  DrillNotFound,
   EnvelopeNotFound,
   EvaluationNotFound,
   RecordNotFound,
   Refusal
 } from "@flyball/contract"
 import { type AnyEndpoint, refusalThere } from "@flyball/contract/http"
-import { Agents, Breakers, Capture, Chain, Envelopes, Evaluations, Kill, type Scope } from "@flyball/core"
+import { Agents, Breakers, Capture, Chain, Drills, Envelopes, Evaluations, Kill, type Scope } from "@flyball/core"
 import { Effect } from "effect"
 import type { Fault, Services } from "./call.ts"
 import { type AdmittedCaller, readScopeOf, scopeOf } from "./caller.ts"
@@ -76,6 +77,10 @@ const lookUp = (refusal: Refusal | Fault): ((scope: Scope) => Effect.Effect<bool
         ? (scope) => found(Breakers.use((breakers) => breakers.get(breakerId, scope)))
         : null
     }
+    case "DrillNotFound": {
+      const { drillId } = refusal
+      return typeof drillId === "string" ? (scope) => found(Drills.use((drills) => drills.get(drillId, scope))) : null
+    }
     case "EvaluationNotFound": {
       const { evaluationId } = refusal
       return typeof evaluationId === "string"
@@ -104,6 +109,7 @@ type NotThere =
   | ActivationNotFound
   | AgentNotFound
   | BreakerNotFound
+  | DrillNotFound
   | EnvelopeNotFound
   | EvaluationNotFound
   | DecisionNotFound
@@ -116,6 +122,7 @@ const found = (read: Effect.Effect<unknown, NotThere | Fault, Services>): Effect
         "ActivationNotFound",
         "AgentNotFound",
         "BreakerNotFound",
+        "DrillNotFound",
         "EnvelopeNotFound",
         "EvaluationNotFound",
         "DecisionNotFound",

@@ -35,11 +35,11 @@ export const knownAfter = <E extends { readonly _tag: string }, R>(
       >)
 
 interface NotThere {
-  readonly _tag: "AgentNotFound" | "EnvelopeNotFound"
+  readonly _tag: "AgentNotFound" | "DrillNotFound" | "EnvelopeNotFound"
 }
 
 const isNotThere = ({ _tag }: { readonly _tag: string }): boolean =>
-  _tag === "AgentNotFound" || _tag === "EnvelopeNotFound"
+  _tag === "AgentNotFound" || _tag === "DrillNotFound" || _tag === "EnvelopeNotFound"
 
 const unknownAfter = (after: string | number) =>
   new InvalidInput({

@@ -22,6 +22,18 @@ export {
   profileMembers,
   type SuspendedReason
 } from "./agents/document.ts"
+export {
+  type AttestProblem,
+  attestProblem,
+  type DrillDocument,
+  drillKeys,
+  DRILLS,
+  type DrillStatus,
+  drillStatus,
+  hasAttestedDrill,
+  isDrillOverdue
+} from "./drills/document.ts"
+export { type DrillAck, type DrillResult, drillResult, type Measured } from "./drills/result.ts"
 export { dueSuspension } from "./agents/due.ts"
 export {
   canBeLowered,

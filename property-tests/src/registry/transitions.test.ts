@@ -115,8 +115,7 @@ const perform = (
   })
 
 const evidence = Layer.succeed(TierEvidence, {
-  publishedEnvelope: () => Effect.succeed(true),
-  attestedDrill: () => Effect.succeed(true)
+  publishedEnvelope: () => Effect.succeed(true)
 })
 /**
  * The host's clock, `laterMs` on. Only what rules go by: timers run as they do, or everything that sleeps a second

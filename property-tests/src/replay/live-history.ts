@@ -7,9 +7,11 @@ import {
   AccessMapping,
   Agents,
   Capture,
+  Drills,
   Erasure,
   type GovernorServices,
   IngestKeys,
+  Kill,
   Models,
   Principals,
   Provenance,
@@ -108,8 +110,7 @@ const govern = ({ a, b, c }: Act, lived: Lived): Doing =>
 export const wavering: Layer.Layer<never> = Layer.sync(TierEvidence, () => {
   let requested = 0
   return {
-    publishedEnvelope: () => Effect.sync(() => ++requested % 3 > 0),
-    attestedDrill: () => Effect.sync(() => ++requested % 2 > 0)
+    publishedEnvelope: () => Effect.sync(() => ++requested % 3 > 0)
   }
 })
 
@@ -183,6 +184,40 @@ const policy = ({ a, b, c }: Act, lived: Lived): Doing =>
       systemHost
     )
   )
+
+/** Drills begin, are acknowledged, end, and are vouched for; each also where it is not its turn. */
+const drill = ({ a, b, c }: Act, lived: Lived): Doing =>
+  Effect.gen(function* () {
+    const drills = yield* Drills
+    const all = yield* drills.list()
+    const one = all.length === 0 ? undefined : chosen(all, a)
+    if (one === undefined || b % 4 === 0) {
+      const agentId = chosen(lived.agentIds, a)
+      if (agentId === undefined) return
+      yield* drills.start(
+        {
+          target_type: c % 5 === 0 ? "model" : "agent",
+          target_id: c % 5 === 0 ? "m" : agentId,
+          mode: c % 2 === 0 ? "live" : "shadow",
+          scenario: `scenario ${c}`,
+          slo_ms: 1 + c,
+          max_duration_ms: 1_000 + 100 * c
+        },
+        { id: `system:d${c % 3}` }
+      )
+    } else if (b % 4 === 1) {
+      const agentId = one.target_type === "agent" ? one.target_id : chosen(lived.agentIds, c)
+      if (agentId === undefined) return
+      yield* Kill.use((kill) =>
+        kill.ack(
+          { activation_event: one.activation_event, agent_id: agentId, instance_id: `i${c % 4}` } as never,
+          systemHost
+        )
+      )
+    } else if (b % 4 === 2) yield* drills.complete(one.id, systemHost)
+    else yield* drills.attest(one.id, { id: `system:d${c % 4}` })
+    yield* drills.releaseDue
+  })
 
 /** The clock of the registry polls. Not by weeks: everything that sleeps a second would wake for each of them. */
 const pollClock = ({ a }: Act): Doing => Effect.andThen(TestClock.adjust(a * 500), suspendDue)
@@ -348,6 +383,10 @@ const acts = [
   model,
   map,
   policy,
+  drill,
+  drill,
+  drill,
+  drill,
   pollClock,
   witness,
   witness,

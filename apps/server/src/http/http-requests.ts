@@ -153,6 +153,23 @@ export const goodRequests = async (world: World) => {
     await as(world.admin, "POST", "/bound/breakers/check")
     return id
   }
+  /** A drill of an agent of its own, by somebody who is none of the callers. `completed`: it can be attested. */
+  const drill = async (completed: boolean): Promise<string> => {
+    const agentId = await world.register(fresh())
+    const body = { target_type: "agent", target_id: agentId, scenario: "It pays twice.", slo_ms: 5_000 }
+    const started = (await as(author, "POST", "/bound/kill/drills", body)) as {
+      readonly id: string
+      readonly activation_event: string
+    }
+    if (completed) {
+      await as(world.admin, "POST", "/bound/kill/ack", {
+        activation_event: started.activation_event,
+        instance_id: "one"
+      })
+      await as(author, "POST", `/bound/kill/drills/${started.id}/complete`)
+    }
+    return started.id
+  }
 
   const webhook = async (): Promise<string> =>
     (
@@ -219,6 +236,12 @@ export const goodRequests = async (world: World) => {
       "breakers.preview": () => breaker,
       "breakers.update": () => ({ mode: "warn" }),
       "breakers.release": () => ({ reason: "Repaired." }),
+      "kill.start_drill": async () => ({
+        target_type: "agent",
+        target_id: await world.register(fresh()),
+        scenario: "It pays twice.",
+        slo_ms: 5_000
+      }),
       "chain.erase": async () => ({ seq: (await witness()).seq, name: "args", reason: "security" }),
       "evidence.create": () => ({ kind: "sparse", agent_id: unit === UNIT ? agent : null }),
       "models.create": () => ({ provider: "openai", name: fresh() }),
@@ -248,6 +271,7 @@ export const goodRequests = async (world: World) => {
       version: () => "1",
       waiver_id: () => requestedWaiver(path.split("/")[5]!),
       evaluation_id: () => (endpoint.id === "bound.void_evaluation" ? counted() : evaluated()),
+      drill_id: () => drill(endpoint.id === "kill.attest_drill"),
       seq: async () => (endpoint.id === "chain.part" ? String((await witness()).seq) : "1"),
       name: () => "args",
       principal_id: async () =>

@@ -38,6 +38,7 @@ const twice = (id: string) => async (): Promise<void> => {
   await make(id)
 }
 const id = ({ id }: { readonly id: string }): string => id
+const agentOf = ({ agent_id }: { readonly agent_id: string }): string => agent_id
 const byId = (of: keyof typeof idPrefixes) => ({
   nameOf: id,
   unknown: `${idPrefixes[of]}_${"0".repeat(26)}`,
@@ -95,6 +96,8 @@ const rows: ReadonlyArray<Row> = [
     member: "keys",
     fill: async () => undefined
   },
+  { id: "kill.drills", ...byId("drill"), fill: twice("kill.start_drill") },
+  { id: "bound.safety", ...byId("agent"), nameOf: agentOf, member: "agents", fill: twice("agents.create") },
   { id: "evidence.list", ...byId("pack"), fill: twice("evidence.create") },
   { id: "ingest_keys.list", ...byId("ingestKey"), fill: twice("ingest_keys.mint") },
   { id: "webhooks.list", ...byId("webhook"), fill: twice("webhooks.create") }
@@ -125,7 +128,7 @@ describe("the lists", () => {
       .map((one) => one.id)
       .filter((id) => !whole.has(id))
     assert.deepStrictEqual(
-      [...lists, "chain.keys"].sort(),
+      [...lists, "bound.safety", "chain.keys"].sort(),
       [...rows.map((row) => row.id), ...Object.keys(positioned)].sort()
     )
   })

@@ -7,12 +7,14 @@ import { bound } from "./bound.ts"
 import { breakers } from "./breakers.ts"
 import { chain } from "./chain.ts"
 import { decisions } from "./decisions.ts"
+import { drills } from "./drills.ts"
 import type { AnyEndpoint } from "./endpoint.ts"
 import { evidence } from "./evidence.ts"
 import { ingestKeys } from "./ingest-keys.ts"
 import { kill } from "./kill.ts"
 import { models } from "./models.ts"
 import { responsePolicy } from "./response-policy.ts"
+import { safety } from "./safety.ts"
 import { system } from "./system.ts"
 import { webhooks } from "./webhooks.ts"
 
@@ -55,11 +57,13 @@ export {
   breakers,
   chain,
   decisions,
+  drills,
   evidence,
   ingestKeys,
   kill,
   models,
   responsePolicy,
+  safety,
   system,
   webhooks
 }
@@ -72,8 +76,10 @@ export const endpoints: ReadonlyArray<AnyEndpoint> = [
   decisions,
   bound,
   responsePolicy,
+  safety,
   kill,
   breakers,
+  drills,
   chain,
   evidence,
   ingestKeys,

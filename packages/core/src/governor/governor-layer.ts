@@ -33,7 +33,9 @@ import { Provenance } from "../registry/provenance/service.ts"
 import { Replay } from "../outward/replay/service.ts"
 import type { Storage } from "../storage/port.ts"
 import { Tenant, type TenantRefused } from "../chain/tenant.ts"
+import { Drills } from "../verdicts/drills/service.ts"
 import { ResponsePolicies } from "../verdicts/response-policy/service.ts"
+import { Safety } from "../verdicts/safety/service.ts"
 import { Waivers } from "../verdicts/waivers/service.ts"
 import { OutboxListener, notifyingStorage } from "../outward/webhooks/outbox-listener.ts"
 import { Webhooks } from "../outward/webhooks/service.ts"
@@ -80,6 +82,8 @@ export type GovernorServices =
   | Evaluations
   | ResponsePolicies
   | Kill
+  | Drills
+  | Safety
   | Waivers
 
 /**
@@ -103,6 +107,8 @@ export const governorLayer = (
     Breakers.layer.pipe(Layer.provide(BreakerWindows.layer)),
     ResponsePolicies.layer,
     Kill.layer,
+    Drills.layer,
+    Safety.layer,
     Waivers.layer,
     Models.layer,
     Provenance.layer,

@@ -68,6 +68,8 @@ import type {
   SettleInput,
   SettleReceipt
 } from "./clients/decision-types.ts"
+import { drillsClient, safetyClient } from "./clients/drills-client.ts"
+import type { DrillsClient, SafetyClient } from "./clients/drills-client-types.ts"
 import { killClient } from "./clients/kill-client.ts"
 import type { KillClient } from "./clients/kill-client-types.ts"
 import { modelsClient } from "./clients/models-client.ts"
@@ -158,6 +160,10 @@ export interface Governor extends AsyncDisposable {
   ): Promise<VoidInfo>
   /** The kill switch: stops an agent, or every agent that uses a model. */
   readonly kill: KillClient
+  /** Exercises of the kill switch. */
+  readonly drills: DrillsClient
+  /** Every agent's halt state and what guards it. */
+  readonly safety: SafetyClient
   /** The models that agents use. */
   readonly models: ModelsClient
   /** What agents are made of. */
@@ -335,6 +341,8 @@ const governorOver = (door: Client, writerId: string): Governor => {
       watch: 0,
       status: 2
     }),
+    drills: requireStringIds(drillsClient(door, writer), { start: 0, list: 0 }),
+    safety: safetyClient(door),
     models: requireStringIds(modelsClient(door, writer), { create: 0, list: 0 }),
     provenance: requireStringIds(provenanceClient(door, writer)),
     responsePolicy: responsePolicyClient(door, writer),

@@ -108,6 +108,7 @@ describe("the plain types of the governor", () => {
         "./clients/call-options.ts",
         "./clients/chain-types.ts",
         "./clients/decision-types.ts",
+        "./clients/drills-client-types.ts",
         "./clients/kill-client-types.ts",
         "./clients/models-client-types.ts",
         "./clients/provenance-client-types.ts",

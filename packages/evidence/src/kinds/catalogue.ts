@@ -13,6 +13,7 @@ import { agentKinds } from "./agents.ts"
 import { breakerKinds } from "./breakers.ts"
 import { chainKinds } from "./chain.ts"
 import { decisionKinds } from "./decisions.ts"
+import { drillKinds } from "./drills.ts"
 import { envelopeKinds } from "./envelopes.ts"
 import { responsePolicyKinds } from "./response-policy.ts"
 import { killKinds } from "./kill.ts"
@@ -31,6 +32,7 @@ export const recordKinds: ReadonlyArray<KindRow> = [
   ...responsePolicyKinds,
   ...killKinds,
   ...breakerKinds,
+  ...drillKinds,
   ...accessKinds,
   ...webhookKinds
 ]

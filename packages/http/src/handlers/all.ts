@@ -6,11 +6,13 @@ import {
   breakers,
   chain,
   decisions,
+  drills,
   evidence,
   ingestKeys,
   kill,
   models,
   responsePolicy,
+  safety,
   system,
   webhooks
 } from "@flyball/contract/http"
@@ -21,6 +23,7 @@ import { boundHandlers } from "./bound.ts"
 import { breakersHandlers } from "./breakers.ts"
 import { chainHandlers } from "./chain.ts"
 import { decisionsHandlers } from "./decisions.ts"
+import { drillsHandlers } from "./drills.ts"
 import { evidenceHandlers } from "./evidence.ts"
 import { ingestKeysHandlers } from "./ingest-keys.ts"
 import { killHandlers } from "./kill.ts"
@@ -28,6 +31,7 @@ import { modelsHandlers } from "./models.ts"
 import { pages } from "../pages.ts"
 import { pagesHandlers } from "./pages.ts"
 import { responsePolicyHandlers } from "./response-policy.ts"
+import { safetyHandlers } from "./safety.ts"
 import { systemHandlers } from "./system.ts"
 import { webhooksHandlers } from "./webhooks.ts"
 
@@ -47,6 +51,8 @@ export const handlers: { readonly [id: string]: AnyHandler } = Object.fromEntrie
   ...byId(breakers, breakersHandlers),
   ...byId(responsePolicy, responsePolicyHandlers),
   ...byId(kill, killHandlers),
+  ...byId(drills, drillsHandlers),
+  ...byId(safety, safetyHandlers),
   ...byId(chain, chainHandlers),
   ...byId(evidence, evidenceHandlers),
   ...byId(ingestKeys, ingestKeysHandlers),

@@ -192,6 +192,8 @@ describe("what goes in", () => {
           "bound/envelopes/{envelope_id}/versions",
           "bound/envelopes/{envelope_id}/waivers",
           "bound/agents/{agent_id}/breakers",
+          "bound/kill/drills",
+          "bound/safety",
           "chain/keys",
           "evidence/packs",
           "admin/ingest-keys",

@@ -74,6 +74,10 @@ export type AgentDocument = AgentProfile &
     readonly sealedModelIds?: ReadonlyArray<string>
     /** Digest of its org unit, as in the bodies of its records: it stays when the profile is erased. */
     readonly orgUnitDigest?: string
+    /** When a drill of the agent itself was completed last. Absent until one was. Unit: milliseconds since 1970 UTC. */
+    readonly drilledAtMs?: number
+    /** When a drill of the agent itself was attested last. Absent until one was. Unit: milliseconds since 1970 UTC. */
+    readonly drillAttestedAtMs?: number
     /** The last attestation. Absent until something was. */
     readonly identityVerified?: boolean
     /** One of the words of `identity/sources.ts`, or a caller's own. */

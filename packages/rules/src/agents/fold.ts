@@ -55,6 +55,14 @@ export const agentFolds: ReadonlyMap<string, Fold> = new Map<string, Fold>(
       withOwner({ ...document, body: withCompleteness(leftOut(document.body, "orphanedAtMs"), record) }, record),
     "agent.identity_attested": (document, record) =>
       record.body["verdict"] === "rejected" ? document : withIdentity(document, record),
+    "drill.completed": (document, record) => ({
+      ...document,
+      body: { ...document.body, drilledAtMs: instant(record.body["completed_at"]) }
+    }),
+    "drill.attested": (document, record) => ({
+      ...document,
+      body: { ...document.body, drillAttestedAtMs: instant(record.body["attested_at"]) }
+    }),
     "agent.orphaned": (document, record) => {
       const body = { ...document.body, orphanedAtMs: instant(record.body["since"]) }
       // Half an owner stays: it may help to find another.

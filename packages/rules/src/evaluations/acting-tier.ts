@@ -4,6 +4,7 @@
  */
 import type { AgentDocument, AutonomyTier } from "../agents/document.ts"
 import { effectiveTier } from "../agents/effective-tier.ts"
+import { hasAttestedDrill } from "../drills/document.ts"
 import type { KillResponse } from "../kill/response.ts"
 import { tierUnder } from "../kill/state.ts"
 import type { Values } from "@flyball/envelope"
@@ -13,7 +14,7 @@ import type { EvaluationBody } from "./evaluation-body.ts"
 import { problem, type Problem } from "./recompute-verdict.ts"
 
 /** The tiers that a record states. */
-type Said = Pick<EvaluationBody, "effective_tier" | "layers" | "rules" | "tier">
+type Said = Pick<EvaluationBody, "as_of_ms" | "effective_tier" | "layers" | "rules" | "tier">
 
 /** The tier whose floor counted, as the record says. Before rules 2 it was the agent's own. */
 export const actingTierOf = ({
@@ -25,13 +26,17 @@ export const actingTierOf = ({
  * The tier at which an agent acts as its records say, where `body` names the layers that were in force. `response`:
  * that of the kill switch.
  *
- * No record tells of a drill yet, so whether L4 was earned by one is taken from the record.
+ * From rules 3 on the drill is one that a record before it attests; before, no record named drills, and whether L4
+ * was earned by one is taken from the record.
  */
 export const expectedTier = (agent: AgentDocument, body: Said, response: KillResponse | null): AutonomyTier =>
   tierUnder(
     effectiveTier(agent, {
       hasEnvelope: Array.isArray(body.layers) && body.layers.length > 0,
-      hasDrill: body.effective_tier === tierUnder("L4", response)
+      hasDrill:
+        rulesOf(body as unknown as JsonMap) < 3
+          ? body.effective_tier === tierUnder("L4", response)
+          : hasAttestedDrill(agent, body.as_of_ms)
     }),
     response
   )

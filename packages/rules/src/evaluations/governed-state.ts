@@ -175,7 +175,7 @@ export class GovernedState {
   /** Adds one record, in order. Records of other kinds change nothing. */
   fold(record: ReplayRecord): void {
     const { body, kind } = record
-    if (kind.startsWith("agent.")) {
+    if (kind.startsWith("agent.") || kind.startsWith("drill.")) {
       this.#inForce.delete(String(body["agent_id"]))
       return this.#agents.fold(record)
     }

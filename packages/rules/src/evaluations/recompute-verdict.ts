@@ -25,6 +25,7 @@ export const recomputeVerdicts = [
   "release_not_allowed",
   "breaker_value_mismatch",
   "trip_missing",
+  "drill_result_mismatch",
   "as_recorded",
   "withheld"
 ] as const

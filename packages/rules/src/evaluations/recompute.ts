@@ -16,6 +16,7 @@ import { erasing, GovernedState } from "./governed-state.ts"
 import { CLOCK_STEP_MS, Judge } from "./judge.ts"
 import { judgeRelease } from "./judge-kill.ts"
 import { BreakerJudge } from "./judge-breakers.ts"
+import { KnownDrills } from "./known-drills.ts"
 import { judgeActivation } from "./judge-activation.ts"
 import { forBreakers, isRecomputed, readForIds } from "./recomputed-records.ts"
 import { PublicationJudge, type RecomputedPublication } from "./recompute-publication.ts"
@@ -72,6 +73,7 @@ export class Recomputation {
   #references: References | null = null
   readonly #writers = new Writers()
   readonly #ends = new Ends()
+  readonly #drills = new KnownDrills()
   #sinceSweep = 0
   #unreadable = 0
 
@@ -148,15 +150,18 @@ export class Recomputation {
     const numbered = numberedBefore(record, before)
     const tripping = this.#breaker(numbered, atMs, isOfThisChain)
     if (kind === "evaluation.made") return this.#evaluation(numbered, atMs, isOfThisChain, tripping ?? wrongWriter)
-    if (forBreakers.has(kind) || kind.startsWith("breaker.")) return alone(record, tripping ?? wrongWriter)
+    const drilled = this.#drills.take(numbered, this.#fromGenesis)
+    if (forBreakers.has(kind) || kind.startsWith("breaker.") || kind === "kill.acknowledged")
+      return alone(record, tripping ?? wrongWriter)
     if (kind === "decision.settled" || kind === "meter.voided")
       return alone(record, this.#end(numbered, isOfThisChain) ?? wrongWriter)
     if (kind.startsWith("waiver.") || (kind === "part.erased" && erasing.has(String(body["name"]))))
       this.#judge.forgetBindings()
     const activation =
-      kind === "agent.activated" ? judgeActivation(this.#state.agents.get(String(body["agent_id"])), body) : null
+      kind === "agent.activated" ? judgeActivation(this.#state.agents.get(String(body["agent_id"])), body, atMs) : null
     const released = kind === "kill.released" ? judgeRelease(this.#state, numbered, this.#fromGenesis) : null
     this.#state.fold(numbered)
+    if (drilled !== null) return alone(record, drilled)
     if (released !== null) return alone(record, released)
     return activation === null
       ? alone(record, tripping ?? wrongWriter)

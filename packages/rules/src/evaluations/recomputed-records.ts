@@ -23,6 +23,8 @@ export const isRecomputed = (kind: string): boolean =>
   kind === "part.erased" ||
   kind.startsWith("agent.") ||
   kind.startsWith("envelope.") ||
+  kind.startsWith("drill.") ||
+  kind === "kill.acknowledged" ||
   kind === "kill.activated" ||
   kind === "kill.released" ||
   kind.startsWith("breaker.") ||
@@ -33,6 +35,8 @@ export const isRecomputed = (kind: string): boolean =>
 export const recomputedParts: ReadonlySet<string> = new Set([
   "advice",
   "envelope",
+  "expected",
+  "missed",
   "owner",
   "profile",
   "signals",

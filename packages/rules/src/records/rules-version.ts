@@ -5,6 +5,7 @@
  * 1: records without the member `rules`.
  * 2: owner means name and e-mail, verdicts take the effective tier, and a verdict on a draft names `@not_active`.
  * 3: verdicts obey the kill switch: `drain`, `halt` and `quarantine` deny, `step_down` lowers the effective tier.
+ *    The drill that L4 needs is one that a record attests.
  *
  * To change a rule: raise `RULES`, add a line here, keep the old rule, and let replay choose by `rulesOf`. Spec:
  * decision 0038.

@@ -14,6 +14,8 @@ import {
   foldEnvelopeWithdrawn,
   foldVersion
 } from "../envelopes/fold.ts"
+import { DRILLS } from "../drills/document.ts"
+import { drillKindsWithParts, foldDrillAttested, foldDrillCompleted, foldDrillStarted } from "../drills/fold.ts"
 import { expectedTier, judgeActingTier } from "../evaluations/acting-tier.ts"
 import { recordedResponse } from "../evaluations/judge-kill.ts"
 import { evaluationBody } from "../evaluations/evaluation-body.ts"
@@ -46,6 +48,7 @@ export const governedCollections = [
   "access_mapping",
   "agents",
   "breakers",
+  "drills",
   "envelope_versions",
   "envelopes",
   "ingest_keys",
@@ -63,6 +66,7 @@ export const kindsWithParts: ReadonlySet<string> = new Set([
   ...agentKindsWithParts,
   ...envelopeKindsWithParts,
   ...killKindsWithParts,
+  ...drillKindsWithParts,
   ...waiverKindsWithParts,
   "ingest_key.minted",
   "ingest_key.restated",
@@ -123,6 +127,14 @@ export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
       collectionOf(state, mapping.collection).set(mapping.id, mapping)
       return
     }
+    case "drill.started":
+      return add(state, foldDrillStarted(record), record)
+    case "drill.completed":
+      change(state, DRILLS, String(record.body["drill_id"]), record, foldDrillCompleted)
+      return ofAgent(state, record)
+    case "drill.attested":
+      change(state, DRILLS, String(record.body["drill_id"]), record, foldDrillAttested)
+      return ofAgent(state, record)
     case "response_policy.changed": {
       const policy = foldResponsePolicyChanged(record)
       collectionOf(state, policy.collection).set(policy.id, policy)
@@ -193,8 +205,14 @@ export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
       return count(state, record, "gaps")
   }
   if (record.kind === "agent.updated") checkUpdate(state, record)
+  ofAgent(state, record)
+}
+
+/** What a record that names an agent changes of its document. */
+const ofAgent = (state: ReplayState, record: ReplayRecord): void => {
   const next = agentFolds.get(record.kind)
-  if (next !== undefined) change(state, "agents", String(record.body["agent_id"]), record, next)
+  if (next !== undefined && record.body["agent_id"] !== undefined)
+    change(state, "agents", String(record.body["agent_id"]), record, next)
 }
 
 const add = (state: ReplayState, document: ExpectedDocument, record: ReplayRecord): void => {

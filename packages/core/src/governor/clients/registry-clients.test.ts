@@ -290,3 +290,47 @@ describe("the response policy through the plain client", () => {
     assert.isTrue((await governor.check()).ok)
   })
 })
+
+describe("drills and the safety view through the plain client", () => {
+  it("are started, ended and attested; the view shows them, and what is invalid is refused", async () => {
+    const { id: agentId } = (await governor.agents.register({ name: "drilled", org_unit: "ops" })).agent
+    const input = { target_type: "agent", target_id: agentId, scenario: "It pays twice.", slo_ms: 5_000 } as const
+    const started = await governor.drills.start({ ...input, mode: undefined }, ann)
+    assert.deepInclude(started, { mode: "shadow", status: "started", max_duration_ms: 300_000 })
+    const { agents } = await governor.safety.view({ limit: 10 })
+    assert.deepInclude(
+      agents.find(({ agent_id }) => agent_id === agentId),
+      { halted: false, drill: true, activation_event: started.activation_event }
+    )
+    await governor.kill.ack({ activation_event: started.activation_event, agent_id: agentId, instance_id: "a" })
+    assert.deepInclude(await governor.drills.complete(started.id, ann), { status: "completed" })
+    const plain = untyped(governor.drills)
+    assert.deepStrictEqual(
+      await Promise.all(
+        [
+          plain["start"]!(),
+          plain["start"]!({ ...input, slo_ms: 0 }),
+          plain["start"]!({ ...input, target_id: `agt_${"0".repeat(26)}` }),
+          plain["get"]!(7),
+          plain["get"]!("x"),
+          plain["complete"]!(started.id),
+          plain["attest"]!(started.id, ann),
+          plain["list"]!({ limit: 0 })
+        ].map(refused)
+      ),
+      [
+        "invalid_input body dict_type",
+        "invalid_input body.slo_ms greater_than_equal",
+        "agent_not_found",
+        "invalid_input path.0 string_type",
+        "drill_not_found",
+        "drill_completed",
+        "second_approver_required",
+        "invalid_input query.limit greater_than_equal"
+      ]
+    )
+    assert.deepInclude(await governor.drills.attest(started.id), { status: "attested" })
+    assert.deepStrictEqual(await governor.drills.list({ limit: 5 }), [await governor.drills.get(started.id)])
+    assert.isTrue((await governor.check()).ok)
+  })
+})

@@ -7,6 +7,7 @@ import {
   ACCESS_MAPPING,
   type ActivationDocument,
   activationKeys,
+  DRILLS,
   agentKeys,
   agentUnique,
   emptyMapping,
@@ -32,6 +33,7 @@ import {
 import { AGENTS, storedAgent } from "../../registry/agents/document.ts"
 import { agentOrphaned } from "../../registry/agents/plan-ownership.ts"
 import { putEnvelope, storedEnvelope } from "../../verdicts/envelopes/stored-envelope.ts"
+import { putDrill, storedDrill } from "../../verdicts/drills/document.ts"
 import { INGEST_KEYS } from "../../registry/ingest-keys/document.ts"
 import { PRINCIPALS } from "../../registry/principals/plan-seen.ts"
 import type { Cancellation, EventDraft } from "../../storage/outbox/outbox.ts"
@@ -291,6 +293,15 @@ const scrubs: { readonly [part: string]: Scrub } = {
     namedBy: ["mapping.changed"],
     // No caller has a role then, and anyone who may set the first mapping sets it again.
     without: (document) => ({ put: putOf(document, emptyMapping), record: null })
+  },
+  "drill.started/scenario": {
+    collection: DRILLS,
+    idMember: "drill_id",
+    namedBy: ["drill.started"],
+    without: (document) => ({
+      put: putDrill(document.id, document.version, { ...storedDrill(document).body, scenario: null }),
+      record: null
+    })
   },
   "response_policy.changed/policy": {
     collection: RESPONSE_POLICY,

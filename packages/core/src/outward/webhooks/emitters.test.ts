@@ -16,6 +16,8 @@ import { raiseAlarm } from "../../chain/alarm.ts"
 import { Checkpointer } from "../../chain/checkpointer.ts"
 import { storeCheckpoint } from "../../chain/check/checkpoints.ts"
 import { Breakers } from "../../verdicts/breakers/service.ts"
+import { Drills } from "../../verdicts/drills/service.ts"
+import { acknowledged, drilled } from "../../verdicts/drills/testing/drilled.ts"
 import { Envelopes } from "../../verdicts/envelopes/service.ts"
 import { Evaluations } from "../../verdicts/evaluations/service.ts"
 import { CONFIRM_MS, confirmStops } from "../../verdicts/kill/confirm-stops.ts"
@@ -120,6 +122,21 @@ const tripped = Effect.gen(function* () {
   return breaker
 })
 
+const drillOf = (agentId: string) =>
+  Drills.use((drills) =>
+    drills.start(
+      {
+        target_type: "agent",
+        target_id: agentId,
+        mode: "live",
+        scenario: "Ada pays twice.",
+        slo_ms: 5_000,
+        max_duration_ms: 60_000
+      },
+      writer
+    )
+  )
+
 /** An act per event type that causes its event. A missing type does not compile. */
 const emitters: { readonly [T in EventType]: Act } = {
   "agent.registered": courier,
@@ -219,6 +236,15 @@ const emitters: { readonly [T in EventType]: Act } = {
   "breaker.released": Effect.flatMap(tripped, ({ id }) =>
     Breakers.use((breakers) => breakers.release(id, { reason: "Ada repaired it" }, writer))
   ),
+  "drill.started": Effect.flatMap(courier, ({ id }) => drillOf(id)),
+  "drill.completed": Effect.gen(function* () {
+    const { id: agentId } = yield* courier
+    const { activation_event, id } = yield* drillOf(agentId)
+    yield* TestClock.adjust(420)
+    yield* acknowledged(activation_event, agentId, "host-1")
+    yield* Drills.use((drills) => drills.complete(id, writer))
+  }),
+  "drill.attested": Effect.flatMap(courier, ({ id }) => drilled(id)),
   "evidence.exported": Effect.gen(function* () {
     yield* courier
     const packs = yield* Packs

@@ -4,6 +4,7 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Replay } from "../../outward/replay/service.ts"
 import { Storage } from "../../storage/port.ts"
+import { drilled } from "../../verdicts/drills/testing/drilled.ts"
 import { governorWorld, registered } from "../../testing/governor-world.ts"
 import { systemHost as writer } from "../../foundation/writer.ts"
 import { suspendDue } from "./clock.ts"
@@ -15,8 +16,7 @@ const world = governorWorld()
 const proven = Layer.fresh(governorWorld()).pipe(
   Layer.provide(
     Layer.succeed(TierEvidence, {
-      publishedEnvelope: () => Effect.succeed(true),
-      attestedDrill: () => Effect.succeed(true)
+      publishedEnvelope: () => Effect.succeed(true)
     })
   )
 )
@@ -154,6 +154,10 @@ describe("an agent's life", () => {
       const { id } = yield* registered("courier")
       yield* agents.activate(id, writer)
       assert.strictEqual((yield* agents.update(id, { autonomy_tier: "L2" }, writer)).autonomy_tier, "L2")
+      assert.deepInclude(yield* refusal(agents.update(id, { autonomy_tier: "L4" }, writer)), {
+        missing: ["verified_identity", "attested_drill"]
+      })
+      yield* drilled(id)
       assert.deepInclude(yield* refusal(agents.update(id, { autonomy_tier: "L4" }, writer)), {
         missing: ["verified_identity"]
       })

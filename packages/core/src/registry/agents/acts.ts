@@ -26,7 +26,7 @@ import { planDue, planSuspend } from "./plan-suspend.ts"
 import { planRecertify, planUpdate, updatedAgent } from "./plan-update.ts"
 import { readAgent } from "./read-agent.ts"
 import type { AgentDocument } from "@flyball/rules"
-import { conditionsOf, DRILL_AGE_MS, isCompleteOwner, type TierCondition } from "@flyball/rules"
+import { conditionsOf, hasAttestedDrill, isCompleteOwner, type TierCondition } from "@flyball/rules"
 import type { TierEvidenceApi } from "./tier-evidence.ts"
 import { tierFactsOf } from "./tier-facts.ts"
 
@@ -125,7 +125,7 @@ export const agentActs = ({ evidence, originTag, storage, tenantId }: ActsOption
       recertification: Effect.succeed(agent.recertDueAtMs === null || agent.recertDueAtMs > nowMs),
       published_envelope: evidence.publishedEnvelope(id),
       verified_identity: Effect.succeed(agent.identityVerified === true),
-      attested_drill: evidence.attestedDrill(id, nowMs - DRILL_AGE_MS)
+      attested_drill: Effect.succeed(hasAttestedDrill(agent, nowMs))
     }
     const found = new Set<TierCondition>()
     for (const condition of conditionsOf(agent.autonomyTier)) if (yield* asks[condition]) found.add(condition)

@@ -6,11 +6,9 @@ import type { ReadFault } from "../../storage/port.ts"
 export interface TierEvidenceApi {
   /** Whether a published envelope binds the agent. */
   readonly publishedEnvelope: (agentId: string) => Effect.Effect<boolean, ReadFault>
-  /** Whether a drill of the agent was attested at or after this time. Unit: milliseconds since 1970 UTC. */
-  readonly attestedDrill: (agentId: string, sinceMs: number) => Effect.Effect<boolean, ReadFault>
 }
 
 /** The port. Until a capability is there, nothing speaks for an agent, and its condition is unmet. */
 export const TierEvidence = Context.Reference<TierEvidenceApi>("flyball/core/TierEvidence", {
-  defaultValue: () => ({ publishedEnvelope: () => Effect.succeed(false), attestedDrill: () => Effect.succeed(false) })
+  defaultValue: () => ({ publishedEnvelope: () => Effect.succeed(false) })
 })

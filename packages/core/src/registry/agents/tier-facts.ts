@@ -2,7 +2,7 @@
 import { Clock, Effect } from "effect"
 import type { ReadFault } from "../../storage/port.ts"
 import type { AgentDocument } from "@flyball/rules"
-import { canBeLowered, DRILL_AGE_MS, type TierFacts } from "@flyball/rules"
+import { canBeLowered, hasAttestedDrill, type TierFacts } from "@flyball/rules"
 import type { TierEvidenceApi } from "./tier-evidence.ts"
 
 const none: TierFacts = { hasEnvelope: false, hasDrill: false }
@@ -16,7 +16,6 @@ export const tierFactsOf = (
   canBeLowered(agent)
     ? Effect.gen(function* () {
         const nowMs = yield* Clock.currentTimeMillis
-        const hasDrill = agent.autonomyTier === "L4" && (yield* evidence.attestedDrill(id, nowMs - DRILL_AGE_MS))
-        return { hasEnvelope: yield* evidence.publishedEnvelope(id), hasDrill }
+        return { hasEnvelope: yield* evidence.publishedEnvelope(id), hasDrill: hasAttestedDrill(agent, nowMs) }
       })
     : Effect.succeed(none)

@@ -29,8 +29,7 @@ const acme = ed25519Key("acme")
 const revoked = ed25519Key("old", 8, { revoked: true })
 const trust = { keys: Effect.succeed([acme.trusted, revoked.trusted]) }
 const evidence = Layer.succeed(TierEvidence, {
-  publishedEnvelope: () => Effect.succeed(true),
-  attestedDrill: () => Effect.succeed(true)
+  publishedEnvelope: () => Effect.succeed(true)
 })
 const worldOf = (store: TrustStoreApi) =>
   Layer.fresh(governorWorld()).pipe(Layer.provide(Layer.succeed(TrustStore, store)), Layer.provide(evidence))

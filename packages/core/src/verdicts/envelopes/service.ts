@@ -38,14 +38,13 @@ import { readAgent } from "../../registry/agents/read-agent.ts"
 import {
   agentTarget,
   canBeLowered,
-  DRILL_AGE_MS,
+  hasAttestedDrill,
   ENVELOPE_VERSIONS,
   ENVELOPES,
   unitTarget,
   type VersionDocument,
   versionId
 } from "@flyball/rules"
-import { TierEvidence } from "../../registry/agents/tier-evidence.ts"
 import { tierLowered } from "../../registry/agents/tier-lowered.ts"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
@@ -190,7 +189,6 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
       const queue = new ExaminerQueue()
       const trustsCanonical = yield* TrustsCanonicalRoles
       const inForce = inForceReader(storage)
-      const evidence = yield* TierEvidence
 
       /**
        * A text taken down at once, so that nothing its caller does to it later, while a commit waits or afterwards, is
@@ -242,8 +240,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
         const { ms } = yield* storage.asOf
         for (const agent of (yield* agentsOf(stored)).filter(({ body }) => canBeLowered(body))) {
           const bound = yield* inForce.of(agent.id, agent.body.orgUnit, ms)
-          const hasDrill =
-            agent.body.autonomyTier === "L4" && (yield* evidence.attestedDrill(agent.id, ms - DRILL_AGE_MS))
+          const hasDrill = hasAttestedDrill(agent.body, ms)
           const before = { agent: agent.body, facts: { hasEnvelope: bound.live.layers.length > 0, hasDrill } }
           events.push(
             ...tierLowered(agent, before, { agent: agent.body, facts: { hasEnvelope: false, hasDrill } }, writer)

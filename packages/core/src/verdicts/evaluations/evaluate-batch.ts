@@ -8,8 +8,7 @@ import { type AgentNotFound, ClientRefReused, evaluationOutcomes } from "@flybal
 import { Effect } from "effect"
 import { AGENTS, type StoredAgent } from "../../registry/agents/document.ts"
 import { readAgent } from "../../registry/agents/read-agent.ts"
-import { DRILL_AGE_MS, EVALUATION_SCOPE, hasLatches, longestWindowOf } from "@flyball/rules"
-import type { TierEvidenceApi } from "../../registry/agents/tier-evidence.ts"
+import { EVALUATION_SCOPE, hasLatches, longestWindowOf } from "@flyball/rules"
 import type { InForce, InForceReader } from "../envelopes/in-force.ts"
 import { MAX_ATTEMPTS } from "../../storage/commit-with-retry.ts"
 import type { JsonMap } from "@flyball/rules"
@@ -66,7 +65,6 @@ export interface Evaluating {
   readonly inForce: InForceReader
   readonly keeper: MeterKeeper
   readonly steps: EvaluationStepsApi
-  readonly evidence: Pick<TierEvidenceApi, "attestedDrill">
   /** Whether the keeper is this batch's alone. */
   readonly holdsLock: boolean
 }
@@ -78,7 +76,6 @@ interface Prepared {
   readonly kill: Effect.Success<ReturnType<EvaluationStepsApi["killOf"]>>
   readonly approval: { readonly approved: boolean; readonly change: ChangeSet }
   readonly inForce: InForce
-  readonly hasDrill: boolean
   readonly run: RunLatches | null
 }
 
@@ -194,7 +191,7 @@ const notYetMade = Effect.fnUntraced(function* (
 })
 
 const prepareAll = Effect.fnUntraced(function* (
-  { evidence, inForce, steps, storage }: Evaluating,
+  { inForce, steps, storage }: Evaluating,
   requests: ReadonlyArray<Request>,
   asOf: AsOf,
   answers: Map<Request, Evaluated>
@@ -217,10 +214,6 @@ const prepareAll = Effect.fnUntraced(function* (
       agent,
       inForce: bound,
       kill: yield* steps.killOf(agent),
-      hasDrill:
-        agent.body.autonomyTier === "L4" &&
-        agent.body.status === "active" &&
-        (yield* evidence.attestedDrill(agent.id, asOf.ms - DRILL_AGE_MS)),
       approval:
         typeof approval_id === "string"
           ? yield* steps.approval(approval_id, agent.id, action_digest ?? null)
@@ -244,10 +237,9 @@ const asOfThen = (
         Effect.map(context.inForce.of(one.agent.id, one.agent.body.orgUnit, atMs), (inForce) => ({ ...one, inForce }))
       )
 
-const standingOf = ({ agent, approval, hasDrill, inForce, kill, run }: Prepared, asOf: AsOf) => ({
+const standingOf = ({ agent, approval, inForce, kill, run }: Prepared, asOf: AsOf) => ({
   agent,
   asOf,
-  hasDrill,
   inForce,
   kill,
   approved: approval.approved,

@@ -5,7 +5,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Agents } from "../../registry/agents/service.ts"
-import { TierEvidence } from "../../registry/agents/tier-evidence.ts"
+import { DRILL_AGE_MS } from "@flyball/rules"
+import { TestClock } from "effect/testing"
+import { drilled } from "../drills/testing/drilled.ts"
 import { Envelopes } from "../envelopes/service.ts"
 import { Replay } from "../../outward/replay/service.ts"
 import { Storage, type StorageApi } from "../../storage/port.ts"
@@ -203,22 +205,26 @@ describe("an active agent that loses a condition of its tier", () => {
     }).pipe(Effect.provide(Layer.fresh(governorWorld(wrap))))
   })
 
-  it.effect("asks for the drill at the time of the evaluation", () => {
-    let drilled = true
-    const evidence = Layer.succeed(TierEvidence, {
-      publishedEnvelope: () => Effect.succeed(false),
-      attestedDrill: () => Effect.sync(() => drilled)
-    })
-    return Effect.gen(function* () {
+  it.effect("goes by the attested drill at the time of the evaluation, to the millisecond", () =>
+    Effect.gen(function* () {
       const agents = yield* Agents
       const { agentId } = yield* governedAgent(paying)
       yield* attested(agentId, true)
+      assert.strictEqual(
+        (yield* Effect.flip(agents.update(agentId, { autonomy_tier: "L4" }, ben)))._tag,
+        "TierGateUnmet"
+      )
+      yield* drilled(agentId)
       yield* agents.update(agentId, { autonomy_tier: "L4" }, ben)
       assert.deepInclude(yield* ask(agentId, pay), { effective_tier: "L4" })
-      drilled = false
+      yield* TestClock.adjust(DRILL_AGE_MS)
+      assert.deepInclude(yield* ask(agentId, pay), { effective_tier: "L4" })
+      yield* TestClock.adjust(1)
       assert.deepInclude(yield* ask(agentId, pay), { effective_tier: "L3" })
       assert.deepInclude(yield* agents.get(agentId), { autonomy_tier: "L4", effective_tier: "L3" })
+      yield* drilled(agentId)
+      assert.deepInclude(yield* ask(agentId, pay), { effective_tier: "L4" })
       yield* sound
-    }).pipe(Effect.provide(Layer.fresh(governorWorld()).pipe(Layer.provide(evidence))))
-  })
+    }).pipe(Effect.provide(Layer.fresh(governorWorld())))
+  )
 })

@@ -10,6 +10,7 @@ import {
   type Binding,
   effectiveTier,
   EVALUATION_SCOPE,
+  hasAttestedDrill,
   inactiveRuleOf,
   isActive,
   latchesOf,
@@ -55,8 +56,6 @@ export interface Standing {
   readonly inForce: InForce
   readonly kill: Pick<KillOf, "activations" | "state">
   readonly approved: boolean
-  /** Whether a drill of the agent was attested so recently that it counts. Read for agents at L4 alone. */
-  readonly hasDrill: boolean
   readonly latches: ReadonlySet<string>
 }
 
@@ -110,7 +109,7 @@ export const planEvaluation = (
   const actingTier = tierUnder(
     effectiveTier(agent.body, {
       hasEnvelope: inForce.live.layers.length > 0,
-      hasDrill: standing.hasDrill
+      hasDrill: hasAttestedDrill(agent.body, asOf.ms)
     }),
     kill.state === "none" ? null : kill.state
   )

@@ -20,7 +20,6 @@ import {
 import { Context, Effect, Layer } from "effect"
 import { readAgent } from "../../registry/agents/read-agent.ts"
 import { reasonPart } from "../../registry/agents/parts.ts"
-import { TierEvidence } from "../../registry/agents/tier-evidence.ts"
 import { recordHash } from "../../foundation/record-hash.ts"
 import { Chain } from "../../chain/chain.ts"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
@@ -98,7 +97,6 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
         inForce,
         keeper: meterKeeper(storage, foldCarried(storage, crypto, yield* RetiredStores)),
         steps,
-        evidence: yield* TierEvidence,
         holdsLock: false
       }
       /**

@@ -75,8 +75,8 @@ export class ResponsePolicies extends Context.Service<ResponsePolicies, Response
 }
 
 /**
- * The policy in force, for plans that act by it. Who commits what follows from it need not expect it unchanged: a policy
- * that changes at the same moment came before or after.
+ * The policy in force, for plans that act by it. Who commits what follows from it need not expect it unchanged: a
+ * policy that changes at the same moment came before or after.
  */
 export const readResponsePolicy = (storage: StorageApi): Effect.Effect<ResponsePolicyDocument, ReadFault> =>
   Effect.map(storage.get(RESPONSE_POLICY, RESPONSE_POLICY_ID), (document) =>

@@ -1,0 +1,17 @@
+/** The endpoint of the safety view. Spec: document 1 section 4, GET /bound/safety. */
+import { SafetyOut, SafetyQuery } from "../safety.ts"
+import { access } from "./access.ts"
+import { endpoint, json, queryOf } from "./endpoint.ts"
+
+/** The safety view. */
+export const safety = {
+  view: endpoint({
+    id: "bound.safety",
+    method: "GET",
+    path: "/api/v1/bound/safety",
+    summary: "Every agent's halt state and what guards it, oldest first.",
+    access: access.read,
+    query: queryOf(SafetyQuery),
+    success: json(200, SafetyOut)
+  })
+} as const

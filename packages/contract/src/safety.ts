@@ -1,0 +1,57 @@
+/** The safety view as it travels: every agent's halt state, and what guards it. Spec: api.md, GET /bound/safety. */
+import { Schema } from "effect"
+import { agentStatuses, autonomyTiers } from "./agents.ts"
+import { instant } from "./fields.ts"
+import { killResponses } from "./kill.ts"
+import { pageQuery } from "./page.ts"
+
+/** Query of GET /bound/safety: all agents, or a page of them by `limit` and `after`. */
+export const SafetyQuery = pageQuery("agent")
+export type SafetyQuery = typeof SafetyQuery.Type
+
+/**
+ * How far the instances of one agent are under the activation that is named for it. An instance that never answered is
+ * in `expected` alone, and in `unconfirmed` once that was recorded: it is never counted as stopped.
+ */
+export const SafetyAcks = Schema.Struct({
+  expected: Schema.Int,
+  acknowledged: Schema.Int,
+  stopped: Schema.Int,
+  unconfirmed: Schema.Int
+})
+
+/** One agent. `halted`, `drill`, `response`, `since` and `activation_event` are those of its kill status. */
+export const SafetyRow = Schema.Struct({
+  agent_id: Schema.String,
+  name: Schema.String,
+  status: Schema.Literals(agentStatuses),
+  autonomy_tier: Schema.Literals(autonomyTiers),
+  halted: Schema.Boolean,
+  drill: Schema.Boolean,
+  response: Schema.NullOr(Schema.Literals(killResponses)),
+  effective_response: Schema.NullOr(Schema.Literals(killResponses)),
+  epoch: Schema.Int,
+  since: Schema.NullOr(instant),
+  activation_event: Schema.NullOr(Schema.String),
+  /** Null while nothing is active. */
+  acks: Schema.NullOr(SafetyAcks),
+  /** When a drill of the agent itself was completed last. */
+  last_drill_at: Schema.NullOr(instant),
+  drill_attested_at: Schema.NullOr(instant),
+  /** Its tier needs a drill attested within the last 30 days, and it has none. */
+  drill_overdue: Schema.Boolean,
+  /** Nobody with a name and an e-mail address answers for it. */
+  orphan: Schema.Boolean,
+  recert_overdue: Schema.Boolean
+})
+export type SafetyRow = typeof SafetyRow.Type
+
+/** Answer of GET /bound/safety. `epoch` and `as_of_seq` are those of the kill state that the rows show. */
+export const SafetyOut = Schema.Struct({
+  as_of: instant,
+  epoch: Schema.Int,
+  as_of_seq: Schema.NullOr(Schema.Int),
+  /** Oldest first. */
+  agents: Schema.Array(SafetyRow)
+})
+export type SafetyOut = typeof SafetyOut.Type

@@ -1,0 +1,32 @@
+/** Drills and the safety view in the embedding API, derived from the contract. */
+import type { DrillIn, DrillListQuery, DrillOut, SafetyOut, SafetyQuery } from "@flyball/contract"
+import type { ActOptions, CallOptions } from "./call-options.ts"
+import type { Filter, Info, Input } from "./plain.ts"
+
+/** What is exercised. */
+export interface DrillInput extends Input<typeof DrillIn> {}
+
+/** A drill. `result` is null until it is completed. */
+export interface DrillInfo extends Info<typeof DrillOut> {}
+
+/** Exercises of the kill switch. */
+export interface DrillsClient {
+  /** Activates a halt as an exercise. A `live` one really halts, and releases itself after `max_duration_ms`. */
+  start(drill: DrillInput, options?: ActOptions): Promise<DrillInfo>
+  get(id: string, options?: CallOptions): Promise<DrillInfo>
+  /** Oldest first. */
+  list(filter?: Filter<typeof DrillListQuery>, options?: CallOptions): Promise<ReadonlyArray<DrillInfo>>
+  /** Ends a drill: releases what it still halts, and records what it measured. */
+  complete(id: string, options?: ActOptions): Promise<DrillInfo>
+  /** Vouches for what a drill measured. Another writer than its starter's. */
+  attest(id: string, options?: ActOptions): Promise<DrillInfo>
+}
+
+/** The safety view. */
+export interface SafetyInfo extends Info<typeof SafetyOut> {}
+
+/** Every agent's halt state and what guards it. */
+export interface SafetyClient {
+  /** Oldest first: all agents, or a page of them. */
+  view(filter?: Filter<typeof SafetyQuery>, options?: CallOptions): Promise<SafetyInfo>
+}

@@ -1,0 +1,38 @@
+/**
+ * Releases live drills whose time is over. Runs in every process, works in the one that holds the lease: a drill ends
+ * although the process that started it is gone.
+ */
+import { toHex } from "@flyball/evidence"
+import { Cause, Effect, Layer } from "effect"
+import { Entropy } from "../../foundation/entropy.ts"
+import { Storage } from "../../storage/port.ts"
+import { Drills } from "./service.ts"
+
+/** How often it polls: a live drill halts at most this much longer than it may. Unit: milliseconds. */
+export const DRILL_LOOK_MS = 1_000
+/** A process that died is replaced after this. Unit: milliseconds. */
+const LEASE_MS = 10_000
+const LEASE = "drill_clock"
+
+/** Polls every second while its scope is open. */
+export const drillClock: Layer.Layer<never, never, Drills | Storage> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const storage = yield* Storage
+    const drills = yield* Drills
+    const holder = toHex((yield* Entropy).bytes(16))
+    const poll = Effect.gen(function* () {
+      if (yield* storage.lease(LEASE, holder, LEASE_MS)) yield* drills.releaseDue
+    })
+    yield* Effect.addFinalizer(() => Effect.ignore(storage.releaseLease(LEASE, holder)))
+    yield* poll.pipe(
+      Effect.catchCause((cause) =>
+        Cause.hasInterruptsOnly(cause)
+          ? Effect.failCause(cause)
+          : Effect.logError("Live drills whose time is over could not be released; the job tries again.", cause)
+      ),
+      Effect.andThen(Effect.sleep(DRILL_LOOK_MS)),
+      Effect.forever,
+      Effect.forkScoped
+    )
+  })
+)

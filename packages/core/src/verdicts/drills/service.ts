@@ -1,0 +1,255 @@
+/** Drills: exercises of the kill switch. Spec: api.md "bounded autonomy"; envelopes.md 3.10; decision 0048. */
+import {
+  type AgentNotFound,
+  DEFAULT_DRILL_MS,
+  type DrillCompleted,
+  type DrillIn,
+  type DrillListQuery,
+  type DrillNotAttestable,
+  DrillNotFound,
+  type DrillOut,
+  InvalidTransition,
+  isId,
+  ModelNotFound,
+  OrgUnitNotAllowed,
+  type SecondApproverRequired
+} from "@flyball/contract"
+import { DRILL_WRITER, DRILLS, KILL_ACTIVATIONS, KILL_EPOCH, type KillTarget, MODELS } from "@flyball/rules"
+import { Context, Effect, Layer } from "effect"
+import { newId } from "../../foundation/ids.ts"
+import { covers, everyUnit, type Scope } from "../../foundation/scope.ts"
+import type { Writer } from "../../foundation/writer.ts"
+import { AGENTS, type StoredAgent, storedAgent } from "../../registry/agents/document.ts"
+import { readAgent } from "../../registry/agents/read-agent.ts"
+import { secondPerson } from "../../registry/principals/second-person.ts"
+import { commitWithRetry } from "../../storage/commit-with-retry.ts"
+import { StorageCorrupt } from "../../storage/faults.ts"
+import { type AsOf, type Document, type ReadFault, Storage } from "../../storage/port.ts"
+import { killReader, storedActivation, type StoredActivation } from "../kill/kill-reader.ts"
+import { planActivation } from "../kill/plan-activate.ts"
+import { planRelease } from "../kill/plan-release.ts"
+import { agentsReachedBy, reachedBy } from "../kill/reached-agents.ts"
+import { drillOut, storedDrill, type StoredDrill } from "./document.ts"
+import { heardUpTo } from "./heard.ts"
+import { agentOf, planAttest, planComplete, planStart } from "./plan-drill.ts"
+
+/** Drills. What lies outside `scope` is answered as if it were not there; a model is used in every org unit. */
+export interface DrillsApi {
+  /** Activates a halt as an exercise, and records what it is to show. */
+  readonly start: (
+    input: DrillIn,
+    writer: Writer,
+    scope?: Scope
+  ) => Effect.Effect<DrillOut, AgentNotFound | InvalidTransition | ModelNotFound | OrgUnitNotAllowed | ReadFault>
+  readonly get: (id: string, scope?: Scope) => Effect.Effect<DrillOut, DrillNotFound | ReadFault>
+  /** Oldest first. */
+  readonly list: (query?: DrillListQuery, scope?: Scope) => Effect.Effect<ReadonlyArray<DrillOut>, ReadFault>
+  /** Ends a drill: releases what it still halts, and records what it measured. */
+  readonly complete: (
+    id: string,
+    writer: Writer,
+    scope?: Scope
+  ) => Effect.Effect<DrillOut, DrillCompleted | DrillNotFound | ReadFault>
+  /** Vouches for what a drill measured. */
+  readonly attest: (
+    id: string,
+    writer: Writer,
+    scope?: Scope
+  ) => Effect.Effect<DrillOut, DrillNotAttestable | DrillNotFound | SecondApproverRequired | ReadFault>
+  /** Releases the live drills whose time is over, and answers how many. For the job. */
+  readonly releaseDue: Effect.Effect<number, ReadFault>
+}
+
+/** Drills read at a time while listing. */
+const PAGE = 500
+
+/** Drills. */
+export class Drills extends Context.Service<Drills, DrillsApi>()("flyball/core/Drills") {
+  static readonly layer: Layer.Layer<Drills, never, Storage> = Layer.effect(
+    Drills,
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const reader = killReader(storage)
+
+      const isIn = Effect.fnUntraced(function* ({ body }: StoredDrill, scope: Scope) {
+        if (scope.orgUnits === "*") return true
+        const agentId = agentOf(body)
+        const agent = agentId === null ? null : yield* storage.get(AGENTS, agentId)
+        return agent !== null && covers(scope, storedAgent(agent).body.orgUnit)
+      })
+
+      const readDrill = Effect.fnUntraced(function* (
+        id: string,
+        scope: Scope
+      ): Effect.fn.Return<StoredDrill, DrillNotFound | ReadFault> {
+        const document = isId("drill", id) ? yield* storage.get(DRILLS, id) : null
+        if (document === null) return yield* new DrillNotFound({ drillId: id })
+        const stored = storedDrill(document)
+        return (yield* isIn(stored, scope)) ? stored : yield* new DrillNotFound({ drillId: id })
+      })
+
+      const activationOf = Effect.fnUntraced(function* ({
+        body: { activationId }
+      }: StoredDrill): Effect.fn.Return<StoredActivation, ReadFault> {
+        const document = yield* storage.get(KILL_ACTIVATIONS, activationId)
+        return document === null
+          ? yield* new StorageCorrupt({ reason: `the activation ${activationId} of a drill is not there` })
+          : storedActivation(document)
+      })
+
+      /** The agent that a drill is aimed at. */
+      const agentFor = (stored: StoredDrill): Effect.Effect<StoredAgent | null, ReadFault> => {
+        const agentId = agentOf(stored.body)
+        return agentId === null
+          ? Effect.succeed(null)
+          : Effect.map(storage.get(AGENTS, agentId), (agent) => (agent === null ? null : storedAgent(agent)))
+      }
+
+      /** The change that releases an activation of a drill; null where it holds no more. */
+      const releaseOf = Effect.fnUntraced(function* (stored: StoredActivation, writer: Writer, asOf: AsOf) {
+        if (stored.body.releasedAtMs !== null) return null
+        const target: KillTarget = { type: stored.body.targetType, id: stored.body.targetId }
+        const reach = yield* agentsReachedBy(storage, target)
+        const command = { reason: null, writer, person: "another" as const, reach: { ...reach, expects: [] } }
+        // Anyone who may end a drill releases it: what a drill halts needs no second person.
+        return yield* Effect.fromResult(planRelease(stored, command, yield* reader.view, asOf)).pipe(
+          Effect.map(({ change }) => change),
+          Effect.catchTag(["ActivationReleased", "ReleaseNotAllowed"], () => Effect.succeed(null))
+        )
+      })
+
+      return Drills.of({
+        start: Effect.fnUntraced(function* (input, writer, scope = everyUnit) {
+          const target: KillTarget = { type: input.target_type, id: input.target_id }
+          if (target.type === "model") {
+            if (scope.orgUnits !== "*") return yield* new OrgUnitNotAllowed()
+            if (isId("model", target.id) && (yield* storage.get(MODELS, target.id)) === null)
+              return yield* new ModelNotFound({ modelId: target.id })
+          } else {
+            const { body } = yield* readAgent(storage, target.id, scope)
+            if (body.status === "decommissioned")
+              return yield* new InvalidTransition({ status: body.status, act: "drill" })
+          }
+          const drillId = yield* newId("drl")
+          const activationId = yield* newId("kil")
+          const reached = yield* reachedBy(storage, target, (yield* storage.asOf).ms)
+          return yield* commitWithRetry(
+            storage,
+            Effect.gen(function* () {
+              const asOf = yield* storage.asOf
+              const activation = planActivation(
+                {
+                  activationId,
+                  target,
+                  response: "halt",
+                  reason: null,
+                  drill: { drillId, mode: input.mode },
+                  breakerId: null,
+                  actor: writer.id,
+                  requestedBy: null,
+                  expectedInstances: reached.instances,
+                  reach: { highestTier: reached.highestTier, agents: reached.agents.length, expects: [] }
+                },
+                yield* reader.view,
+                asOf
+              )
+              const { change, drill } = planStart(
+                {
+                  drillId,
+                  target,
+                  mode: input.mode,
+                  scenario: input.scenario,
+                  sloMs: input.slo_ms,
+                  maxDurationMs: input.max_duration_ms ?? DEFAULT_DRILL_MS,
+                  writer
+                },
+                activation,
+                asOf
+              )
+              yield* storage.commit(change)
+              return drillOut(drillId, drill)
+            }),
+            KILL_EPOCH
+          )
+        }),
+        get: (id, scope = everyUnit) => Effect.map(readDrill(id, scope), ({ body }) => drillOut(id, body)),
+        list: Effect.fnUntraced(function* (query = {}, scope = everyUnit) {
+          const { limit = Number.POSITIVE_INFINITY } = query
+          const found: Array<DrillOut> = []
+          for (let after = query.after; found.length < limit;) {
+            const page: ReadonlyArray<Document> = yield* storage.list(
+              DRILLS,
+              after === undefined ? { limit: PAGE } : { after, limit: PAGE }
+            )
+            for (const stored of page.map(storedDrill))
+              if (yield* isIn(stored, scope)) found.push(drillOut(stored.id, stored.body))
+            if (page.length < PAGE) break
+            after = page.at(-1)!.id
+          }
+          return found.slice(0, limit)
+        }),
+        complete: (id, writer, scope = everyUnit) =>
+          commitWithRetry(
+            storage,
+            Effect.gen(function* () {
+              const stored = yield* readDrill(id, scope)
+              const activation = yield* activationOf(stored)
+              const asOf = yield* storage.asOf
+              const { activationId } = stored.body
+              const { change, drill } = yield* Effect.fromResult(
+                planComplete(
+                  stored,
+                  {
+                    measured: activation.body,
+                    acks: yield* heardUpTo(storage, activationId, activation.body.epoch, asOf.seq),
+                    release: yield* releaseOf(activation, writer, asOf),
+                    agent: yield* agentFor(stored),
+                    writer
+                  },
+                  asOf
+                )
+              )
+              yield* storage.commit(change)
+              return drillOut(id, drill)
+            }),
+            KILL_EPOCH
+          ),
+        attest: (id, writer, scope = everyUnit) =>
+          commitWithRetry(
+            storage,
+            Effect.gen(function* () {
+              const stored = yield* readDrill(id, scope)
+              const person = yield* secondPerson(storage, [stored.body.startedBy], writer)
+              const { change, drill } = yield* Effect.fromResult(
+                planAttest(stored, yield* agentFor(stored), person, writer, yield* storage.asOf)
+              )
+              yield* storage.commit(change)
+              return drillOut(id, drill)
+            })
+          ),
+        releaseDue: Effect.gen(function* () {
+          let released = 0
+          const { ms } = yield* storage.asOf
+          for (const { body } of (yield* storage.find(DRILLS, "state", "started")).map(storedDrill)) {
+            if (body.mode !== "live" || body.startedAtMs + body.maxDurationMs > ms) continue
+            const done = yield* commitWithRetry(
+              storage,
+              Effect.gen(function* () {
+                const document = yield* storage.get(KILL_ACTIVATIONS, body.activationId)
+                const change =
+                  document === null
+                    ? null
+                    : yield* releaseOf(storedActivation(document), { id: DRILL_WRITER }, yield* storage.asOf)
+                if (change !== null) yield* storage.commit(change)
+                return change !== null
+              }),
+              KILL_EPOCH
+            )
+            if (done) released += 1
+          }
+          return released
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,17 @@
+/** The safety view. */
+import type { safety } from "@flyball/contract/http"
+import { Agents, Safety } from "@flyball/core"
+import { Effect } from "effect"
+import { json } from "../answer.ts"
+import type { HandlersOf } from "../call.ts"
+import { scopeOf } from "../caller.ts"
+import { knownAfter } from "../page-of.ts"
+
+/** Handlers of the group `safety`. */
+export const safetyHandlers: HandlersOf<typeof safety> = {
+  view: ({ caller, query }) =>
+    Effect.andThen(
+      Agents.use((agents) => knownAfter(query.after, (id) => agents.get(id, scopeOf(caller)))),
+      Safety.use((view) => view.view(query, scopeOf(caller)))
+    ).pipe(Effect.map(json))
+}
