@@ -2,6 +2,7 @@
  * What `npm run build` joins: each app, the files that it starts or reads by name, and nothing else. Paths are from the
  * root.
  */
+import { readdirSync } from "node:fs"
 
 /** A program and its threads. */
 export interface Program {
@@ -31,6 +32,16 @@ export interface Page {
   readonly worker: string
 }
 
+const migrationsFolder = "packages/storage-sql/src/postgres/migrations"
+
+/** Every migration of Postgres: one that is missing beside the joined program would be noticed on a new database alone. */
+const migrations = Object.fromEntries(
+  readdirSync(new URL(`../../${migrationsFolder}`, import.meta.url)).map((name) => [
+    `migrations/${name}`,
+    `${migrationsFolder}/${name}`
+  ])
+)
+
 /** Each joined on its own: the verifier shares nothing with the server, not even a file. */
 export const programs: ReadonlyArray<Program> = [
   {
@@ -42,11 +53,7 @@ export const programs: ReadonlyArray<Program> = [
       "examiner-worker": "packages/node/src/examiner/examiner-worker.ts"
     },
     copies: {
-      "migrations/0001-store.sql": "packages/storage-sql/src/postgres/migrations/0001-store.sql",
-      "migrations/0002-outbox.sql": "packages/storage-sql/src/postgres/migrations/0002-outbox.sql",
-      "migrations/0003-deliveries-by-event.sql":
-        "packages/storage-sql/src/postgres/migrations/0003-deliveries-by-event.sql",
-      "migrations/0004-in-flight.sql": "packages/storage-sql/src/postgres/migrations/0004-in-flight.sql",
+      ...migrations,
       "demo/starter.ndjson": "fixtures/traces/starter.ndjson"
     }
   },
