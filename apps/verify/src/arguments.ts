@@ -13,6 +13,8 @@ export interface Command {
   readonly maxAgeMs: number | null
   /** Compare every record with the catalogue of kinds. */
   readonly bodies: boolean
+  /** The activation `kil_…` whose stop certificate is made again; null where none was requested. */
+  readonly certificate: string | null
   readonly replay: boolean
   /** Packs of chains before this one, in any order. */
   readonly previous: ReadonlyArray<string>
@@ -45,6 +47,7 @@ export const readArguments = (args: ReadonlyArray<string>): Command => {
     throw new UsageError("One pack is verified at a time; --compare PACK2 names a second one to compare it with.")
   const {
     bodies = false,
+    certificate = null,
     compare = null,
     html = null,
     json = false,
@@ -58,6 +61,8 @@ export const readArguments = (args: ReadonlyArray<string>): Command => {
   } = values
   if (require !== "full" && require !== "range" && require !== "any")
     throw new UsageError("--require takes full, range or any.")
+  if (certificate !== null && !/^kil_[0-9a-z]{26}$/.test(certificate))
+    throw new UsageError("--certificate takes the id of an activation: kil_ and 26 characters.")
   if (previous.length > 0 && !replay)
     throw new UsageError("--previous is for --replay: it makes evaluations again from the records of the chain before.")
   const maxAge = values["max-age"]
@@ -78,6 +83,7 @@ export const readArguments = (args: ReadonlyArray<string>): Command => {
     require,
     maxAgeMs,
     bodies,
+    certificate,
     replay,
     previous,
     summary,
@@ -98,6 +104,7 @@ const parse = (args: ReadonlyArray<string>) => {
       tokens: true,
       options: {
         bodies: { type: "boolean" },
+        certificate: { type: "string" },
         compare: { type: "string" },
         html: { type: "string" },
         json: { type: "boolean" },

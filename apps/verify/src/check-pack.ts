@@ -3,6 +3,7 @@
  * are open already, so that the command (files of Node) and the page (files of a browser) run the same code.
  */
 import { PackFileUnusable, type Report } from "@flyball/evidence"
+import type { StopCertificate } from "@flyball/rules"
 import { type BodiesReport, withBodies } from "./bodies/bodies-report.ts"
 import type { Extras, SplitView } from "./extras.ts"
 import type { PackFile } from "./pack-file.ts"
@@ -20,6 +21,8 @@ export interface CheckRequest {
   /** For replay: packs of what lies before this one, in any order. */
   readonly previous: ReadonlyArray<PackFile>
   readonly bodies: boolean
+  /** The activation whose stop certificate is made again. */
+  readonly certificate?: string | null
   /** `required`: a report says it where none could be made. */
   readonly summary: "required" | "wanted" | "none"
   /** Called before each reading. */
@@ -56,6 +59,7 @@ export const checkPack = async (request: CheckRequest): Promise<Checked> => {
 interface ReadAgain extends Verified {
   readonly replayed: Replayed | null
   readonly bodies: BodiesReport | null
+  readonly certificate: StopCertificate | null
   readonly summary: Summary | null
 }
 
@@ -67,8 +71,9 @@ const verifyAndReadAgain = async (request: CheckRequest): Promise<ReadAgain> => 
   const { onStep = () => undefined, pack } = request
   const wantsSummary = request.summary !== "none"
   onStep("verify")
-  if (!request.replay && !request.bodies && !wantsSummary)
-    return { ...(await request.verify()), replayed: null, bodies: null, summary: null }
+  const wanted = request.certificate ?? null
+  if (!request.replay && !request.bodies && !wantsSummary && wanted === null)
+    return { ...(await request.verify()), replayed: null, bodies: null, summary: null, certificate: null }
   const files = [pack, ...request.previous]
   const before = await Promise.all(files.map((file) => file.identity()))
   const { report, splitView } = await request.verify()
@@ -78,20 +83,26 @@ const verifyAndReadAgain = async (request: CheckRequest): Promise<ReadAgain> => 
   const bodies = request.bodies ? await bodiesOf(pack, report) : null
   if (wantsSummary) onStep("summary")
   const summary = wantsSummary ? await summaryOf(pack, report) : null
+  const certificate = wanted === null ? null : await certificateOf(pack, report, wanted)
   const after = await Promise.all(files.map((file) => file.identity()))
   if (after.some((identity, place) => identity !== before[place]))
     throw new PackFileUnusable(
       "The file changed while it was read. Copy it to a place where nobody writes to it, and verify the copy."
     )
   const noted = request.summary === "required" && summary === null ? withoutSummary(report) : report
-  const compared = request.bodies ? withBodies(noted, bodies) : noted
-  if (!request.replay) return { report: compared, splitView, replayed: null, bodies, summary }
+  const certified =
+    wanted === null
+      ? noted
+      : (await import("./certificate/certify-pack.ts")).withCertificate(noted, wanted, certificate)
+  const compared = request.bodies ? withBodies(certified, bodies) : certified
+  if (!request.replay) return { report: compared, splitView, replayed: null, bodies, summary, certificate }
   return {
     report: withReplay(compared, replay, why),
     splitView,
     replayed: { replay, packExit: report.exit },
     bodies,
-    summary
+    summary,
+    certificate
   }
 }
 
@@ -100,6 +111,12 @@ const summaryOf = async (pack: PackFile, { counts, exit, verdicts }: Report): Pr
   verdicts.integrity === "ok" && (exit === 0 || exit === 2)
     ? await (await import("./summary/summarize-pack.ts")).summarizePack(pack, counts.records)
     : null
+
+/** Loaded on demand, as replay is. */
+const certificateOf = async (pack: PackFile, report: Report, activationId: string): Promise<StopCertificate | null> => {
+  const { certifyPack, whyNotCertified } = await import("./certificate/certify-pack.ts")
+  return whyNotCertified(report) === null ? certifyPack(pack, activationId) : null
+}
 
 /** Such a pack has another status than 0 already. */
 const withoutSummary = (report: Report): Report => ({

@@ -1,5 +1,6 @@
 /** What a run found besides the report on the pack. Each is null where it was not requested, or does not apply. */
 import type { BodiesReport } from "./bodies/bodies-report.ts"
+import type { StopCertificate } from "@flyball/rules"
 import type { ShownPrevious } from "./previous-chain.ts"
 import type { Replayed } from "./replay/replay-report.ts"
 import type { Summary } from "./summary/summary.ts"
@@ -16,4 +17,5 @@ export interface Extras {
   readonly replayed: Replayed | null
   readonly bodies: BodiesReport | null
   readonly summary: Summary | null
+  readonly certificate: StopCertificate | null
 }

@@ -40,7 +40,14 @@ const seen = (html: string): string =>
 /** Every tag, with its attributes. */
 const tagsOf = (html: string): ReadonlyArray<string> => [...new Set(html.match(/<[^>]*>/g))].toSorted()
 
-const nothing: Extras = { splitView: null, previous: null, replayed: null, bodies: null, summary: null }
+const nothing: Extras = {
+  splitView: null,
+  previous: null,
+  replayed: null,
+  bodies: null,
+  summary: null,
+  certificate: null
+}
 
 describe("the page", () => {
   it("says what holds, what was not proved, who acted, and how much of the chain is there", async () => {

@@ -2,6 +2,7 @@
 import type { Finding, Report } from "@flyball/evidence"
 import { assuranceOf, integrityLine } from "./assurance.ts"
 import { bodyCounts } from "./bodies/bodies-report.ts"
+import { certificateEntry, certificateText } from "./certificate/certificate-text.ts"
 import { coverageSentence } from "./coverage.ts"
 import type { Extras } from "./extras.ts"
 import { printable } from "./printable.ts"
@@ -21,7 +22,14 @@ import { summaryEntries, summaryTitle } from "./summary/summary-text.ts"
 /** The text of a report. */
 export const humanReport = (
   report: Report,
-  { bodies = null, previous = null, replayed = null, splitView = null, summary = null }: Partial<Extras> = {}
+  {
+    bodies = null,
+    certificate = null,
+    previous = null,
+    replayed = null,
+    splitView = null,
+    summary = null
+  }: Partial<Extras> = {}
 ): string => {
   const { exit } = report
   const coverage = coverageSentence(report)
@@ -41,6 +49,7 @@ export const humanReport = (
           ...entry("Four eyes", actCounts(replayed.replay.four_eyes))
         ],
     bodies === null ? [] : entry("Bodies", bodyCounts(bodies)),
+    certificate === null ? [] : entry("Certificate", certificateText(certificate)),
     splitView === null
       ? []
       : [
@@ -56,6 +65,7 @@ export const humanReport = (
     ...(summary === null ? [] : [[summaryTitle(summary)], ...summaryEntries(summary).map(listLines)]),
     findings(report),
     ...furtherEntries({ bodies, replayed }).map(listLines),
+    ...(certificate === null ? [] : [listLines(certificateEntry(certificate))]),
     report.not_checked.length === 0
       ? []
       : [

@@ -7,6 +7,7 @@
 import type { Report, Verdicts } from "@flyball/evidence"
 import { assuranceOf, integrityLine } from "./assurance.ts"
 import { bodyCounts } from "./bodies/bodies-report.ts"
+import { certificateEntry, certificateText } from "./certificate/certificate-text.ts"
 import { coverageSentence } from "./coverage.ts"
 import type { Extras } from "./extras.ts"
 import { printable, printableLines } from "./printable.ts"
@@ -32,7 +33,7 @@ export interface ReportElement {
 
 /** The report. `nowMs`: when the pack was verified; milliseconds since 1970 UTC. */
 export const reportTree = (report: Report, extras: Extras, nowMs: number): ReadonlyArray<ReportElement> => {
-  const { bodies, previous, replayed, splitView, summary } = extras
+  const { bodies, certificate, previous, replayed, splitView, summary } = extras
   const replay = replayed?.replay ?? null
   const coverage = coverageSentence(report)
   const [holding, open] = verdictLists(report)
@@ -51,6 +52,7 @@ export const reportTree = (report: Report, extras: Extras, nowMs: number): Reado
             ["Four eyes", actCounts(replay.four_eyes)]
           ] as const)),
       ...(bodies === null ? [] : [["Bodies", bodyCounts(bodies)] as const]),
+      ...(certificate === null ? [] : [["Certificate", certificateText(certificate)] as const]),
       ["Verified", `${new Date(nowMs).toISOString()}, with exit status ${report.exit}`]
     ]),
     element("h2", "What holds"),
@@ -66,6 +68,7 @@ export const reportTree = (report: Report, extras: Extras, nowMs: number): Reado
           ...splitView.notes.map((note) => element("pre", note.trimEnd()))
         ]),
     ...furtherEntries({ bodies, replayed }).flatMap(entry),
+    ...(certificate === null ? [] : entry(certificateEntry(certificate))),
     element("h2", "Who acted"),
     ...(summary === null
       ? [element("p", "No summary: it is made of an intact pack alone.")]

@@ -72,7 +72,8 @@ describe("the JSON report", () => {
       "bodies",
       "integrity",
       "assurance",
-      "summary"
+      "summary",
+      "certificate"
     ])
     expect(report).toMatchObject({
       integrity: "integrity ok, authenticity signed_by_pinned_key, completeness sparse_claimed, anchoring none.",

@@ -39,6 +39,7 @@ export const run = async (args: ReadonlyArray<string>, world: World): Promise<nu
       replay: command.replay,
       previous: command.previous.map(nodePackFile),
       bodies: command.bodies,
+      certificate: command.certificate,
       // A page always has the summary.
       summary: command.summary ? "required" : command.html === null ? "none" : "wanted"
     })

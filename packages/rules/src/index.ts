@@ -121,6 +121,17 @@ export { screen, type TrustedKey } from "./identity/trusted-key.ts"
 export { cardVerdict, type CardVerdict, type CheckedClaim, type ReasonCode } from "./identity/verdict.ts"
 export { erasedKeyProfile, type IngestKeyDocument } from "./ingest-keys/document.ts"
 export {
+  type BoundMet,
+  type CertifiedInstance,
+  certifiedKinds,
+  certifiedParts,
+  type CertifiedRefusal,
+  MAX_REFUSALS,
+  STOP_BOUND_MS,
+  type StopCertificate,
+  StopCertifier
+} from "./kill/certificate.ts"
+export {
   type AckDocument,
   ackId,
   ackKeys,

@@ -127,7 +127,7 @@ export const foldEpoch = ({ body }: ReplayRecord): ExpectedDocument => ({
 })
 
 /** The instances that a part lists; null where it is not known here. A record without the part lists none. */
-const instancesIn = (part: PartContent | undefined): ReadonlyArray<KillInstance> | null => {
+export const instancesIn = (part: PartContent | undefined): ReadonlyArray<KillInstance> | null => {
   const read = partValue(part)
   if (read.state === "absent") return []
   return read.state === "known" && Array.isArray(read.value)

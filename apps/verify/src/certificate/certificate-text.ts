@@ -1,0 +1,44 @@
+/** A stop certificate in sentences. */
+import type { StopCertificate } from "@flyball/rules"
+import { listed } from "../replay/counted.ts"
+
+/** The line beside the contents. */
+export const certificateText = (certificate: StopCertificate): string => {
+  const { activated, bound, instances, refusal_count, released, requested, response, silent, target } = certificate
+  const acknowledged = instances.filter((one) => one.acknowledged_at !== null).length
+  const stopped = instances.filter((one) => one.stopped_at !== null).length
+  return [
+    `${certificate.drill === null ? "" : `${certificate.drill} drill, `}${response} of ${target.type} ${target.id},`,
+    `by ${activated.writer} at ${activated.at}, epoch ${certificate.epoch}` +
+      `${requested === null ? "" : `, requested by ${requested.by}`}.`,
+    `${instances.length} instances: ${acknowledged} acknowledged, ${stopped} stopped, ${silent} silent.`,
+    `${refusal_count} refusals.`,
+    released === null ? "It holds at the end of the pack." : `Released by ${released.writer} at ${released.at}.`,
+    boundTexts[bound]
+  ].join(" ")
+}
+
+const boundTexts: { readonly [bound in StopCertificate["bound"]]: string } = {
+  met: "Every instance saw it within 15 s, and none has a later side effect on record.",
+  missed: "An instance has a side effect on record later than 15 s after it.",
+  unknown: "Whether every instance stopped within 15 s is not known.",
+  none: "Nothing had to stop."
+}
+
+/** A line for each instance, below the findings. */
+export const certificateEntry = ({ instances }: StopCertificate) => ({
+  title:
+    `Instances under the activation: ${instances.length}` + listed(instances.slice(0, MAX_LISTED), instances.length),
+  items: instances.slice(0, MAX_LISTED).map(instanceText)
+})
+
+const instanceText = (one: StopCertificate["instances"][number]): string => {
+  const { acknowledged_at: acknowledged, last_side_effect: last, stopped_at: stopped } = one
+  return (
+    `${one.instance_id ?? "without an instance"} of ${one.agent_id}: acknowledged ${acknowledged ?? "never"}, ` +
+    `stopped ${stopped ?? "unconfirmed"}, ` +
+    `last side effect ${last === null ? "none" : `${last.at} (record ${last.seq})`}`
+  )
+}
+
+const MAX_LISTED = 20
