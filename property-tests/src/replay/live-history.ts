@@ -1,6 +1,6 @@
 /**
  * Random lives of a whole governor: agents and what is done to them, people, keys, models, the mapping, envelopes,
- * webhooks, decisions, outcomes, erasures, some of them at once.
+ * webhooks, the kill switch, decisions, outcomes, erasures, some of them at once.
  */
 import {
   Identities,
@@ -28,6 +28,7 @@ import { newId } from "../../../packages/core/src/foundation/ids.ts"
 import { restateKeys } from "../../../packages/core/src/registry/ingest-keys/restate.ts"
 import type { Act } from "../evaluations/governed-history.ts"
 import { bound, governed, takenBack } from "./live-envelopes.ts"
+import { heard, letGo, silent, stop, wish } from "./live-kills.ts"
 import { hook, minded } from "./live-webhooks.ts"
 import { chosen, type Doing, type Lived } from "./lived.ts"
 
@@ -414,7 +415,14 @@ const acts = [
   minded,
   minded,
   minded,
-  minded
+  minded,
+  stop,
+  stop,
+  letGo,
+  letGo,
+  heard,
+  silent,
+  wish
 ] as const
 
 /** What an act may be answered with; a fault is none of it. */

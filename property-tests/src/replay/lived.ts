@@ -15,6 +15,8 @@ export interface Lived {
   readonly givenUp: Set<string>
   /** Agents with envelopes, and their evaluations. */
   readonly governed: Governed
+  /** Activations of the kill switch, and an agent that each was meant for. */
+  readonly activations: Array<{ readonly id: string; readonly agentId: string }>
   readonly witnessed: Map<string, number>
   readonly settled: Map<string, number>
   /** Erasures that were done. */
@@ -32,6 +34,7 @@ export const nothingLived = (): Lived => ({
   webhookIds: [],
   givenUp: new Set(),
   governed: { agents: [], evaluationIds: [], verdicts: new Map() },
+  activations: [],
   witnessed: new Map(),
   settled: new Map(),
   erased: 0,
