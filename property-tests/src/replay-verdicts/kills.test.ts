@@ -27,16 +27,16 @@ const stoppedLife = Effect.gen(function* () {
   const agentId = yield* activeAgent("refund bot")
   yield* publish({ agent_id: agentId }, refunds())
   yield* agents.update(agentId, { autonomy_tier: "L2", model_ids: ["gpt-9"] }, ben)
-  const asked = ask(agentId, { tool: "search" })
-  yield* asked
+  const evaluated = ask(agentId, { tool: "search" })
+  yield* evaluated
   const lowered = yield* activate("agent", agentId, "step_down")
-  yield* asked
+  yield* evaluated
   const model = yield* activate("model", "gpt-9", "drain")
-  yield* asked
+  yield* evaluated
   yield* release(lowered)
-  yield* asked
+  yield* evaluated
   yield* release(model)
-  yield* asked
+  yield* evaluated
   // An agent in draft has any tier.
   const { agent } = yield* agents.register(
     { name: "drafted", org_unit: "support", autonomy_tier: "L3", parent_agent_id: agentId },
@@ -44,13 +44,13 @@ const stoppedLife = Effect.gen(function* () {
   )
   const high = yield* activate("agent", agent.id, "halt")
   const halt = yield* activate("agent", agentId, "halt")
-  yield* asked
+  yield* evaluated
   yield* Kill.use((kill) =>
     kill.ack({ activation_event: halt, agent_id: agentId, instance_id: "pod", stopped: true }, ann)
   )
   yield* release(high)
   yield* release(halt)
-  yield* asked
+  yield* evaluated
   return { agentId, halt, high }
 })
 

@@ -83,7 +83,7 @@ export const wish = ({ a, b, c }: Act, lived: Lived): Doing => {
         policies.set([{ scope: "default", target: null, trigger: "agent_request", response: "halt", notify: [] }], ben)
       )
     const { activation_event: id } = yield* Kill.use((kill) =>
-      kill.request({ agent_id: agentId, reason: `asked ${c}` }, c % 2 === 0 ? systemHost : ann)
+      kill.request({ agent_id: agentId, reason: `wanted ${c}` }, c % 2 === 0 ? systemHost : ann)
     )
     if (id !== null) lived.activations.push({ id, agentId })
   })
