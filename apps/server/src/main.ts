@@ -23,6 +23,7 @@ const commands: { readonly [name: string]: () => Promise<{ readonly run: Command
   recover: () => import("./cli/recover.ts"),
   halt: () => import("./cli/halt.ts"),
   release: () => import("./cli/release.ts"),
+  certificate: () => import("./cli/certificate.ts"),
   "kill-status": () => import("./cli/kill-status.ts"),
   mapping: () => import("./cli/mapping.ts"),
   envelope: () => import("./cli/envelope.ts"),

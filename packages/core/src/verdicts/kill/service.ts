@@ -51,6 +51,7 @@ import { secondPerson } from "../../registry/principals/second-person.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
 import { activationOut } from "./activation-out.ts"
+import { type CertifiedStop, certifyStop } from "./certify.ts"
 import { killReader, storedActivation, type StoredActivation } from "./kill-reader.ts"
 import { readResponsePolicy } from "../response-policy/service.ts"
 import { listKillEvents } from "./kill-events.ts"
@@ -113,6 +114,11 @@ export interface KillApi {
   >
   /** One activation, and the truth about stopping. A model's takes a scope of every org unit. */
   readonly activation: (id: string, scope?: Scope) => Effect.Effect<KillActivation, ActivationNotFound | ReadFault>
+  /**
+   * The stop certificate of an activation from the first `size` records of the chain; null where its own record is
+   * not among them. For the host.
+   */
+  readonly certify: (id: string, size: number) => Effect.Effect<CertifiedStop | null, ActivationNotFound | ReadFault>
   /** Every activation that reaches a target, the one that its status names first. For the host. */
   readonly holding: (
     target: KillTarget
@@ -454,6 +460,11 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
           )
           return yield* shown(stored)
         }),
+        certify: (id, size) =>
+          activationOf(id, everyUnit).pipe(
+            Effect.catchTag("OrgUnitNotAllowed", Effect.die),
+            Effect.flatMap((stored) => certifyStop(storage, stored, size))
+          ),
         holding: Effect.fnUntraced(function* (target) {
           yield* known(target, everyUnit)
           const { found } = yield* reaching(target)

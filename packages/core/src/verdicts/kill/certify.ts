@@ -1,0 +1,53 @@
+/** The stop certificate of an activation, and the records that it is made from. */
+import { parseInstant, readRecord } from "@flyball/evidence"
+import { Effect } from "effect"
+import { certifiedKinds, certifiedParts, type PartContent, type StopCertificate, StopCertifier } from "@flyball/rules"
+import { StorageCorrupt } from "../../storage/faults.ts"
+import type { ReadFault, StorageApi } from "../../storage/port.ts"
+import { EPOCH_SCOPE } from "./epoch-key.ts"
+import type { StoredActivation } from "./kill-reader.ts"
+
+/** A certificate, and the first and last record that a pack needs for it. */
+export interface CertifiedStop {
+  readonly from: number
+  readonly to: number
+  readonly certificate: StopCertificate
+}
+
+const PAGE = 500
+
+/**
+ * Makes the certificate from the records between the request of an activation, or else its own record, and its release,
+ * or else the last of the first `size` records. Null where its own record is not among these.
+ */
+export const certifyStop = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  { body, id }: StoredActivation,
+  size: number
+): Effect.fn.Return<CertifiedStop | null, ReadFault> {
+  const [began] = yield* storage.once(EPOCH_SCOPE, [String(body.epoch)])
+  const [released] = body.releaseEpoch === null ? [] : yield* storage.once(EPOCH_SCOPE, [String(body.releaseEpoch)])
+  if (began === undefined || began.seq >= size) return null
+  // The request is sealed by the commit that activates, just before.
+  const from = body.requestedBy === null ? began.seq : began.seq - 1
+  const to = Math.min(released?.seq ?? size - 1, size - 1)
+  const certifier = new StopCertifier(id)
+  for (let at = from; at <= to;) {
+    const page = yield* storage.records({ kinds: [...certifiedKinds], from: at, to, limit: PAGE })
+    for (const { bytes, seq } of page) {
+      const read = readRecord(bytes)
+      if (!read.ok) return yield* new StorageCorrupt({ reason: `record ${seq} cannot be read (${read.code})` })
+      const { at: sealed, body: content, kind } = read.record
+      const parts = new Map<string, PartContent>()
+      if (kind === "kill.activated")
+        for (const part of yield* storage.parts([seq]))
+          if (certifiedParts.has(part.name) && part.bytes !== null)
+            parts.set(part.name, { state: "present", bytes: part.bytes })
+      certifier.take({ seq, kind, body: content, parts }, parseInstant(sealed) ?? 0)
+    }
+    if (page.length < PAGE) break
+    at = page.at(-1)!.seq + 1
+  }
+  const certificate = certifier.report()
+  return certificate === null ? null : { from, to, certificate }
+})
