@@ -401,6 +401,8 @@ const acts = [
   erase,
   erase,
   erase,
+  erase,
+  erase,
   gap,
   pass,
   bound,
