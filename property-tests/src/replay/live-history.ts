@@ -27,6 +27,7 @@ import { TestClock } from "effect/testing"
 import { newId } from "../../../packages/core/src/foundation/ids.ts"
 import { restateKeys } from "../../../packages/core/src/registry/ingest-keys/restate.ts"
 import type { Act } from "../evaluations/governed-history.ts"
+import { breaker } from "./live-breakers.ts"
 import { bound, governed, takenBack } from "./live-envelopes.ts"
 import { heard, letGo, silent, stop, wish } from "./live-kills.ts"
 import { hook, minded } from "./live-webhooks.ts"
@@ -215,8 +216,10 @@ const drill = ({ a, b, c }: Act, lived: Lived): Doing =>
           systemHost
         )
       )
-    } else if (b % 4 === 2) yield* drills.complete(one.id, systemHost)
-    else yield* drills.attest(one.id, { id: `system:d${c % 4}` })
+    } else if (b % 4 === 2) {
+      yield* drills.complete(one.id, systemHost)
+      yield* drills.attest(one.id, { id: `system:d${c % 4}` })
+    } else yield* drills.attest(one.id, { id: `system:d${c % 4}` })
     yield* drills.releaseDue
   })
 
@@ -401,6 +404,12 @@ const acts = [
   erase,
   erase,
   erase,
+  erase,
+  erase,
+  breaker,
+  breaker,
+  breaker,
+  breaker,
   erase,
   erase,
   gap,
