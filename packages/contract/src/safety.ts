@@ -1,6 +1,8 @@
 /** The safety view as it travels: every agent's halt state, and what guards it. Spec: api.md, GET /bound/safety. */
 import { Schema } from "effect"
 import { agentStatuses, autonomyTiers } from "./agents.ts"
+import { breakerModes } from "./breakers.ts"
+import { ChannelOut } from "./drills.ts"
 import { instant } from "./fields.ts"
 import { killResponses } from "./kill.ts"
 import { pageQuery } from "./page.ts"
@@ -20,6 +22,15 @@ export const SafetyAcks = Schema.Struct({
   unconfirmed: Schema.Int
 })
 
+/** A breaker that is switched on. `tripped`: it is latched until a person releases it. */
+export const SafetyBreaker = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  metric: Schema.String,
+  mode: Schema.Literals(breakerModes),
+  tripped: Schema.Boolean
+})
+
 /** One agent. `halted`, `drill`, `response`, `since` and `activation_event` are those of its kill status. */
 export const SafetyRow = Schema.Struct({
   agent_id: Schema.String,
@@ -35,6 +46,8 @@ export const SafetyRow = Schema.Struct({
   activation_event: Schema.NullOr(Schema.String),
   /** Null while nothing is active. */
   acks: Schema.NullOr(SafetyAcks),
+  /** Its breakers that are switched on, by name. */
+  breakers: Schema.Array(SafetyBreaker),
   /** When a drill of the agent itself was completed last. */
   last_drill_at: Schema.NullOr(instant),
   drill_attested_at: Schema.NullOr(instant),
@@ -51,6 +64,8 @@ export const SafetyOut = Schema.Struct({
   as_of: instant,
   epoch: Schema.Int,
   as_of_seq: Schema.NullOr(Schema.Int),
+  /** The last check of the kill switch's channel; null before the first. */
+  channel: Schema.NullOr(ChannelOut),
   /** Oldest first. */
   agents: Schema.Array(SafetyRow)
 })

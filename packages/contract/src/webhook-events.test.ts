@@ -16,7 +16,7 @@ const named = new Set(
     review.resolved review.expired breaker.armed breaker.tripped breaker.released kill.activated kill.acknowledged
     kill.requested kill.released kill.unconfirmed drill.started drill.completed drill.attested mcp_manifest_changed drift.alarmed
     fairness.flagged chain.checkpoint chain.verify_failed capture.gap key.minted key.revoked evidence.exported
-    webhook.test webhook.failed analysis.completed analysis.failed alert.triggered alert.resolved
+    channel.alarmed webhook.test webhook.failed analysis.completed analysis.failed alert.triggered alert.resolved
     extraction.completed extraction.failed workflow.completed workflow.failed
   `
     .trim()

@@ -354,6 +354,12 @@ export const webhookEvents = {
     mode: oneOf(drillModes),
     writer
   }),
+  "channel.alarmed": entry(
+    "The channel of the kill switch needs somebody: `not_armed`, the last check did not show in the status; " +
+      "`overdue`, there was none for twice the period.",
+    "/api/v1/bound/safety",
+    { cause: oneOf(["not_armed", "overdue"]), checked_at: Schema.NullOr(instant) }
+  ),
   "evidence.exported": entry(
     "An evidence pack was downloaded whole for the first time. `digest` is the one in its last line.",
     "/api/v1/evidence/packs/{pack_id}",

@@ -22,6 +22,7 @@ export {
   profileMembers,
   type SuspendedReason
 } from "./agents/document.ts"
+export { CHANNEL_CHECK_ID, CHANNEL_CHECKS, type ChannelDocument, isChannelOverdue } from "./drills/channel.ts"
 export {
   type AttestProblem,
   attestProblem,

@@ -7,6 +7,7 @@ import {
   AccessMapping,
   Agents,
   Capture,
+  checkChannel,
   Drills,
   Erasure,
   type GovernorServices,
@@ -221,6 +222,7 @@ const drill = ({ a, b, c }: Act, lived: Lived): Doing =>
       yield* drills.attest(one.id, { id: `system:d${c % 4}` })
     } else yield* drills.attest(one.id, { id: `system:d${c % 4}` })
     yield* drills.releaseDue
+    if (c % 16 === 0) yield* checkChannel
   })
 
 /** The clock of the registry polls. Not by weeks: everything that sleeps a second would wake for each of them. */

@@ -58,7 +58,7 @@ const within = <A>(choice: StorageChoice, inside: Effect.Effect<A, unknown, Gove
   )
 
 /** Kinds that change no document that replay folds, and take a download or a key to bring about. */
-const notLived = ["channel.checked", "evidence.exported", "key.rotated"]
+const notLived = ["evidence.exported", "key.rotated"]
 
 /**
  * The parts that a document holds: each must have been erased from under one. Nothing writes a webhook's address anew

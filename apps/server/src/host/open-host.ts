@@ -4,6 +4,7 @@ import { resolve } from "node:path"
 import {
   countedStorage,
   ephemeralKeys,
+  ChannelPeriod,
   governorJobs,
   governorLayer,
   type GovernorServices,
@@ -111,6 +112,7 @@ export const openHost = async (
     ),
     Layer.provide(stays ? tracedGuard.pipe(Layer.provideMerge(keys)) : keys),
     Layer.provide(trust),
+    Layer.provide(Layer.succeed(ChannelPeriod, settings.channelCheckS * 1_000)),
     // The issuer for development vouches for every role.
     Layer.provide(Layer.succeed(TrustsCanonicalRoles, settings.oidcIssuer === null)),
     // A data folder brings it too; a store in memory has none.

@@ -1,4 +1,5 @@
 import type { TracingApi } from "@flyball/http/host"
+import { checkChannel } from "@flyball/core"
 import { exposition, readExposition, spanFamilies } from "@flyball/http/testing"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -35,6 +36,7 @@ describe("docs/telemetry.md", () => {
   it("lists every metric with its labels and type, and no other", async () => {
     await world.send("GET", "/nothing-here")
     await world.send("GET", "/api/v1/chain/checkpoint", { token: world.admin })
+    await world.runtime.runPromise(checkChannel)
     const { text } = await world.send("GET", "/metrics")
     const counts = () => ({ exported: 0, dropped: 0, waiting: 0 })
     const spans = exposition(spanFamilies({ counts } as Partial<TracingApi> as TracingApi))

@@ -27,6 +27,7 @@ describe("settings", () => {
       metricsToken: null,
       trustedProxies: null,
       drainMs: 5_000,
+      channelCheckS: 3_600,
       otlpEndpoint: null,
       otlpHeaders: null,
       otelServiceName: "flyball",

@@ -299,6 +299,14 @@ export const settingsTable = {
       "After SIGTERM, how long requests are still taken while `/healthz` answers 503, so that a balancer finds " +
       "out. Milliseconds. After SIGINT there is no wait."
   }),
+  channelCheckS: setting({
+    name: "FLYBALL_CHANNEL_CHECK_S",
+    fallback: "3600",
+    parse: integer(0, 86_400),
+    meaning:
+      "How often a shadow drill on a reserved target checks that halts reach the kill status. Seconds; 0 switches " +
+      "the check off. `GET /bound/safety` and `/metrics` show the last one."
+  }),
   otlpEndpoint: setting({
     name: "OTEL_EXPORTER_OTLP_ENDPOINT",
     fallback: null,

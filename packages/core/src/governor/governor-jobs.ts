@@ -5,13 +5,15 @@ import type { Agents } from "../registry/agents/service.ts"
 import { breakerWatch } from "../verdicts/breakers/breaker-watch.ts"
 import type { CommitBell } from "../verdicts/breakers/commit-bell.ts"
 import type { Breakers } from "../verdicts/breakers/service.ts"
+import { channelClock } from "../verdicts/drills/channel-clock.ts"
 import { drillClock } from "../verdicts/drills/drill-clock.ts"
 import type { Drills } from "../verdicts/drills/service.ts"
 import { meterSweep } from "../verdicts/evaluations/meter-sweep.ts"
+import type { Kill } from "../verdicts/kill/service.ts"
 import { killConfirmation } from "../verdicts/kill/confirm-stops.ts"
 import type { Storage } from "../storage/port.ts"
 import { outboxSweep } from "../outward/webhooks/outbox-sweep.ts"
 
 /** All jobs, each under its own lease: run them in every process that stays. `openGovernor` and `flyball serve` do. */
-export const governorJobs: Layer.Layer<never, never, Agents | Breakers | CommitBell | Drills | Storage> =
-  Layer.mergeAll(agentClock, killConfirmation, breakerWatch, drillClock, outboxSweep, meterSweep)
+export const governorJobs: Layer.Layer<never, never, Agents | Breakers | CommitBell | Drills | Kill | Storage> =
+  Layer.mergeAll(agentClock, killConfirmation, breakerWatch, channelClock, drillClock, outboxSweep, meterSweep)

@@ -1,5 +1,5 @@
 /** The metrics of a server as text. */
-import { metricsNow, type Storage } from "@flyball/core"
+import { metricsNow, type Safety, type Storage } from "@flyball/core"
 import { Effect } from "effect"
 import type { ServerFacts } from "../call.ts"
 import { chainFamilies } from "./chain.ts"
@@ -7,14 +7,21 @@ import { spanFamilies } from "../telemetry/families.ts"
 import { Tracing } from "../telemetry/tracing.ts"
 import { exposition } from "./exposition.ts"
 import { processFamilies } from "./process.ts"
+import { safetyFamilies } from "./safety.ts"
 
 export { METRICS_MEDIA } from "./exposition.ts"
 export { mayReadMetrics } from "./may-read.ts"
 
 /** Everything that is counted in the registry of this server, and what is read now from process and store. */
-export const metricsText = ({ version }: ServerFacts): Effect.Effect<string, never, Storage> =>
+export const metricsText = ({ version }: ServerFacts): Effect.Effect<string, never, Safety | Storage> =>
   Effect.gen(function* () {
     const ofProcess = processFamilies(version, yield* Effect.context<never>())
     const chain = yield* chainFamilies
-    return exposition([...ofProcess, ...chain, ...(yield* metricsNow), ...spanFamilies(yield* Tracing)])
+    return exposition([
+      ...ofProcess,
+      ...chain,
+      ...(yield* safetyFamilies),
+      ...(yield* metricsNow),
+      ...spanFamilies(yield* Tracing)
+    ])
   })

@@ -14,6 +14,7 @@ import {
   foldEnvelopeWithdrawn,
   foldVersion
 } from "../envelopes/fold.ts"
+import { CHANNEL_CHECKS, foldChannelChecked } from "../drills/channel.ts"
 import { DRILLS } from "../drills/document.ts"
 import { drillKindsWithParts, foldDrillAttested, foldDrillCompleted, foldDrillStarted } from "../drills/fold.ts"
 import { expectedTier, judgeActingTier } from "../evaluations/acting-tier.ts"
@@ -48,6 +49,7 @@ export const governedCollections = [
   "access_mapping",
   "agents",
   "breakers",
+  CHANNEL_CHECKS,
   "drills",
   "envelope_versions",
   "envelopes",
@@ -125,6 +127,11 @@ export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
     case "mapping.changed": {
       const mapping = foldMappingChanged(record)
       collectionOf(state, mapping.collection).set(mapping.id, mapping)
+      return
+    }
+    case "channel.checked": {
+      const check = foldChannelChecked(record)
+      collectionOf(state, check.collection).set(check.id, check)
       return
     }
     case "drill.started":

@@ -16,6 +16,8 @@ import { raiseAlarm } from "../../chain/alarm.ts"
 import { Checkpointer } from "../../chain/checkpointer.ts"
 import { storeCheckpoint } from "../../chain/check/checkpoints.ts"
 import { Breakers } from "../../verdicts/breakers/service.ts"
+import { checkChannel } from "../../verdicts/drills/channel-check.ts"
+import { alarmIfOverdue } from "../../verdicts/drills/channel-clock.ts"
 import { Drills } from "../../verdicts/drills/service.ts"
 import { acknowledged, drilled } from "../../verdicts/drills/testing/drilled.ts"
 import { Envelopes } from "../../verdicts/envelopes/service.ts"
@@ -245,6 +247,14 @@ const emitters: { readonly [T in EventType]: Act } = {
     yield* Drills.use((drills) => drills.complete(id, writer))
   }),
   "drill.attested": Effect.flatMap(courier, ({ id }) => drilled(id)),
+  "channel.alarmed": Effect.gen(function* () {
+    const storage = yield* Storage
+    yield* checkChannel
+    yield* TestClock.adjust(2 * 60_000 + 1)
+    yield* alarmIfOverdue(storage, NOW_MS, 60_000)
+    // One alarm for one check.
+    yield* alarmIfOverdue(storage, NOW_MS, 60_000)
+  }),
   "evidence.exported": Effect.gen(function* () {
     yield* courier
     const packs = yield* Packs

@@ -7,6 +7,7 @@ import { Agents } from "../../registry/agents/service.ts"
 import { Provenance } from "../../registry/provenance/service.ts"
 import { governorWorld, registered } from "../../testing/governor-world.ts"
 import { acknowledged, drilled } from "../drills/testing/drilled.ts"
+import { Breakers } from "../breakers/service.ts"
 import { Capture } from "../capture/service.ts"
 import { Kill } from "../kill/service.ts"
 import { Safety } from "./service.ts"
@@ -121,6 +122,34 @@ describe("the safety view", () => {
       })
       yield* Agents.use((agents) => agents.decommission(id, writer))
       assert.deepInclude(yield* row, { status: "decommissioned", recert_overdue: false, drill_overdue: false })
+    }).pipe(Effect.provide(world))
+  )
+
+  it.effect("shows the breakers that are switched on, whether few agents are asked for or many", () =>
+    Effect.gen(function* () {
+      const { id } = yield* register("courier")
+      const breakers = yield* Breakers
+      const input = { metric: "consecutive_failures", params: { max_count: 1 }, enabled: true, mode: "warn" } as const
+      const armed = yield* breakers.arm(id, { ...input, name: "b" }, writer)
+      yield* breakers.arm(id, { ...input, name: "a" }, writer)
+      yield* breakers.arm(id, { ...input, name: "off", enabled: false }, writer)
+      const shown = (tripped: boolean) => [
+        { name: "a", metric: "consecutive_failures", mode: "warn", tripped },
+        { id: armed.id, name: "b", metric: "consecutive_failures", mode: "warn", tripped }
+      ]
+      const own = Effect.map(view(), ({ agents }) => agents[0]!.breakers)
+      const matches = (found: ReadonlyArray<object>, tripped: boolean) => {
+        assert.lengthOf(found, 2)
+        for (const [n, one] of shown(tripped).entries()) assert.deepInclude(found[n], one)
+      }
+      matches(yield* own, false)
+      yield* Capture.use((capture) =>
+        capture.witness(id, [{ client_ref: "1", kind: "tool_call", action: "pay", status: "error" }], writer)
+      )
+      yield* breakers.check()
+      matches(yield* own, true)
+      for (let n = 0; n < 40; n++) yield* register(`other ${n}`)
+      matches(yield* own, true)
     }).pipe(Effect.provide(world))
   )
 

@@ -1,12 +1,22 @@
 /** The safety view: every agent's halt state and what guards it. Spec: document 1 section 4, GET /bound/safety. */
 import type { SafetyOut, SafetyQuery, SafetyRow } from "@flyball/contract"
 import { formatInstant } from "@flyball/evidence"
-import { Context, Effect, Layer } from "effect"
-import { isDrillOverdue, orphanedSinceMs } from "@flyball/rules"
+import { Context, Effect, Layer, Stream } from "effect"
+import {
+  type BreakerDocument,
+  BREAKERS,
+  type ChannelDocument,
+  isChannelOverdue,
+  isDrillOverdue,
+  orphanedSinceMs
+} from "@flyball/rules"
 import { idAtMs } from "../../foundation/id-time.ts"
 import { covers, everyUnit, type Scope } from "../../foundation/scope.ts"
 import { AGENTS, type StoredAgent, storedAgent } from "../../registry/agents/document.ts"
-import { type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
+import { documentPages } from "../../storage/document-pages.ts"
+import { type Document, type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
+import { ChannelPeriod } from "../drills/channel-check.ts"
+import { lastChannelCheck } from "../drills/channel-clock.ts"
 import { killReader } from "../kill/kill-reader.ts"
 import { type KillFacts, killFacts } from "./kill-facts.ts"
 
@@ -14,10 +24,24 @@ import { type KillFacts, killFacts } from "./kill-facts.ts"
 export interface SafetyApi {
   /** The agents in scope, oldest first: all of them, or a page. What it shows of the kill switch is of one epoch. */
   readonly view: (query?: SafetyQuery, scope?: Scope) => Effect.Effect<SafetyOut, ReadFault>
+  readonly health: Effect.Effect<SafetyHealth, ReadFault>
+}
+
+/** What the metrics show of it. */
+export interface SafetyHealth {
+  /** Agents whose own tier needs an attested drill that they do not have. Counted once a minute. */
+  readonly overdueDrills: number
+  /** Of the last check of the channel; null before the first. */
+  readonly channelArmed: boolean | null
+  readonly channelAgeMs: number | null
 }
 
 /** Agents read at a time. */
 const PAGE = 1_000
+/** Agents up to which breakers are looked up one agent at a time. */
+const FEW_AGENTS = 32
+/** How long a count of all agents stays. */
+const COUNTED_FOR = "1 minute"
 
 /** The safety view. */
 export class Safety extends Context.Service<Safety, SafetyApi>()("flyball/core/Safety") {
@@ -26,23 +50,84 @@ export class Safety extends Context.Service<Safety, SafetyApi>()("flyball/core/S
     Effect.gen(function* () {
       const storage = yield* Storage
       const reader = killReader(storage)
+      const periodMs = yield* ChannelPeriod
+      const overdueDrills = yield* Effect.cachedWithTTL(countOverdue(storage), COUNTED_FOR)
       return Safety.of({
         view: Effect.fnUntraced(function* (query = {}, scope = everyUnit) {
           const agents = yield* agentsIn(storage, query, scope)
           const view = yield* reader.view
           const { ms } = yield* storage.asOf
           const facts = yield* killFacts(storage, view, agents)
+          const breakers = yield* breakersOf(storage, agents)
+          const last = yield* lastChannelCheck(storage)
           return {
             as_of: formatInstant(ms),
             epoch: view.epoch,
             as_of_seq: view.seq,
-            agents: agents.map((agent) => rowOf(agent, facts, view.epoch, ms))
+            channel: last === null ? null : channelOut(last, periodMs, ms),
+            agents: agents.map((agent) => rowOf(agent, facts, breakers.get(agent.id) ?? [], view.epoch, ms))
+          }
+        }),
+        health: Effect.gen(function* () {
+          const last = yield* lastChannelCheck(storage)
+          const { ms } = yield* storage.asOf
+          return {
+            overdueDrills: yield* overdueDrills,
+            channelArmed: last?.armed ?? null,
+            channelAgeMs: last === null ? null : Math.max(0, ms - last.checkedAtMs)
           }
         })
       })
     })
   )
 }
+
+/** Agents whose own tier needs an attested drill that they do not have. */
+const countOverdue = Effect.fnUntraced(function* (storage: StorageApi): Effect.fn.Return<number, ReadFault> {
+  const { ms } = yield* storage.asOf
+  let count = 0
+  yield* Stream.runForEach(documentPages(storage, AGENTS), (page) =>
+    Effect.sync(() => {
+      for (const document of page) if (isDrillOverdue(storedAgent(document).body, ms)) count += 1
+    })
+  )
+  return count
+})
+
+const channelOut = (
+  { activationId, armed, checkedAtMs, latencyMs }: ChannelDocument,
+  periodMs: number,
+  nowMs: number
+) => ({
+  armed,
+  latency_ms: latencyMs,
+  checked_at: formatInstant(checkedAtMs),
+  activation_event: activationId,
+  overdue: isChannelOverdue(checkedAtMs, periodMs, nowMs)
+})
+
+type BreakersOut = SafetyRow["breakers"]
+
+/** The breakers that are switched on, by agent. Of few agents each is looked up, of many all are read. */
+const breakersOf = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  agents: ReadonlyArray<StoredAgent>
+): Effect.fn.Return<ReadonlyMap<string, BreakersOut>, ReadFault> {
+  const found = new Map<string, Array<BreakersOut[number]>>()
+  const take = (documents: ReadonlyArray<Document>): void => {
+    for (const { body, id } of documents) {
+      const { agentId, enabled, metric, mode, name, trip } = body as unknown as BreakerDocument
+      if (!enabled) continue
+      const own = found.get(agentId) ?? []
+      own.push({ id, name, metric, mode, tripped: trip !== null })
+      found.set(agentId, own)
+    }
+  }
+  if (agents.length <= FEW_AGENTS) for (const { id } of agents) take(yield* storage.find(BREAKERS, "agent_id", id))
+  else yield* Stream.runForEach(documentPages(storage, BREAKERS, PAGE), (page) => Effect.sync(() => take(page)))
+  for (const own of found.values()) own.sort((a, b) => (a.name < b.name ? -1 : 1))
+  return found
+})
 
 const agentsIn = Effect.fnUntraced(function* (
   storage: StorageApi,
@@ -60,7 +145,13 @@ const agentsIn = Effect.fnUntraced(function* (
   return found.slice(0, limit)
 })
 
-const rowOf = (agent: StoredAgent, facts: KillFacts, epoch: number, nowMs: number): SafetyRow => {
+const rowOf = (
+  agent: StoredAgent,
+  facts: KillFacts,
+  breakers: BreakersOut,
+  epoch: number,
+  nowMs: number
+): SafetyRow => {
   const { body, id } = agent
   const { activation, drill, effectiveResponse, halted, response } = facts.stateOf(agent)
   return {
@@ -76,6 +167,7 @@ const rowOf = (agent: StoredAgent, facts: KillFacts, epoch: number, nowMs: numbe
     since: activation === null ? null : formatInstant(activation.stored.body.activatedAtMs),
     activation_event: activation?.id ?? null,
     acks: activation === null ? null : facts.acksOf(id, activation.stored),
+    breakers,
     last_drill_at: body.drilledAtMs === undefined ? null : formatInstant(body.drilledAtMs),
     drill_attested_at: body.drillAttestedAtMs === undefined ? null : formatInstant(body.drillAttestedAtMs),
     drill_overdue: isDrillOverdue(body, nowMs),

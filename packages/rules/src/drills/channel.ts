@@ -1,0 +1,40 @@
+/** The last check of the kill switch's channel as state. */
+import { parseInstant } from "@flyball/evidence"
+import type { ExpectedDocument, ReplayRecord } from "../records/record.ts"
+
+/** Collection of the last check, and the id of its one document. */
+export const CHANNEL_CHECKS = "channel_checks"
+export const CHANNEL_CHECK_ID = "last"
+
+/** The last check. */
+export type ChannelDocument = {
+  readonly activationId: string
+  /** Whether the activation and its release showed in the status. */
+  readonly armed: boolean
+  /** From the request until the status showed the activation. Unit: milliseconds. Null where it never did. */
+  readonly latencyMs: number | null
+  readonly checkedAtMs: number
+}
+
+/** The document after `channel.checked`: the newest counts. */
+export const foldChannelChecked = ({ body }: ReplayRecord): ExpectedDocument => {
+  const check: ChannelDocument = {
+    activationId: String(body["activation_id"]),
+    armed: body["armed"] === true,
+    latencyMs: typeof body["latency_ms"] === "number" ? body["latency_ms"] : null,
+    checkedAtMs: parseInstant(String(body["checked_at"])) ?? 0
+  }
+  return {
+    collection: CHANNEL_CHECKS,
+    id: CHANNEL_CHECK_ID,
+    body: check,
+    unique: {},
+    unknown: [],
+    erased: [],
+    personal: []
+  }
+}
+
+/** Whether the last check, or the start where there was none, is older than twice the period. A period of 0 is none. */
+export const isChannelOverdue = (sinceMs: number, periodMs: number, nowMs: number): boolean =>
+  periodMs > 0 && nowMs - sinceMs > 2 * periodMs
