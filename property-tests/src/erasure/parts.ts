@@ -21,6 +21,7 @@ export const placesWithoutText: ReadonlyMap<string, string> = new Map([
     "ingest_key.restated/profile",
     "only the first start of a store from before hints writes it; its own test erases it"
   ],
+  ["drill.completed/missed", "ids of instances, which bodies of decisions have too: never erased"],
   ["kill.activated/expected", "ids of instances, which bodies of decisions have too: never erased"],
   ["kill.unconfirmed/instances", "ids of instances, which bodies of decisions have too: never erased"],
   ["part.erased/authority", "who erased, as a pseudonym: never erased"],

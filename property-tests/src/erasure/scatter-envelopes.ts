@@ -118,6 +118,9 @@ export const scatterEnvelopes = async ({ other, person }: Callers, { plain, text
   await approved("POST", "/bound/kill/request", { agent_id: agentId, reason: text }, 201)
   const { activation_event } = halted
   await done("POST", "/bound/kill/release", { activation_event, reason: `again ${text}` }, 200)
+  const drill = { target_type: "agent", target_id: agentId, mode: "shadow", scenario: text, slo_ms: 1_000 }
+  const { id: drillId } = await done<Made>("POST", "/bound/kill/drills", drill, 201)
+  await done("POST", `/bound/kill/drills/${drillId}/complete`, undefined, 200)
   await done("POST", `${at}/withdraw`, { reason: text }, 200)
 }
 
