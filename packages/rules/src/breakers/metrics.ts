@@ -39,6 +39,11 @@ export const unavailableMetrics: ReadonlyArray<UnavailableMetric> = [
     about: "The tenth percentile of a confidence signal.",
     lacks: "a signal that records show: signals of evaluations are erasable parts"
   },
+  {
+    name: "kill_ack_missing",
+    about: "How long the oldest instance has not acknowledged a halt.",
+    lacks: "windows that follow the halts of models, org units and parents"
+  },
   { name: "mcp_manifest_changed", about: "Findings about tool servers.", lacks: "tool-server screening" },
   { name: "envelope_lag", about: "How long a client acted on an older version.", lacks: "decisions of client caches" }
 ]

@@ -252,8 +252,8 @@ describe("what is refused", () => {
   it.effect("an unknown metric, and one whose source is not built", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* locs({ metric: "luck" }), [["body.metric", "enum"]])
-      const refused = yield* problem({ metric: "drift_score" })
-      assert.deepInclude(refused, { _tag: "MetricNotAvailable", metric: "drift_score" })
+      for (const metric of ["drift_score", "kill_ack_missing"])
+        assert.deepInclude(yield* problem({ metric }), { _tag: "MetricNotAvailable", metric })
     })
   )
 
