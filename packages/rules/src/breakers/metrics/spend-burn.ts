@@ -48,7 +48,8 @@ export const spendBurn: Metric = {
       },
       forget: (beforeMs) => {
         amounts.forget(beforeMs - windowMs)
-        usage.forget(beforeMs - windowMs)
+        // A record that the window still holds may settle a decision of up to a window before it.
+        usage.forget(beforeMs - 2 * windowMs)
       }
     }
   }

@@ -34,7 +34,8 @@ export const tokenBurn: Metric = {
       },
       forget: (beforeMs) => {
         window.forget(beforeMs - windowLength)
-        usage.forget(beforeMs - windowLength)
+        // A record that the window still holds may settle a decision of up to a window before it.
+        usage.forget(beforeMs - 2 * windowLength)
       }
     }
   }
