@@ -12,8 +12,22 @@ import { meterSweep } from "../verdicts/evaluations/meter-sweep.ts"
 import type { Kill } from "../verdicts/kill/service.ts"
 import { killConfirmation } from "../verdicts/kill/confirm-stops.ts"
 import type { Storage } from "../storage/port.ts"
+import { policyFollower } from "../outward/policy/policy-follower.ts"
+import type { OutboxListener } from "../outward/webhooks/outbox-listener.ts"
 import { outboxSweep } from "../outward/webhooks/outbox-sweep.ts"
 
 /** All jobs, each under its own lease: run them in every process that stays. `openGovernor` and `flyball serve` do. */
-export const governorJobs: Layer.Layer<never, never, Agents | Breakers | CommitBell | Drills | Kill | Storage> =
-  Layer.mergeAll(agentClock, killConfirmation, breakerWatch, channelClock, drillClock, outboxSweep, meterSweep)
+export const governorJobs: Layer.Layer<
+  never,
+  never,
+  Agents | Breakers | CommitBell | Drills | Kill | OutboxListener | Storage
+> = Layer.mergeAll(
+  agentClock,
+  killConfirmation,
+  breakerWatch,
+  channelClock,
+  drillClock,
+  outboxSweep,
+  meterSweep,
+  policyFollower
+)

@@ -4,10 +4,13 @@
  */
 import { isMailAddress } from "@flyball/contract"
 import { toHex } from "@flyball/evidence"
-import { Cause, Clock, Effect, Layer, Queue } from "effect"
+import { Cause, Clock, Effect, Layer, Queue, Stream } from "effect"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { Entropy } from "../../foundation/entropy.ts"
-import { type ReadFault, Storage } from "../../storage/port.ts"
+import { documentPages } from "../../storage/document-pages.ts"
+import { type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
+import { AGENTS, storedAgent } from "../../registry/agents/document.ts"
+import { readResponsePolicy } from "../../verdicts/response-policy/service.ts"
 import { WEBHOOKS } from "../../storage/outbox/outbox.ts"
 import { forgottenMail, MAIL_TRIES, MAILS, type MailTried, planTried, storedMail, WAITING } from "./mails.ts"
 import { OutboxListener } from "./outbox-listener.ts"
@@ -46,8 +49,7 @@ export const sendDueMails: Effect.Effect<number, ReadFault, Storage | Mailer> = 
       version: 0,
       body
     })
-    const webhook = yield* storage.get(WEBHOOKS, webhookId)
-    if (webhook !== null && storedWebhook(webhook).body.url === null) {
+    if (to !== alertEmail && (yield* isForgotten(storage, webhookId, to))) {
       yield* commitWithRetry(
         storage,
         Effect.gen(function* () {
@@ -69,7 +71,7 @@ export const sendDueMails: Effect.Effect<number, ReadFault, Storage | Mailer> = 
         yield* storage.commit({ puts })
         if (givenUp)
           yield* Effect.logError(
-            `Nobody was written to about webhook ${webhookId}, which has failed: letter ${messageId} is given ` +
+            `Nobody was written to about ${aboutOf(webhookId)}: letter ${messageId} is given ` +
               `up after ${storedMail(document).tries + 1} of ${MAIL_TRIES} tries. ` +
               (puts.length > 1
                 ? "The alert address is written to instead."
@@ -79,6 +81,32 @@ export const sendDueMails: Effect.Effect<number, ReadFault, Storage | Mailer> = 
     )
   }
   return sent
+})
+
+const aboutOf = (webhookId: string | null): string =>
+  webhookId === null ? "an agent" : `webhook ${webhookId}, which has failed`
+
+/**
+ * Whether a letter is not to be sent any more: the endpoint that it is about was erased, or its address is neither that
+ * of an owner nor one that the response policy names.
+ */
+const isForgotten = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  webhookId: string | null,
+  to: string | null
+): Effect.fn.Return<boolean, ReadFault> {
+  if (webhookId !== null) {
+    const webhook = yield* storage.get(WEBHOOKS, webhookId)
+    return webhook !== null && storedWebhook(webhook).body.url === null
+  }
+  if (to === null) return true
+  const { rows } = yield* readResponsePolicy(storage)
+  if (rows.some(({ notify }) => notify.includes(to))) return false
+  let isOwner = false
+  yield* Stream.runForEach(documentPages(storage, AGENTS), (page) =>
+    Effect.sync(() => void (isOwner ||= page.some((document) => storedAgent(document).body.ownerEmail === to)))
+  )
+  return !isOwner
 })
 
 const tryOnce = (mailer: MailerApi, mail: Mail): Effect.Effect<MailTried> =>

@@ -21,8 +21,11 @@ export type MailDocument = {
   readonly tries: number
   readonly nextTryAtMs: number
   readonly messageId: string
-  /** The webhook that it is about: once its endpoint is erased, the letter is forgotten unsent. */
-  readonly webhookId: string
+  /**
+   * The webhook that it is about: once its endpoint is erased, the letter is forgotten unsent. Null: it is about an
+   * agent, and forgotten once neither an owner nor the response policy has its address.
+   */
+  readonly webhookId: string | null
   readonly to: string | null
   readonly subject: string | null
   readonly text: string | null
@@ -32,10 +35,19 @@ export type MailDocument = {
 export const WAITING = { key: "waiting", value: "yes" } as const
 
 /** Puts a new letter into the outbox. The same `id` twice is a conflict: one cause, one letter. */
-export const newMail = (id: string, webhookId: string, letter: Omit<Mail, "messageId">, nowMs: number): DocumentPut => {
+export const newMail = (
+  id: string,
+  webhookId: string | null,
+  letter: Omit<Mail, "messageId">,
+  nowMs: number
+): DocumentPut => {
   const body: MailDocument = { state: "pending", tries: 0, nextTryAtMs: nowMs, messageId: id, webhookId, ...letter }
   return { collection: MAILS, id, expectedVersion: 0, body, keys: { [WAITING.key]: WAITING.value } }
 }
+
+/** The same for a letter to an owner, or to somebody whom the response policy names. */
+export const newPolicyMail = (id: string, letter: Omit<Mail, "messageId">, nowMs: number): DocumentPut =>
+  newMail(id, null, letter, nowMs)
 
 /** The letter in a document; only this folder writes there. */
 export const storedMail = (document: Document): MailDocument => document.body as MailDocument

@@ -1,0 +1,122 @@
+/** Which events the response policy is about, and the letters that follow from them. Pure. */
+import { formatInstant } from "@flyball/evidence"
+import {
+  type AgentDocument,
+  type KillTarget,
+  type PolicyTrigger,
+  responseFor,
+  type ResponsePolicyDocument
+} from "@flyball/rules"
+import type { EventType } from "@flyball/contract"
+import type { StoredEvent } from "../../storage/outbox/outbox.ts"
+import type { Mail } from "../webhooks/ports.ts"
+
+/** Events that the response policy is about. */
+export const policyEvents = [
+  "agent.suspended",
+  "breaker.tripped",
+  "kill.activated",
+  "kill.requested"
+] as const satisfies ReadonlyArray<EventType>
+
+/** Something that triggered a response. */
+export interface Occurrence {
+  readonly trigger: PolicyTrigger
+  readonly target: KillTarget
+  /** What happened, in words without names of people. */
+  readonly what: string
+  /** A job suspended the agent: the policy may add a response. */
+  readonly suspends: boolean
+}
+
+/**
+ * What an event says to the policy; null where nothing follows from it. A drill is no trigger, and an activation that
+ * the policy itself added was reported with the suspension before it.
+ */
+export const occurrenceOf = ({ data, type }: StoredEvent): Occurrence | null => {
+  const of = (trigger: PolicyTrigger, what: string, more: Partial<Occurrence> = {}): Occurrence => ({
+    trigger,
+    what,
+    target: { type: "agent", id: String(data["agent_id"]) },
+    suspends: false,
+    ...more
+  })
+  switch (type) {
+    case "agent.suspended":
+      return data["reason"] === "orphan_grace"
+        ? of("orphan", "was suspended: nobody answered for it for a week", { suspends: true })
+        : data["reason"] === "recert_overdue"
+          ? of("recert", "was suspended: its recertification is overdue", { suspends: true })
+          : null
+    // One that activated something is reported by that activation.
+    case "breaker.tripped":
+      return data["activation_id"] === null
+        ? of("breaker", `has a breaker that tripped (${String(data["metric"])})`)
+        : null
+    case "kill.requested":
+      return data["activation_id"] === null
+        ? of("agent_request", "asks to be stopped, and was not: an operator decides")
+        : null
+    case "kill.activated": {
+      const writer = String(data["writer"])
+      if (data["drill"] !== null || ownActor.test(writer)) return null
+      return of(
+        writer.startsWith("breaker:") ? "breaker" : writer === "policy:agent_request" ? "agent_request" : "manual",
+        `is under the response ${String(data["response"])} of the kill switch`,
+        { target: { type: data["target_type"], id: data["target_id"] } as KillTarget }
+      )
+    }
+    default:
+      return null
+  }
+}
+
+const ownActor = /^policy:(orphan|recert)$/
+
+/** Who activates where a row of the policy adds a response to a suspension. */
+export const policyActor = (trigger: PolicyTrigger): string => `policy:${trigger}`
+
+/** Letters of one event at most. Owners beyond are not written to; the webhook event tells all. */
+export const MAX_LETTERS = 200
+
+/** A letter without its outbox. */
+export type PolicyLetter = Omit<Mail, "messageId">
+
+/**
+ * The letters about an event: one for each address of the owners and of the rows that count, at most
+ * {@link MAX_LETTERS}.
+ */
+export const lettersOf = (
+  stored: Pick<StoredEvent, "atMs" | "data">,
+  { trigger, what }: Occurrence,
+  policy: ResponsePolicyDocument,
+  agents: ReadonlyArray<{ readonly id: string; readonly body: AgentDocument }>
+): ReadonlyArray<PolicyLetter> => {
+  const about = new Map<string, Array<{ readonly id: string; readonly name: string }>>()
+  for (const { body, id } of agents) {
+    const row = responseFor(policy, { id, tier: body.autonomyTier, orgUnit: body.orgUnit }, trigger)
+    const addresses = new Set([...(body.ownerEmail === null ? [] : [body.ownerEmail]), ...(row?.notify ?? [])])
+    for (const address of addresses) {
+      const own = about.get(address) ?? []
+      own.push({ id, name: body.name })
+      about.set(address, own)
+    }
+  }
+  return [...about].slice(0, MAX_LETTERS).map(([to, own]) => ({
+    to,
+    subject: own.length === 1 ? `Flyball: ${own[0]!.id} ${what}` : `Flyball: ${own.length} agents: each ${what}`,
+    text: [
+      ...own.slice(0, MAX_NAMED).map(({ id, name }) => `${name} (${id}) ${what}.`),
+      ...(own.length > MAX_NAMED ? [`${own.length - MAX_NAMED} more agents.`] : []),
+      "",
+      `When: ${formatInstant(stored.atMs)}`,
+      `Trigger: ${trigger}`,
+      `More: ${String(stored.data["resource"])} of the server`,
+      "",
+      "You are written to as the owner of the agent, or because the response policy names you."
+    ].join("\n")
+  }))
+}
+
+/** Agents that one letter names. */
+const MAX_NAMED = 50
