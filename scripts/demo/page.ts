@@ -1,5 +1,6 @@
 /** The demo's page: plain sentences from the figures. */
 import { boundLines } from "./bounds.ts"
+import { stoppedLines } from "./stopped.ts"
 import type { Figures } from "./story.ts"
 
 /** Writes the page. The same figures give the same text. */
@@ -55,6 +56,8 @@ export const pageOf = (figures: Figures): string => {
       tampered.findings.map(({ code, seq }) => (seq === null ? code : `${code} at record ${seq}`)).join(", "),
     "",
     ...boundLines(figures.bounded),
+    "",
+    ...stoppedLines(figures.halted),
     "",
     "At last the server's own store was recomputed and compared with its records (flyball check): no difference.",
     ""

@@ -5,6 +5,7 @@ import { readTraceLine } from "../../apps/server/src/cli/import-trace/trace.ts"
 import { bound, type Bounded } from "./bounds.ts"
 import { govern, type Governed, makeVoucher } from "./governance.ts"
 import { startServer, verify } from "./server.ts"
+import { stopped, type Stopped } from "./stopped.ts"
 import { tell, type Reported } from "./webhook-story.ts"
 
 /** What the page is written from. None of it depends on the day, the machine or the random keys. */
@@ -15,6 +16,7 @@ export interface Figures {
   readonly reported: Reported
   readonly governed: Governed
   readonly bounded: Bounded
+  readonly halted: Stopped
   readonly records: number
   readonly erased: { readonly seq: number; readonly name: string }
   readonly full: Verified
@@ -167,6 +169,7 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
       .map((decision) => decision as { readonly action: string; readonly args: unknown; readonly client_ref: string })
       .map(({ action, args, client_ref }) => ({ action, args, ref: client_ref }))
     const bounded = await bound({ agent: retail, calls, folder, key, server, vkey }, exportPack)
+    const halted = await stopped({ agent: retail, key, server })
     const check = await server.flyball("check")
     expectStatus("flyball check", check.status, 0)
     return {
@@ -176,6 +179,7 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
       reported,
       governed,
       bounded,
+      halted,
       records: head.json.tree_size,
       erased,
       full,
