@@ -335,7 +335,7 @@ describe("the metrics of breakers", () => {
             })
           }
         ),
-        { numRuns: 25 }
+        { numRuns: 100, seed: 20_261_125 }
       )
     }
   )
