@@ -34,7 +34,9 @@ export interface Page {
 
 const migrationsFolder = "packages/storage-sql/src/postgres/migrations"
 
-/** Every migration of Postgres: one that is missing beside the joined program would be noticed on a new database alone. */
+/**
+ * Every migration of Postgres: one that is missing beside the joined program would be noticed on a new database alone.
+ */
 const migrations = Object.fromEntries(
   readdirSync(new URL(`../../${migrationsFolder}`, import.meta.url)).map((name) => [
     `migrations/${name}`,

@@ -86,7 +86,8 @@ export const stoppedLines = ({
   instances,
   value
 }: Stopped): ReadonlyArray<string> => [
-  `A breaker was armed for ${agent}. Its tool failed ${failures} times in a row (value ${value}), and ${actor} halted it.`,
+  `A breaker was armed for ${agent}. Its tool failed ${failures} times in a row (value ${value}), and ${actor} ` +
+    `halted it.`,
   `The agent runs behind @flyball/client, so its next call did not run: ${denied}. ` +
     `${instances.acknowledged} of ${instances.expected} instances acknowledged, ${instances.stopped} stopped.`,
   `A person released the halt, and the same call ran: ${after}.`

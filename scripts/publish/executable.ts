@@ -11,8 +11,8 @@ import { programs } from "../build/programs.ts"
 const FUSE = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2"
 
 /**
- * Writes `flyball-verify-V-<platform>-<arch>.gz` to `out`, and returns its name. The executable is for the platform that
- * it is made on.
+ * Writes `flyball-verify-V-<platform>-<arch>.gz` to `out`, and returns its name. The executable is for the platform
+ * that it is made on.
  *
  * - Fails: throws with the report of the step that failed.
  */

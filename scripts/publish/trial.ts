@@ -150,7 +150,8 @@ trial("npm installs what an embedding host needs", () => {
     /(\d+) packages and (\d+) MiB/.exec(readFileSync(join(root, "packages/core/README.md"), "utf8")) ?? []
   if (Number(packages) !== installed.length || Math.abs(Number(size) - mebibytes) > 1)
     throw new Error(
-      `packages/core/README.md says ${packages} packages and ${size} MiB; they are ${installed.length} and ${mebibytes}.`
+      `packages/core/README.md says ${packages} packages and ${size} MiB; they are ${installed.length} and ` +
+        `${mebibytes}.`
     )
   return `${mebibytes} MiB, ${installed.length} packages`
 })

@@ -37,7 +37,10 @@ const expectEqual = (found: unknown, expected: unknown, what: string): void => {
     throw new Error(`${what}: expected ${JSON.stringify(expected)}, got ${JSON.stringify(found)}.`)
 }
 
-/** Runs the whole story in an installed copy, with the program that its `start` script names. Fails: rejects with the first thing that is not as expected. */
+/**
+ * Runs the whole story in an installed copy, with the program that its `start` script names. Fails: rejects with the
+ * first thing that is not as expected.
+ */
 export const tryExample = async (folder: string, program: string, verifier: string): Promise<void> => {
   let service = await start(folder, program)
   const refund = async (ref: unknown, amount: unknown) => {

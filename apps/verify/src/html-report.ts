@@ -1,8 +1,8 @@
 /**
  * The report as a page for people: one file without scripts and without anything from elsewhere, which prints well.
  *
- * A pack is hostile input. Every text passes `shownText` and `escaped`, and the page's own policy forbids scripts, forms
- * and loads.
+ * A pack is hostile input. Every text passes `shownText` and `escaped`, and the page's own policy forbids scripts,
+ * forms and loads.
  */
 import { portableCrypto, type Report, toBase64, utf8 } from "@flyball/evidence"
 import type { Extras } from "./extras.ts"

@@ -123,7 +123,7 @@ describe("flyball halt", { timeout: 240_000 }, () => {
     await server.stop("SIGTERM")
   })
 
-  it("beside a server that holds the file says what to type, which works; status and dry run work beside it", async () => {
+  it("says what to type beside a server that holds the file; status and dry run work there", async () => {
     const server = await me.serve()
     const port = new URL(server.url).port
     const { err, out, status } = await me.flyball(["halt", "billing", "--reason", "it's late"], { FLYBALL_PORT: port })

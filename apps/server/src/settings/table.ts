@@ -221,7 +221,8 @@ export const settingsTable = {
     show: maskPassword,
     meaning:
       "The signing guard that servers on several hosts share: `postgres://…`, another database than the store's " +
-      "(`?schema=` names another schema than `flyball_guard`). Without it the guard is in the data folder, for one host."
+      "(`?schema=` names another schema than `flyball_guard`). Without it the guard is in the data folder, for " +
+      "one host."
   }),
   oidcIssuer: setting({
     name: "FLYBALL_OIDC_ISSUER",

@@ -47,7 +47,8 @@ export const breakerKinds: ReadonlyArray<KindRow> = [
   {
     kind: "breaker.tripped",
     about:
-      "The value of a breaker's metric over the agent's records from the start of its window up to `as_of_seq`, at the " +
+      "The value of a breaker's metric over the agent's records from the start of its window up to `as_of_seq`, " +
+      "at the " +
       "time `as_of_ms`. `activation_id` names what it activated: in mode `enforce` alone.",
     body: [
       may("activation_id", id("kil_")),

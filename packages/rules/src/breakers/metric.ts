@@ -1,6 +1,6 @@
 /**
- * What a breaker's metric is: a fold over the records of one agent that answers, for a time and a position in the chain,
- * whether it trips. The service, the preview and the verifier run the same folds.
+ * What a breaker's metric is: a fold over the records of one agent that answers, for a time and a position in the
+ * chain, whether it trips. The service, the preview and the verifier run the same folds.
  *
  * Spec: envelopes.md 3.9; decision 0044.
  */

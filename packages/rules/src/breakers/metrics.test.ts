@@ -315,8 +315,8 @@ describe("the metrics of breakers", () => {
             records.forEach((record, index) => {
               fold.add(record)
               for (const { asOf, edge, of, whole } of questions) {
-                // As of a record some places back, at a time that puts one of the records on an edge of the window. What
-                // was let go of is not read.
+                // As of a record some places back, at a time that puts one of the records on an edge of the window.
+                // What was let go of is not read.
                 const known = records.slice(0, index + 1)
                 const edgeMs = known[of % known.length]!.atMs + whole * WINDOW + edge
                 const ms = Math.max(edgeMs, forgets ? latestMs : 0)

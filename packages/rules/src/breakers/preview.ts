@@ -40,7 +40,8 @@ export interface Tried {
 
 /**
  * Tries a breaker out. Each trip is taken for released at once, so that the next window begins at the record that
- * tripped it. The agent counts as active, with its owner: what else a metric needs, records alone do not show over time.
+ * tripped it. The agent counts as active, with its owner: what else a metric needs, records alone do not show over
+ * time.
  *
  * Silence trips at the record that ends it, and at `untilMs`. Unit: milliseconds since 1970 UTC.
  */

@@ -34,7 +34,8 @@ export const guardOptionsProblem = (options: PostgresGuardOptions): string | nul
   const problem = optionsProblem({ url, schema, applicationName, readOnly })
   if (problem !== null) return problem
   return schema === storeSchema
-    ? `the schema ${storeSchema} is the store's, and a restore of the store would restore the guard with it; choose another`
+    ? `the schema ${storeSchema} is the store's, and a restore of the store would restore the guard with it; ` +
+        `choose another`
     : null
 }
 

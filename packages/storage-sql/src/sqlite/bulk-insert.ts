@@ -7,7 +7,8 @@ const bulkRows = 20
 const restRows = [8, 4, 2, 1]
 
 /**
- * Inserts into one table. Rows are in the table after {@link BulkInsert.flush}, or after the row that fills a statement.
+ * Inserts into one table. Rows are in the table after {@link BulkInsert.flush}, or after the row that fills a
+ * statement.
  *
  * Roll the whole transaction back if a row is refused: `OR FAIL` keeps the earlier rows of the statement. To undo them,
  * SQLite would copy each page before the statement changes it.

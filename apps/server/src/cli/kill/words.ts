@@ -73,7 +73,8 @@ export const activationLines = (activation: KillActivation): ReadonlyArray<strin
     ...(silent.length === 0
       ? []
       : [
-          `  silent: ${list(counted(silent.length, "instance"), silent.slice(0, LISTED).map(instanceName), silent.length)}`
+          "  silent: " +
+            list(counted(silent.length, "instance"), silent.slice(0, LISTED).map(instanceName), silent.length)
         ])
   ]
 }

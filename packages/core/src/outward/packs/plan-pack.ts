@@ -21,7 +21,8 @@ const notFor = {
  * exclusive. A range covers the seqs that they delimit, which `span` names.
  *
  * - Fails: `InvalidInput` for members that contradict the kind, or seqs outside the tree, and a range that ends before
- *   it begins, or between whose times no record was made; `Forbidden` when a caller that sees only some org units requests more than a sparse pack.
+ *   it begins, or between whose times no record was made; `Forbidden` when a caller that sees only some org units
+ *   requests more than a sparse pack.
  */
 export const planPack = (
   request: PackRequest,

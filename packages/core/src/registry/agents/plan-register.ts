@@ -53,9 +53,9 @@ export interface RegisterPlan {
 /**
  * Decides what registering an agent would change. That its name is free is checked by the commit.
  *
- * - Fails: `InvalidInput` when no org unit is named and none follows from a key, the name has the form of an agent's id,
- *   or the parent is no agent of the same org unit or has too many ancestors; `OrgUnitNotAllowed`, `TierOverCap` beyond
- *   what the key allows.
+ * - Fails: `InvalidInput` when no org unit is named and none follows from a key, the name has the form of an agent's
+ *   id, or the parent is no agent of the same org unit or has too many ancestors; `OrgUnitNotAllowed`, `TierOverCap`
+ *   beyond what the key allows.
  * - Spec: document 1 section 4, POST /agents; api "agents and registry". Decision 0006 says why the name is a part.
  */
 export const planRegister = (

@@ -1,6 +1,6 @@
 /**
- * Reads breakers by itself: those of an agent after each commit about it, and all of them on a tick, since silence makes
- * no commit. The tick also finds what a crash or another process left.
+ * Reads breakers by itself: those of an agent after each commit about it, and all of them on a tick, since silence
+ * makes no commit. The tick also finds what a crash or another process left.
  */
 import { toHex } from "@flyball/evidence"
 import { BREAKERS } from "@flyball/rules"

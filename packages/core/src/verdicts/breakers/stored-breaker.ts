@@ -7,8 +7,8 @@ import { readAgent } from "../../registry/agents/read-agent.ts"
 import type { Document, DocumentPut, JsonObject, ReadFault, StorageApi } from "../../storage/port.ts"
 
 /**
- * The document that arming, changing and releasing a breaker puts. Working state: a process that keeps which agents have
- * breakers reads it to know whether that still holds.
+ * The document that arming, changing and releasing a breaker puts. Working state: a process that keeps which agents
+ * have breakers reads it to know whether that still holds.
  */
 export const BREAKER_EPOCH = { collection: "breaker_epoch", id: "deployment" } as const
 

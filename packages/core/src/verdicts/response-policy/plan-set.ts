@@ -30,8 +30,8 @@ export interface PolicyPlan {
  * Decides what setting the response policy would change: all of it, in one record.
  *
  * - Fails: `InvalidInput` for a second row of one scope, target and trigger; for a target that does not exist or does
- *   not belong to the scope, since such a row would silently never count; for an orphan's or a recertification's row that
- *   is less than the suspension which comes anyway.
+ *   not belong to the scope, since such a row would silently never count; for an orphan's or a recertification's row
+ *   that is less than the suspension which comes anyway.
  * - Spec: api.md "bounded autonomy"; decision 0046.
  */
 export const planSetPolicy = (

@@ -6,7 +6,8 @@ import { type Metric, windowMs } from "../metric.ts"
 export const repeatAction: Metric = {
   name: "repeat_action",
   about:
-    "How often evaluations let the same action through, by `action_digest`; the most repeated one counts. Evaluations " +
+    "How often evaluations let the same action through, by `action_digest`; the most repeated one counts. " +
+    "Evaluations " +
     "without a digest do not count.",
   trips: "above `max_identical`",
   params: { window_ms: windowMs, max_identical: { type: "integer", min: 1, max: 1_000_000 } },
