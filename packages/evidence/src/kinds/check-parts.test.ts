@@ -34,7 +34,7 @@ describe("parts of a record", () => {
     expect(checkParts("finding.resolved", [])).toContain("not in the catalogue"))
 
   it("are erased, but for those that a verdict rests on; their names are those of one kind each", () => {
-    expect(allNames.filter(isKeptPart)).toEqual(["previous", "authority", "expected", "instances"])
+    expect(allNames.filter(isKeptPart)).toEqual(["previous", "authority", "expected", "instances", "missed"])
     for (const name of allNames.filter(isKeptPart))
       expect(recordKinds.filter(({ parts }) => parts.some((part) => part.name === name))).toHaveLength(1)
   })
