@@ -7,7 +7,7 @@
  */
 import { once } from "node:events"
 import { createInterface } from "node:readline"
-import { Agents, governorJobs, governorLayer, keysLayerOf, layerOf } from "@flyball/core"
+import { Agents, ChannelPeriod, governorJobs, governorLayer, keysLayerOf, layerOf } from "@flyball/core"
 import { dataFolder } from "@flyball/node"
 import { postgresStorage } from "@flyball/storage-sql"
 import { Clock, Duration, Effect, Layer } from "effect"
@@ -49,7 +49,8 @@ const telling = Layer.effect(
 )
 
 const layer = governorJobs.pipe(
-  Layer.provide(Layer.merge(telling, Layer.effect(Clock.Clock, later))),
+  // The check of the kill switch's channel would sleep as long as the clock of the registry.
+  Layer.provide(Layer.mergeAll(telling, Layer.effect(Clock.Clock, later), Layer.succeed(ChannelPeriod, 0))),
   Layer.provide(governorLayer()),
   Layer.provide(layerOf(postgresStorage({ url: url! }))),
   Layer.provide(keysLayerOf(dataFolder({ dir: dir! })))
