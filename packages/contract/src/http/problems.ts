@@ -28,7 +28,6 @@ interface ProblemRow<R extends Refusal> extends Extras<R> {
 const text = Schema.NullOr(Schema.String)
 const count = Schema.NullOr(Schema.Int)
 
-/** Status, and what goes along, of every refusal. */
 /** What goes along with a refusal, for those that have more than a sentence and a code. */
 const extras: { readonly [T in RefusalTag]?: Extras<Extract<Refusal, { readonly _tag: T }>> } = {
   Unauthorized: { headers: () => ({ "www-authenticate": "Bearer" }) },

@@ -1,5 +1,6 @@
 /**
- * Windows of meters: a fold over contributions, kept as running sums.
+ * Windows of meters: a fold over contributions, kept as running sums. Backtests and vectors run it; the live service
+ * and the verifier run `WindowLedger` of `@flyball/rules`, on the same sums.
  *
  * Spec: `SPEC.md` section 6.
  */
