@@ -11,13 +11,11 @@ import {
   patterned,
   reason
 } from "./fields.ts"
+import { killResponses } from "./kill.ts"
 import { becomesRecord, computed, inBody, inDocument, showsRecords, wholePart } from "./place.ts"
 
 /** What a trip does: `shadow` is recorded alone, `warn` reports too, `enforce` fires the kill path. */
 export const breakerModes = ["shadow", "warn", "enforce"] as const
-
-/** What a breaker can ask for when it trips, weakest first. */
-export const breakerResponses = ["notify", "step_down", "drain", "halt", "quarantine"] as const
 
 /** Whether a breaker watches, or waits for a person to release it. */
 export const breakerStates = ["armed", "tripped"] as const
@@ -44,7 +42,7 @@ export const BreakerCreate = Schema.Struct({
   /** For shares alone: 9000, 9500 or 9900 trips on the lower Wilson bound, 0 on the share itself. */
   confidence_bp: inBody(optional(confidence)),
   /** Left out, the response policy's for `breaker` counts, and `halt` where it has none. */
-  response: inBody(optional(oneOf(breakerResponses)))
+  response: inBody(optional(oneOf(killResponses)))
 }).annotate(becomesRecord("breaker.armed"))
 export type BreakerCreate = typeof BreakerCreate.Type
 
@@ -57,7 +55,7 @@ export const BreakerUpdate = Schema.Struct({
   enabled: inBody(Schema.optionalKey(Schema.Boolean)),
   mode: inBody(Schema.optionalKey(oneOf(breakerModes))),
   confidence_bp: inBody(Schema.optionalKey(confidence)),
-  response: inBody(optional(oneOf(breakerResponses)))
+  response: inBody(optional(oneOf(killResponses)))
 }).annotate(becomesRecord("breaker.changed"))
 export type BreakerUpdate = typeof BreakerUpdate.Type
 
@@ -85,7 +83,7 @@ export const Breaker = Schema.Struct({
   fired_event_id: inBody(Schema.NullOr(Schema.String), "activation_id"),
   mode: inBody(oneOf(breakerModes)),
   confidence_bp: inBody(Schema.Int),
-  response: inBody(Schema.NullOr(oneOf(breakerResponses))),
+  response: inBody(Schema.NullOr(oneOf(killResponses))),
   state: inDocument(oneOf(breakerStates)),
   /** When it tripped; null while it is armed. */
   tripped_at: inDocument(Schema.NullOr(instant))

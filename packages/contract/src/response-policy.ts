@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import { leftOut, list, name, oneOf, optional } from "./fields.ts"
+import { killResponses } from "./kill.ts"
 import { mailAddress } from "./mail-address.ts"
 import { inPart, showsRecords } from "./place.ts"
 
@@ -14,10 +15,6 @@ export type PolicyScope = (typeof policyScopes)[number]
 /** What can trigger a response. */
 export const policyTriggers = ["breaker", "drift", "mcp", "orphan", "recert", "manual", "agent_request"] as const
 export type PolicyTrigger = (typeof policyTriggers)[number]
-
-/** Responses, least restrictive first. */
-export const policyResponses = ["notify", "step_down", "drain", "halt", "quarantine"] as const
-export type PolicyResponse = (typeof policyResponses)[number]
 
 /** Rows of a policy. It is read whenever something triggers. */
 export const MAX_POLICY_ROWS = 1_000
@@ -31,7 +28,7 @@ export const PolicyRowIn = Schema.Struct({
   target: optional(name(100)),
   trigger: oneOf(policyTriggers),
   /** For `orphan` and `recert`, at which the agent is suspended anyway: `notify`, `halt` or `quarantine`. */
-  response: oneOf(policyResponses),
+  response: oneOf(killResponses),
   /** E-mail addresses of those who are written to beside the owner. At most 32. Default none. */
   notify: leftOut(list(mailAddress, 0, MAX_POLICY_ADDRESSES), [])
 })
@@ -46,7 +43,7 @@ export const PolicyRow = Schema.Struct({
   scope: oneOf(policyScopes),
   target: Schema.NullOr(Schema.String),
   trigger: oneOf(policyTriggers),
-  response: oneOf(policyResponses),
+  response: oneOf(killResponses),
   notify: Schema.Array(Schema.String)
 })
 export type PolicyRow = typeof PolicyRow.Type

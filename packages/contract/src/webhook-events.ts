@@ -10,7 +10,7 @@
  */
 import { Schema } from "effect"
 import { autonomyTiers, riskClasses, tierConditions } from "./agents.ts"
-import { breakerModes, breakerResponses } from "./breakers.ts"
+import { breakerModes } from "./breakers.ts"
 import { gapReasons } from "./decisions.ts"
 import { envelopeChanges, envelopeModes } from "./envelopes.ts"
 import { id, identifier, instant, integer, oneOf, patterned } from "./fields.ts"
@@ -304,7 +304,7 @@ export const webhookEvents = {
       mode: oneOf(["warn", "enforce"]),
       value,
       samples: integer(),
-      response: Schema.NullOr(oneOf(breakerResponses)),
+      response: Schema.NullOr(oneOf(killResponses)),
       activation_id: Schema.NullOr(id("activation")),
       writer
     }

@@ -1,5 +1,6 @@
 /** A breaker as state. Plain data. */
 import type { Params } from "./metric.ts"
+import type { KillResponse } from "../kill/response.ts"
 
 /** Collection of the breakers. */
 export const BREAKERS = "breakers"
@@ -9,11 +10,6 @@ export const breakerModes = ["shadow", "warn", "enforce"] as const
 /** One of {@link breakerModes}. */
 export type BreakerMode = (typeof breakerModes)[number]
 
-/** What a trip of a breaker in mode `enforce` can ask for, weakest first. */
-export const breakerResponses = ["notify", "step_down", "drain", "halt", "quarantine"] as const
-/** One of {@link breakerResponses}. */
-export type BreakerResponse = (typeof breakerResponses)[number]
-
 /** A trip, as the record says it. */
 export type BreakerTrip = {
   readonly atMs: number
@@ -22,7 +18,7 @@ export type BreakerTrip = {
   readonly samples: number
   readonly mode: BreakerMode
   /** Null where nothing was activated. */
-  readonly response: BreakerResponse | null
+  readonly response: KillResponse | null
   readonly activationId: string | null
 }
 
@@ -36,7 +32,7 @@ export type BreakerDocument = {
   readonly mode: BreakerMode
   readonly confidenceBp: number
   /** Its own response; null leaves it to the response policy. */
-  readonly response: BreakerResponse | null
+  readonly response: KillResponse | null
   readonly createdBy: string
   /**
    * The head when the record that begins its window was planned: that record is the breaker's first one after it. -1

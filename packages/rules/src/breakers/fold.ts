@@ -1,13 +1,7 @@
 /** Folds a breaker's records into the document they say there is. */
 import type { ExpectedDocument, JsonMap, ReplayRecord } from "../records/record.ts"
-import {
-  type BreakerDocument,
-  type BreakerMode,
-  type BreakerResponse,
-  BREAKERS,
-  type BreakerTrip,
-  breakerUnique
-} from "./document.ts"
+import { type BreakerDocument, type BreakerMode, BREAKERS, type BreakerTrip, breakerUnique } from "./document.ts"
+import type { KillResponse } from "../kill/response.ts"
 import { paramsOfBody } from "./params.ts"
 
 type Body = ReplayRecord["body"]
@@ -21,7 +15,7 @@ export const breakerOfBody = (body: Body, before: BreakerDocument | null): Break
   enabled: body["enabled"] === true,
   mode: body["mode"] as BreakerMode,
   confidenceBp: Number(body["confidence_bp"]),
-  response: (body["response"] ?? null) as BreakerResponse | null,
+  response: (body["response"] ?? null) as KillResponse | null,
   createdBy: before?.createdBy ?? String(body["writer"]),
   sinceSeq: Number(body["as_of_seq"]),
   trip: before?.trip ?? null
@@ -36,7 +30,7 @@ export const trippedByBody = (breaker: BreakerDocument, body: Body): BreakerDocu
     value: String(body["value"]),
     samples: Number(body["samples"]),
     mode: body["mode"] as BreakerMode,
-    response: (body["response"] ?? null) as BreakerResponse | null,
+    response: (body["response"] ?? null) as KillResponse | null,
     activationId: typeof body["activation_id"] === "string" ? body["activation_id"] : null
   } satisfies BreakerTrip
 })

@@ -3,14 +3,11 @@
  * api.md "bounded autonomy", GET and PUT /bound/response-policy; decision 0046.
  */
 import type { AutonomyTier } from "../agents/document.ts"
+import type { KillResponse } from "../kill/response.ts"
 
 /** Collection of the policy, and the id of its one document. */
 export const RESPONSE_POLICY = "response_policy"
 export const RESPONSE_POLICY_ID = "policy"
-
-/** Responses, least restrictive first. */
-export const policyResponses = ["notify", "step_down", "drain", "halt", "quarantine"] as const
-export type PolicyResponse = (typeof policyResponses)[number]
 
 /** What can trigger a response. */
 export const policyTriggers = ["breaker", "drift", "mcp", "orphan", "recert", "manual", "agent_request"] as const
@@ -26,7 +23,7 @@ export type PolicyRow = {
   /** The agent's id, the org unit or the tier; null for `default`. */
   readonly target: string | null
   readonly trigger: PolicyTrigger
-  readonly response: PolicyResponse
+  readonly response: KillResponse
   /** E-mail addresses of those who are written to beside the owner. */
   readonly notify: ReadonlyArray<string>
 }
@@ -52,4 +49,4 @@ export interface PolicyFacts {
  * people, `halt` and `quarantine` are stronger than a suspension; the others would be less.
  */
 export const suspendingTriggers: ReadonlySet<PolicyTrigger> = new Set(["orphan", "recert"])
-export const besideSuspension: ReadonlySet<PolicyResponse> = new Set(["notify", "halt", "quarantine"])
+export const besideSuspension: ReadonlySet<KillResponse> = new Set(["notify", "halt", "quarantine"])

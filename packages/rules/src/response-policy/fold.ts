@@ -3,7 +3,6 @@ import { partMembers } from "../records/part-json.ts"
 import type { ExpectedDocument, JsonMap, ReplayRecord } from "../records/record.ts"
 import {
   emptyResponsePolicy,
-  type PolicyResponse,
   type PolicyScope,
   type PolicyTrigger,
   RESPONSE_POLICY,
@@ -11,6 +10,7 @@ import {
   type ResponsePolicyDocument,
   responsePolicyMembers
 } from "./document.ts"
+import type { KillResponse } from "../kill/response.ts"
 
 /** The document after `response_policy.changed`. */
 export const foldResponsePolicyChanged = (record: ReplayRecord): ExpectedDocument => {
@@ -32,7 +32,7 @@ const readPolicy = (members: JsonMap): ResponsePolicyDocument => ({
     scope: String(row["scope"]) as PolicyScope,
     target: typeof row["target"] === "string" ? row["target"] : null,
     trigger: String(row["trigger"]) as PolicyTrigger,
-    response: String(row["response"]) as PolicyResponse,
+    response: String(row["response"]) as KillResponse,
     notify: Array.isArray(row["notify"]) ? row["notify"].map(String) : []
   }))
 })

@@ -1,6 +1,7 @@
 import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { type PolicyRow, policyScopes, policyTriggers, policyResponses } from "./document.ts"
+import { type PolicyRow, policyScopes, policyTriggers } from "./document.ts"
+import { killResponses } from "../kill/response.ts"
 import { responseFor } from "./response-for.ts"
 
 const agent = { id: "agt_1", tier: "L3", orgUnit: "ops" } as const
@@ -41,7 +42,7 @@ describe("the response policy", () => {
       scope: fc.constantFrom(...policyScopes),
       target: fc.constantFrom("agt_1", "agt_2", "ops", "sales", "L3", "L1", null),
       trigger: fc.constantFrom(...policyTriggers),
-      response: fc.constantFrom(...policyResponses),
+      response: fc.constantFrom(...killResponses),
       notify: fc.constant([])
     })
     fc.assert(

@@ -1,16 +1,16 @@
 /** What the response policy says for an agent and a trigger. */
 import {
   type PolicyFacts,
-  type PolicyResponse,
   type PolicyRow,
   policyScopes,
   type PolicyTrigger,
   type ResponsePolicyDocument
 } from "./document.ts"
+import type { KillResponse } from "../kill/response.ts"
 
 /** The response, and who is written to beside the owner. */
 export interface PolicyAnswer {
-  readonly response: PolicyResponse
+  readonly response: KillResponse
   readonly notify: ReadonlyArray<string>
 }
 

@@ -7,7 +7,7 @@ import type {
   BreakerPreviewIn,
   BreakerPreviewOut,
   BreakerReleaseIn,
-  breakerResponses,
+  killResponses,
   breakerStates,
   BreakerUpdate
 } from "@flyball/contract"
@@ -18,7 +18,7 @@ import type { Info, Input } from "./plain.ts"
 export type BreakerModeName = (typeof breakerModes)[number]
 
 /** What a breaker can ask for when it trips, weakest first. */
-export type BreakerResponseName = (typeof breakerResponses)[number]
+export type BreakerResponseName = (typeof killResponses)[number]
 
 /** Whether a breaker watches, or waits to be released. */
 export type BreakerState = (typeof breakerStates)[number]

@@ -3,7 +3,7 @@ import { BreakerNotTripped } from "@flyball/contract"
 import {
   type BreakerDocument,
   type BreakerMode,
-  type BreakerResponse,
+  type KillResponse,
   type BreakerTrip,
   type Params,
   paramsToBody,
@@ -33,7 +33,7 @@ export interface ArmCommand {
   readonly enabled: boolean
   readonly mode: BreakerMode
   readonly confidenceBp: number
-  readonly response: BreakerResponse | null
+  readonly response: KillResponse | null
   readonly writer: Writer
 }
 
@@ -112,7 +112,7 @@ export const planRelease = (
 /** What a trip activates: its id, and the change that activates it. */
 export interface Activated {
   readonly activationId: string
-  readonly response: BreakerResponse
+  readonly response: KillResponse
   readonly change: ChangeSet
 }
 
