@@ -50,7 +50,7 @@ export type DecidedBy = "server" | "sdk_cache" | "fail_open" | "fail_closed"
 export interface Decision {
   readonly client_ref: string
   readonly action: string
-  readonly kind?: "tool_call" | "model_call" | "message" | "handoff" | "approval" | "other"
+  readonly kind?: "tool_call" | "tool_list" | "model_call" | "message" | "handoff" | "approval" | "other"
   readonly status?: DecisionStatus
   readonly tool_server?: string | null
   readonly run_id?: string | null

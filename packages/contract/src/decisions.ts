@@ -19,7 +19,15 @@ import { DEFAULT_PAGE, MAX_BATCH, MAX_PAGE } from "./limits.ts"
 import { becomesRecord, computed, inBody, placesOf, showsRecords, wholePart } from "./place.ts"
 
 /** What kind of act a decision is. */
-export const decisionKinds = ["tool_call", "model_call", "message", "handoff", "approval", "other"] as const
+export const decisionKinds = [
+  "tool_call",
+  "tool_list",
+  "model_call",
+  "message",
+  "handoff",
+  "approval",
+  "other"
+] as const
 export type DecisionKind = (typeof decisionKinds)[number]
 
 /** How a decision went, as far as its writer knows. */

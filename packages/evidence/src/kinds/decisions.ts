@@ -21,7 +21,7 @@ export const decisionKinds: ReadonlyArray<KindRow> = [
       may("decided_by", choice("server", "sdk_cache", "fail_open", "fail_closed")),
       may("evaluation_id", name(200)),
       may("instance_id", name(128)),
-      must("kind", choice("tool_call", "model_call", "message", "handoff", "approval", "other")),
+      must("kind", choice("tool_call", "tool_list", "model_call", "message", "handoff", "approval", "other")),
       may("latency_ms", count),
       may("mode", choice("enforced", "observed")),
       may("model", name(200)),

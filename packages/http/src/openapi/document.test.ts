@@ -267,7 +267,7 @@ describe("what goes in", () => {
       (schemas[shape]!["properties"] as { readonly [name: string]: JsonSchema })[name]
     assert.deepStrictEqual(member("DecisionIn", "kind"), {
       type: "string",
-      enum: ["tool_call", "model_call", "message", "handoff", "approval", "other"],
+      enum: ["tool_call", "tool_list", "model_call", "message", "handoff", "approval", "other"],
       default: "other"
     })
     assert.deepStrictEqual(member("MappingIn", "trust_canonical"), { type: "boolean", default: false })

@@ -12,7 +12,7 @@ export const actionVelocity: Metric = {
     max_count: { type: "integer", min: 1, max: 1_000_000_000 },
     kind: {
       type: "word",
-      words: ["tool_call", "model_call", "message", "handoff", "approval", "other"],
+      words: ["tool_call", "tool_list", "model_call", "message", "handoff", "approval", "other"],
       optional: true
     }
   },
