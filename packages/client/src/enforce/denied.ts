@@ -28,4 +28,11 @@ export class ActionDenied extends Error {
     this.reviewId = evaluation?.review_id ?? null
     this.evaluation = evaluation
   }
+
+  /** The same refusal in other words. */
+  static saying(message: string, { action, evaluation, outcome, rule }: ActionDenied): ActionDenied {
+    const denied = new ActionDenied(action, outcome, rule, "", evaluation)
+    denied.message = message
+    return denied
+  }
 }

@@ -28,6 +28,21 @@ export interface Action {
   readonly signals?: { readonly [name: string]: Json }
   /** A review that a person approved for this very action. */
   readonly approvalId?: string
+  /**
+   * Is given a verdict `require_review`, and answers the review that a person approved in the meantime; null where there
+   * is none. Then the question is sent once more, with that review: what became stricter in between still denies.
+   */
+  readonly onReview?: (evaluation: Evaluation) => Promise<string | null>
+}
+
+/** Thrown by an effect that ended in a failure with an answer: `result` is witnessed as it is, with status `error`. */
+export class EffectFailed extends Error {
+  override readonly name = "EffectFailed"
+  readonly result: Json
+  constructor(message: string, result: Json) {
+    super(message)
+    this.result = result
+  }
 }
 
 /** What an effect is given. */
@@ -130,7 +145,7 @@ export const makeGuard = (options: GuardOptions): Guard => {
   }
 
   return async (given, args, effect) => {
-    const action: Action = typeof given === "string" ? { name: given } : given
+    let action: Action = typeof given === "string" ? { name: given } : given
     const kind = action.effect ?? "side_effect"
     let evaluation: Evaluation
     let decisionId: string | null = null
@@ -145,8 +160,14 @@ export const makeGuard = (options: GuardOptions): Guard => {
       if (still !== null) return refuse(action, args, { ...still, evaluation: null })
     }
     try {
-      const requestedMs = clock.monotonicMs()
-      const verdict = await ask(action, args, refs.next().ref)
+      let requestedMs = clock.monotonicMs()
+      let verdict = await ask(action, args, refs.next().ref)
+      const approvalId = await approvalOf(action, verdict)
+      if (approvalId !== null) {
+        action = { ...action, approvalId }
+        requestedMs = clock.monotonicMs()
+        verdict = await ask(action, args, refs.next().ref)
+      }
       if (verdict.by === "client") return await refuse(action, args, { ...verdict, evaluation: null })
       evaluation = verdict.evaluation
       if (!isPermission(evaluation.outcome))
@@ -204,13 +225,20 @@ export const makeGuard = (options: GuardOptions): Guard => {
     try {
       result = await effect({ signal: running.signal, evaluation })
     } catch (cause) {
-      await end("error", { error: cause instanceof Error ? cause.message : String(cause) })
+      const failure = { error: cause instanceof Error ? cause.message : String(cause) }
+      await end("error", cause instanceof EffectFailed ? cause.result : failure)
       throw cause
     }
     await end("ok", jsonOf(result))
     return result
   }
 }
+
+/** The review that a person approved while the action waited; null where none is waited for. */
+const approvalOf = async (action: Action, verdict: Verdict): Promise<string | null> =>
+  action.onReview !== undefined && verdict.by === "server" && verdict.evaluation.outcome === "require_review"
+    ? action.onReview(verdict.evaluation)
+    : null
 
 /** The digest that binds a review to an action: `sha256:<hex>` over the RFC 8785 form of its arguments. */
 export const actionDigest = (args: Json): string =>

@@ -1,0 +1,151 @@
+/** A server that a test scripts, and an agent of it: verdicts per action, reviews that a test ends, halts. */
+import { type Client, type ClientOptions, openClient } from "../../client.ts"
+import { scriptedFetch, type Scripted, type SentRequest } from "../../testing/scripted-server.ts"
+import type { ReviewState } from "../holds.ts"
+
+/** A review of the scripted server. */
+interface Review {
+  readonly action: string
+  readonly digest: string
+  status: string
+  resolution: string | null
+}
+
+/** What the scripted server answers; a test changes it as it goes. */
+export interface Script {
+  /** The outcome of an evaluation. Default: allow. */
+  verdict: (request: { readonly action: string; readonly signals: { readonly [name: string]: unknown } }) => string
+  halted: boolean
+  /** The service is away: each request fails. */
+  isAway: boolean
+}
+
+/** Opens a client on a scripted server and registers its agent. */
+export const governedAgent = async (options: Partial<ClientOptions> = {}) => {
+  const script: Script = { verdict: () => "allow", halted: false, isAway: false }
+  const reviews = new Map<string, Review>()
+  const evaluated: Array<{ readonly action: string; readonly outcome: string }> = []
+  let epoch = 1
+  let made = 0
+  const waiting = new Set<() => void>()
+
+  const evaluate = (json: SentRequest["json"]): Scripted => {
+    let outcome = script.verdict(json)
+    let reviewId: string | null = null
+    if (outcome === "require_review") {
+      const given = reviews.get(json.approval_id)
+      const isBound = given?.action === json.action && given?.digest === json.action_digest
+      if (isBound && given?.resolution === "approve" && given.status === "resolved") {
+        given.status = "consumed"
+        outcome = "allow"
+      } else if (isBound && given?.status === "open") reviewId = json.approval_id
+      else {
+        reviewId = `rev_${reviews.size + 1}`
+        reviews.set(reviewId, { action: json.action, digest: json.action_digest, status: "open", resolution: null })
+      }
+    }
+    evaluated.push({ action: json.action, outcome })
+    const id = `evl_${++made}`
+    return {
+      status: 201,
+      json: {
+        id,
+        outcome,
+        matched_rule: `rule-${outcome}`,
+        valid_ms: 15_000,
+        obligations: [],
+        review_id: reviewId,
+        suggestion: null
+      }
+    }
+  }
+
+  const { fetch, seen } = scriptedFetch((sent): Scripted => {
+    const path = sent.path.split("?")[0]!
+    if (script.isAway) return "cut"
+    if (path === "/api/v1/agents") return { status: 200, json: [{ id: "agt_1", name: "bot" }] }
+    if (path.endsWith("/kill/stream")) return "hang"
+    if (path.endsWith("/kill/ack")) return { status: 201, json: {} }
+    if (path.endsWith("/kill/status"))
+      return {
+        status: 200,
+        json: {
+          halted: script.halted,
+          drill: false,
+          activation_event: script.halted ? "kll_1" : null,
+          effective_response: script.halted ? "halt" : null,
+          epoch,
+          origin: "a/b"
+        }
+      }
+    if (path.endsWith("/bound/evaluations")) return evaluate(sent.json)
+    if (path.endsWith("/settle")) return { status: 201, json: { duplicate: false } }
+    return {
+      status: 201,
+      json: {
+        receipts: sent.json.decisions.map(({ client_ref }: { client_ref: string }) => ({
+          client_ref,
+          decision_id: `dec_${client_ref}`,
+          duplicate: false
+        }))
+      }
+    }
+  })
+  const client: Client = openClient({ url: "http://flyball.test", key: "k", fetch, pollMs: 50, ...options })
+  const agent = await client.register({ name: "bot" })
+  await agent.kill.refresh()
+
+  /** Waits as the service does: answers the review as it stands when it is over or the time is. */
+  const wait = async (
+    reviewId: string,
+    { signal, withinMs }: { readonly withinMs: number; readonly signal: AbortSignal }
+  ): Promise<ReviewState> => {
+    const review = reviews.get(reviewId)!
+    if (review.status === "open" && !signal.aborted)
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(done, withinMs)
+        function done(): void {
+          clearTimeout(timer)
+          waiting.delete(done)
+          resolve()
+        }
+        waiting.add(done)
+        signal.addEventListener("abort", done)
+      })
+    return { ...review }
+  }
+
+  return {
+    agent: Object.assign(agent, { reviews: { wait } }),
+    client,
+    script,
+    evaluated,
+    reviews,
+    seen,
+    /** Ends a review. */
+    resolve: (reviewId: string, resolution: string) => {
+      const review = reviews.get(reviewId)!
+      review.status = "resolved"
+      review.resolution = resolution
+      for (const one of waiting) one()
+    },
+    /** How many calls wait for a person. */
+    waits: () => waiting.size,
+    halt: async () => {
+      script.halted = true
+      epoch++
+      await agent.kill.refresh()
+    },
+    /** What was witnessed, after everything that waits was sent. */
+    witnessed: async () => {
+      await client.flush(2_000)
+      // oxlint-disable-next-line no-explicit-any
+      return seen.flatMap(({ json, path }): ReadonlyArray<any> => (path.endsWith("/decisions") ? json.decisions : []))
+    }
+  }
+}
+
+/** Resolves once a fact holds. */
+export const until = async (fact: () => boolean): Promise<void> => {
+  while (!fact()) await new Promise<void>((resolve) => setImmediate(resolve))
+}
