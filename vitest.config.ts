@@ -1,4 +1,8 @@
+import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
+
+// Storage threads and processes that tests start find their code compiled, and start in half the time.
+process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/flyball-tests", import.meta.url))
 
 // Processes, not threads: a file's storage threads and globals stay its own.
 // The flag: storage threads start and end in tests, and each strips the types of its sources with Node's own

@@ -12,11 +12,13 @@
  */
 import { startPostgres } from "@flyball/testkit/postgres"
 import { spawn } from "node:child_process"
-import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { joinProgram } from "./build/join.ts"
+import { programs } from "./build/programs.ts"
 import type { VitestReport } from "./test-report.ts"
 import { longFiles, quickFiles } from "./test-files.ts"
 import { countTests } from "./test-report.ts"
@@ -75,18 +77,33 @@ const runsOf = (
 /** A file or folder to run, not an option of vitest. */
 const isPath = (argument: string): boolean => !argument.startsWith("-")
 
+/**
+ * Joins the programs that tests of commands start. Not in a temporary folder of mode 0700: tests start them as other
+ * accounts too.
+ */
+const joinPrograms = async (folder: string): Promise<void> => {
+  for (const program of programs) {
+    const made = join(folder, program.app.slice("apps/".length))
+    await mkdir(made, { recursive: true })
+    await joinProgram(program, made, root)
+  }
+}
+
 const main = async (): Promise<number> => {
   const args = process.argv.slice(2)
+  const joined = join(root, "node_modules", ".cache", `flyball-test-programs-${process.pid}`)
   const folder = await mkdtemp(join(tmpdir(), "flyball-test-"))
   try {
-    const postgres = args[0] === "--quick" ? null : await startPostgres()
+    const isQuick = args[0] === "--quick"
+    if (!isQuick) await joinPrograms(joined)
+    const postgres = isQuick ? null : await startPostgres()
     try {
       let [passed, failed] = [0, 0]
       for (const run of runsOf(args)) {
         const { status, report } = await runVitest(
           run.args,
           {
-            ...(postgres === null ? {} : { FLYBALL_TEST_PG_URL: postgres.url }),
+            ...(postgres === null ? {} : { FLYBALL_TEST_PG_URL: postgres.url, FLYBALL_TEST_PROGRAMS: joined }),
             FLYBALL_TEST_LONG: run.isLong ? "1" : ""
           },
           folder
@@ -102,6 +119,7 @@ const main = async (): Promise<number> => {
     }
   } finally {
     await rm(folder, { recursive: true, force: true })
+    await rm(joined, { recursive: true, force: true })
   }
 }
 

@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from "node:fs"
-import { enableCompileCache } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, it } from "@effect/vitest"
@@ -9,8 +8,6 @@ import { givenDatabase } from "./postgres/testing/given-database.ts"
 import { postgresStorage } from "./postgres/postgres-choice.ts"
 import { sqliteStorage } from "./sqlite/storage.ts"
 
-// Each recovery opens a file several times, and a storage worker that finds its code compiled starts twice as fast.
-enableCompileCache(join(tmpdir(), "flyball-test-compile-cache"))
 const folder = mkdtempSync(join(tmpdir(), "flyball-recovery-"))
 afterAll(() => rmSync(folder, { recursive: true }))
 const database = givenDatabase()

@@ -3,7 +3,12 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 
-const program = fileURLToPath(new URL("../../../apps/server/src/main.ts", import.meta.url))
+/** `npm test` joins the program first; the sources start where a file runs alone. */
+const joined = process.env["FLYBALL_TEST_PROGRAMS"]
+const program =
+  joined === undefined
+    ? fileURLToPath(new URL("../../../apps/server/src/main.ts", import.meta.url))
+    : `${joined}/server/main.js`
 
 /** What a command needs of this process's environment, and none of its settings. */
 const environment = Object.fromEntries(

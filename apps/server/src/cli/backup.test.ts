@@ -1,15 +1,14 @@
 import { spawn } from "node:child_process"
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
-import { fileURLToPath } from "node:url"
 import { freshDatabase, type FreshDatabase } from "@flyball/testkit/postgres"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Manifest } from "./backup/manifest.ts"
 import { operator, type Operator, starterFile, type Variables } from "./testing/commands.ts"
+import { mainFile } from "./testing/programs.ts"
 import { startLoad } from "./testing/load.ts"
 
 const serverUrl = process.env["FLYBALL_TEST_PG_URL"]
-const mainFile = fileURLToPath(new URL("../main.ts", import.meta.url))
 
 let me: Operator
 const databases: Array<FreshDatabase> = []

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process"
 import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { gunzipSync, zstdDecompressSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { operator, type Operator, starterFile } from "./testing/commands.ts"
+import { mainFile } from "./testing/programs.ts"
 
 let me: Operator
 let vkey: string
@@ -223,8 +223,7 @@ const limited = (
   args: ReadonlyArray<string>
 ): Promise<{ readonly status: number | null; readonly err: string }> =>
   new Promise((resolve, reject) => {
-    const main = fileURLToPath(new URL("../main.ts", import.meta.url))
-    const child = spawn("/bin/sh", ["-c", 'ulimit -f 256; exec "$@"', "sh", process.execPath, main, ...args], {
+    const child = spawn("/bin/sh", ["-c", 'ulimit -f 256; exec "$@"', "sh", process.execPath, mainFile, ...args], {
       cwd: folder,
       stdio: ["ignore", "ignore", "pipe"]
     })

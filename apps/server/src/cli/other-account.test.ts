@@ -1,11 +1,10 @@
 /** Commands that another account runs: what may not be seen is not called missing. */
 import { spawn } from "node:child_process"
 import { chmodSync } from "node:fs"
-import { fileURLToPath } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { operator, type Operator, starterFile } from "./testing/commands.ts"
+import { mainFile } from "./testing/programs.ts"
 
-const mainFile = fileURLToPath(new URL("../main.ts", import.meta.url))
 /** The account `nobody`. The tests' own account, where it may not become another one, loses its rights instead. */
 const OTHER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
 

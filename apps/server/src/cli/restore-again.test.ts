@@ -1,14 +1,13 @@
 /** A restore that fails halfway leaves nothing, so that it can be given again. The kernel refuses the writes. */
 import { spawn } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { fileURLToPath } from "node:url"
 import { retiredLocations } from "@flyball/storage-sql/operations"
 import { givenDatabase } from "@flyball/testkit/postgres"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { operator, type Operator, starterFile } from "./testing/commands.ts"
+import { mainFile } from "./testing/programs.ts"
 
-const mainFile = fileURLToPath(new URL("../main.ts", import.meta.url))
 const BLOCK_BYTES = 512
 
 let me: Operator

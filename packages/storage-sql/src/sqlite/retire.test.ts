@@ -10,7 +10,6 @@ import {
   symlinkSync,
   writeFileSync
 } from "node:fs"
-import { enableCompileCache } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -29,9 +28,6 @@ import { Clock, Effect, Layer } from "effect"
 import { afterEach, beforeEach } from "vitest"
 import { type RetireStep, sqliteRetirement } from "./retire.ts"
 import { sqliteLayer, sqliteStorage } from "./storage.ts"
-
-// Storage workers that find their code compiled start twice as fast.
-enableCompileCache(join(tmpdir(), "flyball-test-compile-cache"))
 
 let folder: string
 let file: string

@@ -5,9 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
-
-const mainFile = fileURLToPath(new URL("../../main.ts", import.meta.url))
-const verifyFile = fileURLToPath(new URL("../../../../verify/src/main.ts", import.meta.url))
+import { mainFile, verifyFile } from "./programs.ts"
 
 /** The 296 decisions of three agents that come with the project. */
 export const starterFile = fileURLToPath(new URL("../../../../../fixtures/traces/starter.ndjson", import.meta.url))
