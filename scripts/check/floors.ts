@@ -72,7 +72,7 @@ export const floors: ReadonlyArray<Floor> = [
   { folder: "packages/client/src/capture/file-spool.ts", may: ["node:*"], touchesTheWorld: true },
   // The clock of a process is one file; everything else is given one.
   { folder: "packages/client/src/clock.ts", may: [], touchesTheWorld: true },
-  { folder: "packages/client/", may: ["@flyball/evidence"], touchesTheWorld: false },
+  { folder: "packages/client/", may: ["@flyball/envelope", "@flyball/evidence"], touchesTheWorld: false },
   {
     folder: "packages/testkit/",
     may: [

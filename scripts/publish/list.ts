@@ -9,6 +9,11 @@ export interface Library {
   readonly extras: { readonly [name: string]: string }
   /** Files that a module reads at run time, relative to the package's `src`. */
   readonly assets: ReadonlyArray<string>
+  /**
+   * Joins what the library imports of ours and of packages into its own files, so that it depends on nothing. Peers stay
+   * imports. For a library that is installed into programs of others.
+   */
+  readonly isJoined: boolean
 }
 
 /** A command: the program that `npm run build` joins, which needs no other package. */
@@ -21,6 +26,7 @@ const library = (folder: string, rest: Partial<Library> = {}): Library => ({
   threads: [],
   extras: {},
   assets: [],
+  isJoined: false,
   ...rest
 })
 
@@ -37,6 +43,7 @@ export const libraries: ReadonlyArray<Library> = [
   }),
   library("packages/http"),
   library("packages/node", { threads: ["src/examiner/examiner-worker.ts"] }),
+  library("packages/client", { isJoined: true }),
   library("packages/testkit", { threads: ["src/postgres/keeper.ts"] })
 ]
 

@@ -18,8 +18,8 @@ export type PublishedManifest = { readonly [member: string]: unknown }
 
 /** Libraries run in any Node that reads what TypeScript emits; storage wants `node:sqlite` without a flag. */
 export const LIBRARY_ENGINES = { node: ">=22.19" }
-/** The joined verifier runs in an auditor's Node, which may be old. */
-export const VERIFIER_ENGINES = { node: ">=20.19" }
+/** The joined verifier and the client run in the Node of others, which may be old. */
+export const OLD_ENGINES = { node: ">=20.19" }
 
 /** What is exported to users: the entry `testing` is for tests of this repository. */
 export const publishedExports = ({
@@ -27,10 +27,14 @@ export const publishedExports = ({
 }: WorkspaceManifest): ReadonlyArray<readonly [subpath: string, file: string]> =>
   Object.entries(exports).filter(([subpath]) => subpath !== "./testing")
 
-/** The manifest of a library: exports lead to `dist`, dependencies stay exact. */
-export const libraryManifest = (workspace: WorkspaceManifest, extras: ReadonlyArray<string>): PublishedManifest => ({
+/** The manifest of a library: exports lead to `dist`, dependencies stay exact. A joined one has only peers left. */
+export const libraryManifest = (
+  workspace: WorkspaceManifest,
+  extras: ReadonlyArray<string>,
+  isJoined: boolean
+): PublishedManifest => ({
   ...common(workspace),
-  engines: LIBRARY_ENGINES,
+  engines: isJoined ? OLD_ENGINES : LIBRARY_ENGINES,
   sideEffects: false,
   exports: {
     ...Object.fromEntries(
@@ -41,9 +45,13 @@ export const libraryManifest = (workspace: WorkspaceManifest, extras: ReadonlyAr
     ),
     "./package.json": "./package.json"
   },
+  ...(workspace.bin === undefined ? {} : { bin: emittedBin(workspace.bin) }),
   files: ["dist", "src", ...extras, "CHANGELOG.md"],
-  ...dependenciesOf(workspace)
+  ...dependenciesOf(workspace, isJoined)
 })
+
+const emittedBin = (bin: { readonly [command: string]: string }): { readonly [command: string]: string } =>
+  Object.fromEntries(Object.entries(bin).map(([command, file]) => [command, emitted(file, ".js").slice(2)]))
 
 /** The manifest of a command: a joined program, which has no dependency left. */
 export const commandManifest = (
@@ -67,8 +75,11 @@ const common = ({ description, license, name, version }: WorkspaceManifest) => (
   publishConfig: { access: "public", provenance: true }
 })
 
-const dependenciesOf = ({ dependencies, peerDependencies, peerDependenciesMeta }: WorkspaceManifest) => ({
-  ...(dependencies === undefined ? {} : { dependencies }),
+const dependenciesOf = (
+  { dependencies, peerDependencies, peerDependenciesMeta }: WorkspaceManifest,
+  isJoined: boolean
+) => ({
+  ...(isJoined || dependencies === undefined ? {} : { dependencies }),
   ...(peerDependencies === undefined ? {} : { peerDependencies }),
   ...(peerDependenciesMeta === undefined ? {} : { peerDependenciesMeta })
 })

@@ -4,13 +4,14 @@ import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, statSyn
 import { dirname, join, relative, sep } from "node:path"
 import { joinProgram } from "../build/join.ts"
 import { programs } from "../build/programs.ts"
+import { joinLibrary } from "./join-library.ts"
 import { commandPackages, libraries, type Library } from "./list.ts"
 import {
   commandManifest,
   LIBRARY_ENGINES,
   libraryManifest,
   publishedExports,
-  VERIFIER_ENGINES,
+  OLD_ENGINES,
   type WorkspaceManifest
 } from "./manifest.ts"
 
@@ -23,7 +24,8 @@ export const stagePackages = async (root: string, out: string): Promise<Readonly
   rmSync(out, { recursive: true, force: true })
   mkdirSync(out, { recursive: true })
   const emitted = emit(root, out)
-  const folders = libraries.map((library) => stageLibrary(root, out, emitted, library))
+  const folders: Array<string> = []
+  for (const library of libraries) folders.push(await stageLibrary(root, out, emitted, library))
   rmSync(emitted, { recursive: true, force: true })
   for (const { folder } of commandPackages) folders.push(await stageCommand(root, out, folder))
   return folders
@@ -69,18 +71,26 @@ const emit = (root: string, out: string): string => {
 
 const entriesOf = (root: string, { folder, threads }: Library): ReadonlyArray<string> => [
   ...publishedExports(manifestOf(root, folder)).map(([, file]) => join(folder, file)),
+  ...Object.values(manifestOf(root, folder).bin ?? {}).map((file) => join(folder, file)),
   ...threads.map((file) => join(folder, file))
 ]
 
-const stageLibrary = (root: string, out: string, emittedRoot: string, library: Library): string => {
-  const { assets, extras, folder } = library
+const stageLibrary = async (root: string, out: string, emittedRoot: string, library: Library): Promise<string> => {
+  const { assets, extras, folder, isJoined } = library
   const to = packageFolder(out, root, folder)
   const from = join(emittedRoot, folder, "src")
   for (const path of filesUnder(from)) {
-    const target = join(to, "dist", path)
-    mkdirSync(dirname(target), { recursive: true })
-    writeFileSync(target, published(readFileSync(join(from, path), "utf8"), path, folder))
+    if (!isJoined || !/\.js(?:\.map)?$/.test(path)) {
+      const target = join(to, "dist", path)
+      mkdirSync(dirname(target), { recursive: true })
+      writeFileSync(target, published(readFileSync(join(from, path), "utf8"), path, folder))
+    }
     if (path.endsWith(".js")) copy(join(root, folder, "src", sourceOf(path)), join(to, "src", sourceOf(path)))
+  }
+  const names = Object.keys(extras)
+  if (isJoined) {
+    await joinLibrary(root, folder, to)
+    names.push("LICENSES.txt")
   }
   requireModules(join(to, "dist"))
   for (const pattern of assets)
@@ -88,12 +98,11 @@ const stageLibrary = (root: string, out: string, emittedRoot: string, library: L
       copy(join(root, folder, "src", path), join(to, "dist", path))
   for (const [name, path] of Object.entries(extras)) cpSync(join(root, path), join(to, name), { recursive: true })
   const specification = join(root, folder, "SPEC.md")
-  const names = Object.keys(extras)
   if (exists(specification)) {
     copy(specification, join(to, "SPEC.md"))
     names.push("SPEC.md")
   }
-  writeManifest(to, libraryManifest(manifestOf(root, folder), names))
+  writeManifest(to, libraryManifest(manifestOf(root, folder), names, isJoined))
   copyTexts(root, folder, to)
   return to
 }
@@ -108,7 +117,7 @@ const stageCommand = async (root: string, out: string, folder: string): Promise<
   const command = Object.keys(workspace.bin!)[0]!
   const starter = isVerifier ? "dist/flyball-verify.mjs" : "bin/start.cjs"
   if (!isVerifier) copy(join(root, folder, starter), join(to, starter))
-  writeManifest(to, commandManifest(workspace, { [command]: starter }, isVerifier ? VERIFIER_ENGINES : LIBRARY_ENGINES))
+  writeManifest(to, commandManifest(workspace, { [command]: starter }, isVerifier ? OLD_ENGINES : LIBRARY_ENGINES))
   copyTexts(root, folder, to)
   return to
 }

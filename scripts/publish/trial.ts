@@ -5,6 +5,7 @@
  */
 import { spawnSync } from "node:child_process"
 import {
+  chmodSync,
   cpSync,
   existsSync,
   globSync,
@@ -23,6 +24,7 @@ import { libraries } from "./list.ts"
 import { makeExecutable } from "./executable.ts"
 import { packPackages, type Tarball } from "./pack.ts"
 import { stagePackages } from "./stage.ts"
+import { requireAlone, type Runtime, startReadmeServer, writeProgram } from "./try-client.ts"
 import { tryExample } from "./try-example.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -40,6 +42,9 @@ const EXAMPLE = ["@flyball/core", "@flyball/http", "@flyball/storage-sql", "@fly
 const EMBEDDING = ["@flyball/core", "@flyball/storage-sql", "@flyball/node"]
 const MOST_MEBIBYTES = 72
 const MOST_PACKAGES = 20
+
+/** Installed into agents, which run in more than Node. */
+const CLIENT = "@flyball/client"
 
 let passed = 0
 let failed = 0
@@ -119,6 +124,12 @@ const tools = join(work, "tools")
 cpSync(join(here, "tools"), tools, { recursive: true })
 run("npm", ["ci", "--no-audit", "--no-fund"], tools)
 const tool = (name: string): string => join(tools, "node_modules", ".bin", name)
+/** A program of a package that holds nothing else. */
+const binary = (path: string): string => {
+  const file = join(tools, "node_modules", path)
+  chmodSync(file, 0o755)
+  return file
+}
 const node = (version: "20" | "22"): string => join(tools, "node_modules", `node-${version}`, "bin", "node")
 const compiler = (version: "5" | "7"): string => join(tools, "node_modules", `typescript-${version}`, "bin", "tsc")
 
@@ -202,6 +213,8 @@ const entries = libraryNames.flatMap((name) => {
     Object.keys(manifest.exports)
       // Threads start the workers; no program imports them.
       .filter((subpath) => subpath !== "./package.json" && !subpath.endsWith("-worker"))
+      // An adapter needs its framework, which is an optional peer.
+      .filter((subpath) => name !== CLIENT || [".", "./file-spool"].includes(subpath))
       .map((subpath) => name + subpath.slice(1))
   )
 })
@@ -289,6 +302,34 @@ for (const example of EXAMPLES) {
     await tryExample(folder, program!, join(staged, "verify", "dist", "flyball-verify.mjs"))
   })
 }
+
+const agent = project("agent", tarballs, [CLIENT])
+trial("the client installs alone", () => {
+  npmInstall(agent)
+  return requireAlone(agent)
+})
+writeProgram(agent)
+npmInstall(agent, "--no-save", "@types/node@24.19.2")
+for (const version of ["5", "7"] as const)
+  trial(`TypeScript ${version} accepts the client's README (skipLibCheck off)`, () => {
+    run(process.execPath, [compiler(version), "-p", "."], agent)
+  })
+const runtimes: ReadonlyArray<Runtime> = [
+  { name: "Node 20.19", command: node("20"), args: [], takes: "js" },
+  { name: "Node 22.19", command: node("22"), args: [], takes: "js" },
+  { name: "Node 24", command: process.execPath, args: [], takes: "ts" },
+  {
+    name: "Deno",
+    command: binary("@deno/linux-x64-glibc/deno"),
+    args: ["run", "--allow-all", "--node-modules-dir=manual"],
+    takes: "ts"
+  },
+  { name: "Bun", command: binary("@oven/bun-linux-x64/bin/bun"), args: ["run"], takes: "ts" }
+]
+const readmeServer = await startReadmeServer(agent)
+for (const runtime of runtimes)
+  await trialOf(`the program of the client's README, ${runtime.name}`, () => readmeServer.tryIn(runtime))
+await readmeServer.stop()
 
 const commands = project("commands", tarballs, ["@flyball/server", "@flyball/verify"])
 trial("the commands install without any dependency", () => {

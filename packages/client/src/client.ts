@@ -7,7 +7,7 @@ import { verdictOf } from "./enforce/verdict.ts"
 import { type Answer, type Caller, makeCaller } from "./http/caller.ts"
 import { type KillWatch, watchKill } from "./kill/kill-watch.ts"
 import type { Problem } from "./problem.ts"
-import { type Redact, redactMembers, redactSafely } from "./redact.ts"
+import { REDACTED, type Redact, redactMembers, redactSafely } from "./redact.ts"
 import { makeRefs, type Refs } from "./refs.ts"
 import type { AgentInfo, Decision, Evaluation, Json, Receipt, Registration, Settlement } from "./wire.ts"
 
@@ -25,7 +25,10 @@ export interface ClientOptions {
   readonly spool?: Spool
   /** Names of members whose values never leave the process, or a function. */
   readonly redact?: ReadonlyArray<string> | Redact
-  /** Signals of an action; its name as `tool` and the arguments that are texts, numbers or booleans by default. */
+  /**
+   * Signals of an action. By default its name as `tool`, and the arguments that are texts, numbers or booleans and are
+   * not redacted. An envelope denies a signal that it does not declare.
+   */
   readonly signals?: (action: string, args: Json) => { readonly [name: string]: Json }
   /** Names this process among the agent's instances; random where it is left out. */
   readonly instanceId?: string
@@ -122,7 +125,7 @@ export const openClient = (options: ClientOptions): Client => {
     const kill = watchKill({ agentId: info.id, instanceId, maxStaleMs, pollMs, timeoutMs, clock, caller, onProblem })
     watches.add(kill)
     const strict = capture === "strict"
-    const signals = options.signals ?? defaultSignals
+    const signals = options.signals ?? defaultSignals(redact)
     const parts = {
       agentId: info.id,
       instanceId,
@@ -248,10 +251,17 @@ const refusedBy = (what: string, answer: Answer): ServerRefused =>
     ? new ServerRefused(what, answer.status, answer.body)
     : new ServerRefused(what, 0, answer.reason)
 
-/** The action's name as `tool`, and the arguments that a signal can be: texts, numbers, booleans. */
-const defaultSignals = (action: string, args: Json): { readonly [name: string]: Json } => ({
-  tool: action,
-  ...(typeof args === "object" && args !== null && !Array.isArray(args)
-    ? Object.fromEntries(Object.entries(args).filter(([, value]) => typeof value !== "object"))
-    : {})
-})
+/** The action's name as `tool`, and the arguments that a signal can be: texts, numbers, booleans. None is redacted. */
+const defaultSignals =
+  (redact: Redact) =>
+  (action: string, args: Json): { readonly [name: string]: Json } => {
+    const shown = redactSafely(redact, args)
+    return {
+      tool: action,
+      ...(typeof shown === "object" && shown !== null && !Array.isArray(shown)
+        ? Object.fromEntries(
+            Object.entries(shown).filter(([, value]) => typeof value !== "object" && value !== REDACTED)
+          )
+        : {})
+    }
+  }

@@ -105,7 +105,7 @@ describe("guard", () => {
     assert.deepInclude(json, {
       agent_id: "agt_1",
       action: "refund",
-      signals: { tool: "refund", amount: 5, token: "secret" },
+      signals: { tool: "refund", amount: 5 },
       action_digest: actionDigest({ amount: 5, token: "secret" })
     })
     const decisions = await witnessed()

@@ -1,0 +1,61 @@
+/** The program of the client's README, run as a reader copies it, against a real server. */
+import { spawn } from "node:child_process"
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { openWorld, type World } from "../../../apps/server/src/http/http-world.ts"
+import { prepareReadme, readmeAgent, readmeOutput, readmeProgram, type Sender } from "./readme-program.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "flyball-client-readme-"))
+let world: World
+beforeAll(async () => void (world = await openWorld()))
+afterAll(async () => {
+  await world.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const senderOf =
+  (token: string): Sender =>
+  async (method, path, json) => {
+    const got = await world.send(method, `/api/v1${path}`, { token, json })
+    assert.isBelow(got.status, 300, `${path}: ${got.text}`)
+    return got.json
+  }
+
+const run = (file: string): Promise<{ readonly status: number | null; readonly out: string; readonly err: string }> =>
+  new Promise((resolve, reject) => {
+    const env = { PATH: process.env["PATH"], FLYBALL_URL: world.url, FLYBALL_KEY: world.key }
+    const child = spawn(process.execPath, [file], { cwd: folder, env })
+    const [out, err]: [Array<Buffer>, Array<Buffer>] = [[], []]
+    child.stdout.on("data", (chunk: Buffer) => out.push(chunk))
+    child.stderr.on("data", (chunk: Buffer) => err.push(chunk))
+    child.on("error", reject)
+    child.on("close", (status) =>
+      resolve({ status, out: Buffer.concat(out).toString(), err: Buffer.concat(err).toString() })
+    )
+  })
+
+describe("the README of the client", () => {
+  it("has a complete program of under 30 lines", () => assert.isBelow(readmeProgram.trimEnd().split("\n").length, 30))
+
+  it("prints what its program prints, and the server holds what it recorded, without the card's number", async () => {
+    await prepareReadme(senderOf(world.admin), senderOf(await world.token("governor", "*")))
+    symlinkSync(fileURLToPath(new URL("../../../node_modules", import.meta.url)), join(folder, "node_modules"))
+    writeFileSync(join(folder, "program.ts"), readmeProgram)
+    const { err, out, status } = await run("program.ts")
+    assert.deepStrictEqual({ status, out }, { status: 0, out: readmeOutput }, err)
+    const [agent] = (await world.send("GET", `/api/v1/agents?name=${readmeAgent}`, { token: world.admin })).json
+    const decisions = await world.send("GET", `/api/v1/agents/${agent.id}/decisions`, { token: world.admin })
+    assert.deepStrictEqual(
+      decisions.json.map((one: { status: string }) => one.status),
+      ["denied", "ok"]
+    )
+    const evaluations = await world.send("GET", `/api/v1/bound/evaluations?agent_id=${agent.id}`, {
+      token: world.admin
+    })
+    assert.strictEqual(evaluations.status, 200)
+    assert.notInclude(decisions.text + evaluations.text, "4000 0000 0000 0002")
+  })
+})

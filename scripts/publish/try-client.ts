@@ -1,0 +1,115 @@
+/** Installs the client as an agent's author would, and runs the program of its README in every runtime. */
+import { spawn } from "node:child_process"
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import {
+  prepareReadme,
+  readmeOutput,
+  readmeProgram,
+  type Sender
+} from "../../property-tests/src/client/readme-program.ts"
+import { startServer } from "../demo/server.ts"
+
+/** A command that runs a program, and the file that it is to be given: `ts` as it stands, `js` as TypeScript emits it. */
+export interface Runtime {
+  readonly name: string
+  readonly command: string
+  readonly args: ReadonlyArray<string>
+  readonly takes: "ts" | "js"
+}
+
+/** Where the README's program lies after {@link writeProgram}. */
+const PROGRAM = "readme"
+
+/** Writes the program into an installed project, with settings that check every declaration that it reaches. */
+export const writeProgram = (folder: string): void => {
+  writeFileSync(join(folder, `${PROGRAM}.ts`), readmeProgram)
+  const compilerOptions = {
+    module: "nodenext",
+    // The oldest Node of the client has no `await using`.
+    target: "es2022",
+    lib: ["es2022", "esnext.disposable", "dom"],
+    types: ["node"],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+    outDir: "emitted"
+  }
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: [`${PROGRAM}.ts`] }))
+}
+
+/** Fails: throws unless the project holds the client alone, and what it loads by itself needs no module of Node. */
+export const requireAlone = (folder: string): string => {
+  const installed = globSync("node_modules/{[!@]*,@*/*}/package.json", { cwd: folder })
+  if (installed.length !== 1) throw new Error(`It brings ${installed.join(", ")}.`)
+  const dist = join(folder, "node_modules/@flyball/client/dist")
+  const seen = new Set<string>()
+  const visit = (file: string): void => {
+    if (seen.has(file)) return
+    seen.add(file)
+    for (const [, named] of readFileSync(join(dist, file), "utf8").matchAll(
+      /^(?:import|export)\b[^;]*?"([^"]+)";$/gm
+    )) {
+      if (!named!.startsWith(".")) throw new Error(`dist/${file} imports ${named}.`)
+      visit(join(file, "..", named!))
+    }
+  }
+  visit("index.js")
+  const bytes = [...seen].reduce((sum, file) => sum + readFileSync(join(dist, file)).length, 0)
+  return `${Math.ceil(bytes / 1024)} KiB without any import`
+}
+
+/** A server that knows the agent of the README. */
+export interface ReadmeServer {
+  /** Runs the program. Fails: rejects where its output is not the README's. */
+  readonly tryIn: (runtime: Runtime) => Promise<void>
+  readonly stop: () => Promise<number>
+}
+
+/** Starts a server in an installed project, and prepares it as the README says. */
+export const startReadmeServer = async (folder: string): Promise<ReadmeServer> => {
+  const data = join(folder, "server")
+  mkdirSync(join(data, "trust"), { recursive: true, mode: 0o700 })
+  const server = await startServer(data)
+  const senderOf = async (role: string, sub: string): Promise<Sender> => {
+    const token = (await server.flyball("token", "--role", role, "--sub", sub)).stdout.trim()
+    return async (method, path, json) => {
+      const got = await server.call(method, `/api/v1${path}`, token, json)
+      if (got.status >= 300) throw new Error(`${path}: ${got.status} ${new TextDecoder().decode(got.bytes)}`)
+      return got.json
+    }
+  }
+  const admin = await senderOf("admin", "ann")
+  await prepareReadme(admin, await senderOf("governor", "ben"))
+  const { key } = await admin("POST", "/admin/ingest-keys", { name: "the README", org_unit: "claims" })
+  const environment = { FLYBALL_URL: server.address, FLYBALL_KEY: String(key) }
+  return {
+    tryIn: async ({ args, command, takes }) => {
+      const file = takes === "ts" ? `${PROGRAM}.ts` : `emitted/${PROGRAM}.js`
+      const out = await output(command, [...args, file], folder, environment)
+      if (out !== readmeOutput) throw new Error(`It printed:\n${out}`)
+      rmSync(join(folder, "flyball-spool"), { recursive: true })
+    },
+    stop: server.stop
+  }
+}
+
+/** What a program prints, and its errors where it fails. */
+const output = (
+  command: string,
+  args: ReadonlyArray<string>,
+  cwd: string,
+  environment: { readonly [name: string]: string }
+): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...process.env, ...environment },
+      stdio: ["ignore", "pipe", "pipe"]
+    })
+    let out = ""
+    child.stdout.on("data", (chunk) => (out += String(chunk)))
+    child.stderr.on("data", (chunk) => (out += String(chunk)))
+    child.on("error", reject)
+    child.on("close", (status) => resolve(status === 0 ? out : `${out}\nended with ${status}`))
+  })
