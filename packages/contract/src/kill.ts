@@ -186,6 +186,66 @@ export const KillActivation = Schema.Struct({
 }).annotate(showsRecords(["kill.activated"]))
 export type KillActivation = typeof KillActivation.Type
 
+/** Whether the bound of a halt was met. `unknown`: the records do not say. `none`: nothing had to stop. */
+export const boundsMet = ["met", "missed", "unknown", "none"] as const
+
+/**
+ * What the records say of one activation, as `flyball-verify --certificate` makes it from a pack of them. SPEC.md of the
+ * evidence package says how.
+ */
+export const StopCertificateOut = Schema.Struct({
+  activation_id: Schema.String,
+  incomplete: Schema.Array(Schema.String),
+  target: Schema.Struct({ type: Schema.String, id: Schema.String }),
+  response: Schema.String,
+  drill: Schema.NullOr(Schema.String),
+  breaker_id: Schema.NullOr(Schema.String),
+  epoch: Schema.Int,
+  activated: Schema.Struct({ seq: Schema.Int, at: Schema.String, writer: Schema.String }),
+  requested: Schema.NullOr(Schema.Struct({ by: Schema.String, at: Schema.NullOr(Schema.String) })),
+  released: Schema.NullOr(
+    Schema.Struct({ seq: Schema.Int, at: Schema.String, writer: Schema.String, epoch: Schema.Int })
+  ),
+  instances: Schema.Array(
+    Schema.Struct({
+      agent_id: Schema.String,
+      instance_id: Schema.NullOr(Schema.String),
+      expected: Schema.Boolean,
+      observed_at: Schema.NullOr(Schema.String),
+      acknowledged_at: Schema.NullOr(Schema.String),
+      in_flight: Schema.NullOr(Schema.Int),
+      stopped_at: Schema.NullOr(Schema.String),
+      last_side_effect: Schema.NullOr(Schema.Struct({ seq: Schema.Int, at: Schema.String, action: Schema.String })),
+      side_effects: Schema.Int,
+      is_silent: Schema.Boolean,
+      bound: oneOf(boundsMet)
+    })
+  ),
+  unlisted: Schema.Int,
+  refusals: Schema.Array(
+    Schema.Struct({
+      seq: Schema.Int,
+      at: Schema.String,
+      agent_id: Schema.String,
+      instance_id: Schema.NullOr(Schema.String),
+      epoch: Schema.Int,
+      outcome: Schema.String
+    })
+  ),
+  refusal_count: Schema.Int,
+  silent: Schema.Int,
+  bound_ms: Schema.Int,
+  bound: oneOf(boundsMet)
+})
+
+/** The certificate of an activation, and the first and last record that it was made from. */
+export const KillCertificate = Schema.Struct({
+  from: Schema.Int,
+  to: Schema.Int,
+  certificate: StopCertificateOut
+})
+export type KillCertificate = typeof KillCertificate.Type
+
 /** What the log of the kill switch lists. */
 export const killEventKinds = [
   "kill.requested",

@@ -205,6 +205,7 @@ describe("the endpoint table", () => {
         "GET /api/v1/bound/kill/events",
         "GET /api/v1/bound/kill/stream",
         "GET /api/v1/bound/kill/activations/{activation_id}",
+        "GET /api/v1/bound/kill/activations/{activation_id}/certificate",
         "GET /api/v1/bound/kill/status",
         "POST /api/v1/bound/agents/{agent_id}/breakers",
         "GET /api/v1/bound/agents/{agent_id}/breakers",

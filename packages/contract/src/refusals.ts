@@ -811,6 +811,22 @@ export class ActivationReleased extends Schema.TaggedError<ActivationReleased>()
   }
 }
 
+/** The records of an activation lie in a chain that a recovery put aside. */
+export class ActivationPutAside extends Schema.TaggedError<ActivationPutAside>()("ActivationPutAside", {
+  activationId: reported(Schema.String)
+}) {
+  static readonly status = 409
+  static get example(): ActivationPutAside {
+    return new ActivationPutAside({ activationId: `kil_${"0".repeat(26)}` })
+  }
+  override get message(): string {
+    return (
+      "A recovery put aside the chain that has the record of this activation. Export that chain on the host " +
+      "(flyball export --chain), and have the verifier make the certificate from it."
+    )
+  }
+}
+
 /** A halt of an agent at L3 or above is released by somebody else than who made it, and never by a rule. */
 export class ReleaseNotAllowed extends Schema.TaggedError<ReleaseNotAllowed>()("ReleaseNotAllowed", {
   sentence: reported(Schema.String)
@@ -1016,6 +1032,7 @@ export const refusals = {
   EvaluationEnded,
   ActivationNotFound,
   ActivationReleased,
+  ActivationPutAside,
   ReleaseNotAllowed,
   AgentQuarantined,
   DrillCompleted,

@@ -101,11 +101,15 @@ export type ParamValues<P extends Params> = { readonly [K in keyof P]: P[K] exte
 /** The form of a success: JSON of a shape, or bytes of a media type. */
 export interface Success<S extends Schema.Top | null = Schema.Top | null> {
   readonly status: 200 | 201
+  /** Null where only bytes are answered. Beside another `media` than JSON, what `Accept: application/json` asks for. */
   readonly schema: S
   readonly media: string
   /** What one line is where `Accept` can ask for {@link LINES_MEDIA}; null where it cannot. */
   readonly line: Schema.Top | null
 }
+
+/** Media type of JSON. */
+export const JSON_MEDIA = "application/json"
 
 /** Media type of JSON values, one a line. */
 export const LINES_MEDIA = "application/x-ndjson"
@@ -114,7 +118,7 @@ export const LINES_MEDIA = "application/x-ndjson"
 export const json = <S extends Schema.Top>(status: 200 | 201, schema: S): Success<S> => ({
   status,
   schema,
-  media: "application/json",
+  media: JSON_MEDIA,
   line: null
 })
 
@@ -126,6 +130,12 @@ export const jsonOrLines = <S extends Schema.Top>(item: S): Success<Schema.$Arra
 
 /** Bytes or text of a media type. */
 export const media = (type: string): Success<null> => ({ status: 200, schema: null, media: type, line: null })
+
+/** Bytes of a media type, or JSON of this shape where `Accept` asks for that. */
+export const mediaOrJson = <S extends Schema.Top>(type: string, schema: S): Success<S> => ({
+  ...media(type),
+  schema
+})
 
 /** Methods of endpoints. HEAD and OPTIONS are derived. */
 export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE"

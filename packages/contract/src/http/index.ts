@@ -35,6 +35,7 @@ export {
   type Endpoint,
   generalRefusals,
   json,
+  JSON_MEDIA,
   LINES_MEDIA,
   media,
   namesAgent,

@@ -5,6 +5,7 @@ import {
   KillActivateIn,
   KillActivateQuery,
   KillActivation,
+  KillCertificate,
   KillChanged,
   KillEvent,
   KillEventsQuery,
@@ -17,8 +18,9 @@ import {
 } from "../kill.ts"
 import { Schema } from "effect"
 import { access } from "./access.ts"
+import { PACK_MEDIA } from "./evidence.ts"
 import { ActivationNotFound } from "../refusals.ts"
-import { media, endpoint, idParam, json, jsonBody, queryOf } from "./endpoint.ts"
+import { endpoint, idParam, json, jsonBody, media, mediaOrJson, queryOf } from "./endpoint.ts"
 
 /** Media type of server-sent events. */
 export const EVENT_STREAM_MEDIA = "text/event-stream"
@@ -57,6 +59,16 @@ export const kill = {
     params: { activation_id: idParam("activation", () => new ActivationNotFound({})) },
     success: json(200, KillActivation),
     refusals: ["ActivationNotFound"]
+  }),
+  certificate: endpoint({
+    id: "kill.certificate",
+    method: "GET",
+    path: `${AT}/activations/{activation_id}/certificate`,
+    summary: "The stop certificate: a range pack of the records of one activation, or its summary as JSON.",
+    access: access.exportPacks,
+    params: { activation_id: idParam("activation", () => new ActivationNotFound({})) },
+    success: mediaOrJson(PACK_MEDIA, KillCertificate),
+    refusals: ["ActivationNotFound", "ActivationPutAside"]
   }),
   ack: endpoint({
     id: "kill.ack",

@@ -1,9 +1,10 @@
 /** The kill switch. */
-import { EVENT_STREAM_MEDIA, type kill } from "@flyball/contract/http"
-import { KILL_TTL_MS, type KillStatus } from "@flyball/contract"
-import { Kill, type KillApi, type TaggedStatus } from "@flyball/core"
+import { EVENT_STREAM_MEDIA, type kill, PACK_MEDIA } from "@flyball/contract/http"
+import { ActivationPutAside, KILL_TTL_MS, type KillStatus } from "@flyball/contract"
+import { Chain, Kill, type KillApi, Packs, Principals, type TaggedStatus } from "@flyball/core"
 import { utf8 } from "@flyball/evidence"
 import { Effect } from "effect"
+import { acceptsJson } from "../accepts.ts"
 import { type Answer, json } from "../answer.ts"
 import type { HandlersOf, ServerFacts } from "../call.ts"
 import { scopeOf, writerOf } from "../caller.ts"
@@ -20,6 +21,22 @@ export const killHandlers: HandlersOf<typeof kill> = {
   }),
   activation: ({ caller, params }) =>
     Kill.use((kill) => kill.activation(params.activation_id, scopeOf(caller))).pipe(Effect.map(json)),
+  certificate: Effect.fnUntraced(function* ({ accept, caller, params: { activation_id: id } }) {
+    const kill = yield* Kill
+    const packs = yield* Packs
+    const principals = yield* Principals
+    const { tree_size: size } = yield* (yield* Chain).head
+    const scope = scopeOf(caller)
+    if (acceptsJson(accept, PACK_MEDIA))
+      return json((yield* kill.certify(id, size, scope)) ?? (yield* new ActivationPutAside({ activationId: id })))
+    const span = (yield* kill.certifiedSpan(id, size, scope)) ?? (yield* new ActivationPutAside({ activationId: id }))
+    const writer = Effect.provideService(writerOf(caller), Principals, principals)
+    const chunks = yield* packs
+      .download({ kind: "range", ...span, disclose: ["expected"] }, writer, scope)
+      // It names no agent.
+      .pipe(Effect.catchTag("AgentNotFound", Effect.die))
+    return { kind: "stream", media: PACK_MEDIA, chunks, fileName: `${id}.evp` } as const
+  }),
   ack: Effect.fnUntraced(function* ({ body, caller }) {
     return json(yield* (yield* Kill).ack(body, yield* writerOf(caller), scopeOf(caller)))
   }),

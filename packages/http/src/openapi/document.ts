@@ -3,7 +3,15 @@
  * document 1 section 9; api.md, Conventions. Decision 0017.
  */
 import { type RefusalTag, roles as allRoles } from "@flyball/contract"
-import { type AnyEndpoint, endpoints, LINES_MEDIA, type Param, problems, type Query } from "@flyball/contract/http"
+import {
+  type AnyEndpoint,
+  endpoints,
+  JSON_MEDIA,
+  LINES_MEDIA,
+  type Param,
+  problems,
+  type Query
+} from "@flyball/contract/http"
 import type { Schema } from "effect"
 import { type Components, components } from "./components.ts"
 import { mayBeLeftOut } from "./json-schema.ts"
@@ -146,7 +154,8 @@ const successOf = ({ success: { line, media, schema, status } }: AnyEndpoint, sh
   description: status === 201 ? "Done, and recorded." : "Done.",
   headers: requestIdHeader,
   content: {
-    [media]: { schema: schema === null ? { type: "string" } : shapes.schema(schema, "output") },
+    ...(schema === null || media !== JSON_MEDIA ? { [media]: { schema: { type: "string" } } } : {}),
+    ...(schema === null ? {} : { [JSON_MEDIA]: { schema: shapes.schema(schema, "output") } }),
     ...(line === null
       ? {}
       : {

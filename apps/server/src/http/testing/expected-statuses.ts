@@ -441,6 +441,13 @@ export const expectedStatuses: {
     [200, 200, 200, 200, 200],
     [404, 404, 404, 404, 404]
   ],
+  // A range pack holds records of every org unit, as those of "evidence.create" with kind range.
+  "kill.certificate": [
+    [403, 403],
+    [200, 200, 200, 200, 200],
+    [403, 403, 403, 403, 403],
+    [404, 404, 404, 404, 404]
+  ],
   "kill.status": [
     [200, 404],
     [200, 200, 200, 200, 200],
@@ -738,6 +745,7 @@ export const expectedOfTwo: { readonly [id: string]: Two } = {
   "kill.events": [200, 200, 200, 200, 200],
   "kill.stream": [200, 200, 200, 200, 200],
   "kill.activation": [200, 200, 200, 200, 200],
+  "kill.certificate": [200, 403, 403, 403, 200],
   "kill.status": [200, 200, 200, 200, 200],
   "breakers.arm": [201, 403, 201, 201, 403],
   "breakers.list": [200, 200, 200, 200, 200],

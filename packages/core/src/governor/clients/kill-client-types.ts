@@ -4,6 +4,7 @@ import type {
   KillAckOut,
   KillActivateIn,
   KillActivation,
+  KillCertificate,
   KillChanged,
   KillEvent,
   KillEventsQuery,
@@ -23,6 +24,9 @@ export interface KillChangedInfo extends Info<typeof KillChanged> {}
 
 /** An activation, and the truth about stopping. */
 export interface KillActivationInfo extends Info<typeof KillActivation> {}
+
+/** The stop certificate of an activation, and the first and last record that it was made from. */
+export interface KillCertificateInfo extends Info<typeof KillCertificate> {}
 
 /** What is on record of an instance. */
 export interface KillAckInfo extends Info<typeof KillAckOut> {}
@@ -60,4 +64,9 @@ export interface KillClient {
    */
   watch(targetType: "agent" | "model", targetId: string, options?: CallOptions): AsyncIterable<KillStatusInfo>
   activation(id: string, options?: CallOptions): Promise<KillActivationInfo>
+  /**
+   * What the records say of an activation: who acknowledged and stopped when, the last side effect of each instance,
+   * every refusal. For the pack that proves it, request one of kind range with `from` and `to`.
+   */
+  certificate(id: string, options?: CallOptions): Promise<KillCertificateInfo>
 }

@@ -26,10 +26,21 @@ describe("the kill switch of a governor", () => {
       duplicate: false
     })
     assert.deepInclude(await governor.kill.activation(id!), { acknowledged: 1, stopped: 1 })
+    const held = await governor.kill.certificate(id!)
+    assert.deepInclude<object>(held.certificate, {
+      activation_id: id,
+      epoch: 1,
+      silent: 0,
+      released: null,
+      bound: "met"
+    })
+    assert.strictEqual(held.from, held.certificate.activated.seq)
     assert.deepInclude(await governor.kill.status("agent", agent.id), { halted: true, activation_event: id })
     assert.match((await governor.kill.status("agent", agent.id, { nonce: "n" })).signature!, /=$/)
     assert.isNull((await governor.kill.request({ agent_id: agent.id, reason: "Again." })).activation_event)
     await governor.kill.release({ activation_event: id!, reason: "Repaired." })
+    const { certificate, to } = await governor.kill.certificate(id!)
+    assert.strictEqual(certificate.released?.seq, to)
     assert.deepStrictEqual(
       (await governor.kill.events({ limit: 2 })).map(({ kind }) => kind),
       ["kill.released", "kill.requested"]

@@ -1,5 +1,6 @@
 /** The kill switch through the plain client. */
 import {
+  ActivationPutAside,
   decode,
   KillAckIn,
   KillActivateIn,
@@ -9,6 +10,7 @@ import {
   KillStatusQuery
 } from "@flyball/contract"
 import { Effect } from "effect"
+import { Chain } from "../../chain/chain.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { everyUnit } from "../../foundation/scope.ts"
 import { Kill, type TaggedStatus } from "../../verdicts/kill/service.ts"
@@ -93,6 +95,15 @@ const killOver = ({ run }: Client, own: Writer, act: Acting): KillClient => ({
   activation: (id, options) =>
     run(
       Kill.use((kill) => kill.activation(id)),
+      options
+    ),
+  certificate: (id, options) =>
+    run(
+      Effect.gen(function* () {
+        const { tree_size: size } = yield* (yield* Chain).head
+        const found = yield* (yield* Kill).certify(id, size)
+        return found ?? (yield* new ActivationPutAside({ activationId: id }))
+      }),
       options
     )
 })

@@ -60,6 +60,15 @@ export interface PacksApi {
     scope?: Scope
   ) => Effect.Effect<AsyncIterable<Uint8Array>, PackNotFound | ReadFault>
   /**
+   * Signs a checkpoint and answers the bytes of a pack that was not requested before. Read to its end, it is stored
+   * under an id of its own and recorded as `build` records it; before that nothing is.
+   */
+  readonly download: (
+    request: PackRequest,
+    writer: Writer | Effect.Effect<Writer, ReadFault>,
+    scope?: Scope
+  ) => Effect.Effect<AsyncIterable<Uint8Array>, AgentNotFound | Forbidden | InvalidInput | ReadFault>
+  /**
    * The bytes of a pack of the last signed checkpoint. Writes nothing: for commands that read beside a running server.
    */
   readonly export: (
@@ -101,18 +110,24 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
             .sort()
         })
 
-        const request: PacksApi["request"] = Effect.fnUntraced(function* (request, writer, scope = everyUnit) {
+        /** What a request comes to, and the checkpoint that it refers to. */
+        const planned = Effect.fnUntraced(function* (request: PackRequest, scope: Scope) {
           const agentIds = yield* visibleAgents(request, scope)
-          const { size } = yield* checkpointer.now
-          const span = yield* seqsBetween(storage, request, size)
-          const spec = yield* Effect.fromResult(planPack(request, scope, agentIds, size, span))
-          const pack: PackDocument = {
+          const checkpoint = yield* checkpointer.now
+          const span = yield* seqsBetween(storage, request, checkpoint.size)
+          const spec = yield* Effect.fromResult(planPack(request, scope, agentIds, checkpoint.size, span))
+          const pack: Omit<PackDocument, "createdBy"> = {
             ...spec,
             ...requestedWithin(scope),
-            createdBy: writer.id,
             createdAtMs: instantMs(yield* Clock.currentTimeMillis),
             exportedDigest: null
           }
+          return { checkpoint, pack }
+        })
+
+        const request: PacksApi["request"] = Effect.fnUntraced(function* (request, writer, scope = everyUnit) {
+          const { pack: unsaid } = yield* planned(request, scope)
+          const pack: PackDocument = { ...unsaid, createdBy: writer.id }
           return yield* commitWithRetry(
             storage,
             Effect.gen(function* () {
@@ -142,25 +157,28 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
 
         /**
          * Records the export once. The first caller that streamed it is the writer; a concurrent stream finds it done.
+         * With `unrequested` it stores that pack too.
          */
         const recordExport = (
           id: string,
           by: Writer | Effect.Effect<Writer, ReadFault>,
-          digest: string
+          digest: string,
+          unrequested: Omit<PackDocument, "createdBy"> | null = null
         ): Effect.Effect<void, ReadFault> =>
           commitWithRetry(
             storage,
             Effect.gen(function* () {
               const document = yield* storage.get(PACKS, id)
-              if (document === null || storedPack(document).exportedDigest !== null) return
-              const pack = storedPack(document)
+              const known = document === null ? unrequested : storedPack(document)
+              if (known === null || known.exportedDigest !== null) return
               const writer = Effect.isEffect(by) ? yield* by : by
+              const pack: PackDocument = { createdBy: writer.id, ...known }
               yield* storage.commit({
                 puts: [
                   {
                     collection: PACKS,
                     id,
-                    expectedVersion: document.version,
+                    expectedVersion: document?.version ?? 0,
                     body: packBody({ ...pack, exportedDigest: digest })
                   }
                 ],
@@ -203,6 +221,19 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
           )
         })
 
+        const download: PacksApi["download"] = Effect.fnUntraced(function* (request, writer, scope = everyUnit) {
+          const { checkpoint, pack } = yield* planned(request, scope)
+          const id = yield* newId("pck")
+          const run = Effect.runPromiseWith(yield* Effect.context<never>())
+          return buildPack(
+            { storage, crypto, origin, run, ...(yield* signing) },
+            pack,
+            checkpoint,
+            pack.createdAtMs,
+            (digest) => run(recordExport(id, writer, toHex(digest), pack))
+          )
+        })
+
         const exportPack: PacksApi["export"] = Effect.fnUntraced(function* (request) {
           const checkpoint = yield* latestCheckpoint(storage)
           if (checkpoint === null) {
@@ -225,6 +256,7 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
           list,
           get: (id, scope = everyUnit) => Effect.map(find(id, scope), (document) => packOut(id, storedPack(document))),
           build,
+          download,
           export: exportPack
         })
       })

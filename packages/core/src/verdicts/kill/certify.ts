@@ -7,30 +7,42 @@ import type { ReadFault, StorageApi } from "../../storage/port.ts"
 import { EPOCH_SCOPE } from "./epoch-key.ts"
 import type { StoredActivation } from "./kill-reader.ts"
 
-/** A certificate, and the first and last record that a pack needs for it. */
-export interface CertifiedStop {
+/** The first and last record that a pack needs for a certificate. */
+export interface CertifiedSpan {
   readonly from: number
   readonly to: number
+}
+
+/** A certificate, and the records that it was made from. */
+export interface CertifiedStop extends CertifiedSpan {
   readonly certificate: StopCertificate
 }
 
 const PAGE = 500
 
 /**
- * Makes the certificate from the records between the request of an activation, or else its own record, and its release,
- * or else the last of the first `size` records. Null where its own record is not among these.
+ * The records between the request of an activation, or else its own record, and its release, or else the last of the
+ * first `size` records. Null where its own record is not among these.
  */
-export const certifyStop = Effect.fnUntraced(function* (
+export const certifiedSpan = Effect.fnUntraced(function* (
   storage: StorageApi,
-  { body, id }: StoredActivation,
+  { body }: StoredActivation,
   size: number
-): Effect.fn.Return<CertifiedStop | null, ReadFault> {
+): Effect.fn.Return<CertifiedSpan | null, ReadFault> {
   const [began] = yield* storage.once(EPOCH_SCOPE, [String(body.epoch)])
   const [released] = body.releaseEpoch === null ? [] : yield* storage.once(EPOCH_SCOPE, [String(body.releaseEpoch)])
   if (began === undefined || began.seq >= size) return null
   // The request is sealed by the commit that activates, just before.
   const from = body.requestedBy === null ? began.seq : began.seq - 1
-  const to = Math.min(released?.seq ?? size - 1, size - 1)
+  return { from, to: Math.min(released?.seq ?? size - 1, size - 1) }
+})
+
+/** Makes the certificate from these records. Null where the activation's own is not among them. */
+export const certifyStop = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  { id }: StoredActivation,
+  { from, to }: CertifiedSpan
+): Effect.fn.Return<CertifiedStop | null, ReadFault> {
   const certifier = new StopCertifier(id)
   for (let at = from; at <= to;) {
     const page = yield* storage.records({ kinds: [...certifiedKinds], from: at, to, limit: PAGE })

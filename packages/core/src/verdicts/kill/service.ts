@@ -51,7 +51,7 @@ import { secondPerson } from "../../registry/principals/second-person.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
 import { activationOut } from "./activation-out.ts"
-import { type CertifiedStop, certifyStop } from "./certify.ts"
+import { type CertifiedSpan, certifiedSpan, type CertifiedStop, certifyStop } from "./certify.ts"
 import { killReader, storedActivation, type StoredActivation } from "./kill-reader.ts"
 import { readResponsePolicy } from "../response-policy/service.ts"
 import { listKillEvents } from "./kill-events.ts"
@@ -116,9 +116,19 @@ export interface KillApi {
   readonly activation: (id: string, scope?: Scope) => Effect.Effect<KillActivation, ActivationNotFound | ReadFault>
   /**
    * The stop certificate of an activation from the first `size` records of the chain; null where its own record is
-   * not among them. For the host.
+   * not among them.
    */
-  readonly certify: (id: string, size: number) => Effect.Effect<CertifiedStop | null, ActivationNotFound | ReadFault>
+  readonly certify: (
+    id: string,
+    size: number,
+    scope?: Scope
+  ) => Effect.Effect<CertifiedStop | null, ActivationNotFound | ReadFault>
+  /** The records that `certify` reads. */
+  readonly certifiedSpan: (
+    id: string,
+    size: number,
+    scope?: Scope
+  ) => Effect.Effect<CertifiedSpan | null, ActivationNotFound | ReadFault>
   /** Every activation that reaches a target, the one that its status names first. For the host. */
   readonly holding: (
     target: KillTarget
@@ -271,6 +281,12 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
         )
         return stored
       })
+
+      /** An activation that the caller may read. */
+      const readable = (id: string, scope: Scope) =>
+        Effect.catchTag(activationOf(id, scope), "OrgUnitNotAllowed", () =>
+          Effect.fail(new ActivationNotFound({ activationId: id }))
+        )
 
       /** An activation with what instances said of it. */
       const shown = (stored: StoredActivation) =>
@@ -454,17 +470,14 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
           )
         }),
         events: (query, scope = everyUnit) => listKillEvents(storage, query, scope),
-        activation: Effect.fnUntraced(function* (id, scope = everyUnit) {
-          const stored = yield* Effect.catchTag(activationOf(id, scope), "OrgUnitNotAllowed", () =>
-            Effect.fail(new ActivationNotFound({ activationId: id }))
-          )
-          return yield* shown(stored)
+        activation: (id, scope = everyUnit) => Effect.flatMap(readable(id, scope), shown),
+        certify: Effect.fnUntraced(function* (id, size, scope = everyUnit) {
+          const stored = yield* readable(id, scope)
+          const span = yield* certifiedSpan(storage, stored, size)
+          return span === null ? null : yield* certifyStop(storage, stored, span)
         }),
-        certify: (id, size) =>
-          activationOf(id, everyUnit).pipe(
-            Effect.catchTag("OrgUnitNotAllowed", Effect.die),
-            Effect.flatMap((stored) => certifyStop(storage, stored, size))
-          ),
+        certifiedSpan: (id, size, scope = everyUnit) =>
+          Effect.flatMap(readable(id, scope), (stored) => certifiedSpan(storage, stored, size)),
         holding: Effect.fnUntraced(function* (target) {
           yield* known(target, everyUnit)
           const { found } = yield* reaching(target)

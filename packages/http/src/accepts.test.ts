@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { acceptsNdjson } from "./accepts-ndjson.ts"
+import { acceptsJson, acceptsNdjson } from "./accepts.ts"
 
 describe("Accept", () => {
   it("asks for lines where it names them, and wants JSON no more", () => {
@@ -33,5 +33,13 @@ describe("Accept", () => {
       "application/*, application/x-ndjson;q=0.9, */*;q=0.1"
     ])
       assert.isFalse(acceptsNdjson(accept), accept)
+  })
+
+  it("asks for JSON in place of a pack only where it names JSON", () => {
+    const pack = "application/vnd.flyball.evidence-pack"
+    for (const accept of ["application/json", "application/json, text/plain, */*", `application/json, ${pack};q=0.9`])
+      assert.isTrue(acceptsJson(accept, pack), accept)
+    for (const accept of ["", "*/*", "application/*", pack, `application/json;q=0.5, ${pack}`, "application/json;q=0"])
+      assert.isFalse(acceptsJson(accept, pack), accept)
   })
 })
