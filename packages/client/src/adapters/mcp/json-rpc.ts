@@ -1,0 +1,131 @@
+/** Messages of MCP as far as a mediator reads them, and the answers that it gives itself. Pure. */
+import type { ActionDenied } from "../../enforce/denied.ts"
+
+/** Names a request on its connection. */
+export type RequestId = string | number
+
+/** A request. */
+export interface JsonRpcRequest {
+  readonly jsonrpc: "2.0"
+  readonly id: RequestId
+  readonly method: string
+  readonly params?: Params | undefined
+}
+
+/** A notification. */
+export interface JsonRpcNotification {
+  readonly jsonrpc: "2.0"
+  readonly method: string
+  readonly params?: Params | undefined
+}
+
+/** An answer. Exactly one of `result` and `error` is there. */
+export interface JsonRpcResponse {
+  readonly jsonrpc: "2.0"
+  readonly id: RequestId | null
+  readonly result?: Params | undefined
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown } | undefined
+}
+
+/** Any message of a connection. */
+export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse
+
+/** Members of a request, or of a result. */
+export interface Params {
+  readonly [name: string]: unknown
+}
+
+/** Codes of JSON-RPC 2.0. */
+export const PARSE_ERROR = -32_700
+export const INVALID_REQUEST = -32_600
+export const INVALID_PARAMS = -32_602
+export const INTERNAL_ERROR = -32_603
+
+/** Where `_meta` of a request says its protocol version: in revisions from 2026-07-28 on. */
+const VERSION_META = "io.modelcontextprotocol/protocolVersion"
+
+/** Whether the message asks for an answer. */
+export const isRequest = (message: JsonRpcMessage): message is JsonRpcRequest => "method" in message && "id" in message
+
+/** Whether the message answers a request. */
+export const isResponse = (message: JsonRpcMessage): message is JsonRpcResponse => !("method" in message)
+
+/** A map's key of an identifier: the number 1 and the text "1" are two. */
+export const keyOfId = (id: RequestId | null): string => JSON.stringify(id)
+
+/** What reading a value as a message came to. `id` is the request's, where it could be read. */
+export type ReadMessage =
+  | { readonly ok: true; readonly message: JsonRpcMessage }
+  | { readonly ok: false; readonly id: RequestId | null; readonly reason: string }
+
+/**
+ * Reads a value as a message, and leaves out every member that JSON-RPC does not have.
+ *
+ * Parsers differ on names that differ in case only: one that ignores case would read `Method` as the method. So what is
+ * passed on is what was judged, and nothing else.
+ */
+export const readMessage = (value: unknown): ReadMessage => {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return refused(null, "no JSON object")
+  const { error, id, jsonrpc, method, params, result } = value as Params
+  const own = (name: string): boolean => Object.hasOwn(value, name) && (value as Params)[name] !== undefined
+  const isId = typeof id === "string" || (typeof id === "number" && Number.isSafeInteger(id))
+  const knownId = isId ? id : null
+  if (jsonrpc !== "2.0") return refused(knownId, 'jsonrpc is not "2.0"')
+  if (own("id") && !isId && (own("method") || id !== null))
+    return refused(null, "id is neither a text nor a whole number")
+  if (own("method")) {
+    if (typeof method !== "string") return refused(knownId, "method is not a text")
+    if (own("result") || own("error")) return refused(knownId, "a request has no result")
+    if (own("params") && !isParams(params)) return refused(knownId, "params is no object")
+    const rest = { method, ...(own("params") ? { params: params as Params } : {}) }
+    return { ok: true, message: isId ? { jsonrpc, id, ...rest } : { jsonrpc, ...rest } }
+  }
+  if (own("result") === own("error")) return refused(knownId, "neither a request nor an answer")
+  if (own("result"))
+    return isParams(result) && isId
+      ? { ok: true, message: { jsonrpc, id, result } }
+      : refused(knownId, "result is no object")
+  return isParams(error) && typeof error["code"] === "number" && typeof error["message"] === "string"
+    ? { ok: true, message: { jsonrpc, id: knownId, error: error as { code: number; message: string } } }
+    : refused(knownId, "error is not an error")
+}
+
+const refused = (id: RequestId | null, reason: string): ReadMessage => ({ ok: false, id, reason })
+
+/** Whether a value is an object that is no list. */
+export const isParams = (value: unknown): value is Params =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** An answer with an error. */
+export const errorResponse = (id: RequestId | null, code: number, message: string): JsonRpcResponse => ({
+  jsonrpc: "2.0",
+  id,
+  error: { code, message }
+})
+
+/** Whether the request is of a revision in which a result says its type. */
+export const isModern = ({ params }: JsonRpcRequest): boolean => {
+  const meta = params?.["_meta"]
+  return isParams(meta) && typeof meta[VERSION_META] === "string"
+}
+
+/** Where a refused call says what refused it, for programs. */
+export const DENIED_META = "flyball/denied"
+
+/** The result of a call that did not run: a tool's error, so that the model reads the reason. */
+export const deniedResponse = (request: JsonRpcRequest, denied: ActionDenied): JsonRpcResponse =>
+  failedResponse(request, denied.message, {
+    [DENIED_META]: { outcome: denied.outcome, rule: denied.rule, review_id: denied.reviewId }
+  })
+
+/** The result of a call that failed, in a sentence for the model. */
+export const failedResponse = (request: JsonRpcRequest, sentence: string, meta?: Params): JsonRpcResponse => ({
+  jsonrpc: "2.0",
+  id: request.id,
+  result: {
+    content: [{ type: "text", text: sentence }],
+    isError: true,
+    ...(isModern(request) ? { resultType: "complete" } : {}),
+    ...(meta === undefined ? {} : { _meta: meta })
+  }
+})

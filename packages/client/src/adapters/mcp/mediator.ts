@@ -1,0 +1,207 @@
+/**
+ * Stands between the client and the server of one MCP connection on which messages go both ways: in process, or over
+ * the streams of a child process.
+ *
+ * A `tools/call` reaches the server only where it may run. Everything else passes.
+ */
+import type { Running } from "../../enforce/guard.ts"
+import { CallCancelled } from "../holds.ts"
+import { CallHalted, type Calls } from "./calls.ts"
+import {
+  errorResponse,
+  failedResponse,
+  INTERNAL_ERROR,
+  INVALID_REQUEST,
+  isModern,
+  isRequest,
+  isResponse,
+  type JsonRpcMessage,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  keyOfId,
+  type Params,
+  readMessage,
+  type RequestId
+} from "./json-rpc.ts"
+
+/** How one message travels to the server, where each has a stream of its own (Streamable HTTP). */
+export interface SendOptions {
+  readonly requestSignal?: AbortSignal | undefined
+  readonly onRequestStreamEnd?: (() => void) | undefined
+}
+
+/** What a mediator is made of. `Options` are what a transport sends with a message. */
+export interface MediatorOptions<Options extends SendOptions> {
+  /** The calls of the agent; a promise that fails denies each call. */
+  readonly calls: () => Promise<Calls>
+  readonly toServer: (message: JsonRpcMessage, options?: Options) => Promise<void>
+  readonly toClient: (message: JsonRpcMessage) => void
+  /** Whether each request has a stream of its own, whose end cancels it. */
+  readonly hasPerRequestStream?: boolean | undefined
+}
+
+/** Stands between client and server. */
+export interface Mediator<Options extends SendOptions> {
+  /** Takes a message of the client. Resolves when it was passed on or answered; throws where the server is away. */
+  readonly fromClient: (value: unknown, options?: Options) => Promise<void>
+  /** Takes a message of the server; false: the client must not see it. */
+  readonly fromServer: (value: unknown) => boolean
+  /** The connection is over: what waits never begins, and what runs is witnessed as failed. */
+  readonly end: (reason: string) => Promise<void>
+}
+
+/** A call that has no answer yet. */
+interface Pending {
+  readonly cancel: AbortController
+  /** Resolves the call once it was sent; null before. */
+  settle: ((response: JsonRpcResponse) => void) | null
+  fail: ((cause: unknown) => void) | null
+}
+
+/** Makes the mediator of one connection. */
+export const mediate = <Options extends SendOptions>({
+  calls,
+  hasPerRequestStream = false,
+  toClient,
+  toServer
+}: MediatorOptions<Options>): Mediator<Options> => {
+  const pending = new Map<string, Pending>()
+  const lists = new Map<string, Params | undefined>()
+  const running = new Set<Promise<unknown>>()
+  let over: string | null = null
+
+  const track = (work: Promise<unknown>): void => {
+    const one = work.catch(() => undefined).finally(() => running.delete(one))
+    running.add(one)
+  }
+
+  const forward =
+    (request: JsonRpcRequest, one: Pending, options: Options | undefined, sent: (cause?: unknown) => void) =>
+    ({ signal }: Running): Promise<JsonRpcResponse> =>
+      new Promise<JsonRpcResponse>((resolve, reject) => {
+        if (over !== null) return reject(new Error(over))
+        const own = new AbortController()
+        const halt = (): void => {
+          reject(new CallHalted(String(request.params?.["name"])))
+          own.abort()
+          // A request with a stream of its own is cancelled by the end of that stream.
+          if (!(hasPerRequestStream && isModern(request))) void toServer(cancelled(request.id)).catch(() => undefined)
+        }
+        one.settle = resolve
+        one.fail = (cause) => {
+          reject(cause)
+          own.abort()
+        }
+        signal.addEventListener("abort", halt)
+        const signals = options?.requestSignal === undefined ? [own.signal] : [own.signal, options.requestSignal]
+        const carried = {
+          ...options,
+          requestSignal: AbortSignal.any(signals),
+          // The client's own callback is not called: it gets an answer in any case, once the call is witnessed.
+          onRequestStreamEnd: () => reject(new Error("The server ended the request without an answer."))
+        } as unknown as Options
+        toServer(request, carried).then(
+          () => sent(),
+          (cause: unknown) => {
+            reject(cause)
+            sent(cause)
+          }
+        )
+        if (signal.aborted) halt()
+      })
+
+  const callTool = async (request: JsonRpcRequest, options: Options | undefined): Promise<void> => {
+    const key = keyOfId(request.id)
+    const one: Pending = { cancel: new AbortController(), settle: null, fail: null }
+    const giveUp = (): void => {
+      one.cancel.abort()
+      one.fail?.(new CallCancelled(String(request.params?.["name"])))
+    }
+    pending.set(key, one)
+    options?.requestSignal?.addEventListener("abort", giveUp)
+    if (options?.requestSignal?.aborted === true) giveUp()
+    let sent: (cause?: unknown) => void = () => undefined
+    const passed = new Promise<void>((resolve, reject) => {
+      sent = (cause) => (cause === undefined ? resolve() : reject(cause))
+    })
+    const work = (async () => {
+      const outcome = await calls().then(
+        (governed) => governed.call(request, forward(request, one, options, sent), one.cancel.signal),
+        // Without an agent there is no verdict, so nothing runs.
+        (cause: unknown) => ({ kind: "answer", response: failedResponse(request, notRun(cause)) }) as const
+      )
+      pending.delete(key)
+      options?.requestSignal?.removeEventListener("abort", giveUp)
+      if (outcome.kind === "answer") toClient(outcome.response)
+      else if (outcome.kind === "lost" && over === null)
+        toClient(errorResponse(request.id, INTERNAL_ERROR, `tools/call: ${String(outcome.cause)}`))
+      sent()
+    })()
+    track(work)
+    await Promise.race([passed, work])
+  }
+
+  const onCancelled = async (message: JsonRpcMessage, params: Params | undefined, options?: Options): Promise<void> => {
+    const one = pending.get(keyOfId((params?.["requestId"] ?? null) as RequestId | null))
+    // A call that the server never saw needs no cancelling there.
+    if (one === undefined || one.settle !== null) await toServer(message, options)
+    one?.cancel.abort()
+    one?.fail?.(new CallCancelled("tools/call"))
+  }
+
+  return {
+    fromClient: async (value, options) => {
+      const read = readMessage(value)
+      if (!read.ok) return toClient(errorResponse(read.id, INVALID_REQUEST, `Not an MCP message: ${read.reason}.`))
+      const { message } = read
+      if (isResponse(message)) return toServer(message, options)
+      if (!isRequest(message)) {
+        if (message.method === "notifications/cancelled") return onCancelled(message, message.params, options)
+        // Nobody could be answered: a call that asks for no answer is not one.
+        if (message.method === "tools/call") return
+        return toServer(message, options)
+      }
+      if (pending.has(keyOfId(message.id)))
+        return toClient(errorResponse(message.id, INVALID_REQUEST, "A request of this id has no answer yet."))
+      if (message.method === "tools/call") return callTool(message, options)
+      if (message.method === "tools/list") lists.set(keyOfId(message.id), message.params)
+      return toServer(message, options)
+    },
+    fromServer: (value) => {
+      const read = readMessage(value)
+      if (!read.ok || !isResponse(read.message)) return true
+      const { message } = read
+      const key = keyOfId(message.id)
+      const one = pending.get(key)
+      if (one !== undefined) {
+        // The answer goes out once it is witnessed; one to a call that was never sent is nobody's.
+        one.settle?.(message)
+        return false
+      }
+      if (lists.has(key)) {
+        const params = lists.get(key)
+        lists.delete(key)
+        const { result } = message
+        if (result !== undefined) track(calls().then((governed) => governed.listed(params, result)))
+      }
+      return true
+    },
+    end: async (reason) => {
+      over ??= reason
+      for (const one of pending.values()) {
+        one.cancel.abort()
+        one.fail?.(new Error(reason))
+      }
+      await Promise.all(running)
+    }
+  }
+}
+
+const cancelled = (requestId: RequestId): JsonRpcMessage => ({
+  jsonrpc: "2.0",
+  method: "notifications/cancelled",
+  params: { requestId, reason: "The agent was halted." }
+})
+
+const notRun = (cause: unknown): string =>
+  `The call did not run: ${cause instanceof Error ? cause.message : String(cause)}`
