@@ -201,6 +201,25 @@ export {
   suspendingTriggers
 } from "./response-policy/document.ts"
 export { type PolicyAnswer, responseFor } from "./response-policy/response-for.ts"
+export {
+  foldUsage,
+  settledDecision,
+  type StatedUsage,
+  telemetryKinds,
+  UnsettledDecisions,
+  UsageState
+} from "./telemetry/usage-fold.ts"
+export {
+  type AgentUsage,
+  type IncidentFigures,
+  type ModelUsage,
+  onsetSeqs,
+  type ReviewFigures,
+  usageReport,
+  type UsageReport,
+  type UsageWindow
+} from "./telemetry/usage-report.ts"
+export { UsageTotals } from "./telemetry/usage-totals.ts"
 export { type WaiverDocument, WAIVERS } from "./waivers/document.ts"
 export {
   afterAttempt,
