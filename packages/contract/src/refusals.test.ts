@@ -229,6 +229,7 @@ describe("the endpoint table", () => {
         "POST /api/v1/bound/evaluations/{evaluation_id}/explain",
         "POST /api/v1/bound/evaluations/{evaluation_id}/void",
         "GET /api/v1/bound/safety",
+        "GET /api/v1/bound/telemetry/usage",
         "POST /api/v1/bound/kill/drills",
         "GET /api/v1/bound/kill/drills",
         "GET /api/v1/bound/kill/drills/{drill_id}",

@@ -956,6 +956,22 @@ export class BodyTooLarge extends Schema.TaggedError<BodyTooLarge>()("BodyTooLar
   }
 }
 
+/** Earlier records are still being summed up. `segments`: how many stretches of the chain are missing. */
+export class TelemetryBehind extends Schema.TaggedError<TelemetryBehind>()("TelemetryBehind", {
+  segments: reported(Schema.Int)
+}) {
+  static readonly status = 503
+  static get example(): TelemetryBehind {
+    return new TelemetryBehind({ segments: 12 })
+  }
+  override get message(): string {
+    return (
+      `The usage of ${this.segments ?? "some"} stretches of the chain is still being summed up. ` +
+      "Send the request again in some seconds."
+    )
+  }
+}
+
 /** The server is shutting down. */
 export class Draining extends Schema.TaggedError<Draining>()("Draining", {}) {
   static readonly status = 503
@@ -1044,6 +1060,7 @@ export const refusals = {
   UnsupportedMediaType,
   BodyTooLarge,
   Draining,
+  TelemetryBehind,
   NotWriting
 }
 

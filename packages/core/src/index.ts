@@ -91,6 +91,7 @@ export type {
   PolicyRowInput,
   ResponsePolicyClient
 } from "./governor/clients/response-policy-client-types.ts"
+export type { TelemetryClient, TelemetryInfo } from "./governor/clients/telemetry-client-types.ts"
 export type {
   DrillInfo,
   DrillInput,
@@ -158,6 +159,7 @@ export { resolveDraft } from "./registry/access-mapping/resolve-input.ts"
 export { type Claims, type Grant, grantsOf, resolveClaims, type Resolved, summaryOf } from "@flyball/rules"
 export { Drills, type DrillsApi } from "./verdicts/drills/service.ts"
 export { ChannelPeriod, checkChannel } from "./verdicts/drills/channel-check.ts"
+export { Telemetry, type TelemetryApi } from "./outward/telemetry/service.ts"
 export { Safety, type SafetyApi, type SafetyHealth } from "./verdicts/safety/service.ts"
 export { ResponsePolicies, type ResponsePoliciesApi } from "./verdicts/response-policy/service.ts"
 export { Agents, type AgentsApi, type RegisterOptions } from "./registry/agents/service.ts"

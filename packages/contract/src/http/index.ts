@@ -16,6 +16,7 @@ import { models } from "./models.ts"
 import { responsePolicy } from "./response-policy.ts"
 import { safety } from "./safety.ts"
 import { system } from "./system.ts"
+import { telemetry } from "./telemetry.ts"
 import { webhooks } from "./webhooks.ts"
 
 export {
@@ -66,6 +67,7 @@ export {
   responsePolicy,
   safety,
   system,
+  telemetry,
   webhooks
 }
 
@@ -78,6 +80,7 @@ export const endpoints: ReadonlyArray<AnyEndpoint> = [
   bound,
   responsePolicy,
   safety,
+  telemetry,
   kill,
   breakers,
   drills,

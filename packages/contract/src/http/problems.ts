@@ -83,6 +83,10 @@ const extras: { readonly [T in RefusalTag]?: Extras<Extract<Refusal, { readonly 
     members: { indexes: { schema: Schema.Array(Schema.Int), of: ({ indexes }) => indexes ?? [] } }
   },
   Draining: { headers: () => ({ "retry-after": "1" }) },
+  TelemetryBehind: {
+    members: { segments: { schema: count, of: ({ segments }) => segments ?? null } },
+    headers: () => ({ "retry-after": "5" })
+  },
   NotWriting: { headers: () => ({ "retry-after": "5" }) }
 }
 

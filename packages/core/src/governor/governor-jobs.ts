@@ -12,6 +12,8 @@ import { meterSweep } from "../verdicts/evaluations/meter-sweep.ts"
 import type { Kill } from "../verdicts/kill/service.ts"
 import { killConfirmation } from "../verdicts/kill/confirm-stops.ts"
 import type { Storage } from "../storage/port.ts"
+import type { Telemetry } from "../outward/telemetry/service.ts"
+import { telemetryClock } from "../outward/telemetry/telemetry-clock.ts"
 import { policyFollower } from "../outward/policy/policy-follower.ts"
 import type { OutboxListener } from "../outward/webhooks/outbox-listener.ts"
 import { outboxSweep } from "../outward/webhooks/outbox-sweep.ts"
@@ -20,7 +22,7 @@ import { outboxSweep } from "../outward/webhooks/outbox-sweep.ts"
 export const governorJobs: Layer.Layer<
   never,
   never,
-  Agents | Breakers | CommitBell | Drills | Kill | OutboxListener | Storage
+  Agents | Breakers | CommitBell | Drills | Kill | OutboxListener | Storage | Telemetry
 > = Layer.mergeAll(
   agentClock,
   killConfirmation,
@@ -29,5 +31,6 @@ export const governorJobs: Layer.Layer<
   drillClock,
   outboxSweep,
   meterSweep,
-  policyFollower
+  policyFollower,
+  telemetryClock
 )

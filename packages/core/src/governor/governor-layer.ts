@@ -31,6 +31,7 @@ import { Packs } from "../outward/packs/service.ts"
 import { Principals } from "../registry/principals/service.ts"
 import { Provenance } from "../registry/provenance/service.ts"
 import { Replay } from "../outward/replay/service.ts"
+import { Telemetry } from "../outward/telemetry/service.ts"
 import type { Storage } from "../storage/port.ts"
 import { Tenant, type TenantRefused } from "../chain/tenant.ts"
 import { Drills } from "../verdicts/drills/service.ts"
@@ -84,6 +85,7 @@ export type GovernorServices =
   | Kill
   | Drills
   | Safety
+  | Telemetry
   | Waivers
 
 /**
@@ -130,6 +132,7 @@ export const governorLayer = (
     Erasure.layer,
     Parts.layer,
     Packs.layer(options),
+    Telemetry.layer,
     KeyRotation.layer(options)
   ).pipe(
     Layer.provideMerge(Tenant.layer(options)),

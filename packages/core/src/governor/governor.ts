@@ -79,6 +79,8 @@ import type { ProvenanceClient } from "./clients/provenance-client-types.ts"
 import { responsePolicyClient } from "./clients/response-policy-client.ts"
 import type { ResponsePolicyClient } from "./clients/response-policy-client-types.ts"
 import { requireStringIds } from "./clients/require-string-ids.ts"
+import { telemetryClient } from "./clients/telemetry-client.ts"
+import type { TelemetryClient } from "./clients/telemetry-client-types.ts"
 import { webhooksClient } from "./clients/webhooks-client.ts"
 import type { WebhooksClient } from "./clients/webhooks-client-types.ts"
 import { isLeftOut, refuseInvalidOptions } from "./invalid-options.ts"
@@ -164,6 +166,8 @@ export interface Governor extends AsyncDisposable {
   readonly drills: DrillsClient
   /** Every agent's halt state and what guards it. */
   readonly safety: SafetyClient
+  /** What agents used, and how reviews and incidents went. */
+  readonly telemetry: TelemetryClient
   /** The models that agents use. */
   readonly models: ModelsClient
   /** What agents are made of. */
@@ -343,6 +347,7 @@ const governorOver = (door: Client, writerId: string): Governor => {
     }),
     drills: requireStringIds(drillsClient(door, writer), { start: 0, list: 0 }),
     safety: safetyClient(door),
+    telemetry: telemetryClient(door),
     models: requireStringIds(modelsClient(door, writer), { create: 0, list: 0 }),
     provenance: requireStringIds(provenanceClient(door, writer)),
     responsePolicy: responsePolicyClient(door, writer),

@@ -14,6 +14,7 @@ import {
   responsePolicy,
   safety,
   system,
+  telemetry,
   webhooks
 } from "@flyball/contract/http"
 import type { AnyHandler, HandlersOf } from "../call.ts"
@@ -33,6 +34,7 @@ import { pagesHandlers } from "./pages.ts"
 import { responsePolicyHandlers } from "./response-policy.ts"
 import { safetyHandlers } from "./safety.ts"
 import { systemHandlers } from "./system.ts"
+import { telemetryHandlers } from "./telemetry.ts"
 import { webhooksHandlers } from "./webhooks.ts"
 
 const byId = <Group extends { readonly [name: string]: { readonly id: string } }>(
@@ -53,6 +55,7 @@ export const handlers: { readonly [id: string]: AnyHandler } = Object.fromEntrie
   ...byId(kill, killHandlers),
   ...byId(drills, drillsHandlers),
   ...byId(safety, safetyHandlers),
+  ...byId(telemetry, telemetryHandlers),
   ...byId(chain, chainHandlers),
   ...byId(evidence, evidenceHandlers),
   ...byId(ingestKeys, ingestKeysHandlers),

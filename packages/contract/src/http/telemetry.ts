@@ -1,0 +1,18 @@
+/** The endpoint of telemetry. Spec: document 1 section 4, GET /bound/telemetry/usage. */
+import { TelemetryOut, TelemetryQuery } from "../telemetry.ts"
+import { access } from "./access.ts"
+import { endpoint, json, queryOf } from "./endpoint.ts"
+
+/** Telemetry. */
+export const telemetry = {
+  usage: endpoint({
+    id: "bound.usage",
+    method: "GET",
+    path: "/api/v1/bound/telemetry/usage",
+    summary: "What agents used and cost in a window, how reviews went, and how long incidents lasted.",
+    access: access.read,
+    query: queryOf(TelemetryQuery),
+    success: json(200, TelemetryOut),
+    refusals: ["TelemetryBehind"]
+  })
+} as const

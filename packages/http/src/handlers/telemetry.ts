@@ -1,0 +1,16 @@
+/** Telemetry. */
+import type { telemetry } from "@flyball/contract/http"
+import { Telemetry } from "@flyball/core"
+import { Effect } from "effect"
+import { json } from "../answer.ts"
+import type { HandlersOf } from "../call.ts"
+import { scopeOf } from "../caller.ts"
+
+/** Handlers of the group `telemetry`. */
+export const telemetryHandlers: HandlersOf<typeof telemetry> = {
+  usage: ({ caller, query }) =>
+    Effect.map(
+      Telemetry.use((service) => service.usage(query, scopeOf(caller))),
+      json
+    )
+}
