@@ -1,6 +1,7 @@
 /** The command line of `flyball-verify`, read. */
 import { parseArgs } from "node:util"
 import { parseDuration } from "./duration.ts"
+import { parseSpan, type UsageSpan } from "./usage/usage-span.ts"
 
 /** The parsed command line. */
 export interface Command {
@@ -16,6 +17,8 @@ export interface Command {
   /** The activation `kil_…` whose stop certificate is made again; null where none was requested. */
   readonly certificate: string | null
   readonly replay: boolean
+  /** The window whose usage is counted again; null where none was requested. */
+  readonly usage: UsageSpan | null
   /** Packs of chains before this one, in any order. */
   readonly previous: ReadonlyArray<string>
   /** Who did what, from the records and disclosed parts. */
@@ -57,12 +60,16 @@ export const readArguments = (args: ReadonlyArray<string>): Command => {
     replay = false,
     require = "any",
     summary = false,
+    usage: window,
     vkey = []
   } = values
   if (require !== "full" && require !== "range" && require !== "any")
     throw new UsageError("--require takes full, range or any.")
   if (certificate !== null && !/^kil_[0-9a-z]{26}$/.test(certificate))
     throw new UsageError("--certificate takes the id of an activation: kil_ and 26 characters.")
+  const usage = window === undefined ? null : parseSpan(window)
+  if (window !== undefined && usage === null)
+    throw new UsageError("--usage takes FROM/TO, two times in UTC, as 2026-11-01T00:00:00Z/2026-12-01T00:00:00Z.")
   if (previous.length > 0 && !replay)
     throw new UsageError("--previous is for --replay: it makes evaluations again from the records of the chain before.")
   const maxAge = values["max-age"]
@@ -84,6 +91,7 @@ export const readArguments = (args: ReadonlyArray<string>): Command => {
     maxAgeMs,
     bodies,
     certificate,
+    usage,
     replay,
     previous,
     summary,
@@ -115,6 +123,7 @@ const parse = (args: ReadonlyArray<string>) => {
         replay: { type: "boolean" },
         require: { type: "string" },
         summary: { type: "boolean" },
+        usage: { type: "string" },
         threads: { type: "string" },
         "trusted-checkpoint": { type: "string" },
         vkey: { type: "string", multiple: true }

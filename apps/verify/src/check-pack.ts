@@ -3,13 +3,14 @@
  * are open already, so that the command (files of Node) and the page (files of a browser) run the same code.
  */
 import { PackFileUnusable, type Report } from "@flyball/evidence"
-import type { StopCertificate } from "@flyball/rules"
+import type { StopCertificate, UsageReport } from "@flyball/rules"
 import { type BodiesReport, withBodies } from "./bodies/bodies-report.ts"
 import type { Extras, SplitView } from "./extras.ts"
 import type { PackFile } from "./pack-file.ts"
 import { previousChain, withPrevious } from "./previous-chain.ts"
 import type { Earlier } from "./replay/earlier-packs.ts"
 import { type Replayed, type ReplayReport, withReplay } from "./replay/replay-report.ts"
+import type { UsageSpan } from "./usage/usage-span.ts"
 import type { Summary } from "./summary/summary.ts"
 
 /** What is checked. */
@@ -23,6 +24,8 @@ export interface CheckRequest {
   readonly bodies: boolean
   /** The activation whose stop certificate is made again. */
   readonly certificate?: string | null
+  /** The window whose usage is counted again. */
+  readonly usage?: UsageSpan | null
   /** `required`: a report says it where none could be made. */
   readonly summary: "required" | "wanted" | "none"
   /** Called before each reading. */
@@ -60,6 +63,7 @@ interface ReadAgain extends Verified {
   readonly replayed: Replayed | null
   readonly bodies: BodiesReport | null
   readonly certificate: StopCertificate | null
+  readonly usage: UsageReport | null
   readonly summary: Summary | null
 }
 
@@ -72,8 +76,9 @@ const verifyAndReadAgain = async (request: CheckRequest): Promise<ReadAgain> => 
   const wantsSummary = request.summary !== "none"
   onStep("verify")
   const wanted = request.certificate ?? null
-  if (!request.replay && !request.bodies && !wantsSummary && wanted === null)
-    return { ...(await request.verify()), replayed: null, bodies: null, summary: null, certificate: null }
+  const span = request.usage ?? null
+  if (!request.replay && !request.bodies && !wantsSummary && wanted === null && span === null)
+    return { ...(await request.verify()), replayed: null, bodies: null, summary: null, certificate: null, usage: null }
   const files = [pack, ...request.previous]
   const before = await Promise.all(files.map((file) => file.identity()))
   const { report, splitView } = await request.verify()
@@ -84,6 +89,7 @@ const verifyAndReadAgain = async (request: CheckRequest): Promise<ReadAgain> => 
   if (wantsSummary) onStep("summary")
   const summary = wantsSummary ? await summaryOf(pack, report) : null
   const certificate = wanted === null ? null : await certificateOf(pack, report, wanted)
+  const usage = span === null ? null : await usageOf(pack, report, span)
   const after = await Promise.all(files.map((file) => file.identity()))
   if (after.some((identity, place) => identity !== before[place]))
     throw new PackFileUnusable(
@@ -94,15 +100,17 @@ const verifyAndReadAgain = async (request: CheckRequest): Promise<ReadAgain> => 
     wanted === null
       ? noted
       : (await import("./certificate/certify-pack.ts")).withCertificate(noted, wanted, certificate)
-  const compared = request.bodies ? withBodies(certified, bodies) : certified
-  if (!request.replay) return { report: compared, splitView, replayed: null, bodies, summary, certificate }
+  const counted = span === null ? certified : (await import("./usage/usage-pack.ts")).withUsage(certified, usage)
+  const compared = request.bodies ? withBodies(counted, bodies) : counted
+  if (!request.replay) return { report: compared, splitView, replayed: null, bodies, summary, certificate, usage }
   return {
     report: withReplay(compared, replay, why),
     splitView,
     replayed: { replay, packExit: report.exit },
     bodies,
     summary,
-    certificate
+    certificate,
+    usage
   }
 }
 
@@ -116,6 +124,12 @@ const summaryOf = async (pack: PackFile, { counts, exit, verdicts }: Report): Pr
 const certificateOf = async (pack: PackFile, report: Report, activationId: string): Promise<StopCertificate | null> => {
   const { certifyPack, whyNotCertified } = await import("./certificate/certify-pack.ts")
   return whyNotCertified(report) === null ? certifyPack(pack, activationId) : null
+}
+
+/** Loaded on demand. */
+const usageOf = async (pack: PackFile, report: Report, span: UsageSpan): Promise<UsageReport | null> => {
+  const { usageOfPack, whyNoUsage } = await import("./usage/usage-pack.ts")
+  return whyNoUsage(report) === null ? usageOfPack(pack, span) : null
 }
 
 /** Such a pack has another status than 0 already. */

@@ -1,6 +1,6 @@
 /** What a run found besides the report on the pack. Each is null where it was not requested, or does not apply. */
 import type { BodiesReport } from "./bodies/bodies-report.ts"
-import type { StopCertificate } from "@flyball/rules"
+import type { StopCertificate, UsageReport } from "@flyball/rules"
 import type { ShownPrevious } from "./previous-chain.ts"
 import type { Replayed } from "./replay/replay-report.ts"
 import type { Summary } from "./summary/summary.ts"
@@ -18,4 +18,5 @@ export interface Extras {
   readonly bodies: BodiesReport | null
   readonly summary: Summary | null
   readonly certificate: StopCertificate | null
+  readonly usage: UsageReport | null
 }

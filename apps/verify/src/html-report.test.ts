@@ -46,7 +46,8 @@ const nothing: Extras = {
   replayed: null,
   bodies: null,
   summary: null,
-  certificate: null
+  certificate: null,
+  usage: null
 }
 
 describe("the page", () => {

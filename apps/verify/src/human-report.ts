@@ -17,6 +17,7 @@ import {
   furtherEntries,
   resultSentence
 } from "./report-facts.ts"
+import { usageEntry, usageText } from "./usage/usage-text.ts"
 import { summaryEntries, summaryTitle } from "./summary/summary-text.ts"
 
 /** The text of a report. */
@@ -28,7 +29,8 @@ export const humanReport = (
     previous = null,
     replayed = null,
     splitView = null,
-    summary = null
+    summary = null,
+    usage = null
   }: Partial<Extras> = {}
 ): string => {
   const { exit } = report
@@ -50,6 +52,7 @@ export const humanReport = (
         ],
     bodies === null ? [] : entry("Bodies", bodyCounts(bodies)),
     certificate === null ? [] : entry("Certificate", certificateText(certificate)),
+    usage === null ? [] : entry("Usage", usageText(usage)),
     splitView === null
       ? []
       : [
@@ -66,6 +69,7 @@ export const humanReport = (
     findings(report),
     ...furtherEntries({ bodies, replayed }).map(listLines),
     ...(certificate === null ? [] : [listLines(certificateEntry(certificate))]),
+    ...(usage === null ? [] : [listLines(usageEntry(usage))]),
     report.not_checked.length === 0
       ? []
       : [

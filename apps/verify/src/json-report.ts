@@ -7,7 +7,14 @@ import type { ShownPrevious } from "./previous-chain.ts"
 /** The text of `--json`. */
 export const jsonReport = (
   report: Report,
-  { bodies = null, certificate = null, previous = null, replayed = null, summary = null }: Partial<Extras> = {}
+  {
+    bodies = null,
+    certificate = null,
+    previous = null,
+    replayed = null,
+    summary = null,
+    usage = null
+  }: Partial<Extras> = {}
 ): string => {
   const { counts, file, findings, format, keys, not_checked, origin, statement, tree_size, verdicts } = report
   const replay = replayed?.replay ?? null
@@ -28,7 +35,8 @@ export const jsonReport = (
     integrity: integrityLine(report),
     assurance: assuranceOf(report, summary?.capture ?? null, replay),
     summary,
-    certificate
+    certificate,
+    usage
   }
   return `${JSON.stringify(members, null, 2)}\n`
 }

@@ -22,6 +22,7 @@ import {
   furtherEntries,
   resultSentence
 } from "./report-facts.ts"
+import { usageEntry, usageText } from "./usage/usage-text.ts"
 import { summaryEntries, summaryTitle } from "./summary/summary-text.ts"
 
 /** An element. `name`: its class. A `th` is the head of its row. */
@@ -33,7 +34,7 @@ export interface ReportElement {
 
 /** The report. `nowMs`: when the pack was verified; milliseconds since 1970 UTC. */
 export const reportTree = (report: Report, extras: Extras, nowMs: number): ReadonlyArray<ReportElement> => {
-  const { bodies, certificate, previous, replayed, splitView, summary } = extras
+  const { bodies, certificate, previous, replayed, splitView, summary, usage } = extras
   const replay = replayed?.replay ?? null
   const coverage = coverageSentence(report)
   const [holding, open] = verdictLists(report)
@@ -53,6 +54,7 @@ export const reportTree = (report: Report, extras: Extras, nowMs: number): Reado
           ] as const)),
       ...(bodies === null ? [] : [["Bodies", bodyCounts(bodies)] as const]),
       ...(certificate === null ? [] : [["Certificate", certificateText(certificate)] as const]),
+      ...(usage === null ? [] : [["Usage", usageText(usage)] as const]),
       ["Verified", `${new Date(nowMs).toISOString()}, with exit status ${report.exit}`]
     ]),
     element("h2", "What holds"),
@@ -69,6 +71,7 @@ export const reportTree = (report: Report, extras: Extras, nowMs: number): Reado
         ]),
     ...furtherEntries({ bodies, replayed }).flatMap(entry),
     ...(certificate === null ? [] : entry(certificateEntry(certificate))),
+    ...(usage === null ? [] : entry(usageEntry(usage))),
     element("h2", "Who acted"),
     ...(summary === null
       ? [element("p", "No summary: it is made of an intact pack alone.")]

@@ -73,7 +73,8 @@ describe("the JSON report", () => {
       "integrity",
       "assurance",
       "summary",
-      "certificate"
+      "certificate",
+      "usage"
     ])
     expect(report).toMatchObject({
       integrity: "integrity ok, authenticity signed_by_pinned_key, completeness sparse_claimed, anchoring none.",

@@ -40,6 +40,7 @@ export const run = async (args: ReadonlyArray<string>, world: World): Promise<nu
       previous: command.previous.map(nodePackFile),
       bodies: command.bodies,
       certificate: command.certificate,
+      usage: command.usage,
       // A page always has the summary.
       summary: command.summary ? "required" : command.html === null ? "none" : "wanted"
     })

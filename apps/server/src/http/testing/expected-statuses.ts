@@ -369,6 +369,12 @@ export const expectedStatuses: {
     [200, 200, 200, 200, 200],
     [200, 200, 200, 200, 200]
   ],
+  "bound.usage": [
+    [403, 403],
+    [200, 200, 200, 200, 200],
+    [200, 200, 200, 200, 200],
+    [200, 200, 200, 200, 200]
+  ],
   "kill.start_drill": [
     [403, 403],
     [403, 403, 201, 201, 201],
@@ -733,6 +739,7 @@ export const expectedOfTwo: { readonly [id: string]: Two } = {
   "bound.response_policy": [200, 200, 200, 200, 200],
   "bound.set_response_policy": [403, 403, 403, 403, 403],
   "bound.safety": [200, 200, 200, 200, 200],
+  "bound.usage": [200, 200, 200, 200, 200],
   "kill.start_drill": [201, 403, 201, 201, 403],
   "kill.drills": [200, 200, 200, 200, 200],
   "kill.drill": [200, 200, 200, 200, 200],
