@@ -253,10 +253,17 @@ export const killEventKinds = [
   "kill.acknowledged",
   "kill.stopped",
   "kill.unconfirmed",
-  "kill.released"
+  "kill.released",
+  "drill.started",
+  "drill.completed",
+  "drill.attested",
+  "breaker.tripped"
 ] as const
 
-/** One entry of the log: a record. What a kind does not say is null. */
+/**
+ * One entry of the log: a record. What a kind does not say is null; the target is that of the activation or drill that
+ * the record is about.
+ */
 export const KillEvent = Schema.Struct({
   seq: computed(Schema.Int),
   record_hash: computed(Schema.String),
@@ -268,7 +275,15 @@ export const KillEvent = Schema.Struct({
   response: inBody(Schema.NullOr(oneOf(killResponses))),
   drill: inBody(Schema.NullOr(Schema.Struct({ drill_id: Schema.String, mode: oneOf(drillModes) }))),
   epoch: inBody(Schema.NullOr(Schema.Int)),
+  drill_id: inBody(Schema.NullOr(Schema.String)),
   breaker_id: inBody(Schema.NullOr(Schema.String)),
+  /** How a drill or a breaker acts: `shadow` and `warn` change nothing. */
+  mode: inBody(Schema.NullOr(Schema.String)),
+  /** Of a breaker that tripped: what it watches, and the value. */
+  metric: inBody(Schema.NullOr(Schema.String)),
+  value: inBody(Schema.NullOr(Schema.String)),
+  /** Whether the hypothesis of a completed drill held. */
+  met: inBody(Schema.NullOr(Schema.Boolean)),
   agent_id: inBody(Schema.NullOr(Schema.String)),
   instance_id: inBody(Schema.NullOr(Schema.String)),
   in_flight: inBody(Schema.NullOr(Schema.Int)),
@@ -281,19 +296,33 @@ export const KillEvent = Schema.Struct({
 }).annotate(
   showsRecords(killEventKinds, {
     body: [
+      "acknowledged",
       "acknowledged_at",
       "activated_at",
+      "as_of_ms",
+      "as_of_seq",
+      "attested_at",
+      "completed_at",
       "expected",
+      "from_seq",
       "highest_tier",
       "instances",
+      "max_duration_ms",
+      "max_ms",
       "observed_at",
+      "p50_ms",
+      "p95_ms",
       "released_at",
       "requested_at",
+      "samples",
+      "slo_ms",
+      "started_at",
       "stopped_at",
+      "to_seq",
       "unconfirmed_at",
       "unlisted"
     ],
-    parts: ["expected", "instances"]
+    parts: ["expected", "instances", "missed", "scenario"]
   })
 )
 export type KillEvent = typeof KillEvent.Type

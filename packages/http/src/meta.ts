@@ -1,5 +1,6 @@
 /** What GET /register/_meta tells: the tables of the contract and of core, as they are. */
 import {
+  boundsMet,
   agentStatuses,
   attemptErrors,
   autonomyTiers,
@@ -104,6 +105,7 @@ export const metaOut = (version: string, tenantId: string): MetaOut => ({
     identity_reason: identityReasons,
     identity_source: identitySources,
     identity_verdict: identityVerdicts,
+    kill_bound: boundsMet,
     kill_drill_mode: drillModes,
     kill_drill_status: drillStatuses,
     kill_event: killEventKinds,

@@ -2,7 +2,7 @@
 import { DEFAULT_PAGE, type KillEvent, killEventKinds, type KillEventsQuery } from "@flyball/contract"
 import { fromUtf8, readRecord } from "@flyball/evidence"
 import { Effect } from "effect"
-import { CHANNEL_TARGET } from "@flyball/rules"
+import { CHANNEL_TARGET, DRILLS, KILL_ACTIVATIONS } from "@flyball/rules"
 import { recordHash } from "../../foundation/record-hash.ts"
 import { covers, type Scope } from "../../foundation/scope.ts"
 import { AGENTS, storedAgent } from "../../registry/agents/document.ts"
@@ -13,6 +13,9 @@ import type { JsonObject, ReadFault, StorageApi, StoredRecord } from "../../stor
 const PAGE = 500
 /** Records that one request reads at most: a page may be shorter than its limit. */
 const MOST = 20_000
+
+/** What a record is aimed at: null where it names neither an activation nor a drill. */
+type Target = Pick<KillEvent, "target_type" | "target_id">
 
 /**
  * Lists entries. With a scope of some org units those about their agents, and none of models, units and the deployment;
@@ -25,6 +28,7 @@ export const listKillEvents = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ReadonlyArray<KillEvent>, ReadFault> {
   const found: Array<KillEvent> = []
   const shownOf = new Map<string, boolean>()
+  const targets = new Map<string, Target>()
   let to = before === undefined ? undefined : before - 1
   for (let read = 0; found.length < limit && read < MOST && (to === undefined || to >= 0);) {
     const page = yield* storage.records({
@@ -35,7 +39,7 @@ export const listKillEvents = Effect.fnUntraced(function* (
     })
     for (const record of page) {
       if (found.length === limit) break
-      const entry = yield* entryOf(storage, record)
+      const entry = yield* entryOf(storage, record, targets)
       if (entry.target_id !== CHANNEL_TARGET && (yield* isShown(storage, entry, scope, shownOf))) found.push(entry)
     }
     if (page.length < PAGE) break
@@ -62,7 +66,30 @@ const isShown = Effect.fnUntraced(function* (
   return shown
 })
 
-const entryOf = Effect.fnUntraced(function* (storage: StorageApi, { bytes, hash, kind, seq }: StoredRecord) {
+/** The target of the activation or drill that a record is about, which only the first record of each names. */
+const targetOf = Effect.fnUntraced(function* (storage: StorageApi, body: JsonObject, known: Map<string, Target>) {
+  const named = { target_type: text(body["target_type"]), target_id: text(body["target_id"]) } as Target
+  const [collection, id] =
+    text(body["activation_id"]) === null
+      ? [DRILLS, text(body["drill_id"])]
+      : [KILL_ACTIVATIONS, text(body["activation_id"])]
+  if (named.target_id !== null || id === null) return named
+  const found = known.get(id)
+  if (found !== undefined) return found
+  const document = yield* storage.get(collection, id)
+  const target = {
+    target_type: text(document?.body["targetType"]),
+    target_id: text(document?.body["targetId"])
+  } as Target
+  known.set(id, target)
+  return target
+})
+
+const entryOf = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  { bytes, hash, kind, seq }: StoredRecord,
+  targets: Map<string, Target>
+) {
   const read = readRecord(bytes)
   if (!read.ok) return yield* new StorageCorrupt({ reason: `record ${seq} cannot be read (${read.code})` })
   const { at, body } = read.record
@@ -73,12 +100,16 @@ const entryOf = Effect.fnUntraced(function* (storage: StorageApi, { bytes, hash,
     at,
     kind: kind as KillEvent["kind"],
     activation_event: text(body["activation_id"]),
-    target_type: text(body["target_type"]) as KillEvent["target_type"],
-    target_id: text(body["target_id"]),
+    ...(yield* targetOf(storage, body, targets)),
     response: text(body["response"]) as KillEvent["response"],
     drill: (body["drill"] ?? null) as KillEvent["drill"],
     epoch: integer(body["epoch"]),
+    drill_id: text(body["drill_id"]),
     breaker_id: text(body["breaker_id"]),
+    mode: text(body["mode"]),
+    metric: text(body["metric"]),
+    value: text(body["value"]),
+    met: typeof body["met"] === "boolean" ? body["met"] : null,
     agent_id: text(body["agent_id"]),
     instance_id: text(body["instance_id"]),
     in_flight: integer(body["in_flight"]),
