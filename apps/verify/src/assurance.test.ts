@@ -45,12 +45,15 @@ describe("the line Assurance", () => {
   })
 
   it("counts capture tiers where decisions were counted", () => {
-    const line = (mode: object, by: object) =>
-      assuranceOf(anchored("none"), { mode: { ...mode }, decided_by: { ...by } }, null).text
+    const line = (mode: object, by: object, claimed: object = { not_stated: 3 }) =>
+      assuranceOf(anchored("none"), { mode: { ...mode }, decided_by: { ...by }, claimed: { ...claimed } }, null).text
     expect(line({ enforced: 2, not_stated: 1 }, { fail_open: 1, not_stated: 2 })).toContain(
       "; capture tiers enforced 2, not_stated 1, decided by fail_open 1, not_stated 2; "
     )
     expect(line({ observed: 3 }, { not_stated: 3 })).toContain("; capture tiers observed 3; ")
+    expect(line({ enforced: 3 }, { not_stated: 3 }, { mediated: 1, not_stated: 2 })).toContain(
+      "; capture tiers enforced 3, claimed mediated 1, not_stated 2; "
+    )
     expect(line({}, {})).toContain("; no decisions captured; ")
   })
 

@@ -9,6 +9,8 @@ import type { ReplayReport } from "./replay/replay-report.ts"
 export interface Capture {
   readonly mode: { readonly [value: string]: number }
   readonly decided_by: { readonly [value: string]: number }
+  /** `capture` of the records: what the writers claim. Only that a key may claim `mediated` is checked, by `--replay`. */
+  readonly claimed: { readonly [value: string]: number }
 }
 
 /** The member `assurance` of `--json`. */
@@ -66,11 +68,12 @@ const captured = (capture: Capture | null): string => {
   if (capture === null) return "capture tiers not counted (--summary counts them)"
   const mode = counted(capture.mode)
   if (mode === "") return "no decisions captured"
-  const by = Object.keys(capture.decided_by).some((value) => value !== NOT_STATED)
-    ? `, decided by ${counted(capture.decided_by)}`
-    : ""
-  return `capture tiers ${mode}${by}`
+  return `capture tiers ${mode}${stated(", decided by ", capture.decided_by)}${stated(", claimed ", capture.claimed)}`
 }
+
+/** Nothing where no record states a value. */
+const stated = (words: string, values: { readonly [value: string]: number }): string =>
+  Object.keys(values).some((value) => value !== NOT_STATED) ? `${words}${counted(values)}` : ""
 
 const approved = ({ self_approved: count }: Pick<Assurance, "self_approved">): string =>
   count === null ? "self-approval not checked (--replay checks it)" : `self-approved ${count}`

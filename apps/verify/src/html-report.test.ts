@@ -133,7 +133,7 @@ describe("a hostile pack", () => {
       { kind: "agent.suspended", body: { agent_id: tag, reason: tag, writer: tag } },
       { kind: "evaluation.made", body: { matched_rule: tag, mode: "enforced", outcome: "deny" } },
       { kind: "evaluation.made", body: { matched_rule: "a", mode: "enforced", outcome: tag } },
-      { kind: "decision.witnessed", body: { decided_by: tag, mode: tag, status: tag } },
+      { kind: "decision.witnessed", body: { capture: tag, decided_by: tag, mode: tag, status: tag } },
       { kind: "capture.gap", body: { from: tag, reason: tag, to: tag } }
     ]
     const sealedWith = (kind: string) => (pack: string) => pack.replace("sample.kind", kind)

@@ -231,6 +231,7 @@ const witness = async (
   const args = redactSafely(redact, given.args)
   const result = redactSafely(redact, given.result)
   const decision: Decision = {
+    capture: "self_reported",
     ...given,
     client_ref: given.client_ref ?? ref,
     writer_seq: seq,

@@ -18,6 +18,7 @@ export type { Redact } from "./redact.ts"
 export { REDACTED, redactMembers } from "./redact.ts"
 export type {
   AgentInfo,
+  CaptureTier,
   Decision,
   Evaluation,
   Gap,

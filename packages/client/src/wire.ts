@@ -46,6 +46,12 @@ export type DecisionStatus = "intended" | "ok" | "error" | "denied" | "unknown"
 /** Who decided that the agent may go on. */
 export type DecidedBy = "server" | "sdk_cache" | "fail_open" | "fail_closed"
 
+/**
+ * How a decision came to be witnessed, as its writer claims: by the agent's own words, by a hook of its framework, or by
+ * a gateway that the action passed. `mediated` needs a key that was minted for it.
+ */
+export type CaptureTier = "self_reported" | "framework_hook" | "mediated"
+
 /** One decision to witness. Spec: api.md, POST /agents/{id}/decisions. */
 export interface Decision {
   readonly client_ref: string
@@ -63,6 +69,7 @@ export interface Decision {
   readonly latency_ms?: number | null
   readonly mode?: "enforced" | "observed" | null
   readonly decided_by?: DecidedBy | null
+  readonly capture?: CaptureTier | null
   readonly writer_seq?: number | null
   readonly observed_at?: string | null
   readonly args?: Json

@@ -42,6 +42,12 @@ export type SettledStatus = (typeof settledStatuses)[number]
 export const decisionModes = ["enforced", "observed"] as const
 /** Who decided that the agent may go on. */
 export const deciders = ["server", "sdk_cache", "fail_open", "fail_closed"] as const
+/**
+ * How a decision came to be witnessed, as its writer claims: by the agent's own words, by a hook of its framework, or by
+ * a gateway that the action passed. Only a key that was minted for a gateway may claim `mediated`.
+ */
+export const captureTiers = ["self_reported", "framework_hook", "mediated"] as const
+export type CaptureTier = (typeof captureTiers)[number]
 /** Why decisions were not witnessed. */
 export const gapReasons = ["server_unreachable", "spool_full", "crash", "clock"] as const
 
@@ -83,6 +89,8 @@ export const DecisionIn = Schema.Struct({
   latency_ms: inBody(optional(integer())),
   mode: inBody(optional(oneOf(decisionModes))),
   decided_by: inBody(optional(oneOf(deciders))),
+  /** A claim: the server checks only that a key may say `mediated`. The same decision with another claim is a duplicate. */
+  capture: inBody(optional(oneOf(captureTiers))),
   writer_seq: inBody(optional(integer())),
   args: wholePart("args", Schema.optionalKey(anyJson)),
   result: wholePart("result", Schema.optionalKey(anyJson)),
@@ -252,6 +260,7 @@ export const DecisionOut = Schema.Struct({
   latency_ms: inBody(Schema.NullOr(Schema.Int)),
   mode: inBody(Schema.NullOr(oneOf(decisionModes))),
   decided_by: inBody(Schema.NullOr(oneOf(deciders))),
+  capture: inBody(Schema.NullOr(oneOf(captureTiers))),
   writer_seq: inBody(Schema.NullOr(Schema.Int)),
   writer: inBody(Schema.String),
   agent_status: inBody(Schema.String),

@@ -4,11 +4,16 @@ import { autonomyTiers } from "./agents.ts"
 import { instant, name, oneOf, optional, orgUnit } from "./fields.ts"
 import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords } from "./place.ts"
 
+/** What a key may claim of its capture beyond what every key may. */
+const keyCaptures = ["mediated"] as const
+
 /** Body of POST /admin/ingest-keys. */
 export const IngestKeyCreate = Schema.Struct({
   name: inPart("profile", name(200)),
   org_unit: inPart("profile", orgUnit),
   max_autonomy_tier: inBody(optional(oneOf(autonomyTiers))),
+  /** For a gateway or a proxy, which acts for the agent: its decisions may say `capture: mediated`. */
+  capture: inBody(optional(oneOf(keyCaptures))),
   expires_at: inBody(optional(instant))
 }).annotate(becomesRecord("ingest_key.minted"))
 export type IngestKeyCreate = typeof IngestKeyCreate.Type
@@ -24,6 +29,7 @@ export const IngestKeyOut = Schema.Struct({
   org_unit: inPart("profile", Schema.NullOr(Schema.String)),
   hint: inBody(Schema.String, "key_digest"),
   max_autonomy_tier: inBody(oneOf(autonomyTiers)),
+  capture: inBody(Schema.NullOr(oneOf(keyCaptures))),
   created_by: inBody(Schema.String, "writer"),
   created_at: computed(instant),
   last_used_at: inDocument(Schema.NullOr(instant)),

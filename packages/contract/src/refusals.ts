@@ -270,6 +270,22 @@ export class ClientRefReused extends Schema.TaggedError<ClientRefReused>()("Clie
   }
 }
 
+/** These decisions claim `capture: mediated`, and their writer is no key of a gateway. */
+export class CaptureNotMediated extends Schema.TaggedError<CaptureNotMediated>()("CaptureNotMediated", {
+  indexes: reported(Schema.Array(Schema.Int))
+}) {
+  static readonly status = 403
+  static get example(): CaptureNotMediated {
+    return new CaptureNotMediated({ indexes: [0] })
+  }
+  override get message(): string {
+    return (
+      "Only an ingest key that was minted with capture mediated may witness decisions as mediated. Nothing of this " +
+      "request was recorded; leave capture out, or use the gateway's key."
+    )
+  }
+}
+
 /** The decision was settled before with another outcome. */
 export class DecisionAlreadySettled extends Schema.TaggedError<DecisionAlreadySettled>()("DecisionAlreadySettled", {
   decisionId: reported(Schema.String)
@@ -1013,6 +1029,7 @@ export const refusals = {
   ModelTaken,
   DecisionNotFound,
   ClientRefReused,
+  CaptureNotMediated,
   DecisionAlreadySettled,
   SettleBelowReserved,
   DecisionTooLarge,

@@ -9,6 +9,7 @@ import {
   CaptureGapIn,
   DecisionIn,
   DecisionListQuery,
+  captureTiers,
   deciders,
   decisionKinds,
   decisionModes,
@@ -89,6 +90,7 @@ const table: ReadonlyArray<readonly [string, Shape, { readonly [member: string]:
       latency_ms: counts,
       mode: [...decisionModes, null],
       decided_by: [...deciders, null],
+      capture: [...captureTiers, null],
       writer_seq: counts,
       args: any,
       result: any,
@@ -159,7 +161,13 @@ const table: ReadonlyArray<readonly [string, Shape, { readonly [member: string]:
     "IngestKeyCreate",
     IngestKeyCreate,
     { name: "n", org_unit: "u" },
-    { name: texts(200), org_unit: texts(100), max_autonomy_tier: [...autonomyTiers, null], expires_at: [...time, null] }
+    {
+      name: texts(200),
+      org_unit: texts(100),
+      max_autonomy_tier: [...autonomyTiers, null],
+      capture: ["mediated", null],
+      expires_at: [...time, null]
+    }
   ]
 ]
 

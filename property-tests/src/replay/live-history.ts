@@ -236,6 +236,7 @@ const witness = ({ a, b, c }: Act, lived: Lived): Doing => {
     kind: "tool_call" as const,
     action: `act-${c % 2}`,
     status: "intended" as const,
+    capture: (["framework_hook", "self_reported", null] as const)[(a + b) % 3]!,
     ...(b % 2 === 0 ? { args: { c }, labels: null } : {})
   }))
   return Capture.use((capture) => capture.witness(agentId, decisions, systemHost)).pipe(

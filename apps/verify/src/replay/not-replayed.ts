@@ -10,6 +10,7 @@ export const notReplayed: ReadonlyArray<string> = [
   "run_id: what a caller says. It is compared where an evaluation rests on a latch of the run.",
   "writer: that it is no rule, and wrote nothing before the record that gives it its name, is checked. Whether " +
     "a key was open then, or which person it was, is not.",
+  "capture: what a writer claims of how it captured a decision. Only that a key may say mediated is checked.",
   "decision_seq of a settlement without amounts: that it is a decision of the agent is checked, and not which one."
 ]
 

@@ -165,7 +165,7 @@ export const sampleRecords = (say: (text: string) => string = (text) => text): R
     },
     parts: { envelope: rules }
   },
-  decision("ok", { mode: "enforced", decided_by: "server" }),
+  decision("ok", { mode: "enforced", decided_by: "server", capture: "framework_hook" }),
   decision("intended", { mode: "enforced", decided_by: "fail_open" }),
   decision("error"),
   { kind: "decision.settled", body: { agent_id: agent(1), decision_seq: 8, status: "ok", writer: key } },

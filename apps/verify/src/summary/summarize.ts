@@ -46,6 +46,7 @@ export class Summarizer {
   readonly #settled = new Counter()
   readonly #mode = new Counter()
   readonly #decidedBy = new Counter()
+  readonly #claimed = new Counter()
   readonly #verdicts = new Counter()
   readonly #onTrial = new Counter()
   readonly #changes = new FirstOf<ChangeSummary>()
@@ -71,6 +72,7 @@ export class Summarizer {
         this.#witnessed.add(textOf(body["status"]))
         this.#mode.add(body["mode"] === undefined ? NOT_STATED : textOf(body["mode"]))
         this.#decidedBy.add(body["decided_by"] === undefined ? NOT_STATED : textOf(body["decided_by"]))
+        this.#claimed.add(body["capture"] === undefined ? NOT_STATED : textOf(body["capture"]))
         return
       case "decision.settled":
         return this.#settled.add(textOf(body["status"]))
@@ -119,7 +121,11 @@ export class Summarizer {
       agents: firstOf(agents),
       untracked_agent_records: this.#untracked,
       decisions: { witnessed: this.#witnessed.counted(), settled: this.#settled.counted() },
-      capture: { mode: this.#mode.counted(), decided_by: this.#decidedBy.counted() },
+      capture: {
+        mode: this.#mode.counted(),
+        decided_by: this.#decidedBy.counted(),
+        claimed: this.#claimed.counted()
+      },
       verdicts: this.#verdicts.counted(),
       verdicts_on_trial: this.#onTrial.counted(),
       denials: firstOf(denials),

@@ -40,7 +40,11 @@ describe("the summary", () => {
       verdicts_on_trial: { deny: 1 }
     })
     expect(assurance).toMatchObject({
-      capture: { mode: { enforced: 2, not_stated: 1 }, decided_by: { fail_open: 1, not_stated: 1, server: 1 } }
+      capture: {
+        mode: { enforced: 2, not_stated: 1 },
+        decided_by: { fail_open: 1, not_stated: 1, server: 1 },
+        claimed: { framework_hook: 1, not_stated: 2 }
+      }
     })
   })
 
@@ -103,7 +107,8 @@ describe("the summary", () => {
     writeFileSync(file, await samplePack(sampleRecords()))
     const out = (await call(file, "--vkey", sampleVkey, "--summary")).out.replace(/\s+/g, " ")
     for (const text of [
-      "capture tiers enforced 2, not_stated 1, decided by fail_open 1, not_stated 1, server 1;",
+      "capture tiers enforced 2, not_stated 1, decided by fail_open 1, not_stated 1, server 1, " +
+        "claimed framework_hook 1, not_stated 2;",
       "Agents: 2 - refund-bot (agt_00000000000000000000000001): owner Ada <ada@example.org>; 3 decisions, 6 eval",
       "At capture: 1 error, 1 intended, 1 ok. - Settled later: 1 ok.",
       "2 deny by large: Above 500 a person decides.",

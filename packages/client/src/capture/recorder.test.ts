@@ -111,6 +111,17 @@ describe("the recorder", () => {
     assert.deepStrictEqual(problems, [{ kind: "rejected", status: 422, clientRef: "bad", answer: { detail: [] } }])
   })
 
+  it("does not wait for a claim that its key may not make", async () => {
+    const { clock, problems, recorder } = world((sent) =>
+      refsOf(sent).includes("claims") ? { status: 403, json: { code: "capture_not_mediated" } } : receipts(sent)
+    )
+    for (const ref of ["a", "claims", "b"]) await recorder.keep(entry(ref))
+    const flushing = recorder.flush(1_000)
+    await clock.advance(1_000)
+    assert.deepStrictEqual(await flushing, { accepted: 2, duplicates: 0, rejected: 1, pending: 0 })
+    assert.deepInclude(problems[0]!, { kind: "rejected", clientRef: "claims" })
+  })
+
   it("keeps what waits while its key is refused: a key can be replaced", async () => {
     let status = 401
     const { clock, recorder } = world((sent) => (status === 401 ? { status } : receipts(sent)))

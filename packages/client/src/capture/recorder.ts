@@ -236,9 +236,18 @@ const sameKind = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
   return end < 0 ? entries : entries.slice(0, end)
 }
 
-/** A key that is refused may be replaced while the process runs: what waits is kept. So is it on 408. */
+/**
+ * A key that is refused may be replaced while the process runs: what waits is kept. So is it on 408. A claim that the key
+ * may not make is refused for good: the others of a batch do not wait for it.
+ */
 const isAway = (answer: Answer): boolean =>
-  answer.kind === "unreachable" || answer.status === 401 || answer.status === 403 || answer.status === 408
+  answer.kind === "unreachable" ||
+  answer.status === 401 ||
+  (answer.status === 403 && !claimsTooMuch(answer.body)) ||
+  answer.status === 408
+
+const claimsTooMuch = (body: unknown): boolean =>
+  typeof body === "object" && body !== null && (body as { readonly code?: unknown }).code === "capture_not_mediated"
 
 const awayOf = (answer: Answer): Sent =>
   answer.kind === "unreachable"

@@ -112,6 +112,7 @@ describe("guard", () => {
     assert.lengthOf(decisions, 1)
     assert.deepInclude(decisions[0], {
       action: "refund",
+      capture: "self_reported",
       status: "ok",
       evaluation_id: "evl_1",
       decided_by: "server",

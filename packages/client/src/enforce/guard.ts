@@ -11,7 +11,7 @@ import type { EffectClass } from "../kill/kill-view.ts"
 import type { KillWatch } from "../kill/kill-watch.ts"
 import { type Redact, redactMembers, redactSafely } from "../redact.ts"
 import type { Refs } from "../refs.ts"
-import type { Decision, Evaluation, Json } from "../wire.ts"
+import type { CaptureTier, Decision, Evaluation, Json } from "../wire.ts"
 import { ActionDenied } from "./denied.ts"
 import { isPermission, type LocalRule, type Verdict, verdictOf } from "./verdict.ts"
 
@@ -22,6 +22,8 @@ export interface Action {
   readonly toolServer?: string
   readonly runId?: string
   readonly step?: number
+  /** What is claimed of the capture; `self_reported` where it is left out. */
+  readonly capture?: CaptureTier
   /** `read` for what changes nothing outside the agent; `side_effect` where it is left out. */
   readonly effect?: EffectClass
   /** Signals of the envelope; what is left out comes from the client's `signals`. */
@@ -106,6 +108,7 @@ export const makeGuard = (options: GuardOptions): Guard => {
       instance_id: options.instanceId,
       kind: "tool_call",
       action: action.name,
+      capture: action.capture ?? "self_reported",
       mode: "enforced",
       observed_at: new Date(clock.nowMs()).toISOString(),
       ...(action.toolServer === undefined ? {} : { tool_server: action.toolServer }),

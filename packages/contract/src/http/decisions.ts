@@ -46,7 +46,7 @@ export const decisions = {
     params: { agent_id: agentId },
     body: witnessBody,
     success: json(201, ReceiptsOut),
-    refusals: ["AgentNotFound", "ClientRefReused", "DecisionTooLarge"]
+    refusals: ["AgentNotFound", "CaptureNotMediated", "ClientRefReused", "DecisionTooLarge"]
   }),
   list: endpoint({
     id: "decisions.list",

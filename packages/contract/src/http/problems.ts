@@ -72,6 +72,9 @@ const extras: { readonly [T in RefusalTag]?: Extras<Extract<Refusal, { readonly 
   ClientRefReused: {
     members: { indexes: { schema: Schema.Array(Schema.Int), of: ({ indexes }) => indexes ?? [] } }
   },
+  CaptureNotMediated: {
+    members: { indexes: { schema: Schema.Array(Schema.Int), of: ({ indexes }) => indexes ?? [] } }
+  },
   SettleBelowReserved: {
     members: {
       meter: { schema: text, of: ({ meter }) => meter ?? null },

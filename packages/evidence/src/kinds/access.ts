@@ -8,6 +8,7 @@ export const accessKinds: ReadonlyArray<KindRow> = [
     kind: "ingest_key.minted",
     about: "A key for agents was made. `key_digest` is its SHA-256.",
     body: [
+      may("capture", choice("mediated")),
       may("expires_at", instant),
       may("key_digest", hash),
       must("key_id", id("key_")),

@@ -17,6 +17,7 @@ export const decisionKinds: ReadonlyArray<KindRow> = [
       must("agent_id", id("agt_")),
       must("agent_status", choice("draft", "active", "suspended", "decommissioned")),
       may("approval_id", name(200)),
+      may("capture", choice("self_reported", "framework_hook", "mediated")),
       must("client_ref", name(128)),
       may("decided_by", choice("server", "sdk_cache", "fail_open", "fail_closed")),
       may("evaluation_id", name(200)),

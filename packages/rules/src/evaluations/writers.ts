@@ -26,6 +26,8 @@ const ID_LENGTH = 30
 export class Writers {
   /** Seq of each writer's first record; below zero in a chain before this one. */
   readonly #first = new Map<string, number>()
+  /** Keys that were minted, and whether each is a gateway's. */
+  readonly #gateways = new Map<string, boolean>()
 
   /** Checks the writer of a record; answers the problem as a sentence, or null. */
   problem({ body, kind, seq }: { readonly seq: number; readonly kind: string; readonly body: JsonMap }): string | null {
@@ -39,9 +41,18 @@ export class Writers {
         `${String(given)} has its name from this record, and wrote ` +
         `${wrote < 0 ? "in a chain before this one" : `record ${wrote}`}.`
       )
+    if (kind === "ingest_key.minted" && typeof given === "string" && given.length === ID_LENGTH)
+      this.#gateways.set(given, body["capture"] === "mediated")
+    if (kind === "decision.witnessed" && body["capture"] === "mediated" && !this.#mayMediate(String(writer)))
+      return `Only the key of a gateway captures what it mediates; the record says ${String(writer)}.`
     return typeof writer === "string" && isRule(writer) && isByCaller(kind)
       ? `A rule writes no ${kind}; the record says ${writer}.`
       : null
+  }
+
+  /** A key that no record minted is of a chain before the one at hand, and not judged. */
+  #mayMediate(writer: string): boolean {
+    return this.#gateways.get(writer) ?? writer.startsWith("key_")
   }
 
   #note(writer: string, seq: number): void {

@@ -27,6 +27,8 @@ export type IngestKeyDocument = IngestKeyProfile & {
   /** Writer who minted it. */
   readonly createdBy: string
   readonly expiresAtMs: number | null
+  /** Its decisions may say that a gateway captured them. Absent in keys that may not. */
+  readonly capture?: "mediated"
   /** The record of the revocation has the time. */
   readonly revoked: boolean
   /**

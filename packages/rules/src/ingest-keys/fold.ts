@@ -18,6 +18,7 @@ export const foldIngestKeyMinted = (record: ReplayRecord): ExpectedDocument => {
     maxAutonomyTier: String(record.body["max_autonomy_tier"]) as IngestKeyDocument["maxAutonomyTier"],
     createdBy: String(record.body["writer"]),
     expiresAtMs: instant(record.body["expires_at"]),
+    ...(record.body["capture"] === "mediated" ? { capture: "mediated" } : {}),
     revoked: false
   }
   return {

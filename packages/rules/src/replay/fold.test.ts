@@ -3,7 +3,7 @@ import { assert, describe, it } from "vitest"
 import { emptyReplay, foldRecord, type ReplayState } from "./fold.ts"
 import { erasedProfile, noOwner } from "../agents/document.ts"
 import { erasedKeyProfile } from "../ingest-keys/document.ts"
-import type { ExpectedDocument, JsonMap, PartContent, ReplayRecord } from "../records/record.ts"
+import type { Difference, ExpectedDocument, JsonMap, PartContent, ReplayRecord } from "../records/record.ts"
 
 const json = (value: unknown): PartContent => ({ state: "present", bytes: utf8(JSON.stringify(value)) })
 const record = (
@@ -243,6 +243,30 @@ describe("folding records", () => {
     assert.deepStrictEqual(state.differences, [
       { collection: "records", id: "2", path: "/body/agent_status", expected: "draft", found: "active" }
     ])
+  })
+
+  it("reports a claim to have mediated a decision by a writer that may not make it", () => {
+    const decision = (seq: number, writer: string, capture = "mediated") =>
+      record(seq, "decision.witnessed", { agent_id: "agt_1", agent_status: "draft", capture, writer })
+    const keyed = (more: object = {}) => {
+      const { body, ...rest } = minted(json({ name: "n", org_unit: "ops" }))
+      return { ...rest, body: { ...body, ...more } }
+    }
+    const found = (...records: ReadonlyArray<ReplayRecord>): ReadonlyArray<Difference> =>
+      fold(registered({ profile }), ...records).differences
+    assert.deepStrictEqual(found(keyed({ capture: "mediated" }), decision(9, "key_1")), [])
+    assert.deepStrictEqual(found(keyed(), decision(9, "key_1", "framework_hook")), [])
+    assert.deepStrictEqual(found(decision(9, "key_of_an_earlier_chain")), [])
+    for (const differences of [found(keyed(), decision(9, "key_1")), found(decision(9, "system:host"))])
+      assert.deepStrictEqual(differences, [
+        {
+          collection: "records",
+          id: "9",
+          path: "/body/capture",
+          expected: "a claim that this writer may make",
+          found: "mediated"
+        }
+      ])
   })
 
   it("reports an agent that is registered twice", () => {

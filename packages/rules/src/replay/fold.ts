@@ -194,6 +194,7 @@ export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
       return change(state, "webhooks", String(record.body["webhook_id"]), record, foldWebhookRevoked)
     case "decision.witnessed":
       checkStatus(state, record)
+      checkCapture(state, record)
       state.references.decision(record)
       return count(state, record, "witnessed")
     case "evaluation.made": {
@@ -299,6 +300,18 @@ const checkStatus = (state: ReplayState, record: ReplayRecord): void => {
     expected: String(expected),
     found: String(found)
   })
+}
+
+/**
+ * Only a key of a gateway may say that it captured a decision. A key that was minted in a chain before this one is not
+ * known here, and not judged.
+ */
+const checkCapture = (state: ReplayState, record: ReplayRecord): void => {
+  if (record.body["capture"] !== "mediated") return
+  const writer = String(record.body["writer"])
+  const key = collectionOf(state, "ingest_keys").get(writer)
+  if (key === undefined ? !writer.startsWith("key_") : key.body["capture"] !== "mediated")
+    inBody(state, record, "capture", "a claim that this writer may make")
 }
 
 /**

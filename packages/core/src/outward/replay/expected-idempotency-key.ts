@@ -28,8 +28,11 @@ export interface KeyContext {
   readonly keyDigest: (keyId: string) => string | undefined
 }
 
-/** The members of a decision's body that the server adds. All others are what the caller said. Decision 0002. */
-const WITNESS_FRAME = ["agent_id", "agent_status", "writer"]
+/**
+ * The members of a decision's body that the server adds, and the writer's claim of how it captured it. All others are
+ * what the caller said. Decision 0002.
+ */
+const WITNESS_FRAME = ["agent_id", "agent_status", "capture", "writer"]
 const SETTLE_FRAME = ["agent_id", "decision_seq", "evaluation_seq", "writer"]
 
 /** Kinds whose digest is made over parts too. */

@@ -25,6 +25,7 @@ export const ingestKeyOut = (id: string, key: IngestKeyDocument, reported: Repor
   org_unit: key.orgUnit,
   hint: keyHint(key.digest),
   max_autonomy_tier: key.maxAutonomyTier,
+  capture: key.capture ?? null,
   created_by: key.createdBy,
   created_at: formatInstant(idAtMs(id)),
   last_used_at: instant(reported.lastUsedAtMs),

@@ -45,6 +45,7 @@ export const planMint = (command: MintCommand, asOf: AsOf): Result.Result<MintPl
     maxAutonomyTier: input.max_autonomy_tier ?? "L1",
     createdBy: command.writer.id,
     expiresAtMs,
+    ...(input.capture === "mediated" ? { capture: input.capture } : {}),
     revoked: false
   }
   return Result.succeed({
@@ -56,6 +57,7 @@ export const planMint = (command: MintCommand, asOf: AsOf): Result.Result<MintPl
           kind: "ingest_key.minted",
           agentId: null,
           body: omitNullish({
+            capture: key.capture,
             expires_at: expiresAtMs === null ? null : formatInstant(expiresAtMs),
             key_digest: key.digest,
             key_id: keyId,

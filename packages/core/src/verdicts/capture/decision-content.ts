@@ -12,7 +12,7 @@ import { TextBytes } from "../content/text-bytes.ts"
 export interface Content {
   readonly body: JsonObject
   readonly parts: ReadonlyArray<PartDraft>
-  /** Covers the caller's content, not who wrote it when. */
+  /** Covers the caller's content, not who wrote it when, nor the tier of capture that the writer claims. */
   readonly digest: string
 }
 
@@ -112,11 +112,14 @@ export function* settlementContent(crypto: Crypto, settle: SettleIn): Slices<Res
 /** Members of the body that the caller sends, in the order of their names. */
 const callerMembers = membersIn(DecisionIn, "body").toSorted()
 
+/** Those that make a decision the same again. How it was captured is a claim about the capture, not of the decision. */
+const contentMembers = callerMembers.filter((name) => name !== "capture")
+
 /** All members of the body, in the order of their names. */
 const bodyMembers = [...callerMembers, "agent_id", "agent_status", "writer"].toSorted()
 
 /**
- * The body of a decision's record, without null members; only what the caller sent if `frame` is null. Members are in
+ * The body of a decision's record, without null members; only its content if `frame` is null. Members are in
  * the order of their names, so their JSON text is the RFC 8785 form.
  */
 const decisionBody = (decision: DecisionIn, frame: Frame | null): JsonObject => {
@@ -124,7 +127,7 @@ const decisionBody = (decision: DecisionIn, frame: Frame | null): JsonObject => 
   const added: { readonly [name: string]: string } =
     frame === null ? {} : { agent_id: frame.agentId, agent_status: frame.agentStatus, writer: frame.writer }
   const body: { [name: string]: JsonValue } = {}
-  for (const name of frame === null ? callerMembers : bodyMembers) {
+  for (const name of frame === null ? contentMembers : bodyMembers) {
     const value = added[name] ?? (name === "usage" ? usageOf(decision.usage) : said[name])
     if (value !== null && value !== undefined) body[name] = value
   }

@@ -4,6 +4,7 @@ import { readRecord } from "@flyball/evidence"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { governorWorld, registered } from "../../testing/governor-world.ts"
+import { IngestKeys } from "../../registry/ingest-keys/service.ts"
 import { Storage } from "../../storage/port.ts"
 import { systemHost } from "../../foundation/writer.ts"
 import { Capture } from "./service.ts"
@@ -83,6 +84,45 @@ describe("witnessing", () => {
       const refusal = yield* Effect.flip(capture.witness(agent.id, batch, systemHost))
       assert.deepInclude(refusal, { _tag: "ClientRefReused", indexes: [1, 3, 4] })
       assert.strictEqual(yield* headSeq, 3)
+    }).pipe(Effect.provide(governorWorld()))
+  )
+
+  it.effect(
+    "takes the claim of a mediated capture from the key of a gateway alone, and tells which claims it refuses",
+    () =>
+      Effect.gen(function* () {
+        const capture = yield* Capture
+        const agent = yield* registered("a")
+        const mint = (name: string, more: object = {}) =>
+          IngestKeys.use((keys) => keys.mint({ name, org_unit: "ops", ...more }, systemHost))
+        const [plain, gateway] = [yield* mint("plain"), yield* mint("gateway", { capture: "mediated" })]
+        assert.deepStrictEqual([plain.capture, gateway.capture], [null, "mediated"])
+        const batch = [decision("r1", { capture: "framework_hook" }), decision("r2", { capture: "mediated" })]
+        const before = yield* headSeq
+        for (const id of [plain.id, "system:host", "usr_01m8ar3czprvjcyrgcrppy1p8w"])
+          assert.deepInclude(yield* Effect.flip(capture.witness(agent.id, batch, { id })), {
+            _tag: "CaptureNotMediated",
+            indexes: [1]
+          })
+        assert.strictEqual(yield* headSeq, before)
+        yield* capture.witness(agent.id, batch, { id: gateway.id })
+        assert.deepStrictEqual(
+          (yield* capture.list(agent.id)).map(({ capture }) => capture),
+          ["mediated", "framework_hook"]
+        )
+      }).pipe(Effect.provide(governorWorld()))
+  )
+
+  it.effect("takes the same decision with another claim of its capture as the same, and keeps the first claim", () =>
+    Effect.gen(function* () {
+      const capture = yield* Capture
+      const agent = yield* registered("a")
+      yield* capture.witness(agent.id, [decision("r1", { capture: "framework_hook" })], systemHost)
+      for (const claim of ["self_reported", null] as const) {
+        const { receipts } = yield* capture.witness(agent.id, [decision("r1", { capture: claim })], systemHost)
+        assert.isTrue(receipts[0]!.duplicate)
+      }
+      assert.strictEqual((yield* capture.list(agent.id))[0]!.capture, "framework_hook")
     }).pipe(Effect.provide(governorWorld()))
   )
 

@@ -16,9 +16,17 @@ import type {
   SettleIn,
   SettleOut
 } from "@flyball/contract"
-import { AgentNotFound, ClientRefReused, DecisionAlreadySettled, DecisionNotFound, isId } from "@flyball/contract"
+import {
+  AgentNotFound,
+  CaptureNotMediated,
+  ClientRefReused,
+  DecisionAlreadySettled,
+  DecisionNotFound,
+  isId
+} from "@flyball/contract"
 import { readRecord } from "@flyball/evidence"
 import { Context, Effect, Layer, Result } from "effect"
+import { INGEST_KEYS, storedKey } from "../../registry/ingest-keys/document.ts"
 import { AGENTS, storedAgent, type StoredAgent } from "../../registry/agents/document.ts"
 import { Chain } from "../../chain/chain.ts"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
@@ -29,7 +37,7 @@ import { inSlices } from "../../in-slices.ts"
 import { covers, everyUnit, type Scope } from "../../foundation/scope.ts"
 import type { StorageConflict } from "../../storage/faults.ts"
 import { type CommitReceipt, type ReadFault, Storage } from "../../storage/port.ts"
-import type { Writer } from "../../foundation/writer.ts"
+import { isIngestKey, type Writer } from "../../foundation/writer.ts"
 import { decisionFinder } from "./find-decision.ts"
 import { decisionLister } from "./list-decisions.ts"
 import { planGap } from "./plan-gap.ts"
@@ -43,13 +51,19 @@ const gaps = counter("flyball_capture_gaps_total", "Reports that decisions were 
 
 /** Capture. What lies outside `scope` is answered as if it were not there. */
 export interface CaptureApi {
-  /** Witnesses 1 to 1,000 decisions. The same `client_ref` with the same content answers the first receipt. */
+  /**
+   * Witnesses 1 to 1,000 decisions. The same `client_ref` with the same content answers the first receipt. `capture:
+   * mediated` is refused unless an ingest key of a gateway writes.
+   */
   readonly witness: (
     agentId: string,
     decisions: ReadonlyArray<DecisionIn>,
     writer: Writer,
     scope?: Scope
-  ) => Effect.Effect<ReceiptsOut, AgentNotFound | ClientRefReused | DecisionTooLarge | InvalidInput | ReadFault>
+  ) => Effect.Effect<
+    ReceiptsOut,
+    AgentNotFound | CaptureNotMediated | ClientRefReused | DecisionTooLarge | InvalidInput | ReadFault
+  >
   /**
    * Adds the outcome of a decision, once. An ingest key says of meters at least what its evaluation reserved: less is
    * for a person or the host to say.
@@ -125,10 +139,26 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
         return typeof id === "string" ? id : null
       })
 
+      /** A key's right never changes, so that it may be read before the commit. Most requests claim nothing of it. */
+      const mayClaim = (
+        decisions: ReadonlyArray<DecisionIn>,
+        writer: Writer
+      ): Effect.Effect<void, CaptureNotMediated | ReadFault> => {
+        const indexes = decisions.flatMap(({ capture }, index) => (capture === "mediated" ? [index] : []))
+        if (indexes.length === 0) return Effect.void
+        const refused = Effect.fail(new CaptureNotMediated({ indexes }))
+        return isIngestKey(writer)
+          ? Effect.flatMap(storage.get(INGEST_KEYS, writer.id), (document) =>
+              document !== null && storedKey(document).capture === "mediated" ? Effect.void : refused
+            )
+          : refused
+      }
+
       const witness: CaptureApi["witness"] = (agentId, decisions, writer, scope = everyUnit) =>
         commitWithRetry(
           storage,
           agentInScope(agentId, scope).pipe(
+            Effect.tap(() => mayClaim(decisions, writer)),
             // Nothing here keeps the ChangeSet when the store has it: a thousand decisions would outlive their packing
             // by the time of a commit, and cost the collector a copy of each.
             Effect.flatMap((agent) => inSlices(planWitness(crypto, { agent, decisions, writer }))),
