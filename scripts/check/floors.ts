@@ -72,6 +72,12 @@ export const floors: ReadonlyArray<Floor> = [
   { folder: "packages/client/src/capture/file-spool.ts", may: ["node:*"], touchesTheWorld: true },
   // The clock of a process is one file; everything else is given one.
   { folder: "packages/client/src/clock.ts", may: [], touchesTheWorld: true },
+  // A command: it reads its settings and starts a child process.
+  {
+    folder: "packages/client/src/adapters/mcp/proxy/",
+    may: ["@flyball/evidence", "node:*"],
+    touchesTheWorld: true
+  },
   { folder: "packages/client/", may: ["@flyball/envelope", "@flyball/evidence"], touchesTheWorld: false },
   {
     folder: "packages/testkit/",

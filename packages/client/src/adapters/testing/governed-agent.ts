@@ -20,8 +20,8 @@ export interface Script {
   isAway: boolean
 }
 
-/** Opens a client on a scripted server and registers its agent. */
-export const governedAgent = async (options: Partial<ClientOptions> = {}) => {
+/** A Flyball service that a test scripts: `handle` answers one request. */
+export const scriptedService = () => {
   const script: Script = { verdict: () => "allow", halted: false, isAway: false }
   const reviews = new Map<string, Review>()
   const evaluated: Array<{ readonly action: string; readonly outcome: string }> = []
@@ -60,7 +60,7 @@ export const governedAgent = async (options: Partial<ClientOptions> = {}) => {
     }
   }
 
-  const { fetch, seen } = scriptedFetch((sent): Scripted => {
+  const handle = (sent: SentRequest): Scripted => {
     const path = sent.path.split("?")[0]!
     if (script.isAway) return "cut"
     if (path === "/api/v1/agents") return { status: 200, json: [{ id: "agt_1", name: "bot" }] }
@@ -90,7 +90,32 @@ export const governedAgent = async (options: Partial<ClientOptions> = {}) => {
         }))
       }
     }
-  })
+  }
+  return {
+    handle,
+    script,
+    evaluated,
+    reviews,
+    waiting,
+    /** Ends a review. */
+    resolve: (reviewId: string, resolution: string) => {
+      const review = reviews.get(reviewId)!
+      review.status = "resolved"
+      review.resolution = resolution
+      for (const one of waiting) one()
+    },
+    /** Halts the agent; it learns of it with its next poll. */
+    halt: () => {
+      script.halted = true
+      epoch++
+    }
+  }
+}
+
+/** Opens a client on a scripted service and registers its agent. */
+export const governedAgent = async (options: Partial<ClientOptions> = {}) => {
+  const { evaluated, halt, handle, resolve, reviews, script, waiting } = scriptedService()
+  const { fetch, seen } = scriptedFetch(handle)
   const client: Client = openClient({ url: "http://flyball.test", key: "k", fetch, pollMs: 50, ...options })
   const agent = await client.register({ name: "bot" })
   await agent.kill.refresh()
@@ -122,18 +147,11 @@ export const governedAgent = async (options: Partial<ClientOptions> = {}) => {
     evaluated,
     reviews,
     seen,
-    /** Ends a review. */
-    resolve: (reviewId: string, resolution: string) => {
-      const review = reviews.get(reviewId)!
-      review.status = "resolved"
-      review.resolution = resolution
-      for (const one of waiting) one()
-    },
+    resolve,
     /** How many calls wait for a person. */
     waits: () => waiting.size,
     halt: async () => {
-      script.halted = true
-      epoch++
+      halt()
       await agent.kill.refresh()
     },
     /** What was witnessed, after everything that waits was sent. */

@@ -21,8 +21,8 @@ export interface Deeds {
 /** A text result. */
 const text = (value: string, isError = false) => ({ content: [{ type: "text" as const, text: value }], isError })
 
-/** The tools, for a server of either SDK. */
-const addTools = (server: ServerV1 | ServerV2, deeds: Deeds): void => {
+/** Adds the tools to a server of either SDK. */
+export const addTools = (server: ServerV1 | ServerV2, deeds: Deeds): void => {
   const refund = { amount: z.number(), token: z.string().optional() }
   const one = server as ServerV2
   one.registerTool("refund", { inputSchema: z.object(refund) }, (args: { amount: number }) => {

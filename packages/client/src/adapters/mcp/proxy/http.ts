@@ -1,0 +1,325 @@
+/**
+ * Governs an MCP server over Streamable HTTP: listens, and passes requests on to one address.
+ *
+ * Only what was read as a message is sent on, and only to that address; redirects are not followed.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import { CallCancelled } from "../../holds.ts"
+import { CallHalted } from "../calls.ts"
+import {
+  errorResponse,
+  failedResponse,
+  INTERNAL_ERROR,
+  INVALID_REQUEST,
+  isModern,
+  isRequest,
+  isResponse,
+  type JsonRpcMessage,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  keyOfId,
+  PARSE_ERROR,
+  readMessage
+} from "../json-rpc.ts"
+import { jsonOfLine, MAX_LINE_BYTES } from "./lines.ts"
+import type { Session } from "./session.ts"
+import { type ServerEvent, serverEvents } from "./server-events.ts"
+
+/** What a proxy over HTTP is made of. */
+export interface HttpOptions {
+  readonly upstream: string
+  readonly session: Session
+  readonly log: (line: string) => void
+}
+
+/** Headers of a request that the server needs. `mcp-*` goes too. */
+const requestHeaders = new Set(["accept", "authorization", "last-event-id", "traceparent", "tracestate"])
+
+/** Headers of an answer that the client needs. `mcp-*` goes too. */
+const answerHeaders = new Set(["allow", "content-type", "cache-control", "retry-after", "www-authenticate"])
+
+const picked = (headers: Iterable<readonly [string, string]>, names: ReadonlySet<string>): Record<string, string> =>
+  Object.fromEntries([...headers].filter(([name]) => names.has(name) || name.startsWith("mcp-")))
+
+/** An answer of the server that is no message: passed on as it is. */
+class OtherAnswer extends Error {
+  override readonly name = "OtherAnswer"
+  readonly status: number
+  readonly headers: Record<string, string>
+  readonly body: Uint8Array
+  constructor(status: number, headers: Record<string, string>, body: Uint8Array) {
+    super(`The server answered with status ${status}.`)
+    this.status = status
+    this.headers = headers
+    this.body = body
+  }
+}
+
+/** The answer to a request, and the event in which it came; null: the stream ended without one. */
+interface Exchanged {
+  readonly response: JsonRpcResponse
+  readonly headers: Record<string, string>
+  readonly status: number
+  readonly event: ServerEvent | null
+  /** The bytes of the answer, so that numbers keep their digits. */
+  readonly raw: string
+}
+
+/** Makes the listener of a proxy; it is not listening yet. */
+export const governHttp = (options: HttpOptions): Server => {
+  const { log, session, upstream } = options
+  const { pathname } = new URL(upstream)
+  const server = createServer((request, response) => {
+    answer(request, response).catch((cause: unknown) => {
+      log(cause instanceof Error ? cause.message : String(cause))
+      if (!response.headersSent) response.writeHead(502)
+      response.end()
+    })
+  })
+  // A call may be held, and may run for long.
+  server.requestTimeout = 0
+  return server
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const refusal = refusalOf(request, pathname)
+    if (refusal !== null) return sendText(response, refusal.status, refusal.reason)
+    const ending = new AbortController()
+    response.on("close", () => ending.abort())
+    const headers = headersOf(request)
+    if (request.method !== "POST") {
+      const passed = await reach(request.method!, headers, undefined, ending.signal)
+      return passOn(passed, response)
+    }
+    const body = await bodyOf(request)
+    if (body === null) return sendText(response, 413, "The message is too long.")
+    const value = jsonOfLine(body)
+    if (value === undefined) return sendJson(response, 400, errorResponse(null, PARSE_ERROR, "The body is not JSON."))
+    const read = readMessage(value)
+    if (!read.ok) return sendJson(response, 400, errorResponse(read.id, INVALID_REQUEST, `${read.reason}.`))
+    const { message } = read
+    const mismatch = mismatchOf(message, headers)
+    if (mismatch !== null) return sendJson(response, 400, errorResponse(idOf(message), INVALID_REQUEST, mismatch))
+    if (!isRequest(message)) {
+      // Nobody could be answered: a call that asks for no answer is not one.
+      if (!isResponse(message) && message.method === "tools/call") return sendText(response, 202, "")
+      return passOn(await reach("POST", headers, message, ending.signal), response)
+    }
+    if (message.method === "tools/call") return callTool(message, headers, response, ending.signal)
+    return passRequest(message, headers, response, ending.signal)
+  }
+
+  function reach(
+    method: string,
+    headers: Record<string, string>,
+    message: JsonRpcMessage | undefined,
+    signal: AbortSignal
+  ): Promise<Response> {
+    return fetch(upstream, {
+      method,
+      headers: message === undefined ? headers : { ...headers, "content-type": "application/json" },
+      ...(message === undefined ? {} : { body: JSON.stringify(message) }),
+      redirect: "manual",
+      signal
+    })
+  }
+
+  /** Sends a request, streams what comes before its answer, and resolves with the answer. */
+  async function exchange(
+    message: JsonRpcRequest,
+    headers: Record<string, string>,
+    response: ServerResponse,
+    signal: AbortSignal
+  ): Promise<Exchanged | null> {
+    const got = await reach("POST", headers, message, signal)
+    const answered = picked(got.headers, answerHeaders)
+    const type = got.headers.get("content-type") ?? ""
+    if (!got.ok || got.body === null || !/^(application\/json|text\/event-stream)\b/.test(type))
+      throw new OtherAnswer(got.status, answered, new Uint8Array(await got.arrayBuffer()))
+    if (type.startsWith("application/json")) {
+      const raw = await got.text()
+      const found = answerTo(message, raw)
+      if (found === null) throw new OtherAnswer(got.status, answered, Buffer.from(raw))
+      return { response: found, headers: answered, status: got.status, event: null, raw }
+    }
+    response.writeHead(got.status, answered).flushHeaders()
+    for await (const event of serverEvents(got.body)) {
+      const found = answerTo(message, event.data)
+      if (found !== null) return { response: found, headers: answered, status: got.status, event, raw: event.data }
+      response.write(event.text)
+    }
+    return null
+  }
+
+  async function passRequest(
+    message: JsonRpcRequest,
+    headers: Record<string, string>,
+    response: ServerResponse,
+    signal: AbortSignal
+  ): Promise<void> {
+    try {
+      const exchanged = await exchange(message, headers, response, signal)
+      if (exchanged === null) return void response.end()
+      deliver(response, exchanged)
+      const { result } = exchanged.response
+      if (message.method === "tools/list" && result !== undefined)
+        await session.calls().then((calls) => calls.listed(message.params, result))
+    } catch (cause) {
+      fail(response, message, cause)
+    }
+  }
+
+  async function callTool(
+    message: JsonRpcRequest,
+    headers: Record<string, string>,
+    response: ServerResponse,
+    signal: AbortSignal
+  ): Promise<void> {
+    let exchanged: Exchanged | null = null
+    const calls = await session.calls().catch((cause: unknown) => cause as Error)
+    if (calls instanceof Error)
+      return finish(response, failedResponse(message, `The call did not run: ${calls.message}`))
+    const outcome = await calls.call(
+      message,
+      (running) =>
+        new Promise<JsonRpcResponse>((resolve, reject) => {
+          const own = new AbortController()
+          const halt = (): void => {
+            reject(new CallHalted(String(message.params?.["name"])))
+            own.abort()
+            // From revision 2026-07-28 on, the end of the request is its cancellation; before, a message is.
+            if (!isModern(message)) cancel(message, headers)
+          }
+          running.signal.addEventListener("abort", halt)
+          if (running.signal.aborted) return halt()
+          exchange(message, headers, response, AbortSignal.any([signal, own.signal])).then((one) => {
+            if (one === null) return reject(new Error("The server ended the request without an answer."))
+            exchanged = one
+            resolve(one.response)
+          }, reject)
+        }),
+      signal
+    )
+    if (outcome.kind === "none") return void response.end()
+    if (outcome.kind === "lost") return fail(response, message, outcome.cause)
+    const got = exchanged as Exchanged | null
+    if (got !== null && got.response === outcome.response) deliver(response, got)
+    else finish(response, outcome.response)
+  }
+
+  function cancel(message: JsonRpcRequest, headers: Record<string, string>): void {
+    const params = { requestId: message.id, reason: "The agent was halted." }
+    reach("POST", headers, { jsonrpc: "2.0", method: "notifications/cancelled", params }, AbortSignal.timeout(5_000))
+      .then((got) => got.body?.cancel())
+      .catch((cause: unknown) => log(`the halted call could not be cancelled: ${String(cause)}`))
+  }
+
+  function fail(response: ServerResponse, message: JsonRpcRequest, cause: unknown): void {
+    if (response.destroyed || cause instanceof CallCancelled) return void response.end()
+    if (cause instanceof OtherAnswer && !response.headersSent) {
+      const isRedirect = cause.status >= 300 && cause.status < 400
+      return void response.writeHead(isRedirect ? 502 : cause.status, cause.headers).end(cause.body)
+    }
+    log(`the server could not be reached: ${reasonOf(cause)}`)
+    finish(response, errorResponse(message.id, INTERNAL_ERROR, "The tool server gave no answer."), 502)
+  }
+}
+
+/** Ends an answer with the message as the server sent it. */
+const deliver = (response: ServerResponse, { event, headers, raw, status }: Exchanged): void =>
+  void (event === null ? response.writeHead(status, headers).end(raw) : response.end(event.text))
+
+/** Ends an answer with a message of ours: as JSON, or in the stream that has begun. */
+const finish = (response: ServerResponse, message: JsonRpcResponse, status = 200): void => {
+  if (response.headersSent) response.end(`event: message\ndata: ${JSON.stringify(message)}\n\n`)
+  else sendJson(response, status, message)
+}
+
+const sendJson = (response: ServerResponse, status: number, message: JsonRpcMessage): void =>
+  void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(message))
+
+const sendText = (response: ServerResponse, status: number, reason: string): void =>
+  void response.writeHead(status, { "content-type": "text/plain" }).end(reason)
+
+/** Passes an answer on as it comes. */
+const passOn = async (got: Response, response: ServerResponse): Promise<void> => {
+  const isRedirect = got.status >= 300 && got.status < 400
+  response.writeHead(isRedirect ? 502 : got.status, picked(got.headers, answerHeaders)).flushHeaders()
+  try {
+    if (got.body !== null) for await (const piece of got.body) response.write(piece)
+  } finally {
+    response.end()
+  }
+}
+
+/** The answer to this request, where the text is one. */
+const answerTo = ({ id }: JsonRpcRequest, text: string): JsonRpcResponse | null => {
+  const read = readMessage(jsonOfLine(Buffer.from(text)))
+  return read.ok && isResponse(read.message) && keyOfId(read.message.id) === keyOfId(id) ? read.message : null
+}
+
+const idOf = (message: JsonRpcMessage) => (isRequest(message) ? message.id : null)
+
+const headersOf = (request: IncomingMessage): Record<string, string> =>
+  picked(
+    Object.entries(request.headers).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : [])),
+    requestHeaders
+  )
+
+/**
+ * Why a request is refused before it is read. A page that resolved its own name to this machine names another host, and
+ * a page of another site says its origin.
+ */
+const refusalOf = (
+  { headers, method, socket, url = "" }: IncomingMessage,
+  pathname: string
+): { readonly status: number; readonly reason: string } | null => {
+  const isLocal = isLoopback(socket.localAddress ?? "")
+  const { host = "", origin } = headers
+  if (isLocal && !(URL.canParse(`http://${host}`) && isLoopback(new URL(`http://${host}`).hostname)))
+    return { status: 403, reason: "The Host header names another host." }
+  if (origin !== undefined && !(URL.canParse(origin) && isLoopback(new URL(origin).hostname)))
+    return { status: 403, reason: "The Origin header names another site." }
+  if (url.split("?")[0] !== pathname) return { status: 404, reason: `The MCP address of this proxy is ${pathname}.` }
+  if (method !== "POST" && method !== "GET" && method !== "DELETE")
+    return { status: 405, reason: "POST, GET or DELETE." }
+  const type = headers["content-type"] ?? ""
+  return method === "POST" && !/^application\/json\b/i.test(type)
+    ? { status: 415, reason: "The body must be application/json." }
+    : null
+}
+
+const isLoopback = (name: string): boolean => /^(localhost|127(\.\d+){3}|\[?::1\]?|::ffff:127(\.\d+){3})$/i.test(name)
+
+/** Where the headers name another method or tool than the body: a server may route by either. */
+const mismatchOf = (message: JsonRpcMessage, headers: Record<string, string>): string | null => {
+  if (isResponse(message)) return null
+  const method = headers["mcp-method"]
+  if (method !== undefined && method !== message.method) return "The header Mcp-Method differs from the body."
+  const name = headers["mcp-name"]
+  return message.method === "tools/call" && name !== undefined && decoded(name) !== message.params?.["name"]
+    ? "The header Mcp-Name differs from the body."
+    : null
+}
+
+/** A header's value; one in Base64 where it has the form `=?base64?…?=`. */
+const decoded = (value: string): string => {
+  const [, encoded] = /^=\?base64\?(.*)\?=$/.exec(value) ?? []
+  return encoded === undefined ? value : Buffer.from(encoded, "base64").toString("utf8")
+}
+
+/** The body of a request; null where it is too long. */
+const bodyOf = async (request: IncomingMessage): Promise<Uint8Array | null> => {
+  const pieces: Array<Buffer> = []
+  let bytes = 0
+  for await (const piece of request as AsyncIterable<Buffer>) {
+    bytes += piece.length
+    if (bytes > MAX_LINE_BYTES) return null
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}
+
+const reasonOf = (cause: unknown): string => {
+  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
+  return inner instanceof Error ? inner.message : String(inner)
+}
