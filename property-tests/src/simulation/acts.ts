@@ -2,6 +2,7 @@
 import { Agents, Capture, Checkpointer, Erasure, IngestKeys, Packs, Principals, systemHost } from "@flyball/core"
 import { Storage } from "@flyball/core/storage"
 import { Effect } from "effect"
+import { breakerActs } from "./breaker-acts.ts"
 import { type Act, ask, type Client, unexpected } from "./client.ts"
 import { governedActs } from "./governed-acts.ts"
 import { killActs } from "./kill-acts.ts"
@@ -297,16 +298,17 @@ const plainActs = {
 } satisfies { readonly [name: string]: Act }
 
 /** All acts by name. */
-export const acts = { ...plainActs, ...webhookActs, ...governedActs, ...killActs }
+export const acts = { ...plainActs, ...webhookActs, ...governedActs, ...killActs, ...breakerActs }
 
 /** The name of an act. */
 export type ActName = keyof typeof acts
 
 /**
- * Names of the acts that older seeds choose from; those about webhooks, governed agents and the kill switch are chosen
- * after everything else.
+ * Names of the acts that older seeds choose from; those about webhooks, governed agents, the kill switch and breakers are
+ * chosen after everything else.
  */
 export const actNames = Object.keys(plainActs) as ReadonlyArray<ActName>
 export const webhookActNames = Object.keys(webhookActs) as ReadonlyArray<ActName>
 export const governedActNames = Object.keys(governedActs) as ReadonlyArray<ActName>
 export const killActNames = Object.keys(killActs) as ReadonlyArray<ActName>
+export const breakerActNames = Object.keys(breakerActs) as ReadonlyArray<ActName>

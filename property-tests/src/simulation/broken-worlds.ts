@@ -10,10 +10,12 @@ import {
   type StorageApi,
   WEBHOOKS
 } from "@flyball/core/storage"
-import { KILL_ACTIVATIONS, KILL_EPOCH } from "../../../packages/rules/src/index.ts"
-import { Effect } from "effect"
+import { BREAKERS, KILL_ACTIVATIONS, KILL_EPOCH } from "../../../packages/rules/src/index.ts"
+import { planRelease } from "../../../packages/core/src/verdicts/breakers/plan-breaker.ts"
+import { storedBreaker } from "../../../packages/core/src/verdicts/breakers/stored-breaker.ts"
+import { Effect, Result } from "effect"
 import type { Ports } from "./hop.ts"
-import { crowded, lightly, type SimulationOptions, stoppedOften } from "./options.ts"
+import { brokenOften, crowded, lightly, type SimulationOptions, stoppedOften } from "./options.ts"
 
 const withStorage =
   (change: (storage: StorageApi) => Partial<StorageApi>) =>
@@ -369,6 +371,119 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
           })
         )
       )
+  },
+  {
+    what: "a store that keeps failures from the windows of breakers",
+    foundBy: "breakers",
+    says: /had to trip before/,
+    options: brokenOften,
+    ports: () =>
+      withStorage(({ records }) => ({
+        records: (query) =>
+          Effect.map(records(query), (found) =>
+            query.kinds?.includes("breaker.armed") === true
+              ? found.filter(({ bytes }) => !new TextDecoder().decode(bytes).includes('"status":"error"'))
+              : found
+          )
+      }))
+  },
+  {
+    what: "a store in which two trip a breaker for one window",
+    foundBy: "breakers",
+    says: /trips twice in the window/,
+    options: brokenOften,
+    ports: () =>
+      withCommit("breaker.tripped", (storage, { puts = [], ...change }) =>
+        Effect.flatMap(
+          Effect.forEach(puts, (put) =>
+            Effect.map(storage.get(put.collection, put.id), (now) => ({ ...put, expectedVersion: now?.version ?? 0 }))
+          ),
+          (now) => storage.commit({ ...change, puts: now, expects: [] })
+        )
+      )
+  },
+  {
+    what: "a breaker that releases itself",
+    foundBy: "breakers",
+    says: /has breaker.released by breaker:/,
+    options: brokenOften,
+    ports: () =>
+      withCommit("breaker.tripped", (storage, change) =>
+        Effect.gen(function* () {
+          const receipt = yield* storage.commit(change)
+          const id = String(change.records?.[0]?.body["breaker_id"])
+          const stored = storedBreaker((yield* storage.get(BREAKERS, id))!)
+          const writer = { id: `breaker:${stored.body.name}` }
+          const { change: release } = Result.getOrThrow(planRelease(stored, null, writer, yield* storage.asOf))
+          yield* storage.commit(release)
+          return receipt
+        })
+      )
+  },
+  {
+    what: "a store that trips breakers without what they activate",
+    foundBy: "breakers",
+    says: /in mode enforce and activates nothing/,
+    options: brokenOften,
+    ports: () =>
+      withCommit("breaker.tripped", (storage, { puts = [], records = [], ...change }) =>
+        Effect.map(
+          storage.commit({
+            ...change,
+            puts: puts.filter(({ collection }) => collection === BREAKERS),
+            records: records.filter(({ kind }) => kind === "breaker.tripped")
+          }),
+          ({ head, records: kept }) => ({ head, records: records.map((_, index) => kept[index] ?? kept[0]!) })
+        )
+      )
+  },
+  {
+    what: "a store that writes another number of samples than a breaker tripped on",
+    foundBy: "breakers",
+    says: /trips on .* it comes to/,
+    options: brokenOften,
+    ports: () =>
+      withCommit("breaker.tripped", (storage, { puts = [], records = [], ...change }) =>
+        storage.commit({
+          ...change,
+          puts: puts.map((put) =>
+            put.collection === BREAKERS
+              ? { ...put, body: { ...put.body, trip: { ...(put.body["trip"] as object), samples: 99 } } }
+              : put
+          ),
+          records: records.map((record): RecordDraft =>
+            record.kind === "breaker.tripped" ? { ...record, body: { ...record.body, samples: 99 } } : record
+          )
+        })
+      )
+  },
+  {
+    what: "a store that acknowledges the release of a breaker and does not write it",
+    foundBy: "breakers",
+    says: /is released 0 times, of \d+ tries [1-9]/,
+    options: brokenOften,
+    ports: () =>
+      withCommit("breaker.released", (storage) =>
+        Effect.map(Effect.orDie(storage.head), (head) => ({ head: head!, records: [{ ...head!, duplicate: false }] }))
+      )
+  },
+  {
+    what: "a store that lists breakers with another activation than their trip names",
+    foundBy: "breakers",
+    says: /host \d shows .* the records say/,
+    options: brokenOften,
+    ports: () =>
+      withStorage(({ find }) => ({
+        find: (collection, key, value) =>
+          Effect.map(find(collection, key, value), (found) =>
+            collection !== BREAKERS
+              ? found
+              : found.map((one) => {
+                  const { trip } = storedBreaker(one).body
+                  return trip === null ? one : { ...one, body: { ...one.body, trip: { ...trip, activationId: null } } }
+                })
+          )
+      }))
   },
   {
     what: "a store in which the clock of half an owner starts before its record",

@@ -1,5 +1,5 @@
 /** The requests of clients and their answers: kept outside of every host, to be compared with the store. */
-import type { KillStatus } from "@flyball/contract"
+import type { Breaker, BreakerCheckOut, KillStatus } from "@flyball/contract"
 import type { KillTarget } from "../../../packages/rules/src/index.ts"
 
 /** One decision as its senders know it, by agent and reference. */
@@ -35,6 +35,14 @@ export interface KillStatusLine {
   /** The highest epoch that was acknowledged before the question: the answer knows of it. */
   readonly floor: number
   readonly status: KillStatus
+}
+
+/** The breakers that a host listed, between two heads of the chain. */
+export interface BreakerListLine {
+  readonly by: string
+  readonly before: number
+  readonly after: number
+  readonly shown: ReadonlyArray<Breaker>
 }
 
 /** The ledger of all clients. */
@@ -97,6 +105,14 @@ export class Ledger {
   readonly killStatuses: Array<KillStatusLine> = []
   /** The highest epoch of the kill switch that anybody was answered. */
   killEpoch = 0
+  /** Breakers of the governed agent, by name. */
+  readonly breakers = new Map<string, TriedLine & { id: string | null }>()
+  /** Changes and releases of breakers, by id. */
+  readonly breakerChanges = new Map<string, TriedLine>()
+  readonly breakerReleases = new Map<string, TriedLine>()
+  /** What checks of all breakers answered. */
+  readonly breakerReadings: Array<BreakerCheckOut> = []
+  readonly breakerLists: Array<BreakerListLine> = []
   /** Checkpoints that clients were given. */
   readonly checkpoints: Array<{ readonly size: number; readonly rootHex: string }> = []
   /** The highest acknowledged seq. */

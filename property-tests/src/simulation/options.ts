@@ -1,6 +1,6 @@
 /** What the seed of a simulation decides: how many hosts, how wrong their clocks, what breaks, what people do. */
 import { type FaultPoint, type Pick, pickOf, seededSource } from "@flyball/testkit"
-import { type ActName, actNames, governedActNames, killActNames, webhookActNames } from "./acts.ts"
+import { type ActName, actNames, breakerActNames, governedActNames, killActNames, webhookActNames } from "./acts.ts"
 
 /** Options of one run. All of them follow from the seed. */
 export interface SimulationOptions {
@@ -137,6 +137,26 @@ export const stoppedOften = (options: SimulationOptions): SimulationOptions => (
   acts: ["govern", "evaluate", "evaluate", "activate", "release", "observe"]
 })
 
+/** Acts of runs with breakers. Where nobody is governed there, that is begun for it. */
+const breaking = (governed: boolean): ReadonlyArray<ActName> =>
+  governed ? breakerActNames : ["govern", "evaluate", ...breakerActNames]
+
+/** Three hosts that come and go, partly without reach of their ports, while breakers stop an agent. */
+export const broken = (options: SimulationOptions): SimulationOptions => ({
+  ...options,
+  hosts: 3,
+  clients: 5,
+  actsPerClient: 16,
+  acts: [...breaking(false), "arm", "fail", "fail", "pay", "rearm", "activate", "release"]
+})
+
+/** Hosts that read one agent's breakers while it fails, all at once. */
+export const brokenOften = (options: SimulationOptions): SimulationOptions => ({
+  ...crowded(options),
+  actsPerClient: 20,
+  acts: ["govern", "arm", "fail", "fail", "pay", "pay", "inspect", "rearm"]
+})
+
 const chooseOptions = (seed: number, pick: Pick): SimulationOptions => {
   const one = <A>(...values: readonly [A, ...ReadonlyArray<A>]): A => values[pick(values.length)]!
   const some = <A>(values: ReadonlyArray<A>, oneIn: number): ReadonlyArray<A> => [
@@ -167,6 +187,7 @@ const chooseOptions = (seed: number, pick: Pick): SimulationOptions => {
   const webhooks = pick(2) === 0
   const governed = pick(2) === 0
   const stops = pick(3) === 0
+  const breaks = pick(3) === 0
   return {
     ...plain,
     webhooks,
@@ -178,7 +199,8 @@ const chooseOptions = (seed: number, pick: Pick): SimulationOptions => {
       ...plain.acts,
       ...(webhooks ? webhookActNames : []),
       ...(governed ? governedActNames : []),
-      ...(stops ? stopping(governed) : [])
+      ...(stops ? stopping(governed) : []),
+      ...(breaks ? breaking(governed) : [])
     ]
   }
 }

@@ -2,7 +2,7 @@
  * One run of the simulation: hosts that come and go, clients that want to be served, and a calm at the end in which
  * everything must come right.
  */
-import { EvidenceCrypto } from "@flyball/core"
+import { Breakers, EvidenceCrypto } from "@flyball/core"
 import { memoryStorage } from "@flyball/core/storage"
 import { toHex } from "@flyball/evidence"
 import { nodeCrypto } from "@flyball/evidence/node"
@@ -219,6 +219,7 @@ class Run {
         )
       if (this.#options.webhooks) yield* sendingAll(ports.storage, this.#leap)
       if (this.#options.acts.includes("activate")) yield* this.#lastStatuses()
+      if (this.#options.acts.includes("arm")) yield* this.#lastBreakers(ports)
       yield* Effect.forEach(this.#hosts, (host) => host?.stop() ?? Effect.void, { discard: true })
       yield* this.#sendLast(ports)
     })
@@ -234,6 +235,25 @@ class Run {
           if (ended !== null && Exit.isSuccess(ended)) noteStatus(this.#ledger, `host ${index}`, floor, ended.value)
           else this.#ledger.problem(`kill: host ${index} does not answer the status of ${target.id}`)
         }
+    })
+  }
+
+  /** In the end every host says of every breaker what the records say. */
+  #lastBreakers(ports: Ports): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const agentId = this.#ledger.agents.get("governed")
+      if (agentId === undefined) return
+      const head = Effect.map(Effect.orDie(ports.storage.head), (found) => found?.seq ?? -1)
+      for (const [index, host] of this.#hosts.entries()) {
+        const before = yield* head
+        const ended = yield* host!.call(
+          Breakers.use((breakers) => breakers.list(agentId)),
+          false
+        )
+        if (ended === null || !Exit.isSuccess(ended))
+          this.#ledger.problem(`breakers: host ${index} does not list those of ${agentId}`)
+        else this.#ledger.breakerLists.push({ by: `host ${index}`, before, after: yield* head, shown: ended.value })
+      }
     })
   }
 

@@ -1,7 +1,7 @@
 /** Seeds of the simulation, the kept ones first; and every checker finds the world that is broken for it. */
 import { assert, describe, it } from "vitest"
 import { brokenWorlds } from "./broken-worlds.ts"
-import { stopped } from "./options.ts"
+import { broken, stopped } from "./options.ts"
 import { failureText, Totals } from "./report.ts"
 import { keptSeeds, seedsOf } from "./seeds.ts"
 import { simulate } from "./simulate.ts"
@@ -11,6 +11,9 @@ const SEEDS = runs(20, 200)
 
 /** Seeds of three hosts that stop an agent and let it go. */
 const STOPS = runs(4, 60)
+
+/** Seeds of three hosts whose breakers trip. */
+const TRIPS = runs(4, 60)
 
 /** Seeds that a broken world may take until it shows. */
 const PATIENCE = 40
@@ -67,6 +70,10 @@ describe("the simulation", () => {
       "kill release",
       "kill ack",
       "kill status",
+      "arm",
+      "change breaker",
+      "release breaker",
+      "check breakers",
       "settle refused: DecisionAlreadySettled",
       "erase refused: PartErased"
     ]) {
@@ -89,6 +96,20 @@ describe("the simulation", () => {
       assert.isAbove(totals.answers.get(what) ?? 0, STOPS, what)
     assert.isAbove(totals.restarts, STOPS)
     assert.isAbove(totals.faults, STOPS)
+  })
+
+  it(`finds every trip of a breaker what the records say, after ${TRIPS} seeds`, { timeout: 600_000 }, async () => {
+    const totals = new Totals()
+    for (let seed = 1; seed <= TRIPS; seed++) {
+      const result = await simulate(seed, { options: broken })
+      assert.isEmpty(result.problems, failureText(result))
+      totals.add(result)
+    }
+    for (const what of ["arm", "change breaker", "check breakers", "fail"])
+      assert.isAbove(totals.answers.get(what) ?? 0, TRIPS, what)
+    assert.isAbove(totals.answers.get("release breaker") ?? 0, 0, "release breaker")
+    assert.isAbove(totals.restarts, TRIPS)
+    assert.isAbove(totals.faults, TRIPS)
   })
 
   it("keeps seeds with the reason why, and refuses a line that is neither", () => {

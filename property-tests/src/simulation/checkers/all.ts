@@ -1,5 +1,6 @@
 /** All checkers, and how they are run. */
 import { Effect } from "effect"
+import { breakersChecker } from "./breakers.ts"
 import { captureChecker } from "./capture.ts"
 import { chainChecker } from "./chain.ts"
 import { type Checked, type Checker, readRecords } from "./checked.ts"
@@ -21,6 +22,7 @@ const checkers: { readonly [name: string]: Checker } = {
   deliveries: deliveriesChecker,
   evaluations: evaluationsChecker,
   kill: killChecker,
+  breakers: breakersChecker,
   owners: ownersChecker,
   packs: packsChecker
 }
