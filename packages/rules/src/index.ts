@@ -67,7 +67,16 @@ export {
   isWatching,
   windowKinds
 } from "./breakers/document.ts"
-export type { AgentFacts, Metric, MetricRecord, Params, ReadAt, Reading, UnavailableMetric } from "./breakers/metric.ts"
+export {
+  type AgentFacts,
+  haltKinds,
+  type Metric,
+  type MetricRecord,
+  type Params,
+  type ReadAt,
+  type Reading,
+  type UnavailableMetric
+} from "./breakers/metric.ts"
 export { breakerMetrics, metricOf, unavailableMetrics } from "./breakers/metrics.ts"
 export { type ParamProblem, paramsToBody, readParams } from "./breakers/params.ts"
 export { type Preview, previewBreaker, type Tried } from "./breakers/preview.ts"
@@ -134,6 +143,7 @@ export {
   type AckDocument,
   ackId,
   ackKeys,
+  instancesByAgent,
   type ActivationDocument,
   activationKeys,
   KILL_ACKS,

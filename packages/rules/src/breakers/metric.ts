@@ -13,7 +13,15 @@ export interface MetricRecord {
   readonly atMs: number
   readonly kind: string
   readonly body: JsonMap
+  /** Of an activation of the kill switch: the instances of the agent that it expects. */
+  readonly instances?: ReadonlyArray<string>
 }
+
+/**
+ * Kinds of records that are about an agent by the instances that an activation expects, and by no member of their own:
+ * the halt of a model, an org unit or a parent is one of these.
+ */
+export const haltKinds: ReadonlyArray<string> = ["kill.activated", "kill.released"]
 
 /** Where a reading is taken: records up to `seq` count, at the time `ms`. */
 export interface ReadAt {

@@ -13,7 +13,12 @@ const facts: AgentFacts = { isActive: true, orphanedSinceMs: null, firstBadSeq: 
 const START = { seq: 9, atMs: 100_000 }
 
 type Body = { readonly [name: string]: Json }
-type Draft = { readonly kind: string; readonly body: Body; readonly after: number }
+type Draft = {
+  readonly kind: string
+  readonly body: Body
+  readonly after: number
+  readonly instances?: ReadonlyArray<string>
+}
 
 /** Gaps that put records at the very edges of windows. */
 const after = fc.constantFrom(0, 0, 1, 250, 499, 500, 501, 999, 1_000, 1_001)
@@ -86,7 +91,36 @@ const draft: fc.Arbitrary<(seq: number) => Draft> = fc.oneof(
     after: one.after,
     kind: "meter.voided",
     body: { evaluation_seq: seq - one.back }
-  }))
+  })),
+  fc
+    .record({
+      after,
+      response: fc.constantFrom("halt", "halt", "drain", "notify"),
+      instances: fc.subarray(["a", "b"]),
+      drill: fc.constantFrom(false, false, true)
+    })
+    .map((one) => (seq: number) => ({
+      after: one.after,
+      kind: "kill.activated",
+      body: {
+        activation_id: `kil_${seq}`,
+        response: one.response,
+        ...(one.drill ? { drill: { drill_id: "d", mode: "live" } } : {})
+      },
+      instances: one.instances
+    })),
+  fc
+    .record({
+      after,
+      back,
+      kind: fc.constantFrom("kill.acknowledged", "kill.acknowledged", "kill.stopped", "kill.released"),
+      instance: fc.constantFrom("a", "b", "c")
+    })
+    .map((one) => (seq: number) => ({
+      after: one.after,
+      kind: one.kind,
+      body: { activation_id: `kil_${seq - one.back}`, instance_id: one.instance }
+    }))
 )
 
 const history = fc.array(draft, { maxLength: 80, size: "max" }).map((drafts) => {
@@ -94,9 +128,9 @@ const history = fc.array(draft, { maxLength: 80, size: "max" }).map((drafts) => 
   let atMs = START.atMs
   // Every other seq is another agent's.
   drafts.forEach((make, index) => {
-    const { after: gap, body, kind } = make(START.seq + 1 + index)
+    const { after: gap, ...drafted } = make(START.seq + 1 + index)
     atMs += gap
-    records.push({ seq: START.seq + 1 + index, atMs, kind, body })
+    records.push({ seq: START.seq + 1 + index, atMs, ...drafted })
   })
   return records
 })
@@ -251,8 +285,21 @@ const naive: { readonly [metric: string]: Naive } = {
     return share(within, ({ body }) => !done.has(String(body["evaluation_id"])))
   },
   heartbeat_missing: (_, records, { ms }) => {
-    const last = records.findLast(({ kind }) => kind !== "meter.voided")
+    const last = records.findLast(({ kind }) => !["meter.voided", "kill.activated", "kill.released"].includes(kind))
     return { value: String(Math.max(0, ms - (last?.atMs ?? START.atMs))), ...span(last === undefined ? [] : [last]) }
+  },
+  kill_ack_missing: (_, records, { ms }) => {
+    const about = (id: unknown) => records.filter(({ body }) => body["activation_id"] === id)
+    const silent = records.flatMap((one) => {
+      const { activation_id: id, drill, response } = one.body
+      if (one.kind !== "kill.activated" || drill !== undefined || response === "notify") return []
+      if (about(id).some(({ kind, seq }) => kind === "kill.released" && seq > one.seq)) return []
+      const said = about(id).filter(({ kind }) => kind === "kill.acknowledged" || kind === "kill.stopped")
+      return one
+        .instances!.filter((instance) => !said.some(({ body }) => body["instance_id"] === instance))
+        .map(() => one)
+    })
+    return { value: String(Math.max(0, silent.length === 0 ? 0 : ms - silent[0]!.atMs)), ...span(silent) }
   }
 }
 
@@ -272,7 +319,8 @@ const givenParams: { readonly [metric: string]: ReadonlyArray<{ readonly [name: 
   repeat_action: [{ window_ms: WINDOW, max_identical: 2 }],
   consecutive_failures: [{ max_count: 3, window_ms: WINDOW }],
   effect_missing_rate: [{ window_ms: WINDOW, within_ms: WITHIN, min_samples: 2, threshold_bp: 5_000 }],
-  heartbeat_missing: [{ max_silence_ms: 1_000 }]
+  heartbeat_missing: [{ max_silence_ms: 1_000 }],
+  kill_ack_missing: [{ max_ms: 1_000 }]
 }
 
 const read = (name: string, params: object): Params => {
@@ -291,7 +339,8 @@ const limits: { readonly [metric: string]: (value: string, params: Params) => bo
   action_velocity: (value, params) => Number(value) > Number(params["max_count"]),
   repeat_action: (value, params) => Number(value) > Number(params["max_identical"]),
   consecutive_failures: (value, params) => Number(value) >= Number(params["max_count"]),
-  heartbeat_missing: (value, params) => Number(value) > Number(params["max_silence_ms"])
+  heartbeat_missing: (value, params) => Number(value) > Number(params["max_silence_ms"]),
+  kill_ack_missing: (value, params) => Number(value) > Number(params["max_ms"])
 }
 const over = (value: string, params: Params): boolean => {
   const [part, whole] = value.split("/").map(Number)

@@ -7,6 +7,7 @@ import { denialRate } from "./metrics/denial-rate.ts"
 import { effectMissingRate } from "./metrics/effect-missing-rate.ts"
 import { errorRate } from "./metrics/error-rate.ts"
 import { heartbeatMissing } from "./metrics/heartbeat-missing.ts"
+import { killAckMissing } from "./metrics/kill-ack-missing.ts"
 import { ownerOrphaned } from "./metrics/owner-orphaned.ts"
 import { repeatAction } from "./metrics/repeat-action.ts"
 import { spend } from "./metrics/spend.ts"
@@ -25,6 +26,7 @@ export const breakerMetrics: ReadonlyArray<Metric> = [
   consecutiveFailures,
   effectMissingRate,
   heartbeatMissing,
+  killAckMissing,
   ownerOrphaned,
   chainVerification
 ]
@@ -38,11 +40,6 @@ export const unavailableMetrics: ReadonlyArray<UnavailableMetric> = [
     name: "confidence_floor",
     about: "The tenth percentile of a confidence signal.",
     lacks: "a signal that records show: signals of evaluations are erasable parts"
-  },
-  {
-    name: "kill_ack_missing",
-    about: "How long the oldest instance has not acknowledged a halt.",
-    lacks: "windows that follow the halts of models, org units and parents"
   },
   { name: "mcp_manifest_changed", about: "Findings about tool servers.", lacks: "tool-server screening" },
   { name: "envelope_lag", about: "How long a client acted on an older version.", lacks: "decisions of client caches" }

@@ -5,9 +5,10 @@
 import type { AgentDocument } from "../agents/document.ts"
 import { orphanedSinceMs } from "../agents/owner.ts"
 import type { BreakerDocument } from "../breakers/document.ts"
-import type { AgentFacts, MetricRecord } from "../breakers/metric.ts"
+import { type AgentFacts, haltKinds, type MetricRecord } from "../breakers/metric.ts"
 import { metricOf } from "../breakers/metrics.ts"
 import { AgentBreakers } from "../breakers/watch.ts"
+import { instancesByAgent, type KillInstance } from "../kill/document.ts"
 import type { JsonMap } from "../records/record.ts"
 import type { KnownAgent } from "./known-agents.ts"
 import { problem, type Problem } from "./recompute-verdict.ts"
@@ -23,6 +24,10 @@ export class BreakerJudge {
   readonly #byAgent = new Map<string, AgentBreakers>()
   readonly #agents: ReadonlyMap<string, KnownAgent>
   readonly #fromGenesis: boolean
+  /** By activation that holds: the instances that it expects, by agent. */
+  readonly #expected = new Map<string, ReadonlyMap<string, ReadonlyArray<string>>>()
+  /** Whether an activation does not show which instances it expects. */
+  #isExpectedHidden = false
   #isWithinChain = false
 
   /** `agents`: what the records before say of them, kept up to date by the caller. */
@@ -34,8 +39,13 @@ export class BreakerJudge {
   /**
    * Takes the next record; answers what is wrong with it where it is a trip, an activation by a breaker, or an
    * evaluation before which a breaker had to trip. `isOfThisChain` false: of a chain that a recovery put aside.
+   * `expected`: the instances that an activation expects; null where it does not show them.
    */
-  take(record: MetricRecord, isOfThisChain: boolean): Problem | null {
+  take(
+    record: MetricRecord,
+    isOfThisChain: boolean,
+    expected: ReadonlyArray<KillInstance> | null = []
+  ): Problem | null {
     if (isOfThisChain && !this.#isWithinChain) {
       this.#isWithinChain = true
       // Numbers begin anew with each chain, and windows with them.
@@ -43,7 +53,11 @@ export class BreakerJudge {
     }
     const { body, kind } = record
     const id = body["agent_id"]
-    if (kind === "kill.activated") return isOfThisChain ? this.#fired(body) : null
+    if (haltKinds.includes(kind)) {
+      if (!isOfThisChain) return null
+      this.#halted(record, expected)
+      return kind === "kill.activated" ? this.#fired(body) : null
+    }
     if (typeof id !== "string") return null
     let watched = this.#byAgent.get(id)
     if (watched === undefined) {
@@ -61,6 +75,17 @@ export class BreakerJudge {
     return found
   }
 
+  #halted(record: MetricRecord, expected: ReadonlyArray<KillInstance> | null): void {
+    const id = String(record.body["activation_id"])
+    if (record.kind === "kill.activated") {
+      if (expected === null) this.#isExpectedHidden = true
+      else if (expected.length > 0) this.#expected.set(id, instancesByAgent(expected))
+    }
+    for (const [agentId, instances] of this.#expected.get(id) ?? [])
+      this.#byAgent.get(agentId)?.take({ ...record, instances })
+    if (record.kind === "kill.released") this.#expected.delete(id)
+  }
+
   #tripped(watched: AgentBreakers, { atMs, body, seq }: MetricRecord, agentId: string): Problem | null {
     const id = String(body["breaker_id"])
     const breaker = watched.documentOf(id)
@@ -76,6 +101,8 @@ export class BreakerJudge {
     const metric = metricOf(breaker.metric)
     if (metric === null) return problem("withheld", `This version does not know the metric ${breaker.metric}.`)
     if (metric.isLocal === true) return null
+    if (this.#isExpectedHidden && metric.kinds.includes("kill.activated"))
+      return problem("withheld", "Which instances an activation before it expects is not shown.")
     const at = { ms: Number(body["as_of_ms"]), seq: Number(body["as_of_seq"]) }
     if (at.seq >= seq || watched.startOf(id)!.seq > at.seq)
       return problem(

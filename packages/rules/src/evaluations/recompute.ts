@@ -16,6 +16,7 @@ import { erasing, GovernedState } from "./governed-state.ts"
 import { CLOCK_STEP_MS, Judge } from "./judge.ts"
 import { judgeRelease } from "./judge-kill.ts"
 import { BreakerJudge } from "./judge-breakers.ts"
+import { instancesIn } from "../kill/fold.ts"
 import { KnownDrills } from "./known-drills.ts"
 import { judgeActivation } from "./judge-activation.ts"
 import { forBreakers, isRecomputed, readForIds } from "./recomputed-records.ts"
@@ -169,8 +170,12 @@ export class Recomputation {
   }
 
   /** Without times no window can be folded. */
-  #breaker({ body, kind, seq }: ReplayRecord, atMs: number | null, isOfThisChain: boolean): Problem | null {
-    return atMs === null ? null : this.#breakers.take({ seq, atMs, kind, body }, isOfThisChain)
+  #breaker({ body, kind, parts, seq }: ReplayRecord, atMs: number | null, isOfThisChain: boolean): Problem | null {
+    if (atMs === null) return null
+    const part = parts.get("expected")
+    const expected =
+      kind !== "kill.activated" || part !== undefined || Number(body["expected"]) === 0 ? instancesIn(part) : null
+    return this.#breakers.take({ seq, atMs, kind, body }, isOfThisChain, expected)
   }
 
   /** A settlement counts as its record says, also a repeated one: later sums of the service include it. */

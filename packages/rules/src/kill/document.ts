@@ -91,3 +91,14 @@ export const activationKeys = ({
 export const ackKeys = ({ activationId }: AckDocument): { readonly [key: string]: string } => ({
   activation: activationId
 })
+
+/** Instances by agent. */
+export const instancesByAgent = (expected: ReadonlyArray<KillInstance>): ReadonlyMap<string, ReadonlyArray<string>> => {
+  const byAgent = new Map<string, Array<string>>()
+  for (const { agentId, instanceId } of expected) {
+    const known = byAgent.get(agentId)
+    if (known === undefined) byAgent.set(agentId, [instanceId])
+    else known.push(instanceId)
+  }
+  return byAgent
+}

@@ -4,27 +4,19 @@
  * An agent's windows are read from the chain once, from where they begin; from then on every record is folded as it
  * comes, from any process. A reading costs the same however long the chain is. Spec: decision 0044.
  */
-import { readRecord } from "@flyball/evidence"
 import {
   AgentBreakers,
   breakerMetrics,
   carriedStart,
+  haltKinds,
   metricOf,
-  type MetricRecord,
   READ_BACK_MS,
   windowKinds
 } from "@flyball/rules"
 import { Context, Effect, Layer, Semaphore } from "effect"
-import { StorageCorrupt } from "../../storage/faults.ts"
-import {
-  type AsOf,
-  type JsonObject,
-  type ReadFault,
-  Storage,
-  type StorageApi,
-  type StoredRecord
-} from "../../storage/port.ts"
+import { type AsOf, type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
 import { firstWithin } from "../evaluations/fold-records.ts"
+import { expectedBy, haltSamples, sampleOf } from "./halt-samples.ts"
 import { BREAKER_EPOCH, breakersOf, type StoredBreaker } from "./stored-breaker.ts"
 
 /** Records read at a time. */
@@ -40,6 +32,8 @@ const SHORT = 2_000
 export const watchedKinds: ReadonlyArray<string> = [
   ...new Set([...windowKinds, "breaker.tripped", ...breakerMetrics.flatMap(({ kinds }) => kinds)])
 ].toSorted()
+/** Those of records that name their agent. */
+const ownKinds = watchedKinds.filter((kind) => !haltKinds.includes(kind))
 const signKinds = metricOf("heartbeat_missing")!.kinds
 
 /** The windows of one store. One for each service. */
@@ -52,15 +46,6 @@ export const breakerKeeper = (storage: StorageApi) => {
   /** The last record that all windows hold. */
   let folded = -1
 
-  const bodyOf = ({ bytes, seq }: StoredRecord): Effect.Effect<JsonObject, StorageCorrupt> => {
-    const read = readRecord(bytes)
-    return read.ok
-      ? Effect.succeed(read.record.body as JsonObject)
-      : Effect.fail(new StorageCorrupt({ reason: `record ${seq} cannot be read (${read.code})` }))
-  }
-  const sampleOf = (record: StoredRecord): Effect.Effect<MetricRecord, StorageCorrupt> =>
-    Effect.map(bodyOf(record), (body) => ({ seq: record.seq, atMs: record.atMs, kind: record.kind, body }))
-
   /** Folds everything that was recorded up to a position. */
   const catchUp = Effect.fnUntraced(function* (to: number): Effect.fn.Return<void, ReadFault> {
     if (to <= folded) return
@@ -72,6 +57,12 @@ export const breakerKeeper = (storage: StorageApi) => {
     while (folded < to) {
       const page = yield* storage.records({ from: folded + 1, kinds: watchedKinds, limit: PAGE })
       for (const record of page) {
+        if (haltKinds.includes(record.kind)) {
+          const sample = yield* sampleOf(record)
+          for (const [agentId, instances] of yield* expectedBy(storage, sample))
+            agents.get(agentId)?.take({ ...sample, instances })
+          continue
+        }
         const watched = record.agentId === null ? undefined : agents.get(record.agentId)
         if (watched !== undefined) watched.take(yield* sampleOf(record))
       }
@@ -84,7 +75,7 @@ export const breakerKeeper = (storage: StorageApi) => {
     for (let from = body.sinceSeq + 1; ;) {
       const page = yield* storage.records({ agentId: body.agentId, from, kinds: windowKinds, limit: 100 })
       for (const record of page)
-        if ((yield* bodyOf(record))["breaker_id"] === id) return { seq: record.seq, atMs: record.atMs }
+        if ((yield* sampleOf(record)).body["breaker_id"] === id) return { seq: record.seq, atMs: record.atMs }
       if (page.length < 100) break
       from = page.at(-1)!.seq + 1
     }
@@ -120,14 +111,26 @@ export const breakerKeeper = (storage: StorageApi) => {
     // Silence is counted from the last sign of life, however long ago that was.
     const [sign] =
       from === 0 ? [] : yield* storage.records({ agentId, to: from - 1, kinds: signKinds, order: "desc", limit: 1 })
-    if (sign !== undefined) watched.take(yield* sampleOf(sign))
+    // Halts are few: all that reach into the window are read before its other records.
+    const halts = breakers.some(({ body }) => metricOf(body.metric)?.kinds.includes("kill.activated"))
+      ? yield* haltSamples(storage, agentId, from, folded)
+      : []
+    const earlier = [...(sign === undefined ? [] : [yield* sampleOf(sign)]), ...halts.filter(({ seq }) => seq < from)]
+    for (const sample of earlier.toSorted((a, b) => a.seq - b.seq)) watched.take(sample)
+    const later = halts.filter(({ seq }) => seq >= from)
+    const takeHaltsTo = (seq: number): void => {
+      while (later.length > 0 && later[0]!.seq <= seq) watched.take(later.shift()!)
+    }
     while (from <= folded) {
-      const page = yield* storage.records({ agentId, from, to: folded, kinds: watchedKinds, limit: PAGE })
-      for (const record of page)
+      const page = yield* storage.records({ agentId, from, to: folded, kinds: ownKinds, limit: PAGE })
+      for (const record of page) {
+        takeHaltsTo(record.seq)
         // What the documents say of breakers is as new as any record up to here.
         if (!record.kind.startsWith("breaker.")) watched.take(yield* sampleOf(record))
+      }
       from = page.length < PAGE ? folded + 1 : page.at(-1)!.seq + 1
     }
+    takeHaltsTo(folded)
     if (agents.size >= MAX_AGENTS) agents = new Map()
     agents.set(agentId, watched)
     return watched

@@ -1,11 +1,11 @@
 /** What a breaker would have done over an agent's sealed records. */
 import type { BreakerPreviewOut } from "@flyball/contract"
-import { formatInstant, readRecord } from "@flyball/evidence"
-import { type MetricRecord, previewBreaker } from "@flyball/rules"
+import { formatInstant } from "@flyball/evidence"
+import { haltKinds, type MetricRecord, previewBreaker } from "@flyball/rules"
 import { Effect } from "effect"
 import { inSlices } from "../../in-slices.ts"
-import { StorageCorrupt } from "../../storage/faults.ts"
-import type { JsonObject, ReadFault, StorageApi } from "../../storage/port.ts"
+import type { ReadFault, StorageApi } from "../../storage/port.ts"
+import { haltsWithin, sampleOf } from "./halt-samples.ts"
 import type { MeasuredBy } from "./read-input.ts"
 
 /** Records that a preview reads at most. */
@@ -20,8 +20,15 @@ export const previewOver = Effect.fnUntraced(function* (
   fromSeq: number | null
 ): Effect.fn.Return<BreakerPreviewOut, ReadFault> {
   const asOf = yield* storage.asOf
-  const records = yield* recordsOf(storage, agentId, metric.kinds, asOf.seq, fromSeq)
-  const isWhole = records.length < MAX_PREVIEW_RECORDS || fromSeq === null
+  const own = metric.kinds.filter((kind) => !haltKinds.includes(kind))
+  const found = yield* recordsOf(storage, agentId, own, asOf.seq, fromSeq)
+  const isWhole = found.length < MAX_PREVIEW_RECORDS || fromSeq === null
+  const records =
+    own.length === metric.kinds.length
+      ? found
+      : [...found, ...(yield* haltsBeside(storage, agentId, found, asOf.seq, fromSeq ?? 0))].toSorted(
+          (a, b) => a.seq - b.seq
+        )
   const { trips, values, ...preview } = yield* inSlices(
     previewBreaker({ metric: metric.name, params, confidenceBp }, records, isWhole ? asOf.ms : null)
   )
@@ -33,6 +40,20 @@ export const previewOver = Effect.fnUntraced(function* (
     to_seq: preview.toSeq
   }
 })
+
+/** The halts that expect instances of an agent, in the span of its other records where those are as many as are read. */
+const haltsBeside = (
+  storage: StorageApi,
+  agentId: string,
+  found: ReadonlyArray<MetricRecord>,
+  head: number,
+  fromSeq: number
+): Effect.Effect<ReadonlyArray<MetricRecord>, ReadFault> => {
+  const isCut = found.length >= MAX_PREVIEW_RECORDS
+  return isCut
+    ? haltsWithin(storage, agentId, found[0]!.seq, found.at(-1)!.seq)
+    : haltsWithin(storage, agentId, fromSeq, head)
+}
 
 const recordsOf = Effect.fnUntraced(function* (
   storage: StorageApi,
@@ -47,11 +68,7 @@ const recordsOf = Effect.fnUntraced(function* (
   let [from, to] = [fromSeq ?? 0, head]
   while (found.length < MAX_PREVIEW_RECORDS && from <= to) {
     const page = yield* storage.records({ agentId, kinds, from, to, order, limit: PAGE })
-    for (const { atMs, bytes, kind, seq } of page) {
-      const read = readRecord(bytes)
-      if (!read.ok) return yield* new StorageCorrupt({ reason: `record ${seq} cannot be read (${read.code})` })
-      found.push({ seq, atMs, kind, body: read.record.body as JsonObject })
-    }
+    for (const record of page) found.push(yield* sampleOf(record))
     if (page.length < PAGE) break
     if (order === "desc") to = page.at(-1)!.seq - 1
     else from = page.at(-1)!.seq + 1

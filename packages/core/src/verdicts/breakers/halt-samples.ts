@@ -1,0 +1,97 @@
+/**
+ * Activations and releases of the kill switch as windows of an agent take them, whatever they are aimed at: an
+ * activation concerns the agents whose instances it expects.
+ */
+import { readRecord } from "@flyball/evidence"
+import { haltKinds, instancesByAgent, KILL_ACTIVATIONS, type MetricRecord } from "@flyball/rules"
+import { Effect } from "effect"
+import { StorageCorrupt } from "../../storage/faults.ts"
+import type { JsonObject, ReadFault, StorageApi, StoredRecord } from "../../storage/port.ts"
+import { EPOCH_SCOPE } from "../kill/epoch-key.ts"
+import { type StoredActivation, storedActivation } from "../kill/kill-reader.ts"
+
+const PAGE = 1_000
+
+/** A record as windows take it. */
+export const sampleOf = ({ atMs, bytes, kind, seq }: StoredRecord): Effect.Effect<MetricRecord, StorageCorrupt> => {
+  const read = readRecord(bytes)
+  return read.ok
+    ? Effect.succeed({ seq, atMs, kind, body: read.record.body as JsonObject })
+    : Effect.fail(new StorageCorrupt({ reason: `record ${seq} cannot be read (${read.code})` }))
+}
+
+/** The activation that a record is about; null where it expects no instance. */
+const activationOf = Effect.fnUntraced(function* (storage: StorageApi, { body }: MetricRecord) {
+  if (body["expected"] === 0) return null
+  const document = yield* storage.get(KILL_ACTIVATIONS, String(body["activation_id"]))
+  return document === null ? null : storedActivation(document)
+})
+
+const noInstances: ReadonlyMap<string, ReadonlyArray<string>> = new Map()
+
+/** The instances that the activation of a record expects, by agent. */
+export const expectedBy = Effect.fnUntraced(function* (storage: StorageApi, sample: MetricRecord) {
+  const activation = yield* activationOf(storage, sample)
+  return activation === null ? noInstances : instancesByAgent(activation.body.expectedInstances)
+})
+
+const instancesOf = ({ body }: StoredActivation, agentId: string): ReadonlyArray<string> =>
+  body.expectedInstances.flatMap((one) => (one.agentId === agentId ? [one.instanceId] : []))
+
+/** Activations that expect instances of an agent, and their releases, among the records `from` to `to`. */
+export const haltsWithin = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  agentId: string,
+  from: number,
+  to: number,
+  seen: (released: StoredActivation) => void = () => {}
+): Effect.fn.Return<ReadonlyArray<MetricRecord>, ReadFault> {
+  const found: Array<MetricRecord> = []
+  for (let at = from; at <= to;) {
+    const page = yield* storage.records({ kinds: haltKinds, from: at, to, limit: PAGE })
+    for (const record of page) {
+      const sample = yield* sampleOf(record)
+      const activation = yield* activationOf(storage, sample)
+      const instances = activation === null ? [] : instancesOf(activation, agentId)
+      if (activation === null || instances.length === 0) continue
+      found.push({ ...sample, instances })
+      if (record.kind === "kill.released") seen(activation)
+    }
+    if (page.length < PAGE) break
+    at = page.at(-1)!.seq + 1
+  }
+  return found
+})
+
+/**
+ * What a window that is read from record `from` to `to` needs of the kill switch: what {@link haltsWithin} finds, and of
+ * activations before `from` that held there, their record and what instances of the agent said of them. By seq.
+ */
+export const haltSamples = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  agentId: string,
+  from: number,
+  to: number
+): Effect.fn.Return<ReadonlyArray<MetricRecord>, ReadFault> {
+  const held = new Map(
+    (yield* storage.find(KILL_ACTIVATIONS, "state", "live")).map((one) => [one.id, storedActivation(one)])
+  )
+  const found = [...(yield* haltsWithin(storage, agentId, from, to, (one) => void held.set(one.id, one)))]
+  let first = from
+  for (const activation of held.values()) {
+    const instances = instancesOf(activation, agentId)
+    const [began] = instances.length === 0 ? [] : yield* storage.once(EPOCH_SCOPE, [String(activation.body.epoch)])
+    if (began === undefined || began.seq >= from) continue
+    const record = yield* storage.record(began.seq)
+    if (record === null) return yield* new StorageCorrupt({ reason: `record ${began.seq} is missing below the head` })
+    found.push({ ...(yield* sampleOf(record)), instances })
+    first = Math.min(first, began.seq)
+  }
+  const kinds = ["kill.acknowledged", "kill.stopped"]
+  while (first < from) {
+    const page = yield* storage.records({ agentId, kinds, from: first, to: from - 1, limit: PAGE })
+    for (const record of page) found.push(yield* sampleOf(record))
+    first = page.length < PAGE ? from : page.at(-1)!.seq + 1
+  }
+  return found.toSorted((a, b) => a.seq - b.seq)
+})
