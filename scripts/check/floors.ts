@@ -78,6 +78,12 @@ export const floors: ReadonlyArray<Floor> = [
     may: ["@flyball/evidence", "node:*"],
     touchesTheWorld: true
   },
+  { folder: "packages/client/src/adapters/ai-sdk/", may: ["ai", "@flyball/evidence"], touchesTheWorld: false },
+  {
+    folder: "packages/client/src/adapters/openai-agents/",
+    may: ["@openai/agents", "@flyball/evidence"],
+    touchesTheWorld: false
+  },
   { folder: "packages/client/", may: ["@flyball/envelope", "@flyball/evidence"], touchesTheWorld: false },
   {
     folder: "packages/testkit/",
