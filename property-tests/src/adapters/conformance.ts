@@ -115,7 +115,13 @@ export const describeAdapter = (adapter: AdapterUnderTest): void => {
       const decisions = await world.toolCalls(agent)
       assert.lengthOf(decisions, 1)
       const { capture = "framework_hook" } = adapter
-      assert.deepInclude(decisions[0], { action: "refund", status: "ok", decided_by: "server", mode: "enforced", capture })
+      assert.deepInclude(decisions[0], {
+        action: "refund",
+        status: "ok",
+        decided_by: "server",
+        mode: "enforced",
+        capture
+      })
       assert.match(decisions[0].evaluation_id, /^evl_/)
       assert.isAtLeast(decisions[0].latency_ms, 0)
     })
