@@ -42,11 +42,11 @@ export interface Turn {
 export interface Session {
   /** The mock model asks for these calls in one batch, is shown their results, and says "done". */
   readonly turn: (calls: ReadonlyArray<TestCall>) => Promise<Turn>
-  /** The same, streamed. Left out by a framework that has no streams. */
+  /** The same, streamed. Absent in a framework without streams. */
   readonly stream?: (calls: ReadonlyArray<TestCall>) => Promise<Turn>
   /**
-   * The framework's own pause: the call is put off, serialised, and resumed with `changed` in place of its input. Left out
-   * by a framework that has none.
+   * The framework's own pause: the call is put off, serialised, and resumed with `changed` in place of its input.
+   * Absent in a framework that has none.
    */
   readonly defer?: (call: TestCall, changed: TestCall["input"]) => Promise<Turn>
   readonly close?: () => Promise<void>

@@ -17,8 +17,8 @@ export interface GovernOptions {
   /** Tools that change nothing outside the agent: they may run while the service is away for up to a minute. */
   readonly readOnly?: ReadonlyArray<string> | undefined
   /**
-   * Tools that run somewhere else (at the model's provider, in a browser), which no gate in this process can stop. A tool
-   * of that kind that is not named here is refused when the tools are governed.
+   * Tools that run somewhere else (at the model's provider, in a browser), which no gate in this process can stop. A
+   * tool of that kind that is not named here is refused when the tools are governed.
    */
   readonly ungoverned?: ReadonlyArray<string> | undefined
 }

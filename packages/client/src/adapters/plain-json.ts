@@ -4,8 +4,8 @@ import type { Json } from "../wire.ts"
 /**
  * A copy of a value that is plain JSON. Members that are `undefined` are left out, as in `JSON.stringify`.
  *
- * Fails: `TypeError` on everything that has no JSON form of its own (dates, maps, functions, numbers that are no numbers):
- * an approval binds the JSON form, and two different inputs must not share one.
+ * Fails: `TypeError` on everything that has no JSON form of its own (dates, maps, functions, numbers that are no
+ * numbers): an approval binds the JSON form, and two different inputs must not share one.
  */
 export const plainJson = (value: unknown, path = "input"): Json => {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value

@@ -16,10 +16,11 @@ type Streamed = Awaited<ReturnType<Wrap<"wrapStream">>>
 type Part = Streamed["stream"] extends ReadableStream<infer P> ? P : never
 
 /**
- * Middleware for `wrapLanguageModel`: no model call begins while the agent is halted, and one that runs is ended by a halt.
+ * Middleware for `wrapLanguageModel`: no model call begins while the agent is halted, and one that runs is ended by
+ * a halt.
  *
- * Each call is witnessed as `model_call` with its model, its tokens and its latency; prompts and answers are not. Tools are
- * governed by `governTools`: this is no gate for them.
+ * Each call is witnessed as `model_call` with its model, its tokens and its latency; prompts and answers are not.
+ * Tools are governed by `governTools`: this is no gate for them.
  */
 export const governModel = (agent: AgentClient, { runId }: ModelOptions = {}): LanguageModelMiddleware => {
   const begin = async (model: string) => {

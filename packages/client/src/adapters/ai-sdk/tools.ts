@@ -2,8 +2,8 @@
  * Puts the gate around `execute` of each tool: the one place that every local call passes, right before its effect.
  *
  * `toolApproval` is a setting of each call, and one that forgets it runs the tools; `executeTool` of telemetry can be
- * switched off by a call; a model's middleware that takes a call out leaves no trace of it. A call that the framework put
- * off and resumes passes here again, with the arguments that it then has.
+ * switched off by a call; a model's middleware that takes a call out leaves no trace of it. A call that the
+ * framework put off and resumes passes here again, with the arguments that it then has.
  */
 import type { ToolSet } from "ai"
 import { type FrameworkCall, frameworkCalls, type GovernedAgent, type GovernOptions } from "../framework-calls.ts"
@@ -14,8 +14,8 @@ import type { Json } from "../../wire.ts"
 type Execute = (input: unknown, options: { readonly abortSignal?: AbortSignal | undefined }) => unknown
 
 /**
- * The same tools, each of which runs only where it may. Give these to `generateText`, `streamText` or an agent in place of
- * your own.
+ * The same tools, each of which runs only where it may. Give these to `generateText`, `streamText` or an agent in
+ * place of your own.
  *
  * A refused call ends as a tool's error whose text the model reads. A tool is given a copy of its input, and an
  * `abortSignal` that also aborts on a halt.
