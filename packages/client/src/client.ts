@@ -4,11 +4,13 @@ import { memorySpool, type Spool } from "./capture/spool.ts"
 import { type ClientClock, systemClock } from "./clock.ts"
 import { type Guard, makeGuard } from "./enforce/guard.ts"
 import { verdictOf } from "./enforce/verdict.ts"
-import { type Answer, type Caller, makeCaller } from "./http/caller.ts"
+import { type Caller, makeCaller } from "./http/caller.ts"
+import { refusedBy, ServerRefused } from "./http/server-refused.ts"
 import { type KillWatch, watchKill } from "./kill/kill-watch.ts"
 import type { Problem } from "./problem.ts"
 import { REDACTED, type Redact, redactMembers, redactSafely } from "./redact.ts"
 import { makeRefs, type Refs } from "./refs.ts"
+import { reviewsOf, type Reviews } from "./reviews/reviews.ts"
 import type { AgentInfo, Decision, Evaluation, Json, Receipt, Registration, Settlement } from "./wire.ts"
 
 /** How to reach the server, and how the client behaves. Units: milliseconds. */
@@ -30,6 +32,11 @@ export interface ClientOptions {
    * not redacted. An envelope denies a signal that it does not declare.
    */
   readonly signals?: (action: string, args: Json) => { readonly [name: string]: Json }
+  /**
+   * How long `guard` waits for the person who must approve an action. 0 where it is left out: `ActionDenied` names the
+   * review at once, and a later call of the same action with the same arguments goes on with it. At most an hour.
+   */
+  readonly hold?: { readonly waitMs: number }
   /** Names this process among the agent's instances; random where it is left out. */
   readonly instanceId?: string
   /** Age of the kill status past which side effects are denied. Default 15,000; a longer one is refused. */
@@ -58,6 +65,7 @@ export interface AgentClient {
   /** Says how a decision ended that was witnessed as `intended`. */
   readonly settle: (decisionId: string, settlement: Settlement) => Promise<void>
   readonly kill: KillWatch
+  readonly reviews: Reviews
 }
 
 /** A question of `evaluate`. */
@@ -85,20 +93,11 @@ export interface Client {
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
-/** A request that the server refused, or that it did not answer. `status` is 0 where there was no answer. */
-export class ServerRefused extends Error {
-  override readonly name = "ServerRefused"
-  readonly status: number
-  readonly answer: unknown
-  constructor(what: string, status: number, answer: unknown) {
-    super(`${what}: ${status === 0 ? String(answer) : `status ${status}, ${JSON.stringify(answer)?.slice(0, 500)}`}`)
-    this.status = status
-    this.answer = answer
-  }
-}
-
 /** Longest age of a kill status that a host may choose. Spec: design.md section 6. Unit: milliseconds. */
 export const MAX_STALE_MS = 15_000
+
+/** Longest that `guard` waits for a person. Unit: milliseconds. */
+export const MAX_HOLD_MS = 3_600_000
 
 /** Opens a client. Asks the server nothing yet. */
 export const openClient = (options: ClientOptions): Client => {
@@ -114,6 +113,9 @@ export const openClient = (options: ClientOptions): Client => {
     throw new RangeError(`maxStaleMs must be above 0 and at most ${MAX_STALE_MS}; it is ${maxStaleMs}.`)
   if (!(pollMs > 0 && pollMs < maxStaleMs))
     throw new RangeError(`pollMs must be above 0 and below maxStaleMs (${maxStaleMs}); it is ${pollMs}.`)
+  const { waitMs = 0 } = options.hold ?? {}
+  if (!(waitMs >= 0 && waitMs <= MAX_HOLD_MS))
+    throw new RangeError(`hold.waitMs must be at least 0 and at most ${MAX_HOLD_MS}; it is ${waitMs}.`)
   const caller = makeCaller({ url: options.url, key: options.key, fetch: options.fetch ?? globalThis.fetch, clock })
   const refs = makeRefs(clock)
   const recorder = startRecorder({ caller, spool: options.spool ?? memorySpool(), clock, timeoutMs, onProblem })
@@ -125,6 +127,7 @@ export const openClient = (options: ClientOptions): Client => {
     const kill = watchKill({ agentId: info.id, instanceId, maxStaleMs, pollMs, timeoutMs, clock, caller, onProblem })
     watches.add(kill)
     const strict = capture === "strict"
+    const reviews = reviewsOf({ caller, clock, kill, timeoutMs })
     const signals = options.signals ?? defaultSignals(redact)
     const parts = {
       agentId: info.id,
@@ -137,13 +140,16 @@ export const openClient = (options: ClientOptions): Client => {
       redact,
       timeoutMs,
       strict,
-      signals
+      signals,
+      reviews,
+      holdMs: waitMs
     }
     return {
       id: info.id,
       info,
       instanceId,
       kill,
+      reviews,
       guard: makeGuard(parts),
       evaluate: (question) =>
         evaluate(caller, refs, { agent_id: info.id, instance_id: instanceId }, question, timeoutMs),
@@ -246,11 +252,6 @@ const witness = async (
   if (receipt === null) throw new ServerRefused("The decision could not be witnessed", 0, "the server did not answer")
   return receipt
 }
-
-const refusedBy = (what: string, answer: Answer): ServerRefused =>
-  answer.kind === "answer"
-    ? new ServerRefused(what, answer.status, answer.body)
-    : new ServerRefused(what, 0, answer.reason)
 
 /** The action's name as `tool`, and the arguments that a signal can be: texts, numbers, booleans. None is redacted. */
 const defaultSignals =

@@ -1,6 +1,6 @@
 /** The client of agents. What is not listed here may change without notice. */
 export type { AgentClient, Client, ClientOptions, Question, Witnessed } from "./client.ts"
-export { MAX_STALE_MS, openClient, ServerRefused } from "./client.ts"
+export { MAX_HOLD_MS, MAX_STALE_MS, openClient } from "./client.ts"
 export type { Flushed } from "./capture/recorder.ts"
 export { DecisionRefused } from "./capture/recorder.ts"
 export type { Entry, OwedGap } from "./capture/entry.ts"
@@ -10,9 +10,12 @@ export type { ClientClock } from "./clock.ts"
 export { systemClock } from "./clock.ts"
 export { ActionDenied } from "./enforce/denied.ts"
 export type { Action, Guard, Running } from "./enforce/guard.ts"
-export { actionDigest, EffectFailed } from "./enforce/guard.ts"
+export { actionDigest } from "./enforce/action-digest.ts"
+export { EffectFailed } from "./enforce/guard.ts"
+export { ServerRefused } from "./http/server-refused.ts"
 export type { EffectClass, KillDenial, KillView } from "./kill/kill-view.ts"
 export type { KillWatch } from "./kill/kill-watch.ts"
+export type { Reviews, ReviewWait } from "./reviews/reviews.ts"
 export type { Problem } from "./problem.ts"
 export type { Redact } from "./redact.ts"
 export { REDACTED, redactMembers } from "./redact.ts"
@@ -27,6 +30,7 @@ export type {
   KillStatus,
   Outcome,
   Receipt,
+  Review,
   Registration,
   Settlement,
   Usage

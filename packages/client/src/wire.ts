@@ -133,6 +133,19 @@ export interface Evaluation {
   readonly retry_after_ms: number | null
 }
 
+/** A review, as far as the client reads it. `resolution`: what the people said who answered; null until it is over. */
+export interface Review {
+  readonly id: string
+  readonly agent_id: string
+  readonly action_digest: string
+  readonly status: "open" | "claimed" | "resolved" | "expired" | "cancelled"
+  readonly resolution: "approve" | "reject" | "amend" | null
+  readonly approvals_given: number
+  readonly approvals_needed: number
+  readonly expires_at: string
+  readonly consumed_by: string | null
+}
+
 /** Responses of the kill switch, least restrictive first. */
 export const killResponses = ["notify", "step_down", "drain", "halt", "quarantine"] as const
 export type KillResponse = (typeof killResponses)[number]

@@ -8,7 +8,8 @@
 import type { AgentClient } from "../client.ts"
 import type { KillWatch } from "../kill/kill-watch.ts"
 import { ActionDenied } from "../enforce/denied.ts"
-import { type Action, actionDigest, type Running } from "../enforce/guard.ts"
+import { actionDigest } from "../enforce/action-digest.ts"
+import type { Action, Running } from "../enforce/guard.ts"
 import type { Evaluation, Json } from "../wire.ts"
 
 /** How long a call waits for a person where the host says nothing. Frameworks give up after 60 s. Unit: milliseconds. */

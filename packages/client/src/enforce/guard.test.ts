@@ -3,7 +3,7 @@ import { type AgentClient, type Client, type ClientOptions, openClient } from ".
 import { manualClock, settled } from "../testing/manual-clock.ts"
 import { type SentRequest, type Scripted, scriptedFetch } from "../testing/scripted-server.ts"
 import { ActionDenied } from "./denied.ts"
-import { actionDigest } from "./guard.ts"
+import { actionDigest } from "./action-digest.ts"
 
 let client: Client | null = null
 afterEach(() => void client?.close())

@@ -3,7 +3,6 @@
  *
  * A throw anywhere before the effect means that it did not run. Spec: envelopes.md 3.10 and 3.12.
  */
-import { canonicalBytes, portableCrypto, toHex } from "@flyball/evidence"
 import { DecisionRefused, type Recorder } from "../capture/recorder.ts"
 import { type ClientClock, pause } from "../clock.ts"
 import type { Caller } from "../http/caller.ts"
@@ -11,8 +10,11 @@ import type { EffectClass } from "../kill/kill-view.ts"
 import type { KillWatch } from "../kill/kill-watch.ts"
 import { type Redact, redactMembers, redactSafely } from "../redact.ts"
 import type { Refs } from "../refs.ts"
+import type { Reviews } from "../reviews/reviews.ts"
 import type { CaptureTier, Decision, Evaluation, Json } from "../wire.ts"
+import { actionDigest } from "./action-digest.ts"
 import { ActionDenied } from "./denied.ts"
+import { makePendingReviews } from "./pending-reviews.ts"
 import { isPermission, type LocalRule, type Verdict, verdictOf } from "./verdict.ts"
 
 /** An action to guard. */
@@ -35,6 +37,8 @@ export interface Action {
    * is none. Then the question is sent once more, with that review: what became stricter in between still denies.
    */
   readonly onReview?: (evaluation: Evaluation) => Promise<string | null>
+  /** How long to wait for the person who must approve it; the client's `hold` where it is left out. */
+  readonly hold?: { readonly waitMs: number }
 }
 
 /** Thrown by an effect that ended in a failure with an answer: `result` is witnessed as it is, with status `error`. */
@@ -67,6 +71,8 @@ export interface GuardOptions {
   readonly timeoutMs: number
   readonly strict: boolean
   readonly signals: (action: string, args: Json) => { readonly [name: string]: Json }
+  readonly reviews: Reviews
+  readonly holdMs: number
 }
 
 /** Questions that are sent again after no answer. */
@@ -78,6 +84,7 @@ export type Guard = <A>(action: Action | string, args: Json, effect: (running: R
 /** Makes the guard of one agent. */
 export const makeGuard = (options: GuardOptions): Guard => {
   const { agentId, caller, clock, kill, recorder, refs, strict, timeoutMs } = options
+  const pending = makePendingReviews()
 
   const ask = async (action: Action, args: Json, ref: string): Promise<Verdict> => {
     const json = {
@@ -114,7 +121,7 @@ export const makeGuard = (options: GuardOptions): Guard => {
       ...(action.toolServer === undefined ? {} : { tool_server: action.toolServer }),
       ...(action.runId === undefined ? {} : { run_id: action.runId }),
       ...(action.step === undefined ? {} : { step: action.step }),
-      ...(action.approvalId === undefined ? {} : { approval_id: action.approvalId }),
+      ...(action.approvalId === undefined || more.status === "denied" ? {} : { approval_id: action.approvalId }),
       args: redactSafely(hidden, redactSafely(options.redact, args))!,
       ...more
     }
@@ -141,6 +148,18 @@ export const makeGuard = (options: GuardOptions): Guard => {
     throw new ActionDenied(action.name, outcome, rule, reason, evaluation)
   }
 
+  /** The review that a person approved while the action waited; null where there is none. */
+  const approvalOf = async (action: Action, verdict: Verdict): Promise<string | null> => {
+    if (verdict.by !== "server" || verdict.evaluation.outcome !== "require_review") return null
+    if (action.onReview !== undefined) return action.onReview(verdict.evaluation)
+    const { review_id: reviewId } = verdict.evaluation
+    const withinMs = action.hold?.waitMs ?? options.holdMs
+    if (reviewId === null || withinMs === 0) return null
+    // Where the server cannot be reached, the action is pending as before.
+    const review = await options.reviews.wait(reviewId, { withinMs }).catch(() => null)
+    return review?.status === "resolved" && review.resolution === "approve" ? reviewId : null
+  }
+
   const stopped = (action: Action, effect: EffectClass): { rule: LocalRule; reason: string } | null => {
     const rule = kill.denial(effect)
     if (rule === null) return null
@@ -163,13 +182,16 @@ export const makeGuard = (options: GuardOptions): Guard => {
       if (still !== null) return refuse(action, args, { ...still, evaluation: null })
     }
     try {
+      action = pending.resumed(action, args)
       let requestedMs = clock.monotonicMs()
       let verdict = await ask(action, args, refs.next().ref)
+      pending.note(action, args, verdict)
       const approvalId = await approvalOf(action, verdict)
       if (approvalId !== null) {
         action = { ...action, approvalId }
         requestedMs = clock.monotonicMs()
         verdict = await ask(action, args, refs.next().ref)
+        pending.note(action, args, verdict)
       }
       if (verdict.by === "client") return await refuse(action, args, { ...verdict, evaluation: null })
       evaluation = verdict.evaluation
@@ -236,16 +258,6 @@ export const makeGuard = (options: GuardOptions): Guard => {
     return result
   }
 }
-
-/** The review that a person approved while the action waited; null where none is waited for. */
-const approvalOf = async (action: Action, verdict: Verdict): Promise<string | null> =>
-  action.onReview !== undefined && verdict.by === "server" && verdict.evaluation.outcome === "require_review"
-    ? action.onReview(verdict.evaluation)
-    : null
-
-/** The digest that binds a review to an action: `sha256:<hex>` over the RFC 8785 form of its arguments. */
-export const actionDigest = (args: Json): string =>
-  `sha256:${toHex(portableCrypto.sha256(canonicalBytes(args as never)))}`
 
 const nothing: Redact = (value) => value
 

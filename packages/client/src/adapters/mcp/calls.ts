@@ -6,7 +6,8 @@
  */
 import type { AgentClient } from "../../client.ts"
 import { ActionDenied } from "../../enforce/denied.ts"
-import { actionDigest, EffectFailed, type Running } from "../../enforce/guard.ts"
+import { actionDigest } from "../../enforce/action-digest.ts"
+import { EffectFailed, type Running } from "../../enforce/guard.ts"
 import type { Json } from "../../wire.ts"
 import { CallCancelled, type HoldOptions, type Holds, makeHolds } from "../holds.ts"
 import {

@@ -1,0 +1,98 @@
+/** Waits for the people who answer a review. */
+import { type ClientClock, pause } from "../clock.ts"
+import type { Answer, Caller } from "../http/caller.ts"
+import { refusedBy, ServerRefused } from "../http/server-refused.ts"
+import { isStopping } from "../kill/kill-view.ts"
+import type { KillWatch } from "../kill/kill-watch.ts"
+import type { Review } from "../wire.ts"
+
+/** How long to wait. Unit: milliseconds. */
+export interface ReviewWait {
+  readonly withinMs: number
+  /** Ends the wait early, as a halt of the agent does. */
+  readonly signal?: AbortSignal
+}
+
+/** The reviews of one agent. */
+export interface Reviews {
+  /**
+   * Answers the review once it is over, or as it stands when the time is: a wait that ends is no answer of a person.
+   * Throws `ServerRefused` where the server refuses to say, or could not be reached at all.
+   */
+  readonly wait: (reviewId: string, wait: ReviewWait) => Promise<Review>
+}
+
+/** What a wait is made of. Unit: milliseconds. */
+export interface ReviewsOptions {
+  readonly caller: Caller
+  readonly clock: ClientClock
+  readonly kill: KillWatch
+  readonly timeoutMs: number
+}
+
+/** Longest that the server holds one question. Spec: api.md, GET /bound/reviews/{id}. Unit: milliseconds. */
+const MAX_WAIT_MS = 25_000
+
+/** Pause after no answer, and after one that came at once and said nothing new. Unit: milliseconds. */
+const PAUSE_MS = 1_000
+
+/** Makes the reviews of one agent. */
+export const reviewsOf = ({ caller, clock, kill, timeoutMs }: ReviewsOptions): Reviews => ({
+  wait: async (reviewId, { signal, withinMs }) => {
+    const ending = new AbortController()
+    const end = (): void => ending.abort()
+    const release = kill.onChange(({ response }) => {
+      if (isStopping(response)) end()
+    })
+    signal?.addEventListener("abort", end)
+    if (signal?.aborted === true || isStopping(kill.view().response)) end()
+    const untilMs = clock.monotonicMs() + withinMs
+    let seen: Review | null = null
+    let last: Answer = {
+      kind: "unreachable",
+      reason: "the wait was ended before the server answered",
+      retryAfterMs: null
+    }
+    try {
+      while (!ending.signal.aborted) {
+        const leftMs = Math.max(0, untilMs - clock.monotonicMs())
+        const waitMs = Math.min(Math.floor(leftMs), MAX_WAIT_MS)
+        const path = `/api/v1/bound/reviews/${encodeURIComponent(reviewId)}?wait_ms=${waitMs}`
+        const sentMs = clock.monotonicMs()
+        const answer = await caller.send({ method: "GET", path, timeoutMs: waitMs + timeoutMs, signal: ending.signal })
+        if (ending.signal.aborted) break
+        last = answer
+        if (answer.kind === "answer") {
+          const review = answer.status === 200 ? readReview(answer.body) : null
+          if (review === null) throw refusedBy(`The review ${reviewId} could not be read`, answer)
+          if (isOver(review)) return review
+          seen = review
+        }
+        if (clock.monotonicMs() >= untilMs) break
+        const isQuick = clock.monotonicMs() - sentMs < PAUSE_MS
+        const pauseMs = answer.kind === "unreachable" ? Math.max(answer.retryAfterMs ?? 0, PAUSE_MS) : PAUSE_MS
+        if (isQuick) await pause(clock, Math.min(pauseMs, untilMs - clock.monotonicMs()), ending.signal)
+      }
+    } finally {
+      release()
+      signal?.removeEventListener("abort", end)
+    }
+    if (seen !== null) return seen
+    throw last.kind === "answer"
+      ? refusedBy(`The review ${reviewId} could not be read`, last)
+      : new ServerRefused(`The review ${reviewId} could not be read`, 0, last.reason)
+  }
+})
+
+const isOver = ({ status }: Review): boolean => status !== "open" && status !== "claimed"
+
+/** A review, if it has what the client relies on. */
+const readReview = (body: unknown): Review | null => {
+  if (typeof body !== "object" || body === null) return null
+  const { id, resolution = null, status } = body as { readonly [name: string]: unknown }
+  return typeof id === "string" &&
+    ["open", "claimed", "resolved", "expired", "cancelled"].includes(status as string) &&
+    (resolution === null || ["approve", "reject", "amend"].includes(resolution as string))
+    ? (body as Review)
+    : null
+}
