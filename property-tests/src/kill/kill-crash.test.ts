@@ -2,7 +2,6 @@
  * SIGKILL while a process activates, acknowledges and releases: what was acknowledged holds afterwards, and documents
  * are what the records say.
  */
-import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -12,6 +11,7 @@ import { dataFolder } from "@flyball/node"
 import { pickOf, seededSource } from "@flyball/testkit"
 import { givenDatabase } from "@flyball/testkit/postgres"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { liveUntilKilled } from "../crash/acting-life.ts"
 import { type StoreAt, storageAt } from "../crash/store-at.ts"
 import { runs } from "../runs.ts"
 
@@ -21,45 +21,6 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const program = fileURLToPath(new URL("./killing-process.ts", import.meta.url))
 const KILLS = runs(3, 12)
-
-/** What a process said before it died: acts that were answered, and those under way. */
-interface Life {
-  readonly done: ReadonlyArray<ReadonlyArray<string>>
-  readonly under: ReadonlyArray<ReadonlyArray<string>>
-}
-
-/** Lets the process live until its `acts`-th answer, and kills it so many microseconds later. */
-const live = (at: StoreAt, dir: string, agents: ReadonlyArray<string>, acts: number, delayUs: number): Promise<Life> =>
-  new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [program, JSON.stringify(at), dir, ...agents], {
-      stdio: ["ignore", "pipe", "pipe"]
-    })
-    let [text, stderr] = ["", ""]
-    const done: Array<ReadonlyArray<string>> = []
-    const under = new Map<string, ReadonlyArray<string>>()
-    child.stderr.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk))
-    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-      text += chunk
-      const lines = text.split("\n")
-      text = lines.pop()!
-      for (const line of lines) {
-        const [tag, act, ...rest] = line.split(" ")
-        if (tag === "ask") under.set(`${act} ${rest[0]}`, [act!, ...rest])
-        if (tag !== "done") continue
-        under.delete(`${act} ${rest[0]}`)
-        done.push([act!, ...rest])
-        if (done.length !== acts) continue
-        const until = performance.now() + delayUs / 1_000
-        while (performance.now() < until);
-        child.kill("SIGKILL")
-      }
-    })
-    child.on("close", (_, signal) =>
-      signal === "SIGKILL"
-        ? resolve({ done, under: [...under.values()] })
-        : reject(new Error(`the process ended by itself: ${stderr.slice(-2_000)}`))
-    )
-  })
 
 const openAt = (at: StoreAt, dir: string): Promise<Governor> =>
   openGovernor({ storage: storageAt(at), keys: dataFolder({ dir }) })
@@ -73,7 +34,7 @@ const rounds = async (at: StoreAt, dir: string, seed: string): Promise<void> => 
   await first.close()
   const held = new Map<string, string>()
   for (let round = 0; round < KILLS; round++) {
-    const { done, under } = await live(at, dir, agents, 1 + pick(25), pick(4_000))
+    const { done, under } = await liveUntilKilled(program, at, dir, agents, 1 + pick(25), pick(4_000))
     const released = new Set(done.flatMap(([act, id]) => (act === "release" ? [id!] : [])))
     for (const [act, agent, id] of done) if (act === "activate") held.set(id!, agent!)
     for (const id of released) held.delete(id)
