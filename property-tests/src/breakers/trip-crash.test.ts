@@ -38,7 +38,7 @@ interface Found {
   readonly events: ReadonlyArray<string>
 }
 
-/** Everything about trips that the store holds, before any process has mended anything. */
+/** Everything about trips that the store holds, before any process has repaired anything. */
 const tripsIn = (
   at: StoreAt
 ): Promise<{ readonly trips: ReadonlyArray<Found>; readonly strays: ReadonlyArray<string> }> =>
