@@ -1,4 +1,7 @@
-/** What an examiner runs in a worker thread: questions about envelopes and their answers. Pure, without Effect. */
+/**
+ * Entry point for examiners that run in a worker thread: questions about envelopes and their answers. Pure, without
+ * Effect.
+ */
 export { answer } from "./verdicts/envelopes/examination/answer.ts"
 export type { EventJson } from "./verdicts/envelopes/examination/history-json.ts"
 export {

@@ -1,4 +1,4 @@
-/** What `@flyball/core` promises. Everything not listed may change tomorrow. */
+/** Public API of `@flyball/core`. Everything not listed may change tomorrow. */
 
 // The door for hosts without Effect
 export { type Governor, type GovernorOptions, openGovernor } from "./governor/governor.ts"

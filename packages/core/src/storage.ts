@@ -1,4 +1,4 @@
-/** What a storage package is built from: the Storage port, and the Guard port for guards that live in a database. */
+/** Entry point for storage packages: the Storage port, and the Guard port for guards that live in a database. */
 export * from "./storage/index.ts"
 export {
   Guard,

@@ -1,4 +1,4 @@
-/** What a storage may run in a worker thread: pure, without Effect. */
+/** Entry point for storages that work in a worker thread: pure, without Effect. */
 export { Rehasher } from "./chain/check/rehash-run.ts"
 export {
   type Debts,

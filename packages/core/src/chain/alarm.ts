@@ -13,7 +13,7 @@ import { GuardBehindStore, GuardDisagrees, GuardRefused, StoreBehindGuard } from
 /** Collection of the findings that were reported. */
 export const CHAIN_ALARMS = "chain_alarms"
 
-/** What was found. */
+/** A problem that a check of the chain found. */
 export interface Alarm {
   readonly code: ChainProblem
   /** The first record that is not in order; null where it is about the whole. */

@@ -44,7 +44,7 @@ const UNSIGNABLE =
 const saying = (otherwise: string, cause: Cause.Cause<ReadFault>): string =>
   Option.getOrNull(Cause.findErrorOption(cause))?._tag === "StorageCorrupt" ? UNSIGNABLE : otherwise
 
-/** What a command that may only read says when nothing was ever signed. */
+/** Error text of a read-only command when no checkpoint was ever signed. */
 export const NO_CHECKPOINT =
   "no checkpoint was signed yet. Start the server on this store once; it signs within ten seconds and when it stops"
 
@@ -67,7 +67,7 @@ export const urgentKinds: ReadonlyArray<string> = [
   "chain.sealed"
 ]
 
-/** What the checkpointer does. */
+/** Operations of the checkpointer. */
 export interface CheckpointerApi {
   /** A checkpoint that covers everything committed before the call. */
   readonly now: Effect.Effect<Checkpoint, ReadFault>

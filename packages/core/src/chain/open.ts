@@ -176,7 +176,7 @@ export const requireNow = Effect.fnUntraced(function* (
     return yield* new GuardFromBefore({ from: signed.origin, to: origin })
 })
 
-/** What is signed from here on must not contradict what a copy of the guard has forgotten. */
+/** Refuses a guard that was restored from a copy: new signatures could contradict signatures that the copy lacks. */
 const requireNewest = Effect.fnUntraced(function* (origin: string) {
   const guard = yield* Guard
   if (guard.inDoubt !== undefined && (yield* guard.inDoubt))

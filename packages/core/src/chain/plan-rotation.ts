@@ -1,4 +1,4 @@
-/** What rotating the signing key would append. Spec: chain-format section 4, "Rotation"; decision 0011. */
+/** Plans the records that rotate the signing key. Spec: chain-format section 4, "Rotation"; decision 0011. */
 import type { Crypto } from "@flyball/evidence"
 import { utf8 } from "@flyball/evidence"
 import { Result } from "effect"

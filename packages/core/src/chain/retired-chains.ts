@@ -22,14 +22,14 @@ export interface RetiredChain {
   readonly storage: StorageChoice
 }
 
-/** What recomputing a retired chain found. */
+/** Result of recomputing a retired chain. */
 export interface RetiredCheck {
   readonly origin: string
   readonly checked: number
   readonly findings: ReadonlyArray<ChainFinding>
 }
 
-/** What each of these stores holds, oldest first. One that holds no chain is left out. */
+/** Reads the retired chain in each of these stores, oldest first. One that holds no chain is left out. */
 export const retiredChainsOf = (
   stores: ReadonlyArray<StorageChoice>
 ): Effect.Effect<ReadonlyArray<RetiredChain>, ReadFault> =>

@@ -32,7 +32,7 @@ export interface Rotated extends Rotation {
   readonly checkpoint: Checkpoint
 }
 
-/** What rotates the signing key. */
+/** Operations of key rotation. */
 export interface KeyRotationApi {
   /**
    * Makes a new signing key and retires the old one. While a rotation is unfinished, by whomever it was begun, this

@@ -2,12 +2,12 @@
 import type { Previous } from "@flyball/evidence"
 import type { SignedState } from "./keys/guard.ts"
 
-/** What store, key and guard hold. */
+/** State of store, key and guard. */
 export interface Found {
   readonly origin: string
   /** Records that the store holds. */
   readonly size: number
-  /** What record 0 says of the chain before; null where there was none. */
+  /** The chain before this one, according to record 0; null where there was none. */
   readonly previous: Previous | null
   /** The name of the key; null for a signer that keeps none. */
   readonly keyOrigin: string | null

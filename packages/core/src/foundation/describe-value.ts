@@ -1,4 +1,4 @@
-/** What a host handed in as an option, for a sentence that refuses it. For packages that governors are opened with. */
+/** Describes an option's value for an error text. For packages that governors are opened with. */
 
 /** Unit: characters of a text that are shown. */
 const MAX_SHOWN = 80
@@ -25,8 +25,8 @@ export const isOptions = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 /**
- * What is wrong with the path that an option names, as a sentence; null when nothing is. Empty it would be the folder
- * that the process runs in.
+ * Describes the problem with the path that an option names, in one sentence; null when there is none. The empty path is
+ * refused: it would be the folder that the process runs in.
  */
 export const pathProblem = (option: string, value: unknown): string | null => {
   if (typeof value === "string" && value !== "" && !value.includes("\0")) return null

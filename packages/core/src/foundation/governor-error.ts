@@ -1,7 +1,7 @@
 /** The one kind of error that a host without Effect sees. */
 
 /**
- * What a governor's promise rejects with.
+ * The error that a governor's promise rejects with.
  *
  * `code` is the refusal's tag in snake_case, as on the wire (`agent_not_found`, `client_ref_reused` …), a fault
  * (`storage_unavailable`, `storage_conflict`, `storage_corrupt`),

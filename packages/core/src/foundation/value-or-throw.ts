@@ -16,7 +16,7 @@ export const valueOrThrow = <A, E>(exit: Exit.Exit<A, E>): A => {
   )
 }
 
-/** What a refusal or fault becomes. */
+/** Converts a refusal or fault into a {@link GovernorError}. */
 export const governorError = (error: unknown): GovernorError => {
   if (!isTagged(error))
     return new GovernorError(

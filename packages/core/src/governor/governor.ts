@@ -118,7 +118,7 @@ export interface GovernorOptions {
    * rejected.
    */
   readonly trustStore?: TrustStoreChoice | undefined
-  /** What webhooks are sent and their secrets sealed with. Left out, none can be created, and nothing is sent. */
+  /** Sender, mailer and secret box of webhooks. Left out, none can be created, and nothing is sent. */
   readonly webhooks?: WebhooksChoice | undefined
   /**
    * Who the records name as their writer where a call names nobody: `usr_…`, `key_…` or `system:<name>`; `system:host`
@@ -166,13 +166,13 @@ export interface Governor extends AsyncDisposable {
   readonly drills: DrillsClient
   /** Every agent's halt state and what guards it. */
   readonly safety: SafetyClient
-  /** What agents used, and how reviews and incidents went. */
+  /** Usage of agents, and figures of reviews and incidents. */
   readonly telemetry: TelemetryClient
   /** The models that agents use. */
   readonly models: ModelsClient
-  /** What agents are made of. */
+  /** Provenance of agents: the components that they are made of. */
   readonly provenance: ProvenanceClient
-  /** What follows when something triggers, for whom, and who is notified. */
+  /** Response policy: the response to each trigger, the agents that it applies to, and who is notified. */
   readonly responsePolicy: ResponsePolicyClient
   /** Which claims of a person's token grant which role where. */
   readonly accessMapping: AccessMappingClient
@@ -233,7 +233,7 @@ export interface Governor extends AsyncDisposable {
   /** Folds all records and compares the documents with what they say. */
   check(options?: CallOptions): Promise<CheckInfo>
   /**
-   * What this governor counted since it was opened, such as commits, verdicts and checkpoints: plain values, named and
+   * Metrics of this governor since it was opened, such as commits, verdicts and checkpoints: plain values, named and
    * labelled as `GET /metrics` of the server names them. Reading resets nothing.
    */
   metrics(options?: CallOptions): Promise<ReadonlyArray<MetricFamily>>

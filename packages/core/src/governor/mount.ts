@@ -1,5 +1,6 @@
 /**
- * What another package needs to serve over a governor that is open already: its services, and a way to be waited for.
+ * Gives another package that serves over an open governor access to its services, and lets closing the governor wait
+ * for it.
  */
 import type { Context } from "effect"
 import { GovernorError } from "../foundation/governor-error.ts"

@@ -17,7 +17,7 @@ import type * as Hooks from "./clients/webhooks-client-types.ts"
 /** Compiles only where every `From` is a `To`. */
 const fits = <From extends To, To>(): From | To | undefined => undefined
 
-/** What is left where undefined counts as absent. */
+/** The type without `undefined`: a member that may be undefined counts as absent. */
 type Given<T> =
   T extends ReadonlyArray<infer Item>
     ? ReadonlyArray<Given<Item>>

@@ -8,7 +8,7 @@ import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { type Governor, openGovernor } from "./governor.ts"
 import { memoryStorage } from "../storage/memory/memory.ts"
 
-/** What a host did not find. No literal: the compiler must not know better. */
+/** Returns undefined, typed as an optional value. Not a literal, so that the compiler does not narrow it. */
 const missing = <A>(): A | undefined => undefined
 const text = missing<string>()
 const number = missing<number>()

@@ -27,7 +27,7 @@ const kindPattern = /^[a-z][a-z0-9_.]{2,63}$/
 const partPattern = /^[a-z][a-z0-9_]{0,31}$/
 /** Names of look-up keys: `on:agent.suspended` is one. */
 const keyPattern = /^[a-z][a-z0-9_.:-]{0,63}$/
-/** What a key `on:<type>` has room for. */
+/** Event types that leave room for the prefix of a key `on:<type>`. */
 const typePattern = /^[a-z][a-z0-9_.]{2,59}$/
 const namePattern = /^[a-z][a-z0-9_-]{0,63}$/
 

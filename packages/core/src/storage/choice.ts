@@ -4,7 +4,7 @@ import type { StorageCorrupt, StorageUnavailable } from "./faults.ts"
 import type { Storage } from "./port.ts"
 import { RetiredStores, type Retirement } from "./retirement.ts"
 
-/** What can go wrong while a store is opened. */
+/** Faults of opening a store. */
 export type StorageOpenFault = StorageUnavailable | StorageCorrupt
 
 /** A store somebody chose, not opened yet. Made by `memoryStorage()`, `sqliteStorage(…)`, `postgresStorage(…)`. */
@@ -17,7 +17,7 @@ export interface StorageChoice {
    * How the store is put aside by a recovery; null where it cannot be. Opaque too: read it with {@link retirementOf}.
    */
   readonly retirement: unknown
-  /** What is wrong with the options that it was chosen with, as half a sentence; opening it fails with the same. */
+  /** Describes the problem with the options of this choice in half a sentence; opening fails with the same text. */
   readonly problem?: string | null
 }
 
@@ -38,5 +38,5 @@ export const storageChoice = (
 export const layerOf = (choice: StorageChoice): Layer.Layer<Storage, StorageOpenFault> =>
   choice.layer as Layer.Layer<Storage, StorageOpenFault>
 
-/** What the choice can do for a recovery; null when nothing. */
+/** Returns the choice's support for a recovery; null when it has none. */
 export const retirementOf = (choice: StorageChoice): Retirement | null => choice.retirement as Retirement | null

@@ -43,7 +43,7 @@ export type Conflict =
   | { readonly _tag: "NotEmpty" }
   | { readonly _tag: "Empty" }
 
-/** What was read has changed: read again, plan again. Nothing was written. */
+/** The data read has changed: read again, plan again. Nothing was written. */
 export class StorageConflict extends Data.TaggedError("StorageConflict")<{
   readonly conflicts: ReadonlyArray<Conflict>
 }> {

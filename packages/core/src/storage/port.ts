@@ -41,7 +41,7 @@ export interface DocumentPut {
 export interface PartDraft {
   readonly name: string
   readonly bytes: Uint8Array
-  /** What {@link bytes} is the UTF-8 of, where a store may take the text instead: see `TextPart`. */
+  /** The text whose UTF-8 is {@link bytes}, where a store may take the text instead: see `TextPart`. */
   readonly text?: string | undefined
 }
 
@@ -193,7 +193,7 @@ export interface TakenKey {
   readonly digest: string | null
 }
 
-/** What goes wrong in any read. */
+/** Faults of any read. */
 export type ReadFault = StorageUnavailable | StorageCorrupt
 
 /** The Storage port. Every method is safe to call concurrently. */

@@ -3,7 +3,7 @@ import { Context, Effect } from "effect"
 import type { StorageChoice, StorageOpenFault } from "./choice.ts"
 import type { Head, RecordDraft } from "./port.ts"
 
-/** What takes the place of a store. */
+/** Content of the store that replaces a retired one. */
 export interface RetirePlan {
   /** The head that the plan was made for, null for an empty chain. A store with another one is left as it is. */
   readonly head: Head | null
@@ -19,7 +19,7 @@ export interface RetirePlan {
   readonly leave: ReadonlyArray<string>
 }
 
-/** What a kind of store can do for a recovery. */
+/** Operations of a kind of store for a recovery. */
 export interface Retirement {
   /**
    * Puts the store aside, whole, and leaves a new one in its place: the genesis and the documents that are carried.

@@ -7,7 +7,7 @@
 /** The last millisecond that a record can say: `LAST_INSTANT_MS` of evidence. A test compares the two. */
 export const LAST_STORE_MS = 253_402_300_799_999
 
-/** What decides about the store's time. */
+/** The newest record: the store's time is never before it. */
 interface Newest {
   readonly atMs: number
 }

@@ -1,6 +1,6 @@
 /**
- * What the tests of chain, erasure and packs stand on: a store, keys and services that can be opened again over the
- * same store.
+ * Test environment for chain, erasure and packs: a store, keys and services that can be opened again over the same
+ * store.
  */
 import { seededEntropy } from "@flyball/testkit"
 import { Context, Effect, Layer, type Scope } from "effect"

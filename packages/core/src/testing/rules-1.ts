@@ -26,7 +26,7 @@ const olderPut = (put: DocumentPut): DocumentPut =>
       }
     : put
 
-/** What rules 1 would have written of agents. */
+/** Converts a change of agents to what rules 1 would have written. */
 export const asRules1 = (change: ChangeSet): ChangeSet => ({
   ...change,
   ...(change.records === undefined ? {} : { records: change.records.map(olderRecord) }),

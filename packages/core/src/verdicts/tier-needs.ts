@@ -1,11 +1,11 @@
-/** What the tiers need, in the words that sentences about the tier floor use. */
+/** The conditions of each tier, in the terms that sentences about the tier floor use. */
 import { autonomyTiers, tierConditionWords } from "@flyball/contract"
 import type { TierNeeds } from "@flyball/envelope"
 import { tierGate } from "@flyball/rules"
 
 /**
- * What each tier adds to what an agent needs to act at it. A published envelope is left out: an agent
- * under a floor has one.
+ * The conditions that each tier adds to those for acting at it. A published envelope is left out: an agent under a
+ * floor has one.
  */
 export const tierNeeds: TierNeeds = autonomyTiers.map((tier) =>
   tierGate

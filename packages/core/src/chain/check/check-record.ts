@@ -4,7 +4,7 @@ import { equalBytes, readRecord, toHex } from "@flyball/evidence"
 import type { StoredRecord } from "../../storage/port.ts"
 import type { ChainFinding } from "./findings.ts"
 
-/** What the next record must follow. */
+/** The sequence number and hash of the record before, which the next record must follow. */
 export interface Previous {
   readonly seq: number
   /** Computed from the bytes before, never read from a column. */

@@ -1,4 +1,4 @@
-/** What a check of stored bytes can find. A finding is a value, never an error. Spec: style section 5. */
+/** Types of the findings of a check of stored bytes. A finding is a value, never an error. Spec: style section 5. */
 
 /**
  * Something stored that is not as it must be.

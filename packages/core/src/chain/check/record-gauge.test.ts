@@ -30,7 +30,10 @@ const made = (body: JsonObject, more: Partial<Parameters<typeof encodeRecord>[0]
   })
 const good = made({ agent_id: "agt_a", note: '"agent_id":"agt_b"' })
 
-/** What both say of a record. They agree when the gauge is silent only where it may be, and what it says is right. */
+/**
+ * Checks one record with `checkRecord` and with the gauge. Wherever the gauge returns a result, it must equal the
+ * check's.
+ */
 const both = (record: StoredRecord, before: Previous | null = previous) => {
   const checked = checkRecord(portableCrypto, record, before)
   const gauged = new RecordGauge(portableCrypto).next(record, before)

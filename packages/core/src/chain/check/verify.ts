@@ -22,7 +22,7 @@ import { previousOf } from "./rehash.ts"
 import { TileCheck } from "./tile-check.ts"
 import { storedTree } from "./tree.ts"
 
-/** What a check of the chain found. */
+/** Result of a check of the chain. */
 export interface ChainCheck {
   /** Records whose bytes were recomputed. */
   readonly checked: number

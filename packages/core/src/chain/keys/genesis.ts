@@ -3,7 +3,7 @@ import type { Crypto } from "@flyball/evidence"
 import { equalBytes, readRecord } from "@flyball/evidence"
 import type { PartDraft, RecordDraft, StoredRecord } from "../../storage/port.ts"
 
-/** What record 0 says. */
+/** Content of record 0. */
 export interface Genesis {
   readonly origin: string
   readonly vkeys: ReadonlyArray<string>

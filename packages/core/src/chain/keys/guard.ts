@@ -18,7 +18,7 @@ export interface SignedState {
   readonly rootHex: string
 }
 
-/** What a guard can do: read, and compare-and-swap. */
+/** Operations of a guard: read, and compare-and-swap. */
 export interface GuardApi {
   /** The last state that was advanced to; null before the first. */
   readonly read: Effect.Effect<SignedState | null, StorageUnavailable | StorageCorrupt>

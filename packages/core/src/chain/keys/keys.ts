@@ -4,7 +4,7 @@ import type { Guard } from "./guard.ts"
 import type { Signer } from "./signer.ts"
 import type { StartError } from "./start-errors.ts"
 
-/** What a keys layer provides. */
+/** Layer that provides a signer and a guard. */
 export type KeysLayer = Layer.Layer<Signer | Guard, StartError>
 
 /** Signing key and guard, chosen but not opened yet. */

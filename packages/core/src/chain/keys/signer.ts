@@ -35,7 +35,7 @@ export interface SignerRotation {
 }
 
 /**
- * What a signer can do. By itself it is the key that was current when it was opened; a rotation does not change that.
+ * Operations of a signer. By itself it is the key that was current when it was opened; a rotation does not change that.
  */
 export interface SignerApi extends SigningKey {
   /** The origin this key was made for, where the signer keeps one; null when any origin will do. */

@@ -3,7 +3,7 @@ import type { MappingIn, MappingOut, MappingRule, ResolvedOut, ResolveDraftIn, R
 import type { ActOptions, CallOptions } from "./call-options.ts"
 import type { Info, Input } from "./plain.ts"
 
-/** What a person may be here, strongest first. */
+/** Roles that a person may have here, strongest first. */
 export type RoleName = Role
 
 /** A person with this value in this claim has this role, in this org unit or in all (`*`). */
@@ -15,7 +15,7 @@ export interface MappingInput extends Input<typeof MappingIn> {}
 /** The mapping in force. `version` 0: none was ever set. */
 export interface MappingInfo extends Info<typeof MappingOut> {}
 
-/** What a token says of a person. */
+/** Groups, roles and user ids that a token claims for a person. */
 export interface ClaimsInput extends Pick<Input<typeof ResolveDraftIn>, "groups" | "roles" | "user_ids"> {}
 
 /**

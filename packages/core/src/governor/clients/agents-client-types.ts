@@ -27,7 +27,7 @@ export type Tier = AutonomyTier
 /** An agent to be registered. Absent and null mean the same. */
 export interface AgentInput extends Input<typeof AgentCreateOfUnit> {}
 
-/** What changes of an agent. Left out stays; null empties what may be empty. */
+/** Change of an agent. A member left out keeps its value; null clears a member that may be empty. */
 export interface AgentChange extends Input<typeof AgentUpdate> {}
 
 /** The new owner of an agent. */
@@ -70,7 +70,7 @@ export interface AgentsClient {
   list(filter?: AgentFilter, options?: CallOptions): Promise<ReadonlyArray<AgentInfo>>
   /** Agents without an owner. */
   orphans(options?: CallOptions): Promise<ReadonlyArray<OrphanInfo>>
-  /** What happened to an agent, newest first: one entry for each of its records. It holds nothing of a part. */
+  /** Timeline of an agent, newest first: one entry for each of its records. It holds nothing of a part. */
   timeline(id: string, filter?: TimelineFilter, options?: CallOptions): Promise<ReadonlyArray<TimelineEntryInfo>>
   update(id: string, change: AgentChange, options?: ActOptions): Promise<AgentInfo>
   /** Lets an agent act, if it has what its tier needs; else `tier_gate_unmet`. */

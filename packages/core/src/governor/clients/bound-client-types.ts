@@ -49,7 +49,7 @@ export interface EnvelopeInfo extends Info<typeof EnvelopeOut> {}
 /** A published version. */
 export interface EnvelopeVersionInfo extends Info<typeof EnvelopeVersionOut> {}
 
-/** What lint found. `proved`: codes that are certainly not there where no finding names them. */
+/** Result of lint. `proved`: codes that are certainly not there where no finding names them. */
 export interface LintInfo extends Info<typeof LintOut> {}
 
 /** Differences between two versions. */
@@ -81,8 +81,8 @@ export interface EnvelopesClient {
    */
   lint(id: string, instead?: Input<typeof LintIn>, options?: ActOptions): Promise<LintInfo>
   /**
-   * What recorded evaluations would have come to under the draft; with meters as recorded, or filled by what the draft
-   * lets through.
+   * Evaluates recorded calls again under the draft; with meters as recorded, or filled by the calls that the draft
+   * allows.
    */
   backtest(id: string, over?: Input<typeof BacktestIn>, options?: ActOptions): Promise<BacktestInfo>
   /**

@@ -14,10 +14,10 @@ import type {
 import type { ActOptions, CallOptions } from "./call-options.ts"
 import type { Info, Input } from "./plain.ts"
 
-/** What a trip does. */
+/** Mode of a breaker: the effect of a trip. */
 export type BreakerModeName = (typeof breakerModes)[number]
 
-/** What a breaker can ask for when it trips, weakest first. */
+/** Response that a breaker requests when it trips, weakest first. */
 export type BreakerResponseName = (typeof killResponses)[number]
 
 /** Whether a breaker watches, or waits to be released. */
@@ -26,7 +26,7 @@ export type BreakerState = (typeof breakerStates)[number]
 /** A breaker to be armed. Metrics and parameters: docs/breakers.md. */
 export interface BreakerInput extends Input<typeof BreakerCreate> {}
 
-/** What changes of a breaker. Left out stays; `params` are replaced whole. */
+/** Change of a breaker. A member left out keeps its value; `params` are replaced as a whole. */
 export interface BreakerChange extends Input<typeof BreakerUpdate> {}
 
 /** Why a breaker is released. */
@@ -41,7 +41,7 @@ export interface BreakerInfo extends Info<typeof Breaker> {}
 /** One reading of a check. */
 export interface BreakerReading extends Info<typeof BreakerCheckOut> {}
 
-/** What a breaker would have done. */
+/** Result of a preview: the trips that a breaker would have had. */
 export interface BreakerPreviewInfo extends Info<typeof BreakerPreviewOut> {}
 
 /** Circuit breakers: limits on what an agent does that stop it by themselves. */

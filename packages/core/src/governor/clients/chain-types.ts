@@ -19,7 +19,7 @@ import type { Filter, Info, Input } from "./plain.ts"
 /** The last record and the tree over all of them. */
 export interface HeadInfo extends Info<typeof HeadOut> {}
 
-/** What recomputing a stretch of the chain found. */
+/** Result of recomputing a range of the chain. */
 export interface VerifyInfo extends Info<typeof VerifyOut> {}
 
 /** A sealed record: the exact bytes that were hashed. */
@@ -53,7 +53,7 @@ export interface ErasureInput extends Input<typeof ErasureIn> {}
 /** The record that says a part was erased. */
 export interface ErasureInfo extends Info<typeof ErasureOut> {}
 
-/** What an evidence pack is to hold. */
+/** Request for an evidence pack: its contents. */
 export interface PackInput extends Input<typeof PackRequest> {}
 
 /** A signed tree head. */
@@ -75,14 +75,14 @@ export interface RotationInfo {
   readonly checkpoint: CheckpointInfo
 }
 
-/** What comparing records and documents found. */
+/** Result of comparing records and documents. */
 export interface CheckInfo {
   readonly ok: boolean
   readonly records: number
   readonly documents: number
   /** Idempotency keys compared with their records. Differences are under the collection `once`, by record number. */
   readonly idempotencyKeys: number
-  /** What a store holds and nothing of this was compared with. */
+  /** Stored data that this check did not compare with anything. */
   readonly uncovered: ReadonlyArray<string>
   readonly differences: ReadonlyArray<{
     readonly collection: string

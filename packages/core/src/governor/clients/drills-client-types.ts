@@ -3,7 +3,7 @@ import type { DrillIn, DrillListQuery, DrillOut, SafetyOut, SafetyQuery } from "
 import type { ActOptions, CallOptions } from "./call-options.ts"
 import type { Filter, Info, Input } from "./plain.ts"
 
-/** What is exercised. */
+/** Request for a drill: what to exercise. */
 export interface DrillInput extends Input<typeof DrillIn> {}
 
 /** A drill. `result` is null until it is completed. */

@@ -37,7 +37,7 @@ import { takenDown, Unwalkable, withoutUndefined } from "./plain-input.ts"
 
 /** An agent to register. */
 export const decodeAgent = decode(AgentCreateOfUnit)
-/** What changes of an agent. */
+/** Decodes a change of an agent. */
 export const decodeChange = decode(AgentUpdate)
 /** Why an agent is suspended. */
 export const decodeSuspend = decode(SuspendIn)
@@ -65,7 +65,7 @@ export const decodeRotate = decode(RotateSecretIn)
 export const decodeRecover = decode(RecoverIn)
 /** A model to be registered. */
 export const decodeModel = decode(ModelCreate)
-/** What changes of a model. */
+/** Decodes a change of a model. */
 export const decodeModelChange = decode(ModelUpdate)
 /** A piece of an agent. */
 export const decodeProvenance = decode(ProvenanceCreate)
@@ -74,7 +74,7 @@ export const decodeMapping = decode(MappingIn)
 /** A mapping to try, and claims. */
 export const decodeDraft = decode(ResolveDraftIn)
 const { groups, roles, user_ids } = ResolveDraftIn.fields
-/** What a token says of a person. */
+/** Decodes the claims of a token about a person. */
 export const decodeClaims = decode(Schema.Struct({ groups, roles, user_ids }))
 
 const agentFilter = decode(AgentListQuery)

@@ -28,7 +28,7 @@ export interface KillActivationInfo extends Info<typeof KillActivation> {}
 /** The stop certificate of an activation, and the first and last record that it was made from. */
 export interface KillCertificateInfo extends Info<typeof KillCertificate> {}
 
-/** What is on record of an instance. */
+/** Recorded acknowledgement of a halt by an instance. */
 export interface KillAckInfo extends Info<typeof KillAckOut> {}
 
 /** A request for a halt, and the activation that it came to. */
@@ -65,7 +65,7 @@ export interface KillClient {
   watch(targetType: "agent" | "model", targetId: string, options?: CallOptions): AsyncIterable<KillStatusInfo>
   activation(id: string, options?: CallOptions): Promise<KillActivationInfo>
   /**
-   * What the records say of an activation: who acknowledged and stopped when, the last side effect of each instance,
+   * The recorded course of an activation: who acknowledged and stopped when, the last side effect of each instance,
    * every refusal. For the pack that proves it, request one of kind range with `from` and `to`.
    */
   certificate(id: string, options?: CallOptions): Promise<KillCertificateInfo>

@@ -15,7 +15,10 @@ export type ModelPriceInput = NonNullable<ModelInput["price"]>
 /** A model to be registered. Provider, name and version together are one. Absent and null mean the same. */
 export interface ModelInput extends Input<typeof ModelCreate> {}
 
-/** What changes of a model. Left out stays; null empties what may be empty; a price is replaced whole. */
+/**
+ * Change of a model. A member left out keeps its value; null clears a member that may be empty; a price is replaced as
+ * a whole.
+ */
 export interface ModelChange extends Input<typeof ModelUpdate> {}
 
 /** A registered model. */

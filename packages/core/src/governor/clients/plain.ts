@@ -12,15 +12,18 @@ interface Struct {
   readonly Encoded: object
 }
 
-/** What a governor answers. */
+/** Output type of a governor's method. */
 export type Info<S extends Struct> = {
   readonly [Name in keyof S["fields"]]: Name extends keyof S["Type"] ? S["Type"][Name] : never
 }
 
-/** What a host hands in, before defaults and UTC. A member that may be left out may also be undefined. */
+/**
+ * Input type of a governor's method, before defaults and conversion to UTC. A member that may be left out may also be
+ * undefined.
+ */
 export type Input<S extends Struct> = Members<S["fields"], S["Encoded"]>
 
-/** What a host lists by. Numbers are numbers here; they are text in a query of HTTP. */
+/** Filter type of a governor's list method. Numbers are numbers here; they are text in a query of HTTP. */
 export type Filter<S extends Struct> = Members<S["fields"], S["Type"]>
 
 type Members<Fields extends object, T> = {

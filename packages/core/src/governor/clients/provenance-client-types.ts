@@ -3,7 +3,7 @@ import type { ProvenanceCreate, provenanceKinds, ProvenanceOut } from "@flyball/
 import type { ActOptions, CallOptions } from "./call-options.ts"
 import type { Info, Input } from "./plain.ts"
 
-/** What a piece of an agent is. */
+/** Kind of a provenance component. */
 export type ProvenanceKind = (typeof provenanceKinds)[number]
 
 /** A piece of an agent. Absent and null mean the same. */
@@ -12,7 +12,7 @@ export interface ProvenanceInput extends Input<typeof ProvenanceCreate> {}
 /** A component of an agent, and its record. `name` is the id once its description was erased. */
 export interface ProvenanceInfo extends Info<typeof ProvenanceOut> {}
 
-/** What agents are made of. */
+/** Provenance of agents: the components that they are made of. */
 export interface ProvenanceClient {
   add(agentId: string, piece: ProvenanceInput, options?: ActOptions): Promise<ProvenanceInfo>
   /** Oldest first. */

@@ -10,7 +10,7 @@ let governor: Governor
 beforeEach(async () => void (governor = await openGovernor({ storage: memoryStorage() })))
 afterEach(() => governor.close())
 
-/** What a host without types calls. */
+/** Removes a client's types, so that a test can call it as untyped JavaScript does. */
 const untyped = (client: object) =>
   client as { readonly [name: string]: (...args: ReadonlyArray<unknown>) => Promise<unknown> }
 /** The code of a refusal, and the place of the first thing that is wrong. */

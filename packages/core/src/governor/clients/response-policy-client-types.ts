@@ -9,7 +9,7 @@ export interface PolicyRowInput extends Input<typeof PolicyRowIn> {}
 /** A row in force. */
 export interface PolicyRowInfo extends Info<typeof PolicyRow> {}
 
-/** What follows when something triggers, for whom, and who is notified. */
+/** Response policy: the response to each trigger, the agents that it applies to, and who is notified. */
 export interface ResponsePolicyClient {
   get(options?: CallOptions): Promise<ReadonlyArray<PolicyRowInfo>>
   /** Replaces all of it. */

@@ -3,10 +3,10 @@ import type { TelemetryOut, TelemetryQuery } from "@flyball/contract"
 import type { CallOptions } from "./call-options.ts"
 import type { Filter, Info } from "./plain.ts"
 
-/** What agents used in a window. */
+/** Usage of agents in a window. */
 export interface TelemetryInfo extends Info<typeof TelemetryOut> {}
 
-/** What agents used, and how reviews and incidents went. */
+/** Usage of agents, and figures of reviews and incidents. */
 export interface TelemetryClient {
   /**
    * Tokens, cost, decisions, evaluations and reviews of each agent, and incidents. `from` is 30 days before `to` and

@@ -26,7 +26,7 @@ export interface WebhookInfo extends Info<typeof WebhookOut> {}
 /** A webhook with its secret, the only time that it is shown. */
 export interface WebhookSecretInfo extends Info<typeof WebhookWithSecret> {}
 
-/** What went wrong with an attempt. */
+/** Error of a delivery attempt. */
 export type AttemptErrorInfo = (typeof attemptErrors)[number]
 
 /** How a test went. */

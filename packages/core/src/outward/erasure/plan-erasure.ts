@@ -7,7 +7,7 @@ import type { Writer } from "../../foundation/writer.ts"
 import type { ErasedKey } from "./idempotency-key.ts"
 import type { Scrub } from "./scrub.ts"
 
-/** What was read of the target. */
+/** The target of an erasure, as read from the store. */
 export interface ErasureTarget {
   readonly record: StoredRecord
   /** Null when the record has no such part. */

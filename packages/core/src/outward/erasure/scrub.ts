@@ -210,7 +210,7 @@ const waiver: Scrub = {
   })
 }
 
-/** What was said of an activation or its release. What it does stays. */
+/** Scrubs the reason of an activation or of its release. The activation stays in effect. */
 const killReason = (kind: string, member: "reason" | "releaseReason"): Scrub => ({
   collection: KILL_ACTIVATIONS,
   idMember: "activation_id",

@@ -20,7 +20,7 @@ import { cachedReader } from "./cached-reader.ts"
 import { packHeader, type PackSpec } from "./document.ts"
 import { type Matcher, packMatcher } from "./matcher.ts"
 
-/** What building needs. */
+/** Dependencies of building a pack. */
 export interface PackParts {
   readonly storage: StorageApi
   /** The key that closes the pack. */

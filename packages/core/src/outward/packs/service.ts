@@ -110,7 +110,7 @@ export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Pack
             .sort()
         })
 
-        /** What a request comes to, and the checkpoint that it refers to. */
+        /** Plans a request and reads the checkpoint that it refers to. */
         const planned = Effect.fnUntraced(function* (request: PackRequest, scope: Scope) {
           const agentIds = yield* visibleAgents(request, scope)
           const checkpoint = yield* checkpointer.now

@@ -23,15 +23,15 @@ export const policyEvents = [
 export interface Occurrence {
   readonly trigger: PolicyTrigger
   readonly target: KillTarget
-  /** What happened, in words without names of people. */
+  /** Description of the occurrence, without names of people. */
   readonly what: string
   /** A job suspended the agent: the policy may add a response. */
   readonly suspends: boolean
 }
 
 /**
- * What an event says to the policy; null where nothing follows from it. A drill is no trigger, and an activation that
- * the policy itself added was reported with the suspension before it.
+ * Derives the policy trigger from an event; null where the policy has no response to it. A drill is no trigger. An
+ * activation that the policy itself added is none either: the suspension before it was reported with it.
  */
 export const occurrenceOf = ({ data, type }: StoredEvent): Occurrence | null => {
   const of = (trigger: PolicyTrigger, what: string, more: Partial<Occurrence> = {}): Occurrence => ({

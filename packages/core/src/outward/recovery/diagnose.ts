@@ -21,7 +21,7 @@ export interface Behind {
   /** Root over what the store holds, 64 lower-case hex digits. */
   readonly storedRootHex: string
   readonly checkpoint: Checkpoint | null
-  /** What was signed last; null when the guard was lost, or has forgotten it. */
+  /** The state that was signed last; null when the guard was lost, or was restored from a copy that may lack it. */
   readonly signed: SignedState | null
   /** Records that a guard knows of which may have forgotten later ones; null where `signed` says all. */
   readonly guarded: number | null

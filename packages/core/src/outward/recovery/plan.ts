@@ -12,14 +12,14 @@ import { nextOrigin } from "./next-origin.ts"
 import { isRecoveryReason } from "./reason.ts"
 import { OriginTaken, ReasonInvalid } from "./refusals.ts"
 
-/** What a person decided. */
+/** The operator's decisions for a recovery. */
 export interface RecoveryCommand {
   readonly reason: string
   /** The new chain's name; made from the old one's, and unlike any other, when left out. */
   readonly origin: string | undefined
 }
 
-/** What the plan needs besides. */
+/** Further inputs of the plan. */
 export interface RecoveryContext {
   readonly publicKey: Uint8Array
   /** Names of the chains that were put aside before. */
@@ -66,7 +66,7 @@ export const planRecovery = (
   })
 }
 
-/** What is wrong with a reason; null when nothing is. */
+/** Checks a recovery's reason; returns the refusal, or null when the reason is valid. */
 export const reasonProblem = (reason: unknown): ReasonInvalid | null => {
   if (isRecoveryReason(reason)) return null
   return new ReasonInvalid({ length: [...String(reason ?? "")].length })

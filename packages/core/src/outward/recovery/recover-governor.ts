@@ -6,7 +6,7 @@ import { recover, type RecoveryNeed, recoveryNeed, type RecoverySite } from "./r
 
 /** Options of a recovery. */
 export interface RecoveryOptions extends RecoverySite {
-  /** What happened, for later readers of the chain: 1 to 2,000 characters. It can be erased, as any part. */
+  /** Account of the incident, for later readers of the chain: 1 to 2,000 characters. It can be erased, as any part. */
   readonly reason: string
   /** The new chain's name; made from the old one's, and unlike any other, when left out. */
   readonly origin?: string

@@ -41,7 +41,7 @@ export interface RecoverySite {
   readonly guardForgotten?: boolean
 }
 
-/** What a recovery would give up. */
+/** The data that a recovery would give up. */
 export interface RecoveryNeed {
   /** The chain that would be put aside. */
   readonly origin: string

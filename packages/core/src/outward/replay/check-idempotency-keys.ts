@@ -15,7 +15,7 @@ const KEPT_TIMES = 20_000
 /** Differences that are reported, at most. A table that was emptied has one for each record. */
 const MOST = 1_000
 
-/** What the comparison came to. */
+/** Result of the comparison. */
 export interface IdempotencyReport {
   /** Keys that records took and that were looked up in the table. */
   readonly keys: number
@@ -161,7 +161,7 @@ const rowsOf = Effect.fnUntraced(function* (storage: StorageApi, expected: Reado
   return rows
 })
 
-/** What is wrong with a row, in words that show nothing of it but numbers. */
+/** Describes the difference between a row and its record; numbers are the only values shown. */
 const differenceOf = ({ expected, found, seq }: Judged): Difference | null => {
   const at = { collection: KEYS_COLLECTION, id: String(seq) }
   if (found === null) return { ...at, path: "", expected: "an idempotency key", found: "no row" }

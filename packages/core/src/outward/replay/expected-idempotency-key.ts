@@ -10,14 +10,17 @@ import { REVOKE_SCOPE as KEY_REVOKED } from "../../registry/ingest-keys/plan-min
 import type { JsonObject, StoredPart } from "../../storage/port.ts"
 import { REVOKE_SCOPE as WEBHOOK_REVOKED, REVOKED_DIGEST } from "../webhooks/plan-webhook.ts"
 
-/** What a row of the table must say. `digest`: null for a forgotten one; undefined where the records cannot tell it. */
+/**
+ * The row that a record requires in the table of idempotency keys. `digest`: null for a forgotten one; undefined where
+ * the records cannot tell it.
+ */
 export interface ExpectedIdempotencyKey {
   readonly scope: string
   readonly key: string
   readonly digest: string | null | undefined
 }
 
-/** What a record does not say by itself. */
+/** Inputs that the record itself does not contain. */
 export interface KeyContext {
   readonly originTag: Uint8Array
   /** Time of a record; undefined where it is not there. */
@@ -42,7 +45,10 @@ export const kindsWithContent: ReadonlySet<string> = new Set([
   "evaluation.made"
 ])
 
-/** What the table must say of this record; null where it takes no key, or says too little to know which. */
+/**
+ * Computes the row that this record requires in the table; null where it uses no key, or contains too little to
+ * determine it.
+ */
 export const expectedIdempotencyKey = (
   crypto: Crypto,
   { body, kind, parts: named }: RecordView,

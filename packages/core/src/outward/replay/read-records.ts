@@ -12,7 +12,7 @@ import type { Difference, PartContent, ReplayRecord } from "@flyball/rules"
  */
 const PAGE = 500
 
-/** What became of the parts of a page. */
+/** Parts of a page of records: their contents, and the differences found. */
 interface PageParts {
   readonly contents: Map<number, Map<string, PartContent>>
   readonly differences: ReadonlyArray<Difference>

@@ -30,7 +30,7 @@ import type { Difference, ExpectedDocument } from "@flyball/rules"
  */
 const MAX_ROUNDS = 5
 
-/** What replay found. */
+/** Result of a replay. */
 export interface ReplayReport {
   readonly ok: boolean
   /** Records folded, those of chains that recoveries put aside included. */
@@ -45,13 +45,13 @@ export interface ReplayReport {
    * compared with it.
    */
   readonly withheld: ReadonlyArray<{ readonly collection: string; readonly id: string; readonly path: string }>
-  /** What each agent's records amount to. */
+  /** Counts that each agent's records add up to. */
   readonly agents: ReadonlyMap<string, AgentCounts>
-  /** What a store holds and nothing of this was compared with. */
+  /** Stored data that this check did not compare with anything. */
   readonly uncovered: ReadonlyArray<string>
 }
 
-/** What no record tells, and what the check leaves to others. */
+/** Stored data that no record determines and this check does not cover. */
 const UNCOVERED: ReadonlyArray<string> = [
   "working state: events and deliveries, secrets and letters of webhooks, checkpoints, windows of meters",
   "working state: latches, leases, requests for packs, last use of keys, settings",

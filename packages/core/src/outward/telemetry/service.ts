@@ -1,4 +1,7 @@
-/** What agents used, and how incidents and reviews went. Spec: document 1 section 4, GET /bound/telemetry/usage. */
+/**
+ * Service that reports the usage of agents, and figures of incidents and reviews. Spec: document 1 section 4, GET
+ * /bound/telemetry/usage.
+ */
 import { detailItem, InvalidInput, TelemetryBehind, type TelemetryOut, type TelemetryQuery } from "@flyball/contract"
 import { formatInstant, parseInstant } from "@flyball/evidence"
 import { onsetSeqs, usageReport } from "@flyball/rules"

@@ -333,8 +333,8 @@ const waitsAMoment = <A>(read: Effect.Effect<A, ReadFault>): Effect.Effect<A, Re
   })
 
 /**
- * What the outbox takes of an answer, from a sender that did not cut it: 1,024 characters are never more than 4,096
- * bytes.
+ * Cuts the response text of a sender that did not cut it to the outbox's limit: 1,024 characters are never more than
+ * 4,096 bytes.
  */
 const cut = (text: string): string =>
   text.length <= 1_024 || new TextEncoder().encode(text).length <= 4_096 ? text : text.slice(0, 1_024).toWellFormed()

@@ -30,7 +30,7 @@ const triedAll = Effect.gen(function* () {
   }
 })
 
-/** What is logged as an error while this runs. */
+/** Collects the messages that `effect` logs as errors. */
 const errorsOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.suspend(() => {
     const errors: Array<string> = []

@@ -64,8 +64,8 @@ export const forgottenMail = (document: Document): DocumentPut => ({
 export type MailTried = "handed_over" | "not_yet" | "hopeless"
 
 /**
- * What a try of a letter changes. The last one that fails gives it up, and has the same said to the host's own address,
- * as a letter with tries of its own, unless that is whom it was for.
+ * Plans the change after an attempt to send a letter. The last failed attempt abandons the letter and puts a letter
+ * about it to the host's own address, with attempts of its own, unless the failed letter was for that address.
  *
  * - Spec: decision 0019.
  */

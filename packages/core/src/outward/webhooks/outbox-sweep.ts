@@ -23,7 +23,7 @@ const STEP = 500
 /** Between two steps, so that a large backlog takes a small share of the store. Unit: milliseconds. */
 const PAUSE_MS = 50
 
-/** What was forgotten. */
+/** Counts of the rows that a sweep deleted. */
 export interface Swept {
   readonly deliveries: number
   readonly events: number

@@ -4,7 +4,7 @@ import type { OutgoingRequest } from "./ports.ts"
 import { addSignatures, type SigningKeys } from "@flyball/rules"
 import type { WebhookSettingsApi } from "./settings.ts"
 
-/** What an attempt sends, and to whom. */
+/** Content and target of a delivery attempt. */
 export interface Outgoing {
   readonly url: string
   readonly keys: SigningKeys

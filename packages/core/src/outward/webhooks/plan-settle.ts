@@ -28,7 +28,7 @@ export interface Ended {
   readonly isLate?: boolean
 }
 
-/** What is known when a batch is settled. */
+/** Inputs for settling a batch. */
 export interface SettleContext {
   /** The webhooks of all attempts that failed. */
   readonly webhooks: ReadonlyMap<string, StoredWebhook>
@@ -55,9 +55,9 @@ const unrecorded: ReadonlySet<string> = new Set<EventType>([
 ])
 
 /**
- * What a batch of ended attempts changes: one move for each, a record for each that finished, and for a webhook that is
- * given up its status, the end of what is owed to it,
- * an event to the others and a letter. All of it in one commit.
+ * Plans the change for a batch of ended attempts: one move for each, a record for each that finished. For a webhook
+ * that this marks as failed: its new status, the cancellation of its pending deliveries, an event to the other
+ * webhooks and a letter. All of it in one commit.
  *
  * - Fails: never. A delivery that somebody else moved is a conflict of the commit.
  * - Spec: document 2 sections 3 and 6; decision 0019.

@@ -43,7 +43,7 @@ export interface CreateCommand {
 }
 
 /**
- * What creating a webhook changes.
+ * Plans the creation of a webhook.
  *
  * - Fails: never; the caller has checked that the URL may be sent to.
  * - Spec: document 2 section 4, POST /webhooks; api "agents and registry".
@@ -87,8 +87,8 @@ export const REVOKE_SCOPE = "webhook.revoked"
 export const REVOKED_DIGEST = "0".repeat(64)
 
 /**
- * What revoking a webhook changes: null when it is revoked already. What is owed to it is cancelled, and its secret
- * deleted.
+ * Plans the revocation of a webhook; null when it is revoked already. Its pending deliveries are cancelled, and its
+ * secret is deleted.
  *
  * - Fails: never.
  * - Spec: document 1 section 4, POST /webhooks/{webhook_id}/revoke.
@@ -120,8 +120,8 @@ export const webhookRevoked = (id: string, writer: Writer): RecordDraft => ({
 })
 
 /**
- * What enabling a webhook changes: null when it is active already. Only what happens from now on is owed to it; for the
- * rest there is `recover`.
+ * Plans enabling a webhook; null when it is active already. Only later events are delivered to it; `recover` delivers
+ * the earlier ones.
  *
  * - Fails: `WebhookRevoked`.
  */
@@ -137,7 +137,7 @@ export const planEnable = (
 }
 
 /**
- * What disabling a webhook changes: null when nothing is sent to it anyway. What is owed to it is cancelled.
+ * Plans disabling a webhook; null when nothing is sent to it anyway. Its pending deliveries are cancelled.
  *
  * - Fails: `WebhookRevoked`.
  */
@@ -168,7 +168,7 @@ export const changeStatus = (
 /** Another secret for a webhook. */
 export interface RotateCommand {
   readonly webhook: StoredWebhook
-  /** What is kept now, with its version. */
+  /** The stored secret document, with its version. */
   readonly secret: Document
   /** The new one, sealed. */
   readonly sealed: string
@@ -178,7 +178,7 @@ export interface RotateCommand {
 }
 
 /**
- * What rotating a webhook's secret changes. The old one signs beside the new one for the overlap.
+ * Plans the rotation of a webhook's secret. The old one signs beside the new one for the overlap.
  *
  * - Fails: `WebhookRevoked`; `RotationUnderWay` when two secrets sign already.
  * - Spec: api "agents and registry", `/webhooks/{id}/rotate-secret`; decision 0019.
@@ -200,7 +200,7 @@ export const planRotate = (
 }
 
 /**
- * What ending an overlap before its time changes: null when only one secret signs.
+ * Plans the early end of an overlap; null when only one secret signs.
  *
  * - Fails: `WebhookRevoked`.
  */
@@ -241,7 +241,7 @@ export const putWebhook = (id: string, version: number, body: WebhookDocument): 
   keys: webhookKeys(body)
 })
 
-/** What the webhook's own document does not tell. */
+/** Facts about a webhook that its own document does not hold. */
 export interface ReportedElsewhere {
   /** Time of the record that revoked it. */
   readonly revokedAtMs: number | null

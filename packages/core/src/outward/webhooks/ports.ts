@@ -1,6 +1,4 @@
-/**
- * What webhooks need of the world: a sender, a mailer, a box for secrets. Spec: document 1 section 6; design section 2.
- */
+/** Ports of webhooks to the outside: a sender, a mailer, a secret box. Spec: document 1 section 6; design section 2. */
 import { Context, type Effect, Schema } from "effect"
 import type { AttemptError } from "../../storage/outbox/outbox.ts"
 
@@ -19,14 +17,17 @@ export interface Attempted {
   readonly durationMs: number
   /** At most 4,096 bytes of the body as text. */
   readonly responseExcerpt: string
-  /** What `Retry-After` asks for; null when it asks for nothing. */
+  /** Delay that `Retry-After` asks for; null when it asks for none. */
   readonly retryAfterMs: number | null
 }
 
 /** Sends one request, following nothing, and never fails: what goes wrong is an answer. Spec: document 1 section 6. */
 export interface WebhookSenderApi {
   readonly send: (request: OutgoingRequest) => Effect.Effect<Attempted>
-  /** What is wrong with a URL by its form and literal address alone; null when nothing is. No name is resolved. */
+  /**
+   * Describes the problem with a URL by its form and literal address alone; null when there is none. No name is
+   * resolved.
+   */
   readonly urlProblem: (url: string) => string | null
 }
 
@@ -57,7 +58,7 @@ export interface MailerApi {
 /** Sends mail. */
 export class Mailer extends Context.Service<Mailer, MailerApi>()("flyball/core/Mailer") {}
 
-/** What was sealed does not open: another key, another owner, or changed bytes. */
+/** The sealed secret cannot be opened: another key, another owner, or changed bytes. */
 export class SecretUnreadable extends Schema.TaggedError<SecretUnreadable>()("SecretUnreadable", {
   reason: Schema.String
 }) {

@@ -39,19 +39,19 @@ export const markRecovery = (webhookId: string, marker: Document | null, sinceMs
   body: { since_ms: sinceMs }
 })
 
-/** What to recover. */
+/** Request for a recovery of missed events. */
 export interface Recovery<E> {
   readonly webhookId: string
   /** Read before each commit, which then expects it as it was. Fails where nothing may be owed to it. */
   readonly webhook: Effect.Effect<StoredWebhook, E | ReadFault>
   readonly sinceMs: number
-  /** What happens later has a delivery of its own. */
+  /** End of the recovered range: a later event has a delivery of its own. */
   readonly untilMs: number
   /** Only counts. */
   readonly dryRun: boolean
 }
 
-/** What a recovery came to. */
+/** Result of a recovery. */
 export interface Recovered {
   readonly count: number
   readonly hasMore: boolean

@@ -11,7 +11,7 @@ import { renderEvent } from "@flyball/rules"
 import type { SigningKeys } from "@flyball/rules"
 import type { WebhookSettingsApi } from "./settings.ts"
 
-/** What a test needs. */
+/** Inputs of a test delivery. */
 export interface TestCommand {
   readonly webhookId: string
   readonly url: string

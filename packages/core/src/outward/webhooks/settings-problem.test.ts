@@ -7,7 +7,7 @@ import { Webhooks } from "./service.ts"
 import { literalWebhookSettings, type WebhookSettingsApi } from "./settings.ts"
 import { outside, webhookWorld } from "./testing/webhook-world.ts"
 
-/** What a program without types can bring. */
+/** Opens webhooks with settings of any type, as a host without types can pass them. */
 const opened = (settings: object) =>
   Effect.exit(Effect.provide(Effect.asVoid(Webhooks), webhookWorld(outside(), settings as Partial<WebhookSettingsApi>)))
 const keys = { current: secretKeys(secretText(new Uint8Array(32)), portableCrypto.sha256)!, old: null }

@@ -1,4 +1,4 @@
-/** What cannot be a setting of webhooks, found when a governor opens and not at the first delivery. */
+/** Checks the settings of webhooks when a governor opens, and not at the first delivery. */
 import { isMailAddress } from "@flyball/contract"
 import { Effect, Schema } from "effect"
 import { signatureHeaderProblem } from "@flyball/rules"

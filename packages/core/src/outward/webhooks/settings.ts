@@ -1,4 +1,4 @@
-/** What an operator may choose about webhooks. */
+/** Settings of webhooks that an operator may choose. */
 import { Context } from "effect"
 import type { EndpointFailureRule } from "@flyball/rules"
 import { exactSchedule, type ScheduleSettings, SIGNATURE_HEADER } from "@flyball/rules"

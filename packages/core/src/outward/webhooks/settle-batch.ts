@@ -21,7 +21,7 @@ const deliveries = counterBy(
 /** Deliveries read at a time. */
 const PAGE = 1_000
 
-/** What settling works with. */
+/** Dependencies of settling. */
 export interface Settling {
   readonly storage: StorageApi
   readonly settings: WebhookSettingsApi

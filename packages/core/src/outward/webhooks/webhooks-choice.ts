@@ -2,7 +2,7 @@
 import type { Layer } from "effect"
 import type { Mailer, SecretBox, WebhookSender } from "./ports.ts"
 
-/** What such a layer provides. It may provide `WebhookSettings` too. */
+/** Layer that provides the ports of webhooks. It may provide `WebhookSettings` too. */
 export type WebhooksLayer = Layer.Layer<WebhookSender | SecretBox | Mailer, unknown>
 
 /** Sender, mailer and secret box, chosen but not opened yet. */

@@ -38,7 +38,7 @@ export const mappingOut = ({ body, version }: StoredMapping): MappingOut => ({
   version
 })
 
-/** What claims came to, for the wire. */
+/** Converts resolved roles and org units to their wire form. */
 export const resolvedOut = ({ orgUnits, roles }: Resolved): ResolvedOut => ({
   roles,
   org_units: orgUnits === "*" ? ["*"] : orgUnits

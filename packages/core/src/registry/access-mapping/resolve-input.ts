@@ -4,12 +4,12 @@ import { mappedRules, resolvedOut } from "./document.ts"
 import type { MappingDocument } from "@flyball/rules"
 import { resolveClaims } from "@flyball/rules"
 
-/** What these claims come to under a mapping. */
+/** Resolves claims under a mapping. */
 export const resolveInput = (
   mapping: MappingDocument,
   { groups = [], roles = [], user_ids: userIds = [] }: Pick<ResolveDraftIn, "groups" | "roles" | "user_ids">
 ): ResolvedOut => resolvedOut(resolveClaims(mapping, { roles, groups, userIds }))
 
-/** What they would come to under the mapping that they bring. Spec: document 1 section 4, resolve-draft. */
+/** Resolves claims under the draft mapping in the same request. Spec: document 1 section 4, resolve-draft. */
 export const resolveDraft = ({ rules = [], trust_canonical: trustCanonical, ...claims }: ResolveDraftIn): ResolvedOut =>
   resolveInput({ rules: mappedRules(rules), trustCanonical }, claims)

@@ -1,4 +1,4 @@
-/** What is done to an agent in its life: read, plan, commit. */
+/** Acts on an agent in its lifecycle: read, plan, commit. */
 import {
   type Agent,
   type AgentNotFound,
@@ -72,7 +72,7 @@ export interface AgentActs {
   readonly disown: Act<DisownIn, InvalidTransition>
 }
 
-/** What the acts work with. */
+/** Dependencies of the acts. */
 export interface ActsOptions {
   readonly storage: StorageApi
   readonly tenantId: string

@@ -31,7 +31,7 @@ export const storedAgent = (document: Document): StoredAgent => ({
   body: document.body as AgentDocument
 })
 
-/** What an agent's document does not say, and the interface shows. */
+/** Inputs for the wire form of an agent that its document does not hold. */
 export interface ShownWith {
   readonly tenantId: string
   readonly facts: TierFacts

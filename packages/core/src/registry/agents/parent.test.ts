@@ -32,7 +32,7 @@ const differences = Effect.map(
   Replay.use(({ check }) => check),
   (report) => report.differences
 )
-/** What a refused parent is answered; nothing is recorded. */
+/** Returns the error that refuses a parent, and checks that nothing was recorded. */
 const refused = Effect.fnUntraced(function* (name: string, more: Partial<AgentCreate>) {
   const before = yield* head
   const error = yield* Effect.flip(create(name, more))

@@ -23,7 +23,7 @@ import {
   withSealedMembers
 } from "@flyball/rules"
 
-/** What an ingest key, or a person of some org units, may register. */
+/** Limits on the agents that an ingest key, or a person of some org units, may register. */
 export interface RegistrationLimits {
   /** Where there is one, an agent without an org unit is of it. */
   readonly orgUnits: ReadonlyArray<string>

@@ -14,7 +14,7 @@ import { reasonPart } from "./parts.ts"
 /** How an agent comes to be suspended. */
 export interface SuspendCommand {
   readonly cause: SuspendedReason
-  /** What a person said of it; null when nothing. */
+  /** Reason that a person gave; null for none. */
   readonly reason: string | null
   readonly writer: Writer
 }

@@ -75,7 +75,7 @@ export const updatedBody = (agent: AgentDocument): { readonly [member: string]: 
   risk_class: agent.riskClass
 })
 
-/** What a caller changes of it. */
+/** Members of the record body that an update can change. */
 const bodyMembers = ["autonomyTier", "recertDueAtMs", "riskClass"] as const
 
 const sameBytes = (one: PartDraft, other: PartDraft): boolean => equalBytes(one.bytes, other.bytes)

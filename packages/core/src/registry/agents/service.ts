@@ -46,7 +46,7 @@ interface Registered {
   readonly created: boolean
 }
 
-/** What a key brings along; without one every org unit and tier is open. */
+/** Options of a registration. */
 export interface RegisterOptions {
   readonly key?: RegistrationLimits
   /**
@@ -83,7 +83,7 @@ export interface AgentsApi extends AgentActs {
     scope?: Scope,
     page?: Pick<AgentListQuery, "after" | "limit">
   ) => Effect.Effect<ReadonlyArray<Orphan>, ReadFault>
-  /** What happened to an agent, newest first. */
+  /** Timeline of an agent, newest first. */
   readonly timeline: (
     id: string,
     query?: TimelineQuery,
@@ -212,7 +212,10 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
         return isIn ? [yield* out(document)] : []
       })
 
-      /** What `show` makes of each agent in scope, up to `limit`; agents for which it answers null are left out. */
+      /**
+       * Collects the results of `show` for agents in scope, up to `limit`; agents for which it returns null are left
+       * out.
+       */
       const collect = Effect.fnUntraced(function* <A>(
         show: (agent: StoredAgent) => Effect.Effect<A | null, ReadFault>,
         scope: Scope,

@@ -1,4 +1,4 @@
-/** What other capabilities know of an agent that the tier gate asks for. */
+/** Port through which other capabilities give the tier gate evidence about an agent. */
 import { Context, Effect } from "effect"
 import type { ReadFault } from "../../storage/port.ts"
 

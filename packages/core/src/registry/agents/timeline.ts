@@ -69,7 +69,7 @@ const referencesOf = (kind: string, body: JsonObject): TimelineEntry["references
   ...(kind === "part.erased" ? [{ type: "record" as const, id: String(body["seq"]) }] : [])
 ]
 
-/** What a record says in one sentence. A kind without a sentence is named. */
+/** Summarizes a record in one sentence. A kind without a sentence is named. */
 export const summaryOf = (kind: string, body: JsonObject): string =>
   sentences[kind]?.(body) ?? `Record of kind ${kind}.`
 

@@ -22,7 +22,7 @@ import { judgeCard } from "./judge-card.ts"
 import { attestedCard, attestedDeclaration, planAttach } from "./plan-attach.ts"
 import type { TrustStoreApi, TrustStoreUnavailable } from "./trust-store.ts"
 
-/** What attaching works with. */
+/** Dependencies of attaching an identity. */
 export interface AttachOptions {
   readonly storage: StorageApi
   readonly crypto: Crypto

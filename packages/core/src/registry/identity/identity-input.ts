@@ -1,4 +1,4 @@
-/** What a caller attaches: a signed card or a declaration, never both. Pure. */
+/** Reads the input of attaching an identity: a signed card or a declaration, never both. Pure. */
 import { detailItem, type DetailType, type IdentityIn, InvalidInput } from "@flyball/contract"
 import { canonicalBytes, type JsonObject } from "@flyball/evidence"
 import { Result } from "effect"

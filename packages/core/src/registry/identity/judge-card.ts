@@ -12,7 +12,7 @@ import {
 } from "@flyball/rules"
 import { holds } from "./verify-signature.ts"
 
-/** What a card is judged by. */
+/** Inputs for verifying a card, besides the card. */
 export interface Court {
   readonly crypto: Crypto
   readonly keys: ReadonlyArray<TrustedKey>

@@ -13,7 +13,7 @@ import { sourceWord } from "@flyball/rules"
 /** A word of the contract for a source. `one-source.test.ts` holds it equal to the words of the catalogue. */
 type IdentitySource = (typeof identitySources)[number]
 
-/** What was found out of a card, or taken down of a declaration. */
+/** Result of verifying a card, or of taking a declaration. */
 export interface Attested {
   readonly verdict: "verified" | "declared" | "rejected"
   readonly reason: ReasonCode
@@ -24,7 +24,7 @@ export interface Attested {
   readonly cardDigest: string | null
   /** The identity from here on; null when it stays as it was. */
   readonly identity: { readonly source: string; readonly ref: string } | null
-  /** What a rejected card calls its key, where the trust store has none such. */
+  /** Key id that a rejected card names and the trust store does not hold. */
   readonly claimedKeyId: string | null
 }
 

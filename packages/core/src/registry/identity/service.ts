@@ -8,7 +8,7 @@ import { TierEvidence } from "../agents/tier-evidence.ts"
 import { type AttachIdentity, attachIdentity } from "./attach-identity.ts"
 import { TrustStore } from "./trust-store.ts"
 
-/** What is done with the identity of an agent. */
+/** Operations on the identity of an agent. */
 export interface IdentitiesApi {
   /** Verifies a signed card, or records a declared identity. The verdict is a record, whatever it is. */
   readonly attach: AttachIdentity

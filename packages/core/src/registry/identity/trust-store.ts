@@ -51,7 +51,7 @@ export class TrustStoreUnreadable extends Schema.TaggedError<TrustStoreUnreadabl
   }
 }
 
-/** What a trust store's layer provides. */
+/** Layer of a trust store. */
 export type TrustStoreLayer = Layer.Layer<never, TrustStoreUnreadable>
 
 /** Makes a choice of trust store from a layer that provides {@link TrustStore}. */

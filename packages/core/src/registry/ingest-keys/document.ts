@@ -11,7 +11,7 @@ export const INGEST_KEYS = "ingest_keys"
 /** The key in a document of the collection `ingest_keys`; only this folder writes there. */
 export const storedKey = (document: Document): IngestKeyDocument => document.body as IngestKeyDocument
 
-/** What the key's own document does not hold. */
+/** Facts about a key that its own document does not hold. */
 export interface ReportedElsewhere {
   readonly lastUsedAtMs: number | null
   /** Time of the record that revoked it. */

@@ -22,7 +22,7 @@ export const keyText = (random: Uint8Array): string =>
 /** Whether a token can be an ingest key at all. */
 export const isKeyText = (token: string): boolean => FORM.test(token)
 
-/** What a key is looked up by: SHA-256, 64 lower-case hex digits. */
+/** Computes the digest that a key is found by: SHA-256, 64 lower-case hex digits. */
 export const keyDigest = (crypto: Crypto, key: string): string =>
   digestOfToken(crypto, key) ?? crypto.sha256Hex(utf8(key))
 

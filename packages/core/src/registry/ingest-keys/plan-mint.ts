@@ -80,7 +80,7 @@ export const planMint = (command: MintCommand, asOf: AsOf): Result.Result<MintPl
   })
 }
 
-/** What is read before a key is revoked. */
+/** Inputs for revoking a key, as read from the store. */
 export interface RevokeCommand {
   readonly keyId: string
   readonly key: IngestKeyDocument

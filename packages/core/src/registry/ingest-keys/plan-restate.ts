@@ -9,7 +9,7 @@ const WRITER = "policy:ingest_key_hint"
 /** Scope of no once key. */
 const NO_SCOPE = "ingest_key.restated"
 
-/** What is read before a key is restated. */
+/** Inputs for restating a key, as read from the store. */
 export interface RestateCommand {
   readonly keyId: string
   readonly key: IngestKeyDocument

@@ -14,7 +14,7 @@ export interface ModelPlan {
 }
 
 /**
- * What registering a model changes. That there is no such model yet is checked by the commit.
+ * Plans the registration of a model. The commit checks that there is no such model yet.
  *
  * - Fails: never.
  * - Spec: api "agents and registry".
@@ -31,7 +31,7 @@ export const planRegisterModel = (modelId: string, input: ModelCreate, writer: W
 }
 
 /**
- * What changing a model changes; null where that is nothing, which needs no record. A member left out stays.
+ * Plans a change of a model; null where nothing changes, which needs no record. A member left out stays.
  *
  * - Fails: never.
  * - Spec: api "agents and registry".
@@ -54,7 +54,7 @@ export const planUpdateModel = (
     : planned(modelId, version, next, "model.updated", writer)
 }
 
-/** What a change may touch. */
+/** Members of a model that a change may set. */
 const changing = ["status", "hosting", "inputMicroUsdPerMtok", "outputMicroUsdPerMtok"] as const
 
 const priced = (

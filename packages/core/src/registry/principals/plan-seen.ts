@@ -8,7 +8,8 @@ import { identityDigest } from "@flyball/rules"
 export const PRINCIPALS = "principals"
 
 /**
- * What seeing a person for the first time changes: a pseudonym, and who it stands for, where it can be erased.
+ * Plans the registration of a person who is seen for the first time: a pseudonym, and the identity behind it in a part
+ * that can be erased.
  *
  * - Fails: never.
  * - Spec: design section 4, records carry a user pseudonym; decision 0006.

@@ -1,5 +1,5 @@
 /**
- * What agents are made of: models, prompts, tools, data, code, each with who said so and the record of it. Spec:
+ * Provenance of agents: models, prompts, tools, data, code, each with who recorded it and the record of it. Spec:
  * document 1 section 4.
  */
 import type { AgentNotFound, InvalidTransition, ProvenanceCreate, ProvenanceOut } from "@flyball/contract"
@@ -16,7 +16,7 @@ import type { Writer } from "../../foundation/writer.ts"
 import { planAddProvenance } from "./plan-add.ts"
 import { erasedProvenance, KILL_REACH, PROVENANCE, type ProvenanceDocument, writeMembers } from "@flyball/rules"
 
-/** What agents are made of. */
+/** Operations on the provenance of agents. */
 export interface ProvenanceApi {
   readonly add: (
     agentId: string,
@@ -33,7 +33,7 @@ export interface ProvenanceApi {
 
 const PAGE = 500
 
-/** What agents are made of. */
+/** Service for the provenance of agents. */
 export class Provenance extends Context.Service<Provenance, ProvenanceApi>()("flyball/core/Provenance") {
   static readonly layer: Layer.Layer<Provenance, never, Storage> = Layer.effect(
     Provenance,

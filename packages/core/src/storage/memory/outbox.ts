@@ -29,7 +29,7 @@ interface Lane {
   readonly all: Array<Row>
   /** Stays when what it was given to is forgotten. */
   lastSequence: number
-  /** What is pending, in the order in which it is due. */
+  /** Pending deliveries, in the order in which they are due. */
   readonly waiting: Array<Row>
   readonly inFlight: Set<Row>
   turn: number

@@ -47,7 +47,7 @@ export interface StoredEvent extends EventDraft {
 /** Where a delivery stands. */
 export type DeliveryState = "pending" | "in_flight" | "succeeded" | "failed" | "cancelled"
 
-/** What went wrong with an attempt. */
+/** Error of a delivery attempt. */
 export type AttemptError =
   | "timeout"
   | "connect"
@@ -120,7 +120,7 @@ export interface Cancellation {
   readonly forgetAnswers?: boolean
 }
 
-/** What a commit may change in the outbox, beside its events. */
+/** Changes that a commit may make in the outbox, besides its events. */
 export interface OutboxChange {
   readonly events?: ReadonlyArray<EventDraft>
   readonly moves?: ReadonlyArray<DeliveryMove>
@@ -151,7 +151,7 @@ export interface Claimed {
   readonly version: number
 }
 
-/** What a claim found. */
+/** Result of a claim. */
 export interface ClaimAnswer {
   /**
    * Due, now `in_flight` with one attempt more; endpoints take turns, and of each the one that is due longest comes
@@ -189,7 +189,7 @@ export interface MissedPage {
   readonly next: string | null
 }
 
-/** What is deleted for good. */
+/** Request to delete rows for good. */
 export interface ForgetRequest {
   /**
    * Deliveries that finished before `beforeMs`, with their attempts; or events from before then of which no delivery is

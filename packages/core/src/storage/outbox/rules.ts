@@ -1,6 +1,5 @@
 /**
- * What a commit does to the outbox: the rules, pure and without Effect, the same for every backend and in whatever
- * thread it runs.
+ * Rules for the outbox in a commit: pure and without Effect, the same for every backend and in every thread.
  *
  * Within a ChangeSet: puts, then moves, then cancellations, then events and what is owed once more. So what an endpoint
  * is owed depends on how the puts leave it.
@@ -86,7 +85,7 @@ export interface NewDelivery {
   readonly sequence: number
 }
 
-/** What a ChangeSet adds to the outbox. `sequences` are the last ones given, by endpoint. */
+/** Rows that a ChangeSet adds to the outbox. `sequences` are the last ones given, by endpoint. */
 export interface Owed {
   readonly events: ReadonlyArray<NewEvent>
   readonly deliveries: ReadonlyArray<NewDelivery>

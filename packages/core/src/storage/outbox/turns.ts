@@ -4,7 +4,7 @@
  */
 import { compareText } from "../../foundation/text.ts"
 
-/** What one endpoint has to offer: no more than may still be in flight to it. */
+/** Due deliveries of one endpoint: no more than may still be in flight to it. */
 export interface Lane<A> {
   readonly endpointId: string
   /** When it was served last, as a number that grows; 0: never. */
@@ -16,7 +16,7 @@ export interface Lane<A> {
   readonly due: ReadonlyArray<A>
 }
 
-/** What is taken, in order, and the new turns of the endpoints that it belongs to. */
+/** The deliveries taken, in order, and the new turns of their endpoints. */
 export interface Turns<A> {
   readonly taken: ReadonlyArray<A>
   readonly turns: ReadonlyMap<string, number>

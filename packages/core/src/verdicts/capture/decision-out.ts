@@ -10,7 +10,7 @@ export interface ReadDecision {
   readonly view: RecordView
 }
 
-/** What absent members of a body are. */
+/** Converts an absent member of a body to null. */
 const orNull = (value: JsonValue | undefined): JsonValue => value ?? null
 
 /**

@@ -18,7 +18,7 @@ export interface SettleCommand {
   readonly agentId: string
   readonly settle: SettleIn
   readonly writer: Writer
-  /** What it does to meters; left out where it says nothing of them. */
+  /** Effect of the outcome on meters; left out where it reports none. */
   readonly meters?: SettledMeters
 }
 

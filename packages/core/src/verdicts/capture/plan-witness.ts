@@ -23,7 +23,7 @@ export interface WitnessCommand {
  * - Unit: bytes of their parts, and {@link DECISION_BYTES} for each decision.
  */
 const SLICE_BYTES = 131_072
-/** What a decision costs beside its parts, as so many bytes of them would. */
+/** Cost of a decision besides its parts, in bytes of parts that take as long. */
 const DECISION_BYTES = 512
 
 /**

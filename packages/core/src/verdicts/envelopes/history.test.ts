@@ -18,7 +18,7 @@ const {
   readonly rules: ReadonlyArray<object>
   readonly signals: object
 }
-/** What the registry says of an agent decides, too. */
+/** Envelope whose verdicts also depend on the agent's registered facts. */
 const watchful = refunds({
   signals: {
     ...signals,

@@ -28,7 +28,7 @@ export interface HistoryQuery {
   readonly toSeq: number
 }
 
-/** What was recorded, in the order of the chain. `fromGenesis`: nothing of it lies before. */
+/** Recorded history, in the order of the chain. `fromGenesis`: nothing of it lies before. */
 export interface History {
   readonly events: ReadonlyArray<RecordedEvent>
   readonly evaluations: ReadonlyArray<RecordedEvaluation>

@@ -44,7 +44,7 @@ interface Version extends Omit<Layer, "waivers"> {
   readonly expects: ReadonlyArray<Expectation>
 }
 
-/** What one target has: an agent or an org unit. */
+/** Envelope versions of one target: an agent or an org unit. */
 interface Target {
   readonly live: Version | null
   readonly shadow: Version | null
@@ -60,7 +60,7 @@ const MAX_KEPT = 10_000
 export interface InForceReader {
   /** `orgUnit` null: it was erased, and what its layer says is not known, so nothing is permitted. */
   readonly of: (agentId: string, orgUnit: string | null, atMs: number) => Effect.Effect<InForce, ReadFault>
-  /** What one target has in force by itself; null: nothing, or it was withdrawn. */
+  /** Reads the layer of one target that is in force; null when there is none, or it was withdrawn. */
   readonly liveOf: (target: string, atMs: number) => Effect.Effect<Layer | null, ReadFault>
   /** Lets go of all that was read: a conflict proved some of it old. */
   readonly invalidate: () => void

@@ -24,7 +24,7 @@ export interface EnvelopePlan {
   readonly change: ChangeSet
 }
 
-/** What a draft says. */
+/** Content of a draft. */
 export interface Draft {
   readonly json: JsonMap
   /** 64 hex digits. */
@@ -122,7 +122,7 @@ const drafted = (
   }
 }
 
-/** What is published: a draft or a version on trial, with everything that was found out about it. */
+/** A publication: a draft or a version on trial, with all findings about it. */
 export interface Publication {
   readonly candidate: Draft & { readonly authors: ReadonlyArray<string> }
   readonly mode: VersionDocument["mode"]

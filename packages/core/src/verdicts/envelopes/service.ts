@@ -306,7 +306,8 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
       })
 
       /**
-       * What binds those it is for now, itself included; with another version of it in its place where one is named.
+       * Reads the layers in force for the agents of this envelope, its own included; `version` replaces its own where
+       * it is given.
        */
       const before = Effect.fnUntraced(function* (
         { body, id }: StoredEnvelope,
@@ -338,7 +339,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
         return document === null ? yield* new EnvelopeVersionNotFound({ version }) : (document.body as VersionDocument)
       })
 
-      /** What would be published: the draft, or what is on trial. */
+      /** Reads the candidate for publication: the draft, or the version on trial. */
       const candidateOf = Effect.fnUntraced(function* ({ body, id }: StoredEnvelope, mode: "enforced" | "shadow") {
         if (body.draft !== null && body.draft.envelope !== null)
           return { json: body.draft.envelope, digest: body.draft.digest, authors: body.draft.authors }

@@ -27,7 +27,7 @@ import { type KnownTargets, planSetPolicy } from "./plan-set.ts"
 export interface ResponsePoliciesApi {
   /** The policy in force, as stored now: what another process has set counts at once. */
   readonly current: Effect.Effect<ResponsePolicyDocument, ReadFault>
-  /** What the policy in force says for an agent and a trigger; null where no row is about them. */
+  /** Finds the response of the policy in force for an agent and a trigger; null where no row applies. */
   readonly responseFor: (agent: PolicyFacts, trigger: PolicyTrigger) => Effect.Effect<PolicyAnswer | null, ReadFault>
   /** Rows for everyone and for tiers, and those of agents and org units in scope. In the order that was set. */
   readonly get: (scope?: Scope) => Effect.Effect<ReadonlyArray<PolicyRowOut>, ReadFault>

@@ -1,4 +1,4 @@
-/** What of the kill switch reaches each of many agents, read once for all of them. */
+/** Reads the kill state of many agents at once. */
 import { Effect, Stream } from "effect"
 import {
   type AckDocument,
@@ -29,7 +29,7 @@ type Reaching = {
   readonly stored: StoredActivation
 }
 
-/** What the view asks of an agent. */
+/** Kill facts that the safety view needs of an agent. */
 export interface KillFacts {
   readonly stateOf: (agent: StoredAgent) => KillStateOf<Reaching>
   /** How far the agent's instances are under an activation. */

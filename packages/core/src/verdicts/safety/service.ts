@@ -27,7 +27,7 @@ export interface SafetyApi {
   readonly health: Effect.Effect<SafetyHealth, ReadFault>
 }
 
-/** What the metrics show of it. */
+/** Values for the metrics. */
 export interface SafetyHealth {
   /** Agents whose own tier needs an attested drill that they do not have. Counted once a minute. */
   readonly overdueDrills: number

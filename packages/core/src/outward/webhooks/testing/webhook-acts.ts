@@ -1,4 +1,4 @@
-/** What tests of webhooks do and ask again and again. */
+/** Shared actions and queries for tests of webhooks. */
 import type { WebhookCreate } from "@flyball/contract"
 import { fromUtf8 } from "@flyball/evidence"
 import { Effect } from "effect"

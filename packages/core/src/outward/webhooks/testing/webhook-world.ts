@@ -30,7 +30,7 @@ export interface Arrived extends OutgoingRequest {
   readonly atMs: number
 }
 
-/** What is outside: receivers, and a mail server. */
+/** The simulated outside: receivers, and a mail server. */
 export interface Outside {
   readonly arrived: Array<Arrived>
   readonly mails: Array<Mail>
@@ -102,7 +102,7 @@ export const outsideLayer = (there: Outside): Layer.Layer<WebhookSender | Mailer
     Layer.succeed(SecretBox, turningBox)
   )
 
-/** What {@link webhookWorld} offers. */
+/** Services that {@link webhookWorld} provides. */
 export type WebhookWorld = Webhooks | Replay | Chain | OutboxListener | Storage | WebhookSender | Mailer | SecretBox
 
 /**

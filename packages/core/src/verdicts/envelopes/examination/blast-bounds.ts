@@ -79,7 +79,7 @@ interface Sized {
   readonly isMeant: boolean
 }
 
-/** What has the amount's unit is bounded, where a tool is called that does more than read. */
+/** Derives bounds for the signals in the amount's unit, for calls of tools that do more than read. */
 const amountBounds = (
   { effects, signals }: Envelope,
   value: Json,

@@ -37,7 +37,7 @@ export interface Fitted {
   readonly floored: Combination
 }
 
-/** What reading and fitting found. Every finding is an error. */
+/** Result of reading and fitting. Every finding is an error. */
 export interface Reading {
   readonly fitted: Fitted | null
   readonly findings: ReadonlyArray<Finding>

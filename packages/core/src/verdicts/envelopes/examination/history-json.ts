@@ -15,7 +15,7 @@ export type EventJson =
   | Exclude<RecordedEvent, { readonly kind: "evaluation" }>
   | { readonly kind: "evaluation"; readonly evaluation: EvaluationJson }
 
-/** What was recorded, in the order of the chain. */
+/** Recorded history as JSON, in the order of the chain. */
 export interface HistoryJson extends Omit<History, "events" | "evaluations"> {
   readonly declared: ReadonlyArray<{ readonly signals: ReadonlyArray<string>; readonly meters: Declared["meters"] }>
   readonly events: ReadonlyArray<EventJson>

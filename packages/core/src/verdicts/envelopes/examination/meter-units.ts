@@ -1,6 +1,6 @@
 /**
- * What the sums of meters are measured in. A contribution belongs to a meter's id across the versions of its envelope,
- * so one id adds up one unit in all of them.
+ * Units of the sums of meters. A contribution belongs to a meter's id across the versions of its envelope, so one id
+ * adds up one unit in all of them.
  *
  * Spec: `envelope/1` section 6.
  */

@@ -16,9 +16,7 @@ export interface LayerText {
   readonly envelope: JsonMap | null
 }
 
-/**
- * What surrounds an envelope: the layers outside it, and the envelopes of agents inside it where it is an org unit's.
- */
+/** Context of an envelope: the layers outside it, and the envelopes of agents inside it where it is an org unit's. */
 export interface Surroundings {
   readonly outer: ReadonlyArray<LayerText>
   readonly inner: ReadonlyArray<LayerText>
@@ -26,13 +24,13 @@ export interface Surroundings {
   readonly tier: number
   /** The tier of the one agent whose envelope it is; left out for an org unit's. */
   readonly agentTier?: number
-  /** What the agents declare that they may touch at most, each once. */
+  /** Blast radii that the agents declare, each once. */
   readonly blastRadii: ReadonlyArray<JsonMap>
   /** Our own roles that somebody can have for these agents; `any` where nobody was mapped yet. */
   readonly grantable: ReadonlyArray<string> | "any"
   /** Tools that these agents said they would call, or called, newest first. */
   readonly toolsSeen: ReadonlyArray<string>
-  /** What the meters of versions before it added up, in force or on trial; left out where there was none. */
+  /** Units that the meters of earlier versions summed, in force or on trial; left out where there was none. */
   readonly meterUnits?: ReadonlyArray<MeterUnit>
 }
 
@@ -44,8 +42,8 @@ interface About {
 }
 
 /**
- * What a text is compared with: what bound before, outermost first (no layer: nothing did, and everything was denied),
- * and the version in its own place.
+ * The state that a text is compared with: the layers in force before, outermost first (no layer: no envelope was in
+ * force, and everything was denied), and the version that it replaces.
  */
 interface Before {
   readonly layers: ReadonlyArray<LayerText>
