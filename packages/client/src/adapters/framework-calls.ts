@@ -28,7 +28,8 @@ export type FrameworkCall = <A>(
   tool: string,
   input: unknown,
   effect: (input: Json, signal: AbortSignal) => A | Promise<A>,
-  callerSignal?: AbortSignal
+  callerSignal?: AbortSignal,
+  toolServer?: string
 ) => Promise<A>
 
 /** A tool that cannot be governed, and is not named as such. */
@@ -47,13 +48,14 @@ export const frameworkCalls = (
   const holds = makeHolds({ agent, reviews: agent.reviews, holdMs })
   const reads = new Set(readOnly)
   let step = 0
-  return (tool, input, effect, callerSignal) => {
+  return (tool, input, effect, callerSignal, toolServer) => {
     const action: Action = {
       name: tool,
       runId,
       step: ++step,
       effect: reads.has(tool) ? "read" : "side_effect",
-      capture: "framework_hook"
+      capture: "framework_hook",
+      ...(toolServer === undefined ? {} : { toolServer })
     }
     const run = (args: Json, { signal }: Running) =>
       effect(args, callerSignal === undefined ? signal : AbortSignal.any([signal, callerSignal]))
