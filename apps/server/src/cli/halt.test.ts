@@ -1,4 +1,5 @@
 /** `flyball halt`, `release` and `kill-status` on SQLite, with no server and beside one. */
+import { existsSync, rmSync, statSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { operator, type Operator, type RunningServer } from "./testing/commands.ts"
 
@@ -123,8 +124,74 @@ describe("flyball halt", { timeout: 240_000 }, () => {
     await server.stop("SIGTERM")
   })
 
-  it("says what to type beside a server that holds the file; status and dry run work there", async () => {
+  it("halts and releases through a running server, and not what it halted itself at L3", async () => {
     const server = await me.serve()
+    const socket = me.path(".flyball", "control.sock")
+    assert.strictEqual(statSync(socket).mode & 0o777, 0o600)
+    const stateOf = async (agent: string): Promise<boolean> =>
+      (
+        (await (await server.call("GET", `/api/v1/bound/kill/status?target_type=agent&target_id=${agent}`)).json()) as {
+          readonly halted: boolean
+        }
+      ).halted
+
+    const halted = await me.flyball(["halt", "--org-unit", "ops", "--reason", "it's late"])
+    assert.deepEqual([halted.status, halted.err], [0, ""])
+    assert.match(halted.out, /^Activated kil_\w{26}: halt of org unit ops\.\nIt reaches 3 agents: /)
+    assert.isTrue(await stateOf(billing))
+    const unit = activationIn(halted.out)
+    const refused = await me.flyball(["release", unit, "--reason", "r"])
+    assert.deepEqual([refused.status, refused.out], [1, ""])
+    assert.match(
+      refused.err,
+      /^flyball release: This halt reaches an agent at L3 or above, .* writes as system:operator/
+    )
+    const byPerson = await server.call("POST", "/api/v1/bound/kill/release", { activation_event: unit, reason: "r" })
+    assert.strictEqual(byPerson.status, 200)
+
+    const drained = await me.flyball(["halt", "billing", "--reason", "r", "--response", "drain", "--json"])
+    const { activation_event: id, status } = JSON.parse(drained.out)
+    assert.deepInclude(status, { target_id: billing, effective_response: "drain" })
+    const released = await me.flyball(["release", id, "--reason", "r"])
+    assert.deepEqual([released.status, released.err], [0, ""])
+    assert.include(released.out, `Released ${id}: agent billing (${billing}).\n`)
+
+    // Another hand than the one that activated: see docs/stop-an-agent.md for what that proves.
+    const made = await server.call("POST", "/api/v1/bound/kill/activate", {
+      target_type: "agent",
+      target_id: strong,
+      reason: "r"
+    })
+    const { activation_event: theirs } = (await made.json()) as { readonly activation_event: string }
+    assert.strictEqual((await me.flyball(["release", theirs, "--reason", "r"])).status, 0)
+    assert.isFalse(await stateOf(strong))
+    const log = (await (await server.call("GET", "/api/v1/bound/kill/events?limit=1")).json()) as ReadonlyArray<object>
+    assert.deepInclude(log[0], { kind: "kill.released", activation_event: theirs, actor: "system:operator" })
+
+    const wrong = await me.flyball(["release", NOWHERE, "--reason", "r"])
+    assert.include(wrong.err, `there is no activation "${NOWHERE}" in this store`)
+    assert.strictEqual((await server.stop("SIGTERM")).status, 0)
+    assert.isFalse(existsSync(socket))
+    assert.strictEqual((await me.flyball(["check"])).status, 0)
+  })
+
+  it("goes on where a server was killed, and the next server takes the socket", async () => {
+    const socket = me.path(".flyball", "control.sock")
+    const killed = await me.serve()
+    await killed.stop("SIGKILL")
+    assert.isTrue(existsSync(socket))
+    const halted = await me.flyball(["halt", "billing", "--reason", "r"])
+    assert.deepEqual([halted.status, halted.err], [0, ""])
+    const server = await me.serve()
+    const released = await me.flyball(["release", activationIn(halted.out), "--reason", "r"])
+    assert.deepEqual([released.status, released.err], [0, ""])
+    assert.notInclude(server.err(), "no control socket")
+    await server.stop("SIGTERM")
+  })
+
+  it("says what to type beside a server without a socket; status and dry run work there", async () => {
+    const server = await me.serve()
+    rmSync(me.path(".flyball", "control.sock"))
     const port = new URL(server.url).port
     const { err, out, status } = await me.flyball(["halt", "billing", "--reason", "it's late"], { FLYBALL_PORT: port })
     assert.deepEqual([status, out], [1, ""])
@@ -138,16 +205,11 @@ describe("flyball halt", { timeout: 240_000 }, () => {
     )
     assert.match((await me.flyball(["kill-status", "billing"])).out, /^Not halted: /)
     assert.strictEqual((await me.flyball(["halt", "billing", "--dry-run"])).status, 0)
-    const body = JSON.parse(data!)
-    assert.deepInclude(body, { target_type: "agent", target_id: billing, reason: "it's late" })
-    const answer = await server.call("POST", "/api/v1/bound/kill/activate", body)
-    assert.strictEqual(answer.status, 201)
-    const shown = await me.flyball(["kill-status", "billing"])
-    assert.match(shown.out, /^HALTED: agent billing /)
+    assert.deepInclude(JSON.parse(data!), { target_type: "agent", target_id: billing, reason: "it's late" })
     const unit = await me.flyball(["halt", "--org-unit", "ops", "--reason", "r"])
     assert.strictEqual(unit.status, 1)
     assert.notInclude(unit.err, "curl")
-    const released = await me.flyball(["release", activationIn(shown.out), "--reason", "r"], {
+    const released = await me.flyball(["release", NOWHERE, "--reason", "r"], {
       FLYBALL_OIDC_ISSUER: "https://login.example.org",
       FLYBALL_OIDC_AUDIENCE: "flyball"
     })

@@ -135,8 +135,8 @@ refuse from then on, and must be restarted.`
   --response R       notify, step_down, drain, halt (the default) or quarantine
   --dry-run          only prints whom it would reach; records nothing, needs no reason
   --json             the answer of POST /api/v1/bound/kill/activate
-On SQLite the server must be stopped; on Postgres running servers go by it from the next request on. --dry-run
-works beside a running server.`
+Works beside a running server, which goes by it from the next request on: on SQLite the server does it, over the
+control socket in its data folder.`
   },
   release: {
     line: "flyball release ACTIVATION --reason TEXT [--json]",
@@ -144,7 +144,7 @@ works beside a running server.`
     text: `Releases the activation kil_… that flyball halt or flyball kill-status printed. Others of its target hold on.
 A halt that reaches an agent at L3 or above needs somebody else than its activator: what this host halted, a person
 releases over HTTP.
-On SQLite the server must be stopped; on Postgres it works beside running servers.`
+Works beside a running server, as flyball halt does.`
   },
   "kill-status": {
     line: "flyball kill-status TARGET [--json]",

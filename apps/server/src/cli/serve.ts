@@ -5,6 +5,8 @@ import { isLoopback } from "@flyball/http/host"
 import type { TokenVerifier } from "@flyball/http/server"
 import { Effect } from "effect"
 import { setTimeout } from "node:timers/promises"
+import { controlPath, storeNamed } from "../host/control/protocol.ts"
+import { type ControlSocket, serveControl } from "../host/control/serve-control.ts"
 import { DEV_ISSUER_KEY, makeDataFolder, tellingOfNew } from "../host/data-folder.ts"
 import { type Log, makeLog, requestLog } from "../host/log.ts"
 import { inNetworks } from "../host/network.ts"
@@ -15,6 +17,7 @@ import { readArguments } from "./arguments.ts"
 import { command, exitStatus } from "./command.ts"
 import { settingsOfProcess } from "./environment.ts"
 import { version } from "./help.ts"
+import { doAct } from "./kill/acts.ts"
 import { type StopSignal, stopSignal } from "./stop-signal.ts"
 
 /** Prints one line with the address when ready; exit status 0 after a clean shutdown with everything signed. */
@@ -62,14 +65,26 @@ export const run = command("serve", async (args) => {
         "flyball: DEVELOPMENT ISSUER. Anyone who can read the data folder can become admin (flyball " +
           "token). For this host only.\n"
       )
+    const control = await controlOf(settings, runtime, log)
     console.log(`flyball ${version} is ready at ${url}`)
     void warnWithoutKeys(verifier, log)
     await untilStopped(server, stop, log, settings.drainMs)
+    await control?.close()
     return await signLast(runtime, log)
   } finally {
     await runtime.dispose()
   }
 })
+
+/** The control socket; null where none is needed: commands write beside a server on Postgres. */
+const controlOf = async (settings: Settings, runtime: HostRuntime, log: Log): Promise<ControlSocket | null> => {
+  const store = storeNamed(settings)
+  if (store === null || process.platform === "win32") return null
+  const path = controlPath(settings)
+  if (path !== null) return serveControl(path, store, (act) => doAct(runtime, act), log)
+  log("warn", "no control socket: the path of the data folder is too long for one", { dataDir: settings.dataDir })
+  return null
+}
 
 /**
  * Serves until a stop signal arrives, then finishes requests under way.

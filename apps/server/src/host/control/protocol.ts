@@ -1,0 +1,70 @@
+/**
+ * What goes over the control socket: one request and one answer, each a line of JSON. The socket lies in the data
+ * folder, and its mode lets only the server's account in, which can read the signing key too.
+ */
+import { killResponses, decode } from "@flyball/contract"
+import { isRecoveryReason, MAX_REASON } from "@flyball/core"
+import { Result, Schema } from "effect"
+import { join, relative, resolve } from "node:path"
+import type { Settings } from "../../settings/read.ts"
+
+/** Longest request. Unit: bytes. */
+export const MAX_REQUEST = 65_536
+
+/** Longest path of a socket that every system takes. Unit: bytes. */
+const MAX_PATH = 103
+
+const word = (max: number) => Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(max))
+const reason = Schema.String.check(
+  Schema.makeFilter((text: string) => isRecoveryReason(text) || `expected 1 to ${MAX_REASON} visible characters`)
+)
+
+/** What an operator named. */
+const Named = Schema.Union([
+  Schema.Struct({ type: Schema.Literal("agent"), agent: word(1_000) }),
+  Schema.Struct({ type: Schema.Literal("model"), model: word(1_000) }),
+  Schema.Struct({ type: Schema.Literal("org_unit"), orgUnit: word(1_000) }),
+  Schema.Struct({ type: Schema.Literal("deployment") })
+])
+
+/** Everything that the socket does. */
+const HostAct = Schema.Union([
+  Schema.Struct({
+    command: Schema.Literal("halt"),
+    named: Named,
+    response: Schema.Literals(killResponses),
+    reason,
+    json: Schema.Boolean
+  }),
+  Schema.Struct({ command: Schema.Literal("release"), id: word(1_000), reason, json: Schema.Boolean })
+])
+/** An act of the operator at the host. */
+export type HostAct = typeof HostAct.Type
+
+/** `store`: the file that the command means. A server that writes another refuses. */
+const ControlRequest = Schema.Struct({ v: Schema.Literal(1), store: word(10_000), act: HostAct })
+export type ControlRequest = typeof ControlRequest.Type
+
+/** What was printed, or the sentence of what failed. `other_store`: this server writes another file. */
+export type ControlAnswer = { readonly out: string } | { readonly failed: string } | { readonly other_store: true }
+
+const decodeRequest = decode(ControlRequest)
+
+/** A request; null where the line is none. */
+export const requestIn = (line: string): ControlRequest | null => {
+  try {
+    return Result.getOrNull(decodeRequest(JSON.parse(line), "body"))
+  } catch {
+    return null
+  }
+}
+
+/** The file of the SQLite store, as both sides name it; null where the store is none. */
+export const storeNamed = ({ database }: Pick<Settings, "database">): string | null =>
+  database.kind === "sqlite" ? resolve(database.file) : null
+
+/** Where the socket is; null where no path to it is short enough for one. */
+export const controlPath = ({ dataDir }: Pick<Settings, "dataDir">): string | null => {
+  const path = resolve(join(dataDir, "control.sock"))
+  return [path, relative(process.cwd(), path)].find((one) => Buffer.byteLength(one) <= MAX_PATH) ?? null
+}
