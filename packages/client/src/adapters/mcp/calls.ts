@@ -6,10 +6,10 @@
  */
 import type { AgentClient } from "../../client.ts"
 import { ActionDenied } from "../../enforce/denied.ts"
-import { actionDigest } from "../../enforce/action-digest.ts"
 import { EffectFailed, type Running } from "../../enforce/guard.ts"
-import type { Json } from "../../wire.ts"
+import type { CaptureTier, Json } from "../../wire.ts"
 import { CallCancelled, type HoldOptions, type Holds, makeHolds } from "../holds.ts"
+import { witnessedResult } from "../witnessed-result.ts"
 import {
   deniedResponse,
   errorResponse,
@@ -32,6 +32,8 @@ export interface CallOptions {
   readonly runId?: string | undefined
   /** Time for which a call waits for a person. Default 50,000; at most 55,000. Unit: milliseconds. */
   readonly holdMs?: number | undefined
+  /** What is claimed of the capture. `mediated` is a gateway's word: the service takes it from a gateway's key alone. */
+  readonly capture?: CaptureTier | undefined
   /** Tools that change nothing outside the agent. What a server says of its tools is not believed. */
   readonly readOnly?: ReadonlyArray<string> | undefined
 }
@@ -61,9 +63,6 @@ export class CallHalted extends Error {
     super(`The agent was halted while the action ${action} ran. Whether it took effect is not known.`)
   }
 }
-
-/** Largest arguments and results that are witnessed in full; the rest by size and digest. Unit: bytes of UTF-8. */
-export const MAX_WITNESSED_BYTES = 512 * 1_024
 
 /** Members of a call that are no part of its action. `requestState` is the server's word, carried by the client. */
 const besides: ReadonlySet<string> = new Set(["name", "arguments", "_meta", "requestState"])
@@ -105,11 +104,11 @@ const hasInexactNumber = (value: unknown): boolean =>
 /** Governs the calls of one connection. */
 export const governCalls = (
   agent: GovernedAgent & { readonly reviews?: HoldOptions["reviews"] },
-  { holdMs, readOnly = [], runId = `mcp-${crypto.randomUUID()}`, toolServer }: CallOptions
+  { capture = "framework_hook", holdMs, readOnly = [], runId = `mcp-${crypto.randomUUID()}`, toolServer }: CallOptions
 ): Calls => {
   const holds: Holds = makeHolds({ agent, reviews: agent.reviews, holdMs })
   const reads = new Set(readOnly)
-  const where = { runId, ...(toolServer === undefined ? {} : { toolServer }) }
+  const where = { capture, runId, ...(toolServer === undefined ? {} : { toolServer }) }
   let step = 0
 
   const call: Calls["call"] = async (request, forward, signal) => {
@@ -129,7 +128,7 @@ export const governCalls = (
           answered = await forward(running)
           const failure = failureOf(answered)
           if (failure !== null) throw new EffectFailed(failure.message, failure.result)
-          return shown((answered.result ?? null) as Json)
+          return witnessedResult((answered.result ?? null) as Json)
         },
         signal
       )
@@ -154,10 +153,11 @@ export const governCalls = (
           kind: "tool_list",
           status: "ok",
           mode: "observed",
+          capture,
           run_id: runId,
           ...(toolServer === undefined ? {} : { tool_server: toolServer }),
           args: typeof cursor === "string" ? { cursor } : {},
-          result: shown(result as Json)
+          result: witnessedResult(result as Json)
         })
         // Capture fails open: what could not be kept became a gap, and the host was given the problem.
         .catch(() => null)
@@ -165,19 +165,12 @@ export const governCalls = (
   }
 }
 
-/** A result as it is witnessed: a large one by its size and digest. */
-const shown = (value: Json): Json => {
-  const text = JSON.stringify(value)
-  if (text.length <= MAX_WITNESSED_BYTES / 3) return value
-  const bytes = new TextEncoder().encode(text).length
-  return bytes <= MAX_WITNESSED_BYTES ? value : { withheld: "too_large", bytes, digest: actionDigest(value) }
-}
-
 /** How an answer says that the tool failed; null: it did not. */
 const failureOf = ({ error, result }: JsonRpcResponse): { readonly message: string; readonly result: Json } | null => {
-  if (error !== undefined) return { message: error.message, result: shown({ error: error as unknown as Json }) }
+  if (error !== undefined)
+    return { message: error.message, result: witnessedResult({ error: error as unknown as Json }) }
   return result?.["isError"] === true
-    ? { message: "The tool answered with an error.", result: shown(result as Json) }
+    ? { message: "The tool answered with an error.", result: witnessedResult(result as Json) }
     : null
 }
 

@@ -1,0 +1,227 @@
+/**
+ * Governs an agent of the Claude Agent SDK by its hooks: no tool begins without a verdict, and each is witnessed once.
+ *
+ * The shapes below are what the SDK's own types have of them; the SDK itself is not imported.
+ */
+import type { AgentClient } from "../../client.ts"
+import { ActionDenied } from "../../enforce/denied.ts"
+import { type Action, EffectFailed } from "../../enforce/guard.ts"
+import type { Json } from "../../wire.ts"
+import { type HoldOptions, HOLD_MS, makeHolds } from "../holds.ts"
+import { witnessedResult } from "../witnessed-result.ts"
+
+/** What a hook is given, as far as it is read. */
+export interface HookInput {
+  readonly hook_event_name: string
+  readonly session_id: string
+  /** Names the sub-agent whose call it is. */
+  readonly agent_id?: string
+  readonly tool_name?: string
+  readonly tool_input?: unknown
+  readonly tool_use_id?: string
+  readonly tool_response?: unknown
+  readonly error?: string
+  readonly mcp_server?: { readonly name: string; readonly source: string }
+  readonly tool_calls?: ReadonlyArray<{ readonly tool_use_id: string }>
+}
+
+/** What a hook answers. */
+export interface HookOutput {
+  readonly continue?: boolean
+  readonly stopReason?: string
+  readonly hookSpecificOutput?: {
+    readonly hookEventName: "PreToolUse"
+    readonly permissionDecision: "allow" | "deny" | "defer"
+    readonly permissionDecisionReason?: string
+  }
+}
+
+/** A hook. */
+export type Hook = (
+  // oxlint-disable-next-line no-explicit-any
+  input: any,
+  toolUseId: string | undefined,
+  options: { readonly signal: AbortSignal }
+) => Promise<HookOutput>
+
+/** Hooks for one event. `timeout` in seconds. */
+export interface HookMatcher {
+  hooks: Array<Hook>
+  timeout: number
+  onFailure: "block"
+}
+
+/** Events that the adapter hooks into. */
+export type HookedEvent = "PreToolUse" | "PostToolUse" | "PostToolUseFailure" | "PostToolBatch" | "Stop" | "SessionEnd"
+
+/** How an agent is governed. */
+export interface ClaudeOptions {
+  /** Time for which a call waits for a person. Default 50,000; at most 55,000. Unit: milliseconds. */
+  readonly holdMs?: number | undefined
+  /**
+   * What becomes of a call that is still pending then. `defer` (default): the run ends with `tool_deferred`, and goes on
+   * with that call when its session is resumed. `deny`: the model reads that it is pending, and may call again.
+   */
+  readonly whenPending?: "defer" | "deny" | undefined
+  /** Tools that change nothing outside the agent. */
+  readonly readOnly?: ReadonlyArray<string> | undefined
+}
+
+/** Options for `query`: spread them over your own. A halt aborts the run by the controller. */
+export interface ClaudeGovernance {
+  readonly hooks: { [Event in HookedEvent]: Array<HookMatcher> }
+  readonly abortController: AbortController
+}
+
+/** A call that runs. */
+interface Open {
+  readonly sessionId: string
+  /** The sub-agent; undefined for the main thread. */
+  readonly subAgentId: string | undefined
+  readonly ok: (result: Json) => void
+  readonly fail: (cause: Error) => void
+}
+
+/** Time that a hook has beyond the hold, for the verdict itself. Unit: seconds. */
+const GRACE_S = 15
+
+/**
+ * Makes the options for one run of `query`.
+ *
+ * A permitted call still goes through the permission rules of the SDK: the hooks only restrict. A hook that throws or
+ * does not answer in time blocks the call.
+ *
+ * - Fails: `RangeError` where `holdMs` is above 55,000.
+ */
+export const governClaude = (
+  agent: AgentClient & { readonly reviews?: HoldOptions["reviews"] },
+  { holdMs = HOLD_MS, readOnly = [], whenPending = "defer" }: ClaudeOptions = {}
+): ClaudeGovernance => {
+  const holds = makeHolds({ agent, reviews: agent.reviews, holdMs })
+  const reads = new Set(readOnly)
+  const open = new Map<string, Open>()
+  const abortController = new AbortController()
+  abortController.signal.addEventListener("abort", () => {
+    for (const one of open.values())
+      one.fail(new Error("The run was aborted. Whether the tool took effect is not known."))
+  })
+
+  const actionOf = (input: HookInput): Action => ({
+    name: input.tool_name!,
+    runId: input.session_id,
+    toolServer: serverOf(input),
+    effect: reads.has(input.tool_name!) ? "read" : "side_effect",
+    capture: "framework_hook"
+  })
+
+  const before = (input: HookInput, signal: AbortSignal): Promise<HookOutput> =>
+    new Promise((answer) => {
+      const id = input.tool_use_id!
+      const run = ({ signal: halted }: { readonly signal: AbortSignal }): Promise<Json> =>
+        new Promise((resolve, reject) => {
+          const halt = (): void => {
+            reject(new Error("The agent was halted while the tool ran. Whether it took effect is not known."))
+            abortController.abort()
+          }
+          open.get(id)?.fail(new Error("The call began again before it ended."))
+          open.set(id, { sessionId: input.session_id, subAgentId: input.agent_id, ok: resolve, fail: reject })
+          halted.addEventListener("abort", halt)
+          if (halted.aborted) return halt()
+          answer({})
+        })
+      Promise.resolve()
+        .then(() => holds.guard(actionOf(input), jsonOf(input.tool_input), run, signal))
+        .catch((cause: unknown) => answer(refusalOf(cause)))
+        .finally(() => open.delete(id))
+    })
+
+  const refusalOf = (cause: unknown): HookOutput => {
+    const isPending = cause instanceof ActionDenied && cause.outcome === "require_review"
+    const isHalt = cause instanceof ActionDenied && cause.outcome === "halt"
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    return {
+      ...(isHalt ? { continue: false, stopReason: reason } : {}),
+      hookSpecificOutput: {
+        hookEventName: "PreToolUse",
+        permissionDecision: isPending && whenPending === "defer" ? "defer" : "deny",
+        permissionDecisionReason: reason
+      }
+    }
+  }
+
+  /** Settles a call; one that no verdict let begin was not stopped by a hook, and the record says so. */
+  const after = async (input: HookInput, end: (one: Open) => void, status: "ok" | "error"): Promise<HookOutput> => {
+    const one = open.get(input.tool_use_id!)
+    if (one !== undefined) end(one)
+    else
+      await agent
+        .witness({
+          action: input.tool_name!,
+          kind: "tool_call",
+          status,
+          mode: "observed",
+          capture: "framework_hook",
+          run_id: input.session_id,
+          tool_server: serverOf(input),
+          labels: { ungoverned: true },
+          args: jsonOf(input.tool_input),
+          result: resultOf(input)
+        })
+        // Capture fails open: what could not be kept became a gap, and the host was given the problem.
+        .catch(() => null)
+    return {}
+  }
+
+  /** Calls that are over without an answer of their own: the SDK's permission rules kept them from running. */
+  const close = (which: (id: string, one: Open) => boolean): HookOutput => {
+    for (const [id, one] of open)
+      if (which(id, one))
+        one.fail(
+          new EffectFailed("The tool did not run.", { not_run: "the SDK ended the call without running the tool" })
+        )
+    return {}
+  }
+
+  const matcher = (hook: (input: HookInput, signal: AbortSignal) => Promise<HookOutput> | HookOutput): HookMatcher => ({
+    hooks: [async (input: HookInput, _, { signal }) => hook(input, signal)],
+    timeout: Math.ceil(holdMs / 1_000) + GRACE_S,
+    onFailure: "block"
+  })
+  return {
+    abortController,
+    hooks: {
+      PreToolUse: [matcher(before)],
+      PostToolUse: [matcher((input) => after(input, (one) => one.ok(resultOf(input)), "ok"))],
+      PostToolUseFailure: [
+        matcher((input) => {
+          const sentence = input.error ?? "The tool failed."
+          return after(input, (one) => one.fail(new EffectFailed(sentence, resultOf(input))), "error")
+        })
+      ],
+      PostToolBatch: [
+        matcher((input) => {
+          const ids = new Set((input.tool_calls ?? []).map(({ tool_use_id }) => tool_use_id))
+          return close((id) => ids.has(id))
+        })
+      ],
+      // A sub-agent may work on in the background when the main thread stops.
+      Stop: [matcher((input) => close((_, one) => isOf(one, input) && one.subAgentId === input.agent_id))],
+      SessionEnd: [matcher((input) => close((_, one) => isOf(one, input)))]
+    }
+  }
+}
+
+const isOf = (one: Open, input: HookInput): boolean => one.sessionId === input.session_id
+
+/** Where a tool comes from. The name of a server is free text; its source is not. */
+const serverOf = ({ mcp_server: server }: HookInput): string =>
+  (server === undefined ? "claude-code" : `mcp:${server.source}:${server.name}`).slice(0, 200)
+
+const resultOf = ({ error, tool_response: response }: HookInput): Json =>
+  witnessedResult(jsonOf(error === undefined ? response : { error: error }))
+
+/** A value as JSON; null where it has no such form. */
+const jsonOf = (value: unknown): Json => {
+  const text = JSON.stringify(value)
+  return text === undefined ? null : (JSON.parse(text) as Json)
+}
