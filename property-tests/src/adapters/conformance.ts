@@ -6,7 +6,10 @@
  */
 import type { AgentClient } from "@flyball/client"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
+import { callOf, type Deeds, toolsOf } from "./deeds.ts"
 import { type GovernedWorld, openGovernedWorld, SECRET } from "./governed-world.ts"
+import { describeHolds } from "./hold-cases.ts"
+import { openScriptedReviews } from "./scripted-reviews.ts"
 
 /** A tool that the framework offers to its model. Its input is an object with the members of {@link TOOL_INPUT}. */
 export interface TestTool {
@@ -65,27 +68,6 @@ export interface AdapterUnderTest {
   }) => Promise<Session>
 }
 
-/** What the tools of a case did. */
-interface Deeds {
-  readonly ran: Array<string>
-  /** Replaces what a tool does, by its name. */
-  readonly instead: Map<string, TestTool["run"]>
-}
-
-const toolsOf = (deeds: Deeds): ReadonlyArray<TestTool> =>
-  ["lookup", "refund", "fail", "delegate"].map((name) => ({
-    name,
-    run: async (input, signal) => {
-      deeds.ran.push(input["amount"] === undefined ? name : `${name} ${String(input["amount"])}`)
-      const instead = deeds.instead.get(name)
-      if (instead !== undefined) return instead(input, signal)
-      if (name === "fail") throw new Error("no such order")
-      return `${name} done ${String(input["amount"] ?? "")}`.trimEnd()
-    }
-  }))
-
-const call = (tool: string, input: TestCall["input"] = {}): TestCall => ({ tool, input })
-
 /** Runs every case of the suite with an adapter. */
 export const describeAdapter = (adapter: AdapterUnderTest): void => {
   let world: GovernedWorld
@@ -107,7 +89,7 @@ export const describeAdapter = (adapter: AdapterUnderTest): void => {
   describe(`${adapter.name}: a call`, () => {
     it("that is allowed runs once, and is witnessed once with outcome, latency and evaluation", async () => {
       const { agent, deeds, session } = await started()
-      const { answers, failure } = await session.turn([call("refund", { amount: 5 })])
+      const { answers, failure } = await session.turn([callOf("refund", { amount: 5 })])
       assert.isNull(failure)
       assert.lengthOf(answers, 1)
       assert.include(answers[0]!, "refund done 5")
@@ -128,7 +110,7 @@ export const describeAdapter = (adapter: AdapterUnderTest): void => {
 
     it("that is denied has no effect, its sibling runs, and the model reads the reason", async () => {
       const { agent, deeds, session } = await started()
-      const { answers, failure } = await session.turn([call("refund", { amount: 900 }), call("lookup")])
+      const { answers, failure } = await session.turn([callOf("refund", { amount: 900 }), callOf("lookup")])
       assert.deepStrictEqual(deeds.ran, ["lookup"])
       assert.isNull(failure)
       assert.match(answers[0]!, /did not run: deny by @default/)
@@ -138,7 +120,7 @@ export const describeAdapter = (adapter: AdapterUnderTest): void => {
 
     it("whose tool fails is witnessed as an error", async () => {
       const { agent, deeds, session } = await started()
-      await session.turn([call("fail")])
+      await session.turn([callOf("fail")])
       assert.deepStrictEqual(deeds.ran, ["fail"])
       assert.deepStrictEqual(await world.outcomes(agent), ["fail error"])
     })
@@ -146,7 +128,7 @@ export const describeAdapter = (adapter: AdapterUnderTest): void => {
     it("is denied while the service is away, and that is witnessed when it is back", async () => {
       const { agent, deeds, session } = await started()
       world.cut()
-      const turn = await session.turn([call("refund", { amount: 5 })])
+      const turn = await session.turn([callOf("refund", { amount: 5 })])
       assert.match(turn.failure ?? turn.answers[0]!, /@fail_closed:unreachable/)
       assert.lengthOf(deeds.ran, 0)
       world.restore()
@@ -156,7 +138,7 @@ export const describeAdapter = (adapter: AdapterUnderTest): void => {
     it("is denied where the gate itself throws", async () => {
       const { agent, deeds, session } = await started()
       world.breakSignals()
-      const turn = await session.turn([call("refund", { amount: 5 })])
+      const turn = await session.turn([callOf("refund", { amount: 5 })])
       assert.match(turn.failure ?? turn.answers[0]!, /@fail_closed:guard/)
       assert.lengthOf(deeds.ran, 0)
       assert.deepStrictEqual(await world.outcomes(agent), ["refund denied"])
@@ -170,8 +152,8 @@ export const describeAdapter = (adapter: AdapterUnderTest): void => {
         return "refunded"
       })
       await session.turn([
-        call("refund", { amount: 5, card_number: SECRET }),
-        call("refund", { amount: 900, card_number: SECRET })
+        callOf("refund", { amount: 5, card_number: SECRET }),
+        callOf("refund", { amount: 900, card_number: SECRET })
       ])
       assert.strictEqual(seen, SECRET)
       assert.lengthOf(await world.toolCalls(agent), 2)
@@ -184,10 +166,10 @@ export const describeAdapter = (adapter: AdapterUnderTest): void => {
     it("stops the siblings of a call in the same batch, and every later call", async () => {
       const { agent, deeds, session } = await started()
       world.beforeEvaluation(2, () => world.halt(agent))
-      const batch = await session.turn([1, 2, 3, 4].map((amount) => call("refund", { amount })))
+      const batch = await session.turn([1, 2, 3, 4].map((amount) => callOf("refund", { amount })))
       assert.deepStrictEqual(deeds.ran, ["refund 1"])
       for (const shown of batch.answers.slice(1)) assert.match(shown, /halt by @killed/)
-      const later = await session.turn([call("lookup")])
+      const later = await session.turn([callOf("lookup")])
       assert.match(later.failure ?? later.answers[0]!, /halt by @killed/)
       assert.deepStrictEqual(deeds.ran, ["refund 1"])
     })
@@ -202,7 +184,7 @@ export const describeAdapter = (adapter: AdapterUnderTest): void => {
         })
         throw new Error("stopped by its signal")
       })
-      await session.turn([call("lookup")])
+      await session.turn([callOf("lookup")])
       assert.deepStrictEqual(await world.outcomes(agent), ["lookup error"])
     })
 
@@ -211,14 +193,14 @@ export const describeAdapter = (adapter: AdapterUnderTest): void => {
       const child = await opened(await world.agent(parent.agent.id), 5)
       const seen: Array<string> = []
       parent.deeds.instead.set("delegate", async () => {
-        const first = await child.session.turn([call("lookup")])
+        const first = await child.session.turn([callOf("lookup")])
         await world.halt(parent.agent)
         await child.agent.kill.refresh()
-        const second = await child.session.turn([call("refund", { amount: 5 })])
+        const second = await child.session.turn([callOf("refund", { amount: 5 })])
         seen.push(first.answers[0]!, second.failure ?? second.answers[0]!)
         return "delegated"
       })
-      await parent.session.turn([call("delegate")])
+      await parent.session.turn([callOf("delegate")])
       assert.deepStrictEqual(child.deeds.ran, ["lookup"])
       assert.lengthOf(seen, 2)
       assert.include(seen[0]!, "lookup done")
@@ -230,10 +212,10 @@ export const describeAdapter = (adapter: AdapterUnderTest): void => {
     it("opens nothing: a call that is resumed with other arguments is judged by those", async () => {
       const { deeds, session } = await started()
       if (session.defer === undefined) return assert.isUndefined(session.defer)
-      const turn = await session.defer(call("refund", { amount: 5 }), { amount: 900 })
+      const turn = await session.defer(callOf("refund", { amount: 5 }), { amount: 900 })
       assert.match(turn.failure ?? turn.answers.join(), /deny by @default|does not match|[Ii]nvalid/)
       assert.lengthOf(deeds.ran, 0)
-      const same = await session.defer(call("refund", { amount: 5 }), { amount: 5 })
+      const same = await session.defer(callOf("refund", { amount: 5 }), { amount: 5 })
       assert.include(same.answers.join(), "refund done 5")
       assert.deepStrictEqual(deeds.ran, ["refund 5"])
     })
@@ -243,7 +225,7 @@ export const describeAdapter = (adapter: AdapterUnderTest): void => {
     it("arrives in pieces, and its calls are governed and witnessed alike", async () => {
       const { agent, deeds, session } = await started()
       if (session.stream === undefined) return assert.isUndefined(session.stream)
-      const { answers, pieces = [] } = await session.stream([call("refund", { amount: 900 }), call("lookup")])
+      const { answers, pieces = [] } = await session.stream([callOf("refund", { amount: 900 }), callOf("lookup")])
       assert.isAbove(pieces.length, 1)
       assert.strictEqual(pieces.join(""), "done")
       assert.match(answers[0]!, /did not run: deny by @default/)
@@ -251,4 +233,6 @@ export const describeAdapter = (adapter: AdapterUnderTest): void => {
       assert.sameMembers([...(await world.outcomes(agent))], ["refund denied", "lookup ok"])
     })
   })
+
+  describeHolds(adapter, "a scripted service", openScriptedReviews)
 }

@@ -2,11 +2,8 @@
 import type { AgentClient } from "../client.ts"
 import type { Action, Running } from "../enforce/guard.ts"
 import type { Json } from "../wire.ts"
-import { type HoldOptions, makeHolds } from "./holds.ts"
+import { makeHolds } from "./holds.ts"
 import { plainJson } from "./plain-json.ts"
-
-/** An agent as an adapter needs it. `reviews`: absent, and a call that a person must approve is pending at once. */
-export type GovernedAgent = AgentClient & { readonly reviews?: HoldOptions["reviews"] }
 
 /** How the tools of a framework are governed. */
 export interface GovernOptions {
@@ -42,7 +39,7 @@ export class ToolNotGoverned extends Error {
 
 /** Makes the calls of one agent. Fails: `RangeError` where `holdMs` is above 55,000. */
 export const frameworkCalls = (
-  agent: GovernedAgent,
+  agent: AgentClient,
   { holdMs, readOnly = [], runId = crypto.randomUUID() }: GovernOptions
 ): FrameworkCall => {
   const holds = makeHolds({ agent, reviews: agent.reviews, holdMs })

@@ -6,8 +6,9 @@
  * framework put off and resumes passes here again, with the arguments that it then has.
  */
 import type { ToolSet } from "ai"
-import { type FrameworkCall, frameworkCalls, type GovernedAgent, type GovernOptions } from "../framework-calls.ts"
+import { type FrameworkCall, frameworkCalls, type GovernOptions } from "../framework-calls.ts"
 import { ToolNotGoverned } from "../framework-calls.ts"
+import type { AgentClient } from "../../client.ts"
 import type { Json } from "../../wire.ts"
 
 /** `execute` of a tool, as far as the gate reads it. */
@@ -22,7 +23,7 @@ type Execute = (input: unknown, options: { readonly abortSignal?: AbortSignal | 
  *
  * - Fails: {@link ToolNotGoverned} on a tool that does not run in this process and is not in `ungoverned`.
  */
-export const governTools = <T extends ToolSet>(tools: T, agent: GovernedAgent, options: GovernOptions = {}): T => {
+export const governTools = <T extends ToolSet>(tools: T, agent: AgentClient, options: GovernOptions = {}): T => {
   const call = frameworkCalls(agent, options)
   const ungoverned = new Set(options.ungoverned)
   return Object.fromEntries(

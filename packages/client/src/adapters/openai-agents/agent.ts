@@ -7,16 +7,11 @@
  * run.
  */
 import type { Agent, FunctionTool, Handoff, MCPServer, Tool } from "@openai/agents"
+import type { AgentClient } from "../../client.ts"
 import { ActionDenied } from "../../enforce/denied.ts"
 import { EffectFailed } from "../../enforce/guard.ts"
 import type { Json } from "../../wire.ts"
-import {
-  type FrameworkCall,
-  frameworkCalls,
-  type GovernedAgent,
-  type GovernOptions,
-  ToolNotGoverned
-} from "../framework-calls.ts"
+import { type FrameworkCall, frameworkCalls, type GovernOptions, ToolNotGoverned } from "../framework-calls.ts"
 import { governServer } from "./mcp-server.ts"
 
 /** How an agent is governed. */
@@ -49,7 +44,7 @@ const DEFAULT_FAILURE = "An error occurred while running the tool. Please try ag
  * - Fails: {@link ToolNotGoverned} on a tool that is no function tool and is not in `ungoverned`, and on an agent
  * that makes   tools of its own.
  */
-export const governAgent = <T extends AnyAgent>(agent: T, client: GovernedAgent, options: OpenAiOptions = {}): T => {
+export const governAgent = <T extends AnyAgent>(agent: T, client: AgentClient, options: OpenAiOptions = {}): T => {
   const call = frameworkCalls(client, options)
   const ungoverned = new Set(options.ungoverned)
   const { isFailure = (_, output) => output === DEFAULT_FAILURE } = options
