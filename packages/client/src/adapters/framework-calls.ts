@@ -55,7 +55,8 @@ export const frameworkCalls = (
       ...(toolServer === undefined ? {} : { toolServer })
     }
     const run = (args: Json, { signal }: Running) =>
-      effect(args, callerSignal === undefined ? signal : AbortSignal.any([signal, callerSignal]))
+      // A copy of its own: what the tool does to it is not what was judged and is witnessed.
+      effect(plainJson(args), callerSignal === undefined ? signal : AbortSignal.any([signal, callerSignal]))
     return guarded(input, (args) => holds.guard(action, args, (running) => run(args, running), callerSignal))
   }
 }

@@ -1,9 +1,9 @@
 /**
  * Guards calls of a framework in the order in which they came, and holds those that a person must approve.
  *
- * A hold ends before the framework's own time limit. Then the call is refused as pending, and a later call of the same
- * action with the same arguments takes up the same review. The review is known by the action and the digest of its
- * arguments, never by what the caller sends with the call.
+ * A hold ends before the framework's own time limit. Then the call is refused as pending, and a later call of the
+ * same action with the same arguments takes up the same review. The review is known by the action and the digest of
+ * its arguments, never by what the caller sends with the call.
  */
 import type { AgentClient } from "../client.ts"
 import type { KillWatch } from "../kill/kill-watch.ts"
