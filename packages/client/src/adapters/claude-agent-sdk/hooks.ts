@@ -63,8 +63,10 @@ export interface ClaudeOptions {
    * with that call when its session is resumed. `deny`: the model reads that it is pending, and may call again.
    */
   readonly whenPending?: "defer" | "deny" | undefined
-  /** Tools that change nothing outside the agent. */
+  /** Tools that change nothing outside the agent, by the SDK's names. */
   readonly readOnly?: ReadonlyArray<string> | undefined
+  /** The name of a tool as the envelope has it; the SDK's name (`mcp__shop__refund`) where it is left out. */
+  readonly nameOf?: ((tool: string) => string) | undefined
 }
 
 /** Options for `query`: spread them over your own. A halt aborts the run by the controller. */
@@ -95,7 +97,7 @@ const GRACE_S = 15
  */
 export const governClaude = (
   agent: AgentClient & { readonly reviews?: HoldOptions["reviews"] },
-  { holdMs = HOLD_MS, readOnly = [], whenPending = "defer" }: ClaudeOptions = {}
+  { holdMs = HOLD_MS, nameOf = (tool) => tool, readOnly = [], whenPending = "defer" }: ClaudeOptions = {}
 ): ClaudeGovernance => {
   const holds = makeHolds({ agent, reviews: agent.reviews, holdMs })
   const reads = new Set(readOnly)
@@ -107,7 +109,7 @@ export const governClaude = (
   })
 
   const actionOf = (input: HookInput): Action => ({
-    name: input.tool_name!,
+    name: nameOf(input.tool_name!),
     runId: input.session_id,
     toolServer: serverOf(input),
     effect: reads.has(input.tool_name!) ? "read" : "side_effect",
@@ -156,7 +158,7 @@ export const governClaude = (
     else
       await agent
         .witness({
-          action: input.tool_name!,
+          action: nameOf(input.tool_name!),
           kind: "tool_call",
           status,
           mode: "observed",

@@ -61,10 +61,10 @@ export const serveMessages = async (script: Script) => {
       content.forEach((block, index) => {
         const isText = "text" in block
         send("content_block_start", { index, content_block: isText ? { ...block, text: "" } : { ...block, input: {} } })
-        const delta = isText
-          ? { type: "text_delta", text: block.text }
-          : { type: "input_json_delta", partial_json: JSON.stringify((block as { input: unknown }).input) }
-        send("content_block_delta", { index, delta })
+        const deltas = isText
+          ? halves(block.text).map((text) => ({ type: "text_delta", text }))
+          : [{ type: "input_json_delta", partial_json: JSON.stringify((block as { input: unknown }).input) }]
+        for (const delta of deltas) send("content_block_delta", { index, delta })
         send("content_block_stop", { index })
       })
       send("message_delta", { delta: ends, usage: { output_tokens: 5 } })
@@ -82,6 +82,11 @@ export const serveMessages = async (script: Script) => {
         server.close(() => resolve())
       })
   }
+}
+
+const halves = (text: string): ReadonlyArray<string> => {
+  const middle = Math.ceil(text.length / 2)
+  return [text.slice(0, middle), text.slice(middle)]
 }
 
 /** Whether tools have answered anywhere in the conversation. */
