@@ -115,8 +115,8 @@ export const dataFolderVkey = async (options: DataFolderOptions): Promise<string
 }
 
 /**
- * What is wrong with the options themselves, before anything is made. That an origin is no name is found when the
- * folder opens.
+ * Checks the options themselves, before anything is created; null when they are valid. An invalid origin is found when
+ * the folder opens.
  */
 const optionsProblem = (options: DataFolderOptions): KeysUnreadable | OriginInvalid | null => {
   if (!isOptions(options))

@@ -13,8 +13,8 @@ import { diskFolder } from "./open-folder.ts"
 const FOLDER_MODE = 0o700
 
 /**
- * What was signed last, as the folder `guard` in `dir` says; null when there is no such folder or nothing in it. Makes
- * nothing.
+ * Reads the state that was signed last from the folder `guard` in `dir`; null when there is no such folder or it is
+ * empty. Creates nothing.
  *
  * - Fails: rejects with a sentence when a file of the guard is garbled, and with the system's error.
  */

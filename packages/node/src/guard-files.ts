@@ -16,7 +16,7 @@ import { fromUtf8 } from "@flyball/evidence"
 import { FolderProblem } from "./folder-problem.ts"
 import { formatGuardState, parseGuardState } from "./guard-state.ts"
 
-/** What the guard needs of a folder. A test puts another one in to stop between any two steps. */
+/** Folder operations that the guard needs. A test puts another one in to stop between any two steps. */
 export interface GuardFolder {
   /** Names for messages. */
   readonly path: string

@@ -1,4 +1,4 @@
-/** What `@flyball/node` promises. Everything not listed may change tomorrow. */
+/** Public API of `@flyball/node`. Everything not listed may change tomorrow. */
 export { createFile } from "./atomic-file.ts"
 export { dataFolder, dataFolderVkey } from "./data-folder.ts"
 export { examinerThread } from "./examiner/examiner-layer.ts"

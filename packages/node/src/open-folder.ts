@@ -88,7 +88,7 @@ const publishedKey = async (dir: string, origin: string | undefined): Promise<Pr
 /** Times the folder is read again because a rotation changed it meanwhile. */
 const ATTEMPTS = 8
 
-/** What a killed process left half made. */
+/** Deletes the temporary files that a killed process left. */
 const tidyTemporary = async (dir: string): Promise<void> => {
   for (const name of await readdir(dir)) if (isAbandoned(name)) await rm(join(dir, name), { force: true })
 }

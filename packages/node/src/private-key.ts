@@ -14,7 +14,7 @@ export interface PrivateKey {
   /** 32 bytes. */
   readonly seed: Uint8Array
   readonly publicKey: Uint8Array
-  /** What is public of it. */
+  /** Public verifier key, as text. */
   readonly vkey: string
 }
 

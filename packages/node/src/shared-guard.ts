@@ -9,7 +9,7 @@ import { sameState } from "@flyball/core"
 import type { StorageCorrupt, StorageUnavailable } from "@flyball/core/storage"
 import { Effect } from "effect"
 
-/** What the data folder does for a shared guard. */
+/** Operations of the data folder that a shared guard needs. */
 export interface FolderSide {
   /** The name in the signing key. */
   readonly origin: string

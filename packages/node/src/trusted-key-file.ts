@@ -4,7 +4,7 @@ import type { TrustedKey } from "@flyball/core"
 import { fromUtf8, isStrictPublicKey, readJson } from "@flyball/evidence"
 import { FolderProblem } from "./folder-problem.ts"
 
-/** What a key id may be: it stands in records. */
+/** Form of a key id, which appears in records. */
 export const keyIdForm = /^[A-Za-z0-9._:/@+-]{1,200}$/
 
 /**

@@ -1,4 +1,4 @@
-/** What the host and the thread that answers questions about envelopes tell each other. */
+/** Messages between the host and the thread that answers questions about envelopes. */
 import type { Answers, EventJson, Kind, Limits, Questions } from "@flyball/core/examination"
 
 /**

@@ -23,7 +23,8 @@ const threadModule = (): string => {
 }
 
 /**
- * What a thread runs first: it does not inherit the compile cache, and stripping types anew takes most of its start.
+ * Script that a thread runs first: it does not inherit the compile cache, and stripping types anew takes most of its
+ * start.
  */
 const BOOTSTRAP = `
   const { workerData } = require("node:worker_threads")
@@ -31,15 +32,15 @@ const BOOTSTRAP = `
   import(workerData.url)`
 
 /**
- * What a question may take is bounded, and a diagram of as many nodes as it may have takes a quarter of this. Unit:
- * MiB.
+ * Heap limit of the thread. The size of a question is bounded, and a diagram with the most nodes allowed takes a
+ * quarter of this. Unit: MiB.
  */
 const HEAP_MB = 512
 
 /** Events that are written to the thread in one turn: some tenths of a millisecond. */
 const PER_TURN = 200
 
-/** What a question came to. `reason`: why nobody could answer it. */
+/** Result of a question. `reason`: why nobody could answer it. */
 export type Answered<K extends Kind> =
   | { readonly ok: true; readonly answer: Answers[K] }
   | { readonly ok: false; readonly reason: string }

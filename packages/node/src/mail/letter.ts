@@ -13,7 +13,7 @@ const PRINTABLE = /^[\x20-\x7e]*$/
 /** Unit: characters. A longer subject is encoded, since only encoded words can be folded anywhere. */
 const PLAIN_SUBJECT_CHARACTERS = 60
 
-/** What is wrong with an address, as a sentence that does not show it; null when nothing is. */
+/** Describes the problem with an address in one sentence that does not show it; null if there is none. */
 export const addressProblem = (address: string): string | null =>
   isMailAddress(address)
     ? null

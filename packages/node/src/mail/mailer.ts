@@ -40,7 +40,7 @@ export const logMailer: Layer.Layer<Mailer> = Layer.succeed(Mailer, {
     )
 })
 
-/** What is wrong with the settings, as a sentence that holds no password; null when nothing is. */
+/** Describes the problem with the settings in one sentence that holds no password; null if there is none. */
 export const mailProblem = (options: MailOptions): string | null => {
   const read = readMailOptions(options)
   return typeof read === "string" ? read : null

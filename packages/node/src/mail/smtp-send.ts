@@ -10,13 +10,13 @@ import { connect } from "node:net"
 import type { SMTPConnectionOptions } from "nodemailer/lib/smtp-connection"
 import type { MailServer } from "./settings.ts"
 
-/** What is handed over. Addresses and letter were checked when they were written. */
+/** Recipient and text of a letter to send. Addresses and letter were checked when they were written. */
 export interface Envelope {
   readonly to: string
   readonly letter: string
 }
 
-/** What ended a conversation, as a sentence that shows nothing that was sent. */
+/** Error that ended an SMTP conversation; its message shows nothing that was sent. */
 export class SmtpProblem extends Error {}
 
 /** Unit: milliseconds for the whole conversation. */
@@ -95,7 +95,7 @@ const connectionOptions = ({ ca, from, host, port, tls }: MailServer): SMTPConne
 const tooSlow = (): SmtpProblem =>
   new SmtpProblem(`the mail server did not take the letter within ${CONVERSATION_MS / 1_000} seconds`)
 
-/** What nodemailer says of a failure. A system error has `code` alone. */
+/** Error of nodemailer. A system error has `code` alone. */
 interface Failure {
   readonly code: string
   readonly originalCode?: string

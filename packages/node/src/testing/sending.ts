@@ -1,4 +1,4 @@
-/** What tests of the sender share: senders and receivers that are closed again, and short forms of answers. */
+/** Shared helpers for tests of the sender: senders and receivers that are closed again, and short forms of answers. */
 import type { Server } from "node:net"
 import type { Attempted, OutgoingRequest } from "@flyball/core"
 import { type EgressOptions, pinnedSender, type PinnedSender } from "../webhooks/pinned-sender.ts"

@@ -12,7 +12,9 @@ const vectors = JSON.parse(
   readonly allow: ReadonlyArray<string>
 }
 
-/** What the vectors lack: the ends of each range, metadata of clouds, and what carries a denied address. */
+/**
+ * Addresses that the vectors lack: the ends of each range, metadata of clouds, and forms that embed a denied address.
+ */
 const MORE = [
   "0.255.255.255",
   "10.0.0.0",

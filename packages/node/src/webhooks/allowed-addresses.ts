@@ -19,7 +19,7 @@ import {
   parseRange
 } from "./address.ts"
 
-/** What an operator opens although the table denies it. */
+/** Addresses that an operator allows although the table denies them. */
 export interface AllowList {
   /** Keys of single addresses. */
   readonly addresses: ReadonlySet<string>

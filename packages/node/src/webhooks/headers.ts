@@ -5,10 +5,10 @@ import { connectionHeaders } from "@flyball/core"
 let fine: ReadonlyArray<string> = []
 
 /**
- * What is wrong with these headers, as a sentence that shows no value; null when nothing is.
+ * Describes the problem with these headers in one sentence that shows no value; null if there is none.
  *
  * - Shape: names are tokens of RFC 9110, each once whatever its case; values are printable ASCII without spaces at
- *   their ends, so no line ends.
+ * their ends, so no line ends.
  */
 export const headersProblem = (headers: { readonly [name: string]: string }): string | null => {
   const names = Object.keys(headers)

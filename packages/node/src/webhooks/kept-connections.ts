@@ -16,7 +16,7 @@ import type { Duplex } from "node:stream"
 const IDLE_MS = 1_000
 const FREE_PER_NAME = 16
 
-/** What a request asks of its agent. Node's own opens a connection where none waits. */
+/** The method by which a request gets a connection from its agent. Node's own opens a connection where none waits. */
 type AddRequest = (this: http.Agent, request: http.ClientRequest, options: http.ClientRequestArgs) => void
 const { addRequest } = http.Agent.prototype as unknown as { readonly addRequest: AddRequest }
 

@@ -47,7 +47,10 @@ export class EgressInvalid extends Schema.TaggedError<EgressInvalid>()("EgressIn
 
 /** A sender without Effect. */
 export interface PinnedSender {
-  /** What goes wrong is an answer: it rejects only when it is aborted, which ends the connection. */
+  /**
+   * Sends a request. A failure is a result: the promise rejects only when the call is aborted, which ends the
+   * connection.
+   */
   readonly send: (request: OutgoingRequest, signal?: AbortSignal) => Promise<Attempted>
   readonly urlProblem: (url: string) => string | null
   /** Closes what is open. */
@@ -85,7 +88,7 @@ export const pinnedSender = (options: EgressOptions = {}): PinnedSender => {
   }
 }
 
-/** What is wrong with the entries of an allow list, as a sentence; null when nothing is. */
+/** Describes the problem with the entries of an allow list in one sentence; null if there is none. */
 export const egressProblem = (entries: ReadonlyArray<string>): string | null => {
   const read = parseAllowList(entries)
   return typeof read === "string" ? read : null

@@ -14,7 +14,7 @@ export interface Posted {
   readonly retryAfter: string | null
 }
 
-/** What is sent. */
+/** A request to send. */
 export interface Post {
   readonly target: Target
   readonly pin: Pin

@@ -1,7 +1,7 @@
 /** A webhook's URL: its form, its port, and the address it may hold. No name is resolved here. */
 import { type AllowList, egressRefusal, isHostName } from "./allowed-addresses.ts"
 
-/** What URLs are held against. */
+/** Rules that a webhook's URL must satisfy. */
 export interface UrlRules {
   readonly allow: AllowList
   /** Plain `http` too: for development, or inside a network that is trusted. */
@@ -30,7 +30,9 @@ const REFUSED_PORTS = new Set([
 ])
 const FIRST_FREE_PORT = 1024
 
-/** What an operator can set. It names only what the URL itself says: no name was resolved. */
+/**
+ * Hints that name the setting with which an operator allows a URL. They depend on the URL alone: no name was resolved.
+ */
 const HTTP_ALLOWED_BY = "The operator allows it with FLYBALL_EGRESS_HTTP=1 (allowHttp in a program)"
 const PORT_OPENED_BY = "The operator names the ports in FLYBALL_EGRESS_PORTS (ports in a program)"
 const opensIt = (what: string): string =>
