@@ -28,7 +28,7 @@ export const quickMs = 8
 /** Answers that the next batch waits for, at most. */
 const awaitedAnswers = 64
 
-/** What one item adds to a batch. */
+/** Records and bytes that one item adds to a batch. */
 export interface Weight {
   readonly records: number
   readonly bytes: number

@@ -1,4 +1,4 @@
-/** What `@flyball/storage-sql` promises: the Storage port on SQLite and on Postgres, and a guard on Postgres. */
+/** Public API of `@flyball/storage-sql`: the Storage port on SQLite and on Postgres, and a guard on Postgres. */
 export type { SqliteOptions } from "./sqlite/threads.ts"
 export { sqliteStorage } from "./sqlite/storage.ts"
 export { postgresStorage } from "./postgres/postgres-choice.ts"

@@ -76,7 +76,7 @@ const retiredOf = (choice: StorageChoice) =>
     ([one]) => one!
   )
 
-/** What every store does, once the chain that was put aside has the schema before this one. */
+/** Checks that migrating a store also migrates its retired chain from an older schema. */
 const broughtAlong = Effect.fnUntraced(function* (
   choice: StorageChoice,
   store: StoreLocation,

@@ -1,6 +1,6 @@
 /**
- * What is done to a store as a whole: copying and migrating. A part of its own, so that a host that only uses a store
- * does not load it.
+ * Operations on a whole store: copying and migrating. A part of its own, so that a host that only uses a store does not
+ * load it.
  */
 export { copyFromFile, copyToFile } from "./copy/copy-store.ts"
 export type { RetiredLocation } from "./copy/retired-locations.ts"

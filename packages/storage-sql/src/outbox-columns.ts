@@ -1,10 +1,10 @@
-/** What rows of the outbox have in common, whichever database hands them out. */
+/** Reads rows of the outbox into the types of the port, for both databases. */
 import type { Attempt, Delivery, DeliveryState } from "@flyball/core/storage"
 
 /** A row by the names of its columns. */
 export type OutboxRow = { readonly [column: string]: unknown }
 
-/** What the numbers in a delivery's column `state` mean. */
+/** Delivery states, by their number in the column `state`. */
 export const states: ReadonlyArray<DeliveryState> = ["pending", "in_flight", "succeeded", "failed", "cancelled"]
 
 /** A delivery out of the columns that both databases call the same. */

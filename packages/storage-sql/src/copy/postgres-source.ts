@@ -13,7 +13,7 @@ interface Walk<T extends TableName> {
   readonly columns: string
   /** Key columns with their types, in the key's order. */
   readonly key: ReadonlyArray<readonly [column: string, type: string]>
-  /** What a row weighs. The length of a value is known without reading it. */
+  /** SQL expression for the size of a row. The length of a value is known without reading it. */
   readonly bytes?: string
   readonly row: (row: Row) => Tables[T]
 }

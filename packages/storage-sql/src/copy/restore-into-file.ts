@@ -11,7 +11,10 @@ import { lockForWriting } from "../sqlite/open-database.ts"
 import { trySqlite } from "../sqlite/try-sqlite.ts"
 import { syncPath } from "./durable-file.ts"
 
-/** What SQLite keeps beside a file. A log that outlived its file would be played onto the new one. */
+/**
+ * Suffixes of the files that SQLite keeps for a database. A log that outlived its file would be played onto the new
+ * one.
+ */
 const leftovers = ["", "-wal", "-shm", "-journal"]
 
 /**

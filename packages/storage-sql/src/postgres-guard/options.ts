@@ -21,8 +21,8 @@ export const guardSchema = "flyball_guard"
 const storeSchema = "flyball"
 
 /**
- * What is wrong with these options, as a sentence that goes on behind a colon; null when nothing is. A text in `url` is
- * not shown.
+ * Describes the problem with these options in a sentence that continues after a colon; null if there is none. A text in
+ * `url` is not shown.
  */
 export const guardOptionsProblem = (options: PostgresGuardOptions): string | null => {
   if (!isOptions(options))

@@ -17,7 +17,7 @@ import type { GroupView } from "./group-view.ts"
 import type { PreparedChange } from "./prepare.ts"
 import type { GroupRows, SealedRow } from "./writes.ts"
 
-/** What becomes of one ChangeSet. A defect is a bug of its planner, and its own only. */
+/** Result of one ChangeSet. A defect is a bug of its planner, and its own only. */
 export type Answer = Exit.Exit<CommitReceipt, StorageConflict | ReadFault>
 
 /** The answers of a group, true once its rows are durable. */
@@ -120,7 +120,9 @@ const writePuts = (view: GroupView, rows: AdmittedGroup["rows"], { change, bodie
   })
 }
 
-/** What the group itself had put goes before it is written; what the database holds is deleted. */
+/**
+ * Applies deletes: drops the documents that the group put but has not written yet, and deletes those in the database.
+ */
 const writeDeletes = (
   view: GroupView,
   rows: AdmittedGroup["rows"],

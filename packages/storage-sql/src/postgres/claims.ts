@@ -37,7 +37,7 @@ const now = "now AS MATERIALIZED (SELECT greatest(flyball.flyball_now(), at_ms) 
 const inFlight = (endpoint: string): string =>
   `(SELECT count(*) FROM flyball.in_flight f WHERE f.endpoint_id = ${endpoint})`
 
-/** What is due to endpoint `l`, longest first, at most as much as there is room for. */
+/** Selects the due deliveries of endpoint `l`, longest due first, up to the free places. */
 const oldest = `(SELECT p.ctid AS tid, p.attempts > 0 AS retry, row_number() OVER (ORDER BY p.next_at_ms,
   p.sequence) AS rank FROM flyball.pending p
         WHERE p.endpoint_id = l.endpoint_id AND p.next_at_ms <= now.ms ORDER BY p.next_at_ms, p.sequence LIMIT l.room)`
@@ -45,14 +45,14 @@ const oldest = `(SELECT p.ctid AS tid, p.attempts > 0 AS retry, row_number() OVE
 /** Where a session notes the endpoints that its last claim locked: so that all statements of a claim travel at once. */
 const NOTE = "flyball_claim.endpoints"
 
-/** What {@link NOTE} says, as an array. */
+/** The endpoints in {@link NOTE}, as an array. */
 const locked = `current_setting('${NOTE}')::text[]`
 
 /** The statements of a claim, for the schema `flyball`; a test checks their cost. */
 export const claimTexts = {
   /**
-   * What is beyond its lease, at most $1, each row with the times, and with the versions of the endpoints that were
-   * locked; one row without a delivery where nothing is.
+   * Selects deliveries past their lease, at most $1, each row with the times, and with the versions of the endpoints
+   * that were locked; one row without a delivery where there are none.
    */
   survey: `WITH ${now}, times AS MATERIALIZED (SELECT now.ms, h.tableoid::int8::float8 AS home, h.oldest_writer,
       EXISTS (SELECT 1 FROM flyball.pending WHERE next_at_ms <= now.ms) AS due,

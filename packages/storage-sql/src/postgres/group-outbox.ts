@@ -47,7 +47,10 @@ export class GroupOutbox implements OutboxView, Debts {
   /** Endpoints by type, for the types that the group has events of. */
   readonly #wanting = new Map<string, Set<string>>()
   readonly #sequences = new Map<string, number>()
-  /** What is written, in an order of its own: cancellations, then everything else. */
+  /**
+   * Endpoints whose pending deliveries are cancelled. Writes have an order of their own: cancellations first, then
+   * everything else.
+   */
   readonly cancelled = new Set<string>()
   /** Endpoints of which no answer is kept: among those that are cancelled. */
   readonly forgotten = new Set<string>()
@@ -156,7 +159,10 @@ export class GroupOutbox implements OutboxView, Debts {
     this.moved.set(id, standing)
   }
 
-  /** What the group does not know of is cancelled by a statement of its own, which comes before all others. */
+  /**
+   * Cancels an endpoint's deliveries. Deliveries that the group has not read are cancelled by a statement of its own,
+   * which runs before all others.
+   */
   #cancel(endpointId: string): void {
     this.cancelled.add(endpointId)
     for (const [id, standing] of this.#standing) {

@@ -1,6 +1,6 @@
 /**
- * What a store knows while one group is admitted: what was looked up, and what the ChangeSets admitted so far will have
- * written.
+ * Store state while one group is admitted: the rows that were looked up, and the writes of the ChangeSets admitted so
+ * far.
  */
 import type { DocumentPut, Head, StoreView } from "@flyball/core/storage"
 import { GroupOutbox } from "./group-outbox.ts"
@@ -18,7 +18,7 @@ export class GroupView implements StoreView {
   readonly #once = new Map<string, { readonly seq: number; readonly digest: string | null }>()
   readonly #heads = new Map<number, Head>()
   readonly #parts = new Map<string, "present" | "erased">()
-  /** What the group knows of the outbox, and does to it. */
+  /** Outbox state of the group, and the group's changes to it. */
   readonly outbox = new GroupOutbox()
 
   version(collection: string, id: string): number {

@@ -51,7 +51,7 @@ export const groupCommitter = (crypto: Crypto, sessions: Sessions, schema: strin
   const { cut } = sessions.writer
   let open: OpenTile | null = null
 
-  /** What could not be sent has not happened. */
+  /** Sends statements; a failure to send means that nothing was written. */
   const send = (
     connection: PgConnection,
     queries: ReadonlyArray<Query>

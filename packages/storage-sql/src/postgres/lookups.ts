@@ -1,7 +1,4 @@
-/**
- * What a group must know about the store before it can be admitted, in as few statements as there are kinds of
- * question.
- */
+/** Look-ups that a group needs before it can be admitted, in as few statements as there are kinds of question. */
 import type { Result } from "@effect/sql-pg/PgConnection"
 import type { Head } from "@flyball/core/storage"
 import { documentActs, StorageCorrupt, StorageUnavailable } from "@flyball/core/storage"
@@ -150,7 +147,7 @@ export const lockHead = (schema: string): Query => ({
   params: []
 })
 
-/** What {@link lockHead} answers. */
+/** Result of {@link lockHead}. */
 export interface LockedHead {
   /** Null while the chain is empty. */
   readonly head: Head | null

@@ -28,7 +28,10 @@ export interface OpenTile {
   readonly hashes: ReadonlyArray<Uint8Array>
 }
 
-/** What a group does to the tree, and what to remember once it is durable (null: read it when it is needed). */
+/**
+ * Tree nodes that a group adds, and the open tile to remember once the group is durable (null: read it when it is
+ * needed).
+ */
 export interface Growth {
   readonly nodes: ReadonlyArray<TreeNode>
   readonly open: OpenTile | null

@@ -8,8 +8,8 @@ import type { PostgresOptions } from "./sessions.ts"
 const schemaPattern = /^[a-z_][a-z0-9_]{0,62}$/
 
 /**
- * What is wrong with these options, as a sentence that goes on behind a colon; null when nothing is. A text in `url` is
- * not shown: it may hold a password.
+ * Describes the problem with these options in a sentence that continues after a colon; null if there is none. A text in
+ * `url` is not shown: it may hold a password.
  */
 export const optionsProblem = (options: PostgresOptions): string | null => {
   if (!isOptions(options))

@@ -1,4 +1,4 @@
-/** What one missed, and forgetting what is over: the two questions that ask for the deliveries of an event. */
+/** Queries for missed events and for deleting finished rows: the two that search the deliveries of an event. */
 import type { PgConnection } from "@effect/sql-pg/PgConnection"
 import type { ForgetAnswer, ForgetRequest, MissedPage, MissedQuery, OutboxApi } from "@flyball/core/storage"
 import { forgetRequestProblem, isStorable, limitProblem } from "@flyball/core/storage"
@@ -40,7 +40,7 @@ export const forgetTexts = {
     )
     SELECT ${eventColumns}, e.data IS NULL OR ${refersTo("e.id", OWED_OR_DELIVERED)} AS passed FROM page e
     ORDER BY e.id`,
-  /** What is finished does not change any more, so nothing has to be locked. */
+  /** Deletes finished deliveries, which do not change any more, so nothing has to be locked. */
   deliveries: `WITH page AS MATERIALIZED (
       SELECT id, state >= 2 AND finished_at_ms < $4::int8 AS over FROM flyball.deliveries WHERE id > $1::text
       AND id < $2::text ORDER BY id LIMIT $3::int8

@@ -1,6 +1,6 @@
 /**
- * What a group must know about the outbox before it can be admitted: nothing, unless a ChangeSet of it asks something
- * of the outbox.
+ * Look-ups in the outbox that a group needs before it can be admitted: none, unless one of its ChangeSets depends on
+ * the outbox.
  */
 import type { Result } from "@effect/sql-pg/PgConnection"
 import { wanted, wantedKey } from "@flyball/core/thread"

@@ -1,4 +1,4 @@
-/** What a group does to the outbox, as statements: none, unless a ChangeSet of it changes the outbox. */
+/** Statements that write a group's changes to the outbox: none, unless one of its ChangeSets changes it. */
 import { states } from "../outbox-columns.ts"
 import type { GroupOutbox } from "./group-outbox.ts"
 import type { Query } from "./pipeline.ts"
@@ -9,7 +9,7 @@ export const outboxWrites = {
   cancelPending: `WITH gone AS (DELETE FROM flyball.pending WHERE endpoint_id = ANY ($1::text[]) RETURNING delivery_id)
     UPDATE flyball.deliveries d SET state = 4, next_at_ms = NULL, finished_at_ms = $2::int8 FROM gone g
     WHERE d.id = g.delivery_id`,
-  /** What was in flight. */
+  /** Moves ended attempts from the table of deliveries in flight to the table of attempts. */
   endAttempts: `WITH landed AS (DELETE FROM flyball.in_flight f
       USING unnest($1::text[], $2::int8[], $3::int8[], $4::int4[], $5::text[], $6::text[]) AS m(endpoint_id, sequence,
       at_ms, status_code, error_code, excerpt)
@@ -23,7 +23,7 @@ export const outboxWrites = {
     WHERE endpoint_id = ANY ($1::text[]))
     UPDATE flyball.attempts a SET excerpt = '""' FROM flyball.deliveries d WHERE d.endpoint_id = ANY ($1::text[])
     AND a.delivery_id = d.id AND a.excerpt <> '""'`,
-  /** What was pending, by its place; before the delivery has another. */
+  /** Removes deliveries from the queue by their place in it; runs before they get another. */
   unqueue: `DELETE FROM flyball.pending p USING unnest($1::text[]) AS k(id), flyball.deliveries d
     WHERE d.id = k.id AND p.endpoint_id = d.endpoint_id AND p.next_at_ms = d.next_at_ms AND p.sequence = d.sequence`,
   moveDeliveries: `UPDATE flyball.deliveries d

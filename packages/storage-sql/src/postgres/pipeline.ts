@@ -15,7 +15,7 @@ export interface Query {
   readonly prepare?: boolean
 }
 
-/** What became of one statement. */
+/** Result of one statement. */
 export type Answered = Exit.Exit<Result, SqlError>
 
 /**

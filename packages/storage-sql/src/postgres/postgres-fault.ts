@@ -1,4 +1,4 @@
-/** What errors of Postgres and of the way to it mean to a caller. */
+/** Converts errors of Postgres and of the connection to it into faults of the port. */
 import { StorageCorrupt, StorageUnavailable } from "@flyball/core/storage"
 import type { SqlError } from "effect/sql/SqlError"
 

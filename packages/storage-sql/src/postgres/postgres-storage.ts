@@ -42,7 +42,7 @@ export const defaultSchema = "flyball"
 const groupRecords = 500
 const groupBytes = 2 * 1024 * 1024
 
-/** What `postgresStorage` opens, once this file is loaded. */
+/** Implements `postgresStorage`, once this file is loaded. */
 export const loadedPostgresStorage = (options: PostgresOptions): StorageChoice =>
   storageChoice(
     "postgres",

@@ -12,7 +12,7 @@ export interface PreparedChange {
   readonly drafts: ReadonlyArray<CommittedDraft>
   /** One text per put. */
   readonly bodies: ReadonlyArray<string>
-  /** What it asks of the outbox; null when nothing. */
+  /** Its changes to the outbox; null when there are none. */
   readonly outbox: OutboxDraft | null
   readonly weight: Weight
 }

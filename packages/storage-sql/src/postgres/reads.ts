@@ -180,7 +180,10 @@ const recordsQuery = ({
   return { sql, params }
 }
 
-/** What no id can hold cannot be bound either; the text before it has the same ids behind it. */
+/**
+ * Cuts a cursor before the first character that no stored id contains, since it cannot be bound either; the same ids
+ * follow the shorter text.
+ */
 export const storablePrefix = (after: string): string => {
   if (isStorable(after)) return after
   const bad = /\0|\p{Surrogate}/u.exec(after)?.index ?? after.length

@@ -33,7 +33,7 @@ import { inRealTime } from "./real-time.ts"
 import { openSessions, type PostgresOptions, query } from "./sessions.ts"
 import { writesIn } from "./writes.ts"
 
-/** What a store on Postgres can do for a recovery. */
+/** Support for a recovery of a store on Postgres. */
 export const postgresRetirement = (
   options: PostgresOptions,
   schema: string,

@@ -29,7 +29,7 @@ const behindProxy = Effect.fnUntraced(function* (schema: string, maxConnections 
   return { proxy, store }
 })
 
-/** What a call that is not answered says of writing. */
+/** Returns whether a call that gets no answer reports that it wrote. */
 const wrote = Effect.fnUntraced(function* (call: Effect.Effect<unknown, unknown>) {
   const fault = yield* Effect.flip(soon(call))
   assert.instanceOf(fault, StorageUnavailable)
@@ -170,7 +170,7 @@ describe("a server that falls silent", () => {
 })
 
 describe("a migration or a recovery", () => {
-  /** What this version runs, and then one more step. */
+  /** Runs this version's migrations, and then one more step. */
   const migrating = (url: string, schema: string, ...statements: ReadonlyArray<string>) =>
     Effect.scoped(
       Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** What the storage worker answers to a batch: one answer per ChangeSet, in one buffer. */
+/** The storage worker's response to a batch: one answer per ChangeSet, in one buffer. */
 import type { CommitReceipt, Conflict, Head, RecordReceipt } from "@flyball/core/storage"
 import { PackReader, PackWriter } from "./packed.ts"
 
@@ -8,7 +8,7 @@ export type Fault =
   | { readonly _tag: "Corrupt"; readonly reason: string }
   | { readonly _tag: "Defect"; readonly reason: string }
 
-/** What became of one ChangeSet. */
+/** Result of one ChangeSet. */
 export type Answer =
   | { readonly _tag: "Committed"; readonly receipt: CommitReceipt }
   | { readonly _tag: "Refused"; readonly conflicts: ReadonlyArray<Conflict> }

@@ -97,7 +97,7 @@ export interface BatchedChange {
   /** `by` is the index of the draft that says so. */
   readonly erase: ReadonlyArray<{ readonly seq: number; readonly name: Name; readonly by: number }>
   readonly forget: ReadonlyArray<{ readonly scope: Name; readonly key: string }>
-  /** What it asks of the outbox; null when nothing. */
+  /** Its changes to the outbox; null when there are none. */
   readonly outbox: OutboxDraft | null
   /** The agents that its records are about. Apart from the names, which would be others in each ChangeSet. */
   readonly agents: ReadonlyArray<string>

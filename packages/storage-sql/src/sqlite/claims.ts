@@ -9,7 +9,7 @@ import type { StringTableWriter } from "./string-table-writer.ts"
 /** As in core; written out, since a worker loads little. */
 const WEBHOOKS = "webhooks"
 
-/** What may be taken: the number of a delivery, and how often it was tried. */
+/** Delivery that may be claimed: its number, and how often it was attempted. */
 interface Due {
   readonly n: number
   readonly attempts: number

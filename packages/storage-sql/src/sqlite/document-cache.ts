@@ -8,13 +8,13 @@ import type { CommitReceipt, Document, Head } from "@flyball/core/storage"
 
 /** Bodies' text kept, in UTF-16 units, of all collections together. Past it everything is let go. */
 const MAX_UNITS = 4_000_000
-/** What an answer takes beside its bodies, so that many answers of "nothing there" are not free. */
+/** Size of an answer besides its bodies, so that many answers of "nothing there" are not free. */
 const ANSWER_UNITS = 200
 
 /** One collection's answers. Each commit that touches the collection throws them all away. */
 interface Shelf {
   readonly answers: Map<string, ReadonlyArray<Document>>
-  /** What the answers take. */
+  /** Size of the answers. */
   units: number
   /** Commits under way that touch it. */
   changing: number

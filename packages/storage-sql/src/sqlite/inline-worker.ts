@@ -5,7 +5,7 @@
 import type { Posted, Reply } from "./protocol.ts"
 import type { RequestServer } from "./serve.ts"
 
-/** What the host's end needs of a worker: a thread's, or the one below. */
+/** A worker as the host uses it: a thread's, or the one below. */
 export interface StorageWorker {
   readonly postMessage: (posted: ReadonlyArray<Posted>, transfer: ReadonlyArray<ArrayBuffer>) => void
   /** A host with a request under way stays alive for it, and not for a worker that waits. */
@@ -14,7 +14,7 @@ export interface StorageWorker {
   readonly terminate: () => Promise<unknown>
 }
 
-/** What a worker tells its host. */
+/** Events that a worker sends to its host. */
 export interface WorkerEvents {
   readonly answered: (replies: ReadonlyArray<Reply>) => void
   /** It ended, and nothing more comes of it. */

@@ -1,6 +1,6 @@
 /**
- * What a writer knows of the last ids: new ones begin with the time, so nearly all follow those that exist, and need no
- * look-up.
+ * Cache of the last id in each table, for a writer: new ids begin with the time, so nearly all follow those that exist,
+ * and need no look-up.
  */
 
 /** Ids of this form are ordered alike here and in a table, whose order is that of bytes. */
@@ -28,7 +28,7 @@ export class LastIds {
     if (id > (this.#waiting.get(of) ?? "")) this.#waiting.set(of, id)
   }
 
-  /** What waited is in the table. */
+  /** Marks the waiting rows as written to the table. */
   settle(): void {
     for (const [of, id] of this.#waiting) if (id > (this.#stored.get(of) ?? id)) this.#stored.set(of, id)
     this.#waiting.clear()

@@ -20,7 +20,7 @@ const SECRET = "what she said to the support desk on Monday"
 const using = <A, E>(file: string, use: (storage: StorageApi) => Effect.Effect<A, E>) =>
   Effect.flatMap(Storage, use).pipe(Effect.provide(layerOf(sqliteStorage({ file, busyTimeoutMs: 0 }))))
 
-/** What is in the files, as a SIGKILL at this moment leaves them. */
+/** Copies the files as a SIGKILL at this moment leaves them. */
 const killed = (file: string, left: string): void => {
   for (const end of ["", "-wal"]) copyFileSync(`${file}${end}`, `${left}${end}`)
 }

@@ -1,5 +1,5 @@
 /**
- * What the one process that writes a file knows of its outbox: whether there is anything to claim.
+ * Tracks, for the one process that writes a file, whether its outbox has anything to claim.
  *
  * Nearly all commits with an event leave nothing to send, since no endpoint wants its type; and after each the engine
  * claims. The file has a single writer, and all writes go through here: once a claim found no unfinished delivery,

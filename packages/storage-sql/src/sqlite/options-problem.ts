@@ -7,7 +7,7 @@ import type { SqliteOptions } from "./threads.ts"
 /** The most that `node:sqlite` takes. Unit: milliseconds. */
 const maxBusyTimeoutMs = 2_147_483_647
 
-/** What is wrong with these options, as a sentence that goes on behind a colon; null when nothing is. */
+/** Describes the problem with these options in a sentence that continues after a colon; null if there is none. */
 export const optionsProblem = (options: SqliteOptions): string | null => {
   if (!isOptions(options))
     return `sqliteStorage takes an object such as { file: "flyball.db" }, not ${describeValue(options)}`

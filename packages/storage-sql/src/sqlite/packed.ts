@@ -116,7 +116,7 @@ export class PackWriter {
     this.#buffer.write(value, at, 32, "hex")
   }
 
-  /** What was written, at the front of a buffer that can be transferred. The writer is used up. */
+  /** Returns the bytes written, at the front of a buffer that can be transferred. The writer is used up. */
   finish(): Uint8Array<ArrayBuffer> {
     return this.#buffer.subarray(0, this.#at)
   }

@@ -8,7 +8,7 @@ import { bodyTextOf, documentActs, saltBytes } from "@flyball/core/storage"
 import { anyVersion, batchHeaderBytes, noName, PackedChange } from "./batch.ts"
 import { PackWriter, Scratch } from "./packed.ts"
 
-/** What a record takes beside its body and parts, roughly: salts, idempotency key, lengths. */
+/** Approximate size of a record besides its body and parts: salts, idempotency key, lengths. */
 const frameBytes = 320
 /** The writer wants three bytes for each unit of a text that it is about to write. */
 const slackBytes = 2_048

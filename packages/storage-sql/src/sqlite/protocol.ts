@@ -28,7 +28,7 @@ export interface OpenRequest {
   readonly small: boolean
 }
 
-/** What a host asks of a worker. */
+/** Request from a host to a worker. */
 export type WorkerRequest =
   | OpenRequest
   | { readonly op: "commit"; readonly batch: PackedBatch }
@@ -86,7 +86,7 @@ export interface EventQuery {
 }
 /** An event whose data is still JSON text. */
 export type EventRow = Omit<StoredEvent, "data"> & { readonly data: string }
-/** What a claim found, with events as rows. */
+/** Result of a claim, with events as rows. */
 export interface ClaimRow {
   readonly claimed: ReadonlyArray<{ readonly delivery: Delivery; readonly event: EventRow; readonly version: number }>
   readonly lapsed: ReadonlyArray<Delivery>
@@ -100,7 +100,7 @@ export interface IdempotencyRow {
   readonly digest: string | null
 }
 
-/** What each operation answers. Buffers are transferred; `records` and `parts` are packed by `rows.ts`. */
+/** Answer type of each operation. Buffers are transferred; `records` and `parts` are packed by `rows.ts`. */
 export interface WorkerAnswers {
   readonly open: null
   readonly commit: ArrayBuffer

@@ -21,7 +21,7 @@ import { lockForWriting, refuseHardLinked } from "./open-database.ts"
 import { faultOf, StoreRefused } from "./sqlite-fault.ts"
 import { errorOf, requireUsable, type SqliteOptions } from "./threads.ts"
 
-/** What can be done on the way to a new file; a test stops after each. */
+/** Steps of replacing a file; a test stops after each. */
 export type RetireStep = "settled" | "built" | "linked" | "replaced"
 
 /** Opens a store of this kind. */
@@ -29,7 +29,7 @@ type Open = (options: SqliteOptions) => Layer.Layer<Storage, ReadFault>
 
 const defaultBusyTimeoutMs = 1000
 
-/** What a SQLite file can do for a recovery. `after` is for tests. */
+/** Support for a recovery of a SQLite file. `after` is for tests. */
 export const sqliteRetirement = (
   options: SqliteOptions,
   open: Open,

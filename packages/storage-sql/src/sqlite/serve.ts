@@ -21,7 +21,7 @@ import { faultOf, StoreRefused } from "./sqlite-fault.ts"
 /** Takes answers to the host. Buffers may be transferred: nothing here reads them again. */
 export type Post = (replies: ReadonlyArray<Reply>, transfer: ReadonlyArray<ArrayBuffer>) => void
 
-/** What a role has open. */
+/** Open resources of a role. */
 interface Connection {
   readonly db: DatabaseSync
   readonly reader: ChainReader

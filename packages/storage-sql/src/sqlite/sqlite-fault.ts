@@ -1,4 +1,4 @@
-/** What SQLite's errors mean to a caller. */
+/** Converts SQLite's errors into faults of the port. */
 import type { Fault } from "./answers.ts"
 
 /** The store holds something that cannot be true. */

@@ -103,7 +103,7 @@ export class StringTableWriter {
     return (this.#lastNumber ??= (this.#last.get()!["id"] as number | null) ?? 0) + 1
   }
 
-  /** What waited is in the table. */
+  /** Marks the waiting strings as written to the table. */
   #settle(): void {
     for (const [text, id] of this.#waiting) this.#strings.keep(id, text)
     this.#lastIds.settle()

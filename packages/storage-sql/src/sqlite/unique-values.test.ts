@@ -4,8 +4,8 @@ import { assert, describe, it } from "vitest"
 import { openWriter, tags } from "./testing/open-writer.ts"
 
 /**
- * What a ChangeSet does to a document: it is put as new, put whatever is there, or deleted. The last two let all go
- * that waits.
+ * Generates one change of a document: a put as new, a put over any version, or a delete. The last two flush all rows
+ * that wait.
  */
 const act = (kinds: fc.Arbitrary<"new" | "any" | "delete">) =>
   fc.record({

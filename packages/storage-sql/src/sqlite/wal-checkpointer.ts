@@ -14,7 +14,7 @@ const boundPages = 16_384
  * small records.
  */
 const checkBytes = 262_144
-/** What a commit brings at least: the pages that any commit writes. */
+/** Least size of a commit: the pages that any commit writes. */
 const commitBytes = 8_192
 
 /**

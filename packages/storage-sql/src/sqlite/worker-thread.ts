@@ -11,7 +11,7 @@ import { isWrite } from "./protocol.ts"
 import { threadModule } from "../thread-module.ts"
 import { threadBootstrap } from "./thread-bootstrap.ts"
 
-/** What a request came to. */
+/** Result of a request. */
 export type Outcome<A> = { readonly ok: true; readonly value: A } | { readonly ok: false; readonly fault: Fault }
 
 const unavailable = (reason: string, wrote: "no" | "unknown"): Fault => ({ _tag: "Unavailable", reason, wrote })
@@ -212,7 +212,7 @@ const threadWorker =
 class Waiting {
   readonly wrote: "no" | "unknown"
   readonly urgent: boolean
-  /** What came, once it has come. */
+  /** The reply; null until it has arrived. */
   reply: Outcome<unknown> | null = null
   #done: ((outcome: Outcome<unknown>) => void) | null
   #next: Waiting | undefined = undefined

@@ -1,6 +1,4 @@
-/**
- * What the tests of this folder stand on: a database of their own, and a way to ask it things behind the store's back.
- */
+/** Test environment of this folder: a database of its own, and a way to query it without the store. */
 import * as PgConnection from "@effect/sql-pg/PgConnection"
 import type { RecordDraft, StorageApi, StorageOpenFault } from "@flyball/core/storage"
 import { layerOf, Storage } from "@flyball/core/storage"

@@ -37,7 +37,7 @@ const start = async (target: string): Promise<{ readonly proxy: SilentProxy; rea
     at: { client: null, server: null } as { client: string | null; server: string | null },
     upstream: new Set<Socket>()
   })
-  /** What the lines opened at this time have in common. */
+  /** State shared by the connections opened since the last reset. */
   let now = newLines()
   const server = createServer({ allowHalfOpen: true }, (client) => {
     const mine = now

@@ -35,7 +35,7 @@ export const openWriter = () => {
   return { db, commit, reader: new ChainReader(db), rollbacks: () => rollbacks }
 }
 
-/** What became of the ChangeSets of a batch. */
+/** Tags of the answers to the ChangeSets of a batch. */
 export const tags = ({
   answers
 }: {
