@@ -1,4 +1,4 @@
-/** `error_rate`: failed decisions among those that ended. */
+/** `error_rate`: failed decisions among those that ended. The counts and the share are computed by `../share.ts`. */
 import { type Metric, minSamples, thresholdBp, windowMs } from "../metric.ts"
 import { outcomeKinds, outcomeOf, shareFold } from "../share.ts"
 
