@@ -8,7 +8,7 @@ import { type Direction, type JsonSchema, jsonSchemaOf, type Named, writtenOut }
 /** Names of the specification where the contract has a shorter one. Spec: document 1 section 2. */
 const specified: { readonly [name: string]: string } = { Agent: "AgentOut" }
 
-/** What a struct keeps as a member of another, where the annotations of its key make it an AST of its own. */
+/** The part of a struct's AST that stays the same object where annotations of a key copy the AST. */
 const shapeOf = (ast: SchemaAST.AST): object => (ast._tag === "Objects" ? ast.propertySignatures : ast)
 
 const names: ReadonlyMap<object, string> = new Map(

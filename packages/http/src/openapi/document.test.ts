@@ -22,7 +22,7 @@ import { Result, Schema } from "effect"
 import { assert, describe, it } from "vitest"
 import { interfaceDescription, operationIdOf } from "./document.ts"
 import type { JsonSchema } from "./json-schema.ts"
-import type { OpenApi, Operation, Response } from "./open-api.ts"
+import type { OpenApi, Operation, Response } from "./document-types.ts"
 import { problemsOfValue } from "./testing/check-schema.ts"
 
 const description = interfaceDescription()
@@ -351,7 +351,7 @@ const pool: ReadonlyArray<unknown> = [
   `agt_${"0".repeat(26)}`
 ]
 
-/** What JSON Schema has no word for, or only a note. */
+/** Codes of problems that JSON Schema cannot express, or only as a note. */
 const beyondSchemas = new Set(["value_error", "datetime_parsing"])
 
 describe("bodies are described as they are decoded", () => {

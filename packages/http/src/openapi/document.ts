@@ -15,14 +15,14 @@ import {
 import type { Schema } from "effect"
 import { type Components, components } from "./components.ts"
 import { mayBeLeftOut } from "./json-schema.ts"
-import type { OpenApi, Operation, Parameter, Response } from "./open-api.ts"
+import type { OpenApi, Operation, Parameter, Response } from "./document-types.ts"
 import { headers, problemResponses, requestIdHeader } from "./problem-responses.ts"
 import { webhooksOf } from "./webhooks.ts"
 
 /** The version of the description, which is not the program's. Spec: document 1 section 9. */
 export const INTERFACE_VERSION = "0.1.0"
 
-/** What the groups of endpoints are about, in the words of the page. */
+/** Descriptions of the groups of endpoints, as the page shows them. */
 const groups: { readonly [group: string]: string } = {
   bound: "Bounded autonomy: envelopes, waivers, evaluations of what agents intend, and what follows a trigger.",
   kill: "The kill switch: activate, release, and the state that agents go by.",

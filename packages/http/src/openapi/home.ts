@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import { escaped, table } from "./html.ts"
 
-/** What the page shows. */
+/** Content of the home page. */
 export interface Home {
   readonly version: string
   /** Whether callers without a token may read: the demo. */
@@ -34,7 +34,7 @@ const always: ReadonlyArray<readonly [path: string, says: string]> = [
   ["/api/v1/chain/head", "the size and root of the record chain; needs a token"]
 ]
 
-/** What the demo's visitors can read without a token. */
+/** Paths that visitors of the demo can read without a token. */
 const demo: ReadonlyArray<readonly [path: string, says: string]> = [
   ["/api/v1/agents", "three agents from public traces"],
   ["/api/v1/chain/records?limit=20", "the first records of the chain"],

@@ -17,7 +17,7 @@ export interface JsonSchema {
 /** Inputs are closed: an unknown member is refused. Outputs are open: a later version may add members. */
 export type Direction = "input" | "output"
 
-/** What stands for a shape that has a name; null for those that are written out where they stand. */
+/** Returns the reference to a shape that has a name; null for those that are written out where they stand. */
 export type Named = (ast: SchemaAST.AST, direction: Direction) => JsonSchema | null
 
 /** The JSON Schema of a shape. */
@@ -97,7 +97,7 @@ const orNull = (schema: JsonSchema): JsonSchema => {
   return { type: [type, "null"], ...(listed === null ? {} : { enum: [...listed, null] }), ...rest }
 }
 
-/** What the checks of a shape say, those of its encoded side included. */
+/** JSON Schema keywords for the checks of a shape, those of its encoded side included. */
 const keywordsOf = (ast: SchemaAST.AST): JsonSchema => {
   const leftOut = leftOutOf(ast)
   return Object.assign(

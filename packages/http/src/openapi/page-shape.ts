@@ -14,7 +14,7 @@ export const nameOf = (reference: unknown): string => String(reference).split("/
 /** A link to a shape. */
 export const shapeLink = (name: string): string => `<a href="#shape-${escaped(name)}">${escaped(name)}</a>`
 
-/** What a value may be. */
+/** Renders the type of a value. */
 export const typeOf = (schema: JsonSchema): string => {
   if (schema["$ref"] !== undefined) return shapeLink(nameOf(schema["$ref"]))
   const choice = schemas(schema["anyOf"] ?? schema["oneOf"])
@@ -29,7 +29,7 @@ export const typeOf = (schema: JsonSchema): string => {
   return types.length === 0 ? "any JSON" : types.join(" or ")
 }
 
-/** What holds for the value beside its type. */
+/** Renders the constraints on a value besides its type. */
 export const boundsOf = (schema: JsonSchema): string => {
   const range = (least: unknown, most: unknown, unit: string): ReadonlyArray<string> =>
     least === undefined && most === undefined

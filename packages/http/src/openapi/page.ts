@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import { escaped, paragraphs, table, withCode } from "./html.ts"
 import type { JsonSchema } from "./json-schema.ts"
-import type { OpenApi, Operation, Reference, Response } from "./open-api.ts"
+import type { OpenApi, Operation, Reference, Response } from "./document-types.ts"
 import { boundsOf, membersTable, nameOf, shapeLink, typeOf } from "./page-shape.ts"
 
 const style = `

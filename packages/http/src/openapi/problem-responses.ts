@@ -13,7 +13,7 @@ import {
 import { badRequests } from "../bad-request.ts"
 import type { Components } from "./components.ts"
 import type { JsonSchema } from "./json-schema.ts"
-import type { Header, Reference, Response } from "./open-api.ts"
+import type { Header, Reference, Response } from "./document-types.ts"
 
 /** An answer that is not a success, under the name it has in the description. */
 interface Named {
@@ -53,7 +53,7 @@ const spelling: { readonly [header: string]: string } = {
   "retry-after": "Retry-After"
 }
 
-/** What every response carries. */
+/** Header of every response. */
 export const requestIdHeader: { readonly [name: string]: Reference } = {
   "X-Request-Id": { $ref: "#/components/headers/RequestId" }
 }

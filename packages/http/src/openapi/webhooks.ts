@@ -3,7 +3,7 @@
  */
 import { eventEnvelope, eventTypes, webhookEvents } from "@flyball/contract"
 import type { Components } from "./components.ts"
-import type { Webhook } from "./open-api.ts"
+import type { Webhook } from "./document-types.ts"
 
 const responses = {
   "2XX": {

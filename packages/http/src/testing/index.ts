@@ -1,4 +1,4 @@
-/** What tests of this package and of the standalone server share. It is not published. */
+/** Shared helpers for tests of this package and of the standalone server. Not published. */
 export { effectRoutes } from "../adapters/effect.ts"
 export { answerFetch } from "../adapters/fetch.ts"
 export { answerNode } from "../adapters/node.ts"
@@ -8,6 +8,6 @@ export { mayReadMetrics } from "../metrics/may-read.ts"
 export { readExposition } from "../metrics/testing/read-exposition.ts"
 export { type TestIssuer, testIssuer } from "../oidc/test-issuer.ts"
 export type { JsonSchema } from "../openapi/json-schema.ts"
-export type { OpenApi, Response } from "../openapi/open-api.ts"
+export type { OpenApi, Response } from "../openapi/document-types.ts"
 export { problemsOfValue } from "../openapi/testing/check-schema.ts"
 export { spanFamilies } from "../telemetry/families.ts"

@@ -103,7 +103,7 @@ const keywords: { readonly [keyword: string]: Keyword } = {
   discriminator: note
 }
 
-/** What is wrong with a value; nothing when it fits. */
+/** Problems of a value under a schema; empty when it is valid. */
 export const problemsOfValue = (
   schema: JsonSchema,
   value: unknown,

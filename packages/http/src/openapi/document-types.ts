@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI 3.1 document that ours has. */
+/** Types of the OpenAPI 3.1 document: the parts of the standard that it uses. */
 import type { JsonSchema } from "./json-schema.ts"
 
 /** A header of a response. */
