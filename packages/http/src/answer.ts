@@ -1,4 +1,4 @@
-/** What a handler answers, before it is bytes on a socket. */
+/** Types of a handler's answer, before it is bytes on a socket. */
 
 /** A success. Its status stands in the endpoint table. `A` is the value of an answer in JSON. */
 export type Answer<A = unknown> =
@@ -10,7 +10,7 @@ export type Answer<A = unknown> =
       readonly kind: "stream"
       readonly media: string
       readonly chunks: AsyncIterable<Uint8Array>
-      /** What a browser saves it as; null for events, which are read as they come. */
+      /** File name under which a browser saves it; null for events, which are read as they come. */
       readonly fileName: string | null
     }
   /** Bytes that stay the same, and what says so. */

@@ -16,7 +16,7 @@ import type { KnownCaller } from "./caller.ts"
 import type { HostAuthenticate } from "./host-authentication.ts"
 import { IssuerUnavailable } from "./issuer-unavailable.ts"
 
-/** What a genuine token says of a person. */
+/** Claims about a person in a verified token. */
 export interface PersonClaims {
   readonly subject: string
   readonly name: string | null
@@ -24,7 +24,7 @@ export interface PersonClaims {
   readonly email?: string | null
   readonly roles: ReadonlyArray<string>
   readonly groups: ReadonlyArray<string>
-  /** What `user_ids` of a rule matches. */
+  /** Values that `user_ids` of a rule is compared with. */
   readonly userIds: ReadonlyArray<string>
   /** The org unit in which role names of ours count; null for every one. */
   readonly orgUnit: string | null

@@ -15,7 +15,7 @@ const row = (tag: string, status: number, reason: string, detail: string): BadRe
   problem: { status, body: { detail, code: codeOf(tag) }, headers: { connection: "close" } }
 })
 
-/** What can be wrong with bytes, whatever path they were meant for. */
+/** Problems of requests that cannot be parsed, independent of their path. */
 export const badRequests = {
   unreadable: row("BadRequest", 400, "Bad Request", "This is not an HTTP request that can be read."),
   headersTooLarge: row(

@@ -16,7 +16,7 @@ import type { IssuerUnavailable } from "./issuer-unavailable.ts"
 import type { Answer } from "./answer.ts"
 import type { AdmittedCaller } from "./caller.ts"
 
-/** What handlers may use. */
+/** Services that handlers may use. */
 export type Services = GovernorServices | Storage
 
 /** How the world can fail under a handler. */
@@ -37,7 +37,7 @@ export interface Call<P, Q, B> {
   readonly server: ServerFacts
 }
 
-/** What system endpoints tell. */
+/** Facts about the server that system endpoints report. */
 export interface ServerFacts {
   readonly version: string
   /** Whether callers without a token may read. */

@@ -85,7 +85,10 @@ export const askerOf = (caller: KnownCaller): string =>
 /** The address that the issuer says is this person's; null where it says none. */
 export const emailOf = (caller: KnownCaller): string | null => (caller.kind === "user" ? (caller.email ?? null) : null)
 
-/** What the caller may register: a key up to its tier, a person bound to a unit any tier of it; null for no bound. */
+/**
+ * Limits on the caller's registrations: a key up to its tier, a person bound to a unit any tier of it; null for no
+ * limit.
+ */
 export const limitsOf = (caller: AdmittedCaller): RegistrationLimits | null => {
   if (caller.kind === "key") return { orgUnits: [caller.orgUnit], maxTier: caller.maxTier }
   return caller.kind === "user" && caller.orgUnits !== "*" ? { orgUnits: caller.orgUnits, maxTier: "L4" } : null

@@ -4,7 +4,7 @@
  */
 import { isIP } from "node:net"
 
-/** What is known of a request's way here. */
+/** Peer address and headers of a request, from which the client's address is derived. */
 export interface Way {
   /** The address of the socket's other end; undefined when it is gone already. */
   readonly peer: string | undefined

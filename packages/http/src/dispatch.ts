@@ -25,7 +25,7 @@ import { refuseQuarantined } from "./quarantine.ts"
 import { bringsBody, readBody } from "./read-body.ts"
 import type { Route } from "./router.ts"
 
-/** What a dispatcher works with. */
+/** Dependencies of dispatching. */
 export interface Dispatcher {
   readonly route: (path: string) => Route | null
   readonly handlers: { readonly [id: string]: AnyHandler }
@@ -33,7 +33,7 @@ export interface Dispatcher {
   readonly server: ServerFacts
 }
 
-/** What becomes known of a request on its way, for the log. */
+/** Facts about a request that become known while it is served, for the log. */
 export interface Progress {
   endpoint: AnyEndpoint | null
   caller: AdmittedCaller

@@ -26,7 +26,7 @@ export interface Incoming {
   destroy(): unknown
   /** Why its body cannot be read: another part of the host has read it, and left too little of it. */
   readonly unreadable?: InvalidInput | Error | undefined
-  /** What the host's framework calls this request; none for a request of a listener of our own. */
+  /** The request object of the host's framework; none for a request of a listener of our own. */
   readonly native?: unknown
 }
 

@@ -27,7 +27,7 @@ import { type AdmittedCaller, readScopeOf, scopeOf } from "./caller.ts"
 
 type Answer<A> = Effect.Effect<A, Refusal | Fault, Services>
 
-/** What a handler does, with a 403 where the caller reads what it did not find. */
+/** Returns the handler's answer, or a 403 where the caller may read the resource that the handler did not find. */
 export const forbiddenWhereRead = <A>(endpoint: AnyEndpoint, caller: AdmittedCaller, handled: Answer<A>): Answer<A> => {
   // With one grant, a caller that may read a thing and is admitted may act on it.
   if (caller.kind !== "user" || caller.grants.length < 2) return handled

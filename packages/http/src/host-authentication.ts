@@ -8,7 +8,7 @@ import type { Incoming } from "./exchange.ts"
 import { IssuerUnavailable } from "./issuer-unavailable.ts"
 import { onlyAuthorization } from "./only-authorization.ts"
 
-/** What the host's `authenticate` gets to judge a request by. */
+/** Request as the host's `authenticate` receives it. */
 export interface HostRequest {
   readonly method: string
   /** As the API sees it: below the prefix, without the query. */
@@ -23,7 +23,7 @@ export interface HostRequest {
 export interface HostCaller {
   /** Who it is: the same text for the same person, for ever. 1 to 256 characters. */
   readonly subject: string
-  /** What the person may do, and in which org unit: `*` is every one. None: the person is refused with 403. */
+  /** Roles that the person has, and the org unit of each: `*` is every one. None: the person is refused with 403. */
   readonly grants: ReadonlyArray<{ readonly role: Role; readonly org_unit: string }>
   readonly name?: string | null | undefined
   /** Only an address that the host knows to be theirs. */

@@ -1,4 +1,7 @@
-/** What a host on Effect puts under the surface: a store whose health is known, and spans. It loads no handler. */
+/**
+ * Entry point for hosts on Effect that run the HTTP surface: a store whose health is known, and spans. It loads no
+ * handler.
+ */
 export { isLoopback } from "./loopback.ts"
 export type { TraceContext } from "./telemetry/trace-context.ts"
 export {

@@ -1,4 +1,4 @@
-/** What `@flyball/http` promises to hosts. Everything not listed may change tomorrow. */
+/** Public API of `@flyball/http` for hosts. Everything not listed may change tomorrow. */
 export type { GivenBody } from "./adapters/given-body.ts"
 export type { Next } from "./adapters/node.ts"
 export type { HostAuthenticate, HostCaller, HostRequest } from "./host-authentication.ts"

@@ -1,6 +1,6 @@
 /**
- * What the server says of a request once it is over. No path, query, header (but for the address that a trusted proxy
- * tells) or body: those can hold secrets and people's data.
+ * Log entry of a finished request. No path, query, header (but for the address that a trusted proxy tells) or body:
+ * those can hold secrets and people's data.
  */
 
 /** One finished request. */

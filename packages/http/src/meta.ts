@@ -1,4 +1,4 @@
-/** What GET /register/_meta tells: the tables of the contract and of core, as they are. */
+/** Body of GET /register/_meta: the tables of the contract and of core, unchanged. */
 import {
   boundsMet,
   agentStatuses,

@@ -74,8 +74,8 @@ const says: { readonly [R in BoundedReason]: string } = {
 }
 
 /**
- * What `read` makes of all bytes of the request. What goes beyond the limit is never kept; the rest of it is let run
- * out by {@link discardRest}.
+ * Reads all bytes of the request and passes them to `read`. Bytes beyond the limit are never kept; {@link discardRest}
+ * reads and drops the rest.
  */
 const collect = <A, E>(
   request: Incoming,

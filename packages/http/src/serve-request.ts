@@ -14,7 +14,7 @@ import { readTraceparent } from "./telemetry/trace-context.ts"
 import { CurrentSpan, type OpenSpan, type TracingApi } from "./telemetry/tracing.ts"
 import { writeAnswer, writeProblem } from "./write-answer.ts"
 
-/** What requests are served with. */
+/** Dependencies of serving requests. */
 export interface Serving<Request extends Incoming = Incoming> {
   readonly dispatcher: Dispatcher
   /** The governor's services and the store under them. */
@@ -106,7 +106,10 @@ const requestSpanOf = (tracing: TracingApi | null, { headers }: Incoming): OpenS
   return tracing.start("server", parent, parent !== null)
 }
 
-/** What a failed request is answered, and what the log says of it. Interruption means that the caller is gone. */
+/**
+ * Converts the cause of a failed request to its problem response and its log text. Interruption means that the caller
+ * is gone.
+ */
 const problemOfCause = (
   cause: Cause.Cause<unknown>,
   id: string

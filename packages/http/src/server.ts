@@ -1,4 +1,4 @@
-/** What `@flyball/server` is made of. Its listener and its commands are its own. */
+/** Entry point for `@flyball/server`: the parts that it is built from. Its listener and its commands are its own. */
 export { type Access, type PersonClaims, type TokenVerifier } from "./authenticate.ts"
 export { badRequestText } from "./bad-request.ts"
 export type { ServerFacts, Services } from "./call.ts"

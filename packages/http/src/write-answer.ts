@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import type { Answer } from "./answer.ts"
 import type { Outgoing } from "./exchange.ts"
 
-/** What every response says beside its content. */
+/** Headers of every response. */
 const always = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const
 
 /** How an answer is written. */

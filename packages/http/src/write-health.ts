@@ -3,7 +3,7 @@ import { Storage, StorageUnavailable, type StorageApi } from "@flyball/core"
 import { Cause, Clock, Context, Effect, Layer, Queue } from "effect"
 import { randomUUID } from "node:crypto"
 
-/** What is known of writes. */
+/** Health of writes to the store. */
 export interface WriteHealthApi {
   /**
    * False from a commit that failed because the store was unavailable until one, or an attempt of our own, succeeds.
@@ -11,7 +11,7 @@ export interface WriteHealthApi {
   readonly writes: () => boolean
 }
 
-/** What is known of writes; null where nobody watches. */
+/** Reference to the health of writes; null where nothing monitors it. */
 export const WriteHealth: Context.Reference<WriteHealthApi | null> = Context.Reference("flyball/server/WriteHealth", {
   defaultValue: (): WriteHealthApi | null => null
 })

@@ -3,7 +3,7 @@ import { EventEmitter } from "node:events"
 import type { IncomingHttpHeaders } from "node:http"
 import type { Incoming } from "../exchange.ts"
 
-/** What is known of it before its body. */
+/** A request as it is known before its body is read. */
 export interface RequestHead {
   readonly method: string
   readonly url: string

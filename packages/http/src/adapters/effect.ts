@@ -78,7 +78,7 @@ const incomingOf = Effect.fnUntraced(function* (
 
 const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"])
 
-/** What of Node's request and of the web's is read here. */
+/** The members of Node's request and of the web's that are read here. */
 interface SourceRequest {
   readonly rawHeaders: ReadonlyArray<string>
   readonly readableDidRead: boolean

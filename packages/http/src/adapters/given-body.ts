@@ -8,7 +8,7 @@ export interface GivenBody {
   readonly body: unknown
 }
 
-/** What can be done with a body that was read: its bytes, or why there are none. */
+/** A body that the host has read: its bytes, or the reason why they cannot be recovered. */
 export type ReadBody = { readonly bytes: Uint8Array } | { readonly unreadable: InvalidInput | Error }
 
 /**

@@ -4,9 +4,9 @@ import type { Incoming } from "../exchange.ts"
 import type { ReadBody } from "./given-body.ts"
 import { requestOfRead } from "./web-request.ts"
 
-/** What frameworks add to Node's request. */
+/** Node's request with the members that frameworks add to it. */
 export interface FrameworkRequest extends IncomingMessage {
-  /** What a parser made of the body. */
+  /** The body as a parser of the framework left it. */
   readonly body?: unknown
   /** The body's bytes, where the host keeps them. */
   readonly rawBody?: unknown

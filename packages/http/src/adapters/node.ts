@@ -43,7 +43,7 @@ const targetOf = (
   return { url: belowPrefix(url, prefix) ?? belowPrefix(request.originalUrl ?? "", prefix), isOwn: true }
 }
 
-/** What another reader left of the body; null where none has read it, and where there is none. */
+/** Returns the body that another reader has read; null where none has read it, and where there is none. */
 const readBefore = (request: FrameworkRequest, given: GivenBody | undefined): ReadBody | null => {
   const { body, headers, rawBody, readableDidRead } = request
   const isEmpty =

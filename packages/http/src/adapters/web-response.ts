@@ -10,7 +10,7 @@ const encoder = new TextEncoder()
 const bytesOf = (piece: Uint8Array | string): Uint8Array<ArrayBuffer> =>
   (typeof piece === "string" ? encoder.encode(piece) : piece) as Uint8Array<ArrayBuffer>
 
-/** What is written becomes {@link WebResponse.response}. */
+/** Turns what a handler writes to it into a web `Response`: {@link WebResponse.response}. */
 export class WebResponse extends EventEmitter implements Outgoing {
   statusCode = 200
   headersSent = false

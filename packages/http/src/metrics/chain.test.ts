@@ -8,8 +8,8 @@ const NOW_MS = 1_000_000
 const hash = new Uint8Array(32)
 
 /**
- * What is measured over a store that says this of itself; the record of each seq is `seq` seconds old at a thousand
- * seconds.
+ * Measures the chain over a store with these members replaced; the record of each seq is `seq` seconds old at a
+ * thousand seconds.
  */
 const measured = (change: Partial<StorageApi>) =>
   Effect.gen(function* () {

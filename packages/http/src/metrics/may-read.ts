@@ -8,7 +8,7 @@ import { bearerToken } from "../authenticate.ts"
 import type { Incoming } from "../exchange.ts"
 import { onlyAuthorization } from "../only-authorization.ts"
 
-/** What is read of a request. */
+/** The members of a request that decide about access to the metrics. */
 type Asking = Pick<Incoming, "headers" | "rawHeaders" | "socket">
 
 /** Headers that a proxy adds to a request of another client. */

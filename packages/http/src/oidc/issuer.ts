@@ -101,7 +101,7 @@ const keysOf = ({ issuer, onIgnoredKey }: OidcOptions) => {
   let current: FoundKeys | null = null
   let asking: Promise<FoundKeys> | null = null
   let requestedAtMs = 0
-  /** What was reported of the keys that the issuer publishes now. */
+  /** Ignored keys of the issuer's current key set, which were reported already. */
   let reported: ReadonlySet<string> = new Set()
 
   /**
@@ -130,7 +130,10 @@ const keysOf = ({ issuer, onIgnoredKey }: OidcOptions) => {
   return {
     at: (nowMs: number): Promise<FoundKeys> =>
       current !== null && isYounger(current.atMs, nowMs, KEEP_MS) ? Promise.resolve(current) : ask(nowMs),
-    /** What others fetched since, or what is fetched now; `old` itself where the last request is recent. */
+    /**
+     * Returns the keys that another call has fetched since, or fetches them now; `old` itself where the last request is
+     * recent.
+     */
     newerThan: (old: FoundKeys, nowMs: number): Promise<FoundKeys> => {
       if (current !== null && current !== old) return Promise.resolve(current)
       return asking === null && isYounger(requestedAtMs, nowMs, COOLDOWN_MS) ? Promise.resolve(old) : ask(nowMs)

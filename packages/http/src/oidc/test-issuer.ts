@@ -35,7 +35,7 @@ export const testIssuer = async () => {
   return {
     url,
     requested,
-    /** What answers in place of the issuer; true when it did. */
+    /** Installs a handler that answers in place of the issuer; it returns true when it did. */
     answer: (by: typeof instead) => void (instead = by),
     addKey: async (kid: string, alg = "EdDSA") => {
       const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true })

@@ -1,4 +1,4 @@
-/** What the span of a request says. Spec: OpenTelemetry semantic conventions for HTTP servers. */
+/** Attributes of a request's span. Spec: OpenTelemetry semantic conventions for HTTP servers. */
 import type { Attributes } from "./tracing.ts"
 
 /**

@@ -13,7 +13,7 @@ export interface TraceContext {
 const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const SAMPLED = 1
 
-/** What a header says; null where it says nothing that can be followed. A trace then begins here. */
+/** Parses a `traceparent` header; null where it is invalid or absent. A trace then begins here. */
 export const readTraceparent = (header: string | ReadonlyArray<string> | undefined): TraceContext | null => {
   const [, version, traceId, spanId, flags, more] = typeof header === "string" ? (FORM.exec(header) ?? []) : []
   if (traceId === undefined || spanId === undefined || flags === undefined) return null

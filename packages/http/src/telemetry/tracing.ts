@@ -2,7 +2,7 @@
 import { Context } from "effect"
 import type { TraceContext } from "./trace-context.ts"
 
-/** What a span says beside its name: words and numbers of our tables, never what a caller sent. */
+/** Attributes of a span: words and numbers of our tables, never what a caller sent. */
 export type Attributes = { readonly [name: string]: string | number | boolean }
 
 /** Serves a request, or happens inside the process. */
