@@ -1,4 +1,4 @@
-/** Look-ups that a group needs before it can be admitted, in as few statements as there are kinds of question. */
+/** Reads that a group needs before it can be admitted, in as few statements as there are kinds of question. */
 import type { Result } from "@effect/sql-pg/PgConnection"
 import type { Head } from "@flyball/core/storage"
 import { documentActs, StorageCorrupt, StorageUnavailable } from "@flyball/core/storage"

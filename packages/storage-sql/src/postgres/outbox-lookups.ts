@@ -1,5 +1,5 @@
 /**
- * Look-ups in the outbox that a group needs before it can be admitted: none, unless one of its ChangeSets depends on
+ * Reads of the outbox that a group needs before it can be admitted: none, unless one of its ChangeSets depends on
  * the outbox.
  */
 import type { Result } from "@effect/sql-pg/PgConnection"
