@@ -21,7 +21,7 @@ const reported = (items: ReadonlyArray<DetailItem>) =>
   items.map(({ ctx, input, loc, type }) => ({ loc, type, input, ctx }))
 
 describe("a list of problems", () => {
-  it("is complete, each place once, golden", () => {
+  it("is complete, with each location once, as in the golden file", () => {
     assert.deepStrictEqual(
       reported(
         problems(AgentCreate, {
@@ -63,7 +63,7 @@ describe("a list of problems", () => {
     )
   })
 
-  it("says what is missing, and what is no object at all", () => {
+  it("reports missing members, and values that are no object", () => {
     assert.deepStrictEqual(reported(problems(AgentCreate, {})), [
       { loc: ["body", "name"], type: "missing", input: null, ctx: {} }
     ])
@@ -74,12 +74,12 @@ describe("a list of problems", () => {
     }
   })
 
-  it("ends somewhere", () => {
+  it("has a bounded length", () => {
     const items = problems(Schema.Struct({ a: list(integer(), 0, 100_000) }), { a: Array(MAX_DETAILS + 10).fill("x") })
     assert.strictEqual(items.length, MAX_DETAILS)
   })
 
-  it("uses only the words of the contract", () => {
+  it("uses only the error types of the contract", () => {
     const words: ReadonlySet<string> = new Set(detailTypes)
     for (const { msg, type } of problems(AgentCreate, { name: 1, zzz: 1 })) {
       assert.isTrue(words.has(type))
@@ -87,7 +87,7 @@ describe("a list of problems", () => {
     }
   })
 
-  it("stands where the input stands", () => {
+  it("gives the location in the input", () => {
     const decoded = decode(integer(1, 5))(9, "query", ["limit"])
     assert.deepStrictEqual(Result.isFailure(decoded) && decoded.failure[0]!.loc, ["query", "limit"])
   })
@@ -97,7 +97,7 @@ describe("the input that an error repeats", () => {
   const shown = (input: unknown, loc: ReadonlyArray<string> = ["body", "a"]) =>
     detailItem(loc, "value_error", "", input).input
 
-  it("is cut at 256 characters, never inside a pair", () => {
+  it("is cut at 256 characters, never inside a surrogate pair", () => {
     assert.strictEqual(shown("x".repeat(INPUT_CUT)), "x".repeat(INPUT_CUT))
     assert.strictEqual(shown("x".repeat(INPUT_CUT + 1)), "x".repeat(INPUT_CUT))
     assert.strictEqual(shown(`${"x".repeat(INPUT_CUT - 1)}😀`), "x".repeat(INPUT_CUT - 1))
@@ -106,13 +106,13 @@ describe("the input that an error repeats", () => {
     assert.deepStrictEqual(shown({ a: 1 }), { a: 1 })
   })
 
-  it("is null for secrets, wherever they stand", () => {
+  it("is null for secrets at any location", () => {
     assert.isNull(shown("hunter2", ["body", "password"]))
     assert.isNull(shown("hunter2", ["body", "Secret", "0"]))
     assert.deepStrictEqual(shown({ a: { token: "hunter2" } }), { a: { token: null } })
   })
 
-  it("is null for what JSON cannot say", () => {
+  it("is null for values that JSON cannot express", () => {
     for (const input of [
       undefined,
       Number.NaN,

@@ -68,7 +68,7 @@ describe("text", () => {
     takes(text(1, 1), "e\u0301", "é")
     takes(text(1, 2), "\u1100\u1161", "가")
   })
-  it("takes what fits in NFC, however much longer it was sent", () => {
+  it("accepts text that fits in NFC, however much longer the sent form is", () => {
     takes(text(1, 200), "\u03b1\u0345\u0313\u0300".repeat(200), "\u1f82".repeat(200))
     takes(text(1, 1), "\ud800\udf00".normalize("NFD"), "\ud800\udf00")
     takes(
@@ -152,11 +152,11 @@ describe("text", () => {
       )
     }
   })
-  it("holds no U+0000 and no half of a pair", () => {
+  it("contains no U+0000 and no lone surrogate", () => {
     for (const value of ["\0", "a\0b", "\ud800", "a\udc00", "\udc00\ud800"]) refuses(text(1, 10), value, "value_error")
     takes(text(1, 10), "\u0001\u200b\uffff")
   })
-  it("is text", () => {
+  it("is a JSON string", () => {
     for (const value of [1, true, null, [], {}]) refuses(text(1, 10), value, "string_type")
   })
 })
@@ -218,7 +218,7 @@ describe("times, words, lists", () => {
     refuses(instant, "2026-01-01", "datetime_parsing")
     refuses(instant, 1, "string_type")
   })
-  it("words are of their list", () => {
+  it("words of a closed list are checked", () => {
     takes(oneOf(["a", "b"]), "b")
     for (const value of ["c", "A", "", 1, null]) refuses(oneOf(["a", "b"]), value, "enum")
     refuses(oneOf(["a"]), "b", "literal_error")
@@ -232,7 +232,7 @@ describe("times, words, lists", () => {
 })
 
 describe("addresses and org units", () => {
-  it("an address has something on both sides of one @", () => {
+  it("an e-mail address has text on both sides of one @", () => {
     takes(email, "ann@example.org")
     takes(email, "jürgen@bücher.example")
     for (const value of ["ann", "@example.org", "ann@", "a@b@c", "a b@c", "a@b c", "a@b\r\nbcc: x", "<a@b>", "a,b@c"]) {
@@ -268,7 +268,7 @@ describe("free JSON", () => {
     refuses(jsonObject, { a: "x".repeat(OBJECT_LIMIT - 7) }, "too_long")
     for (const value of [[], "x", 1, null]) refuses(jsonObject, value, "dict_type")
   })
-  it("elsewhere is anything, untouched", () => {
+  it("elsewhere may be any JSON value, unchanged", () => {
     class Bytes {
       readonly bytes = new Uint8Array(3)
     }
@@ -285,7 +285,7 @@ describe("members", () => {
     assert.deepStrictEqual(Result.getOrThrow(shape({}, "body")), { b: "x" })
     assert.deepStrictEqual(Result.getOrThrow(shape({ a: null, b: "y" }, "body")), { a: null, b: "y" })
   })
-  it("undefined is no JSON", () => {
+  it("undefined is refused: it is no JSON", () => {
     assert.isTrue(Result.isFailure(shape({ a: undefined }, "body")))
   })
 })

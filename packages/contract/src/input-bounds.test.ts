@@ -29,7 +29,7 @@ describe("a list that is too long", () => {
     )
   })
 
-  it("stands beside the other problems of its input", () => {
+  it("is reported with the other problems of its input", () => {
     const long = Array.from({ length: 65 }, () => 7)
     assert.deepStrictEqual(reported(decode(AgentCreate)({ name: "", model_ids: long }, "body")), [
       "body.model_ids: too_long",
@@ -42,7 +42,7 @@ describe("a list that is too long", () => {
     ])
   })
 
-  it("is found below lists and options, and shown by its beginning", () => {
+  it("is found inside lists and optional members, and shown by its beginning", () => {
     const shape = Schema.Struct({ rows: list(Schema.Struct({ cells: optional(list(integer(), 1, 2)) }), 0, 9) })
     const decoded = decode(shape)({ rows: [{ cells: [1] }, { cells: [1, 2, 3] }, { cells: [] }] }, "body")
     assert.deepStrictEqual(reported(decoded), ["body.rows.1.cells: too_long", "body.rows.2.cells: too_short"])
@@ -54,7 +54,7 @@ describe("a list that is too long", () => {
 })
 
 describe("members that a shape does not have", () => {
-  it("are passed on only as far as they are reported, known ones always", () => {
+  it("are copied only as far as they are reported; known members always are", () => {
     const input = JSON.parse(`{"__proto__":1,"a":1,"b":2,"name":"n","c":3}`)
     const { value } = inputBounds(AgentCreate).trim(input, 2)
     assert.deepStrictEqual(Object.keys(value as object), ["__proto__", "a", "name"])
@@ -75,7 +75,7 @@ describe("members that a shape does not have", () => {
 })
 
 describe("the shown input", () => {
-  it("is the same whether much or little follows it", () => {
+  it("is the same however much follows it", () => {
     const shown = (input: unknown) => detailItem(["body"], "value_error", "", input).input
     const words = Array.from({ length: 100_000 }, (_, index) => `w${index}`)
     assert.strictEqual(shown(words), JSON.stringify(words).slice(0, INPUT_CUT))

@@ -42,5 +42,5 @@ describe("an address that letters are sent to", () => {
     assert.isFalse(isTaken(address))
   })
 
-  it("is read in no time, however long", () => assert.isFalse(isMailAddress(`${"a.".repeat(100_000)}@`)))
+  it("is parsed in linear time, however long", () => assert.isFalse(isMailAddress(`${"a.".repeat(100_000)}@`)))
 })

@@ -73,7 +73,7 @@ const good = [
 ]
 
 describe("a name", () => {
-  it("has something that can be seen", () => {
+  it("has at least one visible character", () => {
     for (const value of blank) assert.deepStrictEqual(typesOf(name(200), value), ["value_error"], JSON.stringify(value))
     for (const value of good) assert.strictEqual(typesOf(name(200), value), "taken", value)
   })
@@ -83,14 +83,14 @@ describe("a name", () => {
       assert.deepStrictEqual(typesOf(name(200), value), ["value_error"], JSON.stringify(value))
   })
 
-  it("is refused with a sentence, and once", () => {
+  it("is refused with one sentence", () => {
     const decoded = decode(Schema.Struct({ m: name(3) }))({ m: "\n" }, "body")
     assert.deepStrictEqual(Result.isFailure(decoded) ? decoded.failure.map(({ loc, msg }) => [...loc, msg]) : [], [
       ["body", "m", "This text needs a visible character, and holds no control characters"]
     ])
   })
 
-  it("has its length as any text", () => {
+  it("is limited in length as any text", () => {
     assert.deepStrictEqual(
       [typesOf(name(3), ""), typesOf(name(3), "abcd"), typesOf(name(3), "a\0")],
       [["string_too_short"], ["string_too_long"], ["value_error"]]
@@ -117,7 +117,7 @@ describe("a line", () => {
 })
 
 describe("a reason", () => {
-  it("has something that can be seen, on as many lines as it likes", () => {
+  it("has at least one visible character, on any number of lines", () => {
     for (const value of [...blank, "\r\n", "\n\u200b"])
       assert.deepStrictEqual(typesOf(reason(200), value), ["value_error"], JSON.stringify(value))
     for (const value of [...good, "a\nb", "\ta"])
@@ -125,7 +125,7 @@ describe("a reason", () => {
     assert.deepStrictEqual(typesOf(reason(3), ""), ["string_too_short"])
   })
 
-  it("is what every act takes that asks for one", () => {
+  it("is checked by every act that takes a reason", () => {
     const asking = ["agents.disown", "bound.withdraw", "bound.request_waiver", "bound.void_evaluation"]
     for (const { body, id } of endpoints.filter((one) => asking.includes(one.id))) {
       const decoded = body!.decode({ reason: " \n" }) as Result.Result<
@@ -144,7 +144,7 @@ describe("a reason", () => {
 })
 
 describe("an address", () => {
-  it("holds nothing that cannot be seen", () => {
+  it("contains no invisible character", () => {
     for (const value of [
       "\u200b@\u200b",
       "a\u200b@example.org",

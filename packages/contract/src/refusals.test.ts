@@ -92,7 +92,7 @@ describe("refusals", () => {
     }
   })
 
-  it("a store that is well is not blamed for what others kept changing", () => {
+  it("repeated conflicts are not reported as an unavailable store", () => {
     assert.deepInclude(problemOf({ _tag: "StorageUnavailable", contended: true })!, {
       status: 503,
       headers: { "retry-after": "1" }
@@ -138,7 +138,7 @@ describe("the endpoint table", () => {
     }
   })
 
-  it("takes as an id only what has the form of one: anything else is not there, and no store is read", () => {
+  it("accepts only ids of valid form, so that no store is read for others", () => {
     for (const { params } of endpoints) {
       for (const [name, param] of Object.entries(params as { readonly [name: string]: Param<unknown> })) {
         assert.isTrue(Result.isSuccess(param.decode(param.example, name)))
@@ -152,7 +152,7 @@ describe("the endpoint table", () => {
     }
   })
 
-  it("says what it refuses: its own and what any such endpoint does", () => {
+  it("lists its refusals: its own and those that every such endpoint has", () => {
     for (const endpoint of endpoints) {
       const tags = refusalsOf(endpoint)
       for (const tag of ["InvalidInput", "BodyTooLarge", "UnsupportedMediaType", ...endpoint.refusals])

@@ -66,7 +66,7 @@ describe.each(eventTypes.map((type) => [type, webhookEvents[type]] as const))(
       assert.isTrue(isEventType(type))
     })
 
-    it("has no place for what a person or a caller wrote", () => {
+    it("has no member for text of a person or a caller", () => {
       for (const [at, leaf] of leaves(data.ast, type)) {
         const isFree = leaf._tag === "Unknown" || (leaf._tag === "String" && !details(leaf).some(isForm))
         assert.strictEqual(isFree, leaf._tag === "String" && callersNames.includes(at), `${at} can hold any text`)
@@ -80,7 +80,7 @@ describe.each(eventTypes.map((type) => [type, webhookEvents[type]] as const))(
         assert.isFalse(SchemaAST.isOptional(SchemaAST.toEncoded(member)), String(name))
     })
 
-    it("leads to what it is about, by facts that it has", () => {
+    it("links to its subject, by members that it has", () => {
       const names = [...resource.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
       assert.includeMembers(Object.keys(facts.fields), names)
       const values = Object.fromEntries(names.map((name) => [name, `agt_${"0".repeat(26)}`]))
@@ -97,7 +97,7 @@ describe.each(eventTypes.map((type) => [type, webhookEvents[type]] as const))(
 )
 
 describe("the catalogue", () => {
-  it("knows its types and no others", () => {
+  it("rejects names that are no event type", () => {
     for (const text of ["", "agent", "agent.promoted", "constructor", "__proto__", "toString"])
       assert.isFalse(isEventType(text), text)
   })

@@ -61,19 +61,19 @@ const world = (
 }
 
 describe("tokens", () => {
-  it("are distinguished by their shape, and each is shown to one side only", async () => {
+  it("are distinguished by their form: ingest keys are looked up, and all others go to the verifier", async () => {
     const { ask, requested } = world(null)
     for (const token of ["abc", "fbk_x", "a.b.c", "fbk_a.b", "."]) await ask(`Bearer ${token}`)
     assert.deepStrictEqual(requested, ["key abc", "key fbk_x", "jwt a.b.c", "jwt fbk_a.b", "jwt ."])
   })
 
-  it("with a dot open nothing where nobody vouches for people", async () => {
+  it("with a dot are refused where no verifier is configured", async () => {
     const { ask, requested } = world({ roles: ["admin"] })
     assert.strictEqual((await ask("Bearer a.b.c", null))._tag, "Failure")
     assert.deepStrictEqual(requested, [])
   })
 
-  it("stand behind the word Bearer, in any case", () => {
+  it("follow the scheme Bearer, in any case", () => {
     for (const header of ["Bearer a", "bearer a", "BEARER  a "]) assert.strictEqual(bearerToken(header), "a")
     for (const header of [
       undefined,
@@ -106,7 +106,7 @@ describe("people", () => {
     })
   })
 
-  it("are of the org unit that is stored, however their issuer writes its accents", async () => {
+  it("belong to the stored org unit, whichever Unicode form their issuer uses", async () => {
     const { ask } = world({ roles: ["auditor"], orgUnit: "cafe\u0301" })
     const caller = await ask("Bearer a.b")
     assert.deepInclude(caller._tag === "Success" ? caller.success : {}, {
@@ -114,7 +114,7 @@ describe("people", () => {
     })
   })
 
-  it("have the address that their issuer vouches for, and else none", async () => {
+  it("have an e-mail address only where their issuer has verified it", async () => {
     const email = async (claims: Partial<PersonClaims>) => {
       const caller = await world({ roles: ["admin"], ...claims }).ask("Bearer a.b")
       return caller._tag === "Success" && caller.success.kind === "user" ? caller.success.email : caller
@@ -157,7 +157,7 @@ describe("an organisation's people", () => {
     trustCanonical: false
   }
 
-  it("are what the mapping makes of their groups, roles and ids, and nothing by the names of our roles", async () => {
+  it("get their roles from the mapping alone, and none by the names of our roles", async () => {
     const ask = async (claims: Partial<PersonClaims>) =>
       person(await world({ userIds: ["x"], orgUnit: null, ...claims }, mapping, false).ask("Bearer a.b"))
     assert.deepStrictEqual(await ask({ groups: ["security"] }), ["auditor", "*"])
@@ -180,7 +180,7 @@ describe("an organisation's people", () => {
     assert.strictEqual(person(await world(claims, emptyMapping, false).ask("Bearer a.b")), "Forbidden")
   })
 
-  it("are not let in, and not refused either, while their issuer's keys cannot be had", async () => {
+  it("fail with IssuerUnavailable, and not as unauthorized, while their issuer's keys cannot be fetched", async () => {
     const verifier: TokenVerifier = {
       issuer: "i",
       trustsCanonical: false,

@@ -41,7 +41,7 @@ const refusedOption = (options: unknown): string => {
 }
 
 describe("without authentication", () => {
-  it("answers nobody but at /status and /healthz", async () => {
+  it("refuses every caller, except at /status and /healthz", async () => {
     const { fetch } = openHttp(governor)
     for (const { method, path } of endpoints) {
       const url = BASE + path.replaceAll(/\{[^}]*\}/g, "x")
@@ -55,7 +55,7 @@ describe("without authentication", () => {
       assert.strictEqual((await fetch(new Request(BASE + page))).status, 404, page)
   })
 
-  it("takes ingest keys, which the store knows", async () => {
+  it("accepts ingest keys, which are in the store", async () => {
     const admin = openHttp(governor, { authentication: { authenticate: () => ada } })
     const minted = await admin.fetch(
       new Request(`${BASE}/api/v1/admin/ingest-keys`, json({ name: "agents", org_unit: "support" }))
@@ -164,7 +164,7 @@ describe("the host's own authentication", () => {
 })
 
 describe("pages and metrics", () => {
-  it("are there where the host wants them, with links below the prefix", async () => {
+  it("are served where the host enables them, with links below the prefix", async () => {
     const metricsToken = "a-token-for-prometheus"
     const { fetch } = openHttp(governor, { prefix: "/flyball", pages: true, metricsToken })
     const get = (path: string, headers: { readonly [name: string]: string } = {}) =>
@@ -191,7 +191,7 @@ describe("pages and metrics", () => {
 })
 
 describe("bodies that the host has read", () => {
-  it("are taken as bytes, text or values, and never guessed", async () => {
+  it("are accepted as bytes, text or parsed values, and never guessed", async () => {
     const api = openHttp(governor, { authentication: { authenticate: () => ada } })
     const request = async () => {
       const made = new Request(`${BASE}/api/v1/agents`, json({ name: "never read again", org_unit: "u" }))
@@ -234,7 +234,7 @@ describe("abort and close", () => {
     assert.deepStrictEqual(await codeOf(other.fetch(new Request(`${BASE}/status`))), [503, "draining"])
   })
 
-  it("ends streams without an end when the governor is closed", async () => {
+  it("ends endless streams when the governor is closed", async () => {
     const { agent } = await governor.agents.register({ name: "watched", org_unit: "u" })
     const { fetch } = openHttp(governor, { authentication: { authenticate: () => ada } })
     const watched = `${BASE}/api/v1/bound/kill/stream?target_type=agent&target_id=${agent.id}`
@@ -246,7 +246,7 @@ describe("abort and close", () => {
     await closed
   })
 
-  it("waits for what is under way, and cuts it after closeMs", async () => {
+  it("waits for requests under way, and aborts them after closeMs", async () => {
     let letGo = (): void => undefined
     const held = new Promise<HostCaller>((resolve) => (letGo = () => resolve(ada)))
     const called = Promise.withResolvers<void>()
@@ -276,7 +276,7 @@ describe("abort and close", () => {
 })
 
 describe("options", () => {
-  it("are refused where nothing can be done with them, and the governor is checked", () => {
+  it("are refused when they are invalid, and so is a value that is no open governor", () => {
     for (const wrong of [
       { prefix: "flyball" },
       { prefix: "/a/../b" },

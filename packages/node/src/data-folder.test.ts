@@ -40,7 +40,7 @@ const refusal = (options: Parameters<typeof dataFolder>[0]): Promise<string> =>
   )
 
 describe("a new data folder", () => {
-  test("holds a key that only its owner reads, and what is public of it", async () => {
+  test("holds a signing key that only its owner can read, and its public key", async () => {
     const vkey = await dataFolderVkey({ dir, origin: "flyball.example/acme" })
     expect((await readdir(dir)).sort()).toEqual([
       "guard",
@@ -64,7 +64,7 @@ describe("a new data folder", () => {
     expect(await text("origin")).toBe("flyball.example/acme\n")
   })
 
-  test("makes nothing for an origin that is no name", async () => {
+  test("creates no file for an invalid origin", async () => {
     const opening = openGovernor({ storage: memoryStorage(), keys: dataFolder({ dir }), origin: "no name" })
     await expect(opening).rejects.toMatchObject({ code: "origin_invalid" })
     await expect(readdir(dir)).rejects.toMatchObject({ code: "ENOENT" })
@@ -82,17 +82,17 @@ describe("a new data folder", () => {
     expect(again.signer.origin).toBe("flyball.example/acme")
   })
 
-  test("names the chain itself when nobody does", async () => {
+  test("generates an origin when none is given", async () => {
     expect((await services({ dir })).signer.origin).toMatch(/^flyball\.local\/[0-9a-hjkmnp-tv-z]{26}$/)
   })
 
-  test("made by many at once ends with one key", async () => {
+  test("opened by many processes at once ends with one key", async () => {
     const vkeys = await Promise.all(Array.from({ length: 24 }, () => dataFolderVkey({ dir })))
     expect(new Set(vkeys).size).toBe(1)
     expect((await readdir(dir)).filter((name) => name.startsWith("tmp-"))).toEqual([])
   })
 
-  test("made by many at once under different names ends with one, and refuses the others", async () => {
+  test("opened by many at once under different origins keeps one origin, and refuses the others", async () => {
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, index) => refusal({ dir, origin: `flyball.example/${index % 3}` }))
     )
@@ -102,12 +102,12 @@ describe("a new data folder", () => {
     )
   })
 
-  test("brings OpenSSL's hashes to all that is built on it", async () => {
+  test("provides OpenSSL's hashes to the governor", async () => {
     const above = Layer.effectDiscard(Effect.map(EvidenceCrypto, ({ name }) => expect(name).toBe("openssl")))
     await Effect.runPromise(Effect.scoped(Layer.build(above.pipe(Layer.provide(keysLayerOf(dataFolder({ dir })))))))
   })
 
-  test("carries a governor, and the next one", async () => {
+  test("keeps a governor's guard, which refuses the next governor over an empty store", async () => {
     const origin = "flyball.example/acme"
     await (await openGovernor({ storage: memoryStorage(), keys: dataFolder({ dir, origin }) })).close()
     expect((await readdir(join(dir, "guard"))).length).toBe(1)
@@ -169,7 +169,7 @@ describe("a data folder is refused", () => {
     expect(answer).not.toContain("AQEB")
   })
 
-  test("when everybody may read its key", async () => {
+  test("when other users can read its key", async () => {
     await opened()
     await chmod(join(dir, "signing.key"), 0o644)
     expect(await refusal({ dir })).toMatch(/^KeysUnreadable: .*chmod 600/)
@@ -201,7 +201,7 @@ describe("a data folder is refused", () => {
   })
 })
 
-test("what a killed process left half made is tidied away", async () => {
+test("temporary files of a killed process are deleted", async () => {
   await dataFolderVkey({ dir })
   // 4194305 is no process: numbers end before it. A number of our own that we are not writing came back to us.
   for (const name of ["tmp-1", "tmp-4194305-a", `tmp-${process.pid}-a`, "guard/tmp-1"])
@@ -260,7 +260,7 @@ describe("a signing key out of a vault", () => {
     await writeFile(join(dir, "signing.key"), key, { mode: 0o600 })
   }
 
-  test("begins no second chain of the name that it signed for, however often it is tried", async () => {
+  test("never begins a second chain under the origin that it signed for, however often it is tried", async () => {
     await onlyKey(await begun())
     expect([await opened(), await opened()]).toEqual(["key_from_elsewhere", "key_from_elsewhere"])
     expect(await readdir(join(dir, "guard"))).toEqual([])
@@ -274,7 +274,7 @@ describe("a signing key out of a vault", () => {
     expect((await readdir(dir)).filter((name) => name.startsWith("unused-"))).toEqual([])
   })
 
-  test("takes the place of the folder's own, and is not taken for it", async () => {
+  test("replaces the folder's own key, and is not mistaken for it", async () => {
     const key = await begun()
     await rm(dir, { recursive: true })
     await dataFolderVkey({ dir, origin: "flyball.example/acme" })

@@ -14,7 +14,7 @@ afterEach(() => rm(join(dir, ".."), { recursive: true, force: true }))
 
 const state = { origin: "flyball.example/acme", size: 7, rootHex: "ab".repeat(32) }
 
-test("reading makes nothing, and finds what was signed last", async () => {
+test("reading a guard creates no file, and returns the state that was signed last", async () => {
   expect(await readGuardState(dir)).toBeNull()
   expect(await readdir(join(dir, ".."))).toEqual([])
   const { guard } = await openFolder({ dir })
@@ -23,7 +23,7 @@ test("reading makes nothing, and finds what was signed last", async () => {
   expect(await readGuardState(dir)).toEqual(state)
 })
 
-test("a guard is installed where there is none, and no other one is ever replaced", async () => {
+test("a guard is installed only where there is none: an existing one is never replaced", async () => {
   expect(await installGuardState(dir, state)).toBe(true)
   expect(await readGuardState(dir)).toEqual(state)
   expect(await installGuardState(dir, state), "again is the same").toBe(true)
@@ -31,14 +31,14 @@ test("a guard is installed where there is none, and no other one is ever replace
   expect(await readGuardState(dir)).toEqual(state)
 })
 
-test("a garbled guard is a sentence, for both", async () => {
+test("reading and installing both fail with a sentence when the guard is garbled", async () => {
   await installGuardState(dir, state)
   await writeFile(join(dir, "guard", "0000000000000002"), "flyball-guard/v1\n")
   await expect(readGuardState(dir)).rejects.toThrow(/not what the guard wrote/)
   await expect(installGuardState(dir, state)).rejects.toThrow(/not what the guard wrote/)
 })
 
-test("a backup's guard signs nothing for its chain until a decision, and lets another chain begin", async () => {
+test("a guard from a backup signs for its chain only once it is accepted, but allows a new chain", async () => {
   const { guard } = await openFolder({ dir })
   await installGuardState(dir, state)
   expect([await guard.inDoubt(), await guardInDoubt(dir)]).toEqual([true, true])
@@ -52,7 +52,7 @@ test("a backup's guard signs nothing for its chain until a decision, and lets an
   ])
 })
 
-test("a backup's guard that is accepted signs on, and a newer state in its place was never meant", async () => {
+test("an accepted guard continues to sign; a marker for an older state is ignored, a garbled one is not", async () => {
   const { guard } = await openFolder({ dir })
   await installGuardState(dir, state)
   expect(await acceptGuardState(dir)).toEqual(state)
@@ -64,7 +64,7 @@ test("a backup's guard that is accepted signs on, and a newer state in its place
   expect(await guardInDoubt(dir), "what cannot be read may be meant").toBe(true)
 })
 
-test("what was installed is taken back, and nothing that signed since", async () => {
+test("an installed guard can be removed again, unless it was accepted since", async () => {
   await installGuardState(dir, state)
   await removeGuardState(dir, state)
   expect(await readdir(join(dir, "guard"))).toEqual([])

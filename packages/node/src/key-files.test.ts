@@ -43,7 +43,7 @@ const promoteNext = async (): Promise<string> => {
 }
 
 describe("the key that is to follow", () => {
-  test("is made once, by many at once, and only its owner reads it", async () => {
+  test("is created once by many processes at once, and only its owner can read it", async () => {
     await Promise.all(Array.from({ length: 16 }, () => makeNextKey(dir)))
     const keyId = old.split("+")[1]!
     expect(await names()).toEqual(["origin", "signing.key", `signing.key.next-${keyId}`, "vkey"])
@@ -54,7 +54,7 @@ describe("the key that is to follow", () => {
     expect([before === old, await dataFolderVkey({ dir })]).toEqual([false, old])
   })
 
-  test("takes the place of the current one, once, for any caller", async () => {
+  test("replaces the current key once, whichever process does it", async () => {
     await makeNextKey(dir)
     const { next } = await readKeys(dir)
     await Promise.all(Array.from({ length: 8 }, () => promoteNextKey(dir, next!.publicKey)))
@@ -79,7 +79,7 @@ describe("the key that is to follow", () => {
     await expect(dataFolderVkey({ dir })).rejects.toThrow(/signing\.key\.next-.*Bring the file back/)
   })
 
-  test("that a sleeper makes for a key that is gone is never used", async () => {
+  test("is not used when a suspended process created it for a key that has been replaced", async () => {
     await makeNextKey(dir)
     const { current } = await readKeys(dir)
     await promoteNext()
@@ -105,7 +105,7 @@ describe("the old key", () => {
     }
   })
 
-  test("that has another name too, as some backups do, is left there", async () => {
+  test("with a second hard link, as some backups make, is kept under that name", async () => {
     const backup = join(dir, "..", "backup")
     await link(join(dir, "signing.key"), backup)
     const before = await readFile(backup, "utf8")
@@ -114,7 +114,7 @@ describe("the old key", () => {
     expect(await readFile(backup, "utf8")).toBe(before)
   })
 
-  test("goes even where its file may not be written", async () => {
+  test("is deleted even where its file is read-only", async () => {
     await makeNextKey(dir)
     await chmod(join(dir, "signing.key"), 0o400)
     expect(await promoteNext()).toBe(await dataFolderVkey({ dir }))
@@ -122,7 +122,7 @@ describe("the old key", () => {
 })
 
 describe("a folder in which a rotation was stopped", () => {
-  test("after vkey was replaced opens, and goes on", async () => {
+  test("after vkey was replaced opens, and can complete the rotation", async () => {
     await makeNextKey(dir)
     const { next } = await readKeys(dir)
     await rm(join(dir, "vkey"))
@@ -177,7 +177,7 @@ describe("a folder in which a rotation was stopped", () => {
 })
 
 describe("a governor over a data folder", () => {
-  test("rotates online, signs on with the new key, and so does the next one", async () => {
+  test("rotates while it is open, and signs with the new key from then on", async () => {
     const storage = memoryStorage()
     const layer = governorLayer().pipe(Layer.provide(layerOf(storage)), Layer.provide(keysLayerOf(dataFolder({ dir }))))
     const rotation = await Effect.runPromise(
@@ -208,7 +208,7 @@ describe("a governor over a data folder", () => {
     await governor.close()
   })
 
-  test("holds what it opened with in memory, and reads the rest anew", async () => {
+  test("keeps the key that it opened with in memory, and reads later keys from the folder", async () => {
     const { signer } = await Effect.runPromise(
       Effect.scoped(
         Effect.map(Layer.build(keysLayerOf(dataFolder({ dir }))), (context) => ({

@@ -50,7 +50,7 @@ const opened = (dir: string, guard?: ReturnType<typeof outside>["choice"]): Prom
 const run = Effect.runPromise
 const files = (dir: string): Promise<ReadonlyArray<string>> => readdir(join(dir, "guard"))
 
-test("folders that share a guard see one state, and their own stays empty", async () => {
+test("folders that share a guard see the same state, and store none of their own", async () => {
   const { choice, now } = outside()
   const [one, two] = [await opened(join(home, "one"), choice), await opened(join(home, "two"), choice)]
   expect(await run(one.advance(null, state(3)))).toBe(true)
@@ -60,7 +60,7 @@ test("folders that share a guard see one state, and their own stays empty", asyn
   expect([now.held, await files(join(home, "one")), await files(join(home, "two"))]).toEqual([state(4), [], []])
 })
 
-test("a folder that has signed brings its state along, and leaves none behind", async () => {
+test("a folder that has signed moves its state to the shared guard", async () => {
   const dir = join(home, "one")
   await run((await opened(dir)).advance(null, state(3)))
   const { choice, now } = outside()
@@ -71,7 +71,7 @@ test("a folder that has signed brings its state along, and leaves none behind", 
   expect([now.held, await files(dir)]).toEqual([state(4), []])
 })
 
-test("what a folder once signed is nothing where the shared guard is further on", async () => {
+test("the folder's older state is ignored when the shared guard is ahead", async () => {
   const dir = join(home, "one")
   await run((await opened(dir)).advance(null, state(3)))
   const { choice, now } = outside()
@@ -83,7 +83,7 @@ test("what a folder once signed is nothing where the shared guard is further on"
   expect(await files(dir)).toEqual([])
 })
 
-test("a backup's guard in the folder signs nothing for its chain", async () => {
+test("a guard from a backup in the folder refuses to sign for its chain", async () => {
   const dir = join(home, "one")
   await dataFolderVkey({ dir, origin })
   await installGuardState(dir, state(3))
@@ -96,7 +96,7 @@ test("a backup's guard in the folder signs nothing for its chain", async () => {
   expect([now.held, await readGuardState(dir)]).toEqual([state(1, `${origin}~2`), null])
 })
 
-test("a key of this folder is no new one once the shared guard knows a signature in its name", async () => {
+test("the folder's key counts as used once the shared guard holds a signature for its chain", async () => {
   const { choice, now } = outside()
   const guard = await opened(join(home, "one"), choice)
   expect(await run(guard.mayBegin!)).toBe(true)
@@ -109,7 +109,7 @@ test("a key of this folder is no new one once the shared guard knows a signature
   expect(await run(guard.mayBegin!)).toBe(false)
 })
 
-test("while the shared guard is away nothing is answered in its place", async () => {
+test("while the shared guard is unavailable, the folder's own guard does not answer for it", async () => {
   const dir = join(home, "one")
   await run((await opened(dir)).advance(null, state(3)))
   const { choice, now } = outside()
@@ -122,7 +122,7 @@ test("while the shared guard is away nothing is answered in its place", async ()
   expect(await run(guard.read)).toEqual(state(3))
 })
 
-test("what is no guard is a sentence", async () => {
+test("a value that is no guard is refused with a sentence", async () => {
   const guard = "postgres://u:hunter2@h/d" as unknown as ReturnType<typeof outside>["choice"]
   await expect(opened(join(home, "one"), guard)).rejects.toThrow(/guard takes what postgresGuard\(\{ url \}\) answers/)
 })

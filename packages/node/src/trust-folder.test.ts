@@ -47,7 +47,7 @@ describe("a trust folder", () => {
     )
   })
 
-  it("holds keys in PEM, called by their files, and as JWK, called by their kid or their file", async () => {
+  it("holds keys as PEM, named by their file, and as JWK, named by their kid or their file", async () => {
     await put("acme.pem", pem(ed.publicKey))
     await put(
       "b.jwk",
@@ -93,12 +93,12 @@ describe("a trust folder", () => {
     assert.deepEqual(await ids(), ["acme", "c"])
   })
 
-  it("gives the thumbprint that RFC 8037 prints", async () => {
+  it("computes the thumbprint in RFC 8037", async () => {
     await put("a.jwk", '{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}')
     assert.equal((await readTrustFolder(dir)).keys[0]!.thumbprint, "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k")
   })
 
-  it("says of a key that it is revoked, by its own word or by a file beside it", async () => {
+  it("reports a key as revoked, by a member of the key or by a file beside it", async () => {
     await put("acme.pem", pem(ed.publicKey))
     await put("corp.jwk", jwkOf(ec.publicKey, { kid: "corp-1" }))
     const states = async () =>
@@ -113,7 +113,7 @@ describe("a trust folder", () => {
     assert.deepEqual(await states(), { acme: true, "corp-1": true })
   })
 
-  it("passes over dotted names, and follows links as mounts make them", async () => {
+  it("ignores names that begin with a dot, and follows the links of mounted secrets", async () => {
     await mkdir(join(dir, "..data"))
     await put("..data/key", pem(ed.publicKey))
     await symlink(join("..data", "key"), join(dir, "acme.pem"))
@@ -188,7 +188,7 @@ describe("what a trust folder does not trust", () => {
     assert.notMatch(sentences.join(), /MC4CAQ|AAAA|BEGIN [A-Z]+ KEY-----/)
   })
 
-  it("is a key whose name another has", async () => {
+  it("is a key with the name of another key", async () => {
     await put("a.jwk", jwkOf(ed.publicKey, { kid: "same" }))
     await put("b.jwk", jwkOf(ec.publicKey, { kid: "same" }))
     await put("c.pem", pem(generateKeyPairSync("ed25519").publicKey))
@@ -246,7 +246,7 @@ describe("a governor with a trust folder", () => {
     assert.match(await problem(dir), /everybody may write it/)
   })
 
-  it("says once what it does not trust, and again when that changes", async () => {
+  it("logs untrusted files once, and again when they change", async () => {
     await put("a.txt", "")
     const said: Array<string> = []
     const logger = Logger.layer([Logger.make(({ message }) => said.push(String(message)))])

@@ -128,7 +128,7 @@ describe("groupCommit", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.effect("a host's callback that throws holds up nobody else, nor the closing", () =>
+  it.effect("a host's callback that throws blocks neither other callers nor closing", () =>
     Effect.gen(function* () {
       const { arrived, letGo, run } = yield* backend
       const submit = yield* groupCommit({ weigh, run, closed })
@@ -215,7 +215,7 @@ describe("groupCommit", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("an item that cannot be made is its caller's end, and nobody else's", () =>
+  it.effect("an item that cannot be built fails its caller only", () =>
     Effect.gen(function* () {
       const { arrived, batches, letGo, run } = yield* backend
       const submit = yield* groupCommit({ weigh, run, closed })
@@ -236,7 +236,7 @@ describe("groupCommit", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("while an item waits, what it was made of is let go of", () =>
+  it.effect("while an item waits, its input can be garbage-collected", () =>
     Effect.gen(function* () {
       setFlagsFromString("--expose-gc")
       const collect = runInNewContext("gc") as () => void
@@ -287,7 +287,7 @@ describe("groupCommit", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("closing answers everything that was handed in, and refuses what comes after", () =>
+  it.effect("closing answers every item handed in before, and refuses later ones", () =>
     Effect.gen(function* () {
       const { arrived, batches, letGo, run } = yield* backend
       const scope = yield* Scope.make()

@@ -30,7 +30,7 @@ describe("grants", () => {
       runs
     ))
 
-  it("never take an allowed act away when one more is there", () =>
+  it("never forbid an allowed act when a grant is added", () =>
     fc.assert(
       fc.property(grants, grants, fc.record(act), (held, more, { row, unit }) => {
         if (may(row, held, unit)) assert.isTrue(may(row, [...more, ...held], unit))
@@ -38,7 +38,7 @@ describe("grants", () => {
       runs
     ))
 
-  it("admit to an endpoint that has somewhere to act, and refuse every other", () =>
+  it("admit to an endpoint only where some grant allows the act in some org unit", () =>
     fc.assert(
       fc.property(grants, fc.constantFrom(...rows), (held, row) => {
         assert.strictEqual(
@@ -69,7 +69,7 @@ describe("a refusal", () => {
   const sentence = (row: AccessRow, ...held: ReadonlyArray<readonly [Role, string]>): string | undefined =>
     refusalFor(row, { kind: "user", grants: held.map(([role, orgUnit]) => ({ role, orgUnit })) })?.message
 
-  it("names the role that is missing, weakest first, and what is there", () => {
+  it("names the missing role, weakest first, and the roles that the person has", () => {
     assert.strictEqual(
       sentence(access.administer, ["auditor", "ops"]),
       "This action needs the role admin; you have auditor."

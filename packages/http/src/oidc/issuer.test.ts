@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => issuer.close())
 
 describe("a token of the organisation's issuer", () => {
-  it("is believed in every algorithm that is taken, and tells who it is", async () => {
+  it("is accepted with every supported algorithm, and identifies the person", async () => {
     const { verify } = verifier()
     for (const alg of ["RS256", "PS256", "ES256", "EdDSA"]) {
       await issuer.addKey(alg, alg)
@@ -55,7 +55,7 @@ describe("a token of the organisation's issuer", () => {
     assert.deepStrictEqual(unverified?.userIds, ["ann"], "an address that nobody verified is anybody's")
   })
 
-  it("opens nothing when it is another's, for another, over, not yet, without a name or without an end", async () => {
+  it("is refused with another issuer or audience, expired, not yet valid, without subject or expiry", async () => {
     const { verify } = verifier()
     const now = NOW / 1_000
     for (const claims of [
@@ -82,7 +82,7 @@ describe("a token of the organisation's issuer", () => {
     )
   })
 
-  it("opens nothing unsigned, signed by a secret, by another kind of key or an unknown one, or garbled", async () => {
+  it("is refused unsigned, signed by a shared secret, another kind of key or an unknown key, or garbled", async () => {
     await issuer.addKey("rsa", "RS256")
     const { verify } = verifier()
     const claims = { iss: issuer.url, aud: "flyball", sub: "ann", exp: NOW / 1_000 + 60 }
@@ -123,7 +123,7 @@ describe("the issuer's keys", () => {
     assert.isAtMost(issuer.requested.length, 3)
   })
 
-  it("that cannot be had are a fault of the world, not of the token, and are had as soon as they can be", async () => {
+  it("that cannot be fetched are the fault of the issuer, not of the token, and are fetched later", async () => {
     const { verify } = verifier()
     const good = await issuer.sign("one", NOW)
     issuer.answer((_, response) => {
@@ -180,7 +180,7 @@ describe("the issuer's keys", () => {
 })
 
 describe("a key that is too weak or cannot be read", () => {
-  it("opens nothing, costs no other key its tokens, and is reported once", async () => {
+  it("is refused, does not affect tokens of other keys, and is reported once", async () => {
     issuer.addRsaKey("weak", 1_024)
     const ignored: Array<IgnoredKey> = []
     const { verify } = verifier({ onIgnoredKey: (key) => void ignored.push(key) })
@@ -199,14 +199,14 @@ describe("a key that is too weak or cannot be read", () => {
     assert.lengthOf(ignored, 1)
   })
 
-  it("is no fault of the issuer where it publishes no other", async () => {
+  it("is refused, without an issuer fault, where it is the issuer's only key", async () => {
     issuer.dropKey("one")
     issuer.addRsaKey("weak", 1_024)
     const { verify } = verifier()
     for (let n = 0; n < 3; n++) assert.isNull(await verify(issuer.signWeakly("weak", NOW), NOW))
   })
 
-  it("can have an exponent without strength, or members that are no key, or be private", async () => {
+  it("may have a weak exponent, or members that are no key, or be private", async () => {
     await issuer.addKey("rsa", "RS256")
     await issuer.addKey("p256", "ES256")
     const rsa = { ...issuer.publicJwk("rsa"), alg: "RS256", use: "sig" }
@@ -236,7 +236,7 @@ describe("a key that is too weak or cannot be read", () => {
 })
 
 describe("claims", () => {
-  it("are read where they are said to be, and only as texts", () => {
+  it("are read from the configured members, and only as texts", () => {
     assert.deepStrictEqual(claimList({ realm_access: { roles: ["a", 1, null, "b"] } }, "realm_access.roles"), [
       "a",
       "b"

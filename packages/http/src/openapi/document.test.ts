@@ -78,7 +78,7 @@ describe("the interface description", () => {
     assert.notProperty(fewer.components.schemas, "ModelTaken")
   })
 
-  it("leads nowhere with no reference, and uses all that it defines", () => {
+  it("has no dangling reference, and no unused definition", () => {
     const targets = nodes(description).flatMap(([, node]) => ("$ref" in node ? [String(node.$ref)] : []))
     const defined = Object.entries(description.components)
       .filter(([kind]) => kind !== "securitySchemes")
@@ -87,7 +87,7 @@ describe("the interface description", () => {
     for (const name of defined) assert.match(name.split("/").at(-1)!, /^[A-Za-z0-9._-]+$/)
   })
 
-  it("keeps the rules of OpenAPI that a reader trips over", () => {
+  it("keeps the rules of OpenAPI that tools depend on", () => {
     const tags = description.tags.map(({ name }) => name)
     for (const tag of description.tags)
       assert.notStrictEqual(tag.description, tag.name, "a group says what it is about")
@@ -253,7 +253,7 @@ describe("what goes in", () => {
     )
   })
 
-  it("has bodies where the table has, needed where they are", () => {
+  it("has bodies where the table has them, required where the table requires them", () => {
     for (const one of endpoints)
       assert.strictEqual(
         operationOf(one).requestBody?.required,
@@ -262,7 +262,7 @@ describe("what goes in", () => {
       )
   })
 
-  it("has defaults, null, lists, one or many, and what is no org unit", () => {
+  it("describes defaults, null, lists, one or many, and names that are no org unit", () => {
     const member = (shape: string, name: string) =>
       (schemas[shape]!["properties"] as { readonly [name: string]: JsonSchema })[name]
     assert.deepStrictEqual(member("DecisionIn", "kind"), {
@@ -449,7 +449,7 @@ describe("what comes out", () => {
     })
   }
 
-  it("has times as times", () => {
+  it("describes times as date-time", () => {
     const members = Object.entries(schemas).flatMap(([name, schema]) =>
       [schema, ...((schema["allOf"] as ReadonlyArray<JsonSchema> | undefined) ?? [])]
         .flatMap((one) => Object.entries(one["properties"] ?? {}) as ReadonlyArray<[string, JsonSchema]>)
@@ -500,7 +500,7 @@ describe("what comes out", () => {
         )
   })
 
-  it("has the media types that are no JSON", () => {
+  it("names the media types other than JSON", () => {
     const content = (id: string) =>
       Object.keys(responseOf(operationOf(endpoints.find((one) => one.id === id)!), 200).content)
     assert.deepStrictEqual(content("chain.records"), ["application/json", "application/x-ndjson"])
@@ -528,7 +528,7 @@ describe("a brick that the description does not know", () => {
       endpoint({ id: "a.b", method: "GET", path: "/a", summary: "", access: access.public, success: json(200, schema) })
     ])
 
-  it("is an error, and nobody reads a schema that takes more than the service", () => {
+  it("is an error, so that no schema accepts more than the service", () => {
     assert.throws(() => described(Schema.String.check(Schema.isMinLength(2))), /does not know a check/)
     assert.throws(() => described(Schema.Struct({ a: Schema.Date })), /no JSON Schema for/)
   })

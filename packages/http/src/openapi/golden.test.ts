@@ -216,7 +216,7 @@ describe("the interface description, sentences aside", () => {
     assert.deepStrictEqual(found.added.filter((one) => !isOfRefusal(one) && !isOfEvent(one)).sort(), [...added].sort())
   })
 
-  it("sees a refusal that an endpoint has no more, and takes one that it has newly", () => {
+  it("reports a refusal that an endpoint has lost, and accepts a new one", () => {
     const schema = (code: string) => ({ properties: { code: { const: code } } })
     const described = (name: string, schemaOfIt: object) => ({
       paths: { "/x": { get: { responses: { "409": { $ref: `#/components/responses/${name}` } } } } },
@@ -238,7 +238,7 @@ describe("the interface description, sentences aside", () => {
       assert.isFalse(isOfRefusal(more), more)
   })
 
-  it("sees what is removed, changed and added", () => {
+  it("reports removals, changes and additions", () => {
     const before = { a: { b: 1, c: [1, 2] }, d: null }
     assert.deepStrictEqual(differences(before, before), { added: [], changed: [] })
     assert.deepStrictEqual(differences(before, { a: { b: 2, c: [1, 2, 3], "x/y": 0 } }), {
@@ -247,7 +247,7 @@ describe("the interface description, sentences aside", () => {
     })
   })
 
-  it("takes a member that answers have anew, and none that an input requires anew", () => {
+  it("accepts a new member of an answer, but no newly required member of an input", () => {
     const answer = (...required: ReadonlyArray<string>) => ({ required })
     const input = (...required: ReadonlyArray<string>) => ({ required, additionalProperties: false })
     assert.deepStrictEqual(differences(answer("a"), answer("b", "a")), { added: ["/required/b"], changed: [] })
@@ -255,7 +255,7 @@ describe("the interface description, sentences aside", () => {
     assert.deepStrictEqual(differences(input("a"), input("a", "b")), { added: [], changed: ["/required"] })
   })
 
-  it("takes an event that is new, and sees a word that is gone from a closed list", () => {
+  it("accepts a new event, and reports a word that was removed from a closed list", () => {
     const words = (...values: ReadonlyArray<string>) => ({ items: { enum: values } })
     const more = differences(words("a"), words("agent.suspended", "b", "a"))
     assert.deepStrictEqual(more, { added: ["/items/enum/agent.suspended", "/items/enum/b"], changed: [] })
@@ -264,7 +264,7 @@ describe("the interface description, sentences aside", () => {
     for (const added of ["/items/enum/b", "/webhooks/b", "/paths/agent.suspended"]) assert.isFalse(isOfEvent(added))
   })
 
-  it("leaves sentences out, and keeps members of bodies that have their names", () => {
+  it("ignores titles, descriptions and examples, but not members with these names", () => {
     assert.deepStrictEqual(
       withoutSentences({
         title: "t",

@@ -78,7 +78,7 @@ const failure = (sent: Promise<void>): Promise<unknown> =>
   )
 
 describe("a server that does not do its part", () => {
-  test("offers no STARTTLS: nothing of the letter is said", async () => {
+  test("offers no STARTTLS: nothing of the letter is sent", async () => {
     const { port, commands } = await scripted("220 hi\r\n", willing())
     const problem = await failure(openSmtpMailer({ url: `smtp://me:hunter2@127.0.0.1:${port}`, from }).send(mail))
     expect(problem).toBeInstanceOf(MailFailed)
@@ -86,7 +86,7 @@ describe("a server that does not do its part", () => {
     expect(commands).toEqual(["EHLO example.com"])
   })
 
-  test("says something between STARTTLS and TLS: it is not believed", async () => {
+  test("sends data between STARTTLS and TLS: the data is discarded", async () => {
     const authority = testAuthority()
     const underTls: Array<string> = []
     const { port, commands } = await scripted("220 hi\r\n", (line, socket) => {
@@ -163,7 +163,7 @@ describe("a server that does not do its part", () => {
     expect(String(problem)).not.toMatch(/owner|hunter2/)
   })
 
-  test("keeps silent: thirty seconds for everything", async () => {
+  test("never answers: the attempt ends after thirty seconds", async () => {
     let reached!: () => void
     const there = new Promise<void>((resolve) => {
       reached = resolve
@@ -178,7 +178,7 @@ describe("a server that does not do its part", () => {
     expect(String(await sent)).toMatch(/within 30 seconds/)
   })
 
-  test("is left when the sending is called off", async () => {
+  test("is disconnected when sending is aborted", async () => {
     let left!: () => void
     const gone = new Promise<void>((resolve) => {
       left = resolve
@@ -199,7 +199,7 @@ describe("a server that does not do its part", () => {
     expect(String(await failure(sendLetter(server, { to: mail.to, letter: "" }, stop.signal)))).toMatch(/called off/)
   })
 
-  test("is not there, or is not who it should be", async () => {
+  test("is unreachable, or does not speak TLS where it is expected", async () => {
     const gone = createServer()
     const port = await listening(gone)
     await closed(gone)
@@ -218,7 +218,7 @@ describe("a server that does not do its part", () => {
 })
 
 describe("a letter", () => {
-  test("is taken, line by line as the protocol has it", async () => {
+  test("is sent line by line according to the protocol", async () => {
     let leave!: () => void
     const left = new Promise<void>((resolve) => {
       leave = resolve
@@ -243,7 +243,7 @@ describe("a letter", () => {
     expect(commands.slice(4, 8)).toEqual(["..", "...", "a.", "."])
   })
 
-  test("that cannot be written reaches no server", async () => {
+  test("that is invalid is never sent to a server", async () => {
     const { port, commands } = await scripted("220 hi\r\n", willing())
     const mailer = openSmtpMailer({ url: `smtp://127.0.0.1:${port}?starttls=never`, from })
     for (const wrong of [{ to: "a@b>\r\nRCPT TO:<x@y" }, { messageId: "x\r\nBcc: y" }])
@@ -251,7 +251,7 @@ describe("a letter", () => {
     expect(commands).toEqual([])
   })
 
-  test("goes to the log where no server is set, without whom it is for and what it says", async () => {
+  test("is logged where no server is set, without its recipient and content", async () => {
     const logged: Array<string> = []
     const logger = Logger.make(({ logLevel, message }) => {
       logged.push(`${logLevel} ${String(message)}`)
@@ -264,7 +264,7 @@ describe("a letter", () => {
     expect(logged).toEqual(["Warn A letter was not sent, since no mail server is set: Webhook wh_1 failed (mail_1)"])
   })
 
-  test("needs settings that can be used", async () => {
+  test("is refused with invalid settings", async () => {
     expect(() => openSmtpMailer({ url: "http://h", from })).toThrow(MailInvalid)
     expect(
       (await Effect.runPromise(Effect.flip(Effect.provide(Mailer, smtpMailer({ url: "smtp://h", from: "x" })))))._tag

@@ -42,7 +42,7 @@ describe("where keys cannot be meant to be", () => {
 describe("what is sealed", () => {
   const key = secretsKey(Uint8Array.from({ length: 32 }, (_, index) => index))
 
-  test("is AES-256-GCM in version 1, and says which key it needs", () => {
+  test("is AES-256-GCM in version 1, and names its key", () => {
     expect(key.id).toBe("f03d02a6e17f294a")
     const sealed = seal(key, secret, "wh_1")
     expect([sealed.length, sealed[0], sealedBy(sealed)]).toEqual([1 + 8 + 12 + secret.length + 16, 1, key.id])
@@ -58,7 +58,7 @@ describe("what is sealed", () => {
     expect(unseal(key, seal(key, new Uint8Array(), ""), "")).toEqual(new Uint8Array())
   })
 
-  test("opens for its owner alone, and with no bit changed", () => {
+  test("opens only for its owner, and only unchanged", () => {
     const sealed = seal(key, secret, "wh_1")
     for (const other of ["wh_2", "wh_1 ", "", "wh_", "WH_1"]) expect(unseal(key, sealed, other)).toBeNull()
     for (let bit = 0; bit < sealed.length * 8; bit++) {
@@ -76,7 +76,7 @@ describe("what is sealed", () => {
 })
 
 describe("a box over a file", () => {
-  test("makes it at the first start, for its owner only, and opens what another process sealed", async () => {
+  test("creates its file for its owner only, and opens secrets that another process sealed", async () => {
     const first = await openSecretBox({ dir })
     expect([(await stat(file)).mode & 0o777, (await stat(dir)).mode & 0o777, await readdir(dir)]).toEqual([
       0o600,
@@ -90,12 +90,12 @@ describe("a box over a file", () => {
     await expect(second.open(await first.seal(secret, "wh_1"), "wh_2")).rejects.toThrow(SecretUnreadable)
   })
 
-  test("is one box, however many start at once", async () => {
+  test("has one key, however many processes start at once", async () => {
     const boxes = await Promise.all(Array.from({ length: 16 }, () => openSecretBox({ dir })))
     expect([new Set(boxes.map(({ keyId }) => keyId)).size, await readdir(dir)]).toEqual([1, ["secrets.key"]])
   })
 
-  test("seals with the first key and opens with all", async () => {
+  test("seals with the first key and opens with any key in the file", async () => {
     const before = await openSecretBox({ dir })
     const old = await before.seal(secret, "wh_1")
     const id = await rotateSecretsKey({ dir })
@@ -116,7 +116,7 @@ describe("a box over a file", () => {
     )
   })
 
-  test("says what is wrong with bytes that do not open", async () => {
+  test("explains why bytes do not open", async () => {
     const box = await openSecretBox({ dir })
     const other = await openSecretBox({ dir: join(root, "other") })
     for (const [sealed, why] of [

@@ -186,7 +186,7 @@ describe.each<[string, () => StoreLocation]>([
     })
   )
 
-  it.effect("is refused to a place that holds anything, and that stays as it was", () =>
+  it.effect("is refused to a target that holds a store, which stays unchanged", () =>
     Effect.gen(function* () {
       const from = place()
       yield* using(from, (storage) => storage.commit({ expectEmpty: true, records: [genesis] }))
@@ -216,7 +216,7 @@ describe.each<[string, () => StoreLocation]>([
 })
 
 describe("copying", () => {
-  it.effect("takes one moment of a Postgres store, whatever is written meanwhile", () =>
+  it.effect("copies one snapshot of a Postgres store, whatever is written meanwhile", () =>
     Effect.gen(function* () {
       const from = newSchema()
       yield* using(
@@ -267,7 +267,7 @@ describe("copying", () => {
     })
   )
 
-  it.effect("carries nothing that was erased or overwritten", () =>
+  it.effect("copies nothing that was erased or overwritten", () =>
     Effect.gen(function* () {
       const from = newSqlite()
       const file = newFile()

@@ -55,7 +55,7 @@ describe("a guard on Postgres", () => {
     )
   })
 
-  it("lets one of the signers through that go on from one state", async () => {
+  it("lets only one of several signers advance from the same state", async () => {
     const granted = await run(
       Effect.gen(function* () {
         const signers = yield* Effect.all(Array.from({ length: 4 }, () => openGuardRow({ url: database.url })))
@@ -91,7 +91,7 @@ describe("a guard on Postgres", () => {
     assert.isNull(await guard(({ read }) => read), "each schema is a guard of its own")
   })
 
-  it("opened for reading makes nothing, and reads as one that signed nothing", async () => {
+  it("opened for reading creates no table, and reads as an empty guard", async () => {
     const reading = { url: database.url, readOnly: true }
     assert.deepEqual(
       await Effect.runPromise(withPostgresGuard(reading, (row) => Effect.all([row.read, row.inDoubt]))),
@@ -116,14 +116,14 @@ describe("a guard on Postgres", () => {
 })
 
 describe("the guard of a backup", () => {
-  it("is installed where there is none, and no other one is ever replaced", async () => {
+  it("is installed only where there is none: an existing one is never replaced", async () => {
     assert.isTrue(await guard(({ install }) => install(state(7))))
     assert.isTrue(await guard(({ install }) => install(state(7))), "again is the same")
     assert.isFalse(await guard(({ install }) => install(state(8))))
     assert.deepEqual(await guard(({ inDoubt, read }) => Effect.all([read, inDoubt])), [state(7), true])
   })
 
-  it("signs nothing for its chain until a decision, and lets another chain begin", async () => {
+  it("refuses to sign for its chain until an operator accepts it, but allows a new chain", async () => {
     await guard(({ install }) => install(state(7)))
     assert.match(await guard(({ advance }) => reason(advance(state(7), state(8)))), /this is a backup's guard/)
     const next = state(1, "b", "flyball.example/test~2")
@@ -131,14 +131,14 @@ describe("the guard of a backup", () => {
     assert.deepEqual(await guard(({ inDoubt, read }) => Effect.all([read, inDoubt])), [next, false])
   })
 
-  it("signs on when it is accepted, and is accepted once", async () => {
+  it("continues to sign once accepted, and is accepted only once", async () => {
     await guard(({ install }) => install(state(7)))
     assert.deepEqual(await guard(({ accept }) => accept), state(7))
     assert.isNull(await guard(({ accept }) => accept))
     assert.isTrue(await guard(({ advance }) => advance(state(7), state(8))))
   })
 
-  it("is taken back, and nothing that signed since", async () => {
+  it("can be removed again, unless it has signed since", async () => {
     await guard(({ install }) => install(state(7)))
     await guard(({ takeBack }) => takeBack(state(8)))
     assert.deepEqual(await guard(({ read }) => read), state(7))

@@ -50,7 +50,7 @@ const begun = Effect.fnUntraced(function* (schema: string, url = database.url) {
 })
 
 describe("a commit whose connection dies", () => {
-  it.effect("before COMMIT was sent says that nothing was written", () =>
+  it.effect("before COMMIT was sent reports that nothing was written", () =>
     Effect.gen(function* () {
       const store = yield* begun("before")
       const holder = yield* connect(database.url)
@@ -71,7 +71,7 @@ describe("a commit whose connection dies", () => {
     })
   )
 
-  it.effect("during COMMIT says that nobody knows, here when it was lost", () =>
+  it.effect("during COMMIT reports an unknown outcome, here of a commit that was lost", () =>
     Effect.gen(function* () {
       const store = yield* begun("during")
       // A deferred trigger runs inside COMMIT, and this one waits there.
@@ -100,7 +100,7 @@ describe("a commit whose connection dies", () => {
     })
   )
 
-  it.effect("during COMMIT says that nobody knows, here when it was written", () =>
+  it.effect("during COMMIT reports an unknown outcome, here of a commit that was written", () =>
     Effect.gen(function* () {
       const proxy = yield* Effect.acquireRelease(
         Effect.promise(() => startProxy(database.url)),

@@ -7,7 +7,7 @@ const perStore = 60
 const rounds = 10
 
 describe("two stores on one database", () => {
-  it.effect("race to one line without a gap, and fill each other's tiles", () =>
+  it.effect("append concurrently to one chain without a gap, and complete each other's tiles", () =>
     Effect.gen(function* () {
       const stores = [
         yield* openStore({ url: database.url, schema: "race" }),

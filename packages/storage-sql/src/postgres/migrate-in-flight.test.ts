@@ -40,7 +40,7 @@ const given = Effect.fnUntraced(function* (schema: string) {
 })
 
 describe("a store of schema 3", () => {
-  it.effect("goes on with what it owes, where it stood", () =>
+  it.effect("keeps its pending deliveries, in their state, after the migration", () =>
     Effect.gen(function* () {
       yield* given("owing")
       const { outbox, commit } = yield* openStore({ url: database.url, schema: "owing" })
@@ -100,7 +100,7 @@ describe("a store of schema 3", () => {
     })
   )
 
-  it.effect("has turns go on behind the last one, and nobody claim as before", () =>
+  it.effect("continues the turns of endpoints, and refuses claims by the old version", () =>
     Effect.gen(function* () {
       const { rows, run } = yield* given("turning")
       const store = yield* openStore({ url: database.url, schema: "turning" })
@@ -115,7 +115,7 @@ describe("a store of schema 3", () => {
     })
   )
 
-  it.effect("is brought along once, while somebody of that schema claims", () =>
+  it.effect("is migrated once, while a process of the old version claims", () =>
     Effect.gen(function* () {
       const { rows, run } = yield* given("between")
       yield* run("BEGIN")

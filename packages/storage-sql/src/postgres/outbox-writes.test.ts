@@ -29,7 +29,7 @@ const tablesOf = (changes: ReadonlyArray<ChangeSet>) => {
 }
 
 describe("the outbox in a group", () => {
-  it("costs a group that asks nothing of it no statement", () => {
+  it("adds no statement to a group that does not use it", () => {
     const capture = Array.from({ length: 50 }, (_, n): ChangeSet => ({
       records: [decision(`${n}`), decision(`${n}+`)]
     }))
@@ -41,7 +41,7 @@ describe("the outbox in a group", () => {
     )
   })
 
-  it("costs the same number of statements however many ask", () => {
+  it("adds the same number of statements however many ChangeSets use it", () => {
     const act: ChangeSet = { events: [{ type: "thing.made", data: {} }] }
     const expected = { reads: ["events", "document_keys"], written: ["events"] }
     assert.deepEqual(tablesOf([act]), expected)

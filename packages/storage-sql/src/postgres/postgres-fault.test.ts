@@ -62,13 +62,13 @@ describe("errors of Postgres", () => {
     }
   })
 
-  it("may lie in one ChangeSet of many only where data or limits are meant", () => {
+  it("are attributed to one ChangeSet of a group only where they are about data or limits", () => {
     for (const code of ["22021", "23505", "54000"]) assert.isTrue(mayBeOneOfMany(answered(code)), code)
     for (const code of ["53100", "57P01", "40001"]) assert.isFalse(mayBeOneOfMany(answered(code)), code)
     assert.isFalse(mayBeOneOfMany(unreached("EPIPE")))
   })
 
-  it("answer a COMMIT for sure only where the server says that it rolled back", () => {
+  it("prove that a COMMIT failed only where the server reports a rollback", () => {
     for (const code of ["53100", "53200", "23505", "40001", "57014", "58030"])
       assert.isFalse(mayHaveCommitted(answered(code)), code)
     for (const code of ["57P01", "57P02", "57P03", "25P03", "08006"])

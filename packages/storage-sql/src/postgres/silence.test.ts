@@ -62,7 +62,7 @@ const reads = ({
 ]
 
 describe("a server that falls silent", () => {
-  it.effect("leaves no read waiting, and no read gets a connection that was silent", () =>
+  it.effect("fails reads after a timeout, and no later read gets a silent connection", () =>
     Effect.gen(function* () {
       const { proxy, store } = yield* behindProxy("reads")
       yield* Effect.all(reads(store), { concurrency: "unbounded" })
@@ -86,7 +86,7 @@ describe("a server that falls silent", () => {
     })
   )
 
-  it.effect("loses a commit that was not sent yet", () =>
+  it.effect("fails a commit that was not sent yet with nothing written", () =>
     Effect.gen(function* () {
       const { proxy, store } = yield* behindProxy("unsent")
       proxy.silence()
@@ -96,7 +96,7 @@ describe("a server that falls silent", () => {
     })
   )
 
-  it.effect("leaves it open whether a commit was written whose answer it keeps", () =>
+  it.effect("fails a sent commit with an unknown outcome", () =>
     Effect.gen(function* () {
       const { proxy, store } = yield* behindProxy("answer")
       proxy.silenceAt("server", "COMMIT\0")
@@ -106,7 +106,7 @@ describe("a server that falls silent", () => {
     })
   )
 
-  it.effect("keeps no later commit waiting after one that had nothing to write", () =>
+  it.effect("does not block later commits after one that had nothing to write", () =>
     Effect.gen(function* () {
       const { proxy, store } = yield* behindProxy("empty")
       yield* store.commit({ records: [decision("a")] })
@@ -117,7 +117,7 @@ describe("a server that falls silent", () => {
     })
   )
 
-  it.effect("leaves it open what became of a lease, of a claim and of what was to be forgotten", () =>
+  it.effect("fails a lease, a claim and a deletion with an unknown outcome", () =>
     Effect.gen(function* () {
       const {
         proxy,
@@ -140,7 +140,7 @@ describe("a server that falls silent", () => {
     })
   )
 
-  it.effect("does not keep a store from being closed, and no line stays open behind it", () =>
+  it.effect("does not prevent closing the store, and leaves no connection open", () =>
     Effect.gen(function* () {
       const proxy = yield* silentProxy(database.url)
       const scope = yield* Scope.make()
@@ -157,7 +157,7 @@ describe("a server that falls silent", () => {
     })
   )
 
-  it.effect("does not keep one waiting who opens a store", () =>
+  it.effect("fails the opening of a store after a timeout", () =>
     Effect.gen(function* () {
       const proxy = yield* silentProxy(database.url)
       for (const readOnly of [false, true]) {
@@ -180,14 +180,14 @@ describe("a migration or a recovery", () => {
       })
     )
 
-  it.effect("takes its time while the server says that it is at work", () =>
+  it.effect("may run long while the server reports that it is working", () =>
     Effect.gen(function* () {
       const statement = `SELECT pg_sleep(${(answerMs * 2.5) / 1_000})`
       assert.strictEqual(yield* soon(migrating(database.url, "at_work", statement)), migrations.length + 1)
     })
   )
 
-  it.effect("takes its time where the server keeps no account of what sessions do", () =>
+  it.effect("may run long where the server does not track the activity of sessions", () =>
     Effect.gen(function* () {
       const statement = `SELECT pg_sleep(${(answerMs * 2.5) / 1_000})`
       assert.strictEqual(
@@ -211,7 +211,7 @@ describe("a migration or a recovery", () => {
       })
   )
 
-  it.effect("does not wait for a server that did the work and whose word is lost", () =>
+  it.effect("does not wait for a server that finished but whose answer was lost", () =>
     Effect.gen(function* () {
       const proxy = yield* silentProxy(database.url)
       proxy.silenceAt("server", "lost word")
@@ -258,7 +258,7 @@ describe("closing a store", () => {
 })
 
 describe("the address of a server", () => {
-  it("is read as the driver reads it", () => {
+  it("is parsed as the driver parses it", () => {
     assert.deepStrictEqual(addressOf("postgres://u:p@db.example/app"), { host: "db.example", port: 5432 })
     assert.deepStrictEqual(addressOf("postgres://[::1]:6000/app?sslmode=disable"), { host: "::1", port: 6000 })
     assert.deepStrictEqual(addressOf("postgres://db.example:1/app?port=6001&host=other&host=last"), {

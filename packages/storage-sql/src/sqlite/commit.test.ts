@@ -27,7 +27,7 @@ const once = (key: string, digit = "a") => ({ scope: "agt_1", key, digest: digit
 const tags = (answers: ReadonlyArray<{ readonly _tag: string }>) => answers.map(({ _tag }) => _tag)
 
 describe("ChainWriter", () => {
-  it("gives each ChangeSet a transaction of its own when one fails in a way nobody foresaw", () => {
+  it("gives each ChangeSet a transaction of its own when one fails unexpectedly", () => {
     const { commit, db, reader } = open()
     db.exec(
       "CREATE TRIGGER bad BEFORE INSERT ON part WHEN length(NEW.bytes) = 13 BEGIN SELECT RAISE(ABORT, " +
@@ -50,7 +50,7 @@ describe("ChainWriter", () => {
     assert.deepEqual(tags(commit({ records: [draft()] })), ["Committed"])
   })
 
-  it("has a part without salt or bytes taken for damage, unless a record says that it was erased", () => {
+  it("treats a part without salt or bytes as corruption, unless a record proves its erasure", () => {
     const { commit, db, reader } = open()
     commit({ records: [draft(1)] }, { records: [draft(2)] })
     db.exec("UPDATE part SET erased_by = 3, salt = NULL, bytes = NULL WHERE id < 64")
@@ -104,7 +104,7 @@ describe("ChainWriter", () => {
     assert.deepEqual(tags(commit({ records: [draft(0, { once: once("free", "b") })] })), ["Committed"])
   })
 
-  it("leaves no word behind for a ChangeSet that is refused by its expectations", () => {
+  it("leaves no string in the table for a ChangeSet that is refused by its expectations", () => {
     const { commit, db } = open()
     const count = () => db.prepare("SELECT count(*) AS n FROM word").get()!["n"]
     const before = count()
@@ -116,7 +116,7 @@ describe("ChainWriter", () => {
     assert.equal(count(), before)
   })
 
-  it("refuses to go on over a chain with a hole", () => {
+  it("refuses to append to a chain with a gap", () => {
     const { commit, db } = open()
     commit({ records: [draft(), draft(), draft()] })
     db.exec("DELETE FROM record WHERE seq = 2")

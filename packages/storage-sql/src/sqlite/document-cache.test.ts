@@ -51,7 +51,7 @@ describe("documents in memory", () => {
     near.keep(lookUp(near, "agents", "a"), [document("a")], 2)
     expect(holds(near, "agents", "a")).toBe(true)
   })
-  it("lets everything go before it holds more than it may, and never keeps what alone is more", () => {
+  it("empties itself before it exceeds its limit, and never keeps a single answer above the limit", () => {
     const near = new DocumentCache(1_000)
     near.keep(lookUp(near, "agents", "a"), [document("a")], 500)
     near.keep(lookUp(near, "models", "b"), [document("b")], 500)
@@ -71,7 +71,7 @@ describe("documents in memory", () => {
 })
 
 describe("the head in memory", () => {
-  it("is the last commit's, and unknown while one is under way or after one of which nobody knows", () => {
+  it("is the last commit's, and unknown while a commit is under way or after one with an unknown outcome", () => {
     const near = new DocumentCache()
     expect(near.head).toBeNull()
     near.keepHead(near.askHead(), receipt(4).head)
@@ -83,7 +83,7 @@ describe("the head in memory", () => {
     near.changing(new Set())(null)
     expect(near.head).toBeNull()
   })
-  it("is none before there is a chain, and nobody outside can change it", () => {
+  it("is null before there is a chain, and callers cannot change it", () => {
     const near = new DocumentCache()
     near.changing(new Set())([receipt(-1)])
     expect(near.head).toBeNull()

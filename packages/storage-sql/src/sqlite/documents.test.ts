@@ -14,7 +14,7 @@ const put = (id: string, expectedVersion: number | null, name: string, collectio
 })
 
 describe("documents of one batch", () => {
-  it("are seen by the ChangeSets behind them: their versions, and the values that they hold alone", () => {
+  it("are visible to later ChangeSets of the batch: their versions, and their unique values", () => {
     const { commit, reader, rollbacks } = openWriter()
     const { answers } = commit(
       { puts: [put("a", 0, "first")] },
@@ -43,7 +43,7 @@ describe("documents of one batch", () => {
     assert.equal(rollbacks(), 0)
   })
 
-  it("may be changed by the ChangeSets behind them, and free a value for one of those", () => {
+  it("may be changed by later ChangeSets of the batch, and free a unique value for them", () => {
     const { commit, reader, rollbacks } = openWriter()
     assert.deepEqual(
       tags(
@@ -83,7 +83,7 @@ describe("documents of one batch", () => {
     assert.equal(reader.list("agents", "", null, LIST_UNITS).length, 132)
   })
 
-  it("are found to be new or there in whatever order their ids come, over batches, deletions and failures", () => {
+  it("are classified as new or existing in any order of ids, across batches, deletions and failures", () => {
     const ids = fc.oneof(
       { weight: 9, arbitrary: fc.constantFrom("agt_1", "agt_2", "b", "c") },
       { weight: 1, arbitrary: fc.constantFrom("é", "\u{ffff}", "\u{1f600}") }
@@ -135,7 +135,7 @@ describe("documents of one batch", () => {
     )
   })
 
-  it("leave nothing behind when their batch fails, and their numbers are given again", () => {
+  it("leave nothing behind when their batch fails, and their numbers are reused", () => {
     const { commit, db, reader } = openWriter()
     db.exec(
       "CREATE TRIGGER bad BEFORE INSERT ON document WHEN NEW.id = 'bad' BEGIN SELECT RAISE(ABORT, 'unforeseen'); END"
@@ -160,7 +160,7 @@ describe("documents of one batch", () => {
 })
 
 describe("documents of a batch that fails before they are written", () => {
-  it("do not come with the next one", () => {
+  it("are not written with the next batch", () => {
     const { commit, db, reader } = openWriter()
     db.exec("CREATE TRIGGER bad BEFORE INSERT ON part BEGIN SELECT RAISE(ABORT, 'unforeseen'); END")
     commit({ expectEmpty: true, records: [{ kind: "chain.genesis", body: {}, parts: [], agentId: null }] })
@@ -193,7 +193,7 @@ describe("what the writer remembers of webhooks", () => {
   })
   const wants = { "on:agent.registered": "yes" }
 
-  it("is forgotten when one changes, also in the batch that tells of an event", () => {
+  it("is invalidated when one changes, even in a batch that also adds an event", () => {
     const { commit } = openWriter()
     assert.isFalse(reported(commit, "agent.registered"))
     commit({ puts: [webhook(0, wants)] })
@@ -204,7 +204,7 @@ describe("what the writer remembers of webhooks", () => {
     assert.isTrue(commit({ puts: [webhook(2, wants)] }, { events: [{ type: "agent.registered", data: {} }] }).owed)
   })
 
-  it("does not say that something is owed by a ChangeSet that failed", () => {
+  it("does not count deliveries of a ChangeSet that failed", () => {
     const { commit, db } = openWriter()
     db.exec(
       "CREATE TRIGGER bad BEFORE INSERT ON document WHEN NEW.id = 'bad' BEGIN SELECT RAISE(ABORT, 'unforeseen'); END"
@@ -216,7 +216,7 @@ describe("what the writer remembers of webhooks", () => {
     assert.isTrue(commit({ puts: [put("bad", 0, "a")] }, { puts: [put("c", 0, "c")], ...event }).owed)
   })
 
-  it("keeps ids of events ascending, where nobody wants them and where somebody does", () => {
+  it("keeps ids of events ascending, with and without subscribers", () => {
     const { commit, db } = openWriter()
     const some = () => ({
       events: [

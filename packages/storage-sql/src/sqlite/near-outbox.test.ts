@@ -23,7 +23,7 @@ describe("the outbox in memory", () => {
     assert.isTrue(near.isEmpty)
   })
 
-  it("does not believe a claim that began before such a commit ended", () => {
+  it("ignores an empty claim that began before such a commit ended", () => {
     const near = new NearOutbox()
     const calls = near.ask()
     near.mayOwe()
@@ -31,7 +31,7 @@ describe("the outbox in memory", () => {
     assert.isFalse(near.isEmpty)
   })
 
-  it.effect("spares the store's thread a claim while nothing is owed, and none when something is", () =>
+  it.effect("skips claims while no delivery is pending, and none when one is", () =>
     Effect.scoped(
       Effect.gen(function* () {
         const threads = yield* openThreads({ file: join(folder, "outbox.db") })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "vitest"
 import { PackReader, PackWriter, Scratch } from "./packed.ts"
 
 describe("packed values", () => {
-  it("come back as they went in, also where the buffer had to grow in between", () => {
+  it("round-trip unchanged, even where the buffer grows in between", () => {
     const texts = ["", "plain", "Grüße", "\ud83d\ude00".repeat(2000)]
     const bytes = Uint8Array.from({ length: 10_000 }, (_, index) => index)
     const out = new PackWriter(0)
@@ -23,7 +23,7 @@ describe("packed values", () => {
     assert.equal(from.hex32(), "0f".repeat(32))
   })
 
-  it("are wiped from a buffer that they grow out of", () => {
+  it("are wiped from a buffer that is replaced by a larger one", () => {
     const scratch = new Scratch(4_096)
     scratch.buffer.fill(0)
     const out = new PackWriter(100, scratch)

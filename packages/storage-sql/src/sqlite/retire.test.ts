@@ -322,5 +322,5 @@ describe("putting a SQLite file aside", () => {
     })
   )
 
-  it("is nothing that a store in memory can do", () => assert.isNull(retirementOf(sqliteStorage({ file: ":memory:" }))))
+  it("is not supported by a store in memory", () => assert.isNull(retirementOf(sqliteStorage({ file: ":memory:" }))))
 })

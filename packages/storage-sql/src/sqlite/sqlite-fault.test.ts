@@ -6,7 +6,7 @@ const sqliteError = (errcode: number): Error =>
   Object.assign(new Error("says SQLite"), { code: "ERR_SQLITE_ERROR", errcode })
 
 describe("faultOf", () => {
-  it("tells trouble from damage, and damage from bugs", () => {
+  it("distinguishes unavailability, corruption and bugs", () => {
     const table: ReadonlyArray<readonly [error: unknown, tag: string, wrote?: string]> = [
       [sqliteError(13), "Unavailable", "no"],
       [sqliteError(5), "Unavailable", "no"],

@@ -60,7 +60,7 @@ const operationsSentTo = (thread: WorkerThread): ReadonlyArray<string> => {
 }
 
 describe("a SQLite file", () => {
-  it.effect("is not begun anew beside the log of another, which holds what was written last", () =>
+  it.effect("is not created beside the write-ahead log of a missing file, which holds its last commits", () =>
     Effect.gen(function* () {
       const file = newFile()
       yield* using(sqliteStorage({ file }), begin)
@@ -114,7 +114,7 @@ describe("a SQLite file", () => {
       })
   )
 
-  it.effect("whose folder cannot be entered any more takes nothing more", () =>
+  it.effect("whose folder becomes inaccessible refuses commits", () =>
     Effect.gen(function* () {
       const folder = join(newFile(), "..", "inner")
       mkdirSync(folder)
@@ -138,7 +138,7 @@ describe("a SQLite file", () => {
     })
   )
 
-  it.effect("keeps everything over closing and opening again", () =>
+  it.effect("keeps everything when it is closed and opened again", () =>
     Effect.gen(function* () {
       const file = newFile()
       const receipt = yield* using(sqliteStorage({ file }), (storage) =>
@@ -165,7 +165,7 @@ describe("a SQLite file", () => {
     })
   )
 
-  it.effect("answers many with one document, which none of them can change", () =>
+  it.effect("returns one shared document to many readers, none of which can change it", () =>
     using(
       sqliteStorage({ file: newFile() }),
       Effect.fnUntraced(function* (storage) {
@@ -285,7 +285,7 @@ describe("a SQLite file", () => {
     })
   )
 
-  it.effect("is not opened where its links lead nowhere", () =>
+  it.effect("is not opened through a dangling link", () =>
     Effect.gen(function* () {
       const name = (which: string) => join(folder, `${which}-circle.db`)
       symlinkSync(name("a"), name("b"))
@@ -314,7 +314,7 @@ describe("a SQLite file", () => {
       })
   )
 
-  it.effect("can be read beside its writer, who is refused nothing; the reader writes nothing", () =>
+  it.effect("can be read beside its writer without blocking it; the reader writes nothing", () =>
     Effect.gen(function* () {
       const file = newFile()
       yield* using(sqliteStorage({ file }), (writer) =>
@@ -462,7 +462,7 @@ describe("a SQLite file", () => {
 })
 
 describe("a storage worker that dies", () => {
-  it.effect("fails who waits for it with an unknown outcome, and the next call finds another", () =>
+  it.effect("fails the calls under way with an unknown outcome, and the next call starts another worker", () =>
     Effect.gen(function* () {
       const file = newFile()
       const threads = yield* openThreads({ file, busyTimeoutMs: 60_000 })
@@ -500,7 +500,7 @@ describe("a storage worker that dies", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("takes a database in memory with it, and says so", () =>
+  it.effect("loses a database in memory, and reports that", () =>
     Effect.gen(function* () {
       const threads = yield* openThreads({ file: ":memory:" })
       const storage = yield* makeStorage(threads)
@@ -521,7 +521,7 @@ describe("a storage worker that dies", () => {
 })
 
 describe("a process that is killed", () => {
-  it.effect("leaves the file to the next one, with everything it acknowledged", () =>
+  it.effect("leaves a file with every acknowledged commit, which the next process can open", () =>
     Effect.gen(function* () {
       const file = newFile()
       const code = `

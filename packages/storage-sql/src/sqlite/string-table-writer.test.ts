@@ -49,7 +49,7 @@ const acts = fc.oneof(
 )
 
 describe("new words", () => {
-  it("have one number each, the same as the table says after every commit, and none after a rollback", () => {
+  it("have one number each, which equals the table's after every commit, and none after a rollback", () => {
     fc.assert(
       fc.property(fc.array(acts, { maxLength: 200 }), (steps) => {
         const { db, rows, writer } = open()
@@ -93,7 +93,7 @@ describe("new words", () => {
     )
   })
 
-  it("wait where they are ids behind all others of their prefix, and are searched where they are not", () => {
+  it("are buffered when they are ids that follow all others of their prefix, and are looked up when not", () => {
     const { db, rows, writer } = open()
     const before = rows().length
     db.exec("BEGIN")

@@ -15,7 +15,7 @@ const given = () => {
 const ids = texts.map((_, index) => 3 + index)
 
 describe("strings that are learned together", () => {
-  it("are known afterwards, whatever the table says then", () => {
+  it("stay cached, even when the table changes", () => {
     const { db, textsFrom, strings } = given()
     strings.learn([0, ...ids])
     db.exec("UPDATE word SET text = 'other' || id")
@@ -31,7 +31,7 @@ describe("strings that are learned together", () => {
     assert.deepEqual(textsFrom([3, 22, 1000]), ["other3", "other22", "other1000"])
   })
 
-  it("are not taken apart where one holds what no word holds", () => {
+  it("are not read together when one contains the separator", () => {
     const { db, textsFrom, strings } = given()
     db.exec("UPDATE word SET text = 'x' || char(0) || 'y' WHERE id = 9")
     strings.learn(ids)

@@ -82,7 +82,7 @@ describe("Checkpoints", () => {
     db.close()
   })
 
-  it("waits for a reader that holds a snapshot once, and hardly from then on: commits come between", () => {
+  it("waits once for a reader that holds a snapshot, then only briefly, so that commits go on", () => {
     vi.useFakeTimers()
     const { db, file, log, write } = open("patience.db")
     db.exec("PRAGMA busy_timeout = 40")
@@ -129,7 +129,7 @@ describe("Checkpoints", () => {
     db.close()
   })
 
-  it("does not take commits that keep coming for a pause", () => {
+  it("does not mistake steady commits for a pause", () => {
     vi.useFakeTimers()
     const { db, log, write } = open("steady.db")
     const checkpoints = new Checkpoints(db)

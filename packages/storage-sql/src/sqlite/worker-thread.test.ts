@@ -12,7 +12,7 @@ const opened = async (file = ":memory:"): Promise<WorkerThread> => {
 }
 
 describe("the host's end of a storage worker", () => {
-  it("hands out answers that came together in turns of the event loop, in order", async () => {
+  it("resolves answers that arrive together over several turns of the event loop, in order", async () => {
     const thread = await opened()
     let turn = 0
     let ended = false
@@ -47,7 +47,7 @@ describe("the host's end of a storage worker", () => {
     assert.isAtMost(Math.max(...counts.values()), 60)
   })
 
-  it("asks once for a document that many want in one turn, and anew after a write", async () => {
+  it("reads a document once for many callers in one turn, and again after a write", async () => {
     const thread = await opened()
     const posted: Array<string> = []
     const { prototype } = await import("node:worker_threads").then(({ Worker }) => Worker)
@@ -82,7 +82,7 @@ describe("the host's end of a storage worker", () => {
     await thread.close()
   })
 
-  it("gives what was answered before it died, and the reason to those that were not", async () => {
+  it("returns the answers sent before it died, and fails the others with the reason", async () => {
     const thread = await opened()
     const outcomes: Array<boolean> = []
     await Promise.all(
@@ -108,7 +108,7 @@ describe("the host's end of a storage worker", () => {
     await thread.close()
   })
 
-  it("sends what is requested when it died to the next worker, not to the one that died", async () => {
+  it("sends requests made after it died to the next worker", async () => {
     const folder = mkdtempSync(join(tmpdir(), "flyball-thread-"))
     // A database in memory would be lost with its worker, and no more requests would follow.
     const thread = await opened(join(folder, "store.db"))
