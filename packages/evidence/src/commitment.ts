@@ -4,7 +4,7 @@ import { utf8 } from "./bytes.ts"
 /** Bytes of a salt: one block of random bytes per part, erased together with it. */
 export const SALT_BYTES = 32
 
-/** What every committed text begins with. */
+/** Prefix of every committed text. */
 export const COMMITMENT_PREFIX = utf8("flyball/v1 part\0")
 const BLOCK = 64
 const scratch = new Uint8Array(16 * 1024)

@@ -71,7 +71,7 @@ export const decodeId = (prefix: string, id: string): Uint8Array | null => {
   return bytes
 }
 
-/** What a decision's identifier says. It is derived from the decision's record, never stored. */
+/** Content of a decision's identifier. It is derived from the decision's record, never stored. */
 export interface DecisionRef {
   readonly atMs: number
   readonly seq: number
@@ -101,7 +101,7 @@ export const decisionId = (atMs: number, seq: number, originTag: Uint8Array): st
   return encodeId(PREFIX, bytes)
 }
 
-/** What a decision's identifier says, or null when it is none. */
+/** Parses a decision's identifier; null when the text is none. */
 export const parseDecisionId = (id: string): DecisionRef | null => {
   const bytes = decodeId(PREFIX, id)
   return bytes === null ? null : { atMs: get48(bytes, 0), seq: get48(bytes, 6), originTag: bytes.slice(12) }

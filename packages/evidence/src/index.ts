@@ -1,4 +1,4 @@
-/** What `@flyball/evidence` promises. Everything not listed may change tomorrow. */
+/** Public API of `@flyball/evidence`. Everything not listed may change tomorrow. */
 
 // Bytes and primitives
 export { killStatusBytes } from "./kill-status.ts"

@@ -1,6 +1,6 @@
 /**
- * What record 0 of a recovered chain says of the chain before it: the part `previous`. Spec: the catalogue's row of
- * `chain.genesis`.
+ * Reads and writes the part `previous` of record 0 of a recovered chain, which describes the chain before it. Spec: the
+ * catalogue's row of `chain.genesis`.
  */
 import { fromUtf8 } from "./bytes.ts"
 import { isOrigin } from "./checkpoint/checkpoint.ts"

@@ -156,7 +156,7 @@ const ownPoint = (axis: Axis, target: Axis, point: number): number | null => {
   return own < axis.min || own > axis.max ? null : own
 }
 
-/** What the common axis has and a version's own has not. */
+/** Ranges of the common axis that a version's own axis lacks. */
 const outsideOf = (axis: Axis, target: Axis, place: number): ReadonlyArray<Range> => {
   if (axis.kind !== "int") {
     const range = setOf(target, place, (point) => ownPoint(axis, target, point) === null)

@@ -147,8 +147,8 @@ const withAgent = (
 }
 
 /**
- * What layers permit together, without waivers: a version that makes an exception permanent loosens, also while the
- * exception holds for a time. Null where that is nothing.
+ * Combines layers without their waivers: a version that makes an exception permanent loosens, also while the exception
+ * holds for a time. Null where there is no combination.
  */
 const combinationOf = (layers: ReadonlyArray<GateLayer>): Combination | null => {
   const envelopes = layers.flatMap(({ envelope }) => envelope ?? [])

@@ -22,7 +22,7 @@ export interface Region {
   readonly example: Path
 }
 
-/** What a diagram found. Incomplete when the budget was spent: then it proves nothing. */
+/** Result of a diagram. Incomplete when the budget was spent: then it proves nothing. */
 export type Counted =
   | { readonly complete: true; readonly nodes: number; readonly regions: ReadonlyArray<Region> }
   | { readonly complete: false; readonly nodes: number }

@@ -10,7 +10,7 @@ export interface Transition {
   readonly volume: string | null
   readonly share: string | null
   readonly example: Inputs
-  /** What decides the example in each version: a rule, `@default`, `@invalid_signal` or `@missing_signal`. */
+  /** The rule that decides the example in each version: its id, `@default`, `@invalid_signal` or `@missing_signal`. */
   readonly decidedBy: { readonly from: string; readonly to: string }
   /** How many recorded inputs; null where no history was given. */
   readonly historyCount: number | null

@@ -12,7 +12,7 @@ import { findInput, type Query, SEARCH_BUDGET } from "./search.ts"
 import { shareOf } from "./share.ts"
 import type { Point } from "./verdict-at.ts"
 
-/** What the checks of one lint share: the envelope laid out, and one place for what they find and what stays open. */
+/** State shared by the checks of one lint: the envelope laid out, and one place for findings and open questions. */
 export interface Inspection {
   readonly model: Model
   readonly facts: LintFacts
@@ -37,7 +37,7 @@ export interface Inspection {
   readonly say: (code: LintCode, rules: ReadonlyArray<number>, message: string, more?: Reported) => void
 }
 
-/** What a finding may add to its sentence. */
+/** Members that a finding may add to its sentence. */
 export interface Reported {
   readonly example?: Point | null
   /** The same where it is no point of the domain. */

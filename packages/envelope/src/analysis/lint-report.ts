@@ -7,7 +7,7 @@ export interface LintFinding {
   readonly level: LintLevel
   /** The rules it is about, the one at fault first. */
   readonly rules: ReadonlyArray<string>
-  /** What it is, in one or two sentences, and what to do. */
+  /** Describes the finding and the fix in one or two sentences. */
   readonly message: string
   /** An input that shows it. Where there is none the message ends in saying so. */
   readonly example: Inputs | null

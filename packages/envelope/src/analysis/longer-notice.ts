@@ -19,8 +19,8 @@ const NOTICE = severityOf("allow_with_notice")
 const MAX_NEEDS = 16
 
 /**
- * What a new version says where a notice may take longer than before, as sentences; empty where it is proved that it
- * never may. Exact, but for conditions on derived signals and meters.
+ * Describes, in sentences, where a notice may take longer in a new version than before; empty where it is proved that
+ * it never may. Exact, but for conditions on derived signals and meters.
  *
  * Searches inputs that come out as `allow_with_notice` in both versions: any other change of theirs is one of outcomes,
  * which a diff compares.
@@ -128,7 +128,7 @@ const exceeding = (version: Version, notices: Notices, heldMs: number): Readonly
   return numbersOf(version, notices, (ms) => (ms ?? DEFAULT_NOTICE_MS) > heldMs).map((box) => ({ box, avoid }))
 }
 
-/** What must not hold for an input to come out as a notice: what is refused, and every more restrictive rule. */
+/** Conditions that must not hold for an input whose outcome is a notice: refusals, and every more restrictive rule. */
 const silenced = ({ compiled, invalid, numbers }: Version): ReadonlyArray<number> => [
   ...invalid,
   ...compiled.rules.flatMap(({ outcome }, rule) => (severityOf(outcome) > NOTICE ? numbers[rule]! : []))

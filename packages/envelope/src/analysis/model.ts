@@ -16,7 +16,7 @@ export interface Model {
   readonly numbers: ReadonlyArray<ReadonlyArray<number>>
   readonly ofRule: ReadonlyArray<Bits>
   readonly ofLayer: ReadonlyArray<Bits>
-  /** What {@link laxerThan} answered, by severity: every rule asks. */
+  /** Cache of the results of {@link laxerThan}, by severity: every rule asks. */
   readonly laxer: Array<Omit<Query, "within"> | undefined>
 }
 

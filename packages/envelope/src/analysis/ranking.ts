@@ -1,6 +1,9 @@
 import { type Compiled, type Outcome, outcomes } from "../language/compiled.ts"
 
-/** What decides an input: a rule, or a layer of which no rule holds. Numbers are places in the compiled envelope. */
+/**
+ * The element that decides an input: a rule, or a layer of which no rule holds. Numbers are places in the compiled
+ * envelope.
+ */
 export type Decider =
   | { readonly kind: "rule"; readonly rule: number; readonly outcome: Outcome }
   | { readonly kind: "silence"; readonly layer: number; readonly outcome: Outcome }

@@ -12,7 +12,7 @@ export interface RecordedEvaluation {
    */
   readonly atMs: number
   readonly actor: Actor
-  /** What the caller sent; null: withheld or erased. */
+  /** Signals that the caller sent; null: withheld or erased. */
   readonly signals: Values | null
   readonly server: Values
   /**
@@ -30,7 +30,7 @@ export interface RecordedEvaluation {
   /** Whether an approved review was consumed. */
   readonly approved: boolean
   readonly meters: ReadonlyArray<RecordedReading>
-  /** What the envelope in force declared: names of its signals, and its meters. Null where none was in force. */
+  /** Declarations of the envelope in force: names of its signals, and its meters. Null where none was in force. */
   readonly declared: { readonly signals: ReadonlySet<string>; readonly meters: ReadonlyArray<Meter> } | null
 }
 
@@ -45,7 +45,7 @@ export interface RecordedReading {
   readonly count: "below" | "full" | "unknown"
 }
 
-/** What a backtest reads, in the order of the chain. `actual` is by meter. */
+/** An event that a backtest reads, in the order of the chain. `actual` is by meter. */
 export type RecordedEvent =
   | { readonly kind: "evaluation"; readonly evaluation: RecordedEvaluation }
   | { readonly kind: "settled"; readonly evaluationId: string; readonly actual: Readonly<Record<string, number>> }

@@ -33,8 +33,8 @@ export interface Segment {
 }
 
 /**
- * What an axis adds to the place of a row: by point from the least one on or, where there are `bounds`, by the number
- * of bounds that are not above it.
+ * Contribution of an axis to the index of a row: by point from the least one on or, where there are `bounds`, by the
+ * number of bounds that are not above it.
  */
 export interface Step {
   readonly axis: number

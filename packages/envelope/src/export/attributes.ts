@@ -13,7 +13,7 @@ export const attributeLines = ({ compiled, signals }: Combination): ReadonlyArra
     )
   })
 
-/** What an exported policy leaves out and an evaluation has, one sentence each. */
+/** Differences between an exported policy and an evaluation, one sentence each. */
 export const leftOut = ({ meters }: Combination): ReadonlyArray<string> => [
   "Not in here: the tier floor, which asks for review or denies by the agent's tier and the effect of the tool",
   "Not in here: outer layers (the envelope of the org unit), which can only tighten what this says",

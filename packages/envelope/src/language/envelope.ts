@@ -25,15 +25,15 @@ export interface Envelope {
   /** Class of each value of the signal `tool`; of `*`, which is every action, where there is no such signal. */
   readonly effects: ReadonlyMap<string, EffectClass>
   /**
-   * What the envelope says where none of its rules holds; null, which no JSON can say, in the tier floor alone:
-   * nothing.
+   * Outcome where none of the envelope's rules holds. Null in the tier floor alone, which then has none; JSON cannot
+   * express it.
    */
   readonly otherwise: "deny" | "require_review" | null
   /** `total`: a point that no rule covers is an error of the envelope. */
   readonly coverage: "total" | "allow_uncovered"
   /** Why an outcome may loosen from one tier to the next and tighten again; null: it may not. */
   readonly acceptNonMonotone: string | null
-  /** What the agent's SDK does when the service cannot be reached. */
+  /** Behaviour of the agent's SDK when the service cannot be reached. */
   readonly onUnavailable: "deny" | "allow_cached"
 }
 
@@ -161,6 +161,6 @@ export type Obligation =
   | { readonly type: "cooldown_ms"; readonly ms: number }
   | { readonly type: "two_person" }
 
-/** What an action does to the world, from harmless to final. */
+/** Effects of an action on the world, from harmless to final. */
 export const effectClasses = ["read", "write_reversible", "external_message", "money", "irreversible"] as const
 export type EffectClass = (typeof effectClasses)[number]

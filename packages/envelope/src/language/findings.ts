@@ -16,7 +16,7 @@ export interface Finding<Code extends string = ReadingCode> {
   readonly code: Code
   /** Where, as a JSON pointer into the envelope. */
   readonly path: string
-  /** What was expected, what was seen, what to do. */
+  /** States what was expected, what was received, what to do. */
   readonly message: string
   /**
    * An input that shows it, of E112 alone: a text with another of these codes is no envelope that an input could be

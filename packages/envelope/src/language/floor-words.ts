@@ -4,12 +4,12 @@ import type { EffectClass } from "./envelope.ts"
 import { tierFloorTable } from "./tier-floor.ts"
 
 /**
- * What an agent needs, in words, to act at each tier, L0 to L4; a tier needs what the tiers below it need, too. Who
- * runs the language knows it: the language knows no identities and no drills.
+ * Conditions, in words, for an agent to act at each tier, L0 to L4; a tier also needs the conditions of the tiers below
+ * it. The host of the language provides them: the language has no identities and no drills.
  */
 export type TierNeeds = ReadonlyArray<ReadonlyArray<string>>
 
-/** What a floor outcome is called; both outcomes that let the action through need nobody else. */
+/** Words for the outcomes of the floor; both outcomes that let the action through need nobody else. */
 const words: { readonly [O in Outcome]: string } = {
   allow: "alone",
   allow_with_notice: "alone",
@@ -19,8 +19,8 @@ const words: { readonly [O in Outcome]: string } = {
 }
 
 /**
- * What the floor does with a tool of a class at each tier, as one sentence: "`refund` is `money`: at L0 it is denied,
- * from L1 reviewed, alone from L3 with a verified identity."
+ * Describes in one sentence how the floor treats a tool of a class at each tier: "`refund` is `money`: at L0 it is
+ * denied, from L1 reviewed, alone from L3 with a verified identity."
  *
  * `subject` is what has the class, as the sentence begins with it.
  */

@@ -5,7 +5,7 @@ import { allThere, type Members, quote, type Reading } from "./reading.ts"
 import { readConstant, readConstants } from "./read-params.ts"
 import { isValueOf } from "./read-signals.ts"
 
-/** What conditions may name. */
+/** Names that conditions may use. */
 export interface Vocabulary {
   readonly signals: ReadonlyArray<Signal>
   readonly derived: ReadonlyArray<Derived>

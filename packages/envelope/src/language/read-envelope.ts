@@ -99,7 +99,7 @@ export const readEnvelope = (value: unknown): ReadEnvelope => {
   }
 }
 
-/** What its members are called is for that language to say. */
+/** True for an object of another language, whose members this language does not check. */
 const isOfAnotherLanguage = (value: unknown): boolean =>
   typeof value === "object" &&
   value !== null &&

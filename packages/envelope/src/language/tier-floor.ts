@@ -23,7 +23,7 @@ export const tierFloorTable: { readonly [C in EffectClass]: readonly [Outcome, O
   irreversible: ["deny", "deny", "require_review", "require_review", "allow_with_notice"]
 }
 
-/** What an evaluation names when a rule of the floor decides. Ids of its rules begin with this. */
+/** Name of the deciding rule in an evaluation when the floor decides. Ids of its rules begin with this. */
 export const TIER_FLOOR = "@tier_floor"
 
 /** The signal every combination has. */

@@ -14,7 +14,7 @@ export interface GeneralCheckpoint extends Checkpoint {
   readonly extensions: ReadonlyArray<string>
 }
 
-/** What was read, or why the text is none. */
+/** Result of parsing a checkpoint: the checkpoint, or the reason why the text is none. */
 export type CheckpointResult<A> =
   | { readonly ok: true; readonly checkpoint: A }
   | { readonly ok: false; readonly reason: string }

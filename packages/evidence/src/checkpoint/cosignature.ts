@@ -6,7 +6,7 @@ export interface Cosignature {
   /** Seconds since 1970, as the cosigner states it. */
   readonly timeS: number
   readonly signature: Uint8Array
-  /** What was signed, for a checkpoint text. */
+  /** Returns the signed message for a checkpoint text. */
   readonly message: (checkpointText: Uint8Array) => Uint8Array
 }
 
@@ -26,7 +26,7 @@ export const writeCosignature = (timeS: number, signature: Uint8Array): Uint8Arr
   return concatBytes(time, signature)
 }
 
-/** What a cosigner signs: its time, then the whole text of the checkpoint. */
+/** Builds the message that a cosigner signs: its time, then the whole text of the checkpoint. */
 export const cosignatureMessage = (timeS: number, checkpointText: Uint8Array): Uint8Array =>
   concatBytes(utf8(`cosignature/v1\ntime ${timeS}\n`), checkpointText)
 

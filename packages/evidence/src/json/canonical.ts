@@ -64,7 +64,7 @@ export function* canonicalizeInSlices(value: unknown, maxDepth: number, maxLengt
   return out.pieces.join("")
 }
 
-/** What is written so far, and how much more may be: in all, and in this slice. */
+/** Output written so far, and the room left: in all, and in this slice. */
 interface Out {
   readonly pieces: Array<string>
   left: number

@@ -4,7 +4,7 @@
  * Without it `exact.ts` would read every body. Decision 0041 has what that costs.
  */
 
-/** What a survey found. */
+/** Result of a survey. */
 export interface Survey {
   /**
    * No lone surrogate's escape, no number that may be inexact, not nested too deep, not too many places, strings

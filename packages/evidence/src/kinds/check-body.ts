@@ -5,7 +5,7 @@ import { isMember, type MemberType } from "./members.ts"
 import type { BodyMember } from "./row.ts"
 
 /**
- * What is wrong with a body of this kind, as a sentence; null when it is as the catalogue says.
+ * Describes the problem with a body of this kind in one sentence; null when it conforms to the catalogue.
  *
  * The sentence names members and bounds, never a value: it may reach a log.
  */

@@ -8,7 +8,8 @@ export interface NamedPart {
 }
 
 /**
- * What is wrong with the parts of a record of this kind, as a sentence; null when they are as the catalogue says.
+ * Describes the problem with the parts of a record of this kind in one sentence; null when they conform to the
+ * catalogue.
  *
  * Which of its parts a record has to have is not in the catalogue: many are left out where there is nothing to say.
  */

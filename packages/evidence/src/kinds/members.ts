@@ -54,7 +54,7 @@ const isName =
 const IN_NAME = 1
 const CROCKFORD = 2
 /**
- * What each of 65,536 code units may be part of: a table, since these two tests are most of the work of reading a body.
+ * Character classes of the 65,536 code units: a table, since these two tests are most of the work of reading a body.
  */
 const kindOf = new Uint8Array(65_536)
 for (const sign of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:/@+-")
@@ -107,7 +107,7 @@ const isText = (
   }
 }
 
-/** What holds of the values of a type that is neither a list nor an object. */
+/** Makes the check for values of a type that is neither a list nor an object. */
 export const isMember = (
   type: Exclude<MemberType, { readonly type: "list" | "object" }>
 ): ((value: unknown) => boolean) => {

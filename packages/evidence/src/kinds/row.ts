@@ -1,4 +1,4 @@
-/** What a row of the catalogue of record kinds is, and the words that rows are written in. */
+/** Type of a row of the catalogue of record kinds, and the vocabulary that rows are written in. */
 import type { MemberType } from "./members.ts"
 
 /** A member of a body. */
@@ -70,8 +70,8 @@ export const rules = may("rules", { type: "integer", min: 1, max: 1_000_000 })
 /** Whether the owner has a name and an e-mail address. Absent where the record is older than the member. */
 export const ownerComplete = may("owner_complete", { type: "boolean" })
 /**
- * What decides which halts reach an agent, beside its id. Absent where the record is older than the members: what an
- * earlier record said of them still holds.
+ * Member that determines which halts reach an agent, beside its id. Absent where the record is older than the members:
+ * what an earlier record said of them still holds.
  */
 export const modelIds = may("model_ids", { type: "list", of: name(200), min: 0, max: 64 })
 export const parentAgentId = may("parent_agent_id", id("agt_"))

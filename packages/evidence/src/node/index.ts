@@ -1,4 +1,4 @@
-/** What `@flyball/evidence/node` promises: OpenSSL, files and compression for hosts on Node. */
+/** Public API of `@flyball/evidence/node`: OpenSSL, files and compression for hosts on Node. */
 
 export { nodeCrypto } from "./crypto.ts"
 

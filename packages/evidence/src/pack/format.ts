@@ -1,4 +1,4 @@
-/** What writer and reader of evidence packs share: names, limits, shapes. Spec: format 1 section 5. */
+/** Names, limits and shapes that writer and reader of evidence packs share. Spec: format 1 section 5. */
 
 /** First word of a pack. */
 export const PACK_FORMAT = "evidence-pack/v1"

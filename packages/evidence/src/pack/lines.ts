@@ -15,7 +15,7 @@ import {
 import { encodeHeader } from "./header.ts"
 import { tagsAfter } from "./order.ts"
 
-/** What may stand between the header and the records. */
+/** Optional content between the header and the records. */
 export interface PackExtras {
   /** An older checkpoint note, and the consistency proof from it to the pack's own. */
   readonly older?: { readonly note: string | Uint8Array; readonly proof: ReadonlyArray<Uint8Array> }

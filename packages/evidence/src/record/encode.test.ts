@@ -132,7 +132,7 @@ describe("writing records", () => {
 
 describe("writing a body alone", () => {
   const least = { at: fields.at, parts: [], prev: NO_RECORD, seq: 0 }
-  /** What the two say of one body: its text, or the refusal. */
+  /** Returns the result of both writers for one body: its text, or the refusal. */
   const both = (kind: string, body: unknown): readonly [string, string] => {
     const said = (write: () => string): string => {
       try {

@@ -13,7 +13,7 @@ import {
   RECORD_VERSION
 } from "./record.ts"
 
-/** What a record is written from. */
+/** Fields of a record to write. */
 export interface RecordFields {
   /** 24 characters, as `formatInstant` makes them. */
   readonly at: string

@@ -1,4 +1,4 @@
-/** What a record is, and the bounds that its writer and every reader hold to. Spec: format 1 section 1. */
+/** Type of a record, and the bounds that its writer and every reader enforce. Spec: format 1 section 1. */
 import { hexValue } from "../bytes.ts"
 import type { JsonObject } from "../json/value.ts"
 
@@ -31,7 +31,7 @@ export interface RecordView {
 /** Codes of what can be wrong inside one record. Spec: format 1 section 6. */
 export type RecordCode = "E_NONCANONICAL" | "E_LIMIT" | "E_VERSION" | "E_TIME"
 
-/** What is wrong with a record, in the words of a finding. */
+/** Problem with a record, in the terms of a finding. */
 export interface RecordProblem {
   readonly code: RecordCode
   readonly expected: string

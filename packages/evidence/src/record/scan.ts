@@ -33,7 +33,7 @@ const MAX_PARTS = Math.ceil(MAX_RECORD_BYTES / 85)
 const LETTER = 1
 const DIGIT_OR_UNDERSCORE = 2
 const DOT = 4
-/** What a byte is in the name of a kind or a part. 0: not allowed there. */
+/** Role of each byte in the name of a kind or a part. 0: not allowed there. */
 const nameByte = /* @__PURE__ */ (() => {
   const table = new Uint8Array(256)
   for (const letter of ascii("abcdefghijklmnopqrstuvwxyz")) table[letter] = LETTER

@@ -5,7 +5,7 @@ import { MAX_LISTED_FINDINGS } from "./report.ts"
 /** Who signed both checkpoints: the log, by keys that the user pinned, or one key that nobody vouches for. */
 export type CommonSigner = { readonly pinned: true } | { readonly pinned: false; readonly keyId: string }
 
-/** What the comparison found. */
+/** Result of the comparison. */
 export type Comparison =
   | { readonly outcome: "one history" }
   | {

@@ -1,5 +1,6 @@
 /**
- * What a verifier ignored or could not check, in sentences. A report without these would promise more than it knows.
+ * Describes, in sentences, what a verifier ignored or could not check. A report without these would promise more than
+ * it knows.
  */
 import { toHex } from "../bytes.ts"
 import type { Findings } from "./findings.ts"

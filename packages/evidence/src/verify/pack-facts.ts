@@ -1,4 +1,4 @@
-/** What the verifier has read of a pack so far, and the complete result of a pass. */
+/** Facts that the verifier has read from a pack so far, and the complete result of a pass. */
 import type { Crypto } from "../crypto.ts"
 import type { Note } from "../note/note.ts"
 import type { PackHeader } from "../pack/format.ts"
@@ -25,7 +25,7 @@ export interface PackExtras {
   readonly tokens: number
 }
 
-/** What a pass collects line by line. A report on an unreadable pack needs as much of it as there is. */
+/** Facts that a pass collects line by line. A report on an unreadable pack needs as much of it as there is. */
 export class PackFacts {
   readonly findings = new Findings()
   readonly erasures = new Erasures()

@@ -12,7 +12,7 @@ import type { CheckpointSigner, Completeness, ExitStatus, Report, ReportedKey, V
 import { statementOf } from "./statement.ts"
 import type { Trust } from "./trust.ts"
 
-/** What the report rests on besides the pack. */
+/** Inputs of the report besides the pack. */
 export interface Judgement {
   readonly trust: Trust
   readonly signatures: PackSignatures

@@ -1,4 +1,4 @@
-/** What a verifier says about a pack. Spec: format 1 section 6. */
+/** Types of a verifier's report on a pack. Spec: format 1 section 6. */
 import type { PackHeader } from "../pack/format.ts"
 
 /** Codes of findings. They are stable: programs branch on them. */
@@ -52,7 +52,7 @@ export type Authenticity =
   | "not_checked"
 /** How much of the chain is there? */
 export type Completeness = "full" | "range" | "sparse_claimed" | "truncated" | "not_checked"
-/** What outside the operator's reach agrees? */
+/** Which evidence outside the operator's reach agrees? */
 export type Anchoring = "witnessed" | "timestamped" | "consistent_with_trusted_checkpoint" | "none" | "stale"
 
 /** The four answers. Never one boolean. */

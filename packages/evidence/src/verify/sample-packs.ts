@@ -19,7 +19,7 @@ export const SAMPLE_ORIGIN = "flyball.example/sample"
 /** Makes the signature line of a text. */
 export type MakeLine = (text: string) => string
 
-/** What is out of the ordinary in a pack. */
+/** Deviations of a pack from an ordinary one. */
 export interface SamplePlan {
   readonly length: number
   /** Chains of different marks show different histories. */

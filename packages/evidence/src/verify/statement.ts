@@ -1,4 +1,4 @@
-/** What a pack proves, in one sentence that a court clerk could read out. */
+/** States what a pack proves, in one sentence that a court clerk could read out. */
 import { formatInstant } from "../record/instant.ts"
 import { exitClass } from "./findings.ts"
 import type { Report } from "./report.ts"

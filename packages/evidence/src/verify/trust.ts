@@ -1,4 +1,4 @@
-/** What the user of a verifier trusts. It comes from the user alone, never from the pack. */
+/** Trust settings of the user of a verifier. They come from the user alone, never from the pack. */
 import { utf8 } from "../bytes.ts"
 import type { Checkpoint } from "../checkpoint/checkpoint.ts"
 import { parseCheckpoint } from "../checkpoint/checkpoint.ts"
@@ -27,7 +27,7 @@ export interface TrustedCheckpoint extends Checkpoint {
   readonly note: Note
 }
 
-/** What the user gave cannot be used: a mistake of the call, not a finding about a pack. */
+/** The user's trust settings cannot be used: a mistake of the call, not a finding about a pack. */
 export class UnusableTrust extends Error {
   override readonly name = "UnusableTrust"
 }

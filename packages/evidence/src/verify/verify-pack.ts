@@ -45,7 +45,8 @@ import { readTrust } from "./trust.ts"
 export type { PackChunks } from "./pack-lines.ts"
 
 /**
- * What a user of the verifier trusts and demands. All members are optional. Without a pinned key the best exit is 2.
+ * Trust settings and requirements of a user of the verifier. All members are optional. Without a pinned key the best
+ * exit is 2.
  */
 export interface VerifyOptions {
   /** Keys of the log and of cosigners, obtained from their owners. */

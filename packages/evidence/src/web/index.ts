@@ -1,4 +1,4 @@
-/** What `@flyball/evidence/web` promises: files of a browser as packs, by the web's own interfaces. */
+/** Public API of `@flyball/evidence/web`: files of a browser as packs, by the web's own interfaces. */
 export type { ByteSource } from "../pack/byte-source.ts"
 export { PackFileUnusable } from "../pack/byte-source.ts"
 export type { Compression } from "../pack/compression.ts"

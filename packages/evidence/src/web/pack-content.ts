@@ -100,5 +100,5 @@ const feed = async (
   }
 }
 
-/** What a decoder takes at once. All that comes of it lies in memory: of a bomb 1,000 times as much. */
+/** Most bytes that a decoder takes at once. All that comes of it lies in memory: of a bomb 1,000 times as much. */
 const PIECE_BYTES = 16 * 1024

@@ -26,7 +26,7 @@ export const ancestorsOf = (
 /** Why an agent cannot have this parent. */
 export type ParentProblem = "not_of_the_unit" | "too_deep"
 
-/** What a parent's own records say. */
+/** Facts in a parent's own records. */
 interface Known {
   readonly orgUnitDigest?: string | undefined
   readonly parentAgentId?: string | undefined

@@ -7,7 +7,7 @@ import type { Json } from "../records/record.ts"
 /** How much an agent may do by itself. Spec: document 1 section 3. */
 export type AutonomyTier = "L0" | "L1" | "L2" | "L3" | "L4"
 
-/** What an agent is called and described by: the members of the part `profile`. */
+/** Name and description of an agent: the members of the part `profile`. */
 export type AgentProfile = {
   /** The agent's id once the profile was erased. */
   readonly name: string

@@ -1,6 +1,6 @@
 /**
- * What the bodies of an agent's records say of it for those who judge without its parts: which halts reach it, and
- * whether somebody answers for it. Parts may be erased or withheld; bodies never are.
+ * Members that the bodies of an agent's records hold for readers without its parts: they determine which halts reach
+ * the agent, and whether it has a complete owner. Parts may be erased or withheld; bodies never are.
  */
 import { concatBytes, portableCrypto, toHex, utf8 } from "@flyball/evidence"
 import type { Json, JsonMap } from "../records/record.ts"
@@ -54,8 +54,8 @@ export const readSealed = (members: JsonMap, body: JsonMap): JsonMap => ({
 })
 
 /**
- * What a record says of the owner. Nothing of half an owner from the time of rules 1: its orphan clock starts with a
- * record of its own.
+ * Value of the record's member for a complete owner. Left out for half an owner from the time of rules 1: its orphan
+ * clock starts with a record of its own.
  */
 const ownerCompleteOf = (agent: AgentDocument): boolean | undefined =>
   isCompleteOwner(agent) ? true : hasOwner(agent) ? undefined : false

@@ -12,7 +12,7 @@ export type DrillDocument = {
   readonly targetType: KillTargetType
   readonly targetId: string
   readonly mode: DrillMode
-  /** What is exercised, in words; null once its part was erased. */
+  /** Description of the exercise; null once its part was erased. */
   readonly scenario: string | null
   /** The hypothesis: every instance has acknowledged after this long. */
   readonly sloMs: number

@@ -1,4 +1,4 @@
-/** What a drill measured. Pure: the live service and the verifier both compute it. */
+/** Computes the result of a drill. Pure: the live service and the verifier both compute it. */
 import type { AckDocument, ActivationDocument, KillInstance } from "../kill/document.ts"
 
 /** The result. Propagation is from the activation to the acknowledgement, both by the service's clock. */
@@ -18,10 +18,10 @@ export type DrillResult = {
   readonly met: boolean
 }
 
-/** What an instance said of an activation. */
+/** An instance's acknowledgement of an activation. */
 export type DrillAck = Pick<AckDocument, "acknowledgedAtMs" | "agentId" | "instanceId">
 
-/** What an activation shows of its instances. */
+/** Members of an activation that describe its instances. */
 export type Measured = Pick<ActivationDocument, "activatedAtMs" | "expectedInstances" | "unlisted">
 
 /** The result of a drill with this hypothesis, from its activation and what instances said of it. */

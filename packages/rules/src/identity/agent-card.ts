@@ -1,6 +1,6 @@
 /**
- * What an A2A agent card may hold, as data: every member of every message of its schema, and whether its default is
- * left out of what is signed.
+ * Schema of an A2A agent card, as data: every member of every message, and whether its default is left out of the
+ * signed text.
  *
  * Spec: A2A 1.0, `AgentCard` and what it refers to; section 8.4.1 for what is left out.
  */

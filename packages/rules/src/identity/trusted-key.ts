@@ -24,7 +24,7 @@ export interface TrustedKey {
 /** Why a signature does not count. Spec: research "agent governance" 6.2. */
 export type ClaimReason = "alg_not_allowed" | "key_unknown" | "key_revoked" | "key_expired" | "signature_invalid"
 
-/** What is left to do with a signature: check it by a key, or nothing, and why. */
+/** Result of screening a signature: the key to check it by, or the reason why it is not checked. */
 export type Screened =
   | { readonly key: TrustedKey; readonly reason: null }
   | { readonly key: TrustedKey | null; readonly reason: ClaimReason }

@@ -19,7 +19,7 @@ export interface CardVerdict {
   readonly alg: CardAlg | null
   /** Of the trust store; null when the card names none of it. */
   readonly keyId: string | null
-  /** What the card calls its key where the trust store has none such; null when it names one by its bytes. */
+  /** Key id in the card that the trust store does not hold; null when the card names a key by its bytes. */
   readonly claimedKeyId: string | null
 }
 

@@ -9,8 +9,8 @@ export type Json = null | boolean | number | string | ReadonlyArray<Json> | Json
 export type JsonMap = { readonly [name: string]: Json }
 
 /**
- * What is known of one part of a record. `withheld`: it exists, but not here. `missing`: it should be here and nothing
- * says why it is not.
+ * Content of one part of a record, as far as it is known. `withheld`: it exists, but not here. `missing`: it should be
+ * here and nothing says why it is not.
  */
 export type PartContent =
   | { readonly state: "present"; readonly bytes: Uint8Array }

@@ -9,11 +9,11 @@ import type { KillResponse } from "../kill/response.ts"
 export const RESPONSE_POLICY = "response_policy"
 export const RESPONSE_POLICY_ID = "policy"
 
-/** What can trigger a response. */
+/** Triggers of a response. */
 export const policyTriggers = ["breaker", "drift", "mcp", "orphan", "recert", "manual", "agent_request"] as const
 export type PolicyTrigger = (typeof policyTriggers)[number]
 
-/** What a row is about, the most specific first: it wins. */
+/** Scopes of a row, the most specific first: it wins. */
 export const policyScopes = ["agent", "org_unit", "tier", "default"] as const
 export type PolicyScope = (typeof policyScopes)[number]
 
@@ -37,7 +37,7 @@ export const emptyResponsePolicy: ResponsePolicyDocument = { rows: [] }
 /** Members that come from the part `policy`. */
 export const responsePolicyMembers = ["rows"] as const
 
-/** What the policy reads of an agent. `orgUnit` is null where it was erased. */
+/** Facts about an agent that the policy reads. `orgUnit` is null where it was erased. */
 export interface PolicyFacts {
   readonly id: string
   readonly tier: AutonomyTier

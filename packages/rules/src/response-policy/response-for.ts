@@ -1,4 +1,4 @@
-/** What the response policy says for an agent and a trigger. */
+/** Finds the response that the response policy defines for an agent and a trigger. */
 import {
   type PolicyFacts,
   type PolicyRow,

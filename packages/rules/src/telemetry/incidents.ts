@@ -15,7 +15,7 @@ export const incidentKinds = [
   "kill.requested"
 ] as const
 
-/** What is known of an incident whether it has ended or not. Times are those of records, in milliseconds. */
+/** Facts about an incident, whether it has ended or not. Times are those of records, in milliseconds. */
 export interface Incident {
   readonly targetType: KillTargetType
   readonly targetId: string
@@ -47,7 +47,7 @@ interface Cause {
 /** The incidents that are open at one place of the chain. */
 export class OpenIncidents {
   readonly #open: Map<string, Open>
-  /** What the record before says of an activation that follows in the same commit. */
+  /** The record before, as the cause of an activation that follows in the same commit. */
   #cause: Cause | null
 
   /** `json`: what {@link toJson} gave. */

@@ -1,7 +1,7 @@
 /** The prices of models as the records before give them: what a token costs at one place of the chain. */
 import type { Json, JsonMap, ReplayRecord } from "../records/record.ts"
 
-/** What tokens of a model cost. Unit: millionths of a US dollar for a million tokens. Null: no price is known. */
+/** Price of a model's tokens. Unit: millionths of a US dollar for a million tokens. Null: no price is known. */
 export interface TokenPrice {
   readonly input: number | null
   readonly output: number | null

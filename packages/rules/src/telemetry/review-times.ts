@@ -14,7 +14,7 @@ export const reviewKinds = [
 /** An approval in less than this is counted: the person hardly read it. Unit: milliseconds. Spec: envelopes.md 3.11. */
 export const QUICK_APPROVAL_MS = 5_000
 
-/** What happened to the reviews of one agent. */
+/** Counts and times of the reviews of one agent. */
 export interface ReviewTotals {
   opened: number
   approved: number

@@ -23,10 +23,10 @@ export const telemetryKinds: ReadonlyArray<string> = [
   "evaluation.made"
 ].toSorted()
 
-/** What a decision said of its usage when it was witnessed. */
+/** Usage that a decision stated when it was witnessed. */
 export type StatedUsage = JsonMap
 
-/** What is open at one place of the chain, and the prices in force there. */
+/** Open incidents and reviews at one place of the chain, and the prices in force there. */
 export class UsageState {
   readonly prices: ModelPrices
   readonly incidents: OpenIncidents

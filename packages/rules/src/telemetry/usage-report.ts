@@ -7,7 +7,7 @@ import { noReviews, type ReviewTotals } from "./review-times.ts"
 import type { UsageState } from "./usage-fold.ts"
 import { addReviews, type AgentTotals, bounded, countedOutcomes, noTotals, type UsageTotals } from "./usage-totals.ts"
 
-/** What an agent used of one model. Costs are millionths of a US dollar. */
+/** Usage of one model by an agent. Costs are millionths of a US dollar. */
 export interface ModelUsage {
   readonly model: string | null
   readonly input_tokens: number
@@ -70,7 +70,7 @@ export interface UsageReport {
   readonly incident: IncidentFigures
 }
 
-/** What a report is made of. */
+/** Inputs of a report. */
 export interface UsageWindow {
   readonly fromMs: number
   /** Exclusive. */
@@ -78,7 +78,7 @@ export interface UsageWindow {
   readonly asOfSeq: number | null
   /** Sums of the records in the window. */
   readonly totals: UsageTotals
-  /** What was open behind its last record. */
+  /** State after its last record: open incidents and reviews, and prices. */
   readonly state: UsageState
   /** Which agents the reader may see. */
   readonly showsAgent: (agentId: string) => boolean

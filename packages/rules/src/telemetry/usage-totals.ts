@@ -1,4 +1,4 @@
-/** What agents used within a stretch of the chain: sums that add up across stretches. Pure. */
+/** Usage of agents within a range of the chain: sums that add up across ranges. Pure. */
 import type { Json } from "../records/record.ts"
 import type { Incident } from "./incidents.ts"
 import { noReviews, type ReviewTotals } from "./review-times.ts"
@@ -6,7 +6,7 @@ import { noReviews, type ReviewTotals } from "./review-times.ts"
 /** Outcomes of evaluations, from the least restrictive on. */
 export const countedOutcomes = ["allow", "allow_with_notice", "require_review", "deny", "halt"] as const
 
-/** What one agent used of one model. */
+/** Usage of one model by one agent. */
 export interface ModelTotals {
   inputTokens: number
   outputTokens: number
@@ -14,11 +14,11 @@ export interface ModelTotals {
   unpricedTokens: number
   /** Sum of tokens times price. Unit: a millionth of a millionth of a US dollar. */
   cost: bigint
-  /** What the callers stated. Unit: millionths of a US dollar. */
+  /** Costs that the callers stated. Unit: millionths of a US dollar. */
   statedCost: number
 }
 
-/** What one agent did. */
+/** Totals of one agent. */
 export interface AgentTotals {
   decisions: number
   /** By the place in {@link countedOutcomes}. */

@@ -3,7 +3,7 @@
  * be another is decision 0033.
  */
 
-/** What a connection says itself, or what changes how a receiver reads the request: no caller sets these. */
+/** Headers that belong to the connection, or that change how a receiver reads the request: no caller sets these. */
 export const connectionHeaders: ReadonlySet<string> = new Set([
   "host",
   "content-length",
@@ -30,8 +30,8 @@ const deliveryHeaders: ReadonlySet<string> = new Set([
 const TAKEN_BEGINNING = /^(content|webhook)-/
 
 /**
- * What is wrong with a name for the signature's header; null when nothing is. A name that the request has already would
- * break every delivery.
+ * Describes the problem with a name for the signature's header; null when there is none. A name that the request has
+ * already would break every delivery.
  *
  * - Shape: a letter, then letters, digits and dashes, at most 64 characters. The case does not matter.
  * - Fails: never; the answer is the rest of a sentence.

@@ -57,7 +57,7 @@ export const checkBlastRadius = (inspection: Inspection): void => {
   }
 }
 
-/** What a bound leaves out, as boxes. */
+/** The complement of a bound, as boxes. */
 const outsideOf = (bound: BlastBound, index: number, axes: ReadonlyArray<Axis>): ReadonlyArray<Box> => {
   const axis = axes[index]!
   if ("max" in bound) {

@@ -168,7 +168,7 @@ const liesIn = (box: Box, other: Box): boolean =>
     )
   })
 
-/** What two boxes that meet have in common, with one more range. */
+/** The intersection of two boxes that overlap, with one more range. */
 const common = (one: Box, other: Box, more: Box[number]): Box => {
   const ranges = new Map<number, Box[number]>([[more.axis, more]])
   for (const range of [...one, ...other]) {

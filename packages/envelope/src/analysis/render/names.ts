@@ -1,7 +1,7 @@
 import type { Envelope } from "../../language/envelope.ts"
 import { renderValue } from "./value.ts"
 
-/** What signals, derived signals and meters are called and measured in, by the name of their axis. */
+/** Labels and units of signals, derived signals and meters, by the name of their axis. */
 export interface Names {
   readonly label: (name: string) => string
   readonly unit: (name: string) => string | null

@@ -10,7 +10,7 @@ import type { ReadPack } from "../pack-facts.ts"
 import type { Authenticity, FindingCode } from "../report.ts"
 import type { Trust } from "../trust.ts"
 
-/** What the signature lines of one note amount to. */
+/** Verdict on the signature lines of one note. */
 export interface NoteJudgement {
   readonly authenticity: Exclude<Authenticity, "not_checked">
   /** Keys are pinned, and no line is by one of them. */
