@@ -1,6 +1,6 @@
 /**
- * What an operator who holds the key can do: take a full pack apart, change what its records say, and seal it so that
- * every hash and signature fits.
+ * Attacks by an operator who holds the key: take a full pack apart, change its records, and seal it so that every hash
+ * and signature fits.
  */
 import type { Crypto, JsonObject, PackHeader } from "@flyball/evidence"
 import {

@@ -1,4 +1,4 @@
-/** What `@flyball/testkit` promises. */
+/** Public API of `@flyball/testkit`. */
 export { KeptKeys, type KeyFault } from "./recovery/kept-keys.ts"
 export { type RecoveryCase, recoveryCases } from "./recovery/recovery-cases.ts"
 export type { CaseClock } from "./case-time.ts"

@@ -4,7 +4,7 @@ import { WEBHOOKS } from "@flyball/core/storage"
 import { toHex } from "@flyball/evidence"
 import { Effect } from "effect"
 
-/** What an observer has to know, because the port cannot list it. */
+/** Names that an observer needs, because the port cannot list them. */
 export interface Scene {
   readonly collections: ReadonlyArray<string>
   /** Once keys that may be taken. */
@@ -75,7 +75,7 @@ const allEvents = Effect.fnUntraced(function* (storage: StorageApi) {
   }
 })
 
-/** What one endpoint was and is owed, with every attempt. */
+/** Reads all deliveries to one endpoint, with every attempt. */
 const deliveriesOf = Effect.fnUntraced(function* (storage: StorageApi, endpointId: string) {
   const out: Array<Delivery> = []
   for (let before: number | undefined; ;) {

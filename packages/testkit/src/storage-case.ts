@@ -1,4 +1,4 @@
-/** What a storage case is. Spec: style section 8. */
+/** Defines a storage case. Spec: style section 8. */
 import type { StorageApi } from "@flyball/core/storage"
 import { Storage } from "@flyball/core/storage"
 import { Effect } from "effect"

@@ -16,7 +16,7 @@ import { queryCases } from "./cases/queries.ts"
 import { recordCases } from "./cases/records.ts"
 import type { StorageCase } from "./storage-case.ts"
 
-/** What every store does. Names are unique; there are no skip flags. */
+/** Storage cases that every store must pass. Names are unique; there are no skip flags. */
 export const storageCases: ReadonlyArray<StorageCase> = [
   ...genesisCases,
   ...documentCases,

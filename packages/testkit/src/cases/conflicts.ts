@@ -30,7 +30,7 @@ const furnish = Effect.fnUntraced(function* (storage: StorageApi) {
   })
 })
 
-/** What each refused ChangeSet below would have written beside its conflict. */
+/** Valid changes that each refused ChangeSet below carries beside its conflict. */
 const cargo: ChangeSet = {
   puts: [put("t9", { n: 9 }, { keys: { colour: "red" }, unique: { name: "nine" } })],
   records: [{ ...idempotentDraft("k9", "9"), agentId: "agt_9", parts: [part("args", "nine")] }, erasedDraft(1, "args")],

@@ -70,7 +70,7 @@ const sequencesOf = (storage: StorageApi, endpointId: string) =>
 const numbers = (storage: StorageApi) =>
   Effect.map(storage.outbox.events({ limit: 1000 }), (found) => found.map(({ data }) => data["n"]))
 
-/** What was missed, and what is forgotten. */
+/** Storage cases for missed events, and for deleting finished rows. */
 export const forgetCases = [
   storageCase(
     "an endpoint missed the events of which no delivery to it succeeded, waits or is under way",

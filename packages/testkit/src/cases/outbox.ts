@@ -31,7 +31,7 @@ const onlyOf = Effect.fnUntraced(function* (storage: StorageApi, endpointId: str
 
 const ended = { endedAtMs: start + 70, statusCode: 503, errorCode: "http_status", responseExcerpt: "" } as const
 
-/** What a commit does to the outbox. */
+/** Storage cases for the outbox in a commit. */
 export const outboxCases = [
   storageCase(
     "an event has an id, its time and the head of its commit, and its data comes back as it was",

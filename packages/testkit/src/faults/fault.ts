@@ -9,7 +9,7 @@ import { type OutboxApi, type StorageApi, StorageUnavailable } from "@flyball/co
 import { Effect } from "effect"
 
 /**
- * What goes wrong with one call.
+ * Kind of fault of one call.
  *
  * - `write refused`: nothing happened, and the answer says so (`wrote: "no"`).
  * - `write lost`: nothing happened, and the caller does not learn whether (`wrote: "unknown"`).
@@ -49,7 +49,7 @@ export const faultsAt =
 
 /** Counts the calls of all wrapped ports that share it, and asks the plan about each. */
 export class FaultBoard {
-  /** What went wrong so far, in order. */
+  /** Faults that have struck so far, in order. */
   readonly struck: Array<Fault> = []
   readonly #plan: FaultPlan
   readonly #calls = new Map<FaultPoint, number>()

@@ -14,7 +14,7 @@ const state = (size: number, digit: string) => ({ origin: "flyball.test/faults",
 const checkpoint = (size: number, digit: string, end = "") =>
   utf8(formatCheckpoint({ origin: `flyball.test/faults${end}`, size, root: fromHex(root(digit))! }))
 
-/** What each kind leaves behind, and the answer to its caller. */
+/** Effect of each kind of fault on the store, and the answer to the caller. */
 const rows: ReadonlyArray<readonly [FaultKind, "happened" | "did not happen", "no" | "unknown"]> = [
   ["write refused", "did not happen", "no"],
   ["write lost", "did not happen", "unknown"],

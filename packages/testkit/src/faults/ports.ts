@@ -4,7 +4,7 @@ import { Storage, type StorageApi, type StorageUnavailable } from "@flyball/core
 import { Effect } from "effect"
 import { type FaultBoard, type FaultPoint, underFault } from "./fault.ts"
 
-/** What is put around each call of a port. */
+/** Wrapper of each call of a port. */
 export type Around = <A, E>(point: FaultPoint, call: Effect.Effect<A, E>) => Effect.Effect<A, E | StorageUnavailable>
 
 /** This storage, with `around` around each call: `storage.commit`, `storage.get` and so on. */

@@ -1,4 +1,4 @@
-/** What a guard let through and what was signed, kept outside of both, to be judged afterwards. */
+/** Log of the guard's advances and the signer's signatures, kept outside of both, to be judged afterwards. */
 import { Guard, type GuardApi, Signer, type SignerApi, type SigningKey } from "@flyball/core"
 import { fromUtf8, parseCheckpoint, toHex } from "@flyball/evidence"
 import { Effect } from "effect"
@@ -71,7 +71,7 @@ export class SignLog {
   }
 }
 
-/** What no log of signatures may show; empty when all is well. */
+/** Finds contradictions in a log of signatures; empty when there are none. */
 export const signProblems = (entries: ReadonlyArray<SignEntry>): ReadonlyArray<string> => {
   const problems: Array<string> = []
   const roots = new Map<string, string>()

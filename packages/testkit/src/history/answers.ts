@@ -1,4 +1,4 @@
-/** What a store answers, as plain data that can be compared. */
+/** Converts a store's answers to plain data that can be compared. */
 import type { ChangeSet, CommitReceipt, Conflict, Head, RecordQuery, StorageApi } from "@flyball/core/storage"
 import { toHex } from "@flyball/evidence"
 import { Effect } from "effect"

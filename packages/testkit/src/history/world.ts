@@ -1,4 +1,4 @@
-/** What a random history has done so far, so that its next ChangeSets mostly make sense. */
+/** State of a random history, so that its next ChangeSets mostly make sense. */
 import type { ChangeSet, CommitReceipt } from "@flyball/core/storage"
 import type { Scene } from "../observe.ts"
 

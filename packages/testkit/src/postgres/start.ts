@@ -53,7 +53,7 @@ export const startPostgres = async (): Promise<RunningPostgres> => {
 const runAs = (): { readonly uid?: number; readonly gid?: number } =>
   process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {}
 
-/** What the binaries see: nothing of the host's settings. */
+/** Environment of the binaries: nothing of the host's settings. */
 const environment = { LC_ALL: "C", TZ: "UTC", PATH: process.env["PATH"] ?? "" }
 
 const initialise = async (binaries: PostgresBinaries, folder: string, password: string): Promise<void> => {

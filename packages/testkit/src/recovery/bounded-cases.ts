@@ -1,4 +1,4 @@
-/** What bounds agents after a recovery is what bounded them before it. Spec: decision 0010 of core. */
+/** Recovery cases: bounds on agents stay the same across a recovery. Spec: decision 0010 of core. */
 import { Capture, Evaluations, layerOf, type StorageChoice, storageChoice, systemHost } from "@flyball/core"
 import { retirementOf } from "@flyball/core/storage"
 import { Effect } from "effect"

@@ -97,7 +97,7 @@ export const refund = (
     )
   )
 
-/** What bounds an agent, and what it spent. */
+/** Agents with bounds, and an evaluation that holds part of a cap. */
 export interface Bounded {
   readonly agentId: string
   /** Under an envelope without meters. */

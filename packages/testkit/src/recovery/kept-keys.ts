@@ -4,7 +4,7 @@ import { StorageUnavailable } from "@flyball/core/storage"
 import { portableCrypto } from "@flyball/evidence"
 import { Context, Effect, Layer } from "effect"
 
-/** What goes wrong, once: the call did not happen, or it happened and its answer was lost. Spec: style section 8. */
+/** Fault of one call: it did not happen, or it happened and its answer was lost. Spec: style section 8. */
 export type KeyFault = { readonly at: "advance" | "sign" | "rename"; readonly kind: "write lost" | "answer lost" }
 
 /** Signing key and guard in the memory of a test. */

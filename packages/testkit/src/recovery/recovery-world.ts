@@ -50,7 +50,7 @@ export const session = <A, E>(
     )
   )
 
-/** What a chain that has lived is remembered by. */
+/** Facts about a chain with a history, to compare after a recovery. */
 export interface Lived {
   readonly agentId: string
   /** Of an ingest key that opens something, and of one that was revoked. */
