@@ -25,7 +25,7 @@ export const DEV_AUDIENCE = "flyball"
  */
 export const TOKEN_SECONDS = 900
 
-/** What a token is to say. */
+/** Claims of a requested token. */
 export interface TokenRequest {
   readonly role: Role
   readonly subject: string

@@ -1,4 +1,4 @@
-/** What `@flyball/server` promises. Everything not listed may change tomorrow. */
+/** Public API of `@flyball/server`. Everything not listed may change tomorrow. */
 export {
   DEV_AUDIENCE,
   DEV_ISSUER,

@@ -32,7 +32,10 @@ export const integrityLine = ({ verdicts }: Report): string =>
     .map((name) => `${name} ${verdicts[name]}`)
     .join(", ") + "."
 
-/** What stands behind a pack. `capture`, `replay`: null where they were not requested, or could not be had. */
+/**
+ * Summarizes the evidence that supports a pack. `capture`, `replay`: null where they were not requested, or could not
+ * be had.
+ */
 export const assuranceOf = (report: Report, capture: Capture | null, replay: ReplayReport | null): Assurance => {
   const { cosignatures, verdicts } = report
   const rest = {

@@ -13,7 +13,7 @@ import { type Replayed, type ReplayReport, withReplay } from "./replay/replay-re
 import type { UsageSpan } from "./usage/usage-span.ts"
 import type { Summary } from "./summary/summary.ts"
 
-/** What is checked. */
+/** Request for a check. */
 export interface CheckRequest {
   readonly pack: PackFile
   /** Verifies the pack by itself, with the keys and demands of the user. */
@@ -158,7 +158,10 @@ const replayed = async (
     : { replay: await replayPack(pack, origin, from, earlier), why: null }
 }
 
-/** What lies before a pack; a sentence where a pack was given that does not. A range may be replayed by itself. */
+/**
+ * Reads what comes before a pack; returns a sentence where the given pack does not come before it. A range may be
+ * replayed by itself.
+ */
 const earlierThan = async (
   pack: PackFile,
   chain: { readonly from: number; readonly origin: string },

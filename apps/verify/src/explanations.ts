@@ -1,4 +1,4 @@
-/** What verdicts and findings mean, for someone who has never seen a hash. */
+/** Explanations of verdicts and findings, for someone who has never seen a hash. */
 import type { Anchoring, Authenticity, Completeness, ExitStatus, FindingCode, Integrity } from "@flyball/evidence"
 
 /** The result in two words and a sentence. */

@@ -1,4 +1,4 @@
-/** What a run found besides the report on the pack. Each is null where it was not requested, or does not apply. */
+/** Results of a run besides the report on the pack. Each is null where it was not requested, or does not apply. */
 import type { BodiesReport } from "./bodies/bodies-report.ts"
 import type { StopCertificate, UsageReport } from "@flyball/rules"
 import type { ShownPrevious } from "./previous-chain.ts"

@@ -30,7 +30,7 @@ const written = async (...args: ReadonlyArray<string>) => {
   const { status } = await call(...args, "--html", page, "--quiet")
   return { status, html: readFileSync(page, "utf8") }
 }
-/** What a reader sees. */
+/** Text of the page, as a reader sees it. */
 const seen = (html: string): string =>
   html
     .slice(html.indexOf("<body>"))

@@ -1,4 +1,4 @@
-/** What `@flyball/verify` promises to code in the same repository: the command, without a process around it. */
+/** API of `@flyball/verify` for code in the same repository: the command, without a process around it. */
 export type { Extras, SplitView } from "./extras.ts"
 export { humanReport } from "./human-report.ts"
 export { jsonReport } from "./json-report.ts"

@@ -1,4 +1,4 @@
-/** What a recovered chain has to show of the one before it, as the command tells it. */
+/** Tests of how the command reports the chain before a recovered one. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -19,7 +19,7 @@ import {
 import type { PackFile } from "./pack-file.ts"
 
 /**
- * What the pack shows of the chain before: which one; or that there is one, and either nothing of it (`hidden`) or
+ * The chain before, as the pack shows it: its description; or that there is one, and either nothing of it (`hidden`) or
  * nothing that can be read (`unreadable`).
  */
 export type ShownPrevious = Previous | "hidden" | "unreadable"

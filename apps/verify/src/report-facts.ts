@@ -1,4 +1,4 @@
-/** What both reports for people say, the text and the page: sentences without a layout. */
+/** Sentences that both reports for people share, the text and the page, without a layout. */
 import type { Finding, Report, Verdicts } from "@flyball/evidence"
 import { bodyEntries } from "./bodies/bodies-report.ts"
 import { brokenLinkText } from "./broken-link.ts"
@@ -59,7 +59,7 @@ export const explainedFinding = (one: Finding, report: Report): readonly [meanin
   ]
 }
 
-/** What further readings found, in lists. */
+/** Results of further readings, as lists. */
 export const furtherEntries = ({ bodies, replayed }: Pick<Extras, "bodies" | "replayed">): ReadonlyArray<Entry> => [
   ...(bodies === null ? [] : bodyEntries(bodies)),
   ...(replayed === null || replayed.replay === null ? [] : [...replayEntries(replayed.replay), notReplayedEntry])
@@ -72,7 +72,7 @@ const covers = ({ from, kind, to }: NonNullable<Report["header"]>): string =>
       ? `records ${from} to ${to}`
       : `a selection of the records ${from} to ${to}`
 
-/** What a chain says of the one it was begun after. */
+/** Describes the chain that this one follows. */
 const follows = (previous: ShownPrevious): string => {
   if (typeof previous === "string") return "another chain, which this pack does not show as it has to; see below."
   const { origin, signedSize, storedSize } = previous

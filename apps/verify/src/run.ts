@@ -16,7 +16,7 @@ import { checkIsNew, writeNew } from "./report-file.ts"
 import { printable, printableLines } from "./printable.ts"
 import { PROGRESS_FROM_BYTES, progressLine } from "./progress.ts"
 
-/** What the command needs of the world. */
+/** Effects of the command on the outside. */
 export interface World {
   readonly out: (text: string) => Promise<void>
   readonly err: (text: string) => Promise<void>

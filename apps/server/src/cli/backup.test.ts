@@ -131,7 +131,7 @@ describe.each([
 })
 
 describe("a backup is refused", () => {
-  it("into what is there, or where nothing can be written", async () => {
+  it("into an existing folder, or where nothing can be written", async () => {
     mkdirSync(me.path("there"))
     const there = await me.flyball(["backup", "--out", "there"])
     assert.deepEqual(
@@ -194,7 +194,7 @@ describe("a restore", () => {
     assert.strictEqual((await me.flyball(["backup", "--out", "good"])).status, 0)
   })
 
-  it("says what is to be brought back when the host is a new one, and a start with it works", async () => {
+  it("lists what to bring to a new host, and the server starts with it", async () => {
     const variables = { FLYBALL_DATA_DIR: "new-host" }
     const { err, status } = await me.flyball(["restore", "--from", "good"], variables)
     assert.strictEqual(status, 0, err)
@@ -208,7 +208,7 @@ describe("a restore", () => {
     assert.strictEqual((await me.flyball(["check"], variables)).status, 0)
   })
 
-  it("leaves a guard alone, and a store that is older than it does not start", async () => {
+  it("leaves an existing guard unchanged, and a store older than it does not start", async () => {
     cpSync(me.path(".flyball"), me.path("ahead"), { recursive: true })
     const variables = { FLYBALL_DATA_DIR: "ahead" }
     const server = await me.serve(variables)
@@ -288,7 +288,7 @@ describe("a restore", () => {
     assert.isFalse(existsSync(me.path("y")))
   })
 
-  it("brings the stores along that a recovery put aside", async () => {
+  it("restores the stores that a recovery retired, too", async () => {
     cpSync(me.path(".flyball"), me.path("retired"), { recursive: true })
     cpSync(me.path("good/store.db"), me.path("retired/flyball.db.retired-1"))
     assert.strictEqual(

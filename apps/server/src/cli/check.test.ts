@@ -50,7 +50,7 @@ describe("flyball check", () => {
     assert.match(out, / {2}agents\/agt_\w{26} \/\w+: the records say "L0", the document "L4"\n/)
   })
 
-  it("names the record whose bytes were changed, and lists no end of findings", async () => {
+  it("names the record whose bytes were changed, and limits the list of findings", async () => {
     const { err, out, status } = await tampered(
       "bytes",
       "UPDATE record SET bytes = CAST(replace(bytes, '\"ok\"', '\"no\"') AS BLOB) WHERE seq >= 7"

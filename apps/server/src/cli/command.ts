@@ -9,7 +9,7 @@ import { UsageError } from "./arguments.ts"
  */
 export const exitStatus = { ok: 0, failed: 1, usage: 2 } as const
 
-/** What `main.ts` runs. */
+/** A command, as `main.ts` runs it. */
 export type Command = (args: ReadonlyArray<string>) => Promise<number>
 
 /** Runs a command's body and turns what is thrown into a sentence and an exit status. */

@@ -1,4 +1,4 @@
-/** What `flyball --help` prints. Imports nothing, so that it answers at once. */
+/** Text of `flyball --help`. Imports nothing, so that it answers at once. */
 
 /** The version of the server and its commands. A test compares it with package.json. */
 export const version = "0.1.0"

@@ -41,7 +41,7 @@ export const run = command("import", async (args) => {
 
 const sentence = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, "")
 
-/** What a run that failed leaves. */
+/** Describes what a failed run has recorded. */
 const kept = ({ decisions, duplicates }: Totals): string => {
   const news = decisions - duplicates
   const left =

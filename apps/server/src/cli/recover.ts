@@ -79,7 +79,7 @@ export const run = command("recover", async (args) => {
   return exitStatus.ok
 })
 
-/** What a recovery gives up, as a clause. */
+/** Describes the data that a recovery gives up, as a clause. */
 const given = ({ begun, guarded, origin, signed, stored }: RecoveryNeed): string => {
   const held = `the store holds ${stored}`
   if (guarded !== null)
@@ -99,7 +99,7 @@ const given = ({ begun, guarded, origin, signed, stored }: RecoveryNeed): string
   )
 }
 
-/** What packs of the chain that is put aside will lack. */
+/** Describes the records that packs of the retired chain will lack. */
 const uncovered = ({ covered, stored }: { readonly covered: number; readonly stored: number }): string =>
   `Of those ${stored} the last ${stored - covered} are under no checkpoint: they are kept beside the store, ` +
   "flyball check reads them and meters count them, but no pack of the old chain can show them."

@@ -52,7 +52,7 @@ const limited = (
 }
 
 describe("a restore that fails halfway", { timeout: 120_000 }, () => {
-  it("for want of space takes back what it wrote, guard and all, and is given again", async () => {
+  it("on a full disk removes what it wrote, the guard included, and can be repeated", async () => {
     const sizes = {
       retired: statSync(me.path("bk/store.db.retired-1")).size,
       store: statSync(me.path("bk/store.db")).size

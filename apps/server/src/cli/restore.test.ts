@@ -1,4 +1,6 @@
-/** What a restore says must be so: each sentence is followed word for word, from a backup that was made under load. */
+/**
+ * Tests the instructions that a restore prints: each is followed word for word, from a backup that was made under load.
+ */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Manifest } from "./backup/manifest.ts"
@@ -68,7 +70,7 @@ const register = async (variables: Variables, name: string): Promise<void> => {
 describe("a restore with the backup's guard, when more was signed since", patience, () => {
   const here: Variables = { FLYBALL_DATA_DIR: "a" }
 
-  it("says what to do, and until it is done nothing is signed", async () => {
+  it("prints the next steps, and nothing is signed until they are done", async () => {
     const { err, status } = await me.flyball(["restore", "--from", "bk", "--guard"], here)
     assert.strictEqual(status, 0, err)
     bringKey("a")
@@ -105,7 +107,7 @@ describe("a restore with the backup's guard, when more was signed since", patien
     await assertNoSplit(by)
   })
 
-  it("and where the guard does not say that it is a backup's, a person can", async () => {
+  it("can be recovered with --guard-forgotten where the guard's backup marker is missing", async () => {
     const by: Variables = { FLYBALL_DATA_DIR: "c" }
     await me.flyball(["restore", "--from", "bk", "--guard"], by)
     bringKey("c")
@@ -121,7 +123,7 @@ describe("a restore with the backup's guard, when more was signed since", patien
     await assertNoSplit(by)
   })
 
-  it("gives way to a newer copy of the guard, which knows better", async () => {
+  it("is superseded by a newer copy of the guard", async () => {
     const by: Variables = { FLYBALL_DATA_DIR: "d" }
     await me.flyball(["restore", "--from", "bk", "--guard"], by)
     bringKey("d")
@@ -138,7 +140,7 @@ describe("a restore of the newest state", patience, () => {
     assert.strictEqual((await me.flyball(["backup", "--out", "last"], { FLYBALL_DATA_DIR: "lost" })).status, 0)
   })
 
-  it("goes on under its name as soon as a person says that nothing was signed since, at once or later", async () => {
+  it("continues its chain once an operator confirms that nothing was signed since, at once or later", async () => {
     const atOnce: Variables = { FLYBALL_DATA_DIR: "e" }
     const { err, status } = await me.flyball(["restore", "--from", "last", "--guard", "--nothing-signed-since"], atOnce)
     assert.strictEqual(status, 0, err)
@@ -165,7 +167,7 @@ describe("a restore of the newest state", patience, () => {
 })
 
 describe("a backup whose list tells of another guard", patience, () => {
-  it("is refused before anything is written: the file is what was signed", async () => {
+  it("is refused before anything is written: manifest and guard file must agree", async () => {
     cpSync(me.path("bk"), me.path("lying"), { recursive: true })
     const { guard, ...rest } = manifestOf("bk")
     writeFileSync(
@@ -183,7 +185,7 @@ describe("a backup whose list tells of another guard", patience, () => {
 })
 
 describe("a restored store without its signing key", patience, () => {
-  it("is checked and names its key, and nothing is made in the folder", async () => {
+  it("can be checked, with its key named, and no file is created in the folder", async () => {
     const here: Variables = { FLYBALL_DATA_DIR: "h" }
     const { err, status } = await me.flyball(["restore", "--from", "bk", "--guard"], here)
     assert.strictEqual(status, 0)
@@ -213,7 +215,7 @@ describe("a restored store without its signing key", patience, () => {
     assert.deepEqual(readdirSync(me.path("h")).sort(), before)
   })
 
-  it("is checked without a guard too, and says that it could not be held against one", async () => {
+  it("can be checked without a guard too, and the check reports that it had none to compare with", async () => {
     const here: Variables = { FLYBALL_DATA_DIR: "i" }
     await me.flyball(["restore", "--from", "bk"], here)
     const check = await me.flyball(["check"], here)
@@ -224,7 +226,7 @@ describe("a restored store without its signing key", patience, () => {
     )
   })
 
-  it("is not begun anew by a server in the wrong folder: that one refuses before it writes anything", async () => {
+  it("is not given a new chain by a server with the wrong data folder, which refuses before it writes", async () => {
     mkdirSync(me.path("j"))
     cpSync(me.path("bk/store.db"), me.path("j/flyball.db"))
     for (const [command, dir] of [
@@ -248,7 +250,7 @@ describe("a restored store without its signing key", patience, () => {
 })
 
 describe("a guard that is garbled, with no copy anywhere", patience, () => {
-  it("names the way out, and that way works", async () => {
+  it("prints a way to recover, and that way works", async () => {
     const here: Variables = { FLYBALL_DATA_DIR: "k" }
     cpSync(me.path("lost"), me.path("k"), { recursive: true })
     const newest = readdirSync(me.path("k/guard")).sort().at(-1)!

@@ -17,7 +17,7 @@ interface Reported {
   readonly note: string
 }
 
-/** What the command prints, taken apart. */
+/** Parses the output of the command. */
 const reported = (out: string): Reported => {
   const found =
     /^The signing key was rotated in record (\d+)\.\n\nold key: (\S+)\nnew key: (\S+)\n\nThe checkpoint of \d+ records carries both signatures:\n\n(.*?\n\n(?:— .*\n)+)\nSend this text/s.exec(

@@ -64,7 +64,7 @@ describe("flyball serve", () => {
     assert.match(String(warning?.["message"]), /^the identity provider's keys cannot be fetched/)
   })
 
-  it("opens its metrics to who has the token, and neither shows nor logs it", async () => {
+  it("serves its metrics to callers with the token, and neither shows nor logs the token", async () => {
     const token = "metrics-token-0123456789"
     const server = await me.serve({ FLYBALL_METRICS_TOKEN: token })
     const ask = async (headers: { readonly [name: string]: string }) =>
@@ -108,7 +108,7 @@ describe("flyball serve", () => {
     }
   })
 
-  it("takes the second signal of one Ctrl-C, as npm sends it on, for the same wish", async () => {
+  it("treats the second signal of one Ctrl-C, which npm forwards, as the same request", async () => {
     const server = await me.serve()
     const [{ err, status }] = await Promise.all([server.stop("SIGINT"), server.stop("SIGINT"), server.stop("SIGTERM")])
     assert.strictEqual(status, 0)

@@ -25,7 +25,7 @@ const host = (name: string, guard: string | null = guards.url): Variables => ({
   ...(guard === null ? {} : { FLYBALL_GUARD_URL: guard })
 })
 
-/** What an operator copies to another host: the keys, and no guard. */
+/** Copies the keys to another host, as an operator does, and no guard. */
 const copyKeys = (from: string, to: string): void => {
   mkdirSync(me.path(to), { mode: 0o700 })
   for (const key of ["signing.key", "secrets.key"]) cpSync(me.path(from, key), me.path(to, key))
@@ -73,7 +73,7 @@ describe("two servers in separate folders", () => {
     assert.deepEqual([check.status, check.err], [0, ""], check.out)
   })
 
-  it("are refused where key, guard or secrets key is another", { timeout: 180_000 }, async () => {
+  it("are refused with another signing key, guard or secrets key", { timeout: 180_000 }, async () => {
     const server = await me.serve(host("a"))
     await register(server, "one")
     await server.call("POST", "/api/v1/evidence/packs", { kind: "full" })
@@ -121,7 +121,7 @@ describe("a guard whose database is away", () => {
   })
   afterEach(() => gate.close().catch(() => undefined))
 
-  it("stops signatures and nothing else, and signing goes on by itself", { timeout: 180_000 }, async () => {
+  it("stops signatures only, and signing resumes by itself", { timeout: 180_000 }, async () => {
     const server = await me.serve(host("a", gate.url))
     await register(server, "before")
     assert.strictEqual((await server.call("POST", "/api/v1/evidence/packs", { kind: "full" })).status, 201)

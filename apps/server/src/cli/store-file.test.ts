@@ -27,7 +27,7 @@ const all = (errors: ReadonlyArray<string>, words: string): void =>
   errors.forEach((error) => assert.include(error, words))
 
 describe("a store that cannot be opened", () => {
-  it("is a file of something else", async () => {
+  it("is a file of another format", async () => {
     writeFileSync(me.path("text.db"), "this is no database, though it is long enough to be the start of one")
     all(await refusals("sqlite:text.db"), "text.db is not a SQLite database")
   })
@@ -52,7 +52,7 @@ describe("a store that cannot be opened", () => {
     db.close()
     all(await refusals("sqlite:newer.db"), "the file has schema 99")
   })
-  it("is nowhere, or under a file", async () => {
+  it("does not exist, or has a file as its folder", async () => {
     const before = readdirSync(me.folder)
     all(await refusals("sqlite:none/a.db", [["check"]]), "there is no store at ")
     writeFileSync(me.path("file"), "")

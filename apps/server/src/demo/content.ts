@@ -1,5 +1,5 @@
 /**
- * What the demo shows: real decisions of real agents, owners that nobody is, and packs that are made already. Spec:
+ * Content of the demo: real decisions of real agents, owners that do not exist, and packs that are made already. Spec:
  * document 1 section 1; api.md "Who may call".
  */
 import { Agents, Models, Packs, Provenance, type Writer } from "@flyball/core"

@@ -1,6 +1,6 @@
 /**
- * What the library logs, in the log of this process. Without it Effect prints to standard output, which belongs to the
- * ready line.
+ * Writes the library's log into the log of this process. Without it Effect prints to standard output, which belongs to
+ * the ready line.
  */
 import { Cause, type Layer, Logger } from "effect"
 import { CurrentSpan } from "@flyball/http/host"

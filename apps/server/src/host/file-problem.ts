@@ -1,4 +1,4 @@
-/** What the system's error codes of files mean to an operator. */
+/** Explains the system's error codes of files to an operator. */
 
 const meanings: { readonly [code: string]: string } = {
   EACCES: "this account may not",

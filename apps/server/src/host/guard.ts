@@ -28,7 +28,7 @@ export const folderKeys = (
     ...(guard === null ? {} : { guard: postgresGuard({ ...guard, readOnly }) })
   })
 
-/** What a backup and a restore do with the guard. All of it fails with a sentence where it cannot be reached. */
+/** Operations of a backup and a restore on the guard. All fail with a sentence where the guard cannot be reached. */
 export interface GuardCopies {
   /** For a person, without a password. */
   readonly place: string

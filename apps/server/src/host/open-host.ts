@@ -45,7 +45,7 @@ import { prepareStoreFile } from "./store-file.ts"
 import { bringRetiredAlong } from "./retired-stores.ts"
 import { requireSecretsKey, secretsKeyPath, webhookJobs, webhookPorts } from "./webhooks.ts"
 
-/** What runs Effects of the governor. Dispose of it to sign a last checkpoint and let go of the store. */
+/** Runtime for Effects of the governor. Dispose of it to sign a last checkpoint and let go of the store. */
 export type HostRuntime = ManagedRuntime.ManagedRuntime<GovernorServices | Storage, unknown>
 
 /** How a command opens the governor. */
@@ -134,7 +134,10 @@ export const openHost = async (
   return runtime
 }
 
-/** What the records name in the place of keys, and a word about it; null where there is no chain to read. */
+/**
+ * Keys choice of a read-only command without a key: the keys that the records name, with a notice on standard error;
+ * null where there is no chain to read.
+ */
 const withoutKey = async (settings: Settings): Promise<KeysChoice | null> => {
   const found = await chainIn(settings, storageOf(settings, true))
   if (found === null) return null

@@ -1,6 +1,6 @@
 /**
- * What a start does for the stores that recoveries put aside: a new version must be able to read them, since what
- * meters held is in them. Decision 0010 of core.
+ * Prepares, at a start, the stores that recoveries put aside: a new version must be able to read them, since they hold
+ * contributions to meters. Decision 0010 of core.
  */
 import { existsSync, readdirSync, realpathSync } from "node:fs"
 import { basename, dirname } from "node:path"

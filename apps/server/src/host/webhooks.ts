@@ -1,4 +1,4 @@
-/** What webhooks are sent with, as the settings say, and what sends them. */
+/** Ports and jobs of webhooks, from the settings. */
 import { existsSync } from "node:fs"
 import { join, resolve } from "node:path"
 import {
@@ -55,10 +55,10 @@ export const secretsKeyPath = ({ dataDir, secretsKeyFile }: Settings): string =>
   resolve(secretsKeyFile ?? join(dataDir, SECRETS_KEY))
 
 /**
- * What sends deliveries and letters, for a process that stays.
+ * Jobs that send deliveries and letters, for a process that stays.
  *
  * - Fails: with a sentence, before anything is sent, when this process has another key than the store's secrets are
- *   sealed with.
+ * sealed with.
  */
 export const webhookJobs = (
   settings: Settings

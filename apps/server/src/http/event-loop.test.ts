@@ -16,7 +16,7 @@ import { freshDatabase } from "@flyball/testkit/postgres"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { openWorld, type World } from "./http-world.ts"
 
-/** What a request may cost others. Unit: milliseconds of this thread's processor. */
+/** Longest time for which a request may hold up others. Unit: milliseconds of this thread's processor. */
 const MOST_MS = 250
 
 const list = (count: number, item: (index: number) => string): string =>

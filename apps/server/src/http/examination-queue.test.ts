@@ -14,7 +14,7 @@ const bounded = {
   rules: [{ id: "read", outcome: "allow", when: [{ signal: "tool", in: ["read"] }] }],
   default: { outcome: "deny" }
 }
-/** What each caller may have under way. */
+/** Most examinations that each caller may have under way. */
 const LIMIT = 8
 
 let world: World

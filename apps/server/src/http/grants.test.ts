@@ -132,7 +132,7 @@ const openPaths = ["head", "verify", "checkpoint", "keys", "records/0/proof", "c
   (path) => `/chain/${path}`
 )
 
-/** What a person may, by the grants alone. */
+/** True where the grants alone permit the act. */
 const may = (grants: ReadonlyArray<Grant>, { everyUnit = false, roles }: Act, unit: Unit): boolean =>
   grants.some(({ orgUnit, role }) => roles.includes(role) && (orgUnit === "*" || (!everyUnit && orgUnit === unit)))
 

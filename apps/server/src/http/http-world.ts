@@ -68,15 +68,15 @@ const takingAll: WebhooksLayer = Layer.mergeAll(
   logMailer
 )
 
-/** What a world may be opened with. */
+/** Options of a world. */
 export interface WorldOptions {
   readonly storage?: StorageChoice
   readonly trust?: Layer.Layer<never>
   readonly spans?: Layer.Layer<never>
   readonly server?: Partial<ServerOptions>
-  /** What serves the API. Left out: the standalone server. */
+  /** Opens the server for the API. Left out: the standalone server. */
   readonly serve?: (options: ServerOptions) => FlyballServer
-  /** What webhooks are sent with. Nothing is sent by itself unless `jobs` has the engine. */
+  /** Ports of webhooks. Nothing is sent by itself unless `jobs` has the engine. */
   readonly webhooks?: WebhooksLayer
   readonly jobs?: Layer.Layer<never, never, GovernorServices | Storage | WebhookSender | SecretBox | Mailer>
   /** Stands under everything: a clock. */

@@ -1,6 +1,6 @@
 /**
- * What null means in a body: left out where something is made, emptied where it is changed, content where any JSON is;
- * and the description says so. Spec: api.md, Conventions.
+ * Meaning of null in a body: left out at creation, cleared in a change, content where any JSON is; and the description
+ * says so. Spec: api.md, Conventions.
  */
 // First, as in the command: what is compiled must refuse what is interpreted.
 import "effect/schema/SchemaJITCompiler/enable"

@@ -59,7 +59,7 @@ export const defaultTimes: ServerTimes = {
   closeMs: 10_000
 }
 
-/** What a server is made of. */
+/** Dependencies and settings of a server. */
 export interface ServerOptions {
   /** The governor's services and the store under them. */
   readonly context: Context.Context<Services>

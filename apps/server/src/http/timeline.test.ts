@@ -1,4 +1,4 @@
-/** What happened to one agent, over HTTP. Spec: api.md, GET /agents/{agent_id}/timeline. */
+/** Timeline of one agent, over HTTP. Spec: api.md, GET /agents/{agent_id}/timeline. */
 // First, as in the command: what is compiled must refuse what is interpreted.
 import "effect/schema/SchemaJITCompiler/enable"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"

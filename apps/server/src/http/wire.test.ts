@@ -1,4 +1,4 @@
-/** What is sent byte by byte: lengths, slowness, heads, hosts, and what is no HTTP. */
+/** Tests of the bytes on the wire: lengths, slowness, heads, hosts, and input that is no HTTP. */
 // First, as in the command: what is compiled must refuse what is interpreted.
 import "effect/schema/SchemaJITCompiler/enable"
 import { Packs } from "@flyball/core"

@@ -1,7 +1,4 @@
-/**
- * What the server really answers, held against what its description says of it: status, headers, media type, every
- * member.
- */
+/** Compares the server's real answers with its description: status, headers, media type, every member. */
 // First, as in the command.
 import "effect/schema/SchemaJITCompiler/enable"
 import { type AnyEndpoint, endpoints } from "@flyball/contract/http"

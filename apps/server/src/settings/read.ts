@@ -97,7 +97,7 @@ type Given =
     }
   | { readonly _tag: "Problem"; readonly problem: string }
 
-/** What the environment says of a setting: directly, in the file that `<name>_FILE` names, or nothing. */
+/** Reads the value of a setting from the environment: directly, from the file that `<name>_FILE` names, or nothing. */
 const givenFor = (row: Setting<unknown>, environment: Environment, readFile: (path: string) => string): Given => {
   const text = environment[row.name] || null
   const variable = `${row.name}_FILE`

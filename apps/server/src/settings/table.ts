@@ -15,7 +15,7 @@ import { samplers } from "../telemetry/sampler.ts"
 import { isCollector, readOtlpHeaders } from "./otel.ts"
 import { withoutSecrets } from "./without-secrets.ts"
 
-/** What reading one value gives. */
+/** Result of reading one value. */
 export type Parsed<A> = { readonly ok: true; readonly value: A } | { readonly ok: false; readonly expected: string }
 
 /** One row of the table. */

@@ -26,7 +26,7 @@ export const LAST_MS = 3_000
 /** How long dropped spans are no news. Unit: milliseconds. */
 const NEWS_MS = 60_000
 
-/** What takes spans. */
+/** Receiver of ended spans. */
 export interface SpanExporter {
   /** Never waits and never fails. */
   readonly push: (span: EndedSpan) => void

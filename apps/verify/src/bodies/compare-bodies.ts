@@ -20,7 +20,7 @@ export const compareBodies = async ({ content }: PackFile): Promise<BodiesReport
   return count.report()
 }
 
-/** What is wrong with a record of a known kind; null where nothing is. */
+/** Describes the problem with a record of a known kind; null when there is none. */
 const problemOf = ({ body, kind, parts }: PackRecord<number | null>): string | null =>
   checkBody(kind, body) ??
   checkParts(

@@ -1,9 +1,9 @@
-/** What the page and its worker say to each other. */
+/** Messages between the page and its worker. */
 import type { CheckStep } from "../check-pack.ts"
 import type { ReportElement } from "../report-tree.ts"
 import type { TimelinePage, TimelineQuery } from "../timeline/timeline.ts"
 
-/** What the person chose. */
+/** The person's input on the page. */
 export interface PageRequest {
   readonly pack: File
   /** Keys, one on each line. */

@@ -1,4 +1,4 @@
-/** What people did to the bounds of agents, as a replay judges it. */
+/** Acts of people on the bounds of agents, as a replay judges them. */
 import type { JsonValue } from "@flyball/evidence"
 import type { ReplayRecord } from "@flyball/rules"
 
@@ -18,7 +18,7 @@ export const actVerdicts = [
 ] as const
 export type ActVerdictName = (typeof actVerdicts)[number]
 
-/** What is wrong with an act, or not known of it. */
+/** Verdict on an act that breaks a rule or could not be judged. */
 export interface ActVerdict {
   readonly verdict: Exclude<ActVerdictName, "ok">
   readonly reason: string

@@ -15,7 +15,7 @@ export interface EarlierPack {
   readonly before: number
 }
 
-/** What lies before record 0. */
+/** History before record 0. */
 export interface Earlier {
   /** Oldest first. */
   readonly packs: ReadonlyArray<EarlierPack>

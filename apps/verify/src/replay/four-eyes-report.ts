@@ -95,7 +95,7 @@ export const actEntries = (
   ]
 }
 
-/** What is said of the acts that are wrong; null where none is. */
+/** States the acts that break a rule; null where there are none. */
 export const actStatement = (report: FourEyesReport): string | null => {
   const wrong = wrongActs(report)
   const first = report.mismatches[0]

@@ -31,7 +31,7 @@ interface Text {
   readonly isErased: boolean
 }
 
-/** What of an envelope can be published; undefined where that lies before what is known. */
+/** Texts of an envelope that can be published; undefined where the records that decide it are not known. */
 interface Candidates {
   readonly draft: Text | null | undefined
   readonly trial: Text | null | undefined

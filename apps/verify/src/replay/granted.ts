@@ -13,13 +13,13 @@ export interface Requested {
   readonly content: string | null
 }
 
-/** What a request asks for. */
+/** Reads the content of a request. */
 export const requestOf = ({ body, parts }: ReplayRecord, sha256: Sha256): Requested => ({
   body,
   content: contentOf(parts.get("waiver"), sha256)
 })
 
-/** What both say, by its names in the grant and in the request. */
+/** Members that grant and request share, by their names in each. */
 const reported = [
   ["requested_by", "writer"],
   ["envelope_id", "envelope_id"],
@@ -29,7 +29,7 @@ const reported = [
 ] as const
 
 /**
- * What is wrong with a grant.
+ * Finds the problem with a grant.
  *
  * `requested`: its request; null where there was none, undefined where that is not known.
  */

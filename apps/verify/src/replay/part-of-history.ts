@@ -1,6 +1,6 @@
 /**
- * What a pack of the chain before has in common with what record 0 says of that chain, where it is not all of it.
- * Decision 0010.
+ * Compares a pack of the chain before with the description of that chain in record 0, where the pack does not hold all
+ * of it. Decision 0010.
  */
 import {
   formatCheckpoint,

@@ -4,7 +4,7 @@ import { People, placeOf } from "./people.ts"
 const eve = `usr_${"0".repeat(25)}1`
 const again = `usr_${"0".repeat(25)}2`
 
-/** What was recorded, by its seq. */
+/** A record in the test, with its seq. */
 interface Reported {
   readonly seq: number
   readonly kind: string

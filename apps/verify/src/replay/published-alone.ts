@@ -3,8 +3,8 @@ import type { RecomputedPublication } from "@flyball/rules"
 import type { ActVerdict } from "./act.ts"
 
 /**
- * What one person published takes no second one only where it is proved that nothing is newly allowed. The record's own
- * word for it proves nothing.
+ * Judges a publication by one person. It needs no second one only where it is proved that nothing is newly allowed. The
+ * record's own statement proves nothing.
  */
 export const publishedAloneProblem = (found: RecomputedPublication, reported: string): ActVerdict | null => {
   if ("notCompared" in found)
@@ -37,5 +37,5 @@ export const publishedAloneProblem = (found: RecomputedPublication, reported: st
       }
 }
 
-/** What is shown of how a version differs. Unit: characters. */
+/** Most characters shown of a difference between versions. Unit: characters. */
 const MAX_SENTENCE = 1_000

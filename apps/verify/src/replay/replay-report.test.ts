@@ -1,4 +1,4 @@
-/** What a replay does to the report on a pack. */
+/** Tests of how a replay changes the report on a pack. */
 import { portableCrypto, verifyPack, type Report } from "@flyball/evidence"
 import { type RecomputeVerdict, recomputeVerdicts } from "@flyball/rules"
 import { beforeAll, describe, expect, it } from "vitest"

@@ -1,4 +1,4 @@
-/** What came of making a pack's evaluations again, and what it does to the report on the pack. */
+/** Result of recomputing a pack's evaluations, and its effect on the report on the pack. */
 import type { ExitStatus, Report } from "@flyball/evidence"
 import type { Recomputed, RecomputeVerdict } from "@flyball/rules"
 import { worstExit } from "../worst-exit.ts"
@@ -27,7 +27,7 @@ export interface ReplayReport {
   /** Why the records before the first one here are not known, where the chain follows another one; null otherwise. */
   readonly previous_missing: string | null
   readonly four_eyes: FourEyesReport
-  /** What no replay checks, whatever the pack shows: the same in every report. */
+  /** Subjects that no replay checks: the same in every report. */
   readonly not_replayed: ReadonlyArray<string>
   readonly statement: string
 }

@@ -250,7 +250,7 @@ const ownerOf = (owner: unknown): string | null => {
 const reasonOfWaiver = ({ parts }: ReplayRecord): string | null =>
   textOrNull(memberOf(readPart(parts.get("waiver")), "reason"))
 
-/** What the record itself says of the change, and then what a person said of it. */
+/** Describes a change in the record's own terms, followed by the person's note. */
 const noteOf = (kind: string, body: JsonObject, said: string | null): string | null => {
   const fact =
     kind === "envelope.published"

@@ -1,4 +1,4 @@
-/** What happened, record by record, with the disclosed parts: a few records at a time, for people. */
+/** Timeline of a pack, record by record, with the disclosed parts: a few records at a time, for people. */
 import { canonicalize, formatInstant, fromUtf8, type JsonValue } from "@flyball/evidence"
 import type { PackFile } from "../pack-file.ts"
 import { readEach } from "../replay/pack-records.ts"

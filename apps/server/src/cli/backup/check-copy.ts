@@ -16,7 +16,7 @@ import { guardCopies } from "../../host/guard.ts"
 import type { Settings } from "../../settings/read.ts"
 import type { Manifest } from "./manifest.ts"
 
-/** What a backup says of its store, and the guard that fits it. */
+/** Facts about a copied store, and the guard that fits it. */
 export interface CopyFacts {
   readonly manifest: Pick<Manifest, "origin" | "vkey" | "head" | "tree" | "checkpoint" | "guard">
   readonly guard: SignedState | null

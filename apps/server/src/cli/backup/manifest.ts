@@ -20,7 +20,7 @@ export interface BackedUpFile {
   readonly sha256: string
 }
 
-/** What `manifest.json` says. */
+/** Content of `manifest.json`. */
 export interface Manifest {
   readonly format: typeof FORMAT
   readonly made_at: string

@@ -3,7 +3,7 @@
 const LF = 0x0a
 const R = 0x52
 
-/** What was seen so far. */
+/** Counts so far. */
 export interface Counts {
   bytes: number
   /** R lines. Spec: chain-format section 5; no other tag begins with R. */

@@ -31,7 +31,7 @@ const failing = async function* (): AsyncGenerator<Uint8Array> {
 }
 
 describe("an output file", () => {
-  it("has the name once it is whole, only its owner reads it, and nothing else is left", async () => {
+  it("gets its name once it is complete, only its owner can read it, and no other file is left", async () => {
     await writeOutFile(join(folder, "a.evp"), content("one", "two"), never)
     assert.deepEqual(
       [readFileSync(join(folder, "a.evp"), "utf8"), readdirSync(folder), statSync(join(folder, "a.evp")).mode & 0o777],
@@ -54,7 +54,7 @@ describe("an output file", () => {
     await writeOutFile(join(folder, "a.evp"), content("after"), never, true)
     assert.deepEqual([readFileSync(join(folder, "a.evp"), "utf8"), readdirSync(folder)], ["after", ["a.evp"]])
   })
-  it("replaces a link, and never what it leads to", async () => {
+  it("replaces a link, and never its target", async () => {
     writeFileSync(join(folder, "kept"), "before")
     symlinkSync("kept", join(folder, "soft"))
     linkSync(join(folder, "kept"), join(folder, "hard"))
@@ -87,7 +87,7 @@ describe("an output file", () => {
     )
     assert.deepEqual([(cause as Error).message, readdirSync(folder)], ["stopped by SIGTERM", []])
   })
-  it("cannot be in a folder that went away, and says so with the code", async () => {
+  it("is refused in a folder that does not exist, with the system's error code", async () => {
     const cause = await writeOutFile(join(folder, "gone", "a.evp"), content("one"), never).then(
       () => null,
       (error: unknown) => error

@@ -94,7 +94,7 @@ const nameNew = async (partial: string, file: string): Promise<void> => {
   await rm(partial, { force: true })
 }
 
-/** What file systems without hard links answer. */
+/** Error codes of file systems without hard links. */
 const NO_LINKS: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"])
 
 const isSystemError = (cause: unknown): boolean => (cause as NodeJS.ErrnoException).syscall !== undefined

@@ -4,7 +4,7 @@
  * Spec: issue "record, prove, verify" item 5 (`flyball import`).
  */
 
-/** What one line says: whose decision it is, and the decision as POST decisions takes it. */
+/** Content of one line: the agent, and the decision as POST decisions takes it. */
 export interface TraceDecision {
   readonly agent: string
   readonly decision: { readonly [member: string]: unknown }

@@ -25,7 +25,7 @@ const WAITING_BYTES = 384 * 1024
 
 const writer: Writer = { id: "system:import" }
 
-/** What is wrong with a line. */
+/** Problem with a line. */
 export class LineProblem extends Error {
   readonly line: number
   constructor(line: number, message: string) {
@@ -34,7 +34,7 @@ export class LineProblem extends Error {
   }
 }
 
-/** What was done so far. */
+/** Totals so far. */
 export interface Totals {
   decisions: number
   duplicates: number

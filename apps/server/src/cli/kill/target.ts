@@ -1,4 +1,4 @@
-/** What an operator names on the command line, as a target of the kill switch. */
+/** Reads the target of the kill switch from the command line. */
 import { isId } from "@flyball/contract"
 import { Agents, Chain } from "@flyball/core"
 import { CHANNEL_TARGET, DEPLOYMENT_TARGET, type KillTarget, orgUnitDigest } from "@flyball/rules"
@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import type { HostRuntime } from "../../host/open-host.ts"
 import { UsageError } from "../arguments.ts"
 
-/** What was named, before the store is read. */
+/** Target as named on the command line, before the store is read. */
 export type NamedTarget =
   | { readonly type: "agent"; readonly agent: string }
   | { readonly type: "model"; readonly model: string }

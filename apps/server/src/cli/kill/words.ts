@@ -16,7 +16,7 @@ const effects: { readonly [response in KillActivation["response"]]: string } = {
   quarantine: "no new side effect begins, and its keys do nothing but read this state and acknowledge it"
 }
 
-/** What a response does, as a clause. */
+/** Describes the effect of a response, as a clause. */
 export const effectOf = (response: KillActivation["response"]): string => effects[response]
 
 /** Whom an activation reaches, a line for each sort. */

@@ -1,4 +1,4 @@
-/** What to type where a running server holds the SQLite file: a command cannot write beside it. */
+/** Explains what to type where a running server holds the SQLite file: a command cannot write beside it. */
 import type { Settings } from "../../settings/read.ts"
 
 /** The same act over HTTP. */

@@ -1,4 +1,4 @@
-/** What stands between a restored store and a start, in sentences whose commands work. Pure. */
+/** Lists the steps left between a restored store and a start, in sentences whose commands work. Pure. */
 import type { SignedState } from "@flyball/core"
 import { counted } from "../command.ts"
 import type { Manifest } from "../backup/manifest.ts"
@@ -12,7 +12,7 @@ export interface FolderNow {
   readonly place: string
   /** Whether that is a database which hosts share. */
   readonly isShared: boolean
-  /** What its guard signed last; null when it has none. */
+  /** State that its guard signed last; null when it has none. */
   readonly guard: SignedState | null
   /** Whether that is a backup's guard, and nobody said that nothing was signed after it. */
   readonly inDoubt: boolean

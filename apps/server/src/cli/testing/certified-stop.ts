@@ -1,4 +1,4 @@
-/** What `flyball certificate stop` and the certificate's endpoint must come to beside a running server. */
+/** Test of `flyball certificate stop` and of the certificate's endpoint beside a running server. */
 import { writeFileSync } from "node:fs"
 import { assert } from "vitest"
 import type { Operator, Variables } from "./commands.ts"

@@ -129,7 +129,7 @@ export const operator = (): Operator => {
   }
 }
 
-/** What a command needs of this process's environment, and none of its settings. */
+/** The part of this process's environment that a command needs, without its settings. */
 const bareEnvironment = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !name.startsWith("FLYBALL_") && !name.startsWith("npm_"))
 )

@@ -1,7 +1,7 @@
 /** Agents that keep a server busy: decisions, and checkpoints as fast as it signs. */
 import type { RunningServer } from "./commands.ts"
 
-/** What the load did. */
+/** Result of the load. */
 export interface LoadDone {
   /** Client references whose decision was acknowledged, in order, with their seq. */
   readonly acknowledged: ReadonlyArray<{ readonly clientRef: string; readonly seq: number }>

@@ -1,6 +1,6 @@
 /**
- * What every kind of caller gets at every endpoint, written from the specification and the decisions that fill it, not
- * from the code. Spec: api.md, "Who may call"; decision 0016.
+ * Expected status for every kind of caller at every endpoint, written from the specification and the decisions that
+ * fill it, not from the code. Spec: api.md, "Who may call"; decision 0016.
  */
 import type { Grant } from "@flyball/contract/http"
 import { OTHER_UNIT, UNIT } from "../http-world.ts"
@@ -685,9 +685,8 @@ export const expectedStatuses: {
 }
 
 /**
- * What people with two grants get. Each grant is judged by itself, and a second one takes nothing away. Who reads a
- * thing by one grant and would have to
- * change it by the other gets 403, not 404.
+ * Expected status for people with two grants. Each grant is judged by itself, and a second one takes nothing away. A
+ * person who may read a resource by one grant and would need the other to change it gets 403, not 404.
  */
 export const expectedOfTwo: { readonly [id: string]: Two } = {
   "system.healthz": [200, 200, 200, 200, 200],

@@ -13,7 +13,7 @@ export type BadRequest = readonly [
   expected: ReadonlyArray<unknown>
 ]
 
-/** What a bad request is answered: status, code or first type, loc. */
+/** Summarizes the answer to a bad request: status, code or first type, loc. */
 export const seen = ({ json, status }: Got): ReadonlyArray<unknown> =>
   Array.isArray(json?.detail) ? [status, json.detail[0].type, json.detail[0].loc.join(".")] : [status, json?.code]
 

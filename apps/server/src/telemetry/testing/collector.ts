@@ -154,7 +154,7 @@ export const openCollector = async (answer: () => number | "never" | { readonly 
     received,
     resources,
     requests,
-    /** What did not have the form of the protocol. */
+    /** Requests that did not have the form of the protocol. */
     problems,
     /** Waits until so many requests came. */
     requested: (count: number) =>
