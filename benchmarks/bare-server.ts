@@ -24,7 +24,7 @@ const once = db.prepare("INSERT INTO once VALUES (1, ?, ?, ?)")
 const tile = db.prepare("INSERT INTO tile VALUES (0, ?, ?)")
 const hash = new Uint8Array(32).fill(7)
 const tileBytes = new Uint8Array(256 * 32)
-/** What prev, commitments and the fixed members add to a record. */
+/** Size that prev, commitments and the fixed members add to a record. */
 const frame = "x".repeat(420)
 
 interface Decision {

@@ -234,7 +234,7 @@ export const changedJson = {
   })
 }
 
-/** What the agent says; its tier is the server's. */
+/** Input from the agent; its tier is the server's. */
 export interface Input {
   readonly caller: {
     readonly tool: string

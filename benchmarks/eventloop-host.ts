@@ -13,7 +13,7 @@ import workerThreads, { type WorkerOptions } from "node:worker_threads"
 import { decisionAt } from "./decisions.ts"
 import { quantile } from "./harness.ts"
 
-/** What one run came to. Milliseconds. */
+/** Result of one run. Milliseconds. */
 export interface HostReport {
   readonly waits: number
   readonly acknowledged: number
@@ -25,7 +25,7 @@ export interface HostReport {
   readonly longest: ReadonlyArray<Turn>
 }
 
-/** What was done between two ticks of the probe. */
+/** Work between two ticks of the probe. */
 export interface Turn {
   readonly ownMs: number
   /** Of the clock, not of the processor: its helpers may have had to wait for one. */
@@ -47,7 +47,7 @@ export interface Delays {
   readonly maxMs: number
 }
 
-/** What a probe saw. */
+/** Measurements of a probe. */
 interface Probed {
   readonly lateMs: Array<number>
   readonly ownMs: Array<number>

@@ -5,7 +5,7 @@
 import { DatabaseSync } from "node:sqlite"
 import { workerData } from "node:worker_threads"
 
-/** What the benchmark gives the worker beside what the storage gives it. */
+/** Data for the worker from the benchmark, beside the storage's own. */
 export interface SlowWorkerData {
   readonly realUrl: string
   /** Counts the waits, so that the host can tell that they were there. */

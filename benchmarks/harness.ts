@@ -38,7 +38,7 @@ export const timed = async (body: () => unknown): Promise<number> => {
   return performance.now() - startedAt
 }
 
-/** What alternating rounds came to. */
+/** Result of alternating rounds. */
 export interface Compared {
   readonly limitMs: number
   readonly subjectMs: number

@@ -97,7 +97,7 @@ export const startFlyball = async (folder: string) => {
   return { server, key: key as string, agent: agent as { readonly id: string } }
 }
 
-/** What runs beside one another in a benchmark: a governor's server, and bare `node:http` with the same inserts. */
+/** Processes compared in a benchmark: a governor's server, and bare `node:http` with the same inserts. */
 export type Pair = Awaited<ReturnType<typeof startFlyball>> & { readonly folder: string; readonly bare: Running }
 
 /** Runs both for as long as `use` takes, on files of their own that go afterwards. */

@@ -1,4 +1,4 @@
-/** What a receiver that never answers costs 99 others: their delays beside it, and beside one that answers, in turn. */
+/** Cost of a receiver that never answers to 99 others: their delays beside it, and beside one that answers, in turn. */
 import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { sqliteStorage } from "@flyball/storage-sql"

@@ -46,9 +46,7 @@ const one = (stage: typeof build, name: string): string => {
 }
 const list = (value: string): ReadonlyArray<string> => JSON.parse(value) as ReadonlyArray<string>
 
-/**
- * What .dockerignore lets through, in a folder of its own, with others' packages as they are and ours from the copy.
- */
+/** Builds the folder that .dockerignore lets through, with others' packages as they are and ours from the copy. */
 const context = (): string => {
   const place = join(folder, "src")
   const lines = text(".dockerignore")

@@ -128,7 +128,7 @@ describe("the tables of contents", () => {
   })
 })
 
-/** What the shell blocks of a page print, beside ending with 0. */
+/** Texts that the shell blocks of a page must print, besides ending with 0. */
 const printed: { readonly [path: string]: ReadonlyArray<string> } = {
   "docs/quickstart-auditor.md": ["GOOD. ", "Integrity", "Assurance"],
   "docs/stop-an-agent.md": [`"matched_rule":"@killed"`, `"halted":false`, `"state":"stopped"`, `"kind":"kill.stopped"`],

@@ -8,7 +8,7 @@ const importing = /^(?:import|export)\b[^"]*?from "([^"]+)"|^import "([^"]+)"|\b
 export const importsOf = (source: string): ReadonlyArray<string> =>
   [...source.matchAll(importing)].map(([, from, bare, dynamic]) => (from ?? bare ?? dynamic)!)
 
-/** What a test of the edit loop does without: a database, processes of its own. */
+/** Modules that a test of the edit loop must not load: a database, processes of its own. */
 const slow = ["@flyball/testkit/postgres", "node:child_process"]
 
 /** True when a test file or a helper of tests that it reaches imports Postgres or starts processes. */

@@ -41,7 +41,7 @@ export const engines: ReadonlyArray<Engine> = [marcbachmannCel, jsonLogic, bufbu
 /** Whether they are installed. */
 export const areInstalled = (): boolean => existsSync(new URL("node_modules/.package-lock.json", import.meta.url))
 
-/** What to do if they are not. */
+/** Hint for the case that the other engines are not installed. */
 export const howToInstall =
   "the other engines are not installed; npm ci in benchmarks/envelopes-rivals does that, and then they are " +
   "compared in the same run"

@@ -30,7 +30,7 @@ export const inWinningOrder = ({ compiled: { axes, rules } }: Combination): Read
 /** How restrictive an answer is. */
 export const severity = ({ outcome }: Answer): number => outcomes.findIndex((one) => one === outcome)
 
-/** What is said where no rule holds. */
+/** Answer where no rule holds. */
 export const silence = ({ compiled }: Combination): Answer => ({ outcome: compiled.otherwise[0]!, rule: "@default" })
 
 const conditionOf = (range: Range, { kind, max, min, name, values }: Axis): Condition => {

@@ -90,7 +90,7 @@ const VOIDED = 50
 /** Evaluations after which the book lets go of what is past. */
 const SWEEP_EVERY = 10_000
 
-/** What is governed when the evaluations begin. */
+/** State when the evaluations begin: the pack, and the agents with their envelopes. */
 export interface Begun {
   readonly pack: OpenPack
   readonly agents: ReadonlyArray<{ readonly stored: StoredAgent; readonly layer: EnvelopeLayer }>

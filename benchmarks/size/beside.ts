@@ -1,5 +1,5 @@
 /**
- * What a record costs in the largest store, beside a store of a million in the same minutes.
+ * Cost of a record in the largest store, beside a store of a million in the same minutes.
  *
  * A run to ten million takes half an hour, and a machine that others share is a third quicker or slower from one minute
  * to the next: what one stage costs

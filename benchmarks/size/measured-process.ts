@@ -3,7 +3,7 @@ import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import type { Readable } from "node:stream"
 
-/** What one process took. */
+/** Resources that one process used. */
 export interface Taken {
   readonly wallMs: number
   /** Of all its threads, user and system. */

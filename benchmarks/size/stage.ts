@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { commandsOf, type Place, sizeOf, storeOf } from "./commands.ts"
 import type { Taken } from "./measured-process.ts"
 
-/** What one command took at one size. */
+/** Measurements of one command at one size. */
 export interface Step {
   /** Records that the command went through. */
   readonly records: number
@@ -13,7 +13,7 @@ export interface Step {
   readonly peakRssMb: number
 }
 
-/** What a stage came to. */
+/** Result of a stage. */
 export interface Stage {
   /** Decisions in the store when it was done. */
   readonly size: number
@@ -29,7 +29,7 @@ export interface Stage {
   }
 }
 
-/** What is left out of a stage. */
+/** Steps to leave out of a stage. */
 export interface Without {
   readonly zst: boolean
   readonly check: boolean

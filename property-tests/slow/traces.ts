@@ -10,7 +10,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { gunzipSync } from "node:zlib"
 
-/** What is compared. */
+/** Counts to compare. */
 export interface TraceCounts {
   decisions: number
   runs: number

@@ -19,7 +19,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 const here = fileURLToPath(new URL("../..", import.meta.url))
 let root: string
-/** What is installed without sources: `bin`, `dist` and the manifest of each app. */
+/** Folder of an installation without sources: `bin`, `dist` and the manifest of each app. */
 let release: string
 beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), "flyball-build-"))

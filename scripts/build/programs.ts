@@ -1,6 +1,6 @@
 /**
- * What `npm run build` joins: each app, the files that it starts or reads by name, and nothing else. Paths are from the
- * root.
+ * Programs that `npm run build` bundles: each app, the files that it starts or reads by name, and nothing else. Paths
+ * are from the root.
  */
 import { readdirSync } from "node:fs"
 

@@ -19,7 +19,7 @@ const prose = (name: string, pattern: RegExp, instead: string, atMost: number): 
   scope: "TypeScript and Markdown"
 })
 
-/** What the check counts. */
+/** Forms that the check counts. */
 export const avoidedForms: ReadonlyArray<AvoidedForm> = [
   prose("told", /(told|Told|TOLD)(?![a-z])/g, "reported, notified, logged or given", 0),
   prose("whoever", /whoever/gi, "the caller, the process that, or anyone who", 0),

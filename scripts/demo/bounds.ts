@@ -8,7 +8,7 @@ import { openPack, sealPack } from "@flyball/testkit"
 import { parsePrivateKey } from "../../packages/node/src/private-key.ts"
 import { type RunningServer, verify } from "./server.ts"
 
-/** What came of it. */
+/** Result of this step. */
 export interface Bounded {
   readonly agent: string
   readonly mistake: { readonly code: string; readonly example: string; readonly refused: string }
@@ -47,8 +47,8 @@ const returns = ["cancel_pending_order", "return_delivered_order_items"]
 const tools = [...reads, ...changes, ...returns, "modify_user_address"]
 
 /**
- * What the agent may do alone. `largest` is where the review of large returns begins, and the mistake to plant: one too
- * high leaves a gap.
+ * The agent's envelope. `largest` is where the review of large returns begins, and the mistake to plant: one too high
+ * leaves a gap.
  */
 const envelopeOf = (largest: number) => ({
   semantics: "envelope/1",

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { openSuspended } from "./week-later.ts"
 import { type RunningServer, startServer } from "./server.ts"
 
-/** What came of it. */
+/** Result of this step. */
 export interface Governed {
   readonly card: { readonly agent: string; readonly verdict: string; readonly forged: string }
   readonly transferred: { readonly agent: string; readonly owner: string }

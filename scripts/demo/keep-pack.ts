@@ -1,4 +1,4 @@
-/** What the demo leaves behind: its last evidence pack, and the command that verifies it. */
+/** Keeps the demo's last evidence pack, and gives the command that verifies it. */
 import { copyFileSync, readFileSync } from "node:fs"
 
 /** Copies the pack of the demo's folder to `file`, and gives the shell command that verifies it. */

@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url))
 const mainFile = `${root}apps/server/src/main.ts`
 const verifyFile = `${root}apps/verify/src/main.ts`
 
-/** What a finished command printed. */
+/** Output of a finished command. */
 export interface Finished {
   readonly status: number
   readonly stdout: string

@@ -5,7 +5,7 @@
 import { ActionDenied, type AgentClient, type Json, openClient } from "@flyball/client"
 import type { RunningServer } from "./server.ts"
 
-/** What came of it. */
+/** Result of this step. */
 export interface Stopped {
   readonly agent: string
   readonly failures: number

@@ -8,7 +8,7 @@ import { startServer, verify } from "./server.ts"
 import { stopped, type Stopped } from "./stopped.ts"
 import { tell, type Reported } from "./webhook-story.ts"
 
-/** What the page is written from. None of it depends on the day, the machine or the random keys. */
+/** Figures that the page is written from. None of it depends on the day, the machine or the random keys. */
 export interface Figures {
   readonly agents: ReadonlyArray<{ readonly name: string; readonly decisions: number }>
   readonly decisions: number

@@ -8,10 +8,10 @@ import { Webhook } from "standardwebhooks"
 import { sendLater } from "./minutes-later.ts"
 import { type RunningServer, startServer } from "./server.ts"
 
-/** What came of it. */
+/** Result of this step. */
 export interface Reported {
   readonly event: string
-  /** What each attempt was answered. */
+  /** Status codes of the attempts. */
   readonly answers: ReadonlyArray<number>
   /** Attempts that the library verifies, and would not with another body. */
   readonly believed: number
@@ -70,7 +70,7 @@ export const tell = async (
 }
 
 /**
- * What the library's `verify` says at the receiver's time. It asks the process's clock and refuses a time that is
+ * Result of the library's `verify` at the receiver's time. It asks the process's clock and refuses a time that is
  * minutes away, so for this call the clock is the receiver's.
  */
 const isBelieved = ({ atMs, body, headers }: Arrived, secret: string): boolean => {

@@ -43,7 +43,7 @@ export const withTables = (
   return { text: written }
 }
 
-/** What is wrong with the pages, one sentence each. */
+/** Lists the problems with the pages, one sentence each. */
 export const outdatedPages = (read: (page: string) => string): ReadonlyArray<string> =>
   [...new Set(tables.map(({ page }) => page))].flatMap((page) => {
     const text = read(page)

@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib"
 import { rolldown } from "rolldown"
 import { programs } from "../build/programs.ts"
 
-/** What Node looks for in its own file. Fixed by Node. */
+/** Marker that Node searches for in its own file. Fixed by Node. */
 const FUSE = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2"
 
 /**

@@ -1,4 +1,4 @@
-/** What is published to the npm registry: the libraries as modules with types, the two commands as joined programs. */
+/** Packages published to the npm registry: the libraries as modules with types, the two commands as joined programs. */
 
 /** A library: every module that its exports or its threads reach. */
 export interface Library {

@@ -1,6 +1,6 @@
 /** The `package.json` of a published package, derived from the one in the workspace. */
 
-/** What the workspace's manifests hold. */
+/** Members of the workspace's manifests. */
 export interface WorkspaceManifest {
   readonly name: string
   readonly version: string
@@ -21,7 +21,7 @@ export const LIBRARY_ENGINES = { node: ">=22.19" }
 /** The joined verifier and the client run in the Node of others, which may be old. */
 export const OLD_ENGINES = { node: ">=20.19" }
 
-/** What is exported to users: the entry `testing` is for tests of this repository. */
+/** Entries exported to users: the entry `testing` is for tests of this repository. */
 export const publishedExports = ({
   exports
 }: WorkspaceManifest): ReadonlyArray<readonly [subpath: string, file: string]> =>

@@ -123,7 +123,8 @@ const stageCommand = async (root: string, out: string, folder: string): Promise<
 }
 
 /**
- * What is published of an emitted file: types name modules as Node does, and maps lead to the sources beside `dist`.
+ * Converts an emitted file for publication: types name modules as Node does, and maps lead to the sources beside
+ * `dist`.
  */
 const published = (text: string, path: string, folder: string): string => {
   if (path.endsWith(".map")) {

@@ -35,10 +35,13 @@ process.once("exit", () => rmSync(work, { recursive: true, force: true }))
 /** Services that embed the library, each a project of its own. */
 const EXAMPLES = ["embed-express", "embed-fastify", "embed-nest"]
 
-/** What each of them installs of ours. */
+/** Packages of ours that each example installs. */
 const EXAMPLE = ["@flyball/core", "@flyball/http", "@flyball/storage-sql", "@flyball/node"]
 
-/** What an embedding host installs, and the most that it may bring. Stated in the README of the core package. */
+/**
+ * Packages that an embedding host installs, and the limits for what they bring. Stated in the README of the core
+ * package.
+ */
 const EMBEDDING = ["@flyball/core", "@flyball/storage-sql", "@flyball/node"]
 const MOST_MEBIBYTES = 72
 const MOST_PACKAGES = 20

@@ -94,7 +94,7 @@ export const startReadmeServer = async (folder: string): Promise<ReadmeServer> =
   }
 }
 
-/** What a program prints, and its errors where it fails. */
+/** Runs a program and returns its output, with its errors where it fails. */
 const output = (
   command: string,
   args: ReadonlyArray<string>,

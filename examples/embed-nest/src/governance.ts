@@ -1,4 +1,6 @@
-/** What the service gained: one governor, one agent, one envelope, one guarded call, as a provider of the container. */
+/**
+ * Governance of the service: one governor, one agent, one envelope, one guarded call, as a provider of the container.
+ */
 import { createHash, timingSafeEqual } from "node:crypto"
 import { type EvaluationInput, type Governor, openGovernor } from "@flyball/core"
 import { type HttpApi, openHttp } from "@flyball/http"
@@ -14,7 +16,7 @@ export interface Intent {
   readonly args: { readonly [name: string]: unknown }
 }
 
-/** What became of an intent. */
+/** Result of an intent. */
 export type Done =
   | { readonly done: false; readonly outcome: string; readonly rule: string | null }
   | { readonly done: true; readonly repeated: boolean; readonly record: number; readonly result?: unknown }

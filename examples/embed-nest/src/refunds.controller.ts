@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, HttpException, Inject, Injectable, Post } from "@nestjs/common"
 import { type Done, Governance } from "./governance.js"
 
-/** What the service did before: pay, and say so. */
+/** The service before it was governed: it pays, and reports it. */
 @Injectable()
 export class Payments {
   async pay(order: string, amount: number): Promise<{ readonly paid: number; readonly order: string }> {

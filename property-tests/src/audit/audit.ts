@@ -18,7 +18,7 @@ import { Effect, Layer, Logger } from "effect"
 import { type ReadRecord, readRecords } from "../simulation/checkers/checked.ts"
 import { argsOf, type Book, type Landed, resultOf, type Vouched, wordsOf } from "./book.ts"
 
-/** What was found in order. */
+/** Counts of what an audit checked and found valid. */
 export interface Audited {
   readonly records: number
   readonly checkpoints: number
@@ -104,7 +104,7 @@ const contentsOf = Effect.fnUntraced(function* (records: ReadonlyArray<ReadRecor
   return found
 })
 
-/** What the records say, by the reference of the decision they are about. */
+/** Facts from the records, by the reference of the decision they are about. */
 interface Facts {
   readonly witnessed: ReadonlyMap<string, ReadonlyArray<Landed>>
   readonly settled: ReadonlyMap<string, ReadonlyArray<Landed>>

@@ -6,7 +6,7 @@ const page = readFileSync(new URL("../../../packages/client/README.md", import.m
 /** The program, as a reader copies it. */
 export const readmeProgram = /^```ts\n([\s\S]*?)^```/m.exec(page)![1]!
 
-/** What the page says that it prints. */
+/** The program's output, as the page states it. */
 export const readmeOutput = /^```text\n([\s\S]*?)^```/m.exec(page)![1]!
 
 /** The name of its agent. */

@@ -19,7 +19,7 @@ import { argsOf, Book, resultOf } from "../audit/book.ts"
 import { type Cut, cuttingProxy } from "./cutting-proxy.ts"
 import { honestCommits } from "./honest-commits.ts"
 
-/** What came of a walk. */
+/** Result of a walk. */
 export interface ConnectionWalked {
   /** Exchanges with the server until the script was over. */
   readonly exchanges: number

@@ -8,7 +8,7 @@ import { honestCommits } from "./honest-commits.ts"
 const genesis = { expectEmpty: true, records: [{ kind: "chain.genesis", body: {}, parts: [], agentId: null }] }
 const noWord = new StorageUnavailable({ reason: "a test", wrote: "no" })
 
-/** What is found of a store that answers its first commit in this way. */
+/** Findings about a store that answers its first commit in this way. */
 const foundOf = async (answer: (real: StorageApi) => StorageApi["commit"]): Promise<ReadonlyArray<string>> => {
   const { drop, url } = await freshDatabase(process.env["FLYBALL_TEST_PG_URL"]!)
   const database = await openDatabase(url)

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process"
 import type { StoreAt } from "./store-at.ts"
 
-/** What a process said before it died: acts that were answered, and those under way, each as its words. */
+/** Output of a process before it died: acts that were answered, and those under way, each as its words. */
 export interface Life {
   readonly done: ReadonlyArray<ReadonlyArray<string>>
   readonly under: ReadonlyArray<ReadonlyArray<string>>

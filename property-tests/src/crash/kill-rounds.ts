@@ -11,7 +11,7 @@ import { ORIGIN } from "./capturing-process.ts"
 import { liveUntil, type Moment } from "./killed-process.ts"
 import { type StoreAt, storageAt } from "./store-at.ts"
 
-/** What came of some rounds. */
+/** Result of some rounds. */
 export interface Killed {
   readonly kills: number
   readonly acknowledged: number
@@ -84,8 +84,8 @@ export const killRounds = async (at: StoreAt, dir: string, kills: number, seed: 
 }
 
 /**
- * What was acknowledged as erased is in no file of the store any more, as soon as somebody has opened it again, and
- * after it was closed in order.
+ * Asserts that text whose erasure was acknowledged is in no file of the store any more, as soon as a process has opened
+ * it again, and after it was closed in order.
  */
 const assertGone = (file: string, book: Book, where: string): void => {
   for (const one of [file, `${file}-wal`]) {

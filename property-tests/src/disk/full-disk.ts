@@ -38,7 +38,7 @@ export interface FullDiskWorld {
   readonly giveBack: (pid: number) => void | Promise<void>
 }
 
-/** What came of it. */
+/** Result of the run on a full disk. */
 export interface FullDisk {
   readonly book: Book
   readonly refusals: number
@@ -91,7 +91,7 @@ class Witnesses {
   }
 }
 
-/** What runs, for those that try something with it. */
+/** The running server, its callers and its agent. */
 interface Running {
   readonly server: ServerProcess
   readonly callers: Callers

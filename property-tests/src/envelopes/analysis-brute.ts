@@ -40,7 +40,7 @@ export interface BruteVerdict {
   readonly silent: number | null
 }
 
-/** What an envelope says of a point; `without` leaves one rule out. */
+/** Verdict of an envelope on a point; `without` leaves one rule out. */
 export const bruteVerdict = (compiled: Compiled, point: BrutePoint, without = -1): BruteVerdict => {
   const held = compiled.rules.map((_, rule) => rule !== without && ruleHolds(compiled, rule, point))
   const said: Array<BruteVerdict> = [

@@ -179,7 +179,7 @@ describe("lint", () => {
   })
 })
 
-/** What a version says of an input that the other may know better. */
+/** Outcome of a version for an input, which may lie outside its domain. */
 const says = (compiled: Compiled, inputs: Readonly<Record<string, string | number | boolean>>): string => {
   const point = brutePoint(compiled.axes, inputs)
   return point === null ? "deny" : bruteVerdict(compiled, point).outcome

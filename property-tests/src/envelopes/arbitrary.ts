@@ -11,7 +11,7 @@ export type EnvelopeJson = {
 const tools = ["order.read", "order.cancel", "mail.send"]
 const levels = ["public", "internal", "restricted"]
 
-/** What every envelope here declares. */
+/** Declarations that all envelopes here share. */
 export const declarations = {
   semantics: "envelope/1",
   signals: {

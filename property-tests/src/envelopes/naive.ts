@@ -38,7 +38,7 @@ interface NaiveEnvelope {
 
 type Meters = { readonly [id: string]: number }
 
-/** What the evaluator should say. */
+/** Expected verdict of the evaluator. */
 export interface NaiveVerdict {
   readonly outcome: string
   readonly rule: string

@@ -1,6 +1,6 @@
 /**
- * What was erased over HTTP is in no file any more: database, log, temporary folder, data folder, output of the server,
- * and the folder of Postgres.
+ * Checks that text erased over HTTP is in no file any more: database, log, temporary folder, data folder, output of the
+ * server, and the folder of Postgres.
  */
 import { randomBytes } from "node:crypto"
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
@@ -68,7 +68,7 @@ const scattered = async (
   return holding
 }
 
-/** What the server printed so far, as a file among the others. */
+/** Writes the server's output so far to a file, which is searched with the others. */
 const keepOutput = (server: RunningServer): void => writeFileSync(me.path("output.txt"), server.out() + server.err())
 
 /** Places whose record's idempotency key has a digest of ids alone: it holds nothing of the text, and stays. */

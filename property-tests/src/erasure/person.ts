@@ -38,10 +38,7 @@ export interface Callers {
   readonly other: Call
 }
 
-/**
- * What is scattered: a text, and its form where only plain ASCII may stand. A search for the second finds the first
- * too.
- */
+/** A text to search for, and its form where only plain ASCII may stand. A search for the second finds the first too. */
 export interface Marker {
   readonly text: string
   readonly plain: string

@@ -1,6 +1,6 @@
 /**
- * What is recorded of evaluations is what their records alone come to, and no cap is ever passed: on every store, with
- * evaluators that know nothing of each other.
+ * Checks that recorded evaluations are what their records alone give, and that no cap is ever passed: on every store,
+ * with evaluators that do not know of each other.
  */
 import { ephemeralKeys, Evaluations, governorLayer, type GovernorServices, keysLayerOf, Replay } from "@flyball/core"
 import { layerOf, memoryStorage, type Storage, type StorageChoice } from "@flyball/core/storage"

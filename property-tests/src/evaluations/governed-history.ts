@@ -16,7 +16,7 @@ export const ann = { id: `usr_${"0".repeat(25)}1` }
 export const ben = { id: `usr_${"0".repeat(25)}2` }
 export const host = { id: `key_${"0".repeat(25)}3` }
 
-/** What an agent may spend in a minute. */
+/** Amount that an agent may spend in a minute. */
 export const CAP = 1_000
 const WINDOW_MS = 60_000
 
@@ -80,7 +80,7 @@ export interface Act {
   readonly c: number
 }
 
-/** What a history did: agents with their envelopes, and what was let through. */
+/** Result of a history: agents with their envelopes, and what was let through. */
 export interface Lived {
   readonly agents: Array<{ readonly agentId: string; readonly envelopeId: string }>
   readonly evaluationIds: Array<string>

@@ -23,7 +23,7 @@ import { Host, ORIGIN } from "../simulation/host.ts"
 import { VirtualTime } from "../simulation/virtual-time.ts"
 import { contextIn } from "../simulation/world.ts"
 
-/** What happens at the `call`-th call to any port after the rotation was requested. */
+/** Fault at the `call`-th call to any port after the rotation was requested. */
 export interface Strike {
   readonly call: number
   readonly kind: FaultKind
@@ -31,7 +31,7 @@ export interface Strike {
   readonly kills: boolean
 }
 
-/** What came of it. */
+/** Result of the walk. */
 export interface RotationWalked {
   /** The port that was struck; null when there were fewer calls. */
   readonly struck: string | null

@@ -15,23 +15,23 @@ import { Receivers } from "../simulation/receivers.ts"
 import { VirtualTime } from "../simulation/virtual-time.ts"
 import { contextIn, openPorts } from "../simulation/world.ts"
 
-/** What came of a walk past one fault. */
+/** Result of a walk past one fault. */
 export interface Walked {
   readonly board: FaultBoard
   readonly ledger: Ledger
-  /** What the checkers found; empty when all is well. */
+  /** Problems that the checkers found; empty when there are none. */
   readonly problems: ReadonlyArray<string>
 }
 
 /**
- * What the client chooses: the last of everything (batches of three, references of its own, the decision that came
- * last), the first, or what the number says.
+ * The client's choice among earlier items: the last of everything (batches of three, references of its own, the last
+ * decision), the first, or the one at this number.
  */
 type Choice = "last" | number
 
 /**
- * What the client does: each act, the turn it says it does it in, and what it chooses. A turn that comes again is the
- * same content again.
+ * Script of a client: each act, its turn number, and its choice. A turn number that is repeated sends the same content
+ * again.
  */
 type Script = ReadonlyArray<readonly [ActName, number, Choice?]>
 
@@ -275,7 +275,7 @@ const started = Effect.fnUntraced(function* ({ hop, ledger, ports, sends, time }
   }
 })
 
-/** What people read: answered like everything else. */
+/** Reads as people do: the answers are checked like all others. */
 const read = Effect.fnUntraced(function* (client: Client, ledger: Ledger) {
   const [agentId] = [...ledger.agents.values()]
   yield* ask(

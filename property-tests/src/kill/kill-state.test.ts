@@ -55,7 +55,7 @@ interface Held {
   readonly epoch: number
 }
 
-/** What the model says of one agent or model. */
+/** State of one agent or model, according to the model. */
 const expected = (held: ReadonlyArray<Held>, targets: ReadonlyArray<string>) => {
   const reaching = held.filter(({ target }) => targets.includes(target))
   const severity = (response: Response): number => responses.indexOf(response)

@@ -24,7 +24,7 @@ const stores: ReadonlyArray<readonly [name: string, places: number, (dir: string
   ["Postgres, three hosts", 3, () => postgresStorage({ url: database.url })]
 ]
 
-/** What a process of rules 1 would have committed. */
+/** Commits agents as a process of rules 1 would have. */
 const registerHalf = Effect.forEach(
   Array.from({ length: AGENTS }, (_, n) => n),
   Effect.fnUntraced(function* (n) {

@@ -44,7 +44,7 @@ const actOf: { readonly [kind: string]: Act } = {
   "agent.provenance_added": "add-provenance"
 }
 
-/** What an act may be refused with though the table takes it in this status. Nobody loses an owner twice. */
+/** Refusals of an act that the table permits in this status. Nobody loses an owner twice. */
 const gates: { readonly [act in Act]?: ReadonlyArray<string> } = {
   activate: ["TierGateUnmet"],
   update: ["TierGateUnmet"],

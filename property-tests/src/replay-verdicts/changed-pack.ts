@@ -13,7 +13,7 @@ import { replayed, type ReplayedPack } from "./replayed.ts"
 
 const seed = new Uint8Array(32).fill(7)
 
-/** What a life in a new governor answers, and the whole pack of it taken apart. */
+/** Runs a life in a new governor; returns its answer, and the full pack taken apart. */
 export const lived = async <A>(
   life: Effect.Effect<A, unknown, GovernorServices | Storage>
 ): Promise<{ readonly answer: A; readonly open: OpenPack }> => {

@@ -72,7 +72,7 @@ const harmless = () => seqOf("envelope.published", 1)
 const granted = () => seqOf("waiver.granted")
 const body = (seq: number, more: JsonObject): OpenPack => withBody(open, seq, (one) => ({ ...one, ...more }))
 const approvedBy = (id: string): OpenPack => body(first(), { writer: id, approver: id })
-/** What is said of an act where the records before `from` are not shown. */
+/** Judgement of an act where the records before `from` are not shown. */
 const judgedFrom = (from: number, pack: OpenPack, seq: number): Act | undefined => {
   const eyes = new FourEyes({
     compare: () => ({ notCompared: "It lies before." }),

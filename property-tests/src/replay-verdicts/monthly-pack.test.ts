@@ -1,6 +1,4 @@
-/**
- * What a stranger makes of a range pack: with the pack of the records before it, and without. Decision 0026 of core.
- */
+/** Verification of a range pack: with the pack of the records before it, and without. Decision 0026 of core. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

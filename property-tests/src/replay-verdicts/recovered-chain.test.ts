@@ -1,6 +1,6 @@
 /**
- * What a stranger makes of a chain that a recovery began: with the pack of the chain before it, and without. Decisions
- * 0010 and 0026 of core.
+ * Verification of a chain that a recovery began: with the pack of the chain before it, and without. Decisions 0010 and
+ * 0026 of core.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

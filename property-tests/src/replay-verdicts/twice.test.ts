@@ -1,6 +1,6 @@
 /**
- * What a chain says twice that the service answers once, sealed by who holds the key: an evaluation under one
- * reference, the end of a decision, what was given back.
+ * Detects duplicates that the service would not make, sealed by the holder of the key: an evaluation under one
+ * reference, the end of a decision, a contribution given back.
  */
 import type { OpenPack, OpenRecord } from "@flyball/testkit"
 import { beforeAll, describe, expect, it } from "vitest"

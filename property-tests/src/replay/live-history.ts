@@ -68,7 +68,7 @@ const withAgent = (lived: Lived, choice: number, act: (id: string) => Doing): Do
   return id === undefined ? Effect.void : act(id)
 }
 
-/** What people do to an agent, in turn or out of turn. */
+/** Acts of people on an agent, in turn or out of turn. */
 const govern = ({ a, b, c }: Act, lived: Lived): Doing =>
   withAgent(lived, a, (id) =>
     Effect.flatMap(Agents, (agents): Doing =>
@@ -439,7 +439,7 @@ const acts = [
   wish
 ] as const
 
-/** What an act may be answered with; a fault is none of it. */
+/** Tags of faults, which no act may be answered with. */
 const faults = ["StorageUnavailable", "StorageCorrupt"]
 
 /** Lives through the groups one after another, the acts of a group at once. */

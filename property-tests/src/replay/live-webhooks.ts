@@ -1,6 +1,6 @@
 /**
- * What is done to webhooks in a random life, and what becomes of what they are owed. Nothing is sent: the history
- * itself claims deliveries and says how each went.
+ * Acts on webhooks in a random life, and the course of their deliveries. Nothing is sent: the history itself claims
+ * deliveries and reports how each went.
  */
 import { Agents, literalWebhookSettings, systemHost, Webhooks } from "@flyball/core"
 import { Storage } from "@flyball/core/storage"

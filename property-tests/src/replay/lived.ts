@@ -1,10 +1,10 @@
-/** What a random life of a governor is made of, and what is kept of it. */
+/** Types of a random life of a governor, and the counts that are kept of it. */
 import type { GovernorServices } from "@flyball/core"
 import type { Storage } from "@flyball/core/storage"
 import type { Effect } from "effect"
 import type { Lived as Governed } from "../evaluations/governed-history.ts"
 
-/** What happened: counted by the history itself, to be held against what replay counts. */
+/** Counts of a life, kept by the history itself to compare with what replay counts. */
 export interface Lived {
   readonly agentIds: Array<string>
   readonly decisionIds: Array<string>
@@ -41,7 +41,7 @@ export const nothingLived = (): Lived => ({
   refusals: new Map()
 })
 
-/** What an act does. Whatever it fails with is a refusal or a fault. */
+/** Effect of an act. Whatever it fails with is a refusal or a fault. */
 export type Doing = Effect.Effect<unknown, unknown, GovernorServices | Storage>
 
 /** One of these; undefined when there is none. */

@@ -2,7 +2,7 @@
 import { Storage } from "@flyball/core/storage"
 import { Effect } from "effect"
 
-/** What should be found of it. */
+/** A change that the check should find. */
 export interface Tampered {
   readonly collection: string
   readonly id: string

@@ -25,7 +25,7 @@ import { acknowledged } from "../../../packages/core/src/verdicts/drills/testing
 
 /** Agents of the fleet. */
 const FLEET = 10_000
-/** What a view may take at most. The goal is 200 ms on an idle host; tests run beside others. */
+/** Longest time that a view may take. The goal is 200 ms on an idle host; tests run beside others. */
 const MOST_MS = 2_000
 
 const database = givenDatabase({ afterAll, beforeAll })

@@ -54,7 +54,7 @@ export const askOnce = async (
   }
 }
 
-/** What callers of one set of servers share. */
+/** State shared by the callers of one set of servers. */
 export interface Callers {
   readonly book: Book
   readonly token: string

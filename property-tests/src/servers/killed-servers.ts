@@ -23,7 +23,7 @@ export interface KilledServersOptions {
   readonly tell?: (line: string) => void
 }
 
-/** What came of it. */
+/** Result of the run. */
 export interface KilledServers extends Audited {
   readonly acknowledged: number
   /** Questions that were put again after a connection broke. */

@@ -10,7 +10,7 @@ const program =
     ? fileURLToPath(new URL("../../../apps/server/src/main.ts", import.meta.url))
     : `${joined}/server/main.js`
 
-/** What a command needs of this process's environment, and none of its settings. */
+/** The part of this process's environment that a command needs, without its settings. */
 const environment = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !name.startsWith("FLYBALL_") && !name.startsWith("npm_"))
 )

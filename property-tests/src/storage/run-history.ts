@@ -28,7 +28,7 @@ export interface Step {
   readonly question: ReadonlyArray<number>
 }
 
-/** What happened in the histories of a test, to know that they were about something. */
+/** Counts over the histories of a test, to prove that they exercised something. */
 export interface Tally {
   done: number
   /** How often each kind of conflict refused a commit. */

@@ -251,7 +251,7 @@ interface Spent {
   readonly stated: number
 }
 
-/** What each record adds, with the prices that were in force. */
+/** Amounts that each record adds, with the prices that were in force. */
 const spentIn = (history: ReadonlyArray<Sealed>, fromMs: number): ReadonlyArray<Spent> =>
   history.flatMap((record): ReadonlyArray<Spent> => {
     const usage = record.body["usage"] as JsonMap | undefined

@@ -1,4 +1,4 @@
-/** What the user trusts: pinned keys, policies, an earlier checkpoint, freshness, another pack. */
+/** Tests of the user's trust settings: pinned keys, policies, an earlier checkpoint, freshness, another pack. */
 import type { FindingCode, Report, VerifyOptions } from "@flyball/evidence"
 import {
   compareHistories,

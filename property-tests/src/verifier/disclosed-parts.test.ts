@@ -118,7 +118,7 @@ const agree = async (lines: ReadonlyArray<string>, chain: Chain, random: Random)
 
 const FOREIGN = ["A", "/", "+", "-", "_", "=", " ", "\t", "\r", "\u00e9", "\u0100", ".", "9"]
 
-/** What may happen to one D line; the tag stays. */
+/** Ways to damage one D line; the tag stays. */
 const damages: { readonly [what: string]: (line: string, random: Random) => string } = {
   "another character": (line, random) => {
     const place = 2 + random.below(line.length - 2)

@@ -1,6 +1,5 @@
 /**
- * What somebody might do to a pack, each with what a verifier must say. The table is the specification; its reader is a
- * test.
+ * Changes to a pack, each with the verifier's expected result. The table is the specification; its reader is a test.
  */
 import {
   formatCheckpoint,

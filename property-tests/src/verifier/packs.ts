@@ -18,7 +18,7 @@ import { nodeCrypto } from "@flyball/evidence/node"
 import type { Chain } from "./chain.ts"
 import { checkpointNote, readerOf } from "./chain.ts"
 
-/** What goes into a pack. */
+/** Contents of a pack. */
 export interface PackPlan {
   readonly kind: PackKind
   readonly from?: number

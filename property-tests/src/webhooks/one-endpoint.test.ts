@@ -27,7 +27,7 @@ interface Life {
   /** When each event happens. Unit: seconds. */
   readonly eventsS: ReadonlyArray<number>
   readonly places: number
-  /** What the attempts take, in turn. Unit: seconds. */
+  /** Durations of the attempts, in turn. Unit: seconds. */
   readonly tookS: ReadonlyArray<number>
 }
 
@@ -41,8 +41,8 @@ const tookBy = ({ tookS }: Life, sequence: number, attempt: number): number =>
   tookS[(sequence * GIVEN_UP + attempt) % tookS.length]!
 
 /**
- * What the decision says: the attempts until one delivery has failed for the seventh time, when that is, and all
- * instants at which anything begins, ends or happens.
+ * Computes the schedule of the decision: the attempts until one delivery has failed for the seventh time, when that is,
+ * and all instants at which anything begins, ends or happens.
  */
 const expected = (life: Life) => {
   let waiting = life.eventsS.map((dueS, n) => ({ dueS, sequence: n + 1, attempt: 1 }))

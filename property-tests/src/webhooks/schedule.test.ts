@@ -59,7 +59,7 @@ interface Window {
   readonly toS: number
 }
 
-/** What the decision says of the attempt after this one. */
+/** Window of the next attempt, according to the decision. */
 const windowAfter = (attempt: number, startS: number, one: Try, settings: ScheduleSettings): Window => {
   const { base, followRetryAfter, jitter } = settings
   const delayS = delaysS[attempt]!

@@ -67,7 +67,7 @@ describe("postel's vectors", () => {
   )
 })
 
-/** What static vectors take for now: literal in them. Unit: seconds since 1970 UTC. */
+/** Current time of the static vectors: literal in them. Unit: seconds since 1970 UTC. */
 const NOW_S = 1_767_225_600
 /** As the vectors say that their receiver is set up: the newer secret first. */
 const RECEIVER = ["hmac_primary", "hmac_secondary"]

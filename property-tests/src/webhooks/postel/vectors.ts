@@ -5,7 +5,7 @@ import { join } from "node:path"
 const folder = join(import.meta.dirname, "../../../../fixtures/vectors/webhooks/postel/vectors")
 const read = (file: string): unknown => JSON.parse(readFileSync(join(folder, file), "utf8"))
 
-/** What came over the wire, and what a receiver should make of it. */
+/** Vector for a receiver: the request on the wire, and the expected result. */
 export interface ReceiverVector {
   readonly id: string
   readonly input: { readonly headers: { readonly [name: string]: string }; readonly body_b64: string }
@@ -33,7 +33,7 @@ export interface ExpectedRequest {
   readonly attempt_status?: string
 }
 
-/** What a sender does, and what it should send. */
+/** Vector for a sender: its input, and the expected request. */
 export interface SenderVector {
   readonly id: string
   readonly mode: "sender"
