@@ -2,6 +2,7 @@
 import { type Flushed, type Recorder, startRecorder } from "./capture/recorder.ts"
 import { memorySpool, type Spool } from "./capture/spool.ts"
 import { type ClientClock, systemClock } from "./clock.ts"
+import { digestKeyOf } from "./enforce/action-digest.ts"
 import { type Guard, makeGuard } from "./enforce/guard.ts"
 import { verdictOf } from "./enforce/verdict.ts"
 import { type Caller, makeCaller } from "./http/caller.ts"
@@ -27,6 +28,11 @@ export interface ClientOptions {
   readonly spool?: Spool
   /** Names of members whose values never leave the process, or a function. */
   readonly redact?: ReadonlyArray<string> | Redact
+  /**
+   * Key of the digest of arguments of which something is redacted; the ingest key where it is left out. An approval holds
+   * only for a process with the same one.
+   */
+  readonly digestKey?: string
   /**
    * Signals of an action. By default its name as `tool`, and the arguments that are texts, numbers or booleans and are
    * not redacted. An envelope denies a signal that it does not declare.
@@ -117,6 +123,7 @@ export const openClient = (options: ClientOptions): Client => {
   if (!(waitMs >= 0 && waitMs <= MAX_HOLD_MS))
     throw new RangeError(`hold.waitMs must be at least 0 and at most ${MAX_HOLD_MS}; it is ${waitMs}.`)
   const caller = makeCaller({ url: options.url, key: options.key, fetch: options.fetch ?? globalThis.fetch, clock })
+  const digestKey = digestKeyOf(options.digestKey ?? options.key)
   const refs = makeRefs(clock)
   const recorder = startRecorder({ caller, spool: options.spool ?? memorySpool(), clock, timeoutMs, onProblem })
   const redact: Redact = typeof options.redact === "function" ? options.redact : redactMembers(options.redact ?? [])
@@ -142,7 +149,8 @@ export const openClient = (options: ClientOptions): Client => {
       strict,
       signals,
       reviews,
-      holdMs: waitMs
+      holdMs: waitMs,
+      digestKey
     }
     return {
       id: info.id,

@@ -3,7 +3,7 @@ import { type AgentClient, type Client, type ClientOptions, openClient } from ".
 import { manualClock, settled } from "../testing/manual-clock.ts"
 import { type SentRequest, type Scripted, scriptedFetch } from "../testing/scripted-server.ts"
 import { ActionDenied } from "./denied.ts"
-import { actionDigest } from "./action-digest.ts"
+import { digestKeyOf, keyedActionDigest } from "./action-digest.ts"
 
 let client: Client | null = null
 afterEach(() => void client?.close())
@@ -106,7 +106,7 @@ describe("guard", () => {
       agent_id: "agt_1",
       action: "refund",
       signals: { tool: "refund", amount: 5 },
-      action_digest: actionDigest({ amount: 5, token: "secret" })
+      action_digest: keyedActionDigest(digestKeyOf("k"), { amount: 5, token: "secret" })
     })
     const decisions = await witnessed()
     assert.lengthOf(decisions, 1)

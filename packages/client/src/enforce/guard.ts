@@ -12,7 +12,7 @@ import { type Redact, redactMembers, redactSafely } from "../redact.ts"
 import type { Refs } from "../refs.ts"
 import type { Reviews } from "../reviews/reviews.ts"
 import type { CaptureTier, Decision, Evaluation, Json } from "../wire.ts"
-import { actionDigest } from "./action-digest.ts"
+import { actionDigest, keyedActionDigest } from "./action-digest.ts"
 import { ActionDenied } from "./denied.ts"
 import { makePendingReviews } from "./pending-reviews.ts"
 import { isPermission, type LocalRule, type Verdict, verdictOf } from "./verdict.ts"
@@ -73,6 +73,7 @@ export interface GuardOptions {
   readonly signals: (action: string, args: Json) => { readonly [name: string]: Json }
   readonly reviews: Reviews
   readonly holdMs: number
+  readonly digestKey: Uint8Array
 }
 
 /** Questions that are sent again after no answer. */
@@ -86,6 +87,12 @@ export const makeGuard = (options: GuardOptions): Guard => {
   const { agentId, caller, clock, kill, recorder, refs, strict, timeoutMs } = options
   const pending = makePendingReviews()
 
+  /** What a review of these arguments is bound to: all of them, though what is redacted stays here. */
+  const bound = (args: Json): { readonly action_digest: string } => {
+    const isRedacted = JSON.stringify(redactSafely(options.redact, args)) !== JSON.stringify(args)
+    return { action_digest: isRedacted ? keyedActionDigest(options.digestKey, args) : actionDigest(args) }
+  }
+
   const ask = async (action: Action, args: Json, ref: string): Promise<Verdict> => {
     const json = {
       agent_id: agentId,
@@ -93,7 +100,7 @@ export const makeGuard = (options: GuardOptions): Guard => {
       instance_id: options.instanceId,
       action: action.name,
       signals: action.signals ?? options.signals(action.name, args),
-      action_digest: actionDigest(args),
+      ...bound(args),
       ...(action.runId === undefined ? {} : { run_id: action.runId }),
       ...(action.approvalId === undefined ? {} : { approval_id: action.approvalId })
     }
