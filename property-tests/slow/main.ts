@@ -4,6 +4,7 @@
 const proofs: {
   readonly [name: string]: () => Promise<{ readonly run: (args: ReadonlyArray<string>) => Promise<boolean> }>
 } = {
+  client: () => import("./client.ts"),
   connections: () => import("./connections.ts"),
   differential: () => import("../../benchmarks/envelopes-rivals/differential.ts"),
   diskfull: () => import("./diskfull.ts"),
