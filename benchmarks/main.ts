@@ -16,7 +16,8 @@ const benchmarks: { readonly [name: string]: () => Promise<{ readonly benchmark:
   coldstart: () => import("./coldstart.ts"),
   webhooks: () => import("./webhooks.ts"),
   envelopes: () => import("./envelopes.ts"),
-  evaluations: () => import("./evaluations.ts")
+  evaluations: () => import("./evaluations.ts"),
+  client: () => import("./client.ts")
 }
 
 const json = process.argv.includes("--json")

@@ -1,6 +1,7 @@
 /**
- * `npm run slow -- client [--instances N] [--seed S] [--minutes M]`: the client's promises at its own times. A halt over
- * lines that break, with 100 instances; and an hour in which the server is away, with the spool in memory and on disk.
+ * `npm run slow -- client [--instances N] [--seed S] [--minutes M]`: the client's promises at its own times. A halt
+ * over lines that break, with 100 instances; and an hour in which the server is away, with the spool in memory and on
+ * disk.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -15,11 +16,20 @@ import { numbersOf } from "./options.ts"
 /** The hour passes in so many times less. */
 const SPEED = 60
 
-/** Decisions a second, with arguments of so many bytes: the default spool is full within the first quarter. */
+/** Decisions a second, with arguments of so many bytes. */
 const LOAD = { perSecond: 1_500, argumentBytes: 300 }
 
-/** Longest delay of the host's event loop at the 99th percentile. Unit: milliseconds. */
+/**
+ * On disk each decision waits for the disk, so that fewer fit into the time; the spool is to be full for most of it.
+ */
+const ON_DISK = { maxBytes: 16 * 1_048_576, maxEntries: 2_000 }
+
+/**
+ * Longest delay of the host's event loop at the 99th percentile, and how much it may be over the machine's own where
+ * other work runs on it. Unit: milliseconds.
+ */
 const MOST_P99_MS = 5
+const MOST_OVER_IDLE_MS = 1
 
 /** Most memory that an hour without the server may add: the spool's 16 MiB as text, kept as objects. Unit: bytes. */
 const MOST_GROWTH = 64 * 1_048_576
@@ -31,7 +41,7 @@ export const run = async (args: ReadonlyArray<string>): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), "flyball-client-"))
   try {
     const inMemory = await away("in memory", minutes, memorySpool())
-    const onDisk = await away("on disk", minutes, fileSpool(join(folder, "spool")))
+    const onDisk = await away("on disk", minutes, fileSpool(join(folder, "spool"), ON_DISK))
     return halted && inMemory && onDisk
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -59,12 +69,14 @@ const away = async (name: string, minutes: number, spool: Spool): Promise<boolea
   const outcome = await awayRound({ awayMs: minutes * 60_000, speed: SPEED, ...LOAD, spool })
   const grown = outcome.heapAfter - outcome.heapBefore
   const isCounted = outcome.lost === outcome.offered - outcome.pending && outcome.lost > 0
-  const holds = isCounted && outcome.p99Ms < MOST_P99_MS && grown < MOST_GROWTH
+  const holds =
+    isCounted && outcome.p99Ms < Math.max(MOST_P99_MS, outcome.idleP99Ms + MOST_OVER_IDLE_MS) && grown < MOST_GROWTH
   console.log(
     `${holds ? "ok  " : "FAIL"} the server away for ${minutes} minutes on a clock ${SPEED} times as fast, the spool ` +
-      `${name}: ${outcome.offered} decisions, ${outcome.pending} wait, ${outcome.lost} are owed as a gap; spool full for ` +
-      `${Math.round(outcome.fullShare * 100)} % of the time; event loop p99 ${outcome.p99Ms.toFixed(2)} ms, longest ` +
-      `${outcome.maxMs.toFixed(1)} ms; heap grew by ${(grown / 1_048_576).toFixed(1)} MiB; ${outcome.requests} requests`
+      `${name}: ${outcome.offered} decisions, ${outcome.pending} wait, ${outcome.lost} are owed as a gap; spool full ` +
+      `for ${Math.round(outcome.fullShare * 100)} % of the time; event loop p99 ` +
+      `${outcome.p99Ms.toFixed(2)} ms (${outcome.idleP99Ms.toFixed(2)} ms before), longest ${outcome.maxMs.toFixed(1)} ` +
+      `ms; heap grew by ${(grown / 1_048_576).toFixed(1)} MiB; ${outcome.requests} requests`
   )
   return holds
 }

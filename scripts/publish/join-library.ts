@@ -1,4 +1,6 @@
-/** Joins a library with what it imports of ours and of packages: one file for each export, and chunks that they share. */
+/**
+ * Joins a library with what it imports of ours and of packages: one file for each export, and chunks that they share.
+ */
 import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { rolldown } from "rolldown"

@@ -10,8 +10,8 @@ export interface Library {
   /** Files that a module reads at run time, relative to the package's `src`. */
   readonly assets: ReadonlyArray<string>
   /**
-   * Joins what the library imports of ours and of packages into its own files, so that it depends on nothing. Peers stay
-   * imports. For a library that is installed into programs of others.
+   * Joins what the library imports of ours and of packages into its own files, so that it depends on nothing. Peers
+   * stay imports. For a library that is installed into programs of others.
    */
   readonly isJoined: boolean
 }

@@ -10,7 +10,9 @@ import {
 } from "../../property-tests/src/client/readme-program.ts"
 import { startServer } from "../demo/server.ts"
 
-/** A command that runs a program, and the file that it is to be given: `ts` as it stands, `js` as TypeScript emits it. */
+/**
+ * A command that runs a program, and the file that it is to be given: `ts` as it stands, `js` as TypeScript emits it.
+ */
 export interface Runtime {
   readonly name: string
   readonly command: string

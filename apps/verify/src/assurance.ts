@@ -9,7 +9,9 @@ import type { ReplayReport } from "./replay/replay-report.ts"
 export interface Capture {
   readonly mode: { readonly [value: string]: number }
   readonly decided_by: { readonly [value: string]: number }
-  /** `capture` of the records: what the writers claim. Only that a key may claim `mediated` is checked, by `--replay`. */
+  /**
+   * `capture` of the records: what the writers claim. Only that a key may claim `mediated` is checked, by `--replay`.
+   */
   readonly claimed: { readonly [value: string]: number }
 }
 

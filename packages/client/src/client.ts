@@ -29,8 +29,8 @@ export interface ClientOptions {
   /** Names of members whose values never leave the process, or a function. */
   readonly redact?: ReadonlyArray<string> | Redact
   /**
-   * Key of the digest of arguments of which something is redacted; the ingest key where it is left out. An approval holds
-   * only for a process with the same one.
+   * Key of the digest of arguments of which something is redacted; the ingest key where it is left out. An approval
+   * holds only for a process with the same one.
    */
   readonly digestKey?: string
   /**

@@ -47,8 +47,8 @@ export type DecisionStatus = "intended" | "ok" | "error" | "denied" | "unknown"
 export type DecidedBy = "server" | "sdk_cache" | "fail_open" | "fail_closed"
 
 /**
- * How a decision came to be witnessed, as its writer claims: by the agent's own words, by a hook of its framework, or by
- * a gateway that the action passed. `mediated` needs a key that was minted for it.
+ * How a decision came to be witnessed, as its writer claims: by the agent's own words, by a hook of its framework, or
+ * by a gateway that the action passed. `mediated` needs a key that was minted for it.
  */
 export type CaptureTier = "self_reported" | "framework_hook" | "mediated"
 

@@ -43,8 +43,8 @@ export const decisionModes = ["enforced", "observed"] as const
 /** Who decided that the agent may go on. */
 export const deciders = ["server", "sdk_cache", "fail_open", "fail_closed"] as const
 /**
- * How a decision came to be witnessed, as its writer claims: by the agent's own words, by a hook of its framework, or by
- * a gateway that the action passed. Only a key that was minted for a gateway may claim `mediated`.
+ * How a decision came to be witnessed, as its writer claims: by the agent's own words, by a hook of its framework, or
+ * by a gateway that the action passed. Only a key that was minted for a gateway may claim `mediated`.
  */
 export const captureTiers = ["self_reported", "framework_hook", "mediated"] as const
 export type CaptureTier = (typeof captureTiers)[number]
@@ -89,7 +89,10 @@ export const DecisionIn = Schema.Struct({
   latency_ms: inBody(optional(integer())),
   mode: inBody(optional(oneOf(decisionModes))),
   decided_by: inBody(optional(oneOf(deciders))),
-  /** A claim: the server checks only that a key may say `mediated`. The same decision with another claim is a duplicate. */
+  /**
+   * A claim: the server checks only that a key may say `mediated`. The same decision with another claim is a
+   * duplicate.
+   */
   capture: inBody(optional(oneOf(captureTiers))),
   writer_seq: inBody(optional(integer())),
   args: wholePart("args", Schema.optionalKey(anyJson)),

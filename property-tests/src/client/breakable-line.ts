@@ -56,11 +56,11 @@ export const breakableLine = async (target: string): Promise<BreakableLine> => {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     become: (next) => {
       state = next
-      for (const pair of [...pairs]) (next === "cut" ? pair.cut : pair.flush)()
+      for (const pair of pairs) (next === "cut" ? pair.cut : pair.flush)()
     },
     close: () =>
       new Promise((resolve) => {
-        for (const pair of [...pairs]) pair.cut()
+        for (const pair of pairs) pair.cut()
         server.close(() => resolve())
       })
   }

@@ -40,7 +40,7 @@ export const haltRound = async (world: World, round: HaltRound): Promise<HaltOut
   const name = `halted ${round.seed} ${instances}`
   const agent = await world.send("POST", "/api/v1/agents", { token: world.key, json: { name } })
   const begun: Array<{ readonly instance: number; readonly atMs: number }> = []
-  let isOver = false
+  const over = new AbortController()
   let breaks = 0
   const lines = await Promise.all(Array.from({ length: instances }, () => breakableLine(world.url)))
   const clients = lines.map(({ url }) =>
@@ -55,7 +55,7 @@ export const haltRound = async (world: World, round: HaltRound): Promise<HaltOut
   )
 
   const breakLines = async (): Promise<void> => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       lines[random(instances)]!.become(lineStates[random(lineStates.length)]!)
       breaks++
       await after(Math.max(1, Math.floor((4 * pollMs) / instances)))
@@ -67,7 +67,7 @@ export const haltRound = async (world: World, round: HaltRound): Promise<HaltOut
     const { id } = agent.json as { readonly id: string }
     const mine = await client.register({ name })
     if (mine.id !== id) throw new Error(`The agent is ${mine.id}, expected ${id}.`)
-    while (!isOver) {
+    while (!over.signal.aborted) {
       await mine
         .guard("act", null, () => void begun.push({ instance, atMs: performance.now() }))
         .catch((cause: unknown) => {
@@ -88,7 +88,7 @@ export const haltRound = async (world: World, round: HaltRound): Promise<HaltOut
   const activatedMs = performance.now()
   if (got.status !== 201) throw new Error(`The halt was refused: ${got.text}`)
   await Promise.race([failed, after(3 * maxStaleMs)])
-  isOver = true
+  over.abort()
   await failed
   await breaking
   for (const line of lines) line.become("cut")

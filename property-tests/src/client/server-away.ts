@@ -32,11 +32,16 @@ export interface AwayOutcome {
   /** Delay of the event loop beyond its due time, once the spool is full. */
   readonly p99Ms: number
   readonly maxMs: number
+  /** The same before the server went away, with no decision: the machine's own. */
+  readonly idleP99Ms: number
   /** Heap in use after a collection: before the first decision, and at the end. */
   readonly heapBefore: number
   readonly heapAfter: number
   readonly requests: number
 }
+
+/** How long the event loop is watched before. Unit: milliseconds. */
+const IDLE_MS = 1_000
 
 /** Runs a round. The server answers nothing: each connection is refused at once. */
 export const awayRound = async (round: AwayRound): Promise<AwayOutcome> => {
@@ -65,6 +70,11 @@ export const awayRound = async (round: AwayRound): Promise<AwayOutcome> => {
     }
   })
   const agent = await client.register({ name: "bot" })
+  const idle = monitorEventLoopDelay({ resolution: 1 })
+  idle.enable()
+  for (const untilMs = performance.now() + IDLE_MS; performance.now() < untilMs;)
+    await new Promise<void>((resolve) => setTimeout(resolve, 1))
+  idle.disable()
   isAway = true
   const args = { text: "x".repeat(argumentBytes) }
   const delay = monitorEventLoopDelay({ resolution: 1 })
@@ -91,6 +101,7 @@ export const awayRound = async (round: AwayRound): Promise<AwayOutcome> => {
     fullShare: isFullSince === null ? 0 : (endedMs - isFullSince) / (endedMs - startedMs),
     // The timer of the monitor is due after a millisecond; what is more is delay.
     p99Ms: delay.percentile(99) / 1e6 - 1,
+    idleP99Ms: idle.percentile(99) / 1e6 - 1,
     maxMs: delay.max / 1e6 - 1,
     heapBefore,
     heapAfter: heapInUse(),

@@ -22,3 +22,13 @@ export const widen = (owed: OwedGap | undefined, agentId: string, at: string, co
   owed === undefined
     ? { agentId, from: at, to: at, count, reason: "spool_full" }
     : { ...owed, to: at, count: owed.count + count }
+
+/** The gaps once one of them was reported: what was lost while it was sent stays owed. */
+export const paid = (owed: ReadonlyArray<OwedGap>, gap: OwedGap): ReadonlyArray<OwedGap> =>
+  owed.flatMap((one) =>
+    one.agentId !== gap.agentId
+      ? [one]
+      : one.count > gap.count
+        ? [{ ...one, from: gap.to, count: one.count - gap.count }]
+        : []
+  )

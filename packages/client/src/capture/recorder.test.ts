@@ -100,6 +100,55 @@ describe("the recorder", () => {
     assert.strictEqual(recorder.pending(), 0)
   })
 
+  it("asks no more often while the spool is full and decisions keep coming", async () => {
+    const { clock, recorder, seen } = world(() => "cut", { maxBytes: 1e6, maxEntries: 300 })
+    for (let at = 0; at < 3_600; at++) {
+      await recorder.keep(entry(`r${at}`))
+      await clock.advance(1_000)
+    }
+    assert.isBelow(seen.length, 150)
+    assert.strictEqual(recorder.pending(), 300)
+  })
+
+  it("counts each loss once: what is lost while a gap is reported is owed after it", async () => {
+    let answering = (_: SentRequest): Scripted => ({ status: 503 })
+    const gaps: Array<{ readonly count: number; readonly from: string; readonly to: string }> = []
+    const { clock, recorder, spool } = world((sent) => answering(sent), { maxBytes: 1e6, maxEntries: 1 })
+    for (const ref of ["kept", "lost", "lost too"]) await recorder.keep(entry(ref))
+    answering = (sent) => {
+      if (!sent.path.endsWith("/capture-gaps")) return receipts(sent)
+      // While the first gap is on its way there is a third loss.
+      if (gaps.length === 0) void spool.add(entry("in the way")).then(() => recorder.keep(entry("lost meanwhile")))
+      gaps.push(sent.json)
+      return { status: 201, json: {} }
+    }
+    await clock.advance(120_000)
+    assert.deepStrictEqual(
+      gaps.map(({ count }) => count),
+      [2, 1]
+    )
+    assert.strictEqual(gaps[1]!.from, gaps[0]!.to)
+    assert.deepStrictEqual(spool.owed(), [])
+  })
+
+  it("counts losses that come at once, on a spool that takes its time to write them", async () => {
+    const slow = memorySpool({ maxBytes: 1e6, maxEntries: 0 })
+    const clock = manualClock()
+    const { fetch } = scriptedFetch(() => "cut")
+    const recorder = startRecorder({
+      caller: makeCaller({ url: "http://flyball.test/", key: "k", fetch, clock }),
+      spool: { ...slow, setOwed: (gaps) => settled().then(() => slow.setOwed(gaps)) },
+      clock,
+      timeoutMs: 2_000,
+      onProblem: () => undefined
+    })
+    await Promise.all(Array.from({ length: 50 }, (_, at) => recorder.keep(entry(`r${at}`))))
+    assert.deepStrictEqual(
+      slow.owed().map(({ count }) => count),
+      [50]
+    )
+  })
+
   it("loses only what is refused for good, and says so", async () => {
     const { clock, problems, recorder } = world((sent) =>
       refsOf(sent).includes("bad") ? { status: 422, json: { detail: [] } } : receipts(sent)

@@ -8,7 +8,7 @@ import { type ClientClock, pause } from "../clock.ts"
 import type { Answer, Caller } from "../http/caller.ts"
 import type { Problem } from "../problem.ts"
 import type { Decision, Receipt } from "../wire.ts"
-import { type Entry, type OwedGap, widen } from "./entry.ts"
+import { type Entry, type OwedGap, paid, widen } from "./entry.ts"
 import type { Spool } from "./spool.ts"
 
 /** What a flush came to. `pending`: what still waits; `rejected`: what the server refused for good. */
@@ -114,13 +114,28 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
     return { kind: "done", count: 1 }
   }
 
+  /** Changes of the gaps that are not written yet, and the writing of those before them. */
+  const changes: Array<(owed: ReadonlyArray<OwedGap>) => ReadonlyArray<OwedGap>> = []
+  let writing: Promise<void> | null = null
+
+  /** Losses and payments come at once: each builds on the one before it, and those that wait are written together. */
+  const changeOwed = async (change: (owed: ReadonlyArray<OwedGap>) => ReadonlyArray<OwedGap>): Promise<void> => {
+    changes.push(change)
+    await writing
+    if (!changes.includes(change)) return writing ?? undefined
+    writing = spool
+      .setOwed(changes.splice(0).reduce((owed, one) => one(owed), spool.owed()))
+      .finally(() => (writing = null))
+    return writing
+  }
+
   /** Tells the chain of what was lost. A gap stays owed until the server has it. */
   const sendGaps = async (): Promise<Sent> => {
     for (const gap of spool.owed()) {
       const { agentId, ...body } = gap
       const answer = await post(`/api/v1/agents/${agentId}/capture-gaps`, body)
       if (isAway(answer)) return awayOf(answer)
-      await spool.setOwed(spool.owed().filter((one) => one !== gap))
+      await changeOwed((owed) => paid(owed, gap))
       if (answer.kind === "answer" && !isSuccess(answer.status))
         onProblem({ kind: "rejected", status: answer.status, clientRef: `gap of ${gap.count}`, answer: answer.body })
     }
@@ -172,9 +187,15 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
 
   const owe = async (agentId: string): Promise<void> => {
     const at = new Date(clock.nowMs()).toISOString()
-    const others = spool.owed().filter((one) => one.agentId !== agentId)
-    const before: OwedGap | undefined = spool.owed().find((one) => one.agentId === agentId)
-    await spool.setOwed([...others, widen(before, agentId, at, 1)])
+    await changeOwed((owed) => [
+      ...owed.filter((one) => one.agentId !== agentId),
+      widen(
+        owed.find((one) => one.agentId === agentId),
+        agentId,
+        at,
+        1
+      )
+    ])
     onProblem({ kind: "lost", reason: "spool_full", count: 1 })
   }
 
@@ -188,7 +209,8 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
       if (!isKept)
         await owe(entry.agentId).catch((cause: unknown) => onProblem({ kind: "spool", reason: String(cause) }))
       run(GATHER_MS)
-      if (spool.size() >= BATCH) wake.abort()
+      // A full batch ends the gathering, and never the pause after a failure: a server that is away is left alone.
+      if (failures === 0 && spool.size() >= BATCH) wake.abort()
       return isKept
     },
     sendNow: async (agentId, decision) => {
@@ -237,8 +259,8 @@ const sameKind = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
 }
 
 /**
- * A key that is refused may be replaced while the process runs: what waits is kept. So is it on 408. A claim that the key
- * may not make is refused for good: the others of a batch do not wait for it.
+ * A key that is refused may be replaced while the process runs: what waits is kept. So is it on 408. A claim that the
+ * key may not make is refused for good: the others of a batch do not wait for it.
  */
 const isAway = (answer: Answer): boolean =>
   answer.kind === "unreachable" ||
