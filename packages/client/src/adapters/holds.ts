@@ -12,7 +12,7 @@ import { actionDigest } from "../enforce/action-digest.ts"
 import type { Action, Running } from "../enforce/guard.ts"
 import type { Evaluation, Json } from "../wire.ts"
 
-/** How long a call waits for a person where the host says nothing. Frameworks give up after 60 s. Unit: milliseconds. */
+/** How long a call waits for a person by default. Frameworks give up after 60 s. Unit: milliseconds. */
 export const HOLD_MS = 50_000
 
 /** Longest hold that a host may choose. Unit: milliseconds. */

@@ -59,8 +59,8 @@ export interface ClaudeOptions {
   /** Time for which a call waits for a person. Default 50,000; at most 55,000. Unit: milliseconds. */
   readonly holdMs?: number | undefined
   /**
-   * What becomes of a call that is still pending then. `defer` (default): the run ends with `tool_deferred`, and goes on
-   * with that call when its session is resumed. `deny`: the model reads that it is pending, and may call again.
+   * What becomes of a call that is still pending then. `defer` (default): the run ends with `tool_deferred`, and goes
+   * on with that call when its session is resumed. `deny`: the model reads that it is pending, and may call again.
    */
   readonly whenPending?: "defer" | "deny" | undefined
   /** Tools that change nothing outside the agent, by the SDK's names. */

@@ -32,7 +32,7 @@ export interface CallOptions {
   readonly runId?: string | undefined
   /** Time for which a call waits for a person. Default 50,000; at most 55,000. Unit: milliseconds. */
   readonly holdMs?: number | undefined
-  /** What is claimed of the capture. `mediated` is a gateway's word: the service takes it from a gateway's key alone. */
+  /** What is claimed of the capture. The service takes `mediated` from a gateway's key alone. */
   readonly capture?: CaptureTier | undefined
   /** Tools that change nothing outside the agent. What a server says of its tools is not believed. */
   readonly readOnly?: ReadonlyArray<string> | undefined

@@ -18,11 +18,13 @@ export interface Script {
   halted: boolean
   /** The service is away: each request fails. */
   isAway: boolean
+  /** The key was minted for a gateway: its decisions may say that they were mediated. */
+  isGateway: boolean
 }
 
 /** A Flyball service that a test scripts: `handle` answers one request. */
 export const scriptedService = () => {
-  const script: Script = { verdict: () => "allow", halted: false, isAway: false }
+  const script: Script = { verdict: () => "allow", halted: false, isAway: false, isGateway: false }
   const reviews = new Map<string, Review>()
   const evaluated: Array<{ readonly action: string; readonly outcome: string }> = []
   let epoch = 1
@@ -80,6 +82,8 @@ export const scriptedService = () => {
       }
     if (path.endsWith("/bound/evaluations")) return evaluate(sent.json)
     if (path.endsWith("/settle")) return { status: 201, json: { duplicate: false } }
+    const isClaimed = sent.json.decisions.some(({ capture }: { capture?: string }) => capture === "mediated")
+    if (isClaimed && !script.isGateway) return { status: 403, json: { code: "capture_not_mediated", detail: "no" } }
     return {
       status: 201,
       json: {

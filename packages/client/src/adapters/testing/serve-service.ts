@@ -8,6 +8,8 @@ import { scriptedService } from "./governed-agent.ts"
 export const serveService = async () => {
   const service = scriptedService()
   const seen: Array<SentRequest> = []
+  // oxlint-disable-next-line no-explicit-any
+  const taken: Array<any> = []
   const server = createServer((request, response) => {
     const pieces: Array<Buffer> = []
     request.on("data", (piece: Buffer) => pieces.push(piece))
@@ -23,6 +25,7 @@ export const serveService = async () => {
       const answer = sent.headers.get("authorization") === "Bearer k" ? service.handle(sent) : { status: 401, json: {} }
       if (answer === "hang") return
       if (answer === "cut") return void response.destroy()
+      if (sent.path.endsWith("/decisions") && answer.status === 201) taken.push(...sent.json.decisions)
       response.writeHead(answer.status, { "content-type": "application/json" })
       response.end(JSON.stringify(answer.json ?? null))
     })
@@ -34,8 +37,7 @@ export const serveService = async () => {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     /** What was witnessed so far. */
     // oxlint-disable-next-line no-explicit-any
-    decisions: (): ReadonlyArray<any> =>
-      seen.flatMap(({ json, path }) => (path.endsWith("/decisions") ? json.decisions : [])),
+    decisions: (): ReadonlyArray<any> => taken,
     close: () =>
       new Promise<void>((resolve) => {
         server.closeAllConnections()

@@ -1,6 +1,6 @@
 /** The agent of a proxy: registered as soon as the service can be reached; until then no call runs. */
 import { fileSpool } from "../../../capture/file-spool.ts"
-import { openClient } from "../../../client.ts"
+import { type AgentClient, openClient } from "../../../client.ts"
 import type { Problem } from "../../../problem.ts"
 import { type Calls, governCalls } from "../calls.ts"
 import type { Settings } from "./settings.ts"
@@ -30,8 +30,13 @@ export const openSession = (settings: Settings, log: (line: string) => void): Se
     ...(spoolFolder === null ? {} : { spool: fileSpool(spoolFolder) })
   })
   let registering: Promise<Calls> | null = null
-  const register = async (): Promise<Calls> =>
-    governCalls(await client.register({ name: agent, framework: "mcp" }), { toolServer, holdMs, readOnly })
+  const register = async (): Promise<Calls> => {
+    const registered = await client.register({ name: agent, framework: "mcp" })
+    const capture = await captureOf(settings, registered)
+    if (capture !== "mediated")
+      log("the key was not minted for a gateway: decisions do not say that they were mediated")
+    return governCalls(registered, { toolServer, holdMs, readOnly, capture })
+  }
   const calls = (): Promise<Calls> => {
     registering ??= register().catch((cause: unknown) => {
       registering = null
@@ -41,6 +46,40 @@ export const openSession = (settings: Settings, log: (line: string) => void): Se
   }
   calls().catch((cause: unknown) => log(`no call runs yet: ${cause instanceof Error ? cause.message : String(cause)}`))
   return { calls, close: async () => void (await client.close()) }
+}
+
+/** Time for the question what the key may claim. Unit: milliseconds. */
+const CLAIM_MS = 5_000
+
+/**
+ * What the proxy may claim of its capture: it witnesses its start as `mediated`, which the service takes from a key
+ * that was minted for a gateway alone. Nothing else says what a key may claim.
+ */
+const captureOf = async (
+  { key, toolServer, url }: Settings,
+  agent: AgentClient
+): Promise<"mediated" | "framework_hook"> => {
+  const started = {
+    client_ref: `mcp-proxy-${crypto.randomUUID()}`,
+    action: "flyball-mcp-proxy/start",
+    kind: "other",
+    status: "ok",
+    mode: "observed",
+    capture: "mediated",
+    instance_id: agent.instanceId,
+    tool_server: toolServer
+  }
+  const answer = await fetch(`${url.replace(/\/+$/, "")}/api/v1/agents/${agent.id}/decisions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ decisions: [started] }),
+    redirect: "error",
+    signal: AbortSignal.timeout(CLAIM_MS)
+  })
+  const body = (await answer.json()) as { readonly code?: unknown }
+  if (answer.status === 201) return "mediated"
+  if (answer.status === 403 && body.code === "capture_not_mediated") return "framework_hook"
+  throw new Error(`what the key may claim could not be found out: status ${answer.status}`)
 }
 
 const problemLine = (problem: Problem): string => {

@@ -113,6 +113,21 @@ describe("the proxy on stdio", () => {
     assert.include(JSON.stringify(await client.callTool(call("echo", { text: "hi" }))), "hi")
   })
 
+  it("says that it mediated with a gateway's key alone", async () => {
+    const { decisions, script, url } = await service()
+    const captured = async () => {
+      const { ask, child, greet } = await start({ url })
+      await greet()
+      await ask("tools/call", call("refund", { amount: 5 }))
+      child.stdin.end()
+      await once(child, "exit")
+      return decisions().map(({ action, capture }) => `${action} ${capture}`)
+    }
+    assert.deepStrictEqual(await captured(), ["refund framework_hook"])
+    script.isGateway = true
+    assert.deepStrictEqual((await captured()).slice(1), ["flyball-mcp-proxy/start mediated", "refund mediated"])
+  }, 30_000)
+
   it("denies each call while the service is away or refuses the key, and goes on when it is there", async () => {
     const { script, url } = await service()
     script.isAway = true
@@ -178,7 +193,8 @@ describe("the proxy on stdio", () => {
     said.out = ""
     await greet()
     const text = "é".repeat(2_000_000)
-    const line = `${JSON.stringify({ jsonrpc: "2.0", id: "big", method: "tools/call", params: call("echo", { text }) })}\n`
+    const params = call("echo", { text })
+    const line = `${JSON.stringify({ jsonrpc: "2.0", id: "big", method: "tools/call", params })}\n`
     const bytes = Buffer.from(line)
     for (const [from, to] of [
       [0, 5],
