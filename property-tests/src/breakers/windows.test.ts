@@ -23,8 +23,16 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { CLOCK_STEP_MS } from "../../../packages/core/src/verdicts/evaluations/fold-records.ts"
 import { breakerKeeper } from "../../../packages/core/src/verdicts/breakers/keeper.ts"
-import { type AgentFacts, type MetricRecord, metricOf } from "../../../packages/rules/src/index.ts"
+import {
+  type AgentBreakers,
+  type AgentFacts,
+  BREAKERS,
+  type MetricRecord,
+  metricOf,
+  READ_BACK_MS
+} from "../../../packages/rules/src/index.ts"
 import { naiveMetrics, WINDOW, WITHIN } from "../../../packages/rules/src/testing/naive-metrics.ts"
 import { ann, begin, type Lived } from "../evaluations/governed-history.ts"
 import { runs } from "../runs.ts"
@@ -41,6 +49,8 @@ const stores: ReadonlyArray<readonly [keyof typeof histories, () => StorageChoic
   ["Postgres", () => postgresStorage({ url: database.url, schema: `windows_${++schemas}` })]
 ]
 
+/** Longer than any window here reaches back, with what is allowed for clocks. Unit: milliseconds. */
+const LONG_MS = 2 * READ_BACK_MS + CLOCK_STEP_MS
 /** Limits that nothing here reaches: a trip would end the window. */
 const YEAR = 31_622_400_000
 const share = { window_ms: WINDOW, min_samples: 1_000_000, threshold_bp: 10_000 }
@@ -155,7 +165,7 @@ const doing = ({ a, b, what }: Act, agentId: string, done: Done) =>
             {
               agent_id: agentId,
               client_ref: ref,
-              signals: a % 5 === 0 ? { tool: "steal" } : { tool: a % 3 === 0 ? "look" : "pay", amount: a },
+              signals: a % 5 === 0 ? { tool: "steal" } : { tool: "pay", amount: a },
               run_id: ref,
               instance_id,
               ...(digest === undefined ? {} : { action_digest: digest })
@@ -214,13 +224,13 @@ const chainOf = Effect.fnUntraced(function* (storage: StorageApi, agentId: strin
 })
 
 /** Records of somebody else, so many that windows are not read from where they begin. */
-const crowd = Effect.fnUntraced(function* (agentId: string, count: number) {
+const crowd = Effect.fnUntraced(function* (agentId: string, count: number, name: string) {
   for (let at = 0; at < count; at += 300)
     yield* Capture.use((capture) =>
       capture.witness(
         agentId,
         Array.from({ length: 300 }, (_, index) => ({
-          client_ref: `crowd-${at + index}`,
+          client_ref: `${name}-${at + index}`,
           kind: "tool_call" as const,
           action: "pay",
           status: "error" as const
@@ -242,6 +252,15 @@ const within = <A>(choice: StorageChoice, inside: Effect.Effect<A, unknown, Gove
     Effect.provide([TestClock.layer(), seededEntropy(`ids ${seed}`)]),
     Effect.runPromise
   )
+
+/** A store in which nothing else is armed: how far back its window is read is up to this breaker alone. */
+const withOneBreaker = (storage: StorageApi, breakerId: string): StorageApi => ({
+  ...storage,
+  find: (collection, key, value) =>
+    Effect.map(storage.find(collection, key, value), (found) =>
+      collection === BREAKERS ? found.filter(({ id }) => id === breakerId) : found
+    )
+})
 
 const compare = (before: ReadonlyArray<Act>, later: ReadonlyArray<Act>, questions: ReadonlyArray<Question>) =>
   Effect.gen(function* () {
@@ -265,16 +284,16 @@ const compare = (before: ReadonlyArray<Act>, later: ReadonlyArray<Act>, question
     const agree = Effect.gen(function* () {
       const asOf = yield* storage.asOf
       const chain = yield* chainOf(storage, agentId)
-      const windows = {
-        running: (yield* running.of(agentId, asOf))!,
-        cold: (yield* breakerKeeper(storage).of(agentId, asOf))!
-      }
+      const kept = (yield* running.of(agentId, asOf))!
+      const cold = new Map<string, AgentBreakers>()
+      for (const id of armed.values())
+        cold.set(id, (yield* breakerKeeper(withOneBreaker(storage, id)).of(agentId, asOf))!)
       for (const { asOf: back, edge, of, whole } of questions) {
         const named = chain.at(-1 - (of % chain.length))!
         const ms = Math.max(named.atMs + whole * WINDOW + edge, asOf.ms - WINDOW)
         const seq = Math.max(asOf.seq - back, chain.findLast(({ atMs }) => atMs < asOf.ms - WINDOW)?.seq ?? 0)
         for (const [name, id] of armed) {
-          const start = windows.running.startOf(id)!
+          const start = kept.startOf(id)!
           if (start.seq > seq) continue
           const { metric, params } = measures[name]!
           const counted = naiveMetrics[metric]!(
@@ -283,7 +302,7 @@ const compare = (before: ReadonlyArray<Act>, later: ReadonlyArray<Act>, question
             { ms, seq },
             start
           )
-          for (const [which, watched] of Object.entries(windows)) {
+          for (const [which, watched] of Object.entries({ running: kept, cold: cold.get(id)! })) {
             const { tripped, ...reading } = watched.read(id, { ms, seq }, facts)!
             expect({ which, name, ms, seq, tripped, ...reading }).toEqual({
               which,
@@ -300,12 +319,16 @@ const compare = (before: ReadonlyArray<Act>, later: ReadonlyArray<Act>, question
     yield* acting(before)
     yield* agree
     // Far enough that windows are read from their reach, and more than once what is past is let go of.
-    yield* TestClock.adjust(400_000)
-    yield* crowd(other.id, 2_100)
-    yield* crowd(agentId, 300)
+    yield* TestClock.adjust(LONG_MS)
+    yield* crowd(other.id, 2_100, "crowd")
+    yield* crowd(agentId, 300, "burst")
     yield* acting(later)
     yield* agree
     yield* TestClock.adjust(WINDOW)
+    yield* agree
+    // Silent for longer than any window reaches.
+    yield* TestClock.adjust(LONG_MS)
+    yield* crowd(other.id, 300, "late")
     yield* agree
   })
 
