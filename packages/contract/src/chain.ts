@@ -97,6 +97,21 @@ export const ConsistencyOut = Schema.Struct({
 })
 export type ConsistencyOut = typeof ConsistencyOut.Type
 
+/**
+ * Answer of GET /chain/genesis: record 0 as its exact text, the part of it that names the chain before (null where this
+ * is the first one), and what proves them: the newest checkpoint, and the way from the record to its root. Without a
+ * checkpoint yet both are empty. `vkeys`: the keys of the chain.
+ */
+export const GenesisOut = Schema.Struct({
+  origin: Schema.String,
+  record: Schema.String,
+  previous: Schema.NullOr(Schema.Struct({ salt: Schema.String, bytes: Schema.String })),
+  checkpoint: Schema.NullOr(Schema.String),
+  proof: Schema.Array(Schema.String),
+  vkeys: Schema.Array(Schema.String)
+})
+export type GenesisOut = typeof GenesisOut.Type
+
 /** Answer of GET /chain/keys: the keys that sign, or signed, for this chain. */
 export const KeysOut = Schema.Struct({
   origin: Schema.String,

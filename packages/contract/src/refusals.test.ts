@@ -262,6 +262,7 @@ describe("the endpoint table", () => {
         "POST /api/v1/agents/{agent_id}/transfer-ownership",
         "GET /api/v1/chain/checkpoint",
         "GET /api/v1/chain/consistency",
+        "GET /api/v1/chain/genesis",
         "GET /api/v1/chain/head",
         "GET /api/v1/chain/keys",
         "GET /api/v1/chain/records",

@@ -138,6 +138,7 @@ export {
   recoveryNeeded,
   type RecoveryOptions
 } from "./outward/recovery/recover-governor.ts"
+export { readFormerOrigins } from "./chain/former-origins.ts"
 export { isRecoveryReason, MAX_REASON } from "./outward/recovery/reason.ts"
 export { renameKey, type RenamedKey } from "./outward/recovery/rename-key.ts"
 

@@ -12,10 +12,15 @@ export const run = command("kill-status", async (args) => {
   const { positionals, values } = readArguments(args, { ...targetFlags, json: { type: "boolean" } }, true)
   const named = namedTarget(positionals, values)
   return withHost({ readOnly: true, small: true, keyless: true }, async (runtime) => {
-    const { target, words } = await findTarget(runtime, named)
-    const [status, activations] = await runtime.runPromise(
-      Kill.use((kill) => Effect.all([kill.status(target), kill.holding(target)]))
+    const { former = [], target, words } = await findTarget(runtime, named)
+    const found = await runtime.runPromise(
+      Kill.use((kill) =>
+        Effect.forEach([target, ...former], (one) => Effect.all([kill.status(one), kill.holding(one)]))
+      )
     )
+    const [status] = found.find(([{ effective_response }]) => effective_response !== null) ?? found[0]!
+    const all = new Map(found.flatMap(([, holding]) => holding).map((one) => [one.id, one]))
+    const activations = [...all.values()]
     console.log(
       values.json === true
         ? JSON.stringify({ status, activations }, null, 2)

@@ -2,6 +2,7 @@ import { afterEach, assert, describe, it } from "vitest"
 import { makeCaller } from "../http/caller.ts"
 import type { Problem } from "../problem.ts"
 import { manualClock, settled } from "../testing/manual-clock.ts"
+import { sampleGenesis } from "../testing/sample-genesis.ts"
 import { type KillWatch, watchKill } from "./kill-watch.ts"
 
 interface ScriptedStatus {
@@ -9,6 +10,7 @@ interface ScriptedStatus {
   response: string | null
   origin: string
   away: "no" | "cut" | "hang" | "slow"
+  genesis: object | null
 }
 
 let open: KillWatch | null = null
@@ -19,7 +21,7 @@ const encoder = new TextEncoder()
 /** A watch over a server that a test changes. `push` sends the current status over the stream. */
 const world = () => {
   const clock = manualClock()
-  const now: ScriptedStatus = { epoch: 1, response: null, origin: "a/b", away: "no" }
+  const now: ScriptedStatus = { epoch: 1, response: null, origin: "a/b", away: "no", genesis: null }
   const problems: Array<Problem> = []
   const acks: Array<{ readonly activation_event: string; readonly in_flight: number; readonly stopped: boolean }> = []
   const sent: Array<{ readonly path: string; readonly headers: Headers }> = []
@@ -46,6 +48,8 @@ const world = () => {
       const source = new ReadableStream<Uint8Array>({ start: (controller) => void (stream = controller) })
       return new Response(source, { status: 200 })
     }
+    if (url.pathname.endsWith("/genesis"))
+      return new Response(JSON.stringify(now.genesis), { status: now.genesis === null ? 404 : 200 })
     if (now.away === "cut") throw new TypeError("fetch failed")
     if (now.away === "hang")
       return new Promise((_, reject) => init.signal?.addEventListener("abort", () => reject(new Error("aborted"))))
@@ -197,5 +201,52 @@ describe("the watch over halts", () => {
     await clock.advance(30_000)
     assert.lengthOf(acks, 1)
     assert.deepInclude(acks[0]!, { in_flight: 0, stopped: true })
+  })
+})
+
+describe("the watch over halts after a recovery", () => {
+  const recovered = { origin: "a/b~2", after: "a/b" }
+  /** A watch that knows its chain, whose server then goes on under another name, at a lower epoch. */
+  const after = async (genesis: object | null, before: object | null = sampleGenesis({ origin: "a/b" })) => {
+    const made = world()
+    Object.assign(made.now, { epoch: 7, genesis: before })
+    await settled()
+    Object.assign(made.now, { epoch: 3, origin: "a/b~2", genesis })
+    await made.clock.advance(16_000)
+    return made
+  }
+
+  it("goes on in the chain whose signed genesis names the one that it knows", async () => {
+    const { clock, now, problems, watch } = await after(sampleGenesis(recovered))
+    assert.isNull(watch.denial("side_effect"))
+    assert.deepInclude(watch.view(), { origin: "a/b~2", epoch: 3 })
+    assert.deepStrictEqual(problems, [])
+    // Epochs are judged within the new origin again, and a second recovery is followed too.
+    Object.assign(now, { epoch: 2 })
+    await clock.advance(16_000)
+    assert.strictEqual(watch.denial("side_effect"), "@stale_status")
+    assert.deepInclude(problems[0], { kind: "kill_status", reason: "epoch_went_back" })
+    Object.assign(now, { epoch: 1, origin: "a/b~3", genesis: sampleGenesis({ origin: "a/b~3", after: "a/b~2" }) })
+    await clock.advance(16_000)
+    assert.isNull(watch.denial("side_effect"))
+  })
+
+  it("believes no other: of another key, another chain before, not proved, or where it never learned its own", async () => {
+    const proved = sampleGenesis(recovered)
+    const cases: ReadonlyArray<readonly [string, object | null, (object | null)?]> = [
+      ["none", null],
+      ["another key", sampleGenesis({ ...recovered, seed: 2 })],
+      ["another chain before", sampleGenesis({ ...recovered, after: "a/c" })],
+      ["a first chain", sampleGenesis({ origin: "a/b~2" })],
+      ["another name", sampleGenesis({ ...recovered, origin: "a/b~9" })],
+      ["no signature", { ...proved, checkpoint: null }],
+      ["its own was never learned", proved, null]
+    ]
+    for (const [what, genesis, before] of cases) {
+      const { problems, watch } = await after(genesis, before === undefined ? sampleGenesis({ origin: "a/b" }) : before)
+      assert.strictEqual(watch.denial("side_effect"), "@stale_status", what)
+      assert.deepInclude(problems[0], { kind: "kill_status", reason: "origin_changed" }, what)
+      watch.close()
+    }
   })
 })

@@ -8,6 +8,7 @@ import { type ClientClock, pause } from "../clock.ts"
 import type { Caller } from "../http/caller.ts"
 import type { Problem } from "../problem.ts"
 import { makeAcknowledger } from "./acknowledge.ts"
+import { knownChain } from "./known-chain.ts"
 import {
   confirm,
   type EffectClass,
@@ -64,6 +65,7 @@ export const watchKill = (options: KillWatchOptions): KillWatch => {
   const running = new Set<AbortController>()
   const query = `target_type=agent&target_id=${encodeURIComponent(agentId)}`
   const { report } = makeAcknowledger(options)
+  const chain = knownChain({ caller, clock, timeoutMs, signal: ending.signal })
   let view = unknownView
   let etag: string | null = null
   let polling: Promise<void> | null = null
@@ -88,10 +90,17 @@ export const watchKill = (options: KillWatchOptions): KillWatch => {
     if (answer.kind === "unreachable") return onProblem({ kind: "kill_status", reason: answer.reason })
     if (answer.status === 304) return become(confirm(view, answer.sentAtMs))
     if (answer.status !== 200) return onProblem({ kind: "kill_status", reason: `status ${answer.status}` })
-    const seen = observe(view, answer.body, answer.sentAtMs)
+    let seen = observe(view, answer.body, answer.sentAtMs)
+    if (seen.rejected === "origin_changed" && (await chain.isFollowedBy(originIn(answer.body)))) {
+      // Epochs are of one origin: in the chain that goes on nothing is known yet.
+      seen = observe(unknownView, answer.body, answer.sentAtMs)
+    }
+    if (ending.signal.aborted) return
     if (seen.rejected !== null) return onProblem({ kind: "kill_status", reason: seen.rejected })
     etag = answer.headers.get("etag")
     become(seen.view)
+    // Beside: the next poll does not wait for it.
+    void chain.learn(seen.view.origin)
   }
 
   /** One question at a time. A caller who comes while one is under way asks again after it: that one may be older. */
@@ -153,6 +162,8 @@ export const watchKill = (options: KillWatchOptions): KillWatch => {
     close: () => ending.abort()
   }
 }
+
+const originIn = (status: unknown): string => String((status as { readonly origin?: unknown } | null)?.origin)
 
 const haltReason = ({ activationEvent, epoch }: KillView): string =>
   `The agent was halted at epoch ${epoch} (${activationEvent ?? "no activation is named"}).`

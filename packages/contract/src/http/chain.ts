@@ -5,6 +5,7 @@ import {
   ConsistencyQuery,
   ErasureIn,
   ErasureOut,
+  GenesisOut,
   HeadOut,
   KeysOut,
   partName,
@@ -105,6 +106,14 @@ export const chain = {
     summary: "The newest checkpoint as a signed note.",
     access: access.readOwn,
     success: media("text/plain; charset=utf-8")
+  }),
+  genesis: endpoint({
+    id: "chain.genesis",
+    method: "GET",
+    path: "/api/v1/chain/genesis",
+    summary: "Record 0 with its proof, and the chain that this one follows after a recovery.",
+    access: access.readOwn,
+    success: json(200, GenesisOut)
   }),
   keys: endpoint({
     id: "chain.keys",

@@ -1,9 +1,9 @@
 /**
  * The Chain: what is sealed, read and proved. Spec: document 1 section 4, `/chain`; api "decisions, chain, evidence".
  */
-import type { ConsistencyOut, HeadOut, KeysOut, ProofOut, RecordsQuery, VerifyOut } from "@flyball/contract"
+import type { ConsistencyOut, GenesisOut, HeadOut, KeysOut, ProofOut, RecordsQuery, VerifyOut } from "@flyball/contract"
 import { DEFAULT_PAGE, detailItem, InvalidInput, RecordNotFound } from "@flyball/contract"
-import { consistencyProof, parseVkey, toHex } from "@flyball/evidence"
+import { consistencyProof, fromUtf8, parseVkey, PREVIOUS, toBase64, toHex } from "@flyball/evidence"
 import { Clock, Context, Effect, Layer } from "effect"
 import { StorageCorrupt } from "../storage/faults.ts"
 import { type Head, type ReadFault, Storage, type StoredRecord } from "../storage/port.ts"
@@ -45,6 +45,8 @@ export interface ChainApi {
   /** The last signed note; null before the first. */
   readonly checkpointText: Effect.Effect<string | null, ReadFault>
   readonly keys: Effect.Effect<ReadonlyArray<ChainKey>, ReadFault>
+  /** Record 0 with its proof by the last signed note, and the part that names the chain before. */
+  readonly genesis: Effect.Effect<GenesisOut, ReadFault>
 }
 
 /** The chain of this store. */
@@ -144,6 +146,27 @@ const make = Effect.fnUntraced(function* (options: ChainOptions) {
   })
 
   const { origin, originTag } = opened
+  const prove = prover(storage, crypto, tree)
+  const genesis: ChainApi["genesis"] = Effect.gen(function* () {
+    const { bytes } = yield* Effect.catchTag(record(0), "RecordNotFound", Effect.die)
+    const previous = (yield* storage.parts([0])).find(({ name }) => name === PREVIOUS)
+    const checkpoint = yield* latestCheckpoint(storage)
+    const proof =
+      checkpoint === null
+        ? []
+        : (yield* prove(0, checkpoint.size).pipe(Effect.catchTag(["RecordNotFound", "InvalidInput"], Effect.die))).proof
+    return {
+      origin,
+      record: fromUtf8(bytes)!,
+      previous:
+        previous === undefined || previous.bytes === null
+          ? null
+          : { salt: toBase64(previous.salt), bytes: toBase64(previous.bytes) },
+      checkpoint: checkpoint?.note ?? null,
+      proof,
+      vkeys: (yield* keys).map((key) => key.vkey)
+    }
+  })
   return Chain.of({
     origin,
     originTag,
@@ -154,9 +177,10 @@ const make = Effect.fnUntraced(function* (options: ChainOptions) {
     verify,
     record,
     records,
-    proof: prover(storage, crypto, tree),
+    proof: prove,
     consistency,
     checkpointText,
+    genesis,
     keys
   })
 })

@@ -9,6 +9,7 @@ import { breakerSteps } from "../verdicts/breakers/steps.ts"
 import { Capture } from "../verdicts/capture/service.ts"
 import { Chain } from "../chain/chain.ts"
 import { Checkpointer } from "../chain/checkpointer.ts"
+import { keepFormerOrigins } from "../chain/former-origins.ts"
 import { KeyRotation } from "../chain/rotate-key.ts"
 import type { Guard } from "../chain/keys/guard.ts"
 import type { Signer } from "../chain/keys/signer.ts"
@@ -119,7 +120,8 @@ export const governorLayer = (
     Capture.layer,
     Webhooks.layer,
     restateIngestKeys(options),
-    sealAgentMembers(options)
+    sealAgentMembers(options),
+    keepFormerOrigins(options)
   ).pipe(
     Layer.provide(killNotifyingStorage),
     Layer.provide(KillListener.layer),

@@ -78,6 +78,8 @@ const added: ReadonlyArray<string> = [
   "/components/schemas/KillAckIn",
   "/components/schemas/KillAckOut",
   "/components/schemas/KillActivateIn",
+  "/components/schemas/GenesisOut",
+  "/paths/~1api~1v1~1chain~1genesis",
   "/components/schemas/KillCertificate",
   "/components/schemas/StopCertificateOut",
   "/components/schemas/KillChanged",

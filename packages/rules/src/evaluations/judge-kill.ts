@@ -4,6 +4,7 @@
  */
 import type { AgentDocument } from "../agents/document.ts"
 import type { KillResponse } from "../kill/response.ts"
+import type { KnownActivation } from "../kill/known-kills.ts"
 import { releaseProblem } from "../kill/release.ts"
 import { activationsBody, higherTier, killStateOf, readActivations, type ReachingActivation } from "../kill/state.ts"
 import type { JsonMap, ReplayRecord } from "../records/record.ts"
@@ -49,11 +50,12 @@ export const judgeKill = (
   const all: ReadonlyArray<ReachingActivation> = [
     ...reaching,
     // Begun before the first record here, or reaching the agent in a way that is not shown here.
-    ...recorded.filter(({ id }) =>
-      isKnown || reaching.some((one) => one.id === id)
-        ? !fromGenesis && !state.kills.knows(id)
-        : state.kills.live(id) !== undefined || (!fromGenesis && !state.kills.knows(id))
-    )
+    ...recorded.filter(({ id }) => {
+      if (reaching.some((one) => one.id === id)) return false
+      if (!state.kills.knows(id)) return !fromGenesis
+      const live = state.kills.live(id)
+      return live !== undefined && (!isKnown || isOfEarlierUnit(live))
+    })
   ]
   const { activation, effectiveResponse: response } = killStateOf(all)
   if (denying.has(response) && body.matched_rule !== "@killed")
@@ -77,6 +79,9 @@ export const judgeKill = (
           )
   }
 }
+
+/** Aimed at an org unit by the digest of a chain before: only the unit's name shows which one that is here. */
+const isOfEarlierUnit = ({ seq, target }: KnownActivation): boolean => target.type === "org_unit" && seq < 0
 
 /** What is wrong with a release by the records before it; null where nothing is, or they do not say. */
 export const judgeRelease = (state: GovernedState, { body }: ReplayRecord, fromGenesis: boolean): Problem | null => {

@@ -40,6 +40,12 @@ export class KnownAgents {
   /** By agent: the names of its provenance of kind `model`; null stands for one that is not shown. */
   readonly #models = new Map<string, Array<string | null>>()
 
+  /**
+   * By digest of an org unit: those that it had in chains before. An agent's unit never changes, so where its digest
+   * does, both are of one unit.
+   */
+  readonly #formerDigests = new Map<string, Set<string>>()
+
   /** Adds one record of an agent, in order. */
   fold(record: ReplayRecord): void {
     const id = String(record.body["agent_id"])
@@ -61,8 +67,17 @@ export class KnownAgents {
     if (record.kind === "agent.provenance_added" && record.body["kind"] === "model")
       this.#models.set(id, [...(this.#models.get(id) ?? []), modelOf(record)])
     const next = agentFolds.get(record.kind)
-    if (known !== undefined && next !== undefined)
-      this.byId.set(id, { document: next(known.document, reported), profileSeq, reported: null })
+    if (known === undefined || next === undefined) return
+    const document = next(known.document, reported)
+    this.#digestChanged(known.document.body["orgUnitDigest"], document.body["orgUnitDigest"])
+    this.byId.set(id, { document, profileSeq, reported: null })
+  }
+
+  #digestChanged(before: unknown, after: unknown): void {
+    if (typeof before !== "string" || typeof after !== "string" || before === after) return
+    const known = this.#formerDigests.get(after) ?? new Set()
+    for (const one of [before, ...(this.#formerDigests.get(before) ?? [])]) known.add(one)
+    this.#formerDigests.set(after, known)
   }
 
   /** See {@link KnownReach}. */
@@ -77,7 +92,8 @@ export class KnownAgents {
         id,
         isHidden ? { ...body, modelIds: [] } : body,
         ancestors,
-        models.filter((name) => name !== null)
+        models.filter((name) => name !== null),
+        [...(this.#formerDigests.get(body.orgUnitDigest ?? "") ?? [])]
       ),
       isKnown:
         !isHidden &&

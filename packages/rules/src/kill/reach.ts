@@ -12,6 +12,8 @@ export interface AgentReach {
   readonly provenanceModels: ReadonlyArray<string>
   /** Null where the org unit was erased. */
   readonly orgUnitDigest: string | null
+  /** Digests of the org unit in chains that recoveries put aside. */
+  readonly formerUnitDigests?: ReadonlyArray<string>
   /** Its parent, the parent of that, and so on. */
   readonly ancestors: ReadonlyArray<string>
 }
@@ -28,7 +30,7 @@ export const reaches = ({ id, type }: KillTarget, agent: AgentReach): KillVia | 
     case "model":
       return agent.modelIds.includes(id) || agent.provenanceModels.includes(id) ? "model" : null
     case "org_unit":
-      return id === agent.orgUnitDigest ? "org_unit" : null
+      return id === agent.orgUnitDigest || agent.formerUnitDigests?.includes(id) === true ? "org_unit" : null
     case "deployment":
       return "deployment"
   }
@@ -37,17 +39,19 @@ export const reaches = ({ id, type }: KillTarget, agent: AgentReach): KillVia | 
 /**
  * What an agent's document says of its reach. Older documents lack the members that stay when a profile is erased.
  *
- * - `ancestors`, `provenanceModels`: as in {@link AgentReach}; they are in other documents.
+ * - `ancestors`, `provenanceModels`, `formerUnitDigests`: as in {@link AgentReach}; they are in other documents.
  */
 export const agentReach = (
   id: string,
   agent: AgentDocument,
   ancestors: ReadonlyArray<string>,
-  provenanceModels: ReadonlyArray<string>
+  provenanceModels: ReadonlyArray<string>,
+  formerUnitDigests: ReadonlyArray<string> = []
 ): AgentReach => ({
   id,
   modelIds: agent.sealedModelIds ?? agent.modelIds,
   provenanceModels,
   orgUnitDigest: agent.orgUnitDigest ?? null,
+  formerUnitDigests,
   ancestors
 })

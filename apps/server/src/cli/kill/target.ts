@@ -1,6 +1,7 @@
 /** Reads the target of the kill switch from the command line. */
 import { isId } from "@flyball/contract"
-import { Agents, Chain } from "@flyball/core"
+import { Agents, Chain, readFormerOrigins, Storage } from "@flyball/core"
+import { portableCrypto, utf8 } from "@flyball/evidence"
 import { CHANNEL_TARGET, DEPLOYMENT_TARGET, type KillTarget, orgUnitDigest } from "@flyball/rules"
 import { Effect } from "effect"
 import type { HostRuntime } from "../../host/open-host.ts"
@@ -16,6 +17,8 @@ export type NamedTarget =
 /** A target with words for people. */
 export interface FoundTarget {
   readonly target: KillTarget
+  /** The same org unit, as chains before a recovery named it. */
+  readonly former?: ReadonlyArray<KillTarget>
   readonly words: string
 }
 
@@ -63,17 +66,23 @@ export const findTarget = (runtime: HostRuntime, named: NamedTarget): Promise<Fo
       return Promise.resolve({ target: { type: "model", id: named.model }, words: `model ${named.model}` })
     case "org_unit":
       return runtime.runPromise(
-        Chain.use(({ originTag }) =>
-          Effect.succeed({
-            target: { type: "org_unit", id: orgUnitDigest(originTag, named.orgUnit) },
-            words: `org unit ${named.orgUnit}`
-          } as const)
-        )
+        Effect.gen(function* () {
+          const { originTag } = yield* Chain
+          const targetBy = (tag: Uint8Array): KillTarget => ({
+            type: "org_unit",
+            id: orgUnitDigest(tag, named.orgUnit)
+          })
+          const former = (yield* readFormerOrigins(yield* Storage)).map((origin) => targetBy(originTagOf(origin)))
+          return { target: targetBy(originTag), former, words: `org unit ${named.orgUnit}` }
+        })
       )
     case "deployment":
       return Promise.resolve({ target: { type: "deployment", id: DEPLOYMENT_TARGET }, words: "the whole deployment" })
   }
 }
+
+/** The tag of a chain's name. */
+const originTagOf = (origin: string): Uint8Array => portableCrypto.sha256(utf8(origin)).slice(0, 4)
 
 const findAgent = (named: string) =>
   Effect.gen(function* () {

@@ -544,6 +544,12 @@ export const expectedStatuses: {
     [200, 200, 200, 200, 200],
     [200, 200, 200, 200, 200]
   ],
+  "chain.genesis": [
+    [200, 200],
+    [200, 200, 200, 200, 200],
+    [200, 200, 200, 200, 200],
+    [200, 200, 200, 200, 200]
+  ],
   "chain.keys": [
     [403, 403],
     [200, 200, 200, 200, 200],
@@ -767,6 +773,7 @@ export const expectedOfTwo: { readonly [id: string]: Two } = {
   "chain.proof": [200, 200, 200, 200, 200],
   "chain.consistency": [200, 200, 200, 200, 200],
   "chain.checkpoint": [200, 200, 200, 200, 200],
+  "chain.genesis": [200, 200, 200, 200, 200],
   "chain.keys": [200, 200, 200, 200, 200],
   "chain.erase": [403, 403, 403, 403, 403],
   "evidence.create": [201, 201, 201, 201, 201],

@@ -19,6 +19,7 @@ import {
 } from "@flyball/rules"
 import { AGENTS, type StoredAgent, storedAgent } from "../../registry/agents/document.ts"
 import type { Document, ReadFault, StorageApi } from "../../storage/port.ts"
+import { type FormerUnits, formerUnits } from "./former-units.ts"
 import { EPOCH_SCOPE } from "./epoch-key.ts"
 import type { KillOf } from "../evaluations/ports.ts"
 
@@ -65,6 +66,8 @@ const MAX_PARENTS = 100_000
 export const killReader = (storage: StorageApi): KillReader => {
   let known: KillView | null = null
   let models = { version: -1, of: new Map<string, ReadonlyArray<string>>() }
+  /** Recoveries happen while nothing is open. */
+  let unitsBefore: FormerUnits | null = null
   const parents = new Map<string, string | null>()
 
   const epochNow = Effect.map(storage.get(KILL_EPOCH.collection, KILL_EPOCH.id), (document) => ({
@@ -122,11 +125,14 @@ export const killReader = (storage: StorageApi): KillReader => {
     if (live.length === 0) return quiet(epoch)
     const aimsAtModel = live.some(({ body }) => body.targetType === "model")
     const reachVersion = aimsAtModel ? ((yield* storage.get(KILL_REACH.collection, KILL_REACH.id))?.version ?? 0) : 0
+    if (unitsBefore === null && live.some(({ body }) => body.targetType === "org_unit"))
+      unitsBefore = yield* formerUnits(storage)
     const facts = agentReach(
       agent.id,
       agent.body,
       yield* ancestors(agent),
-      aimsAtModel ? yield* modelsOf(agent.id, reachVersion) : []
+      aimsAtModel ? yield* modelsOf(agent.id, reachVersion) : [],
+      unitsBefore?.(agent.body.orgUnit) ?? []
     )
     const activations = live.flatMap(({ body, id }): ReadonlyArray<ReachingActivation> => {
       const via = reaches({ type: body.targetType, id: body.targetId }, facts)

@@ -13,6 +13,7 @@ import {
 import { AGENTS, type StoredAgent, storedAgent } from "../../registry/agents/document.ts"
 import { documentPages } from "../../storage/document-pages.ts"
 import type { ChangeSet, ReadFault, StorageApi } from "../../storage/port.ts"
+import { formerUnits, noFormerUnits } from "./former-units.ts"
 import { seenInstances } from "./seen-instances.ts"
 import { modelNames } from "./kill-reader.ts"
 
@@ -68,10 +69,14 @@ const agentsReached = Effect.fnUntraced(function* (
   )
   const byId = new Map(all.map((agent) => [agent.id, agent]))
   const models = target.type === "model" ? yield* agentsOfModel(storage, target.id) : new Set<string>()
+  const unitsBefore = target.type === "org_unit" ? yield* formerUnits(storage) : noFormerUnits
   return all.filter(({ body, id }) => {
     const ancestors =
       body.parentAgentId === undefined ? [] : ancestorsOf(id, (one) => byId.get(one)?.body.parentAgentId)
-    return reaches(target, agentReach(id, body, ancestors, models.has(id) ? [target.id] : [])) !== null
+    return (
+      reaches(target, agentReach(id, body, ancestors, models.has(id) ? [target.id] : [], unitsBefore(body.orgUnit))) !==
+      null
+    )
   })
 })
 

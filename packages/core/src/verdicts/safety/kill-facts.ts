@@ -17,6 +17,7 @@ import type { SafetyRow } from "@flyball/contract"
 import { AGENTS, type StoredAgent, storedAgent } from "../../registry/agents/document.ts"
 import { documentPages } from "../../storage/document-pages.ts"
 import type { ReadFault, StorageApi } from "../../storage/port.ts"
+import { formerUnits, noFormerUnits } from "../kill/former-units.ts"
 import { type KillView, modelNames, type StoredActivation } from "../kill/kill-reader.ts"
 
 /** An activation as the state of an agent names it. */
@@ -49,6 +50,9 @@ export const killFacts = Effect.fnUntraced(function* (
 ): Effect.fn.Return<KillFacts, ReadFault> {
   const parents = live.length === 0 ? new Map<string, string | null>() : yield* parentsOf(storage, agents)
   const models = live.some(({ body }) => body.targetType === "model") ? yield* modelsOf(storage) : new Map()
+  const unitsBefore = live.some(({ body }) => body.targetType === "org_unit")
+    ? yield* formerUnits(storage)
+    : noFormerUnits
   const acks = new Map<string, ReadonlyMap<string, AckDocument>>()
   for (const { id } of live) {
     const said = (yield* storage.find(KILL_ACKS, "activation", id)).map(({ body }) => body as AckDocument)
@@ -61,7 +65,8 @@ export const killFacts = Effect.fnUntraced(function* (
         id,
         body,
         body.parentAgentId === undefined ? [] : ancestorsOf(id, (one) => parents.get(one)),
-        models.get(id) ?? []
+        models.get(id) ?? [],
+        unitsBefore(body.orgUnit)
       )
       return killStateOf(
         live.flatMap((stored): ReadonlyArray<Reaching> => {

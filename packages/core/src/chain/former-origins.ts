@@ -1,0 +1,49 @@
+/**
+ * The names of the chains before this one, kept beside the documents that recoveries carry along: what an earlier chain
+ * keyed with its name is found again, also where the stores that were put aside are not there any more.
+ */
+import { portableCrypto } from "@flyball/evidence"
+import { Effect, Layer } from "effect"
+import { type ReadFault, Storage, type StorageApi } from "../storage/port.ts"
+import { formerNames } from "./former-names.ts"
+import { readPrevious } from "./read-previous.ts"
+
+/** The document. Working state: record 0 of each chain names the one before. */
+const FORMER_ORIGINS = { collection: "former_origins", id: "deployment" } as const
+
+/** The names, as far as the store has them. None where no recovery was. */
+export const readFormerOrigins = Effect.fnUntraced(function* (
+  storage: StorageApi
+): Effect.fn.Return<ReadonlyArray<string>, ReadFault> {
+  const document = yield* storage.get(FORMER_ORIGINS.collection, FORMER_ORIGINS.id)
+  const previous = yield* readPrevious(storage, portableCrypto)
+  return [...new Set([...kept(document?.body["origins"]), ...(previous === null ? [] : [previous.origin])])]
+})
+
+const kept = (origins: unknown): ReadonlyArray<string> => (Array.isArray(origins) ? (origins as Array<string>) : [])
+
+const UNDONE = "The names of the chains before this one could not be written down. The next start tries again."
+
+/** Writes the names down at the start, those in the stores that were put aside among them. */
+export const keepFormerOrigins = (options: { readonly readOnly?: boolean }): Layer.Layer<never, never, Storage> =>
+  Layer.effectDiscard(
+    options.readOnly === true
+      ? Effect.void
+      : Effect.gen(function* () {
+          const storage = yield* Storage
+          const document = yield* storage.get(FORMER_ORIGINS.collection, FORMER_ORIGINS.id)
+          const known = kept(document?.body["origins"])
+          const origins = [
+            ...new Set([
+              ...known,
+              ...(yield* readFormerOrigins(storage)),
+              ...(yield* formerNames(storage, portableCrypto))
+            ])
+          ]
+          if (origins.length === known.length) return
+          yield* storage.commit({
+            puts: [{ ...FORMER_ORIGINS, expectedVersion: document?.version ?? 0, body: { origins } }]
+          })
+          // Of two processes that start at once, either's list is whole.
+        }).pipe(Effect.catch((fault) => Effect.logError(UNDONE, fault)))
+  )
