@@ -190,8 +190,8 @@ export type KillActivation = typeof KillActivation.Type
 export const boundsMet = ["met", "missed", "unknown", "none"] as const
 
 /**
- * What the records say of one activation, as `flyball-verify --certificate` makes it from a pack of them. SPEC.md of the
- * evidence package says how.
+ * What the records say of one activation, as `flyball-verify --certificate` makes it from a pack of them. SPEC.md of
+ * the evidence package says how.
  */
 export const StopCertificateOut = Schema.Struct({
   activation_id: Schema.String,

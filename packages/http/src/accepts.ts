@@ -9,7 +9,7 @@ import { JSON_MEDIA, LINES_MEDIA } from "@flyball/contract/http"
  */
 export const acceptsNdjson = (accept: string): boolean => names(accept, LINES_MEDIA, JSON_MEDIA)
 
-/** Whether `Accept`, in lower case, names JSON and does not prefer the media type that an endpoint answers by itself. */
+/** Whether `Accept`, in lower case, names JSON and does not prefer the media type that an endpoint has by default. */
 export const acceptsJson = (accept: string, otherwise: string): boolean => names(accept, JSON_MEDIA, otherwise)
 
 const names = (accept: string, wanted: string, otherwise: string): boolean => {

@@ -231,7 +231,7 @@ describe("the watch over halts after a recovery", () => {
     assert.isNull(watch.denial("side_effect"))
   })
 
-  it("believes no other: of another key, another chain before, not proved, or where it never learned its own", async () => {
+  it("believes no other: of another key or chain before, not proved, or where it never learned its own", async () => {
     const proved = sampleGenesis(recovered)
     const cases: ReadonlyArray<readonly [string, object | null, (object | null)?]> = [
       ["none", null],

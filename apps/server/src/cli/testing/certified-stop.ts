@@ -4,8 +4,8 @@ import { assert } from "vitest"
 import type { Operator, Variables } from "./commands.ts"
 
 /**
- * Halts an agent, and makes certificates while the halt holds and after its release: by the command and by the endpoint.
- * The verifier makes the same of each pack.
+ * Halts an agent, and makes certificates while the halt holds and after its release: by the command and by the
+ * endpoint. The verifier makes the same of each pack.
  */
 export const certifiedStop = async (me: Operator, there: Variables): Promise<void> => {
   const server = await me.serve(there)

@@ -41,7 +41,7 @@ export const previewOver = Effect.fnUntraced(function* (
   }
 })
 
-/** The halts that expect instances of an agent, in the span of its other records where those are as many as are read. */
+/** The halts that expect instances of an agent, in the span of its other records where not all of those are read. */
 const haltsBeside = (
   storage: StorageApi,
   agentId: string,

@@ -11,7 +11,7 @@ import { Drills } from "../drills/service.ts"
 import { ann, ben } from "../evaluations/testing/refunds.ts"
 import { Kill } from "./service.ts"
 
-/** A drill of the agent that is attested, a shadow trip and a trip that halts it, and the release; and others' events. */
+/** An attested drill of the agent, a shadow trip, a trip that halts it, and its release; and others' events. */
 const story = Effect.gen(function* () {
   const { id: agentId } = yield* registered("bot", "ops")
   const other = yield* registered("other", "sales")
