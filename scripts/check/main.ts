@@ -1,5 +1,5 @@
 /**
- * `npm run check`: types, lint, import floors, avoided words, the verifier's closure, the lock file.
+ * `npm run check`: types, lint, import floors, seeds, avoided words, the verifier's closure, the lock file.
  *
  * Prints each violation and exits 1 if there is one.
  */
@@ -9,6 +9,7 @@ import { dirname, join, posix } from "node:path"
 import { fileURLToPath } from "node:url"
 import { outdatedPages } from "../docs-tables/tables.ts"
 import { checkFloors, closureOf, folderCycles, packagesWithoutCycles } from "./floors.ts"
+import { unseededRuns } from "./seeds.ts"
 import { checkWords } from "./words.ts"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..")
@@ -93,6 +94,11 @@ const pages = globSync(["**/*.md"], { cwd: root, exclude: ["**/node_modules/**",
   .map((path) => path.split("\\").join("/"))
   .sort()
   .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }))
+report(
+  "fixed seeds of random tests",
+  unseededRuns(sources.filter(({ path }) => path !== "scripts/check/seeds.test.ts"))
+)
+
 report("plain words (scripts/check/words.ts)", checkWords([...sources, ...pages]))
 
 report(

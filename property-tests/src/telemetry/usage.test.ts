@@ -59,7 +59,7 @@ it("what segments give is what a plain count gives, for any window", () =>
       )
       expect(answer).toEqual(naiveUsage(history, fromMs, toMs))
     }),
-    { numRuns: runs(150, 3_000) }
+    { numRuns: runs(150, 3_000), seed: 20_261_126 }
   ))
 
 it("another process goes on from the segments that are kept, and a backlog is refused until it is folded", async () => {

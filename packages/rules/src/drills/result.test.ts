@@ -50,7 +50,8 @@ describe("the result of a drill", () => {
           share((value) => value < rank),
           percent
         )
-      })
+      }),
+      { seed: 20_261_126 }
     )
   })
 })

@@ -89,7 +89,7 @@ describe("new words", () => {
           }
         }
       }),
-      { numRuns: 300 }
+      { numRuns: 300, seed: 20_261_126 }
     )
   })
 

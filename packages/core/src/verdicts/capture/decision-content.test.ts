@@ -54,7 +54,7 @@ describe("the digest of a decision", () => {
         assert.deepStrictEqual({ agentId: agent_id, agentStatus: agent_status, writer }, frame)
         assert.strictEqual(once.digest, contentDigest(portableCrypto, canonicalize(said), parts))
       }),
-      { numRuns: 1_000 }
+      { numRuns: 1_000, seed: 20_261_126 }
     )
   })
 })
