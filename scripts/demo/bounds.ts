@@ -154,6 +154,7 @@ export const bound = async (
       agent_id: agent.id,
       client_ref: ref,
       action,
+      args: args ?? {},
       signals: { tool: action, items: itemsOf(args) }
     })
     counts.set(made.outcome, (counts.get(made.outcome) ?? 0) + 1)

@@ -12,6 +12,7 @@ const headings: { readonly [group: string]: string } = {
   models: "Models",
   decisions: "Decisions",
   bound: "Bounded autonomy",
+  reviews: "Reviews",
   kill: "The kill switch",
   breakers: "Circuit breakers",
   chain: "The chain",

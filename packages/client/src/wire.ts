@@ -116,6 +116,8 @@ export interface EvaluationRequest {
   readonly run_id?: string | null
   readonly instance_id?: string | null
   readonly approval_id?: string | null
+  readonly args?: Json
+  readonly args_redacted?: boolean | null
 }
 
 /** The answer, as far as the client reads it. `valid_ms`: how long the agent may act on it. */

@@ -231,6 +231,7 @@ export const timelineReferences = [
   "evaluation",
   "provenance",
   "record",
+  "review",
   "run",
   "waiver"
 ] as const

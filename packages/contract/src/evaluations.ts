@@ -16,6 +16,9 @@ export const VERDICT_VALID_MS = 15_000
 /** Bytes of an evaluation's signals. Envelopes declare at most 64 of 128 characters each. */
 export const SIGNALS_LIMIT_BYTES = 65_536
 
+/** Bytes of the arguments of an action. */
+export const ARGS_LIMIT_BYTES = 262_144
+
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** Any JSON object. What is wrong with it is a verdict, not an error: unknown signals are denied, and on record. */
@@ -34,12 +37,20 @@ export const EvaluationIn = Schema.Struct({
   /** By name, as the envelope declares them. Unknown ones are denied. */
   signals: wholePart("signals", signals),
   action: wholePart("action", optional(identifier(200))),
-  /** `sha256:<hex>` of the action's arguments: a review is bound to it. */
+  /**
+   * `sha256:<hex>` over the RFC 8785 form of the action's arguments: a review is bound to it. Left out, it is that of
+   * `args`.
+   */
   action_digest: inBody(optional(patterned(/^sha256:[0-9a-f]{64}$/, 71))),
   run_id: inBody(optional(identifier(200))),
   /** Your own name for the process that acts: one agent may run in several. */
   instance_id: inBody(optional(identifier(128))),
-  approval_id: inBody(optional(identifier(200)))
+  /** The review that approved this very action. It is consumed where the verdict does not need it to be stricter. */
+  approval_id: inBody(optional(identifier(200))),
+  /** The arguments, for people who review the action: any JSON, up to 262,144 bytes. */
+  args: wholePart("args", optional(Schema.Unknown)),
+  /** Something was left out of `args`. `action_digest` is then over all of them, and is not compared. */
+  args_redacted: inBody(optional(Schema.Boolean))
 }).annotate(becomesRecord("evaluation.made"))
 export type EvaluationIn = typeof EvaluationIn.Type
 
@@ -121,7 +132,12 @@ export const Evaluation = Schema.Struct({
   layers: inBody(Schema.Array(LayerOut)),
   waivers: inBody(Schema.Array(Schema.String)),
   shadow: inBody(Schema.NullOr(ShadowOut))
-}).annotate(showsRecords(["evaluation.made"], { body: ["latches", "rules", "stopped_on", "writer"] }))
+}).annotate(
+  showsRecords(["evaluation.made"], {
+    body: ["args_redacted", "latches", "rules", "stopped_on", "writer"],
+    parts: ["args"]
+  })
+)
 export type Evaluation = typeof Evaluation.Type
 
 /**

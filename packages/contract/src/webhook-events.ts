@@ -17,6 +17,7 @@ import { id, identifier, instant, integer, oneOf, patterned } from "./fields.ts"
 import { identityReasons, identityVerdicts } from "./identity.ts"
 import { drillModes, killResponses, killTargetTypes } from "./kill.ts"
 import { packKinds } from "./packs.ts"
+import { reviewResolutions } from "./reviews.ts"
 
 /** Why an agent is suspended. */
 export const suspensionCauses = ["manual", "orphan_grace", "recert_overdue", "breaker", "kill"] as const
@@ -89,6 +90,7 @@ const AGENT = "/api/v1/agents/{agent_id}"
 const INGEST_KEYS = "/api/v1/admin/ingest-keys"
 const KILL_ACTIVATION = "/api/v1/bound/kill/activations/{activation_id}"
 const BREAKERS = "/api/v1/bound/agents/{agent_id}/breakers"
+const REVIEW = "/api/v1/bound/reviews/{review_id}"
 const DRILL = "/api/v1/bound/kill/drills/{drill_id}"
 const DELIVERIES = "/api/v1/webhooks/{webhook_id}/deliveries"
 
@@ -314,6 +316,29 @@ export const webhookEvents = {
     BREAKERS,
     { breaker_id: id("breaker"), agent_id: agentId, metric, writer }
   ),
+  "review.opened": entry("People are to answer what an agent asks for.", REVIEW, {
+    review_id: id("review"),
+    agent_id: agentId,
+    evaluation_id: id("evaluation"),
+    matched_rule: ruleName,
+    approvals_needed: integer(1),
+    expires_at: instant,
+    writer
+  }),
+  "review.resolved": entry("People answered a review. `writer` gave the answer that ended it.", REVIEW, {
+    review_id: id("review"),
+    agent_id: agentId,
+    evaluation_id: id("evaluation"),
+    resolution: oneOf(reviewResolutions),
+    approvals_given: integer(),
+    writer
+  }),
+  "review.expired": entry("Nobody ended a review in time. That is no answer.", REVIEW, {
+    review_id: id("review"),
+    agent_id: agentId,
+    evaluation_id: id("evaluation"),
+    expires_at: instant
+  }),
   "drill.started": entry(
     "An exercise of the kill switch begins. `slo_ms`: within so long every instance should acknowledge.",
     DRILL,

@@ -180,8 +180,15 @@ export { Examiner, type ExaminerApi } from "./verdicts/envelopes/examination/exa
 export { serverSignalNames } from "@flyball/rules"
 export { breakerMetricNames } from "./verdicts/breakers/read-input.ts"
 export { Breakers, type BreakersApi, MAX_BREAKERS } from "./verdicts/breakers/service.ts"
+export { type ReviewingPerson, Reviews, type ReviewsApi } from "./verdicts/reviews/service.ts"
 export { Evaluations, type EvaluationsApi } from "./verdicts/evaluations/service.ts"
-export { type Concluded, EvaluationSteps, type EvaluationStepsApi, type KillOf } from "./verdicts/evaluations/ports.ts"
+export {
+  type ApprovalOf,
+  type Concluded,
+  EvaluationSteps,
+  type EvaluationStepsApi,
+  type KillOf
+} from "./verdicts/evaluations/ports.ts"
 export { Kill, type KillApi, type TaggedStatus } from "./verdicts/kill/service.ts"
 export { MAX_WAIVER_MS, Waivers, type WaiversApi } from "./verdicts/waivers/service.ts"
 export { KEY_PREFIX as INGEST_KEY_PREFIX } from "./registry/ingest-keys/key-text.ts"

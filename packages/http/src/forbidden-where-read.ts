@@ -17,10 +17,22 @@ import type {
   EnvelopeNotFound,
   EvaluationNotFound,
   RecordNotFound,
-  Refusal
+  Refusal,
+  ReviewNotFound
 } from "@flyball/contract"
 import { type AnyEndpoint, refusalThere } from "@flyball/contract/http"
-import { Agents, Breakers, Capture, Chain, Drills, Envelopes, Evaluations, Kill, type Scope } from "@flyball/core"
+import {
+  Agents,
+  Breakers,
+  Capture,
+  Chain,
+  Drills,
+  Envelopes,
+  Evaluations,
+  Kill,
+  Reviews,
+  type Scope
+} from "@flyball/core"
 import { Effect } from "effect"
 import type { Fault, Services } from "./call.ts"
 import { type AdmittedCaller, readScopeOf, scopeOf } from "./caller.ts"
@@ -81,6 +93,12 @@ const lookUp = (refusal: Refusal | Fault): ((scope: Scope) => Effect.Effect<bool
       const { drillId } = refusal
       return typeof drillId === "string" ? (scope) => found(Drills.use((drills) => drills.get(drillId, scope))) : null
     }
+    case "ReviewNotFound": {
+      const { reviewId } = refusal
+      return typeof reviewId === "string"
+        ? (scope) => found(Reviews.use((reviews) => reviews.get(reviewId, scope)))
+        : null
+    }
     case "EvaluationNotFound": {
       const { evaluationId } = refusal
       return typeof evaluationId === "string"
@@ -114,6 +132,7 @@ type NotThere =
   | EvaluationNotFound
   | DecisionNotFound
   | RecordNotFound
+  | ReviewNotFound
 
 const found = (read: Effect.Effect<unknown, NotThere | Fault, Services>): Effect.Effect<boolean, Fault, Services> =>
   Effect.as(read, true).pipe(
@@ -126,7 +145,8 @@ const found = (read: Effect.Effect<unknown, NotThere | Fault, Services>): Effect
         "EnvelopeNotFound",
         "EvaluationNotFound",
         "DecisionNotFound",
-        "RecordNotFound"
+        "RecordNotFound",
+        "ReviewNotFound"
       ],
       () => Effect.succeed(false)
     )

@@ -210,6 +210,34 @@ export {
   type ResponsePolicyDocument,
   suspendingTriggers
 } from "./response-policy/document.ts"
+export { type ApprovalState, approvalState, consumption, isSameLayers, type Presenting } from "./reviews/approval.ts"
+export {
+  approvalsNeeded,
+  canServe,
+  isApproved,
+  PRESENTED_SCOPE,
+  REVIEW_LEASE_MS,
+  REVIEW_SCOPE,
+  type ReviewApproval,
+  type ReviewCancelCause,
+  reviewCancelCauses,
+  type ReviewDocument,
+  reviewIdOf,
+  reviewKeys,
+  type ReviewNeed,
+  type ReviewResolution,
+  reviewResolutions,
+  type ReviewRole,
+  reviewRoles,
+  REVIEWS,
+  type ReviewStatus,
+  reviewStatus,
+  reviewStatuses,
+  type ReviewTerms,
+  reviewTerms,
+  rolesHeld
+} from "./reviews/document.ts"
+export { openedReview, reviewAfter } from "./reviews/fold.ts"
 export { type PolicyAnswer, responseFor } from "./response-policy/response-for.ts"
 export {
   foldUsage,

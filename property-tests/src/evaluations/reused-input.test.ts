@@ -16,6 +16,7 @@ import { evaluatedAgain, host, spending } from "./governed-history.ts"
 /** Calls of one host in a row, none of them waited for. */
 const CALLS = 200
 
+const action_digest = `sha256:${"0a".repeat(32)}`
 let folder: string
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "flyball-reused-"))
@@ -82,7 +83,7 @@ describe("on SQLite, where calls wait for one another's commits", () => {
       const governor = await openGovernor(opened)
       const agentId = await governed(governor)
       const signals = { tool: "", amount: 0 }
-      const requested = { agent_id: agentId, client_ref: "", run_id: "", action: "", signals }
+      const requested = { agent_id: agentId, client_ref: "", run_id: "", action: "", action_digest, signals }
       const wanted: Array<unknown> = []
       const calls = Array.from({ length: CALLS }, (_, n) => {
         Object.assign(requested, { client_ref: `r${n}`, run_id: `run-${n % 3}`, action: `act-${n}` })
@@ -124,7 +125,13 @@ describe("on SQLite, where calls wait for one another's commits", () => {
       const opened = { storage: sqliteStorage({ file: join(folder, "flyball.db") }), keys: dataFolder({ dir: folder }) }
       const governor = await openGovernor(opened)
       const agentId = await governed(governor)
-      const ask = (n: number) => ({ agent_id: agentId, client_ref: `f${n}`, run_id: "run", signals: flipping(n) })
+      const ask = (n: number) => ({
+        agent_id: agentId,
+        client_ref: `f${n}`,
+        run_id: "run",
+        action_digest,
+        signals: flipping(n)
+      })
       await Promise.all(Array.from({ length: CALLS }, (_, n) => governor.evaluate(ask(n))))
       await governor.close()
       const services = Evaluations.use((evaluations) =>

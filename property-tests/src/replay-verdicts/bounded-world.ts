@@ -137,7 +137,7 @@ let refs = 0
 /** Asks for leave, each time under a new reference and in one run. */
 export const ask = (agentId: string, signals: { readonly [name: string]: unknown }, run = "run-1") =>
   Evaluations.use((evaluations) =>
-    evaluations.evaluate({ agent_id: agentId, client_ref: `ref-${refs++}`, signals, run_id: run }, host)
+    evaluations.evaluate({ agent_id: agentId, client_ref: `ref-${refs++}`, signals, args: signals, run_id: run }, host)
   )
 
 /** A pack of everything so far, and the key that signed it. */

@@ -5,7 +5,7 @@
  */
 import { Agents, Capture, Envelopes, Evaluations, IngestKeys, Principals } from "@flyball/core"
 import type { JsonObject } from "@flyball/evidence"
-import type { OpenPack, OpenRecord } from "@flyball/testkit"
+import type { OpenPack } from "@flyball/testkit"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { beforeAll, describe, expect, it } from "vitest"
@@ -261,8 +261,15 @@ describe("evaluation.made", () => {
     expectFound(
       changedAt(large(), { approval_id: review, outcome: "allow" }),
       large(),
-      "outcome_mismatch",
-      /^The outcome is require_review; the record says allow\.$/
+      "review_mismatch",
+      /^rev_0+ was not approved when it was presented\.$/
+    ))
+  it("review_id of another review", () =>
+    expectFound(
+      changedAt(large(), { review_id: review }),
+      large(),
+      "review_mismatch",
+      /^The evaluation opens rev_[0-9a-z]+; the record names rev_0+\.$/
     ))
   it("run_id of another run, where a latch is set", () =>
     expectFound(
@@ -318,14 +325,6 @@ describe("what records do not tell", () => {
   const said: ReadonlyArray<readonly [string, () => number, JsonObject]> = [
     ["action_digest of an evaluation", () => seqOf("evaluation.made"), { action_digest: "0".repeat(64) }],
     ["approval_id that changes nothing", () => seqOf("evaluation.made"), { approval_id: "none" }],
-    [
-      "review_id of what needs one",
-      () =>
-        open.records.findIndex(
-          ({ body, kind }: OpenRecord) => kind === "evaluation.made" && body["outcome"] === "require_review"
-        ),
-      { review_id: `rev_${"0".repeat(26)}` }
-    ],
     ["run_id where no latch is set", () => seqOf("evaluation.made"), { run_id: "another" }],
     [
       "run_id, approval_id and evaluation_id of a decision",

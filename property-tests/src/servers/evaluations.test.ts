@@ -121,7 +121,8 @@ describe("three servers that evaluate for one agent at once", () => {
         const { json, status } = await call(servers[place % servers.length]!, key, "POST", "/bound/evaluations", {
           agent_id: agentId,
           client_ref,
-          signals
+          signals,
+          args: signals
         })
         assert.strictEqual(status, 201, JSON.stringify(json))
         const { outcome, seq } = verdicts.get(client_ref) ?? json

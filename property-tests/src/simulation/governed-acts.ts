@@ -204,7 +204,8 @@ export const evaluateUnder = Effect.fnUntraced(function* (
   const agentId = yield* agentOf(client)
   if (agentId === null) return
   const line = lineOf(ledger.evaluated, ref, () => ({ receipt: null, amount: 10 + pick(400) }))
-  const requested = { agent_id: agentId, client_ref: ref, signals: { tool: "pay", amount: line.amount }, ...more }
+  const signals = { tool: "pay", amount: line.amount }
+  const requested = { agent_id: agentId, client_ref: ref, signals, args: signals, ...more }
   const made = yield* allowing(
     client,
     "evaluate",

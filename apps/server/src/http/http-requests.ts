@@ -153,6 +153,31 @@ export const goodRequests = async (world: World) => {
     await as(world.admin, "POST", "/bound/breakers/check")
     return id
   }
+  let reviewing: Promise<string> | null = null
+  const underReview = async (): Promise<string> => {
+    const id = await world.register(fresh(), UNIT, { owner_name: "Ada", owner_email: "ada@example.org" })
+    const { id: envelopeId } = await as(author, "POST", "/bound/envelopes", {
+      name: fresh(),
+      agent_id: id,
+      envelope: { ...envelope, rules: [{ ...envelope.rules[0]!, outcome: "require_review" }] }
+    })
+    await as(approver, "POST", `/bound/envelopes/${envelopeId}/publish`)
+    await as(author, "PATCH", `/agents/${id}`, { autonomy_tier: "L2" })
+    await as(author, "POST", `/agents/${id}/activate`)
+    return id
+  }
+  /** A review that an agent's own key requested. */
+  const review = async (): Promise<string> => {
+    const made = await as(world.key, "POST", "/bound/evaluations", {
+      agent_id: await (reviewing ??= underReview()),
+      client_ref: fresh(),
+      action: "pay",
+      args: { to: "Ada", amount: 3 },
+      signals: { tool: "pay", amount: 3 }
+    })
+    return made.id.replace("evl_", "rev_")
+  }
+
   /** A drill of an agent of its own, by somebody who is none of the callers. `completed`: it can be attested. */
   const drill = async (completed: boolean): Promise<string> => {
     const agentId = await world.register(fresh())
@@ -236,6 +261,7 @@ export const goodRequests = async (world: World) => {
       "breakers.preview": () => breaker,
       "breakers.update": () => ({ mode: "warn" }),
       "breakers.release": () => ({ reason: "Repaired." }),
+      "reviews.resolve": async () => ({ resolution: "approve", reason: "It is due." }),
       "kill.start_drill": async () => ({
         target_type: "agent",
         target_id: await world.register(fresh()),
@@ -271,6 +297,7 @@ export const goodRequests = async (world: World) => {
       version: () => "1",
       waiver_id: () => requestedWaiver(path.split("/")[5]!),
       evaluation_id: () => (endpoint.id === "bound.void_evaluation" ? counted() : evaluated()),
+      review_id: review,
       drill_id: () => drill(endpoint.id === "kill.attest_drill"),
       seq: async () => (endpoint.id === "chain.part" ? String((await witness()).seq) : "1"),
       name: () => "args",

@@ -108,6 +108,7 @@ const positioned = {
   "bound.evaluations": "before",
   "decisions.list": "before",
   "kill.events": "before",
+  "reviews.list": "before",
   "chain.records": "from",
   "webhooks.deliveries": "before"
 }

@@ -3,10 +3,12 @@
  * decision 0026, "Not proved".
  */
 export const notReplayed: ReadonlyArray<string> = [
-  "action_digest: no record has the action that it digests.",
-  "approval_id: what a caller says. It excuses nothing: an evaluation is made again as if nothing had been approved.",
+  "action_digest: what a caller says. An approval counts for the same one alone; whether it is that of the part " +
+    "args, where that is shown, is not checked.",
+  "approval_id: where it names a review, what the records before say of that decides. Where it names none, or is " +
+    "that of a decision, it is what a caller says, and excuses nothing.",
   "evaluation_id of a decision: what a caller says. It is compared where the decision is settled with amounts.",
-  "review_id: what a host opened. It is compared with the outcome alone.",
+  "review_id: compared with the evaluation that opens the review, and with the approval that was presented.",
   "run_id: what a caller says. It is compared where an evaluation rests on a latch of the run.",
   "writer: that it is no rule, and wrote nothing before the record that gives it its name, is checked. Whether " +
     "a key was open then, or which person it was, is not.",

@@ -38,6 +38,8 @@ export const access = {
   readChain: row("read_chain", { roles, everyUnit: true }),
   /** Ask for evidence packs; what one may ask for depends on the org unit. */
   exportPacks: row("export_packs", { roles }),
+  /** Claim and resolve reviews. */
+  review: row("review", { roles: ["reviewer", "operator", "governor", "admin"] }),
   /** Stop an agent. */
   operate: row("operate", { roles: ["operator", "governor", "admin"] }),
   /** Change an agent, its owner and what it may do. */

@@ -212,7 +212,9 @@ export const bound = {
     path: "/api/v1/bound/evaluations",
     summary: "Says whether an agent may do what it intends, and records the verdict.",
     access: access.capture,
-    body: jsonBody(EvaluationIn, { keepRaw: (path) => path.length === 1 && path[0] === "signals" }),
+    body: jsonBody(EvaluationIn, {
+      keepRaw: (path) => path.length === 1 && (path[0] === "signals" || path[0] === "args")
+    }),
     success: json(201, Evaluation),
     refusals: ["AgentNotFound", "ClientRefReused"]
   }),

@@ -14,6 +14,7 @@ import { ingestKeys } from "./ingest-keys.ts"
 import { kill } from "./kill.ts"
 import { models } from "./models.ts"
 import { responsePolicy } from "./response-policy.ts"
+import { reviews } from "./reviews.ts"
 import { safety } from "./safety.ts"
 import { system } from "./system.ts"
 import { telemetry } from "./telemetry.ts"
@@ -65,6 +66,7 @@ export {
   kill,
   models,
   responsePolicy,
+  reviews,
   safety,
   system,
   telemetry,
@@ -78,6 +80,7 @@ export const endpoints: ReadonlyArray<AnyEndpoint> = [
   models,
   decisions,
   bound,
+  reviews,
   responsePolicy,
   safety,
   telemetry,

@@ -57,6 +57,14 @@ const extras: { readonly [T in RefusalTag]?: Extras<Extract<Refusal, { readonly 
     members: { limit: { schema: count, of: ({ limit }) => limit ?? null } },
     headers: () => ({ "retry-after": "5" })
   },
+  ReviewClosed: { members: { status: { schema: text, of: ({ status }) => status ?? null } } },
+  ReviewClaimed: {
+    members: {
+      claimed_by: { schema: text, of: ({ claimedBy }) => claimedBy ?? null },
+      lease_until: { schema: Schema.NullOr(instant), of: ({ leaseUntil }) => leaseUntil ?? null }
+    }
+  },
+  ReviewerNotEligible: { members: { why: { schema: text, of: ({ why }) => why ?? null } } },
   WaiverNotOpen: { members: { status: { schema: text, of: ({ status }) => status ?? null } } },
   MethodNotAllowed: { headers: ({ allow }) => ({ allow: allow.join(", ") }) },
   AgentNameTaken: { members: { agent_id: { schema: text, of: ({ agentId }) => agentId ?? null } } },

@@ -10,6 +10,8 @@ import { drillClock } from "../verdicts/drills/drill-clock.ts"
 import type { Drills } from "../verdicts/drills/service.ts"
 import { meterSweep } from "../verdicts/evaluations/meter-sweep.ts"
 import type { Kill } from "../verdicts/kill/service.ts"
+import { reviewClock } from "../verdicts/reviews/review-clock.ts"
+import type { Reviews } from "../verdicts/reviews/service.ts"
 import { killConfirmation } from "../verdicts/kill/confirm-stops.ts"
 import type { Storage } from "../storage/port.ts"
 import type { Telemetry } from "../outward/telemetry/service.ts"
@@ -22,7 +24,7 @@ import { outboxSweep } from "../outward/webhooks/outbox-sweep.ts"
 export const governorJobs: Layer.Layer<
   never,
   never,
-  Agents | Breakers | CommitBell | Drills | Kill | OutboxListener | Storage | Telemetry
+  Agents | Breakers | CommitBell | Drills | Kill | OutboxListener | Reviews | Storage | Telemetry
 > = Layer.mergeAll(
   agentClock,
   killConfirmation,
@@ -32,5 +34,6 @@ export const governorJobs: Layer.Layer<
   outboxSweep,
   meterSweep,
   policyFollower,
+  reviewClock,
   telemetryClock
 )

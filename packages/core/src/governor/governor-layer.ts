@@ -26,6 +26,8 @@ import { checkpointingStorage } from "../chain/commit-listeners.ts"
 import { Kill } from "../verdicts/kill/service.ts"
 import { KillListener, killNotifyingStorage } from "../verdicts/kill/kill-listener.ts"
 import { killSteps } from "../verdicts/kill/steps.ts"
+import { Reviews } from "../verdicts/reviews/service.ts"
+import { reviewSteps } from "../verdicts/reviews/steps.ts"
 import { Models } from "../registry/models/service.ts"
 import { Parts } from "../outward/parts/service.ts"
 import { Packs } from "../outward/packs/service.ts"
@@ -83,6 +85,7 @@ export type GovernorServices =
   | CommitBell
   | Evaluations
   | ResponsePolicies
+  | Reviews
   | Kill
   | Drills
   | Safety
@@ -100,13 +103,17 @@ export const governorLayer = (
   options: GovernorLayerOptions = {}
 ): Layer.Layer<GovernorServices, StartError, Storage | Signer | Guard> => {
   const signing = Checkpointer.layer(options).pipe(Layer.provideMerge(Chain.layer(options)))
+  const evaluations = Evaluations.layer.pipe(
+    Layer.provide(
+      breakerSteps.pipe(Layer.provide(killSteps), Layer.provide(reviewSteps), Layer.provide(BreakerWindows.layer))
+    )
+  )
   const writing = Layer.mergeAll(
     AccessMapping.layer,
     Layer.mergeAll(Agents.layer, Identities.layer).pipe(Layer.provide(envelopeTierEvidence)),
     Envelopes.layer,
-    Evaluations.layer.pipe(
-      Layer.provide(breakerSteps.pipe(Layer.provide(killSteps), Layer.provide(BreakerWindows.layer)))
-    ),
+    evaluations,
+    Reviews.layer.pipe(Layer.provide(evaluations)),
     Breakers.layer.pipe(Layer.provide(BreakerWindows.layer)),
     ResponsePolicies.layer,
     Kill.layer,

@@ -16,6 +16,7 @@ import { decisionKinds } from "./decisions.ts"
 import { drillKinds } from "./drills.ts"
 import { envelopeKinds } from "./envelopes.ts"
 import { responsePolicyKinds } from "./response-policy.ts"
+import { reviewKinds } from "./reviews.ts"
 import { killKinds } from "./kill.ts"
 import type { KindRow } from "./row.ts"
 import { webhookKinds } from "./webhooks.ts"
@@ -29,6 +30,7 @@ export const recordKinds: ReadonlyArray<KindRow> = [
   ...agentKinds,
   ...decisionKinds,
   ...envelopeKinds,
+  ...reviewKinds,
   ...responsePolicyKinds,
   ...killKinds,
   ...breakerKinds,
@@ -61,5 +63,6 @@ export const allRecordKinds: ReadonlyArray<string> = (
   "part.erased key.rotated key.revoked " +
   "channel.checked chain.trimmed chain.sealed evidence.exported principal.seen analysis.completed " +
   "analysis.failed alert.triggered alert.resolved " +
-  "execution.started execution.waiting execution.decided execution.finished"
+  "execution.started execution.waiting execution.decided execution.finished " +
+  "review.presented review.cancelled"
 ).split(" ")

@@ -80,13 +80,15 @@ export const envelopeKinds: ReadonlyArray<KindRow> = [
       "what versions on trial would have said; nobody is bound by it. `rules` is the version of the rules that " +
       "decided, 1 where it is absent. `effective_tier` is the tier whose floor counted: always there from " +
       "rules 2 on, and `tier` before. `activations` are those of the kill switch that reached the agent, most " +
-      "restrictive first, up to 64: always there from rules 3 on where there was one.",
+      "restrictive first, up to 64: always there from rules 3 on where there was one. `action_digest` is SHA-256 " +
+      "over the RFC 8785 form of the arguments: of the part `args` where `args_redacted` is not true.",
     body: [
       may("action_digest", hash),
       activations,
       agentId,
       must("agent_status", choice("draft", "active", "suspended", "decommissioned")),
       may("approval_id", name(200)),
+      may("args_redacted", { type: "boolean" }),
       must("as_of_ms", count),
       must("as_of_seq", count),
       must("client_ref", name(128)),
@@ -121,6 +123,7 @@ export const envelopeKinds: ReadonlyArray<KindRow> = [
         ["notice_ms?", "obligations", "retry_after_ms?", "suggestion?"],
         "; left out where there is nothing of it"
       ),
+      part("args", 262_144, "any JSON: the arguments of the action, for those who review it"),
       part("signals", 65_536, "what the agent says of it: any JSON object")
     ]
   },

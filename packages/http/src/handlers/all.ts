@@ -12,6 +12,7 @@ import {
   kill,
   models,
   responsePolicy,
+  reviews,
   safety,
   system,
   telemetry,
@@ -32,6 +33,7 @@ import { modelsHandlers } from "./models.ts"
 import { pages } from "../pages.ts"
 import { pagesHandlers } from "./pages.ts"
 import { responsePolicyHandlers } from "./response-policy.ts"
+import { reviewsHandlers } from "./reviews.ts"
 import { safetyHandlers } from "./safety.ts"
 import { systemHandlers } from "./system.ts"
 import { telemetryHandlers } from "./telemetry.ts"
@@ -51,6 +53,7 @@ export const handlers: { readonly [id: string]: AnyHandler } = Object.fromEntrie
   ...byId(decisions, decisionsHandlers),
   ...byId(bound, boundHandlers),
   ...byId(breakers, breakersHandlers),
+  ...byId(reviews, reviewsHandlers),
   ...byId(responsePolicy, responsePolicyHandlers),
   ...byId(kill, killHandlers),
   ...byId(drills, drillsHandlers),

@@ -7,6 +7,7 @@ import { Effect } from "effect"
 import { acceptsJson } from "../accepts.ts"
 import { type Answer, json } from "../answer.ts"
 import type { HandlersOf, ServerFacts } from "../call.ts"
+import { untilDrained } from "../until-drained.ts"
 import { scopeOf, writerOf } from "../caller.ts"
 import { knows } from "../conditional-get.ts"
 
@@ -72,22 +73,6 @@ export const killHandlers: HandlersOf<typeof kill> = {
 
 /** Time after which a stream without events sends a comment: proxies cut what is silent. Unit: milliseconds. */
 const PING_MS = 5_000
-
-/** Time between two checks of whether the server drains. Unit: milliseconds. */
-const DRAIN_CHECK_MS = 250
-
-/** The result of a wait; null as soon as the server drains. Who waits must not hold up its end. */
-const untilDrained = <A, E, R>(
-  wait: Effect.Effect<A | null, E, R>,
-  server: ServerFacts
-): Effect.Effect<A | null, E, R> =>
-  Effect.raceFirst(
-    wait,
-    Effect.gen(function* () {
-      while (!server.draining()) yield* Effect.sleep(DRAIN_CHECK_MS)
-      return null
-    })
-  )
 
 const targetOf = (query: {
   readonly target_type: string

@@ -24,9 +24,11 @@ export interface SideBody {
 
 /** The members of a body that recomputation reads. */
 export interface EvaluationBody extends SideBody {
+  readonly action_digest?: string
   readonly activations?: ReadonlyArray<JsonMap>
   readonly agent_id: string
   readonly agent_status: string
+  readonly approval_id?: string
   readonly as_of_ms: number
   readonly as_of_seq: number
   readonly client_ref: string
@@ -41,6 +43,7 @@ export interface EvaluationBody extends SideBody {
   readonly shadow?: SideBody
   readonly tier: AutonomyTier
   readonly waivers?: ReadonlyArray<string>
+  readonly writer: string
 }
 
 /** A body of `evaluation.made` that the catalogue found in order: it has these members, of these types. */

@@ -10,6 +10,7 @@ import type { EvaluationBody, SideBody } from "./evaluation-body.ts"
 import type { GovernedState, InForceThen } from "./governed-state.ts"
 import { asRecorded, factsOf, sumsOfRecord } from "./judge-by-record.ts"
 import { judgeKill } from "./judge-kill.ts"
+import { type PresentedApproval, unapproved } from "./judge-reviews.ts"
 import { judgeLayers } from "./judge-layers.ts"
 import { judgeSums, type Known, SideJudge } from "./judge-side.ts"
 import { reportedOf } from "./known-agents.ts"
@@ -57,9 +58,14 @@ export class Judge {
   }
 
   /** Compares an evaluation with its recomputation: the difference, why it is unknown, or null where they agree. */
-  judge(record: ReplayRecord, body: EvaluationBody, recordMs: number | null): Problem | null {
+  judge(
+    record: ReplayRecord,
+    body: EvaluationBody,
+    recordMs: number | null,
+    approval: PresentedApproval
+  ): Problem | null {
     if (areNewerRules(record.body)) return problem("withheld", newerRules(record.body))
-    const found = this.#byRecords(record, body, recordMs)
+    const found = this.#byRecords(record, body, recordMs, approval)
     return this.#fromGenesis || found?.verdict !== "withheld" ? found : this.#byItself(record, body, recordMs, found)
   }
 
@@ -93,7 +99,12 @@ export class Judge {
       : open
   }
 
-  #byRecords({ parts, seq }: ReplayRecord, body: EvaluationBody, recordMs: number | null): Problem | null {
+  #byRecords(
+    { parts, seq }: ReplayRecord,
+    body: EvaluationBody,
+    recordMs: number | null,
+    approval: PresentedApproval
+  ): Problem | null {
     const { agent_id: agentId, as_of_ms: atMs } = body
     const agent = this.#state.agents.get(agentId)
     if (agent === undefined)
@@ -139,10 +150,10 @@ export class Judge {
       },
       server: actingSignals(server, body),
       latches: this.#latches.of(agentId, runId ?? ""),
-      approved: false,
+      approved: isTakenAsApproved(body, approval),
       windows: this.#sides.windows
     }
-    return this.#judgeSides(body, parts, live, shadow, known)
+    return this.#judgeSides(body, parts, live, shadow, known, null, approval)
   }
 
   /** `reported`: uses the sums of the record; windows have no owner then. */
@@ -152,14 +163,21 @@ export class Judge {
     live: Bound,
     shadow: Bound | null,
     known: Known,
-    reported: { readonly sides: SideJudge; readonly sums: Problem } | null = null
+    reported: { readonly sides: SideJudge; readonly sums: Problem } | null = null,
+    approval: PresentedApproval = "none"
   ): Problem | null {
     if (!this.#fromGenesis && known.runId !== null && (live.hasLatches || shadow?.hasLatches === true))
       return problem("withheld", "What was set in the run before the first record here is not known.")
     const atMs = body.as_of_ms
     const sides = reported?.sides ?? this.#sides
     const enforced = sides.judge(body, live, known, atMs, reported?.sums ?? this.#unknownSum(live, body, atMs))
-    if (enforced.problem !== null && enforced.problem.verdict !== "withheld") return enforced.problem
+    if (enforced.problem !== null && enforced.problem.verdict !== "withheld")
+      return enforced.problem.verdict === "outcome_mismatch" &&
+        enforced.decision.outcome === "require_review" &&
+        body.outcome === "allow" &&
+        body.approval_id !== undefined
+        ? unapproved(body, approval)
+        : enforced.problem
     const trial =
       shadow === null || body.shadow === undefined
         ? null
@@ -168,7 +186,11 @@ export class Judge {
     const others =
       judgeLatches(body, live, shadow, known) ??
       this.#judgeAdvice(body, parts, enforced.decision, enforced.problem !== null)
-    return others !== null && others.verdict !== "withheld" ? others : (enforced.problem ?? trial?.problem ?? others)
+    if (others !== null && others.verdict !== "withheld") return others
+    const open = enforced.problem ?? trial?.problem ?? others
+    return approval === "unknown" && enforced.decision.approved
+      ? (open ?? problem("withheld", "The review of its approval lies before the first record here."))
+      : open
   }
 
   /**
@@ -242,6 +264,10 @@ const judgeLatches = (body: EvaluationBody, live: Bound, shadow: Bound | null, k
     ? null
     : problem("trace_mismatch", "Other latches were set than the record says.")
 }
+
+/** An approval that is not known is taken as the record has it; the verdict is then not called proved. */
+const isTakenAsApproved = ({ outcome }: EvaluationBody, approval: PresentedApproval): boolean =>
+  approval === "approved" || (approval === "unknown" && outcome === "allow")
 
 const isBudget = ({ matched_rule }: SideBody): boolean => matched_rule.startsWith("@budget:")
 

@@ -15,6 +15,7 @@ export interface KnownVersion {
   readonly digest: string
   readonly content: Envelope | "not an envelope" | null
   readonly gone: boolean
+  readonly authors: ReadonlyArray<string>
 }
 
 /** An envelope, and which of its versions bind. */
@@ -118,7 +119,8 @@ export class KnownEnvelopes {
       const shown = record.parts.get("envelope")
       if (content !== null && content !== "not an envelope" && shown?.state === "present" && !this.#texts.has(digest))
         this.#texts.set(digest, { envelope: content, bytes: shown.bytes.slice() })
-      this.#versions.set(`${id} ${version}`, { envelopeId: id, version, digest, content, gone: false })
+      const authors = (body["authors"] ?? []) as ReadonlyArray<string>
+      this.#versions.set(`${id} ${version}`, { envelopeId: id, version, digest, content, gone: false, authors })
       this.#versionAt.set(seq, `${id} ${version}`)
       // In a range of records the draft may lie before it.
       const envelope = known ?? {

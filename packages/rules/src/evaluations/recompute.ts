@@ -20,6 +20,7 @@ import { instancesIn } from "../kill/fold.ts"
 import { KnownDrills } from "./known-drills.ts"
 import { judgeActivation } from "./judge-activation.ts"
 import { forBreakers, isRecomputed, readForIds } from "./recomputed-records.ts"
+import { ReviewJudge } from "./judge-reviews.ts"
 import { PublicationJudge, type RecomputedPublication } from "./recompute-publication.ts"
 import { isOpen, problem, type Problem, type Recomputed } from "./recompute-verdict.ts"
 import { letsThrough } from "./recorded-side.ts"
@@ -75,6 +76,7 @@ export class Recomputation {
   readonly #writers = new Writers()
   readonly #ends = new Ends()
   readonly #drills = new KnownDrills()
+  readonly #reviews: ReviewJudge
   #sinceSweep = 0
   #unreadable = 0
 
@@ -91,6 +93,7 @@ export class Recomputation {
     this.#state = new GovernedState(crypto.sha256)
     this.#publications = new PublicationJudge(this.#state)
     this.#breakers = new BreakerJudge(this.#state.agents, fromGenesis)
+    this.#reviews = new ReviewJudge(this.#state, fromGenesis)
     this.#judge = new Judge(this.#state, this.#book, this.#latches, fromGenesis)
   }
 
@@ -151,6 +154,10 @@ export class Recomputation {
     const numbered = numberedBefore(record, before)
     const tripping = this.#breaker(numbered, atMs, isOfThisChain)
     if (kind === "evaluation.made") return this.#evaluation(numbered, atMs, isOfThisChain, tripping ?? wrongWriter)
+    if (kind.startsWith("review.")) {
+      const step = this.#reviews.take(record, atMs)
+      return alone(record, (isOfThisChain ? step : null) ?? tripping ?? wrongWriter)
+    }
     const drilled = this.#drills.take(numbered, this.#fromGenesis)
     if (forBreakers.has(kind) || kind.startsWith("breaker.") || kind === "kill.acknowledged")
       return alone(record, tripping ?? wrongWriter)
@@ -195,11 +202,14 @@ export class Recomputation {
     wrongWriter: Problem | null
   ): Recomputed {
     const body = evaluationBody(record.body)
-    const judged = this.#judge.judge(record, body, atMs)
+    const approval = this.#reviews.approvalOf(body)
+    const judged = this.#judge.judge(record, body, atMs, approval)
+    const reviewed = this.#reviews.evaluation(body, record.parts, approval)
     if (judged !== null && isOpen(judged) && judged.amountsHold !== true) this.#noteUnproved(body)
     const named = isOfThisChain ? this.#misnamed(record.seq, body) : null
     // After the verdict's own mismatches; before open findings, because these checks need nothing that may be withheld.
-    const found = judged === null || isOpen(judged) ? (misstated(body) ?? named ?? wrongWriter ?? judged) : judged
+    const found =
+      judged === null || isOpen(judged) ? (misstated(body) ?? named ?? reviewed ?? wrongWriter ?? judged) : judged
     foldMeters(this.#book, record)
     if (body.latches !== undefined) this.#latches.add(body.agent_id, body.run_id ?? "", body.latches)
     if (atMs !== null && ++this.#sinceSweep >= SWEEP_EVERY) this.#sweep(atMs)

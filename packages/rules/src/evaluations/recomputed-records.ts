@@ -27,6 +27,7 @@ export const isRecomputed = (kind: string): boolean =>
   kind === "kill.acknowledged" ||
   kind === "kill.activated" ||
   kind === "kill.released" ||
+  kind.startsWith("review.") ||
   kind.startsWith("breaker.") ||
   forBreakers.has(kind) ||
   kind.startsWith("waiver.")

@@ -39,6 +39,8 @@ import { foldModel, MODELS } from "../models/fold.ts"
 import { foldProvenanceAdded } from "../provenance/fold.ts"
 import { foldPrincipalSeen } from "../principals/fold.ts"
 import { foldResponsePolicyChanged } from "../response-policy/fold.ts"
+import { REVIEWS } from "../reviews/document.ts"
+import { foldReview, foldReviewOpened } from "../reviews/fold.ts"
 import { foldWaiver, waiverKindsWithParts } from "../waivers/fold.ts"
 import { foldWebhookChanged, foldWebhookCreated, foldWebhookRevoked } from "../webhooks/fold.ts"
 import { areNewerRules } from "../records/rules-version.ts"
@@ -59,6 +61,7 @@ export const governedCollections = [
   "principals",
   "provenance",
   "response_policy",
+  REVIEWS,
   "waivers",
   "webhooks"
 ] as const
@@ -186,6 +189,15 @@ export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
     case "breaker.tripped":
     case "breaker.released":
       return change(state, BREAKERS, String(record.body["breaker_id"]), record, foldBreaker)
+    case "review.opened":
+      return add(state, foldReviewOpened(record), record)
+    case "review.claimed":
+    case "review.resolved":
+    case "review.presented":
+    case "review.expired":
+    case "review.cancelled":
+    case "review.consumed":
+      return change(state, REVIEWS, String(record.body["review_id"]), record, foldReview)
     case "webhook.created":
       return add(state, foldWebhookCreated(record), record)
     case "webhook.changed":

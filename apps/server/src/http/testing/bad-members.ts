@@ -355,6 +355,14 @@ export const badMembers: { readonly [id: string]: ReadonlyArray<Bad> } = {
   ],
   "bound.withdraw": [["reason", "", "string_too_short"], ...badText("reason", 2_000)],
   "bound.backtest": [...badInteger("from_seq"), ...badInteger("to_seq"), ...badWord("meters")],
+  "reviews.claim": [["give_back", "yes", "bool_type"]],
+  "reviews.resolve": [
+    ["resolution", missing, "missing"],
+    ...badWord("resolution"),
+    ["reason", "", "string_too_short"],
+    ...badText("reason", 2_000)
+  ],
+  "reviews.withdraw": [["reason", "", "string_too_short"], ...badText("reason", 2_000)],
   "kill.start_drill": [
     ["target_type", missing, "missing"],
     ...badWord("target_type"),
@@ -474,6 +482,7 @@ export const badMembers: { readonly [id: string]: ReadonlyArray<Bad> } = {
     ...badIdentifier("run_id", 200),
     ...badIdentifier("instance_id", 128),
     ...badIdentifier("approval_id", 200),
+    ["args_redacted", "yes", "bool_type"],
     ["mode", "shadow", "extra_forbidden"],
     ["outcome", "allow", "extra_forbidden"],
     ["tier", "L4", "extra_forbidden"]

@@ -36,7 +36,7 @@ const codeOf = (promise: Promise<unknown>) =>
   )
 let refs = 0
 const evaluate = (signals: { readonly [name: string]: unknown }) =>
-  governor.evaluate({ agent_id: agentId, client_ref: `r${refs++}`, signals })
+  governor.evaluate({ agent_id: agentId, client_ref: `r${refs++}`, signals, args: signals })
 /** Puts the envelope in force, and its agent to work under it. */
 const publish = async () => {
   await governor.envelopes.publish(envelopeId, {}, ben)

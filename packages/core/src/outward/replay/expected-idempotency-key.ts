@@ -4,8 +4,9 @@ import { contentDigest } from "../../verdicts/content/content-digest.ts"
 import { SETTLE_SCOPE } from "../../verdicts/capture/plan-settle.ts"
 import { ROTATION_SCOPE } from "../../chain/plan-rotation.ts"
 import { requestDigest, voidDigest } from "../../verdicts/evaluations/plan-evaluation.ts"
+import { presentedKey } from "../../verdicts/reviews/presentation.ts"
 import { epochKey } from "../../verdicts/kill/epoch-key.ts"
-import { EVALUATION_SCOPE, VOID_SCOPE } from "@flyball/rules"
+import { EVALUATION_SCOPE, PRESENTED_SCOPE, REVIEW_SCOPE, VOID_SCOPE } from "@flyball/rules"
 import { REVOKE_SCOPE as KEY_REVOKED } from "../../registry/ingest-keys/plan-mint.ts"
 import type { JsonObject, StoredPart } from "../../storage/port.ts"
 import { REVOKE_SCOPE as WEBHOOK_REVOKED, REVOKED_DIGEST } from "../webhooks/plan-webhook.ts"
@@ -84,6 +85,12 @@ export const expectedIdempotencyKey = (
     case "kill.activated":
     case "kill.released":
       return epochKey(kind, text("activation_id"), Number(body["epoch"]))
+    case "review.opened":
+      return { scope: REVIEW_SCOPE, key: text("review_id"), digest: text("action_digest") }
+    case "review.presented": {
+      const key = presentedKey(text("review_id"), text("writer"), text("presented_digest"))
+      return { scope: PRESENTED_SCOPE, key, digest: contentDigest(crypto, key, []) }
+    }
     case "ingest_key.revoked":
       return { scope: KEY_REVOKED, key: text("key_id"), digest: context.keyDigest(text("key_id")) }
     case "webhook.revoked":
@@ -134,11 +141,13 @@ const ofRequested = (crypto: Crypto, body: JsonObject, parts: Content): string |
       action_digest: digest === null ? null : `sha256:${digest}`,
       agent_id: String(body["agent_id"]),
       approval_id: member("approval_id"),
+      args_redacted: body["args_redacted"] === true ? true : null,
       client_ref: String(body["client_ref"]),
       instance_id: member("instance_id"),
       run_id: member("run_id")
     },
-    signals
+    signals,
+    partOf("args") ?? null
   )
 }
 

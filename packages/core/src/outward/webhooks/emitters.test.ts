@@ -24,6 +24,7 @@ import { Envelopes } from "../../verdicts/envelopes/service.ts"
 import { Evaluations } from "../../verdicts/evaluations/service.ts"
 import { CONFIRM_MS, confirmStops } from "../../verdicts/kill/confirm-stops.ts"
 import { Kill } from "../../verdicts/kill/service.ts"
+import { Reviews } from "../../verdicts/reviews/service.ts"
 import { Erasure } from "../erasure/service.ts"
 import { detachedCard, cardOf, ed25519Key } from "../../registry/identity/testing/cards.ts"
 import { Identities } from "../../registry/identity/service.ts"
@@ -71,20 +72,31 @@ const webhook = Webhooks.use((webhooks) =>
 )
 
 /** An active agent whose envelope somebody else published than wrote it. */
-const governed = Effect.gen(function* () {
+const governedBy = Effect.fnUntraced(function* (outcome: "allow" | "require_review") {
   const { id } = yield* active
   const envelopes = yield* Envelopes
   const envelope = {
     semantics: "envelope/1",
     signals: { tool: { type: "enum", values: ["pay"], source: "caller" } },
     effects: { pay: "read" },
-    rules: [{ id: "pay", outcome: "allow", when: [] }],
+    rules: [{ id: "pay", outcome, when: [] }],
     default: { outcome: "deny" }
   }
   const drafted = yield* envelopes.create({ name: "of Ada", agent_id: id, envelope }, { id: "system:author" })
   yield* envelopes.publish(drafted.id, {}, writer)
   return id
 })
+const governed = governedBy("allow")
+
+/** An open review. */
+const reviewed = Effect.flatMap(governedBy("require_review"), (agentId) =>
+  Evaluations.use((evaluations) =>
+    evaluations.evaluate(
+      { agent_id: agentId, client_ref: "order-8", action: "pay", signals: { tool: "pay" }, args: { to: "Ada" } },
+      writer
+    )
+  )
+).pipe(Effect.map(({ review_id }) => review_id!))
 
 /** A halted agent. */
 const haltOf = (id: string) =>
@@ -238,6 +250,21 @@ const emitters: { readonly [T in EventType]: Act } = {
   "breaker.released": Effect.flatMap(tripped, ({ id }) =>
     Breakers.use((breakers) => breakers.release(id, { reason: "Ada repaired it" }, writer))
   ),
+  "review.opened": reviewed,
+  "review.resolved": Effect.flatMap(reviewed, (id) =>
+    Reviews.use((reviews) =>
+      reviews.resolve(
+        id,
+        { resolution: "reject", reason: "paid Ada twice" },
+        { writer: { id: `usr_${"0".repeat(25)}9` }, grants: "any", email: null }
+      )
+    )
+  ),
+  "review.expired": Effect.gen(function* () {
+    yield* reviewed
+    yield* TestClock.adjust(86_400_000)
+    yield* Reviews.use((reviews) => reviews.sweep)
+  }),
   "drill.started": Effect.flatMap(courier, ({ id }) => drillOf(id)),
   "drill.completed": Effect.gen(function* () {
     const { id: agentId } = yield* courier

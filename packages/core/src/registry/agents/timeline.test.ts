@@ -220,7 +220,7 @@ describe("the sentence of an entry", () => {
       assert.notInclude(sentence, kind)
       assert.match(sentence, /^[A-Z][^.]*.*\.$/)
     }
-    assert.strictEqual(summaryOf("review.opened", {}), "Record of kind review.opened.")
+    assert.strictEqual(summaryOf("mcp.pinned", {}), "Record of kind mcp.pinned.")
   })
 
   it("says why an agent is suspended, for each reason that a record has", () => {

@@ -60,6 +60,7 @@ const named = [
   ["envelope_id", "envelope"],
   ["evaluation_id", "evaluation"],
   ["provenance_id", "provenance"],
+  ["review_id", "review"],
   ["run_id", "run"],
   ["waiver_id", "waiver"]
 ] as const
@@ -116,6 +117,14 @@ const sentences: { readonly [kind: string]: (body: JsonObject) => string } = {
   "drill.started": ({ mode, slo_ms }) => `Drill started: ${mode}, every instance within ${slo_ms} ms.`,
   "drill.completed": ({ acknowledged, expected }) => `Drill completed: ${acknowledged} of ${expected} acknowledged.`,
   "drill.attested": () => "Drill attested by a second person.",
+  "review.opened": ({ matched_rule }) => `Review opened: rule ${matched_rule} requires it.`,
+  "review.presented": () => "Review shown to a person.",
+  "review.claimed": ({ given_back }) => (given_back === true ? "Review given back." : "Review claimed."),
+  "review.resolved": ({ approvals_given, approvals_needed, ends, resolution }) =>
+    `Review answered: ${resolution}${ends === true ? "" : `, ${approvals_given} of ${approvals_needed} approvals`}.`,
+  "review.expired": () => "Review expired: nobody ended it in time.",
+  "review.cancelled": ({ cause }) => `Review cancelled: ${cause}.`,
+  "review.consumed": ({ result }) => `Approval ${result}.`,
   "meter.voided": () => "Evaluation voided: what it added to meters is taken back.",
   "envelope.drafted": ({ revision, version }) => `Envelope version ${version} drafted, revision ${revision}.`,
   "envelope.published": ({ mode, version }) => `Envelope version ${version} published, ${mode}.`,

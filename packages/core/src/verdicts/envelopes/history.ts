@@ -189,7 +189,8 @@ const recorded = (
     latches,
     outcome: side.outcome,
     stoppedBy: stopping.has(side.matchedRule) ? side.matchedRule : null,
-    approved: false,
+    // Whether the approval turned this verdict, another version decides by itself.
+    approved: side.outcome === "allow" && typeof body["approval_id"] === "string",
     meters: readings.flatMap((reading, place) =>
       side.meters.some(({ id }) => id === reading.id)
         ? [

@@ -1,6 +1,6 @@
 /** Prepares an evaluation request for the decision. */
-import { detailItem, type EvaluationIn, InvalidInput, SIGNALS_LIMIT_BYTES } from "@flyball/contract"
-import { type Crypto, inOneGo } from "@flyball/evidence"
+import { ARGS_LIMIT_BYTES, detailItem, type EvaluationIn, InvalidInput, SIGNALS_LIMIT_BYTES } from "@flyball/contract"
+import { type Crypto, inOneGo, RawJson, toHex } from "@flyball/evidence"
 import { Result } from "effect"
 import { partBytes } from "../content/part-bytes.ts"
 import { TextBytes } from "../content/text-bytes.ts"
@@ -9,12 +9,14 @@ import { requestDigest, type RequestedEvaluation, type EvaluationInput } from ".
 import { evaluationId, signalsOf } from "@flyball/rules"
 
 /**
- * Makes the part, the id and the digest of a request.
+ * Makes the parts, the id and the digest of a request.
  *
  * Every member is read once, here, and the verdict is decided on the bytes of the part. So record and verdict agree
- * whatever a caller does to its object while the call waits. A replay reads the same bytes in the same way.
+ * whatever a caller does to its object while the call waits. A replay reads the same bytes in the same way. Arguments
+ * without a digest get theirs here.
  *
- * - Fails: `InvalidInput` for signals that JSON cannot say, that are no object, or that are too large.
+ * - Fails: `InvalidInput` for signals that JSON cannot say, that are no object, or that are too large, and for
+ *   arguments that are too large, have no exact form, or another digest than the request says.
  */
 export const makeRequestedEvaluation = (
   crypto: Crypto,
@@ -24,30 +26,62 @@ export const makeRequestedEvaluation = (
     action_digest = null,
     agent_id,
     approval_id = null,
+    args = null,
+    args_redacted = null,
     client_ref,
     instance_id = null,
     run_id = null,
     signals
   }: EvaluationIn,
   { id }: Writer
-): Result.Result<RequestedEvaluation, InvalidInput> => {
-  const input: EvaluationInput = { action, action_digest, agent_id, approval_id, client_ref, instance_id, run_id }
-  return inOneGo(partBytes(signals, new TextBytes(), SIGNALS_LIMIT_BYTES)).pipe(
-    Result.mapError((problem) => invalid(problem._tag === "NotCanonical" ? problem.message : tooLarge)),
-    Result.flatMap((signalsPart) =>
-      !isObject(signalsPart)
-        ? Result.fail(noObject())
-        : Result.succeed({
-            evaluationId: evaluationId(originTag, agent_id, client_ref, (bytes) => crypto.sha256(bytes)),
-            input,
-            signals: signalsOf(signalsPart),
-            signalsPart,
-            digest: requestDigest(crypto, input, signalsPart),
-            writer: { id }
-          })
+): Result.Result<RequestedEvaluation, InvalidInput> =>
+  Result.gen(function* () {
+    const texts = new TextBytes()
+    const signalsPart = yield* bytesOf("signals", signals, texts, SIGNALS_LIMIT_BYTES)
+    if (!isObject(signalsPart)) return yield* Result.fail(noObject())
+    const isRedacted = args_redacted === true
+    if (args instanceof RawJson) return yield* Result.fail(invalid("args", notExact))
+    if (args === null && isRedacted) return yield* Result.fail(invalid("args_redacted", nothingRedacted))
+    if (isRedacted && action_digest === null) return yield* Result.fail(invalid("action_digest", redactedDigest))
+    const argsPart = args === null ? null : yield* bytesOf("args", args, texts, ARGS_LIMIT_BYTES)
+    const digestOfArgs = argsPart === null ? null : `sha256:${toHex(crypto.sha256(argsPart))}`
+    if (!isRedacted && action_digest !== null && digestOfArgs !== null && action_digest !== digestOfArgs)
+      return yield* Result.fail(invalid("action_digest", otherDigest))
+    const input: EvaluationInput = {
+      action,
+      action_digest: action_digest ?? digestOfArgs,
+      agent_id,
+      approval_id,
+      args_redacted: isRedacted ? true : null,
+      client_ref,
+      instance_id,
+      run_id
+    }
+    return {
+      evaluationId: evaluationId(originTag, agent_id, client_ref, (bytes) => crypto.sha256(bytes)),
+      input,
+      signals: signalsOf(signalsPart),
+      signalsPart,
+      argsPart,
+      digest: requestDigest(crypto, input, signalsPart, argsPart),
+      writer: { id }
+    }
+  })
+
+const bytesOf = (
+  member: "args" | "signals",
+  value: unknown,
+  texts: TextBytes,
+  limit: number
+): Result.Result<Uint8Array, InvalidInput> =>
+  Result.mapError(inOneGo(partBytes(value, texts, limit)), (problem) =>
+    invalid(
+      member,
+      problem._tag === "NotCanonical"
+        ? problem.message
+        : `${member === "args" ? "Arguments" : "Signals"} may have ${limit} bytes as JSON`
     )
   )
-}
 
 /** Content without an exact form arrives as bytes of any JSON type: the schema of the body could not check it. */
 const isObject = (json: Uint8Array): boolean => json[0] === 0x7b
@@ -55,7 +89,11 @@ const isObject = (json: Uint8Array): boolean => json[0] === 0x7b
 const noObject = (): InvalidInput =>
   new InvalidInput({ detail: [detailItem(["body", "signals"], "dict_type", "Input should be a valid dictionary")] })
 
-const tooLarge = `Signals may have ${SIGNALS_LIMIT_BYTES} bytes as JSON`
+const notExact =
+  "Expected arguments that RFC 8785 can write, such as numbers of double precision; send the digest alone"
+const nothingRedacted = "Nothing can be redacted from arguments that are not sent"
+const redactedDigest = "Redacted arguments need the digest of those that the action is taken with"
+const otherDigest = "The digest is not that of the RFC 8785 form of `args`; where `args` are redacted, say so"
 
-const invalid = (message: string): InvalidInput =>
-  new InvalidInput({ detail: [detailItem(["body", "signals"], "value_error", message)] })
+const invalid = (member: string, message: string): InvalidInput =>
+  new InvalidInput({ detail: [detailItem(["body", member], "value_error", message)] })

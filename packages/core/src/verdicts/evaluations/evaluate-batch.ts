@@ -4,7 +4,7 @@
  * A crash before the commit leaves nothing; one after it leaves all, and a retry under the same reference gets the
  * first answer.
  */
-import { type AgentNotFound, ClientRefReused, evaluationOutcomes } from "@flyball/contract"
+import { type AgentNotFound, ClientRefReused, detailItem, evaluationOutcomes, InvalidInput } from "@flyball/contract"
 import { Effect } from "effect"
 import { AGENTS, type StoredAgent } from "../../registry/agents/document.ts"
 import { readAgent } from "../../registry/agents/read-agent.ts"
@@ -24,16 +24,10 @@ import type {
   RecordReceipt,
   StorageApi
 } from "../../storage/port.ts"
-import type { EvaluationStepsApi } from "./ports.ts"
+import { type ApprovalOf, type Concluded, type EvaluationStepsApi, noApproval } from "./ports.ts"
 import { addLatches, LATCHES, readRun, type RunLatches, runPut } from "./latch-runs.ts"
 import { type MeterKeeper, METERS, windowPut } from "./meter-keeper.ts"
-import {
-  type RequestedEvaluation,
-  type EvaluationPlan,
-  innermost,
-  planEvaluation,
-  type Windows
-} from "./plan-evaluation.ts"
+import { type RequestedEvaluation, type EvaluationPlan, planEvaluation, type Windows } from "./plan-evaluation.ts"
 
 const evaluations = counterBy(
   "flyball_evaluations_total",
@@ -52,7 +46,7 @@ export interface Request {
 export type Evaluated =
   | { readonly kind: "made"; readonly plan: EvaluationPlan; readonly inForce: InForce; readonly receipt: RecordReceipt }
   | { readonly kind: "again"; readonly seq: number }
-  | { readonly kind: "refused"; readonly refusal: AgentNotFound | ClientRefReused }
+  | { readonly kind: "refused"; readonly refusal: AgentNotFound | ClientRefReused | InvalidInput }
   /** It reads meters, or began to since it was requested: it must wait in the queue. */
   | { readonly kind: "queued" }
 
@@ -74,7 +68,7 @@ interface Prepared {
   readonly request: Request
   readonly agent: StoredAgent
   readonly kill: Effect.Success<ReturnType<EvaluationStepsApi["killOf"]>>
-  readonly approval: { readonly approved: boolean; readonly change: ChangeSet }
+  readonly approval: ApprovalOf
   readonly inForce: InForce
   readonly run: RunLatches | null
 }
@@ -137,7 +131,7 @@ const once = Effect.fnUntraced(function* (
   // latches, so that this ends.
   if (yield* context.steps.tripDue(new Set(all.map(({ agent }) => agent.id)), { ms: atMs, seq: asOf.seq }))
     return yield* once(context, requests)
-  const planned = planAll(context, yield* asOfThen(context, all, asOf.ms, atMs), { ms: atMs, seq: asOf.seq })
+  const planned = planAll(context, yield* asOfThen(context, all, asOf.ms, atMs), { ms: atMs, seq: asOf.seq }, answers)
   const change = changeOf(keeper, planned, keys, atMs)
   if (planned.length > 0) {
     const kept = planned.flatMap(({ records }) => records).map(({ body, kind }) => ({ kind, body: body as JsonMap }))
@@ -217,7 +211,7 @@ const prepareAll = Effect.fnUntraced(function* (
       approval:
         typeof approval_id === "string"
           ? yield* steps.approval(approval_id, agent.id, action_digest ?? null)
-          : { approved: false, change: {} },
+          : noApproval,
       run: inRun ? (runs.get(runKey) ?? null) : null
     })
   }
@@ -242,7 +236,7 @@ const standingOf = ({ agent, approval, inForce, kill, run }: Prepared, asOf: AsO
   asOf,
   inForce,
   kill,
-  approved: approval.approved,
+  approved: approval.approvedAt(inForce.live.layers, asOf.ms),
   latches: run?.set ?? noSet
 })
 
@@ -269,13 +263,15 @@ interface Planned {
   readonly plan: EvaluationPlan
   /** Its record, then those of what follows. */
   readonly records: ReadonlyArray<RecordDraft>
-  readonly follow: ChangeSet
+  /** What opens, and what is consumed. */
+  readonly follow: ReadonlyArray<ChangeSet>
 }
 
 const planAll = (
   { keeper, steps }: Evaluating,
   prepared: ReadonlyArray<Prepared>,
-  asOf: AsOf
+  asOf: AsOf,
+  answers: Map<Request, Evaluated>
 ): ReadonlyArray<Planned> => {
   const added = new Map<string, { value: number; count: number }>()
   const windows: Windows = {
@@ -286,35 +282,65 @@ const planAll = (
       return more === undefined ? { count, value } : { count: count + more.count, value: value + more.value }
     }
   }
-  return prepared.map((one): Planned => {
+  const consumed = new Set<string>()
+  return prepared.flatMap((read): ReadonlyArray<Planned> => {
+    // Consumed by one before it in the same commit: it counts once.
+    const isSpent = read.approval.id !== null && consumed.has(read.approval.id)
+    const one = isSpent ? { ...read, approval: noApproval } : read
     const plan = planEvaluation(one.request.requested, standingOf(one, asOf), windows)
+    if (plan.live.outcome === "require_review" && plan.record.body["action_digest"] === undefined) {
+      answers.set(one.request, { kind: "refused", refusal: digestMissing() })
+      return []
+    }
     for (const { amount, window } of plan.reservations) {
       const more = added.get(window) ?? { value: 0, count: 0 }
       added.set(window, { value: more.value + amount, count: more.count + 1 })
     }
     if (one.run !== null) addLatches(one.run, one.request.requested.evaluationId, plan.latches)
-    return followed(steps, one, plan)
+    const planned = followed(steps, one, plan, asOf.ms)
+    if (planned.follow.length > 1) consumed.add(one.approval.id!)
+    return [planned]
   })
 }
 
+const digestMissing = (): InvalidInput =>
+  new InvalidInput({
+    detail: [
+      detailItem(
+        ["body", "action_digest"],
+        "missing",
+        "This action needs a review, and an approval is bound to its arguments. Send `args`, or their digest"
+      )
+    ]
+  })
+
 /** A verdict with what follows from it. */
-const followed = (steps: EvaluationStepsApi, one: Prepared, plan: EvaluationPlan): Planned => {
+const followed = (steps: EvaluationStepsApi, one: Prepared, plan: EvaluationPlan, atMs: number): Planned => {
   const { requested } = one.request
-  const { change, reviewId } = steps.follow({
+  const digest = plan.record.body["action_digest"]
+  const { layers, matchedRule, outcome } = plan.live
+  const concluded: Concluded = {
     evaluationId: requested.evaluationId,
     agentId: one.agent.id,
-    outcome: plan.live.outcome,
-    matchedRule: plan.live.matchedRule,
-    envelopeId: innermost(plan.live.layers)?.envelopeId ?? null,
-    actionDigest: requested.input.action_digest ?? null
-  })
+    outcome,
+    matchedRule,
+    layers,
+    obligations: plan.obligations,
+    actionDigest: typeof digest === "string" ? digest : null,
+    writer: requested.writer,
+    atMs
+  }
+  const consumed = one.approval.consumed(concluded)
+  const open = outcome === "require_review" ? one.approval.reviewAt(layers, atMs) : null
+  const { change, reviewId } = open === null ? steps.follow(concluded) : { change: {}, reviewId: open }
   const record =
     reviewId === null ? plan.record : { ...plan.record, body: { ...plan.record.body, review_id: reviewId } }
+  const follow = consumed === null ? [change] : [change, consumed]
   return {
     one,
     plan: { ...plan, record },
-    records: [record, ...(change.records ?? []), ...(one.approval.change.records ?? [])],
-    follow: change
+    records: [record, ...follow.flatMap(({ records }) => records ?? [])],
+    follow
   }
 }
 
@@ -351,10 +377,11 @@ const changeOf = (
   }
   for (const { follow, one } of planned) {
     expect({ collection: AGENTS, id: one.agent.id, version: one.agent.version })
-    for (const all of [one.inForce.expects, one.kill.expects, follow.expects ?? [], one.approval.change.expects ?? []])
+    for (const all of [one.inForce.expects, one.kill.expects, one.approval.expects, ...follow.map(expectsOf)])
       all.forEach(expect)
-    puts.push(...(follow.puts ?? []), ...(one.approval.change.puts ?? []))
+    puts.push(...follow.flatMap((change) => change.puts ?? []))
   }
+  for (const { collection, id } of puts) expects.delete(`${collection} ${id}`)
   return {
     put,
     // What another process made meanwhile is in its window already: those planned behind it here would count it twice.
@@ -363,7 +390,12 @@ const changeOf = (
       expects: [...expects.values()],
       puts,
       records: planned.flatMap(({ records }) => records),
-      events: planned.flatMap(({ follow, plan }) => [...plan.events, ...(follow.events ?? [])])
+      events: planned.flatMap(({ follow, plan }) => [
+        ...plan.events,
+        ...follow.flatMap((change) => change.events ?? [])
+      ])
     }
   }
 }
+
+const expectsOf = ({ expects }: ChangeSet): NonNullable<ChangeSet["expects"]> => expects ?? []

@@ -91,7 +91,8 @@ describe("the evaluations of an agent", () => {
       const [{ ctx, loc, type }] = refusal.detail as [InvalidInput["detail"][number]]
       assert.deepStrictEqual([loc, type], [["query", "before"], "value_error"])
       const before = ctx["before"] as number
-      assert.strictEqual(before, denied.seq + 3)
+      // The review that it opened, and three of the searches.
+      assert.strictEqual(before, denied.seq + 4)
       assert.deepStrictEqual(yield* bounded({ ...query, before }), [{ seq: denied.seq } as Evaluation])
       assert.lengthOf(yield* bounded({ agent_id: agentId, limit: 10 }), 4)
     }).pipe(Effect.provide(governorWorld()))

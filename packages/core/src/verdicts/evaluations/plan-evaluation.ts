@@ -32,8 +32,8 @@ import { event } from "../../storage/event.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import type { Reservation } from "@flyball/rules"
 
-/** The members of an evaluation request, other than signals. */
-export type EvaluationInput = Required<Omit<EvaluationIn, "signals">>
+/** The members of an evaluation request, other than signals and arguments. */
+export type EvaluationInput = Required<Omit<EvaluationIn, "args" | "signals">>
 
 /**
  * A prepared evaluation request, reused by each retry: the value that is decided on, the bytes that are kept, and the
@@ -45,6 +45,8 @@ export interface RequestedEvaluation {
   /** Contents of the part; null where it has no exact form. */
   readonly signals: unknown
   readonly signalsPart: Uint8Array
+  /** Null without arguments. */
+  readonly argsPart: Uint8Array | null
   readonly digest: string
   readonly writer: Writer
 }
@@ -69,6 +71,7 @@ export interface Windows {
 export interface EvaluationPlan {
   readonly live: RecordedSide
   readonly shadow: RecordedSide | null
+  readonly obligations: Decision["obligations"]
   readonly reservations: ReadonlyArray<Reservation>
   readonly latches: ReadonlyArray<string>
   readonly record: RecordDraft
@@ -78,14 +81,24 @@ export interface EvaluationPlan {
 /**
  * The digest of a request: the same again gets the first answer, other content under the same reference is refused.
  */
-export const requestDigest = (crypto: Crypto, input: EvaluationInput, signalsPart: Uint8Array): string => {
-  const { action, action_digest, agent_id, approval_id, client_ref, instance_id, run_id } = input
+export const requestDigest = (
+  crypto: Crypto,
+  input: EvaluationInput,
+  signalsPart: Uint8Array,
+  argsPart: Uint8Array | null
+): string => {
+  const { action, action_digest, agent_id, approval_id, args_redacted, client_ref, instance_id, run_id } = input
   return contentDigest(
     crypto,
-    JSON.stringify(omitNullish({ action, action_digest, agent_id, approval_id, client_ref, instance_id, run_id })),
-    [{ name: "signals", bytes: signalsPart }]
+    JSON.stringify(
+      omitNullish({ action, action_digest, agent_id, approval_id, args_redacted, client_ref, instance_id, run_id })
+    ),
+    [...argsParts(argsPart), { name: "signals", bytes: signalsPart }]
   )
 }
+
+const argsParts = (argsPart: Uint8Array | null): ReadonlyArray<PartDraft> =>
+  argsPart === null ? [] : [{ name: "args", bytes: argsPart }]
 
 /** The digest of a void: it says nothing but which evaluation. */
 export const voidDigest = (crypto: Crypto, evaluationId: string): string =>
@@ -149,6 +162,7 @@ export const planEvaluation = (
     agent_id: agent.id,
     agent_status: agent.body.status,
     approval_id: input.approval_id,
+    args_redacted: input.args_redacted === true ? true : null,
     as_of_ms: asOf.ms,
     as_of_seq: asOf.seq,
     client_ref: input.client_ref,
@@ -169,6 +183,7 @@ export const planEvaluation = (
   return {
     live,
     shadow,
+    obligations: decision.obligations,
     latches,
     reservations: [...reserved(live, ""), ...(shadow === null ? [] : reserved(shadow, "shadow:"))],
     record: {
@@ -193,13 +208,17 @@ const waiversOf = ({ layers }: Binding): ReadonlyArray<string> | null => {
   return ids.length === 0 ? null : ids
 }
 
-const partsOf = ({ input, signalsPart }: RequestedEvaluation, decision: Decision): ReadonlyArray<PartDraft> => {
+const partsOf = (
+  { argsPart, input, signalsPart }: RequestedEvaluation,
+  decision: Decision
+): ReadonlyArray<PartDraft> => {
   const advice = adviceOf(decision)
   return [
     ...(input.action === undefined || input.action === null
       ? []
       : [{ name: "action", bytes: canonicalBytes(input.action) }]),
     ...(advice === null ? [] : [{ name: "advice", bytes: advice }]),
+    ...argsParts(argsPart),
     { name: "signals", bytes: signalsPart }
   ]
 }

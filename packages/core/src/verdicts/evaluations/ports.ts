@@ -1,11 +1,12 @@
 /**
- * Steps of an evaluation that other capabilities have a word in: the kill switch (`verdicts/kill/steps.ts`), and
- * reviews. Until reviews are there, nobody reviews.
+ * Steps of an evaluation that other capabilities have a word in: the kill switch (`verdicts/kill/steps.ts`), breakers
+ * (`verdicts/breakers/steps.ts`) and reviews (`verdicts/reviews/steps.ts`).
  */
 import { Context, Effect } from "effect"
-import type { KillState, Outcome } from "@flyball/envelope"
-import type { ReachingActivation } from "@flyball/rules"
+import type { Decision, KillState, Outcome } from "@flyball/envelope"
+import type { LayerRef, ReachingActivation } from "@flyball/rules"
 import type { StoredAgent } from "../../registry/agents/document.ts"
+import type { Writer } from "../../foundation/writer.ts"
 import type { AsOf, ChangeSet, ReadFault } from "../../storage/port.ts"
 
 /** Kill activations against an agent, and the document versions that the commit must find unchanged. */
@@ -22,8 +23,40 @@ export interface Concluded {
   readonly agentId: string
   readonly outcome: Outcome
   readonly matchedRule: string
-  readonly envelopeId: string | null
+  /** The versions in force, outermost first. */
+  readonly layers: ReadonlyArray<LayerRef>
+  readonly obligations: Decision["obligations"]
+  /** 64 hex digits; null where the request had none. */
   readonly actionDigest: string | null
+  readonly writer: Writer
+  /** The time as of which it was decided. Unit: milliseconds since 1970 UTC. */
+  readonly atMs: number
+}
+
+/**
+ * An approval that an evaluation presents. It counts for the versions in force, at the time of the verdict, which are
+ * known later than it is read.
+ */
+export interface ApprovalOf {
+  /** The review; null where there is none. */
+  readonly id: string | null
+  /** Whether it is there to be consumed. */
+  readonly approvedAt: (layers: ReadonlyArray<LayerRef>, atMs: number) => boolean
+  /** The review, while people have not answered it: the verdict names it, and opens no other. */
+  readonly reviewAt: (layers: ReadonlyArray<LayerRef>, atMs: number) => string | null
+  /** The change that consumes it under this verdict; null where it is left as it is. */
+  readonly consumed: (concluded: Concluded) => ChangeSet | null
+  /** What the commit must find unchanged for all of that to be so. */
+  readonly expects: NonNullable<ChangeSet["expects"]>
+}
+
+/** No approval. */
+export const noApproval: ApprovalOf = {
+  id: null,
+  approvedAt: () => false,
+  reviewAt: () => null,
+  consumed: () => null,
+  expects: []
 }
 
 /** The other steps. */
@@ -34,12 +67,12 @@ export interface EvaluationStepsApi {
    * evaluations read before may not hold any more.
    */
   readonly tripDue: (agentIds: ReadonlySet<string>, at: AsOf) => Effect.Effect<boolean, ReadFault>
-  /** Whether an approved review of this very action is there to be consumed, and the change that consumes it. */
+  /** The approval of this name, for this agent and action. `actionDigest` as the interface writes it. */
   readonly approval: (
     approvalId: string,
     agentId: string,
     actionDigest: string | null
-  ) => Effect.Effect<{ readonly approved: boolean; readonly change: ChangeSet }, ReadFault>
+  ) => Effect.Effect<ApprovalOf, ReadFault>
   /**
    * Changes that a verdict adds to its own commit: a review that opens (`require_review`), a kill that fires (`halt`).
    * Its records come after the evaluation's.
@@ -52,7 +85,7 @@ export const EvaluationSteps = Context.Reference<EvaluationStepsApi>("flyball/co
   defaultValue: () => ({
     killOf: () => Effect.succeed({ state: "none", activations: [], expects: [] }),
     tripDue: () => Effect.succeed(false),
-    approval: () => Effect.succeed({ approved: false, change: {} }),
+    approval: () => Effect.succeed(noApproval),
     follow: () => ({ reviewId: null, change: {} })
   })
 })

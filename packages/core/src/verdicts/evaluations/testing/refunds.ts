@@ -75,11 +75,15 @@ export const governedAgent = (envelope: { readonly [member: string]: unknown } =
     return { agentId: agent.id, envelopeId: drafted.id }
   })
 
+const digested = { action_digest: `sha256:${"0a".repeat(32)}` }
 let refs = 0
 /** Asks for leave, each time under a new reference. */
 export const ask = (agentId: string, signals: { readonly [name: string]: unknown }, more: Partial<EvaluationIn> = {}) =>
   Evaluations.use((evaluations) =>
-    evaluations.evaluate({ agent_id: agentId, client_ref: `r${refs++}`, signals, ...more }, key)
+    evaluations.evaluate(
+      { agent_id: agentId, client_ref: `r${refs++}`, signals, ...(more.args === undefined ? digested : {}), ...more },
+      key
+    )
   )
 
 /** Makes every evaluation of the store again out of its records. */

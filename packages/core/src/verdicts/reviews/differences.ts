@@ -1,0 +1,31 @@
+/** What differs between the arguments of two actions. Pure. */
+import type { ReviewDetail } from "@flyball/contract"
+
+type Difference = NonNullable<ReviewDetail["differences"]>[number]
+
+/** Differences that are listed. */
+export const MAX_DIFFERENCES = 100
+
+/**
+ * The members of `now` that differ from `before`, by JSON pointer. Lists of one length are compared item by item, other
+ * lists as a whole. Past {@link MAX_DIFFERENCES} the rest is left out.
+ */
+export const differencesOf = (before: unknown, now: unknown): ReadonlyArray<Difference> => {
+  const found: Array<Difference> = []
+  const compare = (path: string, a: unknown, b: unknown): void => {
+    if (found.length >= MAX_DIFFERENCES || a === b) return
+    if (isMap(a) && isMap(b)) {
+      for (const name of [...new Set([...Object.keys(a), ...Object.keys(b)])].sort())
+        compare(`${path}/${escaped(name)}`, a[name], b[name])
+    } else if (Array.isArray(a) && Array.isArray(b) && a.length === b.length)
+      a.forEach((item: unknown, place) => compare(`${path}/${place}`, item, b[place]))
+    else if (JSON.stringify(a) !== JSON.stringify(b)) found.push({ path, before: a ?? null, now: b ?? null })
+  }
+  compare("", before, now)
+  return found
+}
+
+const isMap = (value: unknown): value is { readonly [name: string]: unknown } =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const escaped = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1")

@@ -1,0 +1,298 @@
+/** Reviews as people and agents use them. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit } from "effect"
+import { TestClock } from "effect/testing"
+import { Replay } from "../../outward/replay/service.ts"
+import { Agents } from "../../registry/agents/service.ts"
+import { Storage } from "../../storage/port.ts"
+import { governorWorld } from "../../testing/governor-world.ts"
+import { Envelopes } from "../envelopes/service.ts"
+import { Evaluations } from "../evaluations/service.ts"
+import { ann, ask as evaluate, ben, governedAgent, key, recomputed, refunds } from "../evaluations/testing/refunds.ts"
+import { Kill } from "../kill/service.ts"
+import { type ReviewingPerson, Reviews } from "./service.ts"
+
+const cyn: ReviewingPerson = { writer: { id: `usr_${"0".repeat(25)}4` }, grants: "any", email: null }
+const dan: ReviewingPerson = { writer: { id: `usr_${"0".repeat(25)}5` }, grants: "any", email: null }
+const large = { tool: "refund", amount: 5_000 }
+
+/** Asks for leave, with the signals as arguments. */
+const ask = (
+  agentId: string,
+  signals: { readonly [name: string]: unknown },
+  more: Parameters<typeof evaluate>[2] = {}
+) => evaluate(agentId, signals, { args: signals, ...more })
+
+const world = () => Effect.provide(governorWorld())
+const resolve = (id: string, resolution: "approve" | "reject" | "amend" = "approve", person = cyn) =>
+  Reviews.use((reviews) => reviews.resolve(id, { resolution, reason: "seen" }, person))
+const kinds = Effect.gen(function* () {
+  const records = yield* (yield* Storage).records({ limit: 1_000 })
+  return records.map(({ kind }) => kind)
+})
+const code = (exit: Exit.Exit<unknown, { readonly _tag: string }>): string =>
+  Exit.isFailure(exit)
+    ? JSON.stringify(exit.cause)
+        .match(/"_tag":"([A-Z]\w+(?:[a-z]))"/g)!
+        .at(-1)!
+    : "success"
+
+/** Everything that replay says against the store: nothing, or the test fails with it. */
+const agrees = Effect.gen(function* () {
+  const report = yield* (yield* Replay).check
+  assert.deepStrictEqual(report.differences, [])
+  assert.deepStrictEqual(
+    (yield* recomputed).filter(({ verdict }) => verdict !== "ok"),
+    []
+  )
+})
+
+describe("a review", () => {
+  it.effect("opens with the evaluation that needs it, and its approval counts once for the same action", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const made = yield* ask(agentId, large, { action: "refund" })
+      assert.deepInclude(made, { outcome: "require_review", review_id: `rev_${made.id.slice(4)}` })
+      const reviews = yield* Reviews
+      assert.deepInclude(yield* reviews.get(made.review_id!), {
+        status: "open",
+        action: "refund",
+        matched_rule: "large",
+        approvals_needed: 1,
+        requested_by: key.id
+      })
+      assert.deepInclude(yield* resolve(made.review_id!), { status: "resolved", resolution: "approve" })
+      const approved = yield* ask(agentId, large, { action: "refund", approval_id: made.review_id! })
+      assert.deepInclude(approved, { outcome: "allow", matched_rule: "large", review_id: null })
+      assert.deepInclude(yield* reviews.get(made.review_id!), {
+        consumed_by: approved.id,
+        consumed_result: "used"
+      })
+      const again = yield* ask(agentId, large, { action: "refund", approval_id: made.review_id! })
+      assert.deepInclude(again, { outcome: "require_review", review_id: `rev_${again.id.slice(4)}` })
+      yield* agrees
+    }).pipe(world())
+  )
+
+  it.effect("counts for no other arguments, and names the open one again", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const made = yield* ask(agentId, large)
+      const open = yield* ask(agentId, large, { approval_id: made.review_id! })
+      assert.deepInclude(open, { outcome: "require_review", review_id: made.review_id })
+      yield* resolve(made.review_id!)
+      const other = yield* ask(agentId, { ...large, amount: 5_001 }, { approval_id: made.review_id! })
+      assert.deepInclude(other, { outcome: "require_review", review_id: `rev_${other.id.slice(4)}` })
+      assert.deepInclude(yield* ask(agentId, large, { approval_id: made.review_id! }), { outcome: "allow" })
+      yield* agrees
+    }).pipe(world())
+  )
+
+  it.effect("is answered by no requester and no author of the envelope, and by no key", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const { review_id: id } = yield* ask(agentId, large)
+      const before = (yield* kinds).length
+      for (const writer of [ann, key])
+        assert.include(
+          code(yield* Effect.exit(resolve(id!, "approve", { ...cyn, writer }))),
+          "ReviewerNotEligible",
+          writer.id
+        )
+      assert.include(
+        code(yield* Effect.exit(resolve(id!, "approve", { ...cyn, grants: [{ role: "reviewer", orgUnit: "*" }] }))),
+        "ReviewerNotEligible"
+      )
+      assert.strictEqual((yield* kinds).length, before)
+    }).pipe(world())
+  )
+
+  it.effect("needs different people where the envelope says how many", () =>
+    Effect.gen(function* () {
+      const rules = (refunds()["rules"] as ReadonlyArray<{ readonly id: string }>).map((rule) =>
+        rule.id === "large"
+          ? {
+              ...rule,
+              obligations: [
+                { type: "reviewers", role: "operator", approvals: 1, ttl_ms: 60_000 },
+                { type: "reviewers", role: "reviewer", approvals: 2, ttl_ms: 90_000 },
+                { type: "two_person" }
+              ]
+            }
+          : rule
+      )
+      const { agentId } = yield* governedAgent(refunds({ rules }))
+      const made = yield* ask(agentId, large)
+      const id = made.review_id!
+      const reviews = yield* Reviews
+      const of = (person: ReviewingPerson, role: string): ReviewingPerson => ({
+        ...person,
+        grants: [{ role, orgUnit: "*" }]
+      })
+      assert.deepInclude(yield* resolve(id, "approve", of(cyn, "reviewer")), { status: "open", approvals_given: 1 })
+      assert.include(code(yield* Effect.exit(resolve(id, "approve", of(cyn, "reviewer")))), "ReviewerNotEligible")
+      assert.include(code(yield* Effect.exit(resolve(id, "approve", of(dan, "auditor")))), "ReviewerNotEligible")
+      assert.deepInclude(yield* ask(agentId, large, { approval_id: id }), { outcome: "require_review", review_id: id })
+      assert.deepInclude(yield* resolve(id, "approve", of(dan, "governor")), { status: "resolved" })
+      assert.deepInclude(yield* reviews.get(id), { approvals_given: 2, two_person: true })
+      yield* agrees
+    }).pipe(world())
+  )
+
+  it.effect("is over when its time is, whether a job noted that or not", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const [first, second, third] = [
+        yield* ask(agentId, large),
+        yield* ask(agentId, large),
+        yield* ask(agentId, large)
+      ]
+      const reviews = yield* Reviews
+      yield* resolve(third.review_id!)
+      yield* TestClock.adjust(3_600_000)
+      assert.deepInclude(yield* reviews.get(first.review_id!), { status: "expired", resolution: null })
+      assert.include(code(yield* Effect.exit(resolve(first.review_id!))), "ReviewClosed")
+      assert.strictEqual(yield* reviews.sweep, 1)
+      assert.deepInclude(yield* reviews.get(second.review_id!), { status: "expired", resolution: null })
+      assert.deepInclude(yield* ask(agentId, large, { approval_id: third.review_id! }), { outcome: "require_review" })
+      yield* agrees
+    }).pipe(world())
+  )
+
+  it.effect("belongs to who claimed it until the lease ends", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const { review_id: id } = yield* ask(agentId, large)
+      const reviews = yield* Reviews
+      const claimed = yield* reviews.claim(id!, { give_back: false }, cyn)
+      assert.deepInclude(claimed, { status: "claimed", claimed_by: cyn.writer.id })
+      assert.include(code(yield* Effect.exit(resolve(id!, "approve", dan))), "ReviewClaimed")
+      assert.deepInclude(yield* reviews.claim(id!, { give_back: true }, cyn), { status: "open", claimed_by: null })
+      yield* reviews.claim(id!, { give_back: false }, cyn)
+      yield* TestClock.adjust(900_000)
+      assert.deepInclude(yield* resolve(id!, "amend", dan), { status: "resolved", resolution: "amend" })
+      yield* agrees
+    }).pipe(world())
+  )
+
+  it.effect("is cancelled by a halt, by another version, and by its requester", () =>
+    Effect.gen(function* () {
+      const { agentId, envelopeId } = yield* governedAgent()
+      const reviews = yield* Reviews
+      const withdrawn = yield* ask(agentId, large)
+      assert.deepInclude(yield* reviews.withdraw(withdrawn.review_id!, {}, key), {
+        status: "cancelled",
+        cancel_cause: "withdrawn"
+      })
+      const killed = yield* ask(agentId, large)
+      const halt = yield* (yield* Kill).activate(
+        { target_type: "agent", target_id: agentId, response: "halt", reason: "stop" },
+        ann
+      )
+      assert.deepInclude(yield* reviews.get(killed.review_id!), { status: "cancelled", cancel_cause: "killed" })
+      assert.include(code(yield* Effect.exit(resolve(killed.review_id!))), "ReviewClosed")
+      yield* (yield* Kill).release({ activation_event: halt.activation_event!, reason: "go" }, ben)
+      const superseded = yield* ask(agentId, large)
+      const kept = yield* ask(agentId, large)
+      yield* resolve(kept.review_id!)
+      const envelopes = yield* Envelopes
+      yield* envelopes.update(envelopeId, { envelope: refunds({}, 9_000) }, ann)
+      yield* envelopes.publish(envelopeId, {}, ben)
+      assert.strictEqual(yield* reviews.sweep, 1)
+      assert.deepInclude(yield* reviews.get(superseded.review_id!), { cancel_cause: "superseded" })
+      const voided = yield* ask(agentId, large, { approval_id: kept.review_id! })
+      assert.deepInclude(voided, { outcome: "require_review", review_id: `rev_${voided.id.slice(4)}` })
+      assert.deepInclude(yield* reviews.get(kept.review_id!), { consumed_by: voided.id, consumed_result: "voided" })
+      yield* agrees
+    }).pipe(world())
+  )
+
+  it.effect("is voided by what is stricter when it is consumed", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const made = yield* ask(agentId, large)
+      yield* resolve(made.review_id!)
+      yield* (yield* Agents).suspend(agentId, {}, ben)
+      const denied = yield* ask(agentId, large, { approval_id: made.review_id! })
+      assert.deepInclude(denied, { outcome: "deny", matched_rule: "@suspended" })
+      assert.deepInclude(yield* (yield* Reviews).get(made.review_id!), { consumed_result: "voided" })
+      yield* agrees
+    }).pipe(world())
+  )
+
+  it.effect("shows a reviewer the arguments and what differs from the last approval, and records that", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const args = { amount: 5_000, to: { name: "Ada" } }
+      const first = yield* ask(agentId, large, { action: "refund", args })
+      yield* resolve(first.review_id!)
+      const { review_id: id } = yield* ask(agentId, large, { action: "refund", args: { ...args, to: { name: "Bob" } } })
+      const reviews = yield* Reviews
+      const shown = yield* reviews.detail(id!, cyn.writer)
+      assert.deepInclude(shown, {
+        withheld: false,
+        args: { ...args, to: { name: "Bob" } },
+        compared_with: first.review_id,
+        differences: [{ path: "/to/name", before: "Ada", now: "Bob" }],
+        expires_in_ms: 3_600_000
+      })
+      assert.strictEqual(shown.explanation?.nearest?.changes[0]?.signal, "amount")
+      assert.match(shown.presented_digest!, /^sha256:[0-9a-f]{64}$/)
+      yield* reviews.detail(id!, cyn.writer)
+      assert.strictEqual((yield* kinds).filter((kind) => kind === "review.presented").length, 1)
+      assert.deepInclude(yield* reviews.detail(id!, null), { withheld: true, args: null, signals: null })
+      yield* agrees
+    }).pipe(world())
+  )
+
+  it.effect("lists by where it stands, newest first", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const ids = [yield* ask(agentId, large), yield* ask(agentId, large), yield* ask(agentId, large)].map(
+        ({ review_id }) => review_id!
+      )
+      yield* resolve(ids[1]!, "reject")
+      const reviews = yield* Reviews
+      const listed = (query: Parameters<typeof reviews.list>[0], own: string | null = null) =>
+        Effect.map(reviews.list(query, { orgUnits: "*" }, own), (all) => all.map(({ id }) => id))
+      assert.deepStrictEqual(yield* listed({ limit: 2 }), [ids[2]!, ids[1]!])
+      assert.deepStrictEqual(yield* listed({ limit: 9, status: "open" }), [ids[2]!, ids[0]!])
+      assert.deepStrictEqual(yield* listed({ limit: 9, status: "resolved" }), [ids[1]!])
+      const { seq } = yield* reviews.get(ids[2]!)
+      assert.deepStrictEqual(yield* listed({ limit: 9, before: seq, status: "open" }), [ids[0]!])
+      assert.deepStrictEqual(yield* listed({ limit: 9 }, "key_nobody"), [])
+      assert.deepStrictEqual(yield* reviews.list({ limit: 9 }, { orgUnits: ["elsewhere"] }), [])
+    }).pipe(world())
+  )
+})
+
+describe("an evaluation that needs a review", () => {
+  it.effect("is refused where nothing says what would be approved, and leaves no record", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const before = (yield* kinds).length
+      const exit = yield* Effect.exit(
+        Evaluations.use((evaluations) =>
+          evaluations.evaluate({ agent_id: agentId, client_ref: "x", signals: large }, key)
+        )
+      )
+      assert.include(JSON.stringify(exit), "an approval is bound to its arguments")
+      assert.strictEqual((yield* kinds).length, before)
+    }).pipe(world())
+  )
+
+  it.effect("takes arguments that agree with their digest", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const evaluations = yield* Evaluations
+      const of = (more: object) =>
+        evaluations.evaluate({ agent_id: agentId, client_ref: "x", signals: large, ...more }, key)
+      const digest = `sha256:${"0".repeat(64)}`
+      assert.include(code(yield* Effect.exit(of({ args: large, action_digest: digest }))), "InvalidInput")
+      assert.include(code(yield* Effect.exit(of({ args: large, args_redacted: true }))), "InvalidInput")
+      const redacted = yield* of({ args: large, args_redacted: true, action_digest: digest })
+      assert.strictEqual(redacted.action_digest, digest)
+      assert.isTrue((yield* (yield* Reviews).get(redacted.review_id!)).args_redacted)
+    }).pipe(world())
+  )
+})

@@ -1,0 +1,402 @@
+/** Reviews: people answer what an envelope does not let an agent do alone. Spec: envelopes.md 3.11; decision 0049. */
+import {
+  DEFAULT_PAGE,
+  isId,
+  type Review,
+  type ReviewClaimed,
+  type ReviewClaimIn,
+  ReviewClosed,
+  type ReviewDetail,
+  type ReviewListQuery,
+  ReviewerNotEligible,
+  ReviewNotFound,
+  type ReviewResolveIn,
+  type ReviewWithdrawIn
+} from "@flyball/contract"
+import { fromUtf8, readRecord } from "@flyball/evidence"
+import {
+  ENVELOPE_VERSIONS,
+  EVALUATION_SCOPE,
+  halts,
+  isSameLayers,
+  REVIEW_SCOPE,
+  type ReviewDocument,
+  REVIEWS,
+  reviewStatus,
+  type VersionDocument,
+  versionId
+} from "@flyball/rules"
+import { Context, Effect, Layer } from "effect"
+import { EvidenceCrypto } from "../../foundation/crypto.ts"
+import { covers, everyUnit, type Scope } from "../../foundation/scope.ts"
+import type { Writer } from "../../foundation/writer.ts"
+import { AGENTS, type StoredAgent, storedAgent } from "../../registry/agents/document.ts"
+import { secondPerson } from "../../registry/principals/second-person.ts"
+import { commitWithRetry } from "../../storage/commit-with-retry.ts"
+import { StorageCorrupt } from "../../storage/faults.ts"
+import { type ChangeSet, type ReadFault, Storage } from "../../storage/port.ts"
+import { inForceReader } from "../envelopes/in-force.ts"
+import { readEvaluation } from "../evaluations/find-evaluation.ts"
+import { Evaluations } from "../evaluations/service.ts"
+import { killReader } from "../kill/kill-reader.ts"
+import { planCancel, planClaim, planExpire, planResolve, type Reviewer } from "./plan-review.ts"
+import { presentation } from "./presentation.ts"
+import { reviewOut, type ReviewPlan, type StoredReview, storedReview } from "./stored-review.ts"
+
+/** A person who answers reviews, or wants to see one. */
+export interface ReviewingPerson {
+  readonly writer: Writer
+  /** What the person may do where; `any`: the host answers for the person. */
+  readonly grants: ReadonlyArray<{ readonly role: string; readonly orgUnit: string }> | "any"
+  /** The address that the issuer says is this person's; null where it says none. */
+  readonly email: string | null
+}
+
+/** Reviews. What lies outside `scope` is answered as if it were not there. */
+export interface ReviewsApi {
+  /**
+   * Newest first. A page reads at most 20,000 records, so it may be shorter than its limit: an empty one is the end.
+   * `requestedBy`: only those that this writer requested.
+   */
+  readonly list: (
+    query: ReviewListQuery,
+    scope?: Scope,
+    requestedBy?: string | null
+  ) => Effect.Effect<ReadonlyArray<Review>, ReadFault>
+  readonly get: (
+    id: string,
+    scope?: Scope,
+    requestedBy?: string | null
+  ) => Effect.Effect<Review, ReviewNotFound | ReadFault>
+  /** The review as soon as it is over, or as it stands when the time is. Unit: milliseconds. */
+  readonly wait: (
+    id: string,
+    waitMs: number,
+    scope?: Scope,
+    requestedBy?: string | null
+  ) => Effect.Effect<Review, ReviewNotFound | ReadFault>
+  /**
+   * The review with what a reviewer must see. `reviewer`: a person who may answer reviews there, and so is shown the
+   * arguments; that the person saw them is recorded while the review is live. Null: both are withheld.
+   */
+  readonly detail: (
+    id: string,
+    reviewer: Writer | null,
+    scope?: Scope,
+    requestedBy?: string | null
+  ) => Effect.Effect<ReviewDetail, ReviewNotFound | ReadFault>
+  /** Takes a review up, renews that, or gives it back. */
+  readonly claim: (
+    id: string,
+    input: ReviewClaimIn,
+    person: ReviewingPerson,
+    scope?: Scope
+  ) => Effect.Effect<Review, ReviewClaimed | ReviewClosed | ReviewNotFound | ReviewerNotEligible | ReadFault>
+  /** Answers it. Whether its time is over is decided in the commit of the answer. */
+  readonly resolve: (
+    id: string,
+    input: ReviewResolveIn,
+    person: ReviewingPerson,
+    scope?: Scope
+  ) => Effect.Effect<Review, ReviewClaimed | ReviewClosed | ReviewNotFound | ReviewerNotEligible | ReadFault>
+  /** Its requester does not want to know any more. */
+  readonly withdraw: (
+    id: string,
+    input: ReviewWithdrawIn,
+    writer: Writer,
+    scope?: Scope
+  ) => Effect.Effect<Review, ReviewClosed | ReviewNotFound | ReadFault>
+  /** Records the end of reviews that time, a halt or a new version ended, and answers how many. For the job. */
+  readonly sweep: Effect.Effect<number, ReadFault>
+  /** Live reviews, and the age of the oldest. Unit: milliseconds. */
+  readonly backlog: Effect.Effect<{ readonly open: number; readonly oldestMs: number }, ReadFault>
+}
+
+/** Records that one page of a list reads. */
+const MAX_READ = 20_000
+/** Records read at a time. */
+const CHUNK = 500
+/** How often a wait polls. Unit: milliseconds. */
+const POLL_MS = 250
+
+/** Reviews. */
+export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/core/Reviews") {
+  static readonly layer: Layer.Layer<Reviews, never, Storage | Evaluations> = Layer.effect(
+    Reviews,
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const crypto = yield* EvidenceCrypto
+      const evaluations = yield* Evaluations
+      const inForce = inForceReader(storage)
+      const kills = killReader(storage)
+
+      const agentOf = Effect.fnUntraced(function* (agentId: string): Effect.fn.Return<StoredAgent, ReadFault> {
+        const document = yield* storage.get(AGENTS, agentId)
+        return document === null
+          ? yield* new StorageCorrupt({ reason: `the agent ${agentId} of a review is not there` })
+          : storedAgent(document)
+      })
+
+      const read = Effect.fnUntraced(function* (
+        id: string,
+        scope: Scope,
+        requestedBy: string | null
+      ): Effect.fn.Return<{ readonly stored: StoredReview; readonly agent: StoredAgent }, ReviewNotFound | ReadFault> {
+        const document = isId("review", id) ? yield* storage.get(REVIEWS, id) : null
+        if (document === null) return yield* new ReviewNotFound({ reviewId: id })
+        const stored = storedReview(document)
+        const agent = yield* agentOf(stored.body.agentId)
+        return covers(scope, agent.body.orgUnit) && (requestedBy ?? stored.body.requestedBy) === stored.body.requestedBy
+          ? { stored, agent }
+          : yield* new ReviewNotFound({ reviewId: id })
+      })
+
+      /** What ends a live review by itself; null where nothing does. `expects`: what must be so for it to live. */
+      const ending = Effect.fnUntraced(function* (stored: StoredReview, agent: StoredAgent, nowMs: number) {
+        const { body } = stored
+        const none: NonNullable<ChangeSet["expects"]> = []
+        if (body.ended !== null) return { plan: null, expects: none }
+        if (body.expiresAtMs <= nowMs) return { plan: planExpire(stored), expects: none }
+        const kill = yield* kills.of(agent)
+        if (kill.state !== "none" && halts(kill.state)) {
+          const halting = kill.activations.find(({ drill, response }) => drill !== "shadow" && halts(response))
+          return { plan: planCancel(stored, "killed", nowMs, { activationId: halting?.id ?? null }), expects: none }
+        }
+        const bound = yield* inForce.of(agent.id, agent.body.orgUnit, nowMs)
+        return {
+          plan: isSameLayers(body.layers, bound.live.layers) ? null : planCancel(stored, "superseded", nowMs),
+          expects: [...kill.expects, ...bound.expects]
+        }
+      })
+
+      const seqsOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+        const seqs = new Map<string, number>()
+        for (let at = 0; at < ids.length; at += CHUNK)
+          for (const { key, seq } of yield* storage.once(REVIEW_SCOPE, ids.slice(at, at + CHUNK))) seqs.set(key, seq)
+        return seqs
+      })
+
+      const evaluationOf = Effect.fnUntraced(function* ({ evaluationId }: ReviewDocument) {
+        const [found] = yield* storage.once(EVALUATION_SCOPE, [evaluationId])
+        return found === undefined
+          ? yield* new StorageCorrupt({ reason: `the evaluation ${evaluationId} of a review is not there` })
+          : yield* readEvaluation(storage, found.seq)
+      })
+
+      const shown = Effect.fnUntraced(function* (id: string, review: ReviewDocument, seq?: number) {
+        const { body, parts } = yield* evaluationOf(review)
+        return reviewOut(id, review, {
+          seq: seq ?? (yield* seqsOf([id])).get(id) ?? -1,
+          action: actionOf(parts),
+          argsRedacted: body["args_redacted"] === true,
+          nowMs: (yield* storage.asOf).ms
+        })
+      })
+
+      /** As it stands: what ended it by itself counts before it is recorded. */
+      const asItStands = Effect.fnUntraced(function* (id: string, scope: Scope, requestedBy: string | null) {
+        const { agent, stored } = yield* read(id, scope, requestedBy)
+        const { plan } = yield* ending(stored, agent, (yield* storage.asOf).ms)
+        return plan?.review ?? stored.body
+      })
+
+      const get: ReviewsApi["get"] = Effect.fnUntraced(function* (id, scope = everyUnit, requestedBy = null) {
+        return yield* shown(id, yield* asItStands(id, scope, requestedBy))
+      })
+
+      /** Who may not answer it, and how this person relates to them. */
+      const reviewerOf = Effect.fnUntraced(function* (
+        { layers, requestedBy }: ReviewDocument,
+        agent: StoredAgent,
+        { email, grants, writer }: ReviewingPerson
+      ): Effect.fn.Return<Reviewer, ReadFault> {
+        const authors: Array<string> = [requestedBy]
+        for (const { envelopeId, version } of layers) {
+          const document = yield* storage.get(ENVELOPE_VERSIONS, versionId(envelopeId, version))
+          if (document !== null) authors.push(...(document.body as VersionDocument).authors)
+        }
+        const { orgUnit, ownerEmail } = agent.body
+        return {
+          writer,
+          roles:
+            grants === "any"
+              ? "any"
+              : grants.flatMap((grant) => (grant.orgUnit === "*" || grant.orgUnit === orgUnit ? [grant.role] : [])),
+          person: yield* secondPerson(storage, authors, writer),
+          isOwner: email !== null && ownerEmail !== null && email.toLowerCase() === ownerEmail.toLowerCase()
+        }
+      })
+
+      /** An act of a person on a live review, in the commit that decides whether it is live. */
+      const act = <E>(
+        id: string,
+        person: ReviewingPerson,
+        scope: Scope,
+        plan: (stored: StoredReview, reviewer: Reviewer, nowMs: number) => Effect.Effect<ReviewPlan, E>
+      ) =>
+        Effect.gen(function* () {
+          if (!isId("user", person.writer.id)) return yield* new ReviewerNotEligible({ why: "not_a_person" })
+          const review = yield* commitWithRetry(
+            storage,
+            Effect.gen(function* () {
+              const { agent, stored } = yield* read(id, scope, null)
+              const { ms } = yield* storage.asOf
+              const { expects, plan: ended } = yield* ending(stored, agent, ms)
+              if (ended !== null) {
+                yield* storage.commit(ended.change)
+                return yield* new ReviewClosed({ status: reviewStatus(ended.review, ms) })
+              }
+              const reviewer = yield* reviewerOf(stored.body, agent, person)
+              const planned = yield* plan(stored, reviewer, ms)
+              yield* storage.commit({
+                ...planned.change,
+                expects: [...expects, { collection: AGENTS, id: agent.id, version: agent.version }]
+              })
+              return planned.review
+            }),
+            { collection: REVIEWS, id }
+          )
+          return yield* shown(id, review)
+        })
+
+      /** Records the end of one live review; false where nothing ends it. */
+      const sweepOne = (id: string) =>
+        commitWithRetry(
+          storage,
+          Effect.gen(function* () {
+            const document = yield* storage.get(REVIEWS, id)
+            if (document === null) return false
+            const stored = storedReview(document)
+            const { plan } = yield* ending(stored, yield* agentOf(stored.body.agentId), (yield* storage.asOf).ms)
+            if (plan !== null) yield* storage.commit(plan.change)
+            return plan !== null
+          }),
+          { collection: REVIEWS, id }
+        )
+
+      const live = Effect.map(storage.find(REVIEWS, "state", "live"), (documents) => documents.map(storedReview))
+
+      /** Ids and places of reviews that may match a query, newest first, a chunk at a time. */
+      const candidates = Effect.fnUntraced(function* (
+        { agent_id: agentId, status }: ReviewListQuery,
+        to: number | undefined
+      ) {
+        if (status === "open" || status === "claimed") {
+          const ids = (yield* live).filter(({ body }) => (agentId ?? body.agentId) === body.agentId).map(({ id }) => id)
+          const seqs = [...(yield* seqsOf(ids))].map(([id, seq]) => ({ id, seq }))
+          return { found: seqs.filter(({ seq }) => seq <= (to ?? seq)).toSorted((a, b) => b.seq - a.seq), isAll: true }
+        }
+        const page = yield* storage.records({
+          kinds: ["review.opened"],
+          order: "desc",
+          limit: CHUNK,
+          ...(agentId === undefined ? {} : { agentId }),
+          ...(to === undefined ? {} : { to })
+        })
+        const found: Array<{ readonly id: string; readonly seq: number }> = []
+        for (const { bytes, seq } of page) {
+          const opened = readRecord(bytes)
+          if (!opened.ok) return yield* new StorageCorrupt({ reason: `record ${seq} cannot be read (${opened.code})` })
+          found.push({ id: String(opened.record.body["review_id"]), seq })
+        }
+        return { found, isAll: page.length < CHUNK }
+      })
+
+      const list: ReviewsApi["list"] = Effect.fnUntraced(function* (query, scope = everyUnit, requestedBy = null) {
+        const { before, limit = DEFAULT_PAGE, status } = query
+        const out: Array<Review> = []
+        let to = before === undefined ? undefined : before - 1
+        for (let seen = 0; seen < MAX_READ && (to === undefined || to >= 0);) {
+          const { found, isAll } = yield* candidates(query, to)
+          for (const { id, seq } of found) {
+            const one = yield* Effect.catchTag(read(id, scope, requestedBy), "ReviewNotFound", () =>
+              Effect.succeed(null)
+            )
+            if (one === null) continue
+            const review = yield* shown(id, one.stored.body, seq)
+            if (status !== undefined && review.status !== status) continue
+            out.push(review)
+            if (out.length === limit) return out
+          }
+          if (isAll) break
+          seen += found.length
+          to = found.at(-1)!.seq - 1
+        }
+        return out
+      })
+
+      return Reviews.of({
+        list,
+        get,
+        wait: (id, waitMs, scope = everyUnit, requestedBy = null) => {
+          const over = Effect.gen(function* () {
+            for (;;) {
+              const review = yield* asItStands(id, scope, requestedBy)
+              if (reviewStatus(review, (yield* storage.asOf).ms) !== "open" && review.ended !== null) return
+              yield* Effect.sleep(POLL_MS)
+            }
+          })
+          return Effect.andThen(Effect.raceFirst(over, Effect.sleep(waitMs)), get(id, scope, requestedBy))
+        },
+        detail: Effect.fnUntraced(function* (id, reviewer, scope = everyUnit, requestedBy = null) {
+          const body = yield* asItStands(id, scope, requestedBy)
+          const review = yield* shown(id, body)
+          return yield* presentation(
+            { storage, crypto, explain: evaluations.explain },
+            review,
+            yield* evaluationOf(body),
+            reviewer,
+            scope
+          )
+        }),
+        claim: (id, { give_back = false }, person, scope = everyUnit) =>
+          act(id, person, scope, (stored, reviewer, nowMs) =>
+            Effect.fromResult(planClaim(stored, reviewer, give_back, nowMs))
+          ),
+        resolve: (id, { reason = null, resolution }, person, scope = everyUnit) =>
+          act(id, person, scope, (stored, reviewer, nowMs) =>
+            Effect.fromResult(planResolve(stored, reviewer, resolution, reason, nowMs))
+          ),
+        withdraw: (id, { reason = null }, writer, scope = everyUnit) =>
+          Effect.flatMap(
+            commitWithRetry(
+              storage,
+              Effect.gen(function* () {
+                const { agent, stored } = yield* read(id, scope, writer.id)
+                const { ms } = yield* storage.asOf
+                const { plan: ended } = yield* ending(stored, agent, ms)
+                const status = reviewStatus(ended?.review ?? stored.body, ms)
+                if (ended !== null) yield* storage.commit(ended.change)
+                if (status !== "open" && status !== "claimed") return yield* new ReviewClosed({ status })
+                const planned = planCancel(stored, "withdrawn", ms, { reason, writer })
+                yield* storage.commit(planned.change)
+                return planned.review
+              }),
+              { collection: REVIEWS, id }
+            ),
+            (review) => shown(id, review)
+          ),
+        sweep: Effect.gen(function* () {
+          let ended = 0
+          for (const { id } of yield* live) if (yield* sweepOne(id)) ended += 1
+          return ended
+        }),
+        backlog: Effect.gen(function* () {
+          const { ms } = yield* storage.asOf
+          const open = (yield* live).filter(({ body }) => body.expiresAtMs > ms)
+          return {
+            open: open.length,
+            oldestMs: Math.max(0, ...open.map(({ body }) => ms - body.openedAtMs))
+          }
+        })
+      })
+    })
+  )
+}
+
+/** What the agent is about to do; null where it was not said or was erased. */
+const actionOf = (parts: ReadonlyMap<string, Uint8Array>): string | null => {
+  const part = parts.get("action")
+  const value: unknown = part === undefined ? null : JSON.parse(fromUtf8(part) ?? "null")
+  return typeof value === "string" ? value : null
+}

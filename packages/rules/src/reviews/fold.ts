@@ -1,0 +1,99 @@
+/** Folds the records of a review into the document that they say there is. */
+import type { ExpectedDocument, JsonMap, ReplayRecord } from "../records/record.ts"
+import type { ReviewDocument, ReviewLayer, ReviewNeed, ReviewResolution, ReviewRole } from "./document.ts"
+import { REVIEWS } from "./document.ts"
+
+/** The review that `review.opened` tells of. */
+export const openedReview = (body: JsonMap): ReviewDocument => ({
+  agentId: String(body["agent_id"]),
+  evaluationId: String(body["evaluation_id"]),
+  actionDigest: String(body["action_digest"]),
+  matchedRule: String(body["matched_rule"]),
+  layers: ((body["layers"] ?? []) as ReadonlyArray<JsonMap>).map((layer): ReviewLayer => ({
+    envelopeId: String(layer["envelope_id"]),
+    version: Number(layer["version"])
+  })),
+  needs: ((body["needs"] ?? []) as ReadonlyArray<JsonMap>).map((need): ReviewNeed => ({
+    approvals: Number(need["approvals"]),
+    role: typeof need["role"] === "string" ? (need["role"] as ReviewRole) : null
+  })),
+  twoPerson: body["two_person"] === true,
+  requestedBy: String(body["writer"]),
+  openedAtMs: Number(body["opened_at_ms"]),
+  expiresAtMs: Number(body["expires_at_ms"]),
+  ended: null,
+  claimedBy: null,
+  leaseUntilMs: null,
+  approvals: [],
+  resolution: null,
+  resolvedAtMs: null,
+  resolvedBy: [],
+  cancelCause: null,
+  activationId: null,
+  consumedBy: null,
+  consumedResult: null
+})
+
+/** The review after another of its records. What it was shown to whom changes nothing. */
+export const reviewAfter = (
+  review: ReviewDocument,
+  { body, kind }: Pick<ReplayRecord, "body" | "kind">
+): ReviewDocument => {
+  switch (kind) {
+    case "review.claimed":
+      return body["given_back"] === true
+        ? { ...review, ...unclaimed }
+        : { ...review, claimedBy: String(body["writer"]), leaseUntilMs: Number(body["lease_until_ms"]) }
+    case "review.resolved": {
+      const by = String(body["writer"])
+      const resolution = String(body["resolution"]) as ReviewResolution
+      const ends = body["ends"] === true
+      return {
+        ...review,
+        ...unclaimed,
+        approvals:
+          resolution === "approve"
+            ? [...review.approvals, { by, roles: (body["roles"] ?? []) as ReadonlyArray<ReviewRole> }]
+            : review.approvals,
+        resolvedBy: [...review.resolvedBy, by],
+        ...(ends ? { ended: "resolved", resolution, resolvedAtMs: Number(body["resolved_at_ms"]) } : {})
+      }
+    }
+    case "review.expired":
+      return { ...review, ...unclaimed, ended: "expired" }
+    case "review.cancelled":
+      return {
+        ...review,
+        ...unclaimed,
+        ended: "cancelled",
+        cancelCause: String(body["cause"]) as ReviewDocument["cancelCause"],
+        activationId: typeof body["activation_id"] === "string" ? body["activation_id"] : null
+      }
+    case "review.consumed":
+      return {
+        ...review,
+        consumedBy: String(body["evaluation_id"]),
+        consumedResult: String(body["result"]) as ReviewDocument["consumedResult"]
+      }
+  }
+  return review
+}
+
+const unclaimed = { claimedBy: null, leaseUntilMs: null } as const
+
+/** The document after `review.opened`. */
+export const foldReviewOpened = ({ body }: ReplayRecord): ExpectedDocument => ({
+  collection: REVIEWS,
+  id: String(body["review_id"]),
+  body: openedReview(body) as unknown as JsonMap,
+  unique: {},
+  unknown: [],
+  erased: [],
+  personal: []
+})
+
+/** The document after another record of its review. */
+export const foldReview = (document: ExpectedDocument, record: ReplayRecord): ExpectedDocument => ({
+  ...document,
+  body: reviewAfter(document.body as unknown as ReviewDocument, record) as unknown as JsonMap
+})
