@@ -2,6 +2,7 @@
 import { fileSpool } from "../../../capture/file-spool.ts"
 import { type AgentClient, openClient } from "../../../client.ts"
 import type { Problem } from "../../../problem.ts"
+import type { Json } from "../../../wire.ts"
 import { type Calls, governCalls } from "../calls.ts"
 import type { Settings } from "./settings.ts"
 
@@ -15,7 +16,7 @@ export interface Session {
 
 /** Opens the session of a proxy. `log` gets one line for each problem, and none for a repeated one. */
 export const openSession = (settings: Settings, log: (line: string) => void): Session => {
-  const { agent, holdMs, key, readOnly, redact, spoolFolder, toolServer, url } = settings
+  const { agent, holdMs, key, readOnly, redact, signals, spoolFolder, toolServer, url } = settings
   let last = ""
   const onProblem = (problem: Problem): void => {
     const line = problemLine(problem)
@@ -27,6 +28,7 @@ export const openSession = (settings: Settings, log: (line: string) => void): Se
     key,
     redact,
     onProblem,
+    ...(signals === null ? {} : { signals: picked(signals.filter((name) => !redact.includes(name))) }),
     ...(spoolFolder === null ? {} : { spool: fileSpool(spoolFolder) })
   })
   let registering: Promise<Calls> | null = null
@@ -47,6 +49,16 @@ export const openSession = (settings: Settings, log: (line: string) => void): Se
   calls().catch((cause: unknown) => log(`no call runs yet: ${cause instanceof Error ? cause.message : String(cause)}`))
   return { calls, close: async () => void (await client.close()) }
 }
+
+/** The tool's name and these arguments. */
+const picked =
+  (names: ReadonlyArray<string>) =>
+  (tool: string, args: Json): { readonly [name: string]: Json } => ({
+    tool,
+    ...Object.fromEntries(
+      Object.entries(args as { readonly [name: string]: Json }).filter(([name]) => names.includes(name))
+    )
+  })
 
 /** Time for the question what the key may claim. Unit: milliseconds. */
 const CLAIM_MS = 5_000

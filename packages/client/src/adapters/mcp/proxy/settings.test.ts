@@ -7,7 +7,7 @@ const read = (line: string, more: object = {}): unknown => readSettings(line.spl
 describe("the command line of the proxy", () => {
   it("names a command", () => {
     assert.deepStrictEqual(
-      read("--agent bot --hold 20 --read-only a,b --redact token -- npx -y @shop/server --port 1"),
+      read("--agent bot --hold 20 --read-only a,b --redact token --signals amount -- npx -y @shop/server --port 1"),
       {
         url: "http://flyball.test",
         key: "k",
@@ -17,6 +17,7 @@ describe("the command line of the proxy", () => {
         holdMs: 20_000,
         readOnly: ["a", "b"],
         redact: ["token"],
+        signals: ["amount"],
         target: { kind: "stdio", command: "npx", args: ["-y", "@shop/server", "--port", "1"] }
       }
     )

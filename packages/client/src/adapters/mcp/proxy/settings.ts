@@ -16,6 +16,8 @@ export interface Settings {
   readonly holdMs: number | undefined
   readonly readOnly: ReadonlyArray<string>
   readonly redact: ReadonlyArray<string>
+  /** Arguments that the envelope reads; null: every text, number and boolean. */
+  readonly signals: ReadonlyArray<string> | null
   readonly target: Target
 }
 
@@ -29,6 +31,7 @@ Governs the tool calls of an MCP server: its command on stdio, or its address ov
   --server NAME         the tool server's name in the record; default: the command, or the host of the address
   --hold SECONDS        how long a call waits for a person, 0 to 55; default 50
   --read-only A,B       tools that change nothing outside the agent
+  --signals A,B         arguments that the envelope reads, beside the tool's name; default: texts, numbers, booleans
   --redact A,B          arguments and results whose values never leave this process
   --upstream URL        the server's MCP address
   --listen HOST:PORT    where the proxy listens; default 127.0.0.1:8808
@@ -75,6 +78,7 @@ export const readSettings = (
     holdMs,
     readOnly: listOf(options.get("--read-only")),
     redact: listOf(options.get("--redact")),
+    signals: options.has("--signals") ? listOf(options.get("--signals")) : null,
     target
   }
 }
@@ -85,6 +89,7 @@ const optionNames: ReadonlySet<string> = new Set([
   "--hold",
   "--read-only",
   "--redact",
+  "--signals",
   "--upstream",
   "--listen"
 ])

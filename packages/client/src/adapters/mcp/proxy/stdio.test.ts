@@ -113,6 +113,20 @@ describe("the proxy on stdio", () => {
     assert.include(JSON.stringify(await client.callTool(call("echo", { text: "hi" }))), "hi")
   })
 
+  it("sends the arguments that the envelope reads, and none that is redacted", async () => {
+    const { seen, url } = await service()
+    const args = { amount: 5, token: "hunter2" }
+    const signals = async (options: ReadonlyArray<string>) => {
+      const { ask, greet } = await start({ url, options: [...options, "--redact", "token"] })
+      await greet()
+      await ask("tools/call", call("refund", args))
+      return seen.filter(({ path }) => path.endsWith("/evaluations")).at(-1)!.json.signals
+    }
+    assert.deepStrictEqual(await signals([]), { tool: "refund", amount: 5 })
+    assert.deepStrictEqual(await signals(["--signals", "token"]), { tool: "refund" })
+    assert.deepStrictEqual(await signals(["--signals", "amount,token"]), { tool: "refund", amount: 5 })
+  }, 30_000)
+
   it("says that it mediated with a gateway's key alone", async () => {
     const { decisions, script, url } = await service()
     const captured = async () => {
