@@ -27,8 +27,8 @@ const ENVELOPE = {
   default: { outcome: "deny" }
 }
 
-/** Opens the service, and registers and activates the agent `name`. */
-export const openService = async (name) => {
+/** Opens the service, and registers and activates the agent `name`. `gateway`: its key is a proxy's. */
+export const openService = async (name, { gateway = false } = {}) => {
   const governor = await openGovernor({
     storage: memoryStorage(),
     keys: ephemeralKeys(),
@@ -65,7 +65,8 @@ export const openService = async (name) => {
   await governor.envelopes.publish(id, {}, { writer: "system:ben" })
   await governor.agents.update(agent.id, { autonomy_tier: "L2" }, { writer: "system:ben" })
   await governor.agents.activate(agent.id, { writer: "system:ben" })
-  const { key } = await operate("olga", "/admin/ingest-keys", { name: "the example", org_unit: "support" })
+  const mint = { name: "the example", org_unit: "support", ...(gateway ? { capture: "mediated" } : {}) }
+  const { key } = await operate("olga", "/admin/ingest-keys", mint)
 
   return {
     url,
