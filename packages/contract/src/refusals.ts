@@ -217,6 +217,19 @@ export class MappingVersionConflict extends Schema.TaggedError<MappingVersionCon
   }
 }
 
+/** The response policy was changed since it was read. `version` is the one that is there. */
+export class PolicyVersionConflict extends Schema.TaggedError<PolicyVersionConflict>()("PolicyVersionConflict", {
+  version: reported(Schema.Int)
+}) {
+  static readonly status = 409
+  static get example(): PolicyVersionConflict {
+    return new PolicyVersionConflict({ version: 2 })
+  }
+  override get message(): string {
+    return "The response policy was changed since it was read. Read it again and send the change with its ETag."
+  }
+}
+
 /** There is no such model. */
 export class ModelNotFound extends Schema.TaggedError<ModelNotFound>()("ModelNotFound", {
   modelId: reported(Schema.String)
@@ -1091,6 +1104,7 @@ export const refusals = {
   TierGateUnmet,
   AgentVersionConflict,
   MappingVersionConflict,
+  PolicyVersionConflict,
   ModelNotFound,
   ModelTaken,
   DecisionNotFound,

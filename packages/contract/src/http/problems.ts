@@ -76,6 +76,9 @@ const extras: { readonly [T in RefusalTag]?: Extras<Extract<Refusal, { readonly 
   MappingVersionConflict: {
     members: { version: { schema: count, of: ({ version }) => version ?? null } }
   },
+  PolicyVersionConflict: {
+    members: { version: { schema: count, of: ({ version }) => version ?? null } }
+  },
   ModelTaken: { members: { model_id: { schema: text, of: ({ modelId }) => modelId ?? null } } },
   ClientRefReused: {
     members: { indexes: { schema: Schema.Array(Schema.Int), of: ({ indexes }) => indexes ?? [] } }

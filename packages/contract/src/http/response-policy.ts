@@ -18,9 +18,10 @@ export const responsePolicy = {
     id: "bound.set_response_policy",
     method: "PUT",
     path: "/api/v1/bound/response-policy",
-    summary: "Replaces the response policy, from the next trigger on.",
+    summary: "Replaces the response policy, from the next trigger on. With If-Match only the one that was read.",
     access: access.governAll,
     body: jsonBody(ResponsePolicyIn),
-    success: json(200, Schema.Array(PolicyRow))
+    success: json(200, Schema.Array(PolicyRow)),
+    refusals: ["PolicyVersionConflict"]
   })
 } as const

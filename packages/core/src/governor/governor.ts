@@ -99,6 +99,7 @@ import { deliveryEngine } from "../outward/webhooks/delivery-engine.ts"
 import { mailJob } from "../outward/webhooks/mail-job.ts"
 import { type WebhooksChoice, webhooksLayerOf } from "../outward/webhooks/webhooks-choice.ts"
 import { systemHost, type Writer } from "../foundation/writer.ts"
+import { ChannelPeriod } from "../verdicts/drills/channel-check.ts"
 
 /** How a governor is opened. */
 export interface GovernorOptions {
@@ -120,6 +121,11 @@ export interface GovernorOptions {
   readonly trustStore?: TrustStoreChoice | undefined
   /** Sender, mailer and secret box of webhooks. Left out, none can be created, and nothing is sent. */
   readonly webhooks?: WebhooksChoice | undefined
+  /**
+   * How often the kill switch's channel is checked. Unit: seconds, 0 to 86,400; 0 switches the check off. 3,600 when
+   * left out.
+   */
+  readonly channelCheckS?: number | undefined
   /**
    * Who the records name as their writer where a call names nobody: `usr_…`, `key_…` or `system:<name>`; `system:host`
    * when left out.
@@ -276,7 +282,7 @@ const layerFor = (options: GovernorOptions): Layer.Layer<GovernorServices | Stor
         "@flyball/node, or ephemeralKeys() for a store you throw away."
     )
   }
-  const { origin, tenantId } = options
+  const { channelCheckS, origin, tenantId } = options
   const governor = governorLayer({
     ...(isLeftOut(origin) ? {} : { origin }),
     ...(isLeftOut(tenantId) ? {} : { tenantId })
@@ -291,6 +297,7 @@ const layerFor = (options: GovernorOptions): Layer.Layer<GovernorServices | Stor
     Layer.provide(isLeftOut(options.trustStore) ? Layer.empty : trustLayerOf(options.trustStore)),
     Layer.provideMerge(countedStorage.pipe(Layer.provideMerge(layerOf(options.storage)))),
     Layer.provide(keysLayerOf(options.keys ?? ephemeralKeys(), origin ?? undefined)),
+    Layer.provide(isLeftOut(channelCheckS) ? Layer.empty : Layer.succeed(ChannelPeriod, channelCheckS * 1_000)),
     Layer.provideMerge(backgroundLog(options.log ?? toStandardError)),
     Layer.provideMerge(ownMetrics)
   )

@@ -25,6 +25,10 @@ describe("how a governor is to be opened", () => {
       ["tenantId", "x".repeat(65)],
       ["trustStore", "./trust"],
       ["webhooks", {}],
+      ["channelCheckS", -1],
+      ["channelCheckS", 1.5],
+      ["channelCheckS", 86_401],
+      ["channelCheckS", "60"],
       ["log", "stderr"]
     ] as const) {
       assert.match(

@@ -24,6 +24,10 @@ const checks: {
   tenantId: { holds: isTenantId, expected: "1 to 64 letters, digits, dots, dashes, underscores" },
   trustStore: { holds: hasLayer, expected: "trustFolder(…) of @flyball/node" },
   webhooks: { holds: hasLayer, expected: "pinnedWebhooks(…) of @flyball/node" },
+  channelCheckS: {
+    holds: (value) => Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= 86_400,
+    expected: "whole seconds from 0 (off) to 86400"
+  },
   writer: { holds: () => true, expected: "" },
   log: { holds: (value) => typeof value === "function", expected: "a function" }
 }

@@ -1,16 +1,33 @@
 /** The response policy. */
-import type { responsePolicy } from "@flyball/contract/http"
-import { ResponsePolicies } from "@flyball/core"
+import { JSON_MEDIA, type responsePolicy } from "@flyball/contract/http"
+import { ResponsePolicies, type VersionedPolicy } from "@flyball/core"
+import { utf8 } from "@flyball/evidence"
 import { Effect } from "effect"
-import { json } from "../answer.ts"
+import type { Answer } from "../answer.ts"
 import type { HandlersOf } from "../call.ts"
 import { scopeOf, writerOf } from "../caller.ts"
 
 /** Handlers of the group `responsePolicy`. */
 export const responsePolicyHandlers: HandlersOf<typeof responsePolicy> = {
-  get: ({ caller }) => ResponsePolicies.use((policies) => policies.get(scopeOf(caller))).pipe(Effect.map(json)),
-  set: Effect.fnUntraced(function* ({ body, caller }) {
+  get: ({ caller }) => ResponsePolicies.use((policies) => policies.get(scopeOf(caller))).pipe(Effect.map(policyAnswer)),
+  set: Effect.fnUntraced(function* ({ body, caller, request }) {
     const policies = yield* ResponsePolicies
-    return json(yield* policies.set(body, yield* writerOf(caller)))
+    const ifVersion = versionIn(request.headers["if-match"])
+    return policyAnswer(yield* policies.set(body, yield* writerOf(caller), ifVersion))
   })
+}
+
+/** The rows, with the version as an ETag. */
+const policyAnswer = ({ rows, version }: VersionedPolicy): Answer<never> => ({
+  kind: "kept",
+  media: JSON_MEDIA,
+  bytes: utf8(JSON.stringify(rows)),
+  headers: { etag: `"p${version}"` }
+})
+
+/** The version that an `If-Match` names; null without one, or for any version. One that is no version matches none. */
+const versionIn = (header: string | undefined): number | null => {
+  if (header === undefined || header.trim() === "*") return null
+  const version = /^"p(\d{1,15})"$/.exec(header.trim())?.[1]
+  return version === undefined ? -1 : Number(version)
 }

@@ -62,3 +62,13 @@ describe("the kill switch of a governor", () => {
     assert.strictEqual(await codeOf(first("agent", `agt_${"0".repeat(26)}`)), "agent_not_found")
   })
 })
+
+describe("the check of the kill switch's channel in a governor", () => {
+  it("is made as often as the option says, and never with 0", async () => {
+    await using often = await openGovernor({ storage: memoryStorage(), channelCheckS: 1 })
+    await using never = await openGovernor({ storage: memoryStorage(), channelCheckS: 0 })
+    for await (const { epoch } of often.kill.watch("agent", "flyball:channel")) if (epoch > 0) break
+    assert.isNull((await never.safety.view()).channel)
+    assert.strictEqual((await never.kill.status("agent", "flyball:channel")).epoch, 0)
+  })
+})

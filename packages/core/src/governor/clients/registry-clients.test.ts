@@ -263,6 +263,9 @@ describe("the response policy through the plain client", () => {
     const row = { scope: "tier", target: "L3", trigger: "breaker", response: "quarantine" } as const
     const set = await policy.set([{ ...row, notify: undefined }], ann)
     assert.deepStrictEqual(set, [{ ...row, notify: [] }])
+    const read = await policy.version()
+    assert.strictEqual(await refused(policy.set([], { ...ann, ifVersion: read - 1 })), "policy_version_conflict")
+    assert.deepStrictEqual(await policy.set([row], { ...ann, ifVersion: read }), set)
     const plain = untyped(policy)
     assert.deepStrictEqual(
       await Promise.all(

@@ -12,6 +12,11 @@ export interface PolicyRowInfo extends Info<typeof PolicyRow> {}
 /** Response policy: the response to each trigger, the agents that it applies to, and who is notified. */
 export interface ResponsePolicyClient {
   get(options?: CallOptions): Promise<ReadonlyArray<PolicyRowInfo>>
-  /** Replaces all of it. */
-  set(rows: ReadonlyArray<PolicyRowInput>, options?: ActOptions): Promise<ReadonlyArray<PolicyRowInfo>>
+  /** The version in force; 0 where none was ever set. */
+  version(options?: CallOptions): Promise<number>
+  /** Replaces all of it; with `ifVersion` only where that is the version in force. */
+  set(
+    rows: ReadonlyArray<PolicyRowInput>,
+    options?: ActOptions & { readonly ifVersion?: number | undefined }
+  ): Promise<ReadonlyArray<PolicyRowInfo>>
 }

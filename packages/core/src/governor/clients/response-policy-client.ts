@@ -15,15 +15,19 @@ export const responsePolicyClient = (client: Client, own: Writer): ResponsePolic
   const act = acting(client, own)
   return {
     get: (options) =>
+      client.run(ResponsePolicies.use((policies) => policies.get()).pipe(Effect.map(({ rows }) => rows)), options),
+    version: (options) =>
       client.run(
-        ResponsePolicies.use((policies) => policies.get()),
+        ResponsePolicies.use((policies) => policies.get()).pipe(Effect.map(({ version }) => version)),
         options
       ),
     set: (rows, options) =>
       act(
         (writer) =>
           Effect.flatMap(decoded(decodePolicy, rows), (input) =>
-            ResponsePolicies.use((policies) => policies.set(input, writer))
+            ResponsePolicies.use((policies) => policies.set(input, writer, options?.ifVersion)).pipe(
+              Effect.map((set) => set.rows)
+            )
           ),
         options
       )

@@ -2,7 +2,13 @@
  * The response policy: what follows when something triggers. Spec: api.md "bounded autonomy"; envelopes.md 3.10;
  * decision 0046.
  */
-import { type InvalidInput, isId, type PolicyRow as PolicyRowOut, type ResponsePolicyIn } from "@flyball/contract"
+import {
+  type InvalidInput,
+  isId,
+  type PolicyRow as PolicyRowOut,
+  PolicyVersionConflict,
+  type ResponsePolicyIn
+} from "@flyball/contract"
 import {
   emptyResponsePolicy,
   type PolicyAnswer,
@@ -23,6 +29,12 @@ import { type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
 import { policyRow, policyRowOut, storedPolicy } from "./document.ts"
 import { type KnownTargets, planSetPolicy } from "./plan-set.ts"
 
+/** Rows, and the version of the policy that they are of; 0 where none was ever set. */
+export interface VersionedPolicy {
+  readonly rows: ReadonlyArray<PolicyRowOut>
+  readonly version: number
+}
+
 /** The response policy. */
 export interface ResponsePoliciesApi {
   /** The policy in force, as stored now: what another process has set counts at once. */
@@ -30,12 +42,13 @@ export interface ResponsePoliciesApi {
   /** Finds the response of the policy in force for an agent and a trigger; null where no row applies. */
   readonly responseFor: (agent: PolicyFacts, trigger: PolicyTrigger) => Effect.Effect<PolicyAnswer | null, ReadFault>
   /** Rows for everyone and for tiers, and those of agents and org units in scope. In the order that was set. */
-  readonly get: (scope?: Scope) => Effect.Effect<ReadonlyArray<PolicyRowOut>, ReadFault>
-  /** Replaces all of it. */
+  readonly get: (scope?: Scope) => Effect.Effect<VersionedPolicy, ReadFault>
+  /** Replaces all of it; with `ifVersion` only where that is the version in force. */
   readonly set: (
     rows: ResponsePolicyIn,
-    writer: Writer
-  ) => Effect.Effect<ReadonlyArray<PolicyRowOut>, InvalidInput | ReadFault>
+    writer: Writer,
+    ifVersion?: number | null
+  ) => Effect.Effect<VersionedPolicy, InvalidInput | PolicyVersionConflict | ReadFault>
 }
 
 /** The response policy. */
@@ -51,20 +64,22 @@ export class ResponsePolicies extends Context.Service<ResponsePolicies, Response
         current,
         responseFor: (agent, trigger) => Effect.map(current, (policy) => responseFor(policy, agent, trigger)),
         get: Effect.fnUntraced(function* (scope = everyUnit) {
-          const { rows } = yield* current
-          const shown = yield* Effect.filter(rows, (row) => isShown(storage, row, scope))
-          return shown.map(policyRowOut)
+          const { body, version } = storedPolicy(yield* storage.get(RESPONSE_POLICY, RESPONSE_POLICY_ID))
+          const shown = yield* Effect.filter(body.rows, (row) => isShown(storage, row, scope))
+          return { rows: shown.map(policyRowOut), version }
         }),
-        set: (input, writer) => {
+        set: (input, writer, ifVersion = null) => {
           const rows = input.map(policyRow)
           return commitWithRetry(
             storage,
             Effect.gen(function* () {
               const stored = storedPolicy(yield* storage.get(RESPONSE_POLICY, RESPONSE_POLICY_ID))
+              if (ifVersion !== null && ifVersion !== stored.version)
+                return yield* new PolicyVersionConflict({ version: stored.version })
               const known = yield* knownTargets(storage, rows)
               const { change, policy } = yield* Effect.fromResult(planSetPolicy(stored, rows, known, writer))
               yield* storage.commit(change)
-              return policy.rows.map(policyRowOut)
+              return { rows: policy.rows.map(policyRowOut), version: stored.version + 1 }
             }),
             { collection: RESPONSE_POLICY, id: RESPONSE_POLICY_ID }
           )
