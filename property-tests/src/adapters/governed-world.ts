@@ -22,6 +22,14 @@ const ENVELOPE = {
         { signal: "tool", in: ["refund"] },
         { signal: "amount", lte: 50 }
       ]
+    },
+    {
+      id: "reviewed",
+      outcome: "require_review",
+      when: [
+        { signal: "tool", in: ["refund"] },
+        { signal: "amount", between: [51, 100] }
+      ]
     }
   ],
   default: { outcome: "deny" }
@@ -29,7 +37,8 @@ const ENVELOPE = {
 
 /** Opens the server and a client whose network a test cuts, listens to and holds up. */
 export const openGovernedWorld = async () => {
-  const world = await openWorld()
+  // An aborted stream is noticed by its next heartbeat: nothing is waited for at the end.
+  const world = await openWorld({ server: { times: { closeMs: 100 } } })
   const governor = await world.token("governor", "*")
   let agents = 0
   let isCut = false
