@@ -10,6 +10,7 @@ import { callOf, type Deeds, toolsOf } from "./deeds.ts"
 import { type GovernedWorld, openGovernedWorld, SECRET } from "./governed-world.ts"
 import { describeHolds } from "./hold-cases.ts"
 import { openScriptedReviews } from "./scripted-reviews.ts"
+import { openServerReviews } from "./server-reviews.ts"
 
 /** A tool that the framework offers to its model. Its input is an object with the members of {@link TOOL_INPUT}. */
 export interface TestTool {
@@ -235,4 +236,5 @@ export const describeAdapter = (adapter: AdapterUnderTest): void => {
   })
 
   describeHolds(adapter, "a scripted service", openScriptedReviews)
+  describeHolds(adapter, "a real server", openServerReviews)
 }
