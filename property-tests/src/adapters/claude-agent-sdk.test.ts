@@ -31,6 +31,7 @@ const piecesIn = (messages: ReadonlyArray<SDKMessage>): ReadonlyArray<string> =>
 
 const claude: AdapterUnderTest = {
   name: "claude-agent-sdk",
+  isSerial: true,
   open: async ({ agent, holdMs, tools }) => {
     const folder = mkdtempSync(join(tmpdir(), "flyball-claude-"))
     const running = new Set<Promise<unknown>>()
@@ -59,7 +60,8 @@ const claude: AdapterUnderTest = {
 
     const run = async (calls: ReadonlyArray<TestCall>, more: (made: Options) => Options = (made) => made) => {
       wanted = calls
-      const governance = governClaude(agent, { holdMs, nameOf: (name) => name.split("__").at(-1)! })
+      const nameOf = (name: string): string => name.split("__").at(-1)!
+      const governance = governClaude(agent, { holdMs, whenPending: "deny", nameOf })
       const messages: Array<SDKMessage> = []
       const options: Options = {
         ...governance,

@@ -61,6 +61,8 @@ export interface AdapterUnderTest {
   readonly name: string
   /** The capture tier that its decisions claim; `framework_hook` where it is left out. */
   readonly capture?: "self_reported" | "framework_hook" | "mediated"
+  /** The framework runs the calls of a batch one after the other, so that a call which waits holds up the next. */
+  readonly isSerial?: boolean
   /** `holdMs` is handed to the adapter as it is. */
   readonly open: (options: {
     readonly agent: AgentClient

@@ -22,7 +22,7 @@ const LONG_MS = 50_000
 
 /** Runs the cases with an adapter. `service` names what they run against. */
 export const describeHolds = (
-  { name, open }: AdapterUnderTest,
+  { isSerial = false, name, open }: AdapterUnderTest,
   service: string,
   openWorld: () => Promise<ReviewWorld>
 ): void => {
@@ -42,7 +42,7 @@ export const describeHolds = (
     sessions.push(session)
     const shown = async (amount: number): Promise<string> => {
       const { answers, failure } = await session.turn([callOf("refund", { amount })])
-      return failure ?? answers[0]!
+      return failure ?? answers[0] ?? "the run ended without an answer"
     }
     const opened = async (): Promise<string> => {
       for (;;) {
@@ -66,15 +66,16 @@ export const describeHolds = (
       assert.deepStrictEqual(await world.outcomes(agent), ["refund ok"])
     })
 
-    it("does not hold up its siblings", async () => {
-      const { deeds, opened, session } = await started(LONG_MS)
-      const turn = session.turn([callOf("refund", { amount: 60 }), callOf("lookup")])
-      const review = await opened()
-      while (deeds.ran.length === 0) await new Promise<void>((resolve) => setImmediate(resolve))
-      assert.deepStrictEqual(deeds.ran, ["lookup"])
-      await world.resolve(review, "approve")
-      assert.include((await turn).answers[0]!, "refund done 60")
-    })
+    if (!isSerial)
+      it("does not hold up its siblings", async () => {
+        const { deeds, opened, session } = await started(LONG_MS)
+        const turn = session.turn([callOf("refund", { amount: 60 }), callOf("lookup")])
+        const review = await opened()
+        while (deeds.ran.length === 0) await new Promise<void>((resolve) => setImmediate(resolve))
+        assert.deepStrictEqual(deeds.ran, ["lookup"])
+        await world.resolve(review, "approve")
+        assert.include((await turn).answers[0]!, "refund done 60")
+      })
 
     it("is pending when the hold ends; the same call goes on once it is approved, and no other", async () => {
       const { deeds, opened, shown } = await started(5)
@@ -104,7 +105,7 @@ export const describeHolds = (
       await opened()
       await world.halt(agent)
       await agent.kill.refresh()
-      assert.match(await calling, /did not run|halt/)
+      assert.notInclude(await calling, "refund done")
       assert.lengthOf(deeds.ran, 0)
     })
   })
