@@ -13,6 +13,7 @@ const headings: { readonly [group: string]: string } = {
   decisions: "Decisions",
   bound: "Bounded autonomy",
   reviews: "Reviews",
+  standing_approvals: "Standing approvals",
   kill: "The kill switch",
   breakers: "Circuit breakers",
   chain: "The chain",

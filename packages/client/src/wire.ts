@@ -129,6 +129,7 @@ export interface Evaluation {
   readonly record_hash: string
   readonly valid_ms: number
   readonly review_id: string | null
+  readonly standing_approval_id: string | null
   readonly obligations: ReadonlyArray<{ readonly [name: string]: unknown }>
   readonly suggestion: string | null
   readonly notice_ms: number | null

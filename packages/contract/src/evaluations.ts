@@ -110,6 +110,8 @@ export const Evaluation = Schema.Struct({
   retry_after_ms: inPart("advice", Schema.NullOr(Schema.Int)),
   suggestion: inPart("advice", Schema.NullOr(Schema.String)),
   review_id: inBody(Schema.NullOr(Schema.String)),
+  /** The standing approval that let it through: without it the outcome were `require_review`. */
+  standing_approval_id: inBody(Schema.NullOr(Schema.String)),
   valid_ms: computed(Schema.Int),
   mode: inBody(oneOf(envelopeModes)),
   /** The activation of the kill switch that is named for the agent's state; null where none reached it. */

@@ -14,6 +14,7 @@ export const idPrefixes = {
   breaker: "brk",
   drill: "drl",
   review: "rev",
+  standingApproval: "sap",
   provenance: "prv",
   model: "mdl",
   webhook: "whk",

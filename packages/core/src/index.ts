@@ -91,6 +91,11 @@ export type {
   PolicyRowInput,
   ResponsePolicyClient
 } from "./governor/clients/response-policy-client-types.ts"
+export type {
+  StandingApprovalInfo,
+  StandingApprovalInput,
+  StandingApprovalsClient
+} from "./governor/clients/standing-approvals-client-types.ts"
 export type { TelemetryClient, TelemetryInfo } from "./governor/clients/telemetry-client-types.ts"
 export type {
   DrillInfo,
@@ -161,6 +166,7 @@ export { type Claims, type Grant, grantsOf, resolveClaims, type Resolved, summar
 export { Drills, type DrillsApi } from "./verdicts/drills/service.ts"
 export { ChannelPeriod, checkChannel } from "./verdicts/drills/channel-check.ts"
 export { Telemetry, type TelemetryApi } from "./outward/telemetry/service.ts"
+export { StandingApprovals, type StandingApprovalsApi } from "./verdicts/standing-approvals/service.ts"
 export { Safety, type SafetyApi, type SafetyHealth } from "./verdicts/safety/service.ts"
 export { ResponsePolicies, type ResponsePoliciesApi, type VersionedPolicy } from "./verdicts/response-policy/service.ts"
 export { Agents, type AgentsApi, type RegisterOptions } from "./registry/agents/service.ts"

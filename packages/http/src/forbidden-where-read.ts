@@ -18,7 +18,8 @@ import type {
   EvaluationNotFound,
   RecordNotFound,
   Refusal,
-  ReviewNotFound
+  ReviewNotFound,
+  StandingApprovalNotFound
 } from "@flyball/contract"
 import { type AnyEndpoint, refusalThere } from "@flyball/contract/http"
 import {
@@ -31,7 +32,8 @@ import {
   Evaluations,
   Kill,
   Reviews,
-  type Scope
+  type Scope,
+  StandingApprovals
 } from "@flyball/core"
 import { Effect } from "effect"
 import type { Fault, Services } from "./call.ts"
@@ -81,6 +83,12 @@ const lookUp = (refusal: Refusal | Fault): ((scope: Scope) => Effect.Effect<bool
       const { activationId } = refusal
       return typeof activationId === "string"
         ? (scope) => found(Kill.use((kill) => kill.activation(activationId, scope)))
+        : null
+    }
+    case "StandingApprovalNotFound": {
+      const { standingApprovalId } = refusal
+      return typeof standingApprovalId === "string"
+        ? (scope) => found(StandingApprovals.use((approvals) => approvals.get(standingApprovalId, scope)))
         : null
     }
     case "BreakerNotFound": {
@@ -133,6 +141,7 @@ type NotThere =
   | DecisionNotFound
   | RecordNotFound
   | ReviewNotFound
+  | StandingApprovalNotFound
 
 const found = (read: Effect.Effect<unknown, NotThere | Fault, Services>): Effect.Effect<boolean, Fault, Services> =>
   Effect.as(read, true).pipe(
@@ -146,7 +155,8 @@ const found = (read: Effect.Effect<unknown, NotThere | Fault, Services>): Effect
         "EvaluationNotFound",
         "DecisionNotFound",
         "RecordNotFound",
-        "ReviewNotFound"
+        "ReviewNotFound",
+        "StandingApprovalNotFound"
       ],
       () => Effect.succeed(false)
     )

@@ -35,11 +35,17 @@ export const knownAfter = <E extends { readonly _tag: string }, R>(
       >)
 
 interface NotThere {
-  readonly _tag: "AgentNotFound" | "DrillNotFound" | "EnvelopeNotFound"
+  readonly _tag: "AgentNotFound" | "DrillNotFound" | "EnvelopeNotFound" | "StandingApprovalNotFound"
 }
 
-const isNotThere = ({ _tag }: { readonly _tag: string }): boolean =>
-  _tag === "AgentNotFound" || _tag === "DrillNotFound" || _tag === "EnvelopeNotFound"
+const isNotThere = ({ _tag }: { readonly _tag: string }): boolean => notThere.includes(_tag)
+
+const notThere: ReadonlyArray<string> = [
+  "AgentNotFound",
+  "DrillNotFound",
+  "EnvelopeNotFound",
+  "StandingApprovalNotFound"
+] satisfies ReadonlyArray<NotThere["_tag"]>
 
 const unknownAfter = (after: string | number) =>
   new InvalidInput({

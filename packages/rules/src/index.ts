@@ -115,7 +115,7 @@ export { longestWindowMs } from "./evaluations/longest-window.ts"
 export type { RecomputedPublication } from "./evaluations/recompute-publication.ts"
 export { type Recomputed, type RecomputeVerdict, recomputeVerdicts } from "./evaluations/recompute-verdict.ts"
 export { LATE_MS, Recomputation, type RecomputeOptions } from "./evaluations/recompute.ts"
-export { isRecomputed, recomputedParts } from "./evaluations/recomputed-records.ts"
+export { isRecomputed, isRecomputedPart, recomputedParts } from "./evaluations/recomputed-records.ts"
 export { decisionOf, readSide, recordedSide, type RecordedSide, sideBody } from "./evaluations/recorded-side.ts"
 export { References } from "./evaluations/references.ts"
 export { serverSignalNames, serverSignals } from "./evaluations/server-signals.ts"
@@ -239,6 +239,24 @@ export {
 } from "./reviews/document.ts"
 export { openedReview, reviewAfter } from "./reviews/fold.ts"
 export { type PolicyAnswer, responseFor } from "./response-policy/response-for.ts"
+export { type Awaiting, type NotApproved, whyNotApproved } from "./standing-approvals/approves.ts"
+export {
+  boxOf,
+  STANDING_APPROVALS,
+  type StandingApprovalDocument,
+  standingKeys,
+  type StandingStatus,
+  standingStatus
+} from "./standing-approvals/document.ts"
+export {
+  type ActionInputs,
+  holds,
+  liesInBox,
+  type Pin,
+  pinnedSignal,
+  type PinValue,
+  shapeOf
+} from "./standing-approvals/pins.ts"
 export {
   foldUsage,
   settledDecision,

@@ -3,6 +3,7 @@ import type { AnyEndpoint } from "@flyball/contract/http"
 import { AccessMapping, Principals, systemHost, Webhooks } from "@flyball/core"
 import { Effect } from "effect"
 import { UNIT, type World } from "./http-world.ts"
+import { proposedStanding } from "./testing/standing-approval.ts"
 
 /** A request that its endpoint takes. */
 export interface GoodRequest {
@@ -249,6 +250,15 @@ export const goodRequests = async (world: World) => {
         action: "pay"
       }),
       "bound.void_evaluation": () => ({ reason: "Not done." }),
+      // Nobody here approved it.
+      "standing_approvals.propose": () => ({
+        review_id: `rev_${"0".repeat(26)}`,
+        pins: [{ path: "/signals/amount", at_most: 10 }],
+        count: 3,
+        expires_at: new Date(Date.now() + 86_400_000).toISOString(),
+        reason: "Small payments"
+      }),
+      "standing_approvals.revoke": () => ({ reason: "Enough." }),
       "kill.activate": async () => ({
         target_type: "agent",
         target_id: await world.register(fresh()),
@@ -298,6 +308,11 @@ export const goodRequests = async (world: World) => {
       waiver_id: () => requestedWaiver(path.split("/")[5]!),
       evaluation_id: () => (endpoint.id === "bound.void_evaluation" ? counted() : evaluated()),
       review_id: review,
+      standing_approval_id: async () =>
+        proposedStanding(
+          world,
+          await world.register(fresh(), UNIT, { owner_name: "Ada", owner_email: "ada@example.org" })
+        ),
       drill_id: () => drill(endpoint.id === "kill.attest_drill"),
       seq: async () => (endpoint.id === "chain.part" ? String((await witness()).seq) : "1"),
       name: () => "args",

@@ -8,7 +8,8 @@ import { idPrefixes } from "@flyball/contract"
 import { type AnyEndpoint, endpoints } from "@flyball/contract/http"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { goodRequests } from "./http-requests.ts"
-import { openWorld, type World } from "./http-world.ts"
+import { openWorld, UNIT, type World } from "./http-world.ts"
+import { proposedStanding } from "./testing/standing-approval.ts"
 import { seen } from "./testing/given-refused-world.ts"
 
 /**
@@ -32,6 +33,7 @@ const admin = (method: string, path: string, json?: unknown) =>
   world.send(method, path, { token: world.admin, ...(json === undefined ? {} : { json }) })
 const make = (id: string) =>
   good(endpointOf(id)).then(({ json, path }) => admin(endpointOf(id).method, path, json ?? {}))
+const registeredWithOwner = () => world.register(fresh(), UNIT, { owner_name: "Ada", owner_email: "ada@example.org" })
 const endpointOf = (id: string): AnyEndpoint => endpoints.find((one) => one.id === id)!
 const twice = (id: string) => async (): Promise<void> => {
   await make(id)
@@ -85,6 +87,13 @@ const rows: ReadonlyArray<Row> = [
         reason: "Settled by hand."
       }
       for (let n = 0; n < 2; n++) assert.strictEqual((await admin("POST", path, waiver)).status, 201)
+    }
+  },
+  {
+    id: "standing_approvals.list",
+    ...byId("standingApproval"),
+    fill: async () => {
+      for (let n = 0; n < 2; n++) await proposedStanding(world, await registeredWithOwner())
     }
   },
   { id: "breakers.list", ...byId("breaker"), fill: twice("breakers.arm") },

@@ -9,7 +9,7 @@ export interface Wanted {
   /** Records before this seq are passed over. */
   readonly from?: number
   readonly kind: (kind: string) => boolean
-  readonly part: (name: string) => boolean
+  readonly part: (name: string, kind: string) => boolean
 }
 
 /** A record with the state of each of its parts. */
@@ -84,22 +84,24 @@ export const readEach = async <P>(
     all: ReadonlyArray<string>,
     place: number,
     first: Promise<boolean>,
-    seq: number
+    seq: number,
+    kind: string
   ): Promise<ReadonlyMap<string, P>> => {
     put(parts, all[place]!, await first)
     for (const name of all.slice(place + 1))
-      put(parts, name, wanted.part(name) && (await disclosed.seek({ seq, name })))
+      put(parts, name, wanted.part(name, kind) && (await disclosed.seek({ seq, name })))
     return parts
   }
   /** A promise only where more of the pack must be read. */
   const partsOf = (
     all: ReadonlyArray<string>,
-    seq: number
+    seq: number,
+    kind: string
   ): ReadonlyMap<string, P> | Promise<ReadonlyMap<string, P>> => {
     const parts = new Map<string, P>()
     for (const [place, name] of all.entries()) {
-      const found = wanted.part(name) ? disclosed.seek({ seq, name }) : false
-      if (typeof found !== "boolean") return readOn(parts, all, place, found, seq)
+      const found = wanted.part(name, kind) ? disclosed.seek({ seq, name }) : false
+      if (typeof found !== "boolean") return readOn(parts, all, place, found, seq, kind)
       put(parts, name, found)
     }
     return parts
@@ -119,7 +121,7 @@ export const readEach = async <P>(
         const body: JsonObject = scanner.body()
         const { partCount: count, partNames: places } = scanner
         const all = Array.from({ length: count }, (_, i) => names.at(reader.bytes, places[2 * i]!, places[2 * i + 1]!))
-        const parts = count === 0 ? noParts : partsOf(all, seq)
+        const parts = count === 0 ? noParts : partsOf(all, seq, kind)
         if (take({ seq, kind, body, parts: parts instanceof Promise ? await parts : parts }, atMs) === false) return
       }
     }

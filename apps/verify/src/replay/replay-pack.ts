@@ -5,7 +5,7 @@ import {
   longestWindowMs,
   Recomputation,
   type Recomputed,
-  recomputedParts,
+  isRecomputedPart,
   type ReplayRecord
 } from "@flyball/rules"
 import { kindRow, knownMembers } from "@flyball/evidence"
@@ -53,7 +53,7 @@ export const replayPack = async (
       one.pack.content,
       {
         kind: (kind) => isRecomputed(kind) || isFourEyes(kind) || kindRow(kind) === null,
-        part: (name) => recomputedParts.has(name) || fourEyesParts.has(name)
+        part: (name, kind) => isRecomputedPart(name, kind) || fourEyesParts.has(name)
       },
       (record, atMs) => {
         if (kindRow(record.kind) === null) count.addUnknownKind()

@@ -28,6 +28,7 @@ export const replayText: { readonly [verdict in RecomputeVerdict]: string } = {
   killed_but_allowed: "It was not denied, although the kill switch was on for its agent.",
   activation_mismatch: "Other activations of the kill switch reached its agent.",
   release_not_allowed: "Its writer may not release that halt.",
+  standing_approval_mismatch: "A standing approval does not approve it, or an act on one was not allowed.",
   drill_result_mismatch: "The drill measured something else, or its starter attests it.",
   writer_mismatch: "Who wrote it could not have written it.",
   breaker_value_mismatch: "The breaker comes to something else.",

@@ -16,6 +16,7 @@ import { models } from "./models.ts"
 import { responsePolicy } from "./response-policy.ts"
 import { reviews } from "./reviews.ts"
 import { safety } from "./safety.ts"
+import { standingApprovals } from "./standing-approvals.ts"
 import { system } from "./system.ts"
 import { telemetry } from "./telemetry.ts"
 import { webhooks } from "./webhooks.ts"
@@ -68,6 +69,7 @@ export {
   responsePolicy,
   reviews,
   safety,
+  standingApprovals,
   system,
   telemetry,
   webhooks
@@ -81,6 +83,7 @@ export const endpoints: ReadonlyArray<AnyEndpoint> = [
   decisions,
   bound,
   reviews,
+  standingApprovals,
   responsePolicy,
   safety,
   telemetry,

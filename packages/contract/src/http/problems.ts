@@ -65,6 +65,16 @@ const extras: { readonly [T in RefusalTag]?: Extras<Extract<Refusal, { readonly 
     }
   },
   ReviewerNotEligible: { members: { why: { schema: text, of: ({ why }) => why ?? null } } },
+  StandingApprovalNotOpen: { members: { status: { schema: text, of: ({ status }) => status ?? null } } },
+  StandingApprovalTooWide: {
+    members: {
+      rule: { schema: text, of: ({ rule }) => rule ?? null },
+      example: {
+        schema: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)),
+        of: ({ example }) => example ?? null
+      }
+    }
+  },
   WaiverNotOpen: { members: { status: { schema: text, of: ({ status }) => status ?? null } } },
   MethodNotAllowed: { headers: ({ allow }) => ({ allow: allow.join(", ") }) },
   AgentNameTaken: { members: { agent_id: { schema: text, of: ({ agentId }) => agentId ?? null } } },

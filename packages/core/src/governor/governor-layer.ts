@@ -40,6 +40,8 @@ import { Tenant, type TenantRefused } from "../chain/tenant.ts"
 import { Drills } from "../verdicts/drills/service.ts"
 import { ResponsePolicies } from "../verdicts/response-policy/service.ts"
 import { Safety } from "../verdicts/safety/service.ts"
+import { standingApprovalSteps } from "../verdicts/standing-approvals/steps.ts"
+import { StandingApprovals } from "../verdicts/standing-approvals/service.ts"
 import { Waivers } from "../verdicts/waivers/service.ts"
 import { OutboxListener, notifyingStorage } from "../outward/webhooks/outbox-listener.ts"
 import { Webhooks } from "../outward/webhooks/service.ts"
@@ -90,6 +92,7 @@ export type GovernorServices =
   | Drills
   | Safety
   | Telemetry
+  | StandingApprovals
   | Waivers
 
 /**
@@ -105,7 +108,12 @@ export const governorLayer = (
   const signing = Checkpointer.layer(options).pipe(Layer.provideMerge(Chain.layer(options)))
   const evaluations = Evaluations.layer.pipe(
     Layer.provide(
-      breakerSteps.pipe(Layer.provide(killSteps), Layer.provide(reviewSteps), Layer.provide(BreakerWindows.layer))
+      breakerSteps.pipe(
+        Layer.provide(killSteps),
+        Layer.provide(reviewSteps),
+        Layer.provide(standingApprovalSteps),
+        Layer.provide(BreakerWindows.layer)
+      )
     )
   )
   const writing = Layer.mergeAll(
@@ -119,6 +127,7 @@ export const governorLayer = (
     Kill.layer,
     Drills.layer,
     Safety.layer,
+    StandingApprovals.layer,
     Waivers.layer,
     Models.layer,
     Provenance.layer,

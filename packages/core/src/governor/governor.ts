@@ -79,6 +79,8 @@ import type { ProvenanceClient } from "./clients/provenance-client-types.ts"
 import { responsePolicyClient } from "./clients/response-policy-client.ts"
 import type { ResponsePolicyClient } from "./clients/response-policy-client-types.ts"
 import { requireStringIds } from "./clients/require-string-ids.ts"
+import { standingApprovalsClient } from "./clients/standing-approvals-client.ts"
+import type { StandingApprovalsClient } from "./clients/standing-approvals-client-types.ts"
 import { telemetryClient } from "./clients/telemetry-client.ts"
 import type { TelemetryClient } from "./clients/telemetry-client-types.ts"
 import { webhooksClient } from "./clients/webhooks-client.ts"
@@ -172,6 +174,8 @@ export interface Governor extends AsyncDisposable {
   readonly drills: DrillsClient
   /** Every agent's halt state and what guards it. */
   readonly safety: SafetyClient
+  /** Approvals in advance, of a box of inputs. */
+  readonly standingApprovals: StandingApprovalsClient
   /** Usage of agents, and figures of reviews and incidents. */
   readonly telemetry: TelemetryClient
   /** The models that agents use. */
@@ -354,6 +358,7 @@ const governorOver = (door: Client, writerId: string): Governor => {
     }),
     drills: requireStringIds(drillsClient(door, writer), { start: 0, list: 0 }),
     safety: safetyClient(door),
+    standingApprovals: requireStringIds(standingApprovalsClient(door, writer), { propose: 0, list: 0 }),
     telemetry: telemetryClient(door),
     models: requireStringIds(modelsClient(door, writer), { create: 0, list: 0 }),
     provenance: requireStringIds(provenanceClient(door, writer)),

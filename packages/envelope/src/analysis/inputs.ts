@@ -31,7 +31,8 @@ export const pointOf = (axes: ReadonlyArray<Axis>, inputs: Inputs): ReadPoint =>
   return { point }
 }
 
-const placeOf = (axis: Axis, value: Scalar): number | null => {
+/** The point of a value on an axis; null where the axis has none for it. */
+export const placeOf = (axis: Axis, value: Scalar): number | null => {
   if (axis.kind === "bool") return typeof value === "boolean" ? Number(value) : null
   if (axis.kind === "enum") {
     const index = typeof value === "string" ? (axis.values ?? []).indexOf(value) : -1

@@ -19,6 +19,7 @@ import { responsePolicyKinds } from "./response-policy.ts"
 import { reviewKinds } from "./reviews.ts"
 import { killKinds } from "./kill.ts"
 import type { KindRow } from "./row.ts"
+import { standingApprovalKinds } from "./standing-approvals.ts"
 import { webhookKinds } from "./webhooks.ts"
 
 /** Parts that one record can have: storage keys them by `seq * 32 + n`. */
@@ -35,6 +36,7 @@ export const recordKinds: ReadonlyArray<KindRow> = [
   ...killKinds,
   ...breakerKinds,
   ...drillKinds,
+  ...standingApprovalKinds,
   ...accessKinds,
   ...webhookKinds
 ]
@@ -64,5 +66,6 @@ export const allRecordKinds: ReadonlyArray<string> = (
   "channel.checked chain.trimmed chain.sealed evidence.exported principal.seen analysis.completed " +
   "analysis.failed alert.triggered alert.resolved " +
   "execution.started execution.waiting execution.decided execution.finished " +
-  "review.presented review.cancelled"
+  "review.presented review.cancelled " +
+  "standing_approval.proposed standing_approval.granted standing_approval.used standing_approval.revoked"
 ).split(" ")

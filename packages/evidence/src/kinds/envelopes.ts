@@ -109,6 +109,7 @@ export const envelopeKinds: ReadonlyArray<KindRow> = [
         type: "object",
         members: [layers, must("matched_rule", name(128)), meters, must("outcome", outcome), stoppedOn, trace]
       }),
+      may("standing_approval_id", id("sap_")),
       stoppedOn,
       must("tier", tier),
       trace,

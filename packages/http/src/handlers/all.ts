@@ -14,6 +14,7 @@ import {
   responsePolicy,
   reviews,
   safety,
+  standingApprovals,
   system,
   telemetry,
   webhooks
@@ -35,6 +36,7 @@ import { pagesHandlers } from "./pages.ts"
 import { responsePolicyHandlers } from "./response-policy.ts"
 import { reviewsHandlers } from "./reviews.ts"
 import { safetyHandlers } from "./safety.ts"
+import { standingApprovalsHandlers } from "./standing-approvals.ts"
 import { systemHandlers } from "./system.ts"
 import { telemetryHandlers } from "./telemetry.ts"
 import { webhooksHandlers } from "./webhooks.ts"
@@ -58,6 +60,7 @@ export const handlers: { readonly [id: string]: AnyHandler } = Object.fromEntrie
   ...byId(kill, killHandlers),
   ...byId(drills, drillsHandlers),
   ...byId(safety, safetyHandlers),
+  ...byId(standingApprovals, standingApprovalsHandlers),
   ...byId(telemetry, telemetryHandlers),
   ...byId(chain, chainHandlers),
   ...byId(evidence, evidenceHandlers),

@@ -194,6 +194,7 @@ describe("what goes in", () => {
           "bound/agents/{agent_id}/breakers",
           "bound/kill/drills",
           "bound/safety",
+          "bound/standing-approvals",
           "chain/keys",
           "evidence/packs",
           "admin/ingest-keys",

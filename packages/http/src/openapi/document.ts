@@ -27,6 +27,7 @@ const groups: { readonly [group: string]: string } = {
   bound: "Bounded autonomy: envelopes, waivers, evaluations of what agents intend, and what follows a trigger.",
   kill: "The kill switch: activate, release, and the state that agents go by.",
   reviews: "Reviews: people answer what an envelope does not let an agent do alone.",
+  standing_approvals: "Standing approvals: a box of inputs that needs no further review.",
   breakers: "Circuit breakers: limits on what an agent does that stop it by themselves.",
   system: "Liveness, and who is calling.",
   agents: "The registry of agents.",

@@ -29,6 +29,7 @@ export interface EvaluationBody extends SideBody {
   readonly agent_id: string
   readonly agent_status: string
   readonly approval_id?: string
+  readonly args_redacted?: boolean
   readonly as_of_ms: number
   readonly as_of_seq: number
   readonly client_ref: string
@@ -41,6 +42,7 @@ export interface EvaluationBody extends SideBody {
   readonly rules?: number
   readonly run_id?: string
   readonly shadow?: SideBody
+  readonly standing_approval_id?: string
   readonly tier: AutonomyTier
   readonly waivers?: ReadonlyArray<string>
   readonly writer: string

@@ -75,7 +75,7 @@ export const factsOf = (
       agent: { id: body.agent_id, orgUnit: "", isActive, inactiveRule },
       server,
       latches: none,
-      approved: false
+      approved: body.standing_approval_id !== undefined
     }
   }
 }

@@ -59,6 +59,11 @@ export class ReviewJudge {
     return approvalState(review, presenting(body), body.as_of_ms)
   }
 
+  /** A review as the records so far have it; undefined where none opens it. */
+  review(id: string): ReviewDocument | undefined {
+    return this.#reviews.get(id)
+  }
+
   /** Takes an evaluation, judged with the approval of {@link approvalOf}. Answers what is wrong with its review. */
   evaluation(body: EvaluationBody, parts: ReplayRecord["parts"], approval: PresentedApproval): Problem | null {
     this.#last = { body, approval, terms: termsOf(parts.get("advice")) }

@@ -1,6 +1,6 @@
 /** Recomputes one recorded evaluation from the records before it. Spec: envelopes.md 3.8; decision 0026. */
 import { equalBytes } from "@flyball/evidence"
-import type { Decision } from "@flyball/envelope"
+import { askingFor, type Decision } from "@flyball/envelope"
 import { areNewerRules, newerRules } from "../records/rules-version.ts"
 import type { ReplayRecord } from "../records/record.ts"
 import { actingSignals, judgeActingTier } from "./acting-tier.ts"
@@ -55,6 +55,17 @@ export class Judge {
   /** Empties the cache of bindings: a record changed their contents. */
   forgetBindings(): void {
     this.#bindings.forget()
+  }
+
+  /**
+   * What asks for a review of an evaluation, by its own trace; null where nothing does, or where a version that it names
+   * is not shown.
+   */
+  asksOf(body: EvaluationBody): ReadonlyArray<number> | null {
+    if (body.standing_approval_id === undefined && body.outcome !== "require_review") return null
+    const layers = body.layers.map(({ envelope_id: id, version }) => this.#state.layer(id, version, body.as_of_ms))
+    const combination = this.#bindings.of(layers, false).ready?.combination ?? null
+    return combination === null ? null : askingFor(combination.compiled, body.trace)
   }
 
   /** Compares an evaluation with its recomputation: the difference, why it is unknown, or null where they agree. */
@@ -150,7 +161,7 @@ export class Judge {
       },
       server: actingSignals(server, body),
       latches: this.#latches.of(agentId, runId ?? ""),
-      approved: isTakenAsApproved(body, approval),
+      approved: body.standing_approval_id !== undefined || isTakenAsApproved(body, approval),
       windows: this.#sides.windows
     }
     return this.#judgeSides(body, parts, live, shadow, known, null, approval)

@@ -30,6 +30,7 @@ export const recomputeVerdicts = [
   "breaker_value_mismatch",
   "trip_missing",
   "drill_result_mismatch",
+  "standing_approval_mismatch",
   "as_recorded",
   "withheld"
 ] as const

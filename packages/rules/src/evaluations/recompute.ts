@@ -18,6 +18,7 @@ import { judgeRelease } from "./judge-kill.ts"
 import { BreakerJudge } from "./judge-breakers.ts"
 import { instancesIn } from "../kill/fold.ts"
 import { KnownDrills } from "./known-drills.ts"
+import { isOfStandings, KnownStandings } from "./known-standings.ts"
 import { judgeActivation } from "./judge-activation.ts"
 import { forBreakers, isRecomputed, readForIds } from "./recomputed-records.ts"
 import { ReviewJudge } from "./judge-reviews.ts"
@@ -77,6 +78,7 @@ export class Recomputation {
   readonly #ends = new Ends()
   readonly #drills = new KnownDrills()
   readonly #reviews: ReviewJudge
+  readonly #standings: KnownStandings
   #sinceSweep = 0
   #unreadable = 0
 
@@ -94,6 +96,7 @@ export class Recomputation {
     this.#publications = new PublicationJudge(this.#state)
     this.#breakers = new BreakerJudge(this.#state.agents, fromGenesis)
     this.#reviews = new ReviewJudge(this.#state, fromGenesis)
+    this.#standings = new KnownStandings(crypto.sha256)
     this.#judge = new Judge(this.#state, this.#book, this.#latches, fromGenesis)
   }
 
@@ -165,6 +168,12 @@ export class Recomputation {
       return alone(record, this.#end(numbered, isOfThisChain) ?? wrongWriter)
     if (kind.startsWith("waiver.") || (kind === "part.erased" && erasing.has(String(body["name"]))))
       this.#judge.forgetBindings()
+    if (isOfStandings(kind))
+      return alone(
+        record,
+        this.#standings.take(numbered, this.#reviews.review(String(body["review_id"])), this.#fromGenesis) ??
+          wrongWriter
+      )
     const activation =
       kind === "agent.activated" ? judgeActivation(this.#state.agents.get(String(body["agent_id"])), body, atMs) : null
     const released = kind === "kill.released" ? judgeRelease(this.#state, numbered, this.#fromGenesis) : null
@@ -207,9 +216,18 @@ export class Recomputation {
     const reviewed = this.#reviews.evaluation(body, record.parts, approval)
     if (judged !== null && isOpen(judged) && judged.amountsHold !== true) this.#noteUnproved(body)
     const named = isOfThisChain ? this.#misnamed(record.seq, body) : null
+    const standing = this.#standings.judge(record, body, this.#judge.asksOf(body), this.#fromGenesis)
     // After the verdict's own mismatches; before open findings, because these checks need nothing that may be withheld.
     const found =
-      judged === null || isOpen(judged) ? (misstated(body) ?? named ?? reviewed ?? wrongWriter ?? judged) : judged
+      judged === null || isOpen(judged)
+        ? (misstated(body) ??
+          named ??
+          reviewed ??
+          (standing !== null && !isOpen(standing) ? standing : null) ??
+          wrongWriter ??
+          judged ??
+          standing)
+        : judged
     foldMeters(this.#book, record)
     if (body.latches !== undefined) this.#latches.add(body.agent_id, body.run_id ?? "", body.latches)
     if (atMs !== null && ++this.#sinceSweep >= SWEEP_EVERY) this.#sweep(atMs)

@@ -30,9 +30,19 @@ export const isRecomputed = (kind: string): boolean =>
   kind.startsWith("review.") ||
   kind.startsWith("breaker.") ||
   forBreakers.has(kind) ||
+  kind.startsWith("standing_approval.") ||
   kind.startsWith("waiver.")
 
-/** Parts that are read; others need not be given. */
+/** Whether a part of a record of this kind is read; others need not be given. */
+export const isRecomputedPart = (name: string, kind: string): boolean =>
+  recomputedParts.has(name) ||
+  (kind === "evaluation.made" && ofEvaluations.has(name)) ||
+  (kind === "standing_approval.proposed" && name === "box")
+
+/** What an evaluation is about, beside its signals. Decisions have parts of the same names, which are not read. */
+const ofEvaluations: ReadonlySet<string> = new Set(["action", "args"])
+
+/** Parts that are read of records of any kind. */
 export const recomputedParts: ReadonlySet<string> = new Set([
   "advice",
   "envelope",

@@ -6,6 +6,7 @@ import { erasedKeyProfile } from "../ingest-keys/document.ts"
 import { identityMembers as personMembers } from "../principals/document.ts"
 import { responsePolicyMembers } from "../response-policy/document.ts"
 import { erasedProvenance } from "../provenance/document.ts"
+import { boxMembers } from "../standing-approvals/document.ts"
 import { waiverMembers } from "../waivers/document.ts"
 import { erasedEndpoint } from "../webhooks/document.ts"
 import { namesOf, readMembers, wireName, writeMembers } from "./part-members.ts"
@@ -23,6 +24,7 @@ const held: { readonly [part: string]: ReadonlyArray<string> } = {
   "mapping.changed/mapping": mappingMembers,
   "principal.seen/identity": personMembers,
   "response_policy.changed/policy": responsePolicyMembers,
+  "standing_approval.proposed/box": boxMembers,
   "waiver.requested/waiver": waiverMembers,
   "waiver.granted/waiver": waiverMembers,
   "webhook.created/endpoint": namesOf(erasedEndpoint),

@@ -41,6 +41,14 @@ import { foldPrincipalSeen } from "../principals/fold.ts"
 import { foldResponsePolicyChanged } from "../response-policy/fold.ts"
 import { REVIEWS } from "../reviews/document.ts"
 import { foldReview, foldReviewOpened } from "../reviews/fold.ts"
+import { STANDING_APPROVALS } from "../standing-approvals/document.ts"
+import {
+  foldStandingGranted,
+  foldStandingProposed,
+  foldStandingRevoked,
+  foldStandingUsed,
+  standingKindsWithParts
+} from "../standing-approvals/fold.ts"
 import { foldWaiver, waiverKindsWithParts } from "../waivers/fold.ts"
 import { foldWebhookChanged, foldWebhookCreated, foldWebhookRevoked } from "../webhooks/fold.ts"
 import { areNewerRules } from "../records/rules-version.ts"
@@ -62,6 +70,7 @@ export const governedCollections = [
   "provenance",
   "response_policy",
   REVIEWS,
+  STANDING_APPROVALS,
   "waivers",
   "webhooks"
 ] as const
@@ -72,6 +81,7 @@ export const kindsWithParts: ReadonlySet<string> = new Set([
   ...envelopeKindsWithParts,
   ...killKindsWithParts,
   ...drillKindsWithParts,
+  ...standingKindsWithParts,
   ...waiverKindsWithParts,
   "ingest_key.minted",
   "ingest_key.restated",
@@ -167,6 +177,14 @@ export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
       return change(state, "envelopes", String(record.body["envelope_id"]), record, foldEnvelopePublished)
     case "envelope.withdrawn":
       return change(state, "envelopes", String(record.body["envelope_id"]), record, foldEnvelopeWithdrawn)
+    case "standing_approval.proposed":
+      return add(state, foldStandingProposed(record), record)
+    case "standing_approval.granted":
+      return change(state, STANDING_APPROVALS, String(record.body["standing_approval_id"]), record, foldStandingGranted)
+    case "standing_approval.used":
+      return change(state, STANDING_APPROVALS, String(record.body["standing_approval_id"]), record, foldStandingUsed)
+    case "standing_approval.revoked":
+      return change(state, STANDING_APPROVALS, String(record.body["standing_approval_id"]), record, foldStandingRevoked)
     case "waiver.requested":
       return add(state, foldWaiver(record), record)
     case "waiver.granted":

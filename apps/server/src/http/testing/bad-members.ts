@@ -468,6 +468,27 @@ export const badMembers: { readonly [id: string]: ReadonlyArray<Bad> } = {
     ["reason", "", "string_too_short"],
     ...badText("reason", 2_000)
   ],
+  "standing_approvals.propose": [
+    ["review_id", missing, "missing"],
+    ["review_id", "x", "string_pattern_mismatch"],
+    ["pins", missing, "missing"],
+    ["pins", [], "too_short"],
+    ["pins", {}, "list_type"],
+    ["pins", Array(33).fill({ path: "/signals/a", eq: 1 }), "too_long"],
+    ["pins", [{ eq: 1 }], "missing", "pins.0.path"],
+    ["pins", [{ path: "/other/a", eq: 1 }], "string_pattern_mismatch", "pins.0.path"],
+    ["pins", [{ path: "/signals/a" }], "value_error", "pins.0"],
+    ["pins", [{ path: "/signals/a", eq: 1, at_most: 2 }], "value_error", "pins.0"],
+    ["count", missing, "missing"],
+    ["count", 0, "greater_than_equal"],
+    ["count", 10_001, "less_than_equal"],
+    ["expires_at", missing, "missing"],
+    ...badTime("expires_at"),
+    ["reason", missing, "missing"],
+    ["reason", "", "string_too_short"],
+    ...badText("reason", 2_000)
+  ],
+  "standing_approvals.revoke": [["reason", "", "string_too_short"], ...badText("reason", 2_000)],
   "bound.evaluate": [
     ["agent_id", missing, "missing"],
     ["agent_id", "x", "string_pattern_mismatch"],

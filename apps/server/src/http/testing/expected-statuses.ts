@@ -321,6 +321,37 @@ export const expectedStatuses: {
     [403, 403, 403, 200, 200],
     [403, 403, 403, 404, 404]
   ],
+  // Of a review that nobody knows.
+  "standing_approvals.propose": [
+    [403, 403],
+    [403, 404, 404, 404, 404],
+    [403, 404, 404, 404, 404],
+    [403, 404, 404, 404, 404]
+  ],
+  "standing_approvals.list": [
+    [403, 403],
+    [200, 200, 200, 200, 200],
+    [200, 200, 200, 200, 200],
+    [200, 200, 200, 200, 200]
+  ],
+  "standing_approvals.get": [
+    [403, 403],
+    [200, 200, 200, 200, 200],
+    [200, 200, 200, 200, 200],
+    [404, 404, 404, 404, 404]
+  ],
+  "standing_approvals.grant": [
+    [403, 403],
+    [403, 403, 403, 200, 200],
+    [403, 403, 403, 200, 200],
+    [403, 403, 403, 404, 404]
+  ],
+  "standing_approvals.revoke": [
+    [403, 403],
+    [403, 403, 200, 200, 200],
+    [403, 403, 200, 200, 200],
+    [403, 403, 404, 404, 404]
+  ],
   "bound.evaluate": [
     [201, 404],
     [403, 403, 403, 403, 201],
@@ -768,6 +799,11 @@ export const expectedOfTwo: { readonly [id: string]: Two } = {
   "bound.request_waiver": [201, 403, 403, 201, 403],
   "bound.waivers": [200, 200, 200, 200, 200],
   "bound.grant_waiver": [200, 403, 403, 200, 403],
+  "standing_approvals.propose": [404, 404, 404, 404, 404],
+  "standing_approvals.list": [200, 200, 200, 200, 200],
+  "standing_approvals.get": [200, 200, 200, 200, 200],
+  "standing_approvals.grant": [200, 403, 403, 200, 403],
+  "standing_approvals.revoke": [200, 403, 200, 200, 403],
   "bound.evaluate": [403, 403, 403, 201, 403],
   "bound.evaluations": [200, 200, 200, 200, 200],
   "bound.evaluation": [200, 200, 200, 200, 200],

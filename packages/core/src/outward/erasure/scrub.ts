@@ -28,6 +28,9 @@ import {
   RESPONSE_POLICY,
   RESPONSE_POLICY_ID,
   versionId,
+  STANDING_APPROVALS,
+  type StandingApprovalDocument,
+  standingKeys,
   WAIVERS
 } from "@flyball/rules"
 import { AGENTS, storedAgent } from "../../registry/agents/document.ts"
@@ -210,6 +213,21 @@ const waiver: Scrub = {
   })
 }
 
+/** What a person wrote of a standing approval. Without its box it approves nothing. */
+const standing = (kind: string, erased: Partial<StandingApprovalDocument>): Scrub => ({
+  collection: STANDING_APPROVALS,
+  idMember: "standing_approval_id",
+  namedBy: [kind],
+  isReported: () => true,
+  without: (document) => ({
+    put: {
+      ...putOf(document, { ...document.body, ...(erased as JsonObject) }),
+      keys: standingKeys(document.body as unknown as StandingApprovalDocument)
+    },
+    record: null
+  })
+})
+
 /** Scrubs the reason of an activation or of its release. The activation stays in effect. */
 const killReason = (kind: string, member: "reason" | "releaseReason"): Scrub => ({
   collection: KILL_ACTIVATIONS,
@@ -264,6 +282,9 @@ const scrubs: { readonly [part: string]: Scrub } = {
       record: null
     })
   },
+  "standing_approval.proposed/box": standing("standing_approval.proposed", { action: null, args: null, pins: null }),
+  "standing_approval.proposed/reason": standing("standing_approval.proposed", { reason: null }),
+  "standing_approval.revoked/reason": standing("standing_approval.revoked", { revokeReason: null }),
   "waiver.requested/waiver": waiver,
   "waiver.granted/waiver": waiver,
   "webhook.created/endpoint": webhookEndpoint,

@@ -129,6 +129,11 @@ const sentences: { readonly [kind: string]: (body: JsonObject) => string } = {
   "envelope.drafted": ({ revision, version }) => `Envelope version ${version} drafted, revision ${revision}.`,
   "envelope.published": ({ mode, version }) => `Envelope version ${version} published, ${mode}.`,
   "envelope.withdrawn": () => "Envelope withdrawn.",
+  "standing_approval.proposed": ({ count, expires_at }) =>
+    `Standing approval of up to ${count} evaluations proposed, until ${expires_at}.`,
+  "standing_approval.granted": () => "Standing approval granted.",
+  "standing_approval.used": ({ left }) => `Standing approval used; ${left} left.`,
+  "standing_approval.revoked": () => "Standing approval revoked.",
   "waiver.requested": ({ expires_at, rule_id }) => `Waiver of rule ${rule_id} requested until ${expires_at}.`,
   "waiver.granted": ({ expires_at, rule_id }) => `Waiver of rule ${rule_id} granted until ${expires_at}.`,
   "breaker.armed": ({ metric, mode, name }) => `Breaker ${name} armed on ${metric}, ${mode}.`,

@@ -8,7 +8,8 @@ import { type AgentNotFound, ClientRefReused, detailItem, evaluationOutcomes, In
 import { Effect } from "effect"
 import { AGENTS, type StoredAgent } from "../../registry/agents/document.ts"
 import { readAgent } from "../../registry/agents/read-agent.ts"
-import { EVALUATION_SCOPE, hasLatches, longestWindowOf } from "@flyball/rules"
+import { type Awaiting, EVALUATION_SCOPE, hasLatches, longestWindowOf, signalsOf } from "@flyball/rules"
+import { askingFor } from "@flyball/envelope"
 import type { InForce, InForceReader } from "../envelopes/in-force.ts"
 import { MAX_ATTEMPTS } from "../../storage/commit-with-retry.ts"
 import type { JsonMap } from "@flyball/rules"
@@ -24,7 +25,13 @@ import type {
   RecordReceipt,
   StorageApi
 } from "../../storage/port.ts"
-import { type ApprovalOf, type Concluded, type EvaluationStepsApi, noApproval } from "./ports.ts"
+import {
+  type ApprovalOf,
+  type Concluded,
+  type EvaluationStepsApi,
+  noApproval,
+  type StandingApprovalOf
+} from "./ports.ts"
 import { addLatches, LATCHES, readRun, type RunLatches, runPut } from "./latch-runs.ts"
 import { type MeterKeeper, METERS, windowPut } from "./meter-keeper.ts"
 import { type RequestedEvaluation, type EvaluationPlan, planEvaluation, type Windows } from "./plan-evaluation.ts"
@@ -131,7 +138,10 @@ const once = Effect.fnUntraced(function* (
   // latches, so that this ends.
   if (yield* context.steps.tripDue(new Set(all.map(({ agent }) => agent.id)), { ms: atMs, seq: asOf.seq }))
     return yield* once(context, requests)
-  const planned = planAll(context, yield* asOfThen(context, all, asOf.ms, atMs), { ms: atMs, seq: asOf.seq }, answers)
+  const then = yield* asOfThen(context, all, asOf.ms, atMs)
+  const thenAt = { ms: atMs, seq: asOf.seq }
+  const advance = yield* advanceApprovals(context, then, thenAt)
+  const planned = planAll(context, then, thenAt, advance, answers)
   const change = changeOf(keeper, planned, keys, atMs)
   if (planned.length > 0) {
     const kept = planned.flatMap(({ records }) => records).map(({ body, kind }) => ({ kind, body: body as JsonMap }))
@@ -265,29 +275,78 @@ interface Planned {
   readonly records: ReadonlyArray<RecordDraft>
   /** What opens, and what is consumed. */
   readonly follow: ReadonlyArray<ChangeSet>
+  /** The standing approval that it used, and what is left of that. */
+  readonly standing: { readonly of: StandingApprovalOf; readonly left: number } | null
 }
+
+/** Standing approvals by agent. */
+type Advance = ReadonlyMap<string, ReadonlyArray<StandingApprovalOf>>
+
+/**
+ * Reads the standing approvals of agents of which an evaluation would be reviewed. One that others of the same batch
+ * turn into a review is not among these: it is reviewed.
+ */
+const advanceApprovals = Effect.fnUntraced(function* (
+  { keeper, steps }: Evaluating,
+  prepared: ReadonlyArray<Prepared>,
+  asOf: AsOf
+): Effect.fn.Return<Advance, ReadFault> {
+  const found = new Map<string, ReadonlyArray<StandingApprovalOf>>()
+  for (const one of prepared) {
+    if (found.has(one.agent.id) || !asksForReviews(one.inForce)) continue
+    const { live } = planEvaluation(one.request.requested, standingOf(one, asOf), windowsOf(keeper, asOf))
+    if (live.outcome === "require_review") found.set(one.agent.id, yield* steps.standingApprovals(one.agent.id))
+  }
+  return found
+})
+
+/** Whether anything in force can ask for a review. */
+const asksForReviews = ({ live: { ready } }: InForce): boolean =>
+  ready !== null &&
+  (ready.combination.compiled.rules.some(({ outcome }) => outcome === "require_review") ||
+    ready.combination.compiled.otherwise.includes("require_review"))
+
+/** What meters hold, before anything of this batch is added. */
+const windowsOf = (keeper: MeterKeeper, asOf: AsOf): Windows => ({
+  windowOf: (trial, owner, meter, key) => keeper.of(keeper.keyOf(trial, owner, meter, key))!.window,
+  state: (window, windowMs) => keeper.window(window, windowMs, asOf.ms)
+})
 
 const planAll = (
   { keeper, steps }: Evaluating,
   prepared: ReadonlyArray<Prepared>,
   asOf: AsOf,
+  advance: Advance,
   answers: Map<Request, Evaluated>
 ): ReadonlyArray<Planned> => {
+  const before = windowsOf(keeper, asOf)
   const added = new Map<string, { value: number; count: number }>()
   const windows: Windows = {
-    windowOf: (trial, owner, meter, key) => keeper.of(keeper.keyOf(trial, owner, meter, key))!.window,
+    windowOf: before.windowOf,
     state: (window, windowMs) => {
-      const { count, value } = keeper.window(window, windowMs, asOf.ms)
+      const { count, value } = before.state(window, windowMs)
       const more = added.get(window)
       return more === undefined ? { count, value } : { count: count + more.count, value: value + more.value }
     }
   }
   const consumed = new Set<string>()
+  const used = new Map<string, number>()
   return prepared.flatMap((read): ReadonlyArray<Planned> => {
     // Consumed by one before it in the same commit: it counts once.
     const isSpent = read.approval.id !== null && consumed.has(read.approval.id)
     const one = isSpent ? { ...read, approval: noApproval } : read
-    const plan = planEvaluation(one.request.requested, standingOf(one, asOf), windows)
+    const { requested } = one.request
+    const alone = planEvaluation(requested, standingOf(one, asOf), windows)
+    const standing = standingFor(advance.get(one.agent.id) ?? [], one, alone, asOf, used)
+    const plan =
+      standing === null
+        ? alone
+        : planEvaluation(
+            requested,
+            { ...standingOf(one, asOf), approved: true, standingApprovalId: standing.of.id },
+            windows
+          )
+    if (standing !== null) used.set(standing.of.id, standing.left)
     if (plan.live.outcome === "require_review" && plan.record.body["action_digest"] === undefined) {
       answers.set(one.request, { kind: "refused", refusal: digestMissing() })
       return []
@@ -297,7 +356,7 @@ const planAll = (
       added.set(window, { value: more.value + amount, count: more.count + 1 })
     }
     if (one.run !== null) addLatches(one.run, one.request.requested.evaluationId, plan.latches)
-    const planned = followed(steps, one, plan, asOf.ms)
+    const planned = followed(steps, one, plan, standing, asOf.ms)
     if (planned.follow.length > 1) consumed.add(one.approval.id!)
     return [planned]
   })
@@ -314,8 +373,43 @@ const digestMissing = (): InvalidInput =>
     ]
   })
 
+/** The oldest standing approval that approves what would be reviewed; null where none does. */
+const standingFor = (
+  candidates: ReadonlyArray<StandingApprovalOf>,
+  { agent, inForce: { live }, request: { requested } }: Prepared,
+  plan: EvaluationPlan,
+  { ms: atMs }: AsOf,
+  used: ReadonlyMap<string, number>
+): Planned["standing"] => {
+  if (candidates.length === 0 || plan.live.outcome !== "require_review" || live.ready === null) return null
+  const { argsPart, input, signals } = requested
+  const awaiting: Awaiting = {
+    agentId: agent.id,
+    layers: plan.live.layers,
+    asks: askingFor(live.ready.combination.compiled, plan.live.trace),
+    inputs: {
+      action: input.action ?? null,
+      signals,
+      args: argsPart === null ? undefined : signalsOf(argsPart)
+    },
+    isRedacted: input.args_redacted === true,
+    atMs
+  }
+  for (const of of candidates) {
+    const left = used.get(of.id) ?? of.left
+    if (of.approves(awaiting, left)) return { of, left: left - 1 }
+  }
+  return null
+}
+
 /** A verdict with what follows from it. */
-const followed = (steps: EvaluationStepsApi, one: Prepared, plan: EvaluationPlan, atMs: number): Planned => {
+const followed = (
+  steps: EvaluationStepsApi,
+  one: Prepared,
+  plan: EvaluationPlan,
+  standing: Planned["standing"],
+  atMs: number
+): Planned => {
   const { requested } = one.request
   const digest = plan.record.body["action_digest"]
   const { layers, matchedRule, outcome } = plan.live
@@ -339,8 +433,13 @@ const followed = (steps: EvaluationStepsApi, one: Prepared, plan: EvaluationPlan
   return {
     one,
     plan: { ...plan, record },
-    records: [record, ...follow.flatMap(({ records }) => records ?? [])],
-    follow
+    records: [
+      record,
+      ...(standing === null ? [] : [standing.of.used(standing.left, requested.evaluationId, requested.writer)]),
+      ...follow.flatMap(({ records }) => records ?? [])
+    ],
+    follow,
+    standing
   }
 }
 
@@ -381,6 +480,11 @@ const changeOf = (
       all.forEach(expect)
     puts.push(...follow.flatMap((change) => change.puts ?? []))
   }
+  // The last use in this commit says what is left.
+  for (const { of, left } of new Map(
+    planned.flatMap(({ standing }) => (standing === null ? [] : [[standing.of.id, standing] as const]))
+  ).values())
+    puts.push(of.put(left))
   for (const { collection, id } of puts) expects.delete(`${collection} ${id}`)
   return {
     put,

@@ -61,6 +61,7 @@ export const evaluationOut = (
     retry_after_ms: integer(advice?.["retry_after_ms"]),
     suggestion: text(advice?.["suggestion"]),
     review_id: text(body["review_id"]),
+    standing_approval_id: text(body["standing_approval_id"]),
     valid_ms: VERDICT_VALID_MS,
     mode: body["mode"] === "shadow" ? "shadow" : "enforced",
     activation_event: activation?.id ?? null,

@@ -58,6 +58,8 @@ export interface Standing {
   readonly inForce: InForce
   readonly kill: Pick<KillOf, "activations" | "state">
   readonly approved: boolean
+  /** The standing approval that approves it. */
+  readonly standingApprovalId?: string
   readonly latches: ReadonlySet<string>
 }
 
@@ -176,6 +178,7 @@ export const planEvaluation = (
     rules: RULES,
     run_id: input.run_id,
     shadow: shadow === null ? null : sideBody(shadow),
+    standing_approval_id: standing.standingApprovalId,
     tier: agent.body.autonomyTier,
     waivers: waiversOf(inForce.live),
     writer: requested.writer.id

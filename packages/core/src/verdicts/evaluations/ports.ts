@@ -1,13 +1,14 @@
 /**
  * Steps of an evaluation that other capabilities have a word in: the kill switch (`verdicts/kill/steps.ts`), breakers
- * (`verdicts/breakers/steps.ts`) and reviews (`verdicts/reviews/steps.ts`).
+ * (`verdicts/breakers/steps.ts`) reviews (`verdicts/reviews/steps.ts`) and
+ * standing approvals (`verdicts/standing-approvals/steps.ts`).
  */
 import { Context, Effect } from "effect"
 import type { Decision, KillState, Outcome } from "@flyball/envelope"
-import type { LayerRef, ReachingActivation } from "@flyball/rules"
+import type { Awaiting, LayerRef, ReachingActivation } from "@flyball/rules"
 import type { StoredAgent } from "../../registry/agents/document.ts"
 import type { Writer } from "../../foundation/writer.ts"
-import type { AsOf, ChangeSet, ReadFault } from "../../storage/port.ts"
+import type { AsOf, ChangeSet, DocumentPut, ReadFault, RecordDraft } from "../../storage/port.ts"
 
 /** Kill activations against an agent, and the document versions that the commit must find unchanged. */
 export interface KillOf {
@@ -59,6 +60,17 @@ export const noApproval: ApprovalOf = {
   expects: []
 }
 
+/** A granted standing approval of an agent, as it was read. `left`: what is left of it after others of one commit. */
+export interface StandingApprovalOf {
+  readonly id: string
+  readonly left: number
+  readonly approves: (awaiting: Awaiting, left: number) => boolean
+  /** The record that an evaluation used it up by one. */
+  readonly used: (left: number, evaluationId: string, writer: Writer) => RecordDraft
+  /** The document with so much left, at the version that was read. */
+  readonly put: (left: number) => DocumentPut
+}
+
 /** The other steps. */
 export interface EvaluationStepsApi {
   readonly killOf: (agent: StoredAgent) => Effect.Effect<KillOf, ReadFault>
@@ -73,6 +85,8 @@ export interface EvaluationStepsApi {
     agentId: string,
     actionDigest: string | null
   ) => Effect.Effect<ApprovalOf, ReadFault>
+  /** The granted standing approvals of an agent, oldest first. Read where an evaluation would be reviewed. */
+  readonly standingApprovals: (agentId: string) => Effect.Effect<ReadonlyArray<StandingApprovalOf>, ReadFault>
   /**
    * Changes that a verdict adds to its own commit: a review that opens (`require_review`), a kill that fires (`halt`).
    * Its records come after the evaluation's.
@@ -86,6 +100,7 @@ export const EvaluationSteps = Context.Reference<EvaluationStepsApi>("flyball/co
     killOf: () => Effect.succeed({ state: "none", activations: [], expects: [] }),
     tripDue: () => Effect.succeed(false),
     approval: () => Effect.succeed(noApproval),
+    standingApprovals: () => Effect.succeed([]),
     follow: () => ({ reviewId: null, change: {} })
   })
 })

@@ -1,0 +1,70 @@
+/** The endpoints of standing approvals. Spec: api.md "bounded autonomy"; decision 0050. */
+import { Schema } from "effect"
+import { StandingApprovalNotFound } from "../refusals.ts"
+import {
+  StandingApproval,
+  StandingApprovalCreate,
+  StandingApprovalListQuery,
+  StandingApprovalRevokeIn
+} from "../standing-approvals.ts"
+import { access } from "./access.ts"
+import { endpoint, idParam, json, jsonBody, optionalBody, queryOf } from "./endpoint.ts"
+
+const AT = "/api/v1/bound/standing-approvals"
+const one = {
+  standing_approval_id: idParam("standingApproval", () => new StandingApprovalNotFound({}))
+} as const
+
+/** Standing approvals. */
+export const standingApprovals = {
+  propose: endpoint({
+    id: "standing_approvals.propose",
+    method: "POST",
+    path: AT,
+    summary: "Proposes to approve a box of inputs in advance. The caller approved the review that it is made from.",
+    access: access.review,
+    body: jsonBody(StandingApprovalCreate),
+    success: json(201, StandingApproval),
+    refusals: ["EnvelopeNotInForce", "NotTheApprover", "ReviewNotApproved", "ReviewNotFound", "StandingApprovalTooWide"]
+  }),
+  list: endpoint({
+    id: "standing_approvals.list",
+    method: "GET",
+    path: AT,
+    summary: "Standing approvals, oldest first.",
+    access: access.read,
+    query: queryOf(StandingApprovalListQuery),
+    success: json(200, Schema.Array(StandingApproval))
+  }),
+  get: endpoint({
+    id: "standing_approvals.get",
+    method: "GET",
+    path: `${AT}/{standing_approval_id}`,
+    summary: "One standing approval, with what is left of it.",
+    access: access.read,
+    params: one,
+    success: json(200, StandingApproval),
+    refusals: ["StandingApprovalNotFound"]
+  }),
+  grant: endpoint({
+    id: "standing_approvals.grant",
+    method: "POST",
+    path: `${AT}/{standing_approval_id}/grant`,
+    summary: "Puts a standing approval that somebody else proposed in force.",
+    access: access.govern,
+    params: one,
+    success: json(200, StandingApproval),
+    refusals: ["SecondApproverRequired", "StandingApprovalNotFound", "StandingApprovalNotOpen"]
+  }),
+  revoke: endpoint({
+    id: "standing_approvals.revoke",
+    method: "POST",
+    path: `${AT}/{standing_approval_id}/revoke`,
+    summary: "Ends a standing approval at once.",
+    access: access.operate,
+    params: one,
+    body: optionalBody(StandingApprovalRevokeIn),
+    success: json(200, StandingApproval),
+    refusals: ["StandingApprovalNotFound", "StandingApprovalNotOpen"]
+  })
+} as const

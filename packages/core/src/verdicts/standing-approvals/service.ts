@@ -1,0 +1,354 @@
+/**
+ * Standing approvals: a person approves a box of inputs in advance, another puts it in force, evaluations use it up.
+ * Spec: api.md "bounded autonomy"; decision 0050.
+ */
+import {
+  detailItem,
+  EnvelopeNotInForce,
+  InvalidInput,
+  isId,
+  NotTheApprover,
+  ReviewNotApproved,
+  ReviewNotFound,
+  type SecondApproverRequired,
+  type StandingApproval,
+  type StandingApprovalCreate,
+  type StandingApprovalListQuery,
+  StandingApprovalNotFound,
+  type StandingApprovalNotOpen,
+  type StandingApprovalRevokeIn,
+  StandingApprovalTooWide
+} from "@flyball/contract"
+import { type Admitted, askingFor, type BoxProof, proveBox } from "@flyball/envelope"
+import { canonicalBytes, parseInstant, toHex } from "@flyball/evidence"
+import {
+  type ActionInputs,
+  bind,
+  type Binding,
+  boxOf,
+  holds,
+  type JsonMap,
+  type Pin,
+  pinnedSignal,
+  readSide,
+  type ReviewDocument,
+  REVIEWS,
+  serverSignals,
+  shapeOf,
+  signalsOf,
+  STANDING_APPROVALS,
+  type StandingApprovalDocument
+} from "@flyball/rules"
+import { Context, Effect, Layer } from "effect"
+import { EvidenceCrypto } from "../../foundation/crypto.ts"
+import { newId } from "../../foundation/ids.ts"
+import { everyUnit, type Scope } from "../../foundation/scope.ts"
+import type { Writer } from "../../foundation/writer.ts"
+import type { StoredAgent } from "../../registry/agents/document.ts"
+import { readAgent } from "../../registry/agents/read-agent.ts"
+import { secondPerson } from "../../registry/principals/second-person.ts"
+import { commitWithRetry } from "../../storage/commit-with-retry.ts"
+import { type Document, type ReadFault, Storage } from "../../storage/port.ts"
+import { inForceReader } from "../envelopes/in-force.ts"
+import type { EvaluationRecord } from "../evaluations/evaluation-out.ts"
+import { findEvaluation } from "../evaluations/find-evaluation.ts"
+import {
+  planGrant,
+  planPropose,
+  planRevoke,
+  type StandingPlan,
+  standingOut,
+  storedStanding,
+  type StoredStanding
+} from "./plan.ts"
+
+/** Longest that a standing approval holds. What shall hold longer belongs into the envelope. Unit: milliseconds. */
+export const MAX_STANDING_MS = 90 * 86_400_000
+
+/** Bytes of the box as JSON. */
+const MAX_BOX_BYTES = 65_536
+/** Standing approvals read at a time while listing. */
+const PAGE = 500
+
+/** Standing approvals. */
+export interface StandingApprovalsApi {
+  /**
+   * Proposes one, from a review that the writer approved. It approves nothing before another person grants it.
+   *
+   * - Fails: `StandingApprovalTooWide` where the box holds inputs for which something asks that did not ask then, or
+   *   that was not proved; `InvalidInput` where the reviewed action itself lies outside.
+   */
+  readonly propose: (
+    input: StandingApprovalCreate,
+    writer: Writer,
+    scope?: Scope
+  ) => Effect.Effect<
+    StandingApproval,
+    | EnvelopeNotInForce
+    | InvalidInput
+    | NotTheApprover
+    | ReviewNotApproved
+    | ReviewNotFound
+    | StandingApprovalTooWide
+    | ReadFault
+  >
+  readonly get: (id: string, scope?: Scope) => Effect.Effect<StandingApproval, StandingApprovalNotFound | ReadFault>
+  /** Oldest first. */
+  readonly list: (
+    query?: StandingApprovalListQuery,
+    scope?: Scope
+  ) => Effect.Effect<ReadonlyArray<StandingApproval>, ReadFault>
+  /** Puts one in force that another person proposed. */
+  readonly grant: (
+    id: string,
+    writer: Writer,
+    scope?: Scope
+  ) => Effect.Effect<
+    StandingApproval,
+    SecondApproverRequired | StandingApprovalNotFound | StandingApprovalNotOpen | ReadFault
+  >
+  readonly revoke: (
+    id: string,
+    input: StandingApprovalRevokeIn,
+    writer: Writer,
+    scope?: Scope
+  ) => Effect.Effect<StandingApproval, StandingApprovalNotFound | StandingApprovalNotOpen | ReadFault>
+}
+
+/** Standing approvals. */
+export class StandingApprovals extends Context.Service<StandingApprovals, StandingApprovalsApi>()(
+  "flyball/core/StandingApprovals"
+) {
+  static readonly layer: Layer.Layer<StandingApprovals, never, Storage> = Layer.effect(
+    StandingApprovals,
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const crypto = yield* EvidenceCrypto
+      const inForce = inForceReader(storage)
+
+      const readStanding = Effect.fnUntraced(function* (
+        id: string,
+        scope: Scope
+      ): Effect.fn.Return<StoredStanding, StandingApprovalNotFound | ReadFault> {
+        const notFound = new StandingApprovalNotFound({ standingApprovalId: id })
+        const document = isId("standingApproval", id) ? yield* storage.get(STANDING_APPROVALS, id) : null
+        if (document === null) return yield* notFound
+        const stored = storedStanding(document)
+        yield* readAgent(storage, stored.body.agentId, scope).pipe(
+          Effect.catchTag("AgentNotFound", () => Effect.fail(notFound))
+        )
+        return stored
+      })
+
+      /** The review, its evaluation, and the agent. */
+      const reviewed = Effect.fnUntraced(function* (reviewId: string, writer: Writer, scope: Scope) {
+        const document = yield* storage.get(REVIEWS, reviewId)
+        if (document === null) return yield* new ReviewNotFound({ reviewId })
+        const review = document.body as unknown as ReviewDocument
+        const agent = yield* readAgent(storage, review.agentId, scope).pipe(
+          Effect.catchTag("AgentNotFound", () => Effect.fail(new ReviewNotFound({ reviewId })))
+        )
+        if (review.ended !== "resolved" || review.resolution !== "approve") return yield* new ReviewNotApproved()
+        if (!review.approvals.some(({ by }) => by === writer.id)) return yield* new NotTheApprover()
+        const record = yield* findEvaluation(storage, review.evaluationId)
+        const inputs = record === null ? null : inputsOf(record)
+        return record === null || inputs === null ? yield* new ReviewNotApproved() : { agent, inputs, record }
+      })
+
+      /** The layers of the reviewed evaluation, which must be those in force. */
+      const bindingOf = Effect.fnUntraced(function* (
+        { body }: EvaluationRecord,
+        agent: StoredAgent,
+        nowMs: number
+      ): Effect.fn.Return<Binding, EnvelopeNotInForce | ReadFault> {
+        const { layers } = readSide(body)
+        const now = (yield* inForce.of(agent.id, agent.body.orgUnit, nowMs)).live.layers
+        if (
+          layers.length !== now.length ||
+          layers.some(
+            ({ envelopeId, version }, at) => now[at]!.envelopeId !== envelopeId || now[at]!.version !== version
+          )
+        )
+          return yield* new EnvelopeNotInForce()
+        const found = []
+        for (const { envelopeId, version } of layers) {
+          const layer = yield* inForce.layer(envelopeId, version, (body["waivers"] ?? []) as ReadonlyArray<string>)
+          if (layer === null) return yield* new EnvelopeNotInForce()
+          found.push(layer)
+        }
+        return bind(found)
+      })
+
+      const acting = <E>(
+        id: string,
+        scope: Scope,
+        plan: (stored: StoredStanding, nowMs: number) => Effect.Effect<StandingPlan, E>
+      ) =>
+        commitWithRetry(
+          storage,
+          Effect.gen(function* () {
+            const stored = yield* readStanding(id, scope)
+            const { ms } = yield* storage.asOf
+            const { change, standing } = yield* plan(stored, ms)
+            yield* storage.commit(change)
+            return standingOut(id, standing, ms)
+          })
+        )
+
+      return StandingApprovals.of({
+        propose: (input, writer, scope = everyUnit) =>
+          commitWithRetry(
+            storage,
+            Effect.gen(function* () {
+              const { agent, inputs, record } = yield* reviewed(input.review_id, writer, scope)
+              const pins = input.pins as ReadonlyArray<Pin>
+              for (const [place, pin] of pins.entries())
+                if (!holds(pin, inputs))
+                  return yield* invalid(
+                    ["body", "pins", String(place)],
+                    "The reviewed action itself lies outside: its value at this path is another, or it has none"
+                  )
+              const { ms } = yield* storage.asOf
+              const expiresAtMs = parseInstant(input.expires_at)!
+              if (expiresAtMs <= ms || expiresAtMs > ms + MAX_STANDING_MS)
+                return yield* invalid(
+                  ["body", "expires_at"],
+                  `Expected a time from now to ${MAX_STANDING_MS / 86_400_000} days from now`
+                )
+              const { combination } = (yield* bindingOf(record, agent, ms)).ready ?? { combination: null }
+              if (combination === null) return yield* new EnvelopeNotInForce()
+              const { layers, trace } = readSide(record.body)
+              const asks = askingFor(combination.compiled, trace)
+              const proof = proveBox(combination.compiled, admittedBy(pins, inputs, agent, record.body), asks)
+              if (proof.kind !== "proved") return yield* unproved(proof, pins)
+              const box = { ...shapeOf(inputs), pins }
+              const bytes = canonicalBytes(boxOf(box))
+              if (bytes.length > MAX_BOX_BYTES)
+                return yield* invalid(["body", "pins"], `Expected a box of up to ${MAX_BOX_BYTES} bytes as JSON`)
+              const standing: StandingApprovalDocument = {
+                agentId: agent.id,
+                reviewId: input.review_id,
+                evaluationId: String(record.body["evaluation_id"]),
+                layers,
+                asks,
+                boxDigest: toHex(crypto.sha256(bytes)),
+                ...box,
+                reason: input.reason,
+                count: input.count,
+                left: input.count,
+                expiresAtMs,
+                status: "proposed",
+                proposedBy: writer.id,
+                grantedBy: null,
+                revokedBy: null,
+                revokeReason: null
+              }
+              const id = yield* newId("sap")
+              yield* storage.commit(planPropose(id, standing).change)
+              return standingOut(id, standing, ms)
+            })
+          ),
+        get: Effect.fnUntraced(function* (id, scope = everyUnit) {
+          const { body } = yield* readStanding(id, scope)
+          return standingOut(id, body, (yield* storage.asOf).ms)
+        }),
+        list: Effect.fnUntraced(function* (query = {}, scope = everyUnit) {
+          const { agent_id: agentId, limit = Number.POSITIVE_INFINITY, status } = query
+          const { ms } = yield* storage.asOf
+          const found: Array<StandingApproval> = []
+          for (let after = query.after; found.length < limit;) {
+            const page: ReadonlyArray<Document> =
+              agentId === undefined
+                ? yield* storage.list(STANDING_APPROVALS, { limit: PAGE, ...(after === undefined ? {} : { after }) })
+                : (yield* storage.find(STANDING_APPROVALS, "agent_id", agentId)).filter(
+                    ({ id }) => after === undefined || id > after
+                  )
+            for (const { body, id } of page.map(storedStanding)) {
+              const shown = standingOut(id, body, ms)
+              if (status !== undefined && shown.status !== status) continue
+              if ((yield* Effect.option(readAgent(storage, body.agentId, scope)))._tag === "Some") found.push(shown)
+            }
+            if (agentId !== undefined || page.length < PAGE) break
+            after = page.at(-1)!.id
+          }
+          return found.slice(0, limit)
+        }),
+        grant: (id, writer, scope = everyUnit) =>
+          acting(id, scope, (stored, nowMs) =>
+            Effect.flatMap(secondPerson(storage, [stored.body.proposedBy], writer), (person) =>
+              Effect.fromResult(planGrant(stored, nowMs, writer, person))
+            )
+          ),
+        revoke: (id, { reason = null }, writer, scope = everyUnit) =>
+          acting(id, scope, (stored, nowMs) => Effect.fromResult(planRevoke(stored, nowMs, reason, writer)))
+      })
+    })
+  )
+}
+
+const invalid = (path: ReadonlyArray<string>, message: string) =>
+  new InvalidInput({ detail: [detailItem(path, "value_error", message)] })
+
+/**
+ * What an evaluation was about; null where a part of it was erased, or its arguments are not all there: then nobody
+ * knows what people approved.
+ */
+const inputsOf = ({ body, parts }: EvaluationRecord): ActionInputs | null => {
+  const signals = parts.get("signals")
+  const action = parts.get("action")
+  const args = parts.get("args")
+  return signals === undefined || body["args_redacted"] === true
+    ? null
+    : {
+        action: action === undefined ? null : (signalsOf(action) as string),
+        signals: signalsOf(signals),
+        args: args === undefined ? undefined : signalsOf(args)
+      }
+}
+
+/**
+ * What the box admits on the axes of the envelope: pinned signals; of the tool and the signals of the service what they
+ * were, since those are no choice of the agent.
+ */
+const admittedBy = (
+  pins: ReadonlyArray<Pin>,
+  { signals }: ActionInputs,
+  agent: StoredAgent,
+  body: JsonMap
+): Readonly<Record<string, Admitted>> => {
+  const tier = (body["effective_tier"] ?? body["tier"]) as StoredAgent["body"]["autonomyTier"]
+  const tool = (signals as { readonly [name: string]: unknown } | null)?.["tool"]
+  const fixed = {
+    ...serverSignals({ ...agent.body, autonomyTier: tier }),
+    ...(typeof tool === "string" ? { tool } : {})
+  }
+  return {
+    ...Object.fromEntries(Object.entries(fixed).map(([name, eq]) => [name, { eq }])),
+    ...Object.fromEntries(
+      pins.flatMap((pin) => {
+        const signal = pinnedSignal(pin)
+        const { path: _, ...admitted } = pin
+        return signal === null ? [] : [[signal, admitted as Admitted]]
+      })
+    )
+  }
+}
+
+const unproved = (proof: Exclude<BoxProof, { readonly kind: "proved" }>, pins: ReadonlyArray<Pin>) =>
+  proof.kind === "wider"
+    ? new StandingApprovalTooWide({ rule: proof.rule, example: { ...proof.example } })
+    : proof.kind === "open"
+      ? new StandingApprovalTooWide({})
+      : invalid(
+          [
+            "body",
+            "pins",
+            String(
+              Math.max(
+                0,
+                pins.findIndex((pin) => pinnedSignal(pin) === proof.axis)
+              )
+            )
+          ],
+          `The signal ${proof.axis} of the envelope has no such value`
+        )

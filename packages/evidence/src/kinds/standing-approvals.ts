@@ -1,0 +1,76 @@
+/** Rows of the catalogue: approvals in advance, of a box of inputs. */
+import { agentId, hash, id, instant, type KindRow, MIB, must, objectPart, part, writer } from "./row.ts"
+
+const standingApprovalId = must("standing_approval_id", id("sap_"))
+const reviewId = must("review_id", id("rev_"))
+
+/** The rows, in the order of the specification's table. */
+export const standingApprovalKinds: ReadonlyArray<KindRow> = [
+  {
+    kind: "standing_approval.proposed",
+    about:
+      "A person who approved a review proposes to approve up to `count` more evaluations of the box in the part of that " +
+      "name. It approves nothing yet. `layers` are those of the reviewed evaluation, and `asks` what required its " +
+      "review: places of rules in the combination of these layers, -1 - n for the silent layer n. `box_digest` is the " +
+      "SHA-256 of the part.",
+    body: [
+      agentId,
+      must("asks", { type: "list", of: { type: "integer", min: -16, max: 1_099 }, min: 1, max: 1_116 }),
+      must("box_digest", hash),
+      must("count", { type: "integer", min: 1, max: 10_000 }),
+      must("evaluation_id", id("evl_")),
+      must("expires_at", instant),
+      must("layers", {
+        type: "list",
+        of: {
+          type: "object",
+          members: [
+            must("digest", hash),
+            must("envelope_id", id("env_")),
+            must("version", { type: "integer", min: 1, max: 1_000_000 })
+          ]
+        },
+        min: 1,
+        max: 15
+      }),
+      reviewId,
+      standingApprovalId,
+      writer
+    ],
+    parts: [
+      objectPart(
+        "box",
+        MIB,
+        ["action", "args", "pins"],
+        ": the name of the action or null; the names of the members of its arguments or null; " +
+          "`[{path, …}]` with `eq`, `at_most` or `one_of`, where a path is a JSON pointer below `/signals` or `/args`"
+      ),
+      part("reason", 16_384, "any text as JSON: what a person said of it")
+    ]
+  },
+  {
+    kind: "standing_approval.granted",
+    about: "A person other than the proposer puts it in force.",
+    body: [agentId, must("proposed_by", { type: "writer" }), reviewId, standingApprovalId, writer],
+    parts: []
+  },
+  {
+    kind: "standing_approval.used",
+    about:
+      "It let the evaluation through that names it, in the commit of that evaluation. `left`: how many more it may.",
+    body: [
+      agentId,
+      must("evaluation_id", id("evl_")),
+      must("left", { type: "integer", min: 0, max: 9_999 }),
+      standingApprovalId,
+      writer
+    ],
+    parts: []
+  },
+  {
+    kind: "standing_approval.revoked",
+    about: "It approves nothing more.",
+    body: [agentId, standingApprovalId, writer],
+    parts: [part("reason", 16_384, "any text as JSON: what a person said of it")]
+  }
+]

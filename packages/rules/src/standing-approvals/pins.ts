@@ -1,0 +1,76 @@
+/** Pins of a standing approval: which inputs lie in its box. Pure. */
+import type { Json } from "../records/record.ts"
+
+/** A value that a pin names. */
+export type PinValue = string | number | boolean
+
+/** What one value of the signals or arguments must be. `path`: a JSON pointer below `/signals` or `/args`. */
+export type Pin = { readonly path: string } & (
+  | { readonly eq: PinValue }
+  | { readonly at_most: number }
+  | { readonly one_of: ReadonlyArray<PinValue> }
+)
+
+/** The inputs of an action. `args` is undefined where it came without, or where what came is not all of them. */
+export interface ActionInputs {
+  readonly action: string | null
+  readonly signals: unknown
+  readonly args: unknown
+}
+
+/** The action's name and the members of its arguments, sorted; null where these are no object. */
+export const shapeOf = ({ action, args }: ActionInputs) => ({
+  action,
+  args: isObject(args) ? Object.keys(args).toSorted() : null
+})
+
+/**
+ * Whether inputs lie in a box: the same action, arguments of the same names, and every pin holds. What no pin names is
+ * free. A number that no double holds exactly lies in no box.
+ */
+export const liesInBox = (
+  box: {
+    readonly action: string | null
+    readonly args: ReadonlyArray<string> | null
+    readonly pins: ReadonlyArray<Pin> | null
+  },
+  inputs: ActionInputs
+): boolean => {
+  if (box.pins === null || box.action !== inputs.action) return false
+  if (box.args === null ? inputs.args !== undefined : !isObject(inputs.args)) return false
+  const { args } = shapeOf(inputs)
+  return JSON.stringify(args) === JSON.stringify(box.args) && box.pins.every((pin) => holds(pin, inputs))
+}
+
+/** Whether one pin holds. */
+export const holds = (pin: Pin, { args, signals }: ActionInputs): boolean => {
+  const value = valueAt({ args, signals }, pin.path)
+  if (value === undefined || (typeof value === "number" && !isExact(value))) return false
+  if ("at_most" in pin) return typeof value === "number" && value <= pin.at_most
+  return "eq" in pin ? value === pin.eq : pin.one_of.includes(value as PinValue)
+}
+
+/** The value that a JSON pointer names; undefined where there is none. */
+export const valueAt = (root: unknown, pointer: string): unknown => {
+  let value: unknown = root
+  for (const piece of pointer.split("/").slice(1)) {
+    const name = piece.replaceAll("~1", "/").replaceAll("~0", "~")
+    if (Array.isArray(value)) value = /^(0|[1-9]\d{0,8})$/.test(name) ? value[Number(name)] : undefined
+    else if (isObject(value) && Object.hasOwn(value, name)) value = value[name]
+    else return undefined
+  }
+  return value
+}
+
+/** The name of the signal that a pin is about; null for one about arguments, or about what lies inside a signal. */
+export const pinnedSignal = ({ path }: Pin): string | null => {
+  const [, root, name, ...more] = path.split("/")
+  return root === "signals" && name !== undefined && more.length === 0
+    ? name.replaceAll("~1", "/").replaceAll("~0", "~")
+    : null
+}
+
+const isExact = (value: number): boolean => !Number.isInteger(value) || Number.isSafeInteger(value)
+
+const isObject = (value: unknown): value is { readonly [name: string]: Json } =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
