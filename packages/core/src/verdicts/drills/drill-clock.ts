@@ -1,15 +1,19 @@
 /**
- * Releases live drills whose time is over. Runs in every process, works in the one that holds the lease: a drill ends
+ * Releases live drills whose time is over, and reports attested ones that became too old. Runs in every process, works in the one that holds the lease: a drill ends
  * although the process that started it is gone.
  */
 import { toHex } from "@flyball/evidence"
-import { Cause, Effect, Layer } from "effect"
+import { Cause, Clock, Effect, Layer } from "effect"
 import { Entropy } from "../../foundation/entropy.ts"
 import { Storage } from "../../storage/port.ts"
+import { envelopeTierEvidence } from "../envelopes/tier-evidence.ts"
+import { reportLapses } from "./drill-lapse.ts"
 import { Drills } from "./service.ts"
 
 /** How often it polls: a live drill halts at most this much longer than it may. Unit: milliseconds. */
 export const DRILL_LOOK_MS = 1_000
+/** How often agents are read whose drill became too old. Unit: milliseconds. Against 30 days a minute is nothing. */
+export const LAPSE_LOOK_MS = 60_000
 /** A process that died is replaced after this. Unit: milliseconds. */
 const LEASE_MS = 10_000
 const LEASE = "drill_clock"
@@ -20,19 +24,25 @@ export const drillClock: Layer.Layer<never, never, Drills | Storage> = Layer.eff
     const storage = yield* Storage
     const drills = yield* Drills
     const holder = toHex((yield* Entropy).bytes(16))
+    let nextLapsesMs = Number.NEGATIVE_INFINITY
     const poll = Effect.gen(function* () {
-      if (yield* storage.lease(LEASE, holder, LEASE_MS)) yield* drills.releaseDue
+      if (!(yield* storage.lease(LEASE, holder, LEASE_MS))) return
+      yield* drills.releaseDue
+      const nowMs = yield* Clock.currentTimeMillis
+      if (nowMs < nextLapsesMs) return
+      nextLapsesMs = nowMs + LAPSE_LOOK_MS
+      yield* reportLapses
     })
     yield* Effect.addFinalizer(() => Effect.ignore(storage.releaseLease(LEASE, holder)))
     yield* poll.pipe(
       Effect.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause)
           ? Effect.failCause(cause)
-          : Effect.logError("Live drills whose time is over could not be released; the job tries again.", cause)
+          : Effect.logError("Drills whose time is over could not be ended; the job tries again.", cause)
       ),
       Effect.andThen(Effect.sleep(DRILL_LOOK_MS)),
       Effect.forever,
       Effect.forkScoped
     )
   })
-)
+).pipe(Layer.provide(envelopeTierEvidence))

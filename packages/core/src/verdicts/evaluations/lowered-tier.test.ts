@@ -7,7 +7,10 @@ import { Effect, Layer } from "effect"
 import { Agents } from "../../registry/agents/service.ts"
 import { DRILL_AGE_MS } from "@flyball/rules"
 import { TestClock } from "effect/testing"
+import { drillClock } from "../drills/drill-clock.ts"
+import { reportLapses } from "../drills/drill-lapse.ts"
 import { drilled } from "../drills/testing/drilled.ts"
+import { envelopeTierEvidence } from "../envelopes/tier-evidence.ts"
 import { Envelopes } from "../envelopes/service.ts"
 import { Replay } from "../../outward/replay/service.ts"
 import { Storage, type StorageApi } from "../../storage/port.ts"
@@ -224,6 +227,45 @@ describe("an active agent that loses a condition of its tier", () => {
       assert.deepInclude(yield* agents.get(agentId), { autonomy_tier: "L4", effective_tier: "L3" })
       yield* drilled(agentId)
       assert.deepInclude(yield* ask(agentId, pay), { effective_tier: "L4" })
+      yield* sound
+    }).pipe(Effect.provide(Layer.fresh(governorWorld())))
+  )
+
+  it.effect("is reported within a minute when its drill became too old, once for each attestation", () =>
+    Effect.gen(function* () {
+      const agents = yield* Agents
+      const { agentId } = yield* governedAgent(paying)
+      const { agentId: unattested } = yield* governedAgent(paying, "another bot")
+      yield* attested(agentId, true)
+      yield* attested(unattested, true)
+      yield* drilled(agentId)
+      yield* agents.update(agentId, { autonomy_tier: "L4" }, ben)
+      const lapses = Effect.provide(reportLapses, envelopeTierEvidence)
+      yield* TestClock.adjust(DRILL_AGE_MS)
+      assert.strictEqual(yield* lapses, 0)
+      yield* TestClock.adjust(1)
+      const expected = {
+        agent_id: agentId,
+        autonomy_tier: "L4",
+        effective_tier: "L3",
+        missing: "attested_drill",
+        writer: "system:drill"
+      }
+      // The clock polls at once when it starts.
+      yield* Effect.scoped(Effect.andThen(Layer.build(drillClock), TestClock.adjust(1)))
+      const [one, ...more] = yield* events
+      assert.deepInclude(one, expected)
+      assert.deepStrictEqual(more, [])
+      assert.strictEqual(yield* lapses, 0)
+      yield* drilled(agentId)
+      assert.strictEqual(yield* lapses, 0)
+      yield* TestClock.adjust(DRILL_AGE_MS + 1)
+      assert.strictEqual(yield* lapses, 1)
+      const all = yield* events
+      assert.lengthOf(all, 2)
+      assert.deepInclude(all[1], expected)
+      yield* agents.suspend(agentId, { reason: "r" }, ben)
+      assert.strictEqual(yield* lapses, 0)
       yield* sound
     }).pipe(Effect.provide(Layer.fresh(governorWorld())))
   )
