@@ -37,12 +37,11 @@ const MOST_GROWTH = 64 * 1_048_576
 /** Runs the proof. True when every promise holds. */
 export const run = async (args: ReadonlyArray<string>): Promise<boolean> => {
   const { instances = 100, minutes = 60, seed = 1 } = numbersOf(args, ["instances", "minutes", "seed"])
-  const halted = await haltInTime(instances, seed)
   const folder = mkdtempSync(join(tmpdir(), "flyball-client-"))
   try {
     const inMemory = await away("in memory", minutes, memorySpool())
     const onDisk = await away("on disk", minutes, fileSpool(join(folder, "spool"), ON_DISK))
-    return halted && inMemory && onDisk
+    return (await haltInTime(instances, seed)) && inMemory && onDisk
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -24,7 +24,7 @@ import { libraries } from "./list.ts"
 import { makeExecutable } from "./executable.ts"
 import { packPackages, type Tarball } from "./pack.ts"
 import { stagePackages } from "./stage.ts"
-import { requireAlone, type Runtime, startReadmeServer, writeProgram } from "./try-client.ts"
+import { frameworks, requireAlone, type Runtime, startReadmeServer, writeAdapters, writeProgram } from "./try-client.ts"
 import { tryExample } from "./try-example.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -333,6 +333,20 @@ const readmeServer = await startReadmeServer(agent)
 for (const runtime of runtimes)
   await trialOf(`the program of the client's README, ${runtime.name}`, () => readmeServer.tryIn(runtime))
 await readmeServer.stop()
+
+const adapting = project("adapters", tarballs, [CLIENT])
+trial("the client's adapters install with their frameworks, and every one loads", () => {
+  npmInstall(adapting)
+  // The AI SDK's declarations name types of json-schema, which it does not bring.
+  const types = ["@types/node@24.19.2", "@types/json-schema@7.0.15"]
+  npmInstall(adapting, "--no-save", ...types, ...frameworks(root))
+  writeAdapters(adapting)
+  return run(process.execPath, ["adapters.ts"], adapting).trim()
+})
+for (const version of ["5", "7"] as const)
+  trial(`TypeScript ${version} accepts the declarations of the client's adapters (skipLibCheck off)`, () => {
+    run(process.execPath, [compiler(version), "-p", "."], adapting)
+  })
 
 const commands = project("commands", tarballs, ["@flyball/server", "@flyball/verify"])
 trial("the commands install without any dependency", () => {

@@ -40,6 +40,38 @@ export const writeProgram = (folder: string): void => {
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: [`${PROGRAM}.ts`] }))
 }
 
+/** The frameworks of the adapters, in the versions that the adapters are tested with. */
+export const frameworks = (root: string): ReadonlyArray<string> => {
+  const { devDependencies } = JSON.parse(readFileSync(join(root, "packages/client/package.json"), "utf8")) as {
+    readonly devDependencies: { readonly [name: string]: string }
+  }
+  return Object.entries(devDependencies).map(([name, version]) => `${name}@${version}`)
+}
+
+/** Writes a program that loads every adapter of an installed client, and the settings to check its declarations. */
+export const writeAdapters = (folder: string): void => {
+  const { exports } = JSON.parse(readFileSync(join(folder, "node_modules/@flyball/client/package.json"), "utf8")) as {
+    readonly exports: { readonly [subpath: string]: unknown }
+  }
+  const adapters = Object.keys(exports).filter((one) => ![".", "./file-spool", "./package.json"].includes(one))
+  const lines = adapters.map((subpath, at) => `import * as a${at} from "@flyball/client${subpath.slice(1)}"`)
+  const names = adapters.map((_, at) => `...Object.keys(a${at})`)
+  writeFileSync(
+    join(folder, "adapters.ts"),
+    `${lines.join("\n")}\nconsole.log(${adapters.length}, "adapters:", [${names.join(", ")}].sort().join(", "))\n`
+  )
+  const compilerOptions = {
+    module: "nodenext",
+    target: "es2024",
+    lib: ["esnext", "dom", "dom.iterable"],
+    types: ["node"],
+    strict: true,
+    skipLibCheck: false,
+    noEmit: true
+  }
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["adapters.ts"] }))
+}
+
 /** Fails: throws unless the project holds the client alone, and what it loads by itself needs no module of Node. */
 export const requireAlone = (folder: string): string => {
   const installed = globSync("node_modules/{[!@]*,@*/*}/package.json", { cwd: folder })

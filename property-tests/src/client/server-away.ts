@@ -76,7 +76,8 @@ export const awayRound = async (round: AwayRound): Promise<AwayOutcome> => {
     await new Promise<void>((resolve) => setTimeout(resolve, 1))
   idle.disable()
   isAway = true
-  const args = { text: "x".repeat(argumentBytes) }
+  /** Each decision has arguments of its own, as a host's have. */
+  const argsOf = (number: number) => ({ text: String(number).padEnd(argumentBytes, "x") })
   const delay = monitorEventLoopDelay({ resolution: 1 })
   const heapBefore = heapInUse()
   const startedMs = performance.now()
@@ -85,7 +86,8 @@ export const awayRound = async (round: AwayRound): Promise<AwayOutcome> => {
   let isFullSince: number | null = null
   while (performance.now() - startedMs < realMs) {
     const due = Math.floor(((performance.now() - startedMs) / 1_000) * perSecond)
-    for (; offered < due; offered++) await agent.witness({ action: "note", kind: "message", status: "ok", args })
+    for (; offered < due; offered++)
+      await agent.witness({ action: "note", kind: "message", status: "ok", args: argsOf(offered) })
     if (isFullSince === null && problems.lost > 0) {
       isFullSince = performance.now()
       delay.enable()
