@@ -33,6 +33,7 @@ describe("the shapes of the client", () => {
     fits<Wire.EvaluationRequest, Contract.EvaluationIn>()
     fits<keyof Contract.EvaluationIn, keyof Wire.EvaluationRequest>()
     fits<Contract.Evaluation, Wire.Evaluation>()
+    fits<Contract.Review, Wire.Review>()
     fits<Contract.Receipt, Wire.Receipt>()
     fits<Wire.Receipt, Contract.Receipt>()
     // @ts-expect-error: a word that the contract does not have.

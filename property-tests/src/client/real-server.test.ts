@@ -1,5 +1,12 @@
 /** The client against a real server: a guarded action, a halt, a release, and a server that goes away. */
-import { ActionDenied, type AgentClient, type Client, openClient, type Problem } from "@flyball/client"
+import {
+  ActionDenied,
+  type AgentClient,
+  type Client,
+  type ClientOptions,
+  openClient,
+  type Problem
+} from "@flyball/client"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 import { openWorld, type World } from "../../../apps/server/src/http/http-world.ts"
 
@@ -27,18 +34,22 @@ const cuttable = (async (...input: Parameters<typeof fetch>) => {
 }) as typeof fetch
 
 /** An agent that may look things up alone. */
-const governed = async (name: string): Promise<AgentClient> => {
+const governed = async (name: string, options: Partial<ClientOptions> = {}): Promise<AgentClient> => {
   problems.length = 0
-  client = openClient({ url: world.url, key: world.key, fetch: cuttable, onProblem: (one) => void problems.push(one) })
+  const onProblem = (one: Problem): void => void problems.push(one)
+  client = openClient({ url: world.url, key: world.key, fetch: cuttable, onProblem, ...options })
   const agent = await client.register({ name, owner_name: "Ada", owner_email: "ada@example.org" })
   const { id } = await post("/bound/envelopes", {
     name: `${name} rules`,
     agent_id: agent.id,
     envelope: {
       semantics: "envelope/1",
-      signals: { tool: { type: "enum", values: ["lookup", "refund"], source: "caller" } },
-      effects: { lookup: "read", refund: "money" },
-      rules: [{ id: "lookup", outcome: "allow", when: [{ signal: "tool", in: ["lookup"] }] }],
+      signals: { tool: { type: "enum", values: ["lookup", "refund", "change"], source: "caller" } },
+      effects: { lookup: "read", refund: "money", change: "write_reversible" },
+      rules: [
+        { id: "lookup", outcome: "allow", when: [{ signal: "tool", in: ["lookup"] }] },
+        { id: "change", outcome: "require_review", when: [{ signal: "tool", in: ["change"] }] }
+      ],
       default: { outcome: "deny" }
     }
   })
@@ -127,6 +138,32 @@ describe("the client against a real server", () => {
     await agent.kill.refresh()
     await post("/bound/kill/activate", { target_type: "agent", target_id: agent.id, reason: "test" })
     assert.match(await attempt(agent, "lookup"), /@killed/)
+  })
+
+  it("waits for a person, who sees the arguments without what is redacted, and runs once when they approve", async () => {
+    const agent = await governed("reviewed", { hold: { waitMs: 60_000 }, redact: ["iban"], signals: () => ({}) })
+    await world.send("PATCH", `/api/v1/agents/${agent.id}`, { token: world.admin, json: { autonomy_tier: "L2" } })
+    const action = { name: "change", signals: { tool: "change" } }
+    const args = { account: 7, iban: "DE02120300000000202051" }
+    let ran = 0
+    const held = agent.guard(action, args, () => ++ran)
+    const reviewer = await world.token("reviewer", "*")
+    const listed = `/api/v1/bound/reviews?agent_id=${agent.id}`
+    let review = null
+    while (review === null) review = (await world.send("GET", listed, { token: reviewer })).json[0] ?? null
+    assert.deepInclude(review, { status: "open", args_redacted: true })
+    const shown = await world.send("GET", `/api/v1/bound/reviews/${review.id}`, { token: world.admin })
+    assert.deepStrictEqual(shown.json.args, { account: 7, iban: "[redacted]" })
+    assert.deepInclude(await agent.reviews.wait(review.id, { withinMs: 0 }), { id: review.id, status: "open" })
+    await post(`/bound/reviews/${review.id}/resolve`, { resolution: "approve" }, reviewer)
+    assert.strictEqual(await held, 1)
+    const [decision] = await decisionsOf(agent)
+    assert.deepInclude(decision, { status: "ok", approval_id: review.id })
+    // Used up: the same call asks people again, and other arguments never had the approval.
+    const pending = agent.guard({ ...action, hold: { waitMs: 0 } }, args, () => ++ran)
+    const denied = await pending.catch((cause: unknown) => cause as ActionDenied)
+    assert.notStrictEqual((denied as ActionDenied).reviewId, review.id)
+    assert.strictEqual(ran, 1)
   })
 
   it("denies while the server is away, keeps what happened, and sends it when the server is back", async () => {

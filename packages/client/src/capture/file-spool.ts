@@ -5,8 +5,8 @@
  * After a crash the rest of a segment is sent again: the server knows each entry by its `client_ref` and answers with
  * the first receipt. One process at a time uses a folder. A last line that was cut off is dropped.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
-import { type FileHandle, open } from "node:fs/promises"
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { type FileHandle, open, rename } from "node:fs/promises"
 import { join } from "node:path"
 import type { Entry, OwedGap } from "./entry.ts"
 import { defaultBounds, entryBytes, type Spool, type SpoolBounds } from "./spool.ts"
@@ -102,7 +102,7 @@ export const fileSpool = (dir: string, bounds: SpoolBounds = defaultBounds): Spo
         await file.writeFile(JSON.stringify(gaps))
         await file.datasync()
         await file.close()
-        renameSync(`${path}.new`, path)
+        await rename(`${path}.new`, path)
       }),
     close: () =>
       inTurn(async () => {

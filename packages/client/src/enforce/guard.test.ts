@@ -106,7 +106,9 @@ describe("guard", () => {
       agent_id: "agt_1",
       action: "refund",
       signals: { tool: "refund", amount: 5 },
-      action_digest: keyedActionDigest(digestKeyOf("k"), { amount: 5, token: "secret" })
+      action_digest: keyedActionDigest(digestKeyOf("k"), { amount: 5, token: "secret" }),
+      args: { amount: 5, token: "[redacted]" },
+      args_redacted: true
     })
     const decisions = await witnessed()
     assert.lengthOf(decisions, 1)

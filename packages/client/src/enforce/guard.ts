@@ -11,7 +11,7 @@ import type { KillWatch } from "../kill/kill-watch.ts"
 import { type Redact, redactMembers, redactSafely } from "../redact.ts"
 import type { Refs } from "../refs.ts"
 import type { Reviews } from "../reviews/reviews.ts"
-import type { CaptureTier, Decision, Evaluation, Json } from "../wire.ts"
+import type { CaptureTier, Decision, Evaluation, EvaluationRequest, Json } from "../wire.ts"
 import { actionDigest, keyedActionDigest } from "./action-digest.ts"
 import { ActionDenied } from "./denied.ts"
 import { makePendingReviews } from "./pending-reviews.ts"
@@ -79,6 +79,9 @@ export interface GuardOptions {
 /** Questions that are sent again after no answer. */
 const RETRIES = 2
 
+/** Arguments that are sent along. Unit: characters of JSON, of which each is up to three of the server's 262,144 bytes. */
+const MAX_ARGS_CHARS = 87_381
+
 /** Guards actions of one agent. */
 export type Guard = <A>(action: Action | string, args: Json, effect: (running: Running) => A | Promise<A>) => Promise<A>
 
@@ -87,10 +90,16 @@ export const makeGuard = (options: GuardOptions): Guard => {
   const { agentId, caller, clock, kill, recorder, refs, strict, timeoutMs } = options
   const pending = makePendingReviews()
 
-  /** What a review of these arguments is bound to: all of them, though what is redacted stays here. */
-  const bound = (args: Json): { readonly action_digest: string } => {
-    const isRedacted = JSON.stringify(redactSafely(options.redact, args)) !== JSON.stringify(args)
-    return { action_digest: isRedacted ? keyedActionDigest(options.digestKey, args) : actionDigest(args) }
+  /** What reviewers see, and what a review is bound to: all arguments, though what is redacted stays here. */
+  const bound = (args: Json): Pick<EvaluationRequest, "action_digest" | "args" | "args_redacted"> => {
+    const shown = redactSafely(options.redact, args)!
+    const text = JSON.stringify(shown)
+    const isRedacted = text !== JSON.stringify(args)
+    return {
+      action_digest: isRedacted ? keyedActionDigest(options.digestKey, args) : actionDigest(args),
+      // The server takes no larger ones; the digest stands for them.
+      ...(text.length > MAX_ARGS_CHARS ? {} : { args: shown, ...(isRedacted ? { args_redacted: true } : {}) })
+    }
   }
 
   const ask = async (action: Action, args: Json, ref: string): Promise<Verdict> => {

@@ -82,6 +82,14 @@ export const scriptedService = () => {
       }
     if (path.endsWith("/bound/evaluations")) return evaluate(sent.json)
     if (path.endsWith("/settle")) return { status: 201, json: { duplicate: false } }
+    if (path.includes("/bound/reviews/")) {
+      const id = path.split("/").at(-1)!
+      const review = reviews.get(id)
+      if (review === undefined) return { status: 404, json: { code: "review_not_found", detail: "no" } }
+      const isConsumed = review.status === "consumed"
+      return { status: 200, json: { id, ...review, status: isConsumed ? "resolved" : review.status } }
+    }
+    if (sent.json === undefined) return { status: 404, json: { code: "not_found", detail: "no" } }
     const isClaimed = sent.json.decisions.some(({ capture }: { capture?: string }) => capture === "mediated")
     if (isClaimed && !script.isGateway) return { status: 403, json: { code: "capture_not_mediated", detail: "no" } }
     return {
