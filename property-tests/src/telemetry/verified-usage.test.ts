@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Breakers, Capture, Drills, Kill, Models, Telemetry, unitScope } from "@flyball/core"
+import { Agents, Breakers, Capture, Drills, Kill, Models, Reviews, Telemetry, unitScope } from "@flyball/core"
 import { memoryStorage } from "@flyball/core/storage"
 import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
 import { givenDatabase } from "@flyball/testkit/postgres"
@@ -194,6 +194,49 @@ describe.each([
     expect(verified.text).toContain(`${paying}: 2 decisions; evaluations allow 1,`)
     expect(await counted(pack, vkey, first)).toMatchObject({ status: 0, usage: first })
   })
+})
+
+it("counts reviews: what people answered, how long they took, and what is still open", async () => {
+  const person = { id: `usr_${"0".repeat(25)}4` }
+  const { agentId, pack, usage, vkey } = await inBoundedWorld(
+    Effect.gen(function* () {
+      const reviews = yield* Reviews
+      const agents = yield* Agents
+      const agentId = yield* activeAgent("refund bot")
+      yield* publish({ agent_id: agentId }, refunds())
+      yield* agents.update(agentId, { autonomy_tier: "L2" }, ben)
+      const opened = Effect.map(ask(agentId, { tool: "refund", amount: 5_000 }), ({ review_id: id }) => id!)
+      const answer = (id: string, resolution: "approve" | "reject") =>
+        reviews.resolve(id, { resolution, reason: "Seen." }, { writer: person, grants: "any", email: null })
+      const first = yield* opened
+      yield* later(4)
+      yield* answer(first, "approve")
+      const second = yield* opened
+      yield* later(60)
+      yield* answer(second, "reject")
+      yield* opened
+      yield* later(7)
+      return { agentId, usage: yield* Telemetry.use(({ usage }) => usage()), ...(yield* exported({ kind: "full" })) }
+    })
+  )
+  expect(usage.reviews).toEqual({
+    opened: 3,
+    approved: 1,
+    rejected: 1,
+    amended: 0,
+    expired: 0,
+    cancelled: 0,
+    wait_ms: { p50: 4_000, p95: 60_000 },
+    decision_ms: { p50: 4_000, p95: 60_000 },
+    overturn_bp: 5_000,
+    approvals_under_5s: 1,
+    open: 1,
+    oldest_open_ms: 7_001
+  })
+  expect(usage.agents).toMatchObject([
+    { agent_id: agentId, evaluations: { require_review: 3 }, reviews: usage.reviews }
+  ])
+  expect((await counted(pack, vkey, usage)).usage).toEqual(usage)
 })
 
 it("needs a full pack and a window", async () => {
