@@ -17,7 +17,9 @@ const benchmarks: { readonly [name: string]: () => Promise<{ readonly benchmark:
   webhooks: () => import("./webhooks.ts"),
   envelopes: () => import("./envelopes.ts"),
   evaluations: () => import("./evaluations.ts"),
-  client: () => import("./client.ts")
+  client: () => import("./client.ts"),
+  kill: () => import("./kill.ts"),
+  breakers: () => import("./breakers.ts")
 }
 
 const json = process.argv.includes("--json")

@@ -125,7 +125,8 @@ const send = (
   agent: Agent,
   port: number,
   headers: { readonly [name: string]: string },
-  { body, method, path }: Request
+  { body, method, path }: Request,
+  expects: number | null
 ): Promise<void> =>
   new Promise((resolve, reject) => {
     const content = body === null ? {} : { "content-type": "application/json", "content-length": body.length }
@@ -134,7 +135,9 @@ const send = (
       (response) => {
         response.resume()
         response.once("end", () =>
-          response.statusCode! < 300 ? resolve() : reject(new Error(`${path} answered ${response.statusCode}`))
+          (expects === null ? response.statusCode! < 300 : response.statusCode === expects)
+            ? resolve()
+            : reject(new Error(`${path} answered ${response.statusCode}`))
         )
       }
     )
@@ -150,10 +153,21 @@ export class Connections {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
   readonly #port: number
   readonly #headers: { readonly [name: string]: string }
+  readonly #expects: number | null
 
-  constructor({ headers, port }: { readonly port: number; readonly headers: { readonly [name: string]: string } }) {
+  /** `expects`: the status of every answer; left out, any below 300. */
+  constructor({
+    expects = null,
+    headers,
+    port
+  }: {
+    readonly port: number
+    readonly headers: { readonly [name: string]: string }
+    readonly expects?: number | null
+  }) {
     this.#port = port
     this.#headers = headers
+    this.#expects = expects
   }
 
   /** Sends all of them, one a connection at a time. */
@@ -161,7 +175,8 @@ export class Connections {
     let next = 0
     await Promise.all(
       Array.from({ length: CONNECTIONS }, async () => {
-        while (next < requests.length) await send(this.#agent, this.#port, this.#headers, requests[next++]!)
+        while (next < requests.length)
+          await send(this.#agent, this.#port, this.#headers, requests[next++]!, this.#expects)
       })
     )
   }
