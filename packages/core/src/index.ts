@@ -104,6 +104,12 @@ export type {
   SafetyClient,
   SafetyInfo
 } from "./governor/clients/drills-client-types.ts"
+export type {
+  ReviewDetailInfo,
+  ReviewerOptions,
+  ReviewInfo,
+  ReviewsClient
+} from "./governor/clients/reviews-client-types.ts"
 export { GovernorError } from "./foundation/governor-error.ts"
 export type { LogLine } from "./governor/log-line.ts"
 export type { ActOptions, CallOptions } from "./governor/clients/call-options.ts"

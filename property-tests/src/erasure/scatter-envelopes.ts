@@ -29,6 +29,14 @@ const envelopeOf = (text: string, most: number): object => ({
       ]
     },
     {
+      id: "unusual",
+      outcome: "require_review",
+      when: [
+        { signal: "tool", eq: "pay" },
+        { signal: "amount", eq: 77 }
+      ]
+    },
+    {
       id: "never",
       outcome: "deny",
       reason: text,
@@ -77,6 +85,17 @@ export const scatterEnvelopes = async ({ other, person }: Callers, { plain, text
   await ask("e/2", { tool: "pay", about: `unknown ${text}`, [text]: text })
   await done("POST", `/bound/evaluations/${denied.id}/explain`, undefined, 200)
   await done("POST", `/bound/evaluations/${allowed.id}/void`, { reason: text }, 201)
+
+  const reviewed = async (client_ref: string): Promise<string> => {
+    const signals = { tool: "pay", about: text, amount: 77 }
+    const body = { agent_id: agentId, client_ref, action: plain, args: { to: text }, signals }
+    return (await done<Made>("POST", "/bound/evaluations", body, 201)).id.replace("evl_", "rev_")
+  }
+  const review = await reviewed("r/1")
+  await done("POST", `/bound/reviews/${review}/resolve`, { resolution: "approve", reason: text }, 403)
+  await approved("GET", `/bound/reviews/${review}`, undefined, 200)
+  await approved("POST", `/bound/reviews/${review}/resolve`, { resolution: "reject", reason: text }, 200)
+  await done("POST", `/bound/reviews/${await reviewed("r/2")}/withdraw`, { reason: text }, 200)
 
   const waiver = {
     rule_id: "never",

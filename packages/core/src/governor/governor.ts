@@ -78,6 +78,8 @@ import { provenanceClient } from "./clients/provenance-client.ts"
 import type { ProvenanceClient } from "./clients/provenance-client-types.ts"
 import { responsePolicyClient } from "./clients/response-policy-client.ts"
 import type { ResponsePolicyClient } from "./clients/response-policy-client-types.ts"
+import { reviewsClient } from "./clients/reviews-client.ts"
+import type { ReviewsClient } from "./clients/reviews-client-types.ts"
 import { requireStringIds } from "./clients/require-string-ids.ts"
 import { standingApprovalsClient } from "./clients/standing-approvals-client.ts"
 import type { StandingApprovalsClient } from "./clients/standing-approvals-client-types.ts"
@@ -168,6 +170,8 @@ export interface Governor extends AsyncDisposable {
     why?: { readonly reason?: string | null | undefined },
     options?: ActOptions
   ): Promise<VoidInfo>
+  /** People answer what an envelope does not let an agent do alone. */
+  readonly reviews: ReviewsClient
   /** The kill switch: stops an agent, or every agent that uses a model. */
   readonly kill: KillClient
   /** Exercises of the kill switch. */
@@ -356,6 +360,7 @@ const governorOver = (door: Client, writerId: string): Governor => {
       watch: 0,
       status: 2
     }),
+    reviews: requireStringIds(reviewsClient(door, writer), { list: 0 }),
     drills: requireStringIds(drillsClient(door, writer), { start: 0, list: 0 }),
     safety: safetyClient(door),
     standingApprovals: requireStringIds(standingApprovalsClient(door, writer), { propose: 0, list: 0 }),

@@ -113,6 +113,7 @@ describe("the plain types of the governor", () => {
         "./clients/models-client-types.ts",
         "./clients/provenance-client-types.ts",
         "./clients/response-policy-client-types.ts",
+        "./clients/reviews-client-types.ts",
         "./clients/standing-approvals-client-types.ts",
         "./clients/telemetry-client-types.ts",
         "./clients/webhooks-client-types.ts",

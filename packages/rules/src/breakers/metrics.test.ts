@@ -119,6 +119,24 @@ const draft: fc.Arbitrary<(seq: number) => Draft> = fc.oneof(
       after: one.after,
       kind: one.kind,
       body: { activation_id: `kil_${seq - one.back}`, instance_id: one.instance }
+    })),
+  fc.record({ after, expires: fc.constantFrom(500, 2_000, 40_000) }).map((one) => (seq: number) => ({
+    after: one.after,
+    kind: "review.opened",
+    body: { review_id: `rev_${seq}`, expires_at_ms: START.atMs + one.expires }
+  })),
+  fc
+    .record({
+      after,
+      back: fc.constantFrom(1, 1, 2, 3, 4),
+      kind: fc.constantFrom("review.resolved", "review.resolved", "review.expired", "review.cancelled"),
+      resolution: fc.constantFrom("approve", "reject", "amend"),
+      ends: fc.boolean()
+    })
+    .map((one) => (seq: number) => ({
+      after: one.after,
+      kind: one.kind,
+      body: { review_id: `rev_${seq - one.back}`, resolution: one.resolution, ends: one.ends }
     }))
 )
 
@@ -159,7 +177,9 @@ const givenParams: { readonly [metric: string]: ReadonlyArray<{ readonly [name: 
   consecutive_failures: [{ max_count: 3, window_ms: WINDOW }],
   effect_missing_rate: [{ window_ms: WINDOW, within_ms: WITHIN, min_samples: 2, threshold_bp: 5_000 }],
   heartbeat_missing: [{ max_silence_ms: 1_000 }],
-  kill_ack_missing: [{ max_ms: 1_000 }]
+  kill_ack_missing: [{ max_ms: 1_000 }],
+  review_overturn_rate: [{ window_ms: WINDOW, min_samples: 2, threshold_bp: 5_000 }],
+  review_backlog: [{ max_open: 1 }]
 }
 
 const read = (name: string, params: object): Params => {
@@ -179,7 +199,9 @@ const limits: { readonly [metric: string]: (value: string, params: Params) => bo
   repeat_action: (value, params) => Number(value) > Number(params["max_identical"]),
   consecutive_failures: (value, params) => Number(value) >= Number(params["max_count"]),
   heartbeat_missing: (value, params) => Number(value) > Number(params["max_silence_ms"]),
-  kill_ack_missing: (value, params) => Number(value) > Number(params["max_ms"])
+  kill_ack_missing: (value, params) => Number(value) > Number(params["max_ms"]),
+  review_overturn_rate: (value, params) => over(value, params),
+  review_backlog: (value, params) => Number(value) > Number(params["max_open"])
 }
 const over = (value: string, params: Params): boolean => {
   const [part, whole] = value.split("/").map(Number)

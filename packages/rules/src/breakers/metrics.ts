@@ -10,6 +10,8 @@ import { heartbeatMissing } from "./metrics/heartbeat-missing.ts"
 import { killAckMissing } from "./metrics/kill-ack-missing.ts"
 import { ownerOrphaned } from "./metrics/owner-orphaned.ts"
 import { repeatAction } from "./metrics/repeat-action.ts"
+import { reviewBacklog } from "./metrics/review-backlog.ts"
+import { reviewOverturnRate } from "./metrics/review-overturn-rate.ts"
 import { spend } from "./metrics/spend.ts"
 import { spendBurn } from "./metrics/spend-burn.ts"
 import { tokenBurn } from "./metrics/token-burn.ts"
@@ -28,13 +30,13 @@ export const breakerMetrics: ReadonlyArray<Metric> = [
   heartbeatMissing,
   killAckMissing,
   ownerOrphaned,
+  reviewOverturnRate,
+  reviewBacklog,
   chainVerification
 ]
 
 /** Metrics that have a name and no source yet. */
 export const unavailableMetrics: ReadonlyArray<UnavailableMetric> = [
-  { name: "review_overturn_rate", about: "Rejected among resolved reviews.", lacks: "reviews" },
-  { name: "review_backlog", about: "Open reviews, or the age of the oldest.", lacks: "reviews" },
   { name: "drift_score", about: "How far the agent's behaviour moved.", lacks: "behavioural drift" },
   {
     name: "confidence_floor",

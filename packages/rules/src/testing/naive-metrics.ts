@@ -169,7 +169,9 @@ export const naiveMetrics: { readonly [metric: string]: NaiveMetric } = {
     return share(within, ({ body }) => !done.has(String(body["evaluation_id"])))
   },
   heartbeat_missing: (_, records, { ms }, start) => {
-    const last = records.findLast(({ kind }) => !["meter.voided", "kill.activated", "kill.released"].includes(kind))
+    const last = records.findLast(
+      ({ kind }) => !/^(meter\.voided|kill\.activated|kill\.released|review\..*)$/.test(kind)
+    )
     return { value: String(Math.max(0, ms - (last?.atMs ?? start.atMs))), ...span(last === undefined ? [] : [last]) }
   },
   kill_ack_missing: (_, records, { ms }) => {
@@ -184,5 +186,25 @@ export const naiveMetrics: { readonly [metric: string]: NaiveMetric } = {
         .map(() => one)
     })
     return { value: String(Math.max(0, silent.length === 0 ? 0 : ms - silent[0]!.atMs)), ...span(silent) }
+  },
+  review_overturn_rate: (_, records, { ms }) =>
+    share(
+      inside(
+        records.filter(({ body, kind }) => kind === "review.resolved" && body["ends"] === true),
+        ms,
+        WINDOW
+      ),
+      ({ body }) => body["resolution"] === "reject"
+    ),
+  review_backlog: (_, records, { ms }) => {
+    const isEnd = ({ body, kind }: MetricRecord): boolean =>
+      kind === "review.expired" || kind === "review.cancelled" || (kind === "review.resolved" && body["ends"] === true)
+    const open = records.filter(
+      ({ body, kind, seq }) =>
+        kind === "review.opened" &&
+        Number(body["expires_at_ms"]) > ms &&
+        !records.some((one) => one.seq > seq && isEnd(one) && one.body["review_id"] === body["review_id"])
+    )
+    return { value: String(open.length), ...span(open) }
   }
 }

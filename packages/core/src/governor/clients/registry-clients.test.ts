@@ -29,6 +29,51 @@ const ann = { writer: "system:ann" }
 const model = { provider: "acme", name: "large", version: "4" }
 const admins = { match: { claim: "groups", value: "platform" }, role: "admin", org_unit: "*" } as const
 
+describe("reviews through the client", () => {
+  it("are answered by a person, and waited for", async () => {
+    const { agent } = await governor.agents.register({
+      name: "payer",
+      org_unit: "ops",
+      owner_name: "A",
+      owner_email: "a@b.cd"
+    })
+    const envelope = {
+      semantics: "envelope/1",
+      signals: { tool: { type: "enum", values: ["pay"], source: "caller" } },
+      effects: { pay: "read" },
+      rules: [{ id: "pay", outcome: "require_review", when: [] }],
+      default: { outcome: "deny" }
+    }
+    const { id } = await governor.envelopes.create({ name: "of pay", agent_id: agent.id, envelope }, ann)
+    await governor.envelopes.publish(id, {})
+    await governor.agents.activate(agent.id)
+    const evaluate = (client_ref: string, approval_id: string | null = null) =>
+      governor.evaluate({ agent_id: agent.id, client_ref, signals: { tool: "pay" }, args: { to: "Bo" }, approval_id })
+    const review = (await evaluate("1")).review_id!
+    const person = { writer: `usr_${"0".repeat(25)}7` }
+    assert.strictEqual(
+      await refused(governor.reviews.resolve(review, { resolution: "approve" })),
+      "reviewer_not_eligible"
+    )
+    assert.deepInclude(await governor.reviews.detail(review, person), { args: { to: "Bo" }, withheld: false })
+    assert.deepInclude(await governor.reviews.claim(review, {}, person), { status: "claimed" })
+    await governor.reviews.resolve(review, { resolution: "approve" }, person)
+    assert.deepInclude(await governor.reviews.wait(review, 10_000), { status: "resolved", resolution: "approve" })
+    assert.strictEqual((await evaluate("2", review)).outcome, "allow")
+    const withdrawn = (await evaluate("3")).review_id!
+    assert.deepInclude(await governor.reviews.withdraw(withdrawn), { cancel_cause: "withdrawn" })
+    assert.deepStrictEqual(
+      (await governor.reviews.list({ limit: 9 })).map((one) => one.id),
+      [withdrawn, review]
+    )
+    assert.strictEqual((await governor.reviews.get(review)).consumed_result, "used")
+    assert.strictEqual(
+      await refused(governor.reviews.resolve(review, {} as never)),
+      "invalid_input body.resolution missing"
+    )
+  })
+})
+
 describe("the timeline of an agent through the client", () => {
   it("comes newest first, page by page, with the writer of each act", async () => {
     const { agent } = await governor.agents.register({ name: "courier", org_unit: "ops" })
