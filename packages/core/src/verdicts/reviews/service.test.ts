@@ -245,6 +245,26 @@ describe("a review", () => {
     }).pipe(world())
   )
 
+  it.effect(
+    "has one winner where two people answer at once, and one use where two evaluations present it at once",
+    () =>
+      Effect.gen(function* () {
+        const { agentId } = yield* governedAgent()
+        const { review_id: id } = yield* ask(agentId, large)
+        const answers = yield* Effect.all(
+          [Effect.exit(resolve(id!, "approve", cyn)), Effect.exit(resolve(id!, "approve", dan))],
+          { concurrency: "unbounded" }
+        )
+        assert.lengthOf(answers.filter(Exit.isSuccess), 1)
+        const made = yield* Effect.all(
+          [1, 2, 3].map(() => ask(agentId, large, { approval_id: id! })),
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual(made.map(({ outcome }) => outcome).sort(), ["allow", "require_review", "require_review"])
+        yield* agrees
+      }).pipe(world())
+  )
+
   it.effect("lists by where it stands, newest first", () =>
     Effect.gen(function* () {
       const { agentId } = yield* governedAgent()
