@@ -1,5 +1,5 @@
 /** The adapter of the Claude Agent SDK, with its real program and a model on a loopback port, against a real server. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createSdkMcpServer, type Options, query, type SDKMessage, tool } from "@anthropic-ai/claude-agent-sdk"
@@ -97,31 +97,6 @@ const claude: AdapterUnderTest = {
       stream: async (calls) => {
         const { messages, turn } = await run(calls, (made) => ({ ...made, includePartialMessages: true }))
         return { ...turn, pieces: piecesIn(messages) }
-      },
-      defer: async (call, changed) => {
-        // A hook of the host defers the call before it is judged.
-        const { messages } = await run([call], ({ hooks: _, ...made }) => ({
-          ...made,
-          hooks: {
-            PreToolUse: [
-              {
-                hooks: [
-                  async () => ({
-                    hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision: "defer" }
-                  })
-                ]
-              }
-            ]
-          }
-        }))
-        const resume = messages.find((one) => one.type === "result")!.session_id
-        // The session lies on disk meanwhile, and somebody changes the call in it.
-        const name = readdirSync(folder, { recursive: true }).find((one) => String(one).endsWith(`${resume}.jsonl`))!
-        const path = join(folder, String(name))
-        const before = readFileSync(path, "utf8")
-        writeFileSync(path, before.replaceAll(JSON.stringify(call.input), JSON.stringify(changed)))
-        const { turn } = await run([], (made) => ({ ...made, resume }))
-        return turn
       },
       close: async () => {
         await model.close()
