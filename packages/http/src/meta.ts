@@ -63,6 +63,7 @@ import {
   roles,
   settledStatuses,
   SIGNALS_LIMIT_BYTES,
+  standingApprovalStatuses,
   subscribableTypes,
   suspensionCauses,
   VERDICT_VALID_MS,
@@ -143,6 +144,7 @@ export const metaOut = (version: string, tenantId: string): MetaOut => ({
     suspended_reason: suspensionCauses,
     tier_condition: tierConditions,
     timeline_reference: timelineReferences,
+    standing_approval_status: standingApprovalStatuses,
     waiver_status: waiverStatuses,
     webhook_cause: webhookCauses,
     webhook_status: webhookStatuses
