@@ -6,7 +6,7 @@ import { type Options, query, type SDKMessage, type SDKResultMessage } from "@an
 import { afterEach, assert, describe, it } from "vitest"
 import { governedAgent, until } from "../testing/governed-agent.ts"
 import { type ClaudeOptions, governClaude } from "./index.ts"
-import { hasResults, type Script, serveMessages } from "./testing/messages-server.ts"
+import { hasResults, noPrompt, type Script, serveMessages } from "./testing/messages-server.ts"
 
 const endings: Array<() => unknown> = []
 afterEach(async () => {
@@ -28,9 +28,11 @@ const world = async (script: Script, options: ClaudeOptions = {}) => {
   const run = async (more: Options = {}) => {
     const messages: Array<SDKMessage> = []
     let failure: unknown = null
+    let end = (): void => undefined
+    const over = new Promise<void>((resolve) => (end = resolve))
     try {
       for await (const message of query({
-        prompt: "go",
+        prompt: more.resume === undefined ? "go" : noPrompt(over),
         options: {
           ...governance,
           cwd: folder,
@@ -48,8 +50,10 @@ const world = async (script: Script, options: ClaudeOptions = {}) => {
           },
           ...more
         }
-      }))
+      })) {
         messages.push(message)
+        if (message.type === "result") end()
+      }
     } catch (cause) {
       failure = cause
     }

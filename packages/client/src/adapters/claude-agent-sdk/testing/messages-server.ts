@@ -91,3 +91,11 @@ const halves = (text: string): ReadonlyArray<string> => {
 
 /** Whether tools have answered anywhere in the conversation. */
 export const hasResults = ({ messages }: ModelRequest): boolean => JSON.stringify(messages).includes('"tool_result"')
+
+/**
+ * A prompt without a message, which ends with `over`. A session that goes on with a deferred call takes that up by
+ * itself; a message that arrives meanwhile may interrupt it.
+ */
+export async function* noPrompt(over: Promise<unknown>): AsyncGenerator<never, void> {
+  await over
+}
