@@ -167,9 +167,9 @@ export const goodRequests = async (world: World) => {
     await as(author, "POST", `/agents/${id}/activate`)
     return id
   }
-  /** A review that an agent's own key requested. */
-  const review = async (): Promise<string> => {
-    const made = await as(world.key, "POST", "/bound/evaluations", {
+  /** A review that an agent's own key requested, or whose token it is. */
+  const review = async (token: string): Promise<string> => {
+    const made = await as(token, "POST", "/bound/evaluations", {
       agent_id: await (reviewing ??= underReview()),
       client_ref: fresh(),
       action: "pay",
@@ -307,7 +307,7 @@ export const goodRequests = async (world: World) => {
       version: () => "1",
       waiver_id: () => requestedWaiver(path.split("/")[5]!),
       evaluation_id: () => (endpoint.id === "bound.void_evaluation" ? counted() : evaluated()),
-      review_id: review,
+      review_id: () => review(endpoint.id === "reviews.withdraw" ? world.admin : world.key),
       standing_approval_id: async () =>
         proposedStanding(
           world,

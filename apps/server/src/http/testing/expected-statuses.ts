@@ -433,8 +433,8 @@ export const expectedStatuses: {
   ],
   // Only the requester withdraws.
   "reviews.withdraw": [
-    [200, 404],
-    [403, 403, 403, 403, 404],
+    [404, 404],
+    [403, 403, 403, 403, 200],
     [403, 403, 403, 403, 404],
     [403, 403, 403, 403, 404]
   ],
