@@ -12,7 +12,8 @@ import {
   governorLayer,
   type GovernorServices,
   Kill,
-  keysLayerOf
+  keysLayerOf,
+  Reviews
 } from "@flyball/core"
 import { layerOf, memoryStorage, Storage, type StorageApi, type StorageChoice } from "@flyball/core/storage"
 import { readRecord } from "@flyball/evidence"
@@ -73,7 +74,9 @@ const measures: {
   repeat_action: { metric: "repeat_action", params: { window_ms: WINDOW, max_identical: 1_000_000 } },
   consecutive_failures: { metric: "consecutive_failures", params: { window_ms: WINDOW, max_count: 1_000_000 } },
   heartbeat_missing: { metric: "heartbeat_missing", params: { max_silence_ms: YEAR } },
-  kill_ack_missing: { metric: "kill_ack_missing", params: { max_ms: YEAR } }
+  kill_ack_missing: { metric: "kill_ack_missing", params: { max_ms: YEAR } },
+  review_overturn_rate: { metric: "review_overturn_rate", params: share },
+  review_backlog: { metric: "review_backlog", params: { max_open: 10_000 } }
 }
 
 /** One act. Numbers choose. */
@@ -86,7 +89,7 @@ interface Act {
 }
 
 const act: fc.Arbitrary<Act> = fc.record({
-  what: fc.nat(8),
+  what: fc.nat(10),
   a: fc.nat(63),
   b: fc.nat(63),
   after: fc.constantFrom(0, 0, 1, 499, 500, 501, 999, 1_000, 1_001)
@@ -103,10 +106,14 @@ const facts: AgentFacts = { isActive: true, orphanedSinceMs: null, firstBadSeq: 
 const DIGESTS = ["a", "b"].map((digit) => `sha256:${digit.repeat(64)}`)
 const statuses = ["ok", "error", "error", "intended", "intended", "denied", "unknown"] as const
 
+/** Answers reviews. */
+const reviewer = { writer: { id: `usr_${"0".repeat(25)}4` }, grants: "any" as const, email: null }
+
 /** What a history remembers of its own acts. */
 interface Done {
   readonly evaluationIds: Array<string>
   readonly open: Array<string>
+  readonly reviews: Array<string>
   activation: string | null
   refs: number
 }
@@ -179,6 +186,31 @@ const doing = ({ a, b, what }: Act, agentId: string, done: Done) =>
       case 7:
         if (evaluationId !== undefined) yield* Evaluations.use(({ void: takeBack }) => takeBack(evaluationId, {}, ann))
         return
+      case 8:
+        // What comes first in a run sets the latch that asks for a review of what comes next.
+        for (const unusual of [true, false]) {
+          const { review_id } = yield* Evaluations.use((evaluations) =>
+            evaluations.evaluate(
+              {
+                agent_id: agentId,
+                client_ref: `${ref}-${unusual}`,
+                signals: { tool: "pay", amount: 1, unusual },
+                run_id: ref,
+                action_digest: DIGESTS[b % 2]!
+              },
+              ann
+            )
+          )
+          if (review_id !== null) done.reviews.push(review_id)
+        }
+        if (a % 2 === 0) return
+      // Answered at once.
+      case 9: {
+        const id = done.reviews.splice(a % Math.max(1, done.reviews.length), 1)[0]
+        const resolution = (["approve", "reject", "amend"] as const)[b % 3]!
+        if (id !== undefined) yield* Reviews.use((reviews) => reviews.resolve(id, { resolution }, reviewer))
+        return
+      }
       default: {
         const { activation } = done
         if (activation === null) {
@@ -278,7 +310,7 @@ const compare = (before: ReadonlyArray<Act>, later: ReadonlyArray<Act>, question
     }
     const running = breakerKeeper(storage)
     yield* running.of(agentId, yield* storage.asOf)
-    const done: Done = { evaluationIds: [], open: [], activation: null, refs: 0 }
+    const done: Done = { evaluationIds: [], open: [], reviews: [], activation: null, refs: 0 }
     const acting = (acts: ReadonlyArray<Act>) =>
       Effect.forEach(acts, (one) => Effect.andThen(TestClock.adjust(one.after), Effect.exit(doing(one, agentId, done))))
     const agree = Effect.gen(function* () {
