@@ -97,6 +97,23 @@ export const scatterEnvelopes = async ({ other, person }: Callers, { plain, text
   await approved("POST", `/bound/reviews/${review}/resolve`, { resolution: "reject", reason: text }, 200)
   await done("POST", `/bound/reviews/${await reviewed("r/2")}/withdraw`, { reason: text }, 200)
 
+  const standing = {
+    review_id: await reviewed("r/3"),
+    pins: [
+      { path: "/signals/about", eq: text },
+      { path: "/signals/amount", eq: 77 },
+      { path: "/args/to", one_of: [text, plain] }
+    ],
+    count: 2,
+    expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+    reason: text
+  }
+  await approved("POST", `/bound/reviews/${standing.review_id}/resolve`, { resolution: "approve" }, 200)
+  const proposed = await approved<Made>("POST", "/bound/standing-approvals", standing, 201)
+  await done("POST", `/bound/standing-approvals/${proposed.id}/grant`, undefined, 200)
+  await reviewed("r/4")
+  await approved("POST", `/bound/standing-approvals/${proposed.id}/revoke`, { reason: text }, 200)
+
   const waiver = {
     rule_id: "never",
     unless: [{ signal: "about", eq: text }],
