@@ -95,6 +95,15 @@ describe("a chain with reviews", () => {
     expect([status, replay!.mismatches[0]]).toMatchObject([1, { seq, verdict }])
   })
 
+  it("a verdict that needs a review and names none, and an approval by rules that knew none", async () => {
+    const seq = open.records.findIndex(({ body }) => body["review_id"] === who.rejected)
+    const hidden = await resealed(withBody(open, seq, ({ review_id: _, ...body }) => body))
+    expect(hidden.replay!.mismatches[0]).toMatchObject({ seq, verdict: "review_mismatch" })
+    const used = presenting(who.used)
+    const older = await resealed(withBody(open, used, (body) => ({ ...body, rules: 3 })))
+    expect(older.replay!.mismatches[0]).toMatchObject({ seq: used, verdict: "review_mismatch" })
+  })
+
   it("self_approved: answered by an author, by its requester, by a rule", async () => {
     const seq = at("review.resolved", who.rejected)
     await finds(seq, { writer: ann.id.startsWith("usr_") ? ann.id : host.id }, "self_approved", /is answered by/)

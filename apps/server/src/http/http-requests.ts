@@ -271,6 +271,8 @@ export const goodRequests = async (world: World) => {
       "breakers.preview": () => breaker,
       "breakers.update": () => ({ mode: "warn" }),
       "breakers.release": () => ({ reason: "Repaired." }),
+      "reviews.claim": () => ({ give_back: false }),
+      "reviews.withdraw": () => ({ reason: "It was paid by hand." }),
       "reviews.resolve": async () => ({ resolution: "approve", reason: "It is due." }),
       "kill.start_drill": async () => ({
         target_type: "agent",

@@ -20,6 +20,7 @@ import { openedReview, reviewAfter } from "../reviews/fold.ts"
 import { killStateOf } from "../kill/state.ts"
 import { partMembers } from "../records/part-json.ts"
 import type { JsonMap, PartContent, ReplayRecord } from "../records/record.ts"
+import { knowsReviews } from "../records/rules-version.ts"
 import type { EvaluationBody, SideBody } from "./evaluation-body.ts"
 import type { GovernedState } from "./governed-state.ts"
 import { problem, type Problem } from "./recompute-verdict.ts"
@@ -74,6 +75,8 @@ export class ReviewJudge {
       // From here on it is spent, whatever becomes of the record that says so.
       if (result !== null) this.#reviews.set(approvalId!, { ...review, consumedBy: id, consumedResult: result })
     }
+    if (reviewId === undefined && outcome === "require_review" && knowsReviews(body as unknown as JsonMap))
+      return problem("review_mismatch", `The evaluation opens ${reviewIdOf(id)}; the record names no review.`)
     if (reviewId === undefined || outcome !== "require_review" || reviewId === reviewIdOf(id)) return null
     return reviewId === approvalId && (approval === "open" || approval === "unknown")
       ? null

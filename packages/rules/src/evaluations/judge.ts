@@ -1,7 +1,7 @@
 /** Recomputes one recorded evaluation from the records before it. Spec: envelopes.md 3.8; decision 0026. */
 import { equalBytes } from "@flyball/evidence"
 import { askingFor, type Decision } from "@flyball/envelope"
-import { areNewerRules, newerRules } from "../records/rules-version.ts"
+import { areNewerRules, knowsReviews, newerRules } from "../records/rules-version.ts"
 import type { ReplayRecord } from "../records/record.ts"
 import { actingSignals, judgeActingTier } from "./acting-tier.ts"
 import { AdviceBytes } from "./advice.ts"
@@ -111,7 +111,7 @@ export class Judge {
   }
 
   #byRecords(
-    { parts, seq }: ReplayRecord,
+    { body: made, parts, seq }: ReplayRecord,
     body: EvaluationBody,
     recordMs: number | null,
     approval: PresentedApproval
@@ -161,7 +161,7 @@ export class Judge {
       },
       server: actingSignals(server, body),
       latches: this.#latches.of(agentId, runId ?? ""),
-      approved: body.standing_approval_id !== undefined || isTakenAsApproved(body, approval),
+      approved: knowsReviews(made) && (body.standing_approval_id !== undefined || isTakenAsApproved(body, approval)),
       windows: this.#sides.windows
     }
     return this.#judgeSides(body, parts, live, shadow, known, null, approval)

@@ -6,6 +6,8 @@
  * 2: owner means name and e-mail, verdicts take the effective tier, and a verdict on a draft names `@not_active`.
  * 3: verdicts obey the kill switch: `drain`, `halt` and `quarantine` deny, `step_down` lowers the effective tier.
  *    The drill that L4 needs is one that a record attests.
+ * 4: an approved review or a standing approval turns `require_review` into `allow`; every other `require_review` names
+ *    the review that it opens or waits for.
  *
  * To change a rule: raise `RULES`, add a line here, keep the old rule, and let replay choose by `rulesOf`. Spec:
  * decision 0038.
@@ -13,10 +15,13 @@
 import type { JsonMap } from "../records/record.ts"
 
 /** The version of the rules that hold now. */
-export const RULES = 3
+export const RULES = 4
 
 /** The version of the rules that a record was made by. A record without the member is older than the member. */
 export const rulesOf = (body: JsonMap): number => (typeof body["rules"] === "number" ? body["rules"] : 1)
+
+/** Whether a record was made by rules that know reviews. */
+export const knowsReviews = (body: JsonMap): boolean => rulesOf(body) >= 4
 
 /**
  * Whether a record was made by rules that this version of the code does not know. Such a record is not judged, and is

@@ -163,7 +163,7 @@ describe("evaluating again", () => {
             }
           : record
       assert.deepInclude(first(lone), { seq: activated.seq, verdict: "tier_mismatch" })
-      assert.deepInclude(first(withBody("agent.activated", { rules: 4 })), { seq: activated.seq, verdict: "withheld" })
+      assert.deepInclude(first(withBody("agent.activated", { rules: 5 })), { seq: activated.seq, verdict: "withheld" })
       assert.strictEqual(first((record) => record).verdict, "ok")
     })
   )
@@ -173,7 +173,7 @@ describe("evaluating again", () => {
       const draft = yield* registered("draft bot")
       yield* ask(draft.id, { tool: "search" })
       const all = yield* recorded
-      assert.deepInclude(all.at(-1)!.body, { agent_status: "draft", matched_rule: "@not_active", rules: 3 })
+      assert.deepInclude(all.at(-1)!.body, { agent_status: "draft", matched_rule: "@not_active", rules: 4 })
       assert.strictEqual(evaluation(all, 0, {}), "ok")
       assert.strictEqual(evaluation(all, 0, { matched_rule: "@suspended" }), "rule_mismatch")
       const { effective_tier: _tier, rules: _, ...older } = all.at(-1)!.body
@@ -193,13 +193,13 @@ describe("evaluating again", () => {
             (record, at) => again.take(at === first ? { ...record, body: { ...record.body, ...change } } : record) ?? []
           )[0]!
         }
-        const reported = /^The record was made by rules 4, and this version knows rules up to 3\. /
-        for (const change of [{ rules: 4 }, { rules: 4, of_tomorrow: "x" }, { rules: 4, outcome: "allow" }]) {
+        const reported = /^The record was made by rules 5, and this version knows rules up to 4\. /
+        for (const change of [{ rules: 5 }, { rules: 5, of_tomorrow: "x" }, { rules: 5, outcome: "allow" }]) {
           const { reason, verdict } = newer(change)
           assert.strictEqual(verdict, "withheld")
           assert.match(reason!, reported)
         }
-        assert.strictEqual(newer({ rules: 3, of_tomorrow: "x" }).verdict, "trace_mismatch")
+        assert.strictEqual(newer({ rules: 4, of_tomorrow: "x" }).verdict, "trace_mismatch")
         assert.strictEqual(newer({ rules: 0 }).verdict, "trace_mismatch")
       })
   )
