@@ -5,7 +5,7 @@
  * Verdicts come from this process and allow everything, so that the kill status alone stops an instance: over a real
  * line the server would refuse most of these actions in the evaluation already.
  */
-import { ActionDenied, openClient } from "@flyball/client"
+import { ActionDenied, type AgentClient, type Client, openClient } from "@flyball/client"
 import type { World } from "../../../apps/server/src/http/http-world.ts"
 import { breakableLine, lineStates } from "./breakable-line.ts"
 
@@ -62,11 +62,21 @@ export const haltRound = async (world: World, round: HaltRound): Promise<HaltOut
     }
   }
 
-  const act = async (instance: number): Promise<void> => {
-    const client = clients[instance]!
-    const { id } = agent.json as { readonly id: string }
-    const mine = await client.register({ name })
-    if (mine.id !== id) throw new Error(`The agent is ${mine.id}, expected ${id}.`)
+  /** A busy machine may answer later than the client waits. */
+  const register = async (client: Client): Promise<AgentClient> => {
+    for (let attempt = 1; ; attempt++)
+      try {
+        return await client.register({ name })
+      } catch (cause) {
+        if (attempt === 100) throw cause
+      }
+  }
+  const { id } = agent.json as { readonly id: string }
+  // Every instance is registered over an open line; then the lines begin to break.
+  const registered = await Promise.all(clients.map(register))
+  for (const mine of registered) if (mine.id !== id) throw new Error(`The agent is ${mine.id}, expected ${id}.`)
+
+  const act = async (mine: AgentClient, instance: number): Promise<void> => {
     while (!over.signal.aborted) {
       await mine
         .guard("act", null, () => void begun.push({ instance, atMs: performance.now() }))
@@ -77,13 +87,14 @@ export const haltRound = async (world: World, round: HaltRound): Promise<HaltOut
     }
   }
 
-  const acting = clients.map((_, instance) => act(instance))
-  const failed = Promise.all(acting)
-  // Every instance is registered over an open line; then the lines begin to break.
+  const acted = (): number => new Set(begun.map(({ instance }) => instance)).size
+  const failed = Promise.all(registered.map(act))
+  // The lines are whole until each has acted, however busy the machine is.
+  while (acted() < instances) await Promise.race([failed, after(20)])
   await Promise.race([failed, after(beforeMs / 2)])
   const breaking = breakLines()
   await Promise.race([failed, after(beforeMs / 2)])
-  const json = { target_type: "agent", target_id: (agent.json as { readonly id: string }).id, reason: "test" }
+  const json = { target_type: "agent", target_id: id, reason: "test" }
   const got = await world.send("POST", "/api/v1/bound/kill/activate", { token: world.admin, json })
   const activatedMs = performance.now()
   if (got.status !== 201) throw new Error(`The halt was refused: ${got.text}`)
@@ -100,7 +111,7 @@ export const haltRound = async (world: World, round: HaltRound): Promise<HaltOut
     after: times.filter((ms) => ms > 0).length,
     lastMs: Math.max(...times),
     breaks,
-    acted: new Set(begun.map(({ instance }) => instance)).size
+    acted: acted()
   }
 }
 
