@@ -13,7 +13,16 @@ export const policyScopes = ["default", "tier", "org_unit", "agent"] as const
 export type PolicyScope = (typeof policyScopes)[number]
 
 /** What can trigger a response. */
-export const policyTriggers = ["breaker", "drift", "mcp", "orphan", "recert", "manual", "agent_request"] as const
+export const policyTriggers = [
+  "breaker",
+  "drift",
+  "mcp",
+  "orphan",
+  "recert",
+  "manual",
+  "agent_request",
+  "review"
+] as const
 export type PolicyTrigger = (typeof policyTriggers)[number]
 
 /** Rows of a policy. It is read whenever something triggers. */
@@ -27,7 +36,10 @@ export const PolicyRowIn = Schema.Struct({
   /** The tier, the org unit or the agent's id. Null for `default`. Unknown ones are refused. */
   target: optional(name(100)),
   trigger: oneOf(policyTriggers),
-  /** For `orphan` and `recert`, at which the agent is suspended anyway: `notify`, `halt` or `quarantine`. */
+  /**
+   * For `orphan` and `recert`, at which the agent is suspended anyway: `notify`, `halt` or `quarantine`. For `review`,
+   * which people answer: `notify`.
+   */
   response: oneOf(killResponses),
   /** E-mail addresses of those who are written to beside the owner. At most 32. Default none. */
   notify: leftOut(list(mailAddress, 0, MAX_POLICY_ADDRESSES), [])

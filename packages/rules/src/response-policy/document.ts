@@ -10,7 +10,16 @@ export const RESPONSE_POLICY = "response_policy"
 export const RESPONSE_POLICY_ID = "policy"
 
 /** Triggers of a response. */
-export const policyTriggers = ["breaker", "drift", "mcp", "orphan", "recert", "manual", "agent_request"] as const
+export const policyTriggers = [
+  "breaker",
+  "drift",
+  "mcp",
+  "orphan",
+  "recert",
+  "manual",
+  "agent_request",
+  "review"
+] as const
 export type PolicyTrigger = (typeof policyTriggers)[number]
 
 /** Scopes of a row, the most specific first: it wins. */

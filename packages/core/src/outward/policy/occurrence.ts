@@ -16,7 +16,8 @@ export const policyEvents = [
   "agent.suspended",
   "breaker.tripped",
   "kill.activated",
-  "kill.requested"
+  "kill.requested",
+  "review.opened"
 ] as const satisfies ReadonlyArray<EventType>
 
 /** Something that triggered a response. */
@@ -57,6 +58,8 @@ export const occurrenceOf = ({ data, type }: StoredEvent): Occurrence | null => 
       return data["activation_id"] === null
         ? of("agent_request", "asks to be stopped, and was not: an operator decides")
         : null
+    case "review.opened":
+      return of("review", `waits for people: an action needs a review until ${String(data["expires_at"])}`)
     case "kill.activated": {
       const writer = String(data["writer"])
       if (data["drill"] !== null || ownActor.test(writer)) return null

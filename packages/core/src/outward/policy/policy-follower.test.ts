@@ -9,6 +9,7 @@ import { Storage } from "../../storage/port.ts"
 import { governorWorld } from "../../testing/governor-world.ts"
 import { Breakers } from "../../verdicts/breakers/service.ts"
 import { Capture } from "../../verdicts/capture/service.ts"
+import { ask, governedAgent } from "../../verdicts/evaluations/testing/refunds.ts"
 import { Drills } from "../../verdicts/drills/service.ts"
 import { Kill } from "../../verdicts/kill/service.ts"
 import { ResponsePolicies } from "../../verdicts/response-policy/service.ts"
@@ -116,6 +117,24 @@ describe("the follower of the response policy", () => {
           ["courier-owner@example.org", requested]
         ]
       )
+    }).pipe(Effect.provide(worldOf(there)))
+  })
+
+  it.effect("writes to the owner and to those whom a row names that people must answer a review", () => {
+    const there = outside()
+    return Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      yield* policy(row({ trigger: "review", response: "notify", notify: ["desk@example.org"] }))
+      yield* ask(agentId, { tool: "refund", amount: 500 })
+      assert.deepStrictEqual(yield* written(there), [])
+      yield* ask(agentId, { tool: "refund", amount: 5_000 })
+      const letters = yield* written(there)
+      const [[, subject] = []] = letters
+      assert.match(subject!, /^Flyball: agt_\w+ waits for people: an action needs a review until 1970-01-01T01:00:00/)
+      assert.deepStrictEqual(letters, [
+        ["ada@example.org", subject],
+        ["desk@example.org", subject]
+      ])
     }).pipe(Effect.provide(worldOf(there)))
   })
 

@@ -80,6 +80,9 @@ const problemsOf = (row: PolicyRow, index: number, known: KnownTargets): Readonl
             row.response
           )
         ]
+      : []),
+    ...(row.trigger === "review" && row.response !== "notify"
+      ? [at("response", "A review is answered by people: expected notify", row.response)]
       : [])
   ]
 }

@@ -87,6 +87,13 @@ describe("the response policy", () => {
         ]),
         ["body.0.response", "body.1.response"]
       )
+      assert.deepStrictEqual(
+        yield* refused([
+          row({ trigger: "review", response: "halt" }),
+          row({ trigger: "review", scope: "tier", target: "L1", response: "notify" })
+        ]),
+        ["body.0.response"]
+      )
       assert.deepStrictEqual((yield* ResponsePolicies.use(({ get }) => get())).rows, [])
     }).pipe(Effect.provide(governorWorld()))
   )
