@@ -323,7 +323,11 @@ describe("a writer", () => {
 describe("what records do not tell", () => {
   const decided = () => seqOf("decision.witnessed")
   const said: ReadonlyArray<readonly [string, () => number, JsonObject]> = [
-    ["action_digest of an evaluation", () => seqOf("evaluation.made"), { action_digest: "0".repeat(64) }],
+    [
+      "action_digest of an evaluation whose arguments are redacted",
+      () => seqOf("evaluation.made"),
+      { action_digest: "0".repeat(64), args_redacted: true }
+    ],
     ["approval_id that changes nothing", () => seqOf("evaluation.made"), { approval_id: "none" }],
     ["run_id where no latch is set", () => seqOf("evaluation.made"), { run_id: "another" }],
     [

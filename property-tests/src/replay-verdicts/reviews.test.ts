@@ -104,6 +104,15 @@ describe("a chain with reviews", () => {
     expect(older.replay!.mismatches[0]).toMatchObject({ seq: used, verdict: "review_mismatch" })
   })
 
+  it("review_mismatch: a digest that is not that of the arguments", async () => {
+    const seq = presenting(who.late)
+    await finds(seq, { action_digest: "0".repeat(64) }, "review_mismatch", /^The action_digest is not that of/)
+    const redacted = await resealed(
+      withBody(open, seq, (body) => ({ ...body, action_digest: "0".repeat(64), args_redacted: true }))
+    )
+    expect(redacted.replay!.mismatches.filter(({ reason }) => reason!.includes("action_digest"))).toEqual([])
+  })
+
   it("self_approved: answered by an author, by its requester, by a rule", async () => {
     const seq = at("review.resolved", who.rejected)
     await finds(seq, { writer: ann.id.startsWith("usr_") ? ann.id : host.id }, "self_approved", /is answered by/)

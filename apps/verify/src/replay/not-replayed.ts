@@ -3,8 +3,8 @@
  * decision 0026, "Not proved".
  */
 export const notReplayed: ReadonlyArray<string> = [
-  "action_digest: what a caller says. An approval counts for the same one alone; whether it is that of the part " +
-    "args, where that is shown, is not checked.",
+  "action_digest: what a caller says. An approval counts for the same one alone. It is compared with the part args, " +
+    "where that is shown and holds all arguments.",
   "approval_id: where it names a review, what the records before say of that decides. Where it names none, or is " +
     "that of a decision, it is what a caller says, and excuses nothing.",
   "evaluation_id of a decision: what a caller says. It is compared where the decision is settled with amounts.",

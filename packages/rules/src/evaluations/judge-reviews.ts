@@ -3,6 +3,7 @@
  * that presents it. Spec: envelopes.md 3.11; decision 0049.
  */
 import type { Decision } from "@flyball/envelope"
+import { portableCrypto, toHex } from "@flyball/evidence"
 import { approvalState, type ApprovalState, consumption, isSameLayers } from "../reviews/approval.ts"
 import {
   approvalsNeeded,
@@ -69,6 +70,8 @@ export class ReviewJudge {
   evaluation(body: EvaluationBody, parts: ReplayRecord["parts"], approval: PresentedApproval): Problem | null {
     this.#last = { body, approval, terms: termsOf(parts.get("advice")) }
     const { approval_id: approvalId, evaluation_id: id, outcome, review_id: reviewId } = body
+    if (isOtherDigest(body, parts.get("args")))
+      return problem("review_mismatch", "The action_digest is not that of the arguments in the part args.")
     const review = approvalId === undefined ? undefined : this.#reviews.get(approvalId)
     if (review !== undefined && approval !== "unknown" && approval !== "none") {
       const result = consumption(approval, outcome)
@@ -286,6 +289,12 @@ export const counts = (
       return problem("review_mismatch", `${id} was not approved when it was presented.`)
   }
 }
+
+/** Whether the digest of the action is another one than that of its arguments, where all of them are shown. */
+const isOtherDigest = (body: EvaluationBody, args: PartContent | undefined): boolean =>
+  args?.state === "present" &&
+  body.args_redacted !== true &&
+  toHex(portableCrypto.sha256(args.bytes)) !== body.action_digest
 
 /** Why a verdict that rests on an approval does not hold: nobody approved it under what is in force. */
 export const unapproved = (body: EvaluationBody, approval: PresentedApproval): Problem =>
