@@ -7,6 +7,7 @@ import { Agents, Capture, type Chain, Envelopes, Erasure, Evaluations, EvidenceC
 import { Storage } from "@flyball/core/storage"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { reviewSteps } from "../../../packages/core/src/verdicts/reviews/steps.ts"
 import { readRecords } from "../../../packages/core/src/outward/replay/read-records.ts"
 import { Recomputation } from "../../../packages/rules/src/evaluations/recompute.ts"
 import type { Recomputed } from "../../../packages/rules/src/evaluations/recompute-verdict.ts"
@@ -94,7 +95,7 @@ type Doing = Effect.Effect<unknown, unknown, Agents | Capture | Envelopes | Eval
 export const evaluators = (count: number): Effect.Effect<ReadonlyArray<Asker>, never, Storage | Chain> =>
   Effect.forEach(Array.from({ length: count }), () =>
     Effect.map(
-      Effect.scoped(Layer.build(Layer.fresh(Evaluations.layer))),
+      Effect.scoped(Layer.build(Layer.provide(Layer.fresh(Evaluations.layer), reviewSteps))),
       (context) => context.mapUnsafe.get(Evaluations.key) as Asker
     )
   )
