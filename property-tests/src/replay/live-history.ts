@@ -31,6 +31,7 @@ import type { Act } from "../evaluations/governed-history.ts"
 import { breaker } from "./live-breakers.ts"
 import { bound, governed, takenBack } from "./live-envelopes.ts"
 import { heard, letGo, silent, stop, wish } from "./live-kills.ts"
+import { reviewed } from "./live-reviews.ts"
 import { hook, minded } from "./live-webhooks.ts"
 import { chosen, type Doing, type Lived } from "./lived.ts"
 
@@ -436,7 +437,9 @@ const acts = [
   letGo,
   heard,
   silent,
-  wish
+  wish,
+  reviewed,
+  reviewed
 ] as const
 
 /** Tags of faults, which no act may be answered with. */

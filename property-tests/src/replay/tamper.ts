@@ -21,9 +21,9 @@ export const tamper = (collections: ReadonlyArray<string>, choice: number) =>
       const documents = yield* storage.list(collection)
       const document = documents[choice % Math.max(1, documents.length)]
       if (document === undefined) continue
-      // Of an org unit whose name was erased nobody but the document knows the key.
+      // Of an org unit whose name was erased nobody but the document knows the key, nor which instances were expected.
       const names = Object.keys(document.body)
-        .filter((name) => name !== "target")
+        .filter((name) => name !== "target" && name !== "expectedInstances")
         .sort()
       const name = names[choice % names.length]!
       const uniqueOf = (member: string): string => String(document.body[member])
