@@ -60,7 +60,7 @@ export const reviewed = ({ a, b, c }: Act): Doing =>
           host
         )
       )
-    // A halt may reach the agent: then nobody is asked.
+    // A halt may reach the agent: then no review opens.
     const opened = (amount: number) =>
       Effect.flatMap(pay(amount), ({ review_id }) =>
         review_id === null ? Effect.fail({ _tag: "NoReview" }) : Effect.succeed(review_id)

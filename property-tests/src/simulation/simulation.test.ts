@@ -72,7 +72,6 @@ describe("the simulation", () => {
       "kill status",
       "arm",
       "change breaker",
-      "release breaker",
       "check breakers",
       "settle refused: DecisionAlreadySettled",
       "erase refused: PartErased"
