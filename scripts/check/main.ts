@@ -1,5 +1,5 @@
 /**
- * `npm run check`: types, lint, import floors, seeds, avoided words, the verifier's closure, the lock file.
+ * `npm run check`: types, lint, import floors, seeds, long lines, avoided words, the verifier's closure, the lock file.
  *
  * Prints each violation and exits 1 if there is one.
  */
@@ -9,6 +9,7 @@ import { dirname, join, posix } from "node:path"
 import { fileURLToPath } from "node:url"
 import { outdatedPages } from "../docs-tables/tables.ts"
 import { checkFloors, closureOf, folderCycles, packagesWithoutCycles } from "./floors.ts"
+import { longLines } from "./long-lines.ts"
 import { unseededRuns } from "./seeds.ts"
 import { checkWords } from "./words.ts"
 
@@ -98,6 +99,8 @@ report(
   "fixed seeds of random tests",
   unseededRuns(sources.filter(({ path }) => path !== "scripts/check/seeds.test.ts"))
 )
+
+report("lines of at most 120 columns", longLines(sources))
 
 report("plain words (scripts/check/words.ts)", checkWords([...sources, ...pages]))
 

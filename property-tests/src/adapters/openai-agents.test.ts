@@ -1,4 +1,6 @@
-/** The adapter of the OpenAI Agents SDK, with the real `@openai/agents` and its scripted model, against a real server. */
+/**
+ * The adapter of the OpenAI Agents SDK, with the real `@openai/agents` and its scripted model, against a real server.
+ */
 import { governAgent, stopWhenHalted } from "@flyball/client/openai-agents"
 import { Agent, run, RunState, setTracingDisabled, tool } from "@openai/agents"
 import {

@@ -1,6 +1,6 @@
 /**
- * Hosts that evaluate one agent at once whose breaker is due: it trips once in each of its windows, with one activation,
- * and nothing is allowed after it.
+ * Hosts that evaluate one agent at once whose breaker is due: it trips once in each of its windows, with one
+ * activation, and nothing is allowed after it.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,7 +1,7 @@
 /**
- * Windows of breakers over a real chain, at their edges: those of a process that runs since the breakers were armed, and
- * those that another one reads from the chain as it starts, say what counting the whole chain says. For every metric, on
- * every storage.
+ * Windows of breakers over a real chain, at their edges: those of a process that runs since the breakers were armed,
+ * and those that another one reads from the chain as it starts, say what counting the whole chain says. For every
+ * metric, on every storage.
  */
 import {
   Agents,

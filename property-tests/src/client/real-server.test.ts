@@ -140,7 +140,7 @@ describe("the client against a real server", () => {
     assert.match(await attempt(agent, "lookup"), /@killed/)
   })
 
-  it("waits for a person, who sees the arguments without what is redacted, and runs once when they approve", async () => {
+  it("waits for a person, who sees no redacted argument, and runs once when they approve", async () => {
     const agent = await governed("reviewed", { hold: { waitMs: 60_000 }, redact: ["iban"], signals: () => ({}) })
     await world.send("PATCH", `/api/v1/agents/${agent.id}`, { token: world.admin, json: { autonomy_tier: "L2" } })
     const action = { name: "change", signals: { tool: "change" } }

@@ -304,8 +304,8 @@ export const acts = { ...plainActs, ...webhookActs, ...governedActs, ...killActs
 export type ActName = keyof typeof acts
 
 /**
- * Names of the acts that older seeds choose from; those about webhooks, governed agents, the kill switch and breakers are
- * chosen after everything else.
+ * Names of the acts that older seeds choose from; those about webhooks, governed agents, the kill switch and breakers
+ * are chosen after everything else.
  */
 export const actNames = Object.keys(plainActs) as ReadonlyArray<ActName>
 export const webhookActNames = Object.keys(webhookActs) as ReadonlyArray<ActName>

@@ -149,14 +149,14 @@ Works beside a running server, as flyball halt does.`
   "kill-status": {
     line: "flyball kill-status TARGET [--json]",
     does: "what is halted, since when, and who acknowledged it",
-    text: `Prints the kill state of TARGET (as for flyball halt), and every activation that reaches it, with the instances
-that acknowledged it, stopped, or are silent. Reads only; works beside a running server.`
+    text: `Prints the kill state of TARGET (as for flyball halt), and every activation that reaches it, with the
+instances that acknowledged it, stopped, or are silent. Reads only; works beside a running server.`
   },
   certificate: {
     line: "flyball certificate stop --activation ID --out FILE",
     does: "the evidence of one activation of the kill switch",
-    text: `Writes the records from the activation ID (its request, where there was one) to its release, or to the newest, as
-an evidence pack, and prints the stop certificate as JSON: flyball-verify FILE --certificate ID makes the same one.
+    text: `Writes the records from the activation ID (its request, where there was one) to its release, or to the newest,
+as an evidence pack, and prints the stop certificate as JSON: flyball-verify FILE --certificate ID makes the same one.
 It first signs a checkpoint of all records, or on SQLite waits for that of the running server. Else it reads only.`
   },
   mapping: {

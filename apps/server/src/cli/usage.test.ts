@@ -70,8 +70,8 @@ describe("how the command is called", () => {
     [
       ["export", "--kind", "full", "--disclose", "all,args", "--out", "a.evp"],
       "flyball export: --disclose takes all, none or names of parts (action, advice, args, authority, " +
-        "backtest, box, claim, diff, endpoint, envelope, expected, identity, instances, labels, lint, mapping, missed, " +
-        "owner, policy, previous, profile, " +
+        "backtest, box, claim, diff, endpoint, envelope, expected, identity, instances, labels, lint, mapping, " +
+        "missed, owner, policy, previous, profile, " +
         'reason, result, scenario, signals, waiver), and got "all". flyball export --help says how.'
     ],
     [

@@ -33,8 +33,8 @@ export interface Action {
   /** A review that a person approved for this very action. */
   readonly approvalId?: string
   /**
-   * Is given a verdict `require_review`, and answers the review that a person approved in the meantime; null where there
-   * is none. Then the question is sent once more, with that review: what became stricter in between still denies.
+   * Is given a verdict `require_review`, and answers the review that a person approved in the meantime; null where
+   * there is none. Then the question is sent once more, with that review: what became stricter in between still denies.
    */
   readonly onReview?: (evaluation: Evaluation) => Promise<string | null>
   /** How long to wait for the person who must approve it; the client's `hold` where it is left out. */
@@ -79,7 +79,9 @@ export interface GuardOptions {
 /** Questions that are sent again after no answer. */
 const RETRIES = 2
 
-/** Arguments that are sent along. Unit: characters of JSON, of which each is up to three of the server's 262,144 bytes. */
+/**
+ * Arguments that are sent along. Unit: characters of JSON, of which each is up to three of the server's 262,144 bytes.
+ */
 const MAX_ARGS_CHARS = 87_381
 
 /** Guards actions of one agent. */

@@ -9,10 +9,10 @@ export const standingApprovalKinds: ReadonlyArray<KindRow> = [
   {
     kind: "standing_approval.proposed",
     about:
-      "A person who approved a review proposes to approve up to `count` more evaluations of the box in the part of that " +
-      "name. It approves nothing yet. `layers` are those of the reviewed evaluation, and `asks` what required its " +
-      "review: places of rules in the combination of these layers, -1 - n for the silent layer n. `box_digest` is the " +
-      "SHA-256 of the part.",
+      "A person who approved a review proposes to approve up to `count` more evaluations of the box in the part of " +
+      "that name. It approves nothing yet. `layers` are those of the reviewed evaluation, and `asks` what required " +
+      "its review: places of rules in the combination of these layers, -1 - n for the silent layer n. " +
+      "`box_digest` is the SHA-256 of the part.",
     body: [
       agentId,
       must("asks", { type: "list", of: { type: "integer", min: -16, max: 1_099 }, min: 1, max: 1_116 }),

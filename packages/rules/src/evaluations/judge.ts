@@ -58,8 +58,8 @@ export class Judge {
   }
 
   /**
-   * What asks for a review of an evaluation, by its own trace; null where nothing does, or where a version that it names
-   * is not shown.
+   * What asks for a review of an evaluation, by its own trace; null where nothing does, or where a version that it
+   * names is not shown.
    */
   asksOf(body: EvaluationBody): ReadonlyArray<number> | null {
     if (body.standing_approval_id === undefined && body.outcome !== "require_review") return null

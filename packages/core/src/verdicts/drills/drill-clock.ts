@@ -1,6 +1,6 @@
 /**
- * Releases live drills whose time is over, and reports attested ones that became too old. Runs in every process, works in the one that holds the lease: a drill ends
- * although the process that started it is gone.
+ * Releases live drills whose time is over, and reports attested ones that became too old. Runs in every process, works
+ * in the one that holds the lease: a drill ends although the process that started it is gone.
  */
 import { toHex } from "@flyball/evidence"
 import { Cause, Clock, Effect, Layer } from "effect"

@@ -106,7 +106,8 @@ export class PartChecks {
     }
     const erasure = this.#erasures.of(seq, name).find((one) => one.erasingSeq === erasingSeq)
     if (erasure === undefined) {
-      const expected = `record ${erasingSeq} in the pack, of kind part.erased, later than record ${seq}, naming part ${name}`
+      const erasing = `record ${erasingSeq} in the pack, of kind part.erased`
+      const expected = `${erasing}, later than record ${seq}, naming part ${name}`
       return unexplained(expected, "no such record")
     }
     if (!erasure.exists)
