@@ -6,6 +6,9 @@ import { defaulted, id, instant, integerParam, leftOut, oneOf, optional, reason 
 import { DEFAULT_PAGE, MAX_PAGE } from "./limits.ts"
 import { becomesRecord, computed, inBody, showsRecords, wholePart } from "./place.ts"
 
+/** Why a person may not answer a review. */
+export const reviewerProblems = ["requester_or_author", "owner", "answered_before", "role", "not_a_person"] as const
+
 /** Where a review stands. */
 export const reviewStatuses = ["open", "claimed", "resolved", "expired", "cancelled"] as const
 /** Answers of people. `amend`: the agent is to ask for something else. */

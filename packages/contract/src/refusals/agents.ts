@@ -1,0 +1,112 @@
+/** Refusals about agents. */
+import { Schema } from "effect"
+import { tierConditionWords } from "../agents.ts"
+import { agentId, reported } from "./members.ts"
+
+/** The autonomy tier is above what the ingest key may register. */
+export class TierOverCap extends Schema.TaggedError<TierOverCap>()("TierOverCap", {
+  tier: reported(Schema.String),
+  cap: reported(Schema.String)
+}) {
+  static readonly status = 403
+  static get example(): TierOverCap {
+    return new TierOverCap({})
+  }
+  override get message(): string {
+    return (
+      "The autonomy tier is above what this ingest key may register. Register with a lower tier; a person " +
+      "can raise it later."
+    )
+  }
+}
+
+/** There is no such agent, or the caller may not see it. */
+export class AgentNotFound extends Schema.TaggedError<AgentNotFound>()("AgentNotFound", {
+  agentId: reported(Schema.NullOr(Schema.String))
+}) {
+  static readonly status = 404
+  static get example(): AgentNotFound {
+    return new AgentNotFound({})
+  }
+  override get message(): string {
+    return "There is no such agent among those that the caller may see."
+  }
+}
+
+/** An agent has this name already. `agentId` is there when the caller may read that agent. */
+export class AgentNameTaken extends Schema.TaggedError<AgentNameTaken>()("AgentNameTaken", {
+  agentId: reported(Schema.NullOr(Schema.String))
+}) {
+  static readonly status = 409
+  static get example(): AgentNameTaken {
+    return new AgentNameTaken({ agentId })
+  }
+  override get message(): string {
+    return "An agent with this name exists. Look it up by its exact name, or choose another name."
+  }
+}
+
+/** The act is not taken in the status that the agent has; `why` says it where the status alone does not. */
+export class InvalidTransition extends Schema.TaggedError<InvalidTransition>()("InvalidTransition", {
+  status: reported(Schema.String),
+  act: reported(Schema.String),
+  why: reported(Schema.String)
+}) {
+  static readonly status = 409
+  static get example(): InvalidTransition {
+    return new InvalidTransition({ status: "decommissioned", act: "activate" })
+  }
+  override get message(): string {
+    if (this.why !== undefined) return this.why
+    return this.status === undefined || this.act === undefined
+      ? "The agent's status does not allow this."
+      : `An agent that is ${this.status} does not take ${this.act}.`
+  }
+}
+
+/** The agent's identity is verified, and a declared identity does not replace it. */
+export class IdentityAlreadyVerified extends Schema.TaggedError<IdentityAlreadyVerified>()(
+  "IdentityAlreadyVerified",
+  {}
+) {
+  static readonly status = 409
+  static get example(): IdentityAlreadyVerified {
+    return new IdentityAlreadyVerified()
+  }
+  override get message(): string {
+    return (
+      "The agent's identity is verified, and a declared identity does not replace it. " +
+      "Send a signed card, or let a governor withdraw it: send the declaration with withdraw_verified."
+    )
+  }
+}
+
+/** The agent's tier needs what it does not have. `missing` names it. */
+export class TierGateUnmet extends Schema.TaggedError<TierGateUnmet>()("TierGateUnmet", {
+  tier: reported(Schema.String),
+  missing: reported(Schema.Array(Schema.String))
+}) {
+  static readonly status = 409
+  static get example(): TierGateUnmet {
+    return new TierGateUnmet({ tier: "L3", missing: ["owner"] })
+  }
+  override get message(): string {
+    return (
+      `Tier ${this.tier ?? "of this agent"} needs what the agent does not have: ` +
+      `${(this.missing ?? []).map((condition) => tierConditionWords[condition] ?? condition).join(", ")}.`
+    )
+  }
+}
+
+/** The agent was changed since it was read. `version` is the one that is there. */
+export class AgentVersionConflict extends Schema.TaggedError<AgentVersionConflict>()("AgentVersionConflict", {
+  version: reported(Schema.Int)
+}) {
+  static readonly status = 409
+  static get example(): AgentVersionConflict {
+    return new AgentVersionConflict({ version: 2 })
+  }
+  override get message(): string {
+    return "The agent was changed since it was read. Read it again and send the change with its version."
+  }
+}

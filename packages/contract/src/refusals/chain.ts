@@ -1,0 +1,58 @@
+/** Refusals about the chain: records, parts, packs. */
+import { Schema } from "effect"
+import { reported } from "./members.ts"
+
+/** There is no record with this seq. */
+export class RecordNotFound extends Schema.TaggedError<RecordNotFound>()("RecordNotFound", {
+  seq: reported(Schema.Int)
+}) {
+  static readonly status = 404
+  static get example(): RecordNotFound {
+    return new RecordNotFound({})
+  }
+  override get message(): string {
+    return "There is no record with this seq."
+  }
+}
+
+/** The record has no part of this name. */
+export class PartNotFound extends Schema.TaggedError<PartNotFound>()("PartNotFound", {
+  seq: reported(Schema.Int),
+  name: reported(Schema.String)
+}) {
+  static readonly status = 404
+  static get example(): PartNotFound {
+    return new PartNotFound({})
+  }
+  override get message(): string {
+    return "The record has no part of this name, or none that may be erased."
+  }
+}
+
+/** The part was erased before. `erasedBy` is the record that says so. */
+export class PartErased extends Schema.TaggedError<PartErased>()("PartErased", {
+  seq: reported(Schema.Int),
+  name: reported(Schema.String),
+  erasedBy: reported(Schema.Int)
+}) {
+  static readonly status = 409
+  static get example(): PartErased {
+    return new PartErased({ erasedBy: 7 })
+  }
+  override get message(): string {
+    return "This part was erased before; erased_by is the record that says so."
+  }
+}
+
+/** There is no such evidence pack, or the caller may not see it. */
+export class PackNotFound extends Schema.TaggedError<PackNotFound>()("PackNotFound", {
+  packId: reported(Schema.String)
+}) {
+  static readonly status = 404
+  static get example(): PackNotFound {
+    return new PackNotFound({})
+  }
+  override get message(): string {
+    return "There is no such evidence pack among those that the caller may see."
+  }
+}

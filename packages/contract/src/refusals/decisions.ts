@@ -1,0 +1,96 @@
+/** Refusals about decisions. */
+import { Schema } from "effect"
+import { PART_LIMIT_BYTES } from "../limits.ts"
+import { reported } from "./members.ts"
+
+/** There is no such decision, or the caller may not see it. */
+export class DecisionNotFound extends Schema.TaggedError<DecisionNotFound>()("DecisionNotFound", {
+  decisionId: reported(Schema.String)
+}) {
+  static readonly status = 404
+  static get example(): DecisionNotFound {
+    return new DecisionNotFound({})
+  }
+  override get message(): string {
+    return "There is no such decision among those that the caller may see."
+  }
+}
+
+/** These decisions repeat a `client_ref` with other content. `indexes` are positions in the batch. */
+export class ClientRefReused extends Schema.TaggedError<ClientRefReused>()("ClientRefReused", {
+  indexes: reported(Schema.Array(Schema.Int))
+}) {
+  static readonly status = 409
+  static get example(): ClientRefReused {
+    return new ClientRefReused({ indexes: [0] })
+  }
+  override get message(): string {
+    return (
+      "A client_ref was used before with other content. Nothing of this request was recorded; use a new " +
+      "client_ref for a new decision."
+    )
+  }
+}
+
+/** These decisions claim `capture: mediated`, and their writer is no key of a gateway. */
+export class CaptureNotMediated extends Schema.TaggedError<CaptureNotMediated>()("CaptureNotMediated", {
+  indexes: reported(Schema.Array(Schema.Int))
+}) {
+  static readonly status = 403
+  static get example(): CaptureNotMediated {
+    return new CaptureNotMediated({ indexes: [0] })
+  }
+  override get message(): string {
+    return (
+      "Only an ingest key that was minted with capture mediated may witness decisions as mediated. Nothing of this " +
+      "request was recorded; leave capture out, or use the gateway's key."
+    )
+  }
+}
+
+/** The decision was settled before with another outcome. */
+export class DecisionAlreadySettled extends Schema.TaggedError<DecisionAlreadySettled>()("DecisionAlreadySettled", {
+  decisionId: reported(Schema.String)
+}) {
+  static readonly status = 409
+  static get example(): DecisionAlreadySettled {
+    return new DecisionAlreadySettled({})
+  }
+  override get message(): string {
+    return "The decision is settled already, with another outcome. An outcome is recorded once."
+  }
+}
+
+/** An ingest key said less of a meter than its evaluation reserved. `reserved` is what it may say at least. */
+export class SettleBelowReserved extends Schema.TaggedError<SettleBelowReserved>()("SettleBelowReserved", {
+  meter: reported(Schema.String),
+  reserved: reported(Schema.Int)
+}) {
+  static readonly status = 403
+  static get example(): SettleBelowReserved {
+    return new SettleBelowReserved({ meter: "spend_24h", reserved: 2_000 })
+  }
+  override get message(): string {
+    return (
+      "An ingest key may settle a meter at what its evaluation reserved, or above. What was reserved too " +
+      "much is given back by a person: settle it in a session, or void the evaluation."
+    )
+  }
+}
+
+/** `args`, `result` or `labels` of these decisions are over their limit. */
+export class DecisionTooLarge extends Schema.TaggedError<DecisionTooLarge>()("DecisionTooLarge", {
+  indexes: reported(Schema.Array(Schema.Int)),
+  limitBytes: reported(Schema.Int)
+}) {
+  static readonly status = 413
+  static get example(): DecisionTooLarge {
+    return new DecisionTooLarge({ indexes: [0] })
+  }
+  override get message(): string {
+    return (
+      `args, result and labels may have ${PART_LIMIT_BYTES} bytes each. Nothing of this request was ` +
+      "recorded; shorten them, or record a digest."
+    )
+  }
+}

@@ -1,0 +1,48 @@
+/** Refusals about drills. */
+import { Schema } from "effect"
+import { reported } from "./members.ts"
+
+/** There is no such drill. */
+export class DrillNotFound extends Schema.TaggedError<DrillNotFound>()("DrillNotFound", {
+  drillId: reported(Schema.String)
+}) {
+  static readonly status = 404
+  static get example(): DrillNotFound {
+    return new DrillNotFound({})
+  }
+  override get message(): string {
+    return "There is no such drill."
+  }
+}
+
+/** The drill was completed before. */
+export class DrillCompleted extends Schema.TaggedError<DrillCompleted>()("DrillCompleted", {}) {
+  static readonly status = 409
+  static get example(): DrillCompleted {
+    return new DrillCompleted()
+  }
+  override get message(): string {
+    return "The drill was completed before; what it measured stands. Start another one."
+  }
+}
+
+/** Why a drill cannot be attested. */
+const attestWords = {
+  not_completed: "The drill runs. Complete it, then attest what it measured.",
+  attested: "The drill was attested before.",
+  nobody_acknowledged: "No instance acknowledged, so the drill shows nothing about stopping. Start another one.",
+  too_old: "The drill was completed more than 30 days ago. Start another one."
+} as const
+
+/** Nobody can vouch for the drill as it stands. `why` is one of the words of {@link attestWords}. */
+export class DrillNotAttestable extends Schema.TaggedError<DrillNotAttestable>()("DrillNotAttestable", {
+  why: reported(Schema.Literals(["not_completed", "attested", "nobody_acknowledged", "too_old"]))
+}) {
+  static readonly status = 409
+  static get example(): DrillNotAttestable {
+    return new DrillNotAttestable({ why: "nobody_acknowledged" })
+  }
+  override get message(): string {
+    return attestWords[this.why ?? "not_completed"]
+  }
+}

@@ -1,0 +1,42 @@
+/** Refusals about evaluations. */
+import { Schema } from "effect"
+import { reported } from "./members.ts"
+
+/** There is no such evaluation, or the caller may not see it. */
+export class EvaluationNotFound extends Schema.TaggedError<EvaluationNotFound>()("EvaluationNotFound", {
+  evaluationId: reported(Schema.String)
+}) {
+  static readonly status = 404
+  static get example(): EvaluationNotFound {
+    return new EvaluationNotFound({})
+  }
+  override get message(): string {
+    return "There is no such evaluation among those that the caller may see."
+  }
+}
+
+/** The evaluation added nothing to any meter. */
+export class NothingToVoid extends Schema.TaggedError<NothingToVoid>()("NothingToVoid", {}) {
+  static readonly status = 409
+  static get example(): NothingToVoid {
+    return new NothingToVoid()
+  }
+  override get message(): string {
+    return "The evaluation added nothing to any meter, so there is nothing to take away."
+  }
+}
+
+/** The evaluation ended for its meters before: a decision said what it came to, or it was voided. It ends once. */
+export class EvaluationEnded extends Schema.TaggedError<EvaluationEnded>()("EvaluationEnded", {
+  how: reported(Schema.Literals(["settled", "void"]))
+}) {
+  static readonly status = 409
+  static get example(): EvaluationEnded {
+    return new EvaluationEnded({ how: "settled" })
+  }
+  override get message(): string {
+    return this.how === "void"
+      ? "The evaluation is void, and its meters are free of it."
+      : "A decision has settled this evaluation already: what it came to stays counted."
+  }
+}

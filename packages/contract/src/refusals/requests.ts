@@ -1,0 +1,80 @@
+/** Refusals about requests that no endpoint takes. */
+import { Schema } from "effect"
+import { detailItem } from "../detail.ts"
+import { BODY_LIMIT_BYTES } from "../limits.ts"
+import { reported } from "./members.ts"
+
+/** The input is not what the contract describes. Every problem is listed. */
+export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInput", {
+  detail: Schema.Array(
+    Schema.Struct({
+      loc: Schema.Array(Schema.String),
+      msg: Schema.String,
+      type: Schema.String,
+      input: Schema.Unknown,
+      ctx: Schema.Record(Schema.String, Schema.Unknown)
+    })
+  )
+}) {
+  static readonly status = 422
+  static get example(): InvalidInput {
+    return new InvalidInput({ detail: [detailItem(["body", "name"], "missing", "Field required")] })
+  }
+  override get message(): string {
+    const first = this.detail[0]
+    return first === undefined
+      ? "The input is not valid."
+      : `The input is not valid: ${first.loc.join(".")}: ${first.msg.replace(/\.$/, "")}.`
+  }
+}
+
+/** There is nothing at this path. */
+export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", {}) {
+  static readonly status = 404
+  static get example(): NotFound {
+    return new NotFound()
+  }
+  override get message(): string {
+    return "There is nothing at this path."
+  }
+}
+
+/** The path exists, with other methods. */
+export class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()("MethodNotAllowed", {
+  allow: Schema.Array(Schema.String)
+}) {
+  static readonly status = 405
+  static get example(): MethodNotAllowed {
+    return new MethodNotAllowed({ allow: ["GET", "HEAD", "OPTIONS"] })
+  }
+  override get message(): string {
+    return `This path takes ${this.allow.join(", ")}.`
+  }
+}
+
+/** The body is not JSON by its content type. */
+export class UnsupportedMediaType extends Schema.TaggedError<UnsupportedMediaType>()("UnsupportedMediaType", {}) {
+  static readonly status = 415
+  static get example(): UnsupportedMediaType {
+    return new UnsupportedMediaType()
+  }
+  override get message(): string {
+    return "The body must be sent as application/json in UTF-8, without a content encoding."
+  }
+}
+
+/** The body has more bytes than this route takes. */
+export class BodyTooLarge extends Schema.TaggedError<BodyTooLarge>()("BodyTooLarge", {
+  limitBytes: reported(Schema.Int)
+}) {
+  static readonly status = 413
+  static get example(): BodyTooLarge {
+    return new BodyTooLarge({ limitBytes: BODY_LIMIT_BYTES })
+  }
+  override get message(): string {
+    return (
+      `The body is over ${this.limitBytes === undefined ? "its limit" : `${this.limitBytes} bytes`}. Send ` +
+      "less at once."
+    )
+  }
+}

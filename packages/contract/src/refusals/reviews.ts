@@ -1,0 +1,67 @@
+/** Refusals about reviews. */
+import { Schema } from "effect"
+import { reviewerProblems } from "../reviews.ts"
+import { reported } from "./members.ts"
+
+/** There is no such review, or the caller may not see it. */
+export class ReviewNotFound extends Schema.TaggedError<ReviewNotFound>()("ReviewNotFound", {
+  reviewId: reported(Schema.String)
+}) {
+  static readonly status = 404
+  static get example(): ReviewNotFound {
+    return new ReviewNotFound({})
+  }
+  override get message(): string {
+    return "There is no such review."
+  }
+}
+
+/** The review is over. `status` says how it ended. */
+export class ReviewClosed extends Schema.TaggedError<ReviewClosed>()("ReviewClosed", {
+  status: reported(Schema.String)
+}) {
+  static readonly status = 409
+  static get example(): ReviewClosed {
+    return new ReviewClosed({ status: "resolved" })
+  }
+  override get message(): string {
+    return `The review is ${this.status ?? "over"}: nobody can answer it any more. The agent can ask again.`
+  }
+}
+
+/** Another person has the review until the lease ends, or gives it back. */
+export class ReviewClaimed extends Schema.TaggedError<ReviewClaimed>()("ReviewClaimed", {
+  claimedBy: reported(Schema.String),
+  leaseUntil: reported(Schema.String)
+}) {
+  static readonly status = 409
+  static get example(): ReviewClaimed {
+    return new ReviewClaimed({ leaseUntil: "2026-11-26T12:15:00.000Z" })
+  }
+  override get message(): string {
+    return `Another person has the review until ${this.leaseUntil ?? "the lease ends"}, or gives it back.`
+  }
+}
+
+const reviewerWords: { readonly [K in (typeof reviewerProblems)[number]]: string } = {
+  requester_or_author: "Neither the requester nor an author of an envelope in force answers a review of the action.",
+  owner: "The review needs two people beside the agent's owner.",
+  answered_before: "This person answered before. The approvals must come from different people.",
+  role: "The review needs a role that this person does not have in the agent's org unit.",
+  not_a_person: "Only people answer reviews."
+}
+
+/** This person may not answer this review; another may. */
+export class ReviewerNotEligible extends Schema.TaggedError<ReviewerNotEligible>()("ReviewerNotEligible", {
+  why: reported(Schema.Literals(reviewerProblems)),
+  sentence: reported(Schema.String)
+}) {
+  static readonly status = 403
+  static get example(): ReviewerNotEligible {
+    return new ReviewerNotEligible({ why: "requester_or_author" })
+  }
+  override get message(): string {
+    const words = this.why === undefined ? "This person may not answer this review." : reviewerWords[this.why]
+    return `${this.sentence === undefined ? words : `${words} ${this.sentence}`} Ask another reviewer.`
+  }
+}

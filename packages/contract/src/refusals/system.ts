@@ -1,0 +1,41 @@
+/** Refusals about the state of the server. */
+import { Schema } from "effect"
+import { reported } from "./members.ts"
+
+/** Earlier records are still being summed up. `segments`: how many stretches of the chain are missing. */
+export class TelemetryBehind extends Schema.TaggedError<TelemetryBehind>()("TelemetryBehind", {
+  segments: reported(Schema.Int)
+}) {
+  static readonly status = 503
+  static get example(): TelemetryBehind {
+    return new TelemetryBehind({ segments: 12 })
+  }
+  override get message(): string {
+    return (
+      `The usage of ${this.segments ?? "some"} stretches of the chain is still being summed up. ` +
+      "Send the request again in some seconds."
+    )
+  }
+}
+
+/** The server is shutting down. */
+export class Draining extends Schema.TaggedError<Draining>()("Draining", {}) {
+  static readonly status = 503
+  static get example(): Draining {
+    return new Draining()
+  }
+  override get message(): string {
+    return "The server is shutting down. Send requests to another one, or later."
+  }
+}
+
+/** The store answers, but takes no writes: what /healthz says of a full disk. */
+export class NotWriting extends Schema.TaggedError<NotWriting>()("NotWriting", {}) {
+  static readonly status = 503
+  static get example(): NotWriting {
+    return new NotWriting()
+  }
+  override get message(): string {
+    return "The store is read but takes no writes now. Send requests to another server, or later."
+  }
+}
