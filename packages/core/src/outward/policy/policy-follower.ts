@@ -6,10 +6,8 @@
  * between the event and the letters. Runs in every process, works in the one that holds the lease. Spec: api.md
  * "bounded autonomy"; decision 0046.
  */
-import { toHex } from "@flyball/evidence"
 import { besideSuspension, KILL_ACTIVATIONS, responseFor } from "@flyball/rules"
-import { Cause, Clock, Effect, Layer, Option, Queue } from "effect"
-import { Entropy } from "../../foundation/entropy.ts"
+import { Clock, Effect, Layer, Option, Queue } from "effect"
 import { AGENTS, type StoredAgent, storedAgent } from "../../registry/agents/document.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import type { StoredEvent } from "../../storage/outbox/outbox.ts"
@@ -22,6 +20,7 @@ import { newPolicyMail } from "../webhooks/mails.ts"
 import { OutboxListener } from "../webhooks/outbox-listener.ts"
 import { Mailer } from "../webhooks/ports.ts"
 import { lettersOf, type Occurrence, occurrenceOf, policyActor, policyEvents } from "./occurrence.ts"
+import { leasedJob, whereHeld } from "../../storage/leased-job.ts"
 
 /** Working state: how far the events were followed. */
 const CURSOR = { collection: "policy_follower", id: "cursor" } as const
@@ -120,29 +119,24 @@ const addResponse = Effect.fnUntraced(function* (storage: StorageApi, { target, 
 /** Follows at each commit with events here, and every five seconds. */
 export const policyFollower: Layer.Layer<never, never, Kill | OutboxListener | Storage> = Layer.effectDiscard(
   Effect.gen(function* () {
-    const storage = yield* Storage
     const bell = yield* OutboxListener
     const writes = Option.isSome(yield* Effect.serviceOption(Mailer))
-    const holder = toHex((yield* Entropy).bytes(16))
     const sinceMs = Math.max(0, (yield* Clock.currentTimeMillis) - FIRST_MS)
     const wake = yield* Queue.sliding<void>(1)
     const unlisten = bell.listen("deliveries", () => Queue.offerUnsafe(wake, undefined))
-    const poll = Effect.gen(function* () {
-      if (!(yield* storage.lease(LEASE, holder, LEASE_MS))) return
-      for (let followed = STEP; followed === STEP;) followed = yield* followPolicy(writes, sinceMs)
-    })
-    yield* Effect.addFinalizer(() =>
-      Effect.andThen(Effect.sync(unlisten), Effect.ignore(storage.releaseLease(LEASE, holder)))
-    )
-    yield* poll.pipe(
-      Effect.catchCause((cause) =>
-        Cause.hasInterruptsOnly(cause)
-          ? Effect.failCause(cause)
-          : Effect.logError("What the response policy says of events could not be done; the job tries again.", cause)
-      ),
-      Effect.andThen(Effect.timeoutOption(Queue.take(wake), POLL_MS)),
-      Effect.forever,
-      Effect.forkScoped
+    yield* Effect.addFinalizer(() => Effect.sync(unlisten))
+    yield* leasedJob(
+      {
+        lease: LEASE,
+        leaseMs: LEASE_MS,
+        failed: "What the response policy says of events could not be done; the job tries again.",
+        pause: Effect.timeoutOption(Queue.take(wake), POLL_MS)
+      },
+      whereHeld(
+        Effect.gen(function* () {
+          for (let followed = STEP; followed === STEP;) followed = yield* followPolicy(writes, sinceMs)
+        })
+      )
     )
   })
 )

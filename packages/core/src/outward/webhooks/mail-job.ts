@@ -3,10 +3,8 @@
  * lease.
  */
 import { isMailAddress } from "@flyball/contract"
-import { toHex } from "@flyball/evidence"
-import { Cause, Clock, Effect, Layer, Queue, Stream } from "effect"
+import { Clock, Effect, Layer, Queue, Stream } from "effect"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
-import { Entropy } from "../../foundation/entropy.ts"
 import { documentPages } from "../../storage/document-pages.ts"
 import { type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
 import { AGENTS, storedAgent } from "../../registry/agents/document.ts"
@@ -17,6 +15,7 @@ import { OutboxListener } from "./outbox-listener.ts"
 import { storedWebhook } from "./plan-webhook.ts"
 import { type Mail, Mailer, type MailerApi } from "./ports.ts"
 import { WebhookSettings } from "./settings.ts"
+import { leasedJob, whereHeld } from "../../storage/leased-job.ts"
 
 /** A process that died is replaced after this. Unit: milliseconds. Longer than any mail server keeps one waiting. */
 const LEASE_MS = 120_000
@@ -134,26 +133,18 @@ const tryOnce = (mailer: MailerApi, mail: Mail): Effect.Effect<MailTried> =>
 /** Polls once a minute, and when a letter was written here, while its scope is open. */
 export const mailJob: Layer.Layer<never, never, Storage | Mailer | OutboxListener> = Layer.effectDiscard(
   Effect.gen(function* () {
-    const storage = yield* Storage
     const bell = yield* OutboxListener
-    const holder = toHex((yield* Entropy).bytes(16))
     const wake = yield* Queue.sliding<void>(1)
     const unlisten = bell.listen("mails", () => Queue.offerUnsafe(wake, undefined))
-    const poll = Effect.gen(function* () {
-      if (yield* storage.lease(LEASE, holder, LEASE_MS)) yield* sendDueMails
-    })
-    yield* Effect.addFinalizer(() =>
-      Effect.andThen(Effect.sync(unlisten), Effect.ignore(storage.releaseLease(LEASE, holder)))
-    )
-    yield* poll.pipe(
-      Effect.catchCause((cause) =>
-        Cause.hasInterruptsOnly(cause)
-          ? Effect.failCause(cause)
-          : Effect.logError("Waiting letters could not be read; the job tries again.", cause)
-      ),
-      Effect.andThen(Effect.timeoutOption(Queue.take(wake), MAIL_LOOK_MS)),
-      Effect.forever,
-      Effect.forkScoped
+    yield* Effect.addFinalizer(() => Effect.sync(unlisten))
+    yield* leasedJob(
+      {
+        lease: LEASE,
+        leaseMs: LEASE_MS,
+        failed: "Waiting letters could not be read; the job tries again.",
+        pause: Effect.timeoutOption(Queue.take(wake), MAIL_LOOK_MS)
+      },
+      whereHeld(sendDueMails)
     )
   })
 )

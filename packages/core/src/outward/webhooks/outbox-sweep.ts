@@ -6,12 +6,11 @@
  * of any length, a crash, or two processes at once change nothing but the moment. Records are never touched. Spec:
  * decision 0030.
  */
-import { toHex } from "@flyball/evidence"
-import { Cause, Effect, Layer } from "effect"
-import { Entropy } from "../../foundation/entropy.ts"
+import { Effect, Layer } from "effect"
 import type { ForgetRequest } from "../../storage/outbox/outbox.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
 import { MIN_KEPT_MS, WebhookSettings } from "./settings.ts"
+import { leasedJob } from "../../storage/leased-job.ts"
 
 /** How often it sweeps. Unit: milliseconds. Against 30 days an hour is nothing. */
 export const SWEEP_MS = 3_600_000
@@ -63,19 +62,14 @@ export const sweepOutbox = Effect.fnUntraced(function* <E>(
 /** Sweeps every hour while its scope is open. */
 export const outboxSweep: Layer.Layer<never, never, Storage> = Layer.effectDiscard(
   Effect.gen(function* () {
-    const storage = yield* Storage
-    const holder = toHex((yield* Entropy).bytes(16))
-    const mine = storage.lease(LEASE, holder, LEASE_MS)
-    yield* Effect.addFinalizer(() => Effect.ignore(storage.releaseLease(LEASE, holder)))
-    yield* sweepOutbox(mine).pipe(
-      Effect.catchCause((cause) =>
-        Cause.hasInterruptsOnly(cause)
-          ? Effect.failCause(cause)
-          : Effect.logError("Old deliveries and events could not be deleted; the job tries again.", cause)
-      ),
-      Effect.andThen(Effect.sleep(SWEEP_MS)),
-      Effect.forever,
-      Effect.forkScoped
+    yield* leasedJob(
+      {
+        lease: LEASE,
+        leaseMs: LEASE_MS,
+        failed: "Old deliveries and events could not be deleted; the job tries again.",
+        pause: Effect.sleep(SWEEP_MS)
+      },
+      sweepOutbox
     )
   })
 )

@@ -7,15 +7,14 @@
  * of any length, a clock that stepped, or two processes at once change nothing but the moment. Spec: document 1
  * sections 1 and 8; decision 0013.
  */
-import { toHex } from "@flyball/evidence"
 import { Cause, Clock, Effect, Layer, Stream } from "effect"
-import { Entropy } from "../../foundation/entropy.ts"
 import { idAtMs } from "../../foundation/id-time.ts"
 import { documentPages } from "../../storage/document-pages.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
 import { AGENTS, storedAgent } from "./document.ts"
 import { dueSuspension, lacksOrphanRecord } from "@flyball/rules"
 import { Agents } from "./service.ts"
+import { leasedJob, whereHeld } from "../../storage/leased-job.ts"
 
 /**
  * How often the clock polls. Unit: milliseconds. Against a week a minute is nothing, and a poll reads every agent.
@@ -91,21 +90,14 @@ const trying = (what: string) => {
 /** Polls every minute while its scope is open. */
 export const agentClock: Layer.Layer<never, never, Agents | Storage> = Layer.effectDiscard(
   Effect.gen(function* () {
-    const storage = yield* Storage
-    const holder = toHex((yield* Entropy).bytes(16))
-    const poll = Effect.gen(function* () {
-      if (yield* storage.lease(LEASE, holder, LEASE_MS)) yield* suspendDue
-    })
-    yield* Effect.addFinalizer(() => Effect.ignore(storage.releaseLease(LEASE, holder)))
-    yield* poll.pipe(
-      Effect.catchCause((cause) =>
-        Cause.hasInterruptsOnly(cause)
-          ? Effect.failCause(cause)
-          : Effect.logError("The clock of the registry could not read the agents; it tries again.", cause)
-      ),
-      Effect.andThen(Effect.sleep(LOOK_MS)),
-      Effect.forever,
-      Effect.forkScoped
+    yield* leasedJob(
+      {
+        lease: LEASE,
+        leaseMs: LEASE_MS,
+        failed: "The clock of the registry could not read the agents; it tries again.",
+        pause: Effect.sleep(LOOK_MS)
+      },
+      whereHeld(suspendDue)
     )
   })
 )

@@ -1,11 +1,10 @@
 /** Checks the kill switch's channel once a period, and raises an alarm when it was not checked for two. */
-import { toHex } from "@flyball/evidence"
 import { CHANNEL_CHECK_ID, CHANNEL_CHECKS, type ChannelDocument, isChannelOverdue } from "@flyball/rules"
-import { Cause, Clock, Effect, Layer } from "effect"
-import { Entropy } from "../../foundation/entropy.ts"
+import { Clock, Effect, Layer } from "effect"
 import { Storage, type StorageApi } from "../../storage/port.ts"
 import type { Kill } from "../kill/service.ts"
 import { channelAlarmed, ChannelPeriod, checkChannel } from "./channel-check.ts"
+import { leasedJob, whereHeld } from "../../storage/leased-job.ts"
 
 /** How often the job polls at least. Unit: milliseconds. */
 const POLL_MS = 60_000
@@ -56,26 +55,23 @@ export const channelClock: Layer.Layer<never, never, Kill | Storage> = Layer.eff
     const periodMs = yield* ChannelPeriod
     if (periodMs === 0) return
     const storage = yield* Storage
-    const holder = toHex((yield* Entropy).bytes(16))
     const startedMs = yield* Clock.currentTimeMillis
-    const poll = Effect.gen(function* () {
-      if (!(yield* storage.lease(LEASE, holder, LEASE_MS))) return
-      // Before the check: one that fails must not keep the alarm from being raised.
-      yield* alarmIfOverdue(storage, startedMs, periodMs)
-      const last = yield* lastChannelCheck(storage)
-      const { ms } = yield* storage.asOf
-      if (ms - (last?.checkedAtMs ?? startedMs) >= periodMs) yield* checkChannel
-    })
-    yield* Effect.addFinalizer(() => Effect.ignore(storage.releaseLease(LEASE, holder)))
-    yield* poll.pipe(
-      Effect.catchCause((cause) =>
-        Cause.hasInterruptsOnly(cause)
-          ? Effect.failCause(cause)
-          : Effect.logError("The channel of the kill switch could not be checked; the job tries again.", cause)
-      ),
-      Effect.andThen(Effect.sleep(Math.min(POLL_MS, periodMs))),
-      Effect.forever,
-      Effect.forkScoped
+    yield* leasedJob(
+      {
+        lease: LEASE,
+        leaseMs: LEASE_MS,
+        failed: "The channel of the kill switch could not be checked; the job tries again.",
+        pause: Effect.sleep(Math.min(POLL_MS, periodMs))
+      },
+      whereHeld(
+        Effect.gen(function* () {
+          // Before the check: one that fails must not keep the alarm from being raised.
+          yield* alarmIfOverdue(storage, startedMs, periodMs)
+          const last = yield* lastChannelCheck(storage)
+          const { ms } = yield* storage.asOf
+          if (ms - (last?.checkedAtMs ?? startedMs) >= periodMs) yield* checkChannel
+        })
+      )
     )
   })
 )

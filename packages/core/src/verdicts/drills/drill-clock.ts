@@ -2,13 +2,12 @@
  * Releases live drills whose time is over, and reports attested ones that became too old. Runs in every process, works
  * in the one that holds the lease: a drill ends although the process that started it is gone.
  */
-import { toHex } from "@flyball/evidence"
-import { Cause, Clock, Effect, Layer } from "effect"
-import { Entropy } from "../../foundation/entropy.ts"
-import { Storage } from "../../storage/port.ts"
+import { Clock, Effect, Layer } from "effect"
+import type { Storage } from "../../storage/port.ts"
 import { envelopeTierEvidence } from "../envelopes/tier-evidence.ts"
 import { reportLapses } from "./drill-lapse.ts"
 import { Drills } from "./service.ts"
+import { leasedJob, whereHeld } from "../../storage/leased-job.ts"
 
 /** How often it polls: a live drill halts at most this much longer than it may. Unit: milliseconds. */
 export const DRILL_LOOK_MS = 1_000
@@ -21,28 +20,24 @@ const LEASE = "drill_clock"
 /** Polls every second while its scope is open. */
 export const drillClock: Layer.Layer<never, never, Drills | Storage> = Layer.effectDiscard(
   Effect.gen(function* () {
-    const storage = yield* Storage
     const drills = yield* Drills
-    const holder = toHex((yield* Entropy).bytes(16))
     let nextLapsesMs = Number.NEGATIVE_INFINITY
-    const poll = Effect.gen(function* () {
-      if (!(yield* storage.lease(LEASE, holder, LEASE_MS))) return
-      yield* drills.releaseDue
-      const nowMs = yield* Clock.currentTimeMillis
-      if (nowMs < nextLapsesMs) return
-      nextLapsesMs = nowMs + LAPSE_LOOK_MS
-      yield* reportLapses
-    })
-    yield* Effect.addFinalizer(() => Effect.ignore(storage.releaseLease(LEASE, holder)))
-    yield* poll.pipe(
-      Effect.catchCause((cause) =>
-        Cause.hasInterruptsOnly(cause)
-          ? Effect.failCause(cause)
-          : Effect.logError("Drills whose time is over could not be ended; the job tries again.", cause)
-      ),
-      Effect.andThen(Effect.sleep(DRILL_LOOK_MS)),
-      Effect.forever,
-      Effect.forkScoped
+    yield* leasedJob(
+      {
+        lease: LEASE,
+        leaseMs: LEASE_MS,
+        failed: "Drills whose time is over could not be ended; the job tries again.",
+        pause: Effect.sleep(DRILL_LOOK_MS)
+      },
+      whereHeld(
+        Effect.gen(function* () {
+          yield* drills.releaseDue
+          const nowMs = yield* Clock.currentTimeMillis
+          if (nowMs < nextLapsesMs) return
+          nextLapsesMs = nowMs + LAPSE_LOOK_MS
+          yield* reportLapses
+        })
+      )
     )
   })
 ).pipe(Layer.provide(envelopeTierEvidence))

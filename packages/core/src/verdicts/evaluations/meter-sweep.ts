@@ -6,12 +6,11 @@
  * versions it saw: an evaluation that adds to a window meanwhile keeps it. An evaluation that reads such a meter later
  * draws a new window, which is as empty as the old one was. Spec: decision 0025.
  */
-import { toHex } from "@flyball/evidence"
-import { Cause, Effect, Layer } from "effect"
-import { Entropy } from "../../foundation/entropy.ts"
+import { Effect, Layer } from "effect"
 import { MAX_WINDOW_MS } from "@flyball/envelope"
 import { type ReadFault, Storage } from "../../storage/port.ts"
 import { METERS } from "./meter-keeper.ts"
+import { leasedJob } from "../../storage/leased-job.ts"
 
 /** How often it sweeps. Unit: milliseconds. */
 export const SWEEP_MS = 86_400_000
@@ -60,19 +59,14 @@ export const sweepMeters = Effect.fnUntraced(function* <E>(
 /** Sweeps every day while its scope is open. */
 export const meterSweep: Layer.Layer<never, never, Storage> = Layer.effectDiscard(
   Effect.gen(function* () {
-    const storage = yield* Storage
-    const holder = toHex((yield* Entropy).bytes(16))
-    const mine = storage.lease(LEASE, holder, LEASE_MS)
-    yield* Effect.addFinalizer(() => Effect.ignore(storage.releaseLease(LEASE, holder)))
-    yield* sweepMeters(mine).pipe(
-      Effect.catchCause((cause) =>
-        Cause.hasInterruptsOnly(cause)
-          ? Effect.failCause(cause)
-          : Effect.logError("Windows of meters that are long past could not be deleted; the job tries again.", cause)
-      ),
-      Effect.andThen(Effect.sleep(SWEEP_MS)),
-      Effect.forever,
-      Effect.forkScoped
+    yield* leasedJob(
+      {
+        lease: LEASE,
+        leaseMs: LEASE_MS,
+        failed: "Windows of meters that are long past could not be deleted; the job tries again.",
+        pause: Effect.sleep(SWEEP_MS)
+      },
+      sweepMeters
     )
   })
 )

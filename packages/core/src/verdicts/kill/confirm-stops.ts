@@ -4,10 +4,9 @@
  * Runs in every process, works in the one that holds the lease. Spec: envelopes.md 3.10, `unconfirmed`.
  */
 import { KILL_TTL_MS } from "@flyball/contract"
-import { formatInstant, toHex } from "@flyball/evidence"
-import { Cause, type Context, Effect, Layer } from "effect"
+import { formatInstant } from "@flyball/evidence"
+import { type Context, Effect, Layer } from "effect"
 import { type AckDocument, ackId, activationKeys, KILL_ACKS, KILL_ACTIVATIONS, type KillInstance } from "@flyball/rules"
-import { Entropy } from "../../foundation/entropy.ts"
 import { counter } from "../../foundation/metrics.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { event } from "../../storage/event.ts"
@@ -21,6 +20,7 @@ import {
 } from "../../storage/port.ts"
 import { killReader, storedActivation, type StoredActivation } from "./kill-reader.ts"
 import { instancesPart, isUnheard } from "./plan-activate.ts"
+import { leasedJob, whereHeld } from "../../storage/leased-job.ts"
 
 const unconfirmed = counter(
   "flyball_kill_unconfirmed_total",
@@ -125,20 +125,14 @@ export const planUnconfirmed = (
 /** Polls while its scope is open. */
 export const killConfirmation: Layer.Layer<never, never, Storage> = Layer.effectDiscard(
   Effect.gen(function* () {
-    const storage = yield* Storage
-    const holder = toHex((yield* Entropy).bytes(16))
-    yield* Effect.addFinalizer(() => Effect.ignore(storage.releaseLease(LEASE, holder)))
-    yield* Effect.gen(function* () {
-      if (yield* storage.lease(LEASE, holder, LEASE_MS)) yield* confirmStops
-    }).pipe(
-      Effect.catchCause((cause) =>
-        Cause.hasInterruptsOnly(cause)
-          ? Effect.failCause(cause)
-          : Effect.logError("Silent instances under the kill switch could not be recorded; it tries again.", cause)
-      ),
-      Effect.andThen(Effect.sleep(POLL_MS)),
-      Effect.forever,
-      Effect.forkScoped
+    yield* leasedJob(
+      {
+        lease: LEASE,
+        leaseMs: LEASE_MS,
+        failed: "Silent instances under the kill switch could not be recorded; it tries again.",
+        pause: Effect.sleep(POLL_MS)
+      },
+      whereHeld(confirmStops)
     )
   })
 )

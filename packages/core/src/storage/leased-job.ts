@@ -1,0 +1,50 @@
+/** A background job that every process has and one at a time does: the one that holds its lease. */
+import { toHex } from "@flyball/evidence"
+import { Cause, Effect, type Scope } from "effect"
+import { Entropy } from "../foundation/entropy.ts"
+import { type ReadFault, Storage } from "./port.ts"
+
+/** A job under a lease. */
+export interface LeasedJob<R> {
+  /** Name of the lease. */
+  readonly lease: string
+  /** A process that died is replaced after this. Unit: milliseconds. */
+  readonly leaseMs: number
+  /** What the log says of a round that failed; the job goes on. */
+  readonly failed: string
+  /** Waits for the next round. */
+  readonly pause: Effect.Effect<unknown, never, R>
+}
+
+/** Takes the lease, or takes it anew; false while another process holds it. */
+export type Held = Effect.Effect<boolean, ReadFault>
+
+/**
+ * Runs a job in the background until its scope closes, and gives its lease back then. `round` gets what takes the
+ * lease, and takes it again where it runs for long.
+ *
+ * - Fails: never. A round that fails is logged, and the next one comes as always.
+ */
+export const leasedJob = <R, P>(
+  { failed, lease, leaseMs, pause }: LeasedJob<P>,
+  round: (held: Held) => Effect.Effect<unknown, unknown, R>
+): Effect.Effect<void, never, P | R | Scope.Scope | Storage> =>
+  Effect.gen(function* () {
+    const storage = yield* Storage
+    const holder = toHex((yield* Entropy).bytes(16))
+    yield* Effect.addFinalizer(() => Effect.ignore(storage.releaseLease(lease, holder)))
+    yield* round(storage.lease(lease, holder, leaseMs)).pipe(
+      Effect.catchCause((cause) =>
+        Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.logError(failed, cause)
+      ),
+      Effect.andThen(pause),
+      Effect.forever,
+      Effect.forkScoped
+    )
+  })
+
+/** A round that is short: it does its work where this process holds the lease. */
+export const whereHeld =
+  <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  (held: Held): Effect.Effect<unknown, E | ReadFault, R> =>
+    Effect.flatMap(held, (holds): Effect.Effect<unknown, E, R> => (holds ? work : Effect.void))
