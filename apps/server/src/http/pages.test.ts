@@ -133,7 +133,7 @@ describe("metrics", () => {
     ])
     assert.isTrue(
       [...readExposition(text).keys()].every((name) =>
-        /^(flyball|process|nodejs)_[a-z0-9_]+_(seconds|bytes|records|agents|total|info|up)$/.test(name)
+        /^(flyball|process|nodejs)_[a-z0-9_]+_(seconds|bytes|records|agents|reviews|total|info|up)$/.test(name)
       ),
       [...readExposition(text).keys()].join()
     )

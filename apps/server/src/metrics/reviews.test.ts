@@ -13,15 +13,15 @@ afterAll(() => world.close())
 
 /** The samples of the review queue, without their names' common beginning. */
 const samples = async (): Promise<string> =>
-  (await world.send("GET", "/metrics")).text.match(/^flyball_reviews_.*$/gm)!.join("\n")
+  (await world.send("GET", "/metrics")).text.match(/^flyball_(?:open|oldest)_review.*$/gm)!.join("\n")
 
 describe("metrics of the review queue", () => {
   it("count what waits, until somebody answers it", async () => {
-    assert.strictEqual(await samples(), "flyball_reviews_open 0\nflyball_reviews_oldest_age_seconds 0")
+    assert.strictEqual(await samples(), "flyball_open_reviews 0\nflyball_oldest_review_age_seconds 0")
     const good = await goodRequests(world)
     const { json, path } = await good(endpoints.find(({ id }) => id === "reviews.resolve")!)
-    assert.match(await samples(), /^flyball_reviews_open 1\nflyball_reviews_oldest_age_seconds \d+(\.\d+)?$/)
+    assert.match(await samples(), /^flyball_open_reviews 1\nflyball_oldest_review_age_seconds \d+(\.\d+)?$/)
     assert.strictEqual((await world.send("POST", path, { token: world.admin, json })).status, 200)
-    assert.strictEqual(await samples(), "flyball_reviews_open 0\nflyball_reviews_oldest_age_seconds 0")
+    assert.strictEqual(await samples(), "flyball_open_reviews 0\nflyball_oldest_review_age_seconds 0")
   })
 })

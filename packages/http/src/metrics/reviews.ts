@@ -15,12 +15,12 @@ export const reviewFamilies: Effect.Effect<ReadonlyArray<MetricFamily>, never, R
   )
   return [
     gauge(
-      "flyball_reviews_open",
+      "flyball_open_reviews",
       "Reviews that wait for people: open or claimed, and not expired.",
       backlog?.open ?? null
     ),
     gauge(
-      "flyball_reviews_oldest_age_seconds",
+      "flyball_oldest_review_age_seconds",
       "Age of the review that waits longest, 0 when none waits.",
       backlog === null ? null : backlog.oldestMs / 1_000
     )
