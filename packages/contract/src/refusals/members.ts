@@ -10,4 +10,4 @@ export const modelId = `${idPrefixes.model}_${"0".repeat(26)}`
  * Fields that help the caller to act are optional: a refusal carries what its origin knows, and its members go out
  * beside `detail` and `code`.
  */
-export const reported = Schema.optionalKey
+export const reported = <S extends Schema.Constraint>(schema: S): Schema.optionalKey<S> => Schema.optionalKey(schema)

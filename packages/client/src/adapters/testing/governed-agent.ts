@@ -4,7 +4,7 @@ import { scriptedFetch, type Scripted, type SentRequest } from "../../testing/sc
 import type { ReviewState } from "../holds.ts"
 
 /** A review of the scripted server. */
-interface Review {
+export interface Review {
   readonly action: string
   readonly digest: string
   status: string
