@@ -132,7 +132,14 @@ describe("the tables of contents", () => {
 const printed: { readonly [path: string]: ReadonlyArray<string> } = {
   "docs/quickstart-auditor.md": ["GOOD. ", "Integrity", "Assurance"],
   "docs/stop-an-agent.md": [`"matched_rule":"@killed"`, `"halted":false`, `"state":"stopped"`, `"kind":"kill.stopped"`],
-  "docs/first-steps.md": [`"client_ref":"run-1/step-1"`, `"suspended_reason":"manual"`, "\nallow\n", "GOOD. "]
+  "docs/first-steps.md": [
+    `"client_ref":"run-1/step-1"`,
+    `"suspended_reason":"manual"`,
+    "\nallow\n",
+    "\n@killed\n",
+    "GOOD. "
+  ],
+  "docs/reviews.md": [`"status":"resolved"`, `"outcome":"allow"`]
 }
 
 describe("the pages of docs", () => {

@@ -46,7 +46,7 @@ describe("flyball halt", { timeout: 240_000 }, () => {
     assert.match(
       out,
       new RegExp(
-        `^Dry run, nothing was recorded: halt of agent billing \\(${billing}\\)\\. no new side effect begins\\.\n` +
+        `^Dry run, nothing was recorded: halt of agent billing \\(${billing}\\)\\. No new side effect begins\\.\n` +
           `It reaches 2 agents: billing \\(${billing}\\), child \\(agt_\\w{26}\\)\n` +
           "No instance of them was seen in the last hour\\.\n" +
           `Now: Not halted: agent billing \\(${billing}\\)\\. Nothing is activated \\(epoch 0\\)\\.\n$`
@@ -60,7 +60,7 @@ describe("flyball halt", { timeout: 240_000 }, () => {
     assert.deepEqual([halted.status, halted.err], [0, ""])
     const id = activationIn(halted.out)
     assert.include(halted.out, `Activated ${id}: halt of agent billing (${billing}).\nIt reaches 2 agents: `)
-    assert.include(halted.out, `\nHALTED: agent billing (${billing}). no new side effect begins (epoch 1).\n`)
+    assert.include(halted.out, `\nHALTED: agent billing (${billing}). No new side effect begins (epoch 1).\n`)
     assert.include(halted.out, `\nTo end it: flyball release ${id} --reason TEXT\n`)
 
     const child = await me.flyball(["kill-status", "child"])

@@ -9,14 +9,14 @@ import { counted } from "../command.ts"
 const LISTED = 20
 
 const effects: { readonly [response in KillActivation["response"]]: string } = {
-  notify: "operators are notified; nothing is held back",
-  step_down: "each agent acts one tier below its own",
-  drain: "what is under way may end; nothing new begins",
-  halt: "no new side effect begins",
-  quarantine: "no new side effect begins, and its keys do nothing but read this state and acknowledge it"
+  notify: "Operators are notified; nothing is held back",
+  step_down: "Each agent acts one tier below its own",
+  drain: "What is under way may end; nothing new begins",
+  halt: "No new side effect begins",
+  quarantine: "No new side effect begins, and its keys do nothing but read this state and acknowledge it"
 }
 
-/** Describes the effect of a response, as a clause. */
+/** Describes the effect of a response, as a sentence without its full stop. */
 export const effectOf = (response: KillActivation["response"]): string => effects[response]
 
 /** Whom an activation reaches, a line for each sort. */
