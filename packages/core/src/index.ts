@@ -77,6 +77,7 @@ export type {
   ProvenanceInput,
   ProvenanceKind
 } from "./governor/clients/provenance-client-types.ts"
+export type { PeopleClient, PersonInfo, PersonInput } from "./governor/clients/people-client-types.ts"
 export type {
   AccessMappingClient,
   ClaimsInput,
@@ -206,6 +207,7 @@ export { MAX_WAIVER_MS, Waivers, type WaiversApi } from "./verdicts/waivers/serv
 export { KEY_PREFIX as INGEST_KEY_PREFIX } from "./registry/ingest-keys/key-text.ts"
 export { IngestKeys, type IngestKeysApi, type KeyHolder } from "./registry/ingest-keys/service.ts"
 export { Principals, type PrincipalsApi } from "./registry/principals/service.ts"
+export { HOST_ISSUER } from "./registry/principals/host-issuer.ts"
 export { deliveryEngine, type DeliveryEngineOptions } from "./outward/webhooks/delivery-engine.ts"
 export { isMailAddress } from "@flyball/contract"
 export { connectionHeaders } from "@flyball/rules"

@@ -1,6 +1,6 @@
 /** The host's own authentication in the place of an OpenID issuer: whom its session, cookie or token stands for. */
 import { CLAIM_LIMIT, Forbidden, type Role, roles, Unauthorized } from "@flyball/contract"
-import { INGEST_KEY_PREFIX } from "@flyball/core"
+import { HOST_ISSUER, INGEST_KEY_PREFIX } from "@flyball/core"
 import { Effect } from "effect"
 import { authenticate, bearerToken, type Access } from "./authenticate.ts"
 import type { PersonCaller } from "./caller.ts"
@@ -35,9 +35,6 @@ export interface HostCaller {
  * found out.
  */
 export type HostAuthenticate = (request: HostRequest) => HostCaller | null | Promise<HostCaller | null>
-
-/** Whom records name as the issuer of people that the host vouches for. */
-export const HOST_ISSUER = "flyball.local/host"
 
 /** The longest name of an org unit. */
 const MAX_UNIT = 100

@@ -74,6 +74,8 @@ import { killClient } from "./clients/kill-client.ts"
 import type { KillClient } from "./clients/kill-client-types.ts"
 import { modelsClient } from "./clients/models-client.ts"
 import type { ModelsClient } from "./clients/models-client-types.ts"
+import { peopleClient } from "./clients/people-client.ts"
+import type { PeopleClient } from "./clients/people-client-types.ts"
 import { provenanceClient } from "./clients/provenance-client.ts"
 import type { ProvenanceClient } from "./clients/provenance-client-types.ts"
 import { responsePolicyClient } from "./clients/response-policy-client.ts"
@@ -188,6 +190,8 @@ export interface Governor extends AsyncDisposable {
   readonly provenance: ProvenanceClient
   /** Response policy: the response to each trigger, the agents that it applies to, and who is notified. */
   readonly responsePolicy: ResponsePolicyClient
+  /** Pseudonyms of people: the `writer` of what a person does. */
+  readonly people: PeopleClient
   /** Which claims of a person's token grant which role where. */
   readonly accessMapping: AccessMappingClient
   /** Webhooks: which receivers get which events. */
@@ -368,6 +372,7 @@ const governorOver = (door: Client, writerId: string): Governor => {
     models: requireStringIds(modelsClient(door, writer), { create: 0, list: 0 }),
     provenance: requireStringIds(provenanceClient(door, writer)),
     responsePolicy: responsePolicyClient(door, writer),
+    people: requireStringIds(peopleClient(door), { writer: 0 }),
     accessMapping: accessMappingClient(door, writer),
     webhooks: requireStringIds(webhooksClient(door, writer), { create: 0, list: 0, redeliver: 2 }),
     ...requireStringIds(captureClient(door, writer)),

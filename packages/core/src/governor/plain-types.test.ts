@@ -111,6 +111,7 @@ describe("the plain types of the governor", () => {
         "./clients/drills-client-types.ts",
         "./clients/kill-client-types.ts",
         "./clients/models-client-types.ts",
+        "./clients/people-client-types.ts",
         "./clients/provenance-client-types.ts",
         "./clients/response-policy-client-types.ts",
         "./clients/reviews-client-types.ts",
@@ -126,6 +127,7 @@ describe("the plain types of the governor", () => {
         "breakers",
         "kill",
         "models",
+        "people",
         "provenance",
         "webhooks"
       ])

@@ -29,6 +29,34 @@ const ann = { writer: "system:ann" }
 const model = { provider: "acme", name: "large", version: "4" }
 const admins = { match: { claim: "groups", value: "platform" }, role: "admin", org_unit: "*" } as const
 
+describe("people through the client", () => {
+  it("have one pseudonym each, by issuer and subject as they stand", async () => {
+    const { people } = governor
+    const bo = await people.writer({ subject: "bo" })
+    assert.match(bo, /^usr_/)
+    assert.strictEqual(await people.writer({ subject: "bo" }), bo)
+    assert.strictEqual(await people.writer({ issuer: "flyball.local/host", subject: "bo" }), bo)
+    const others = [{ subject: "Bo" }, { subject: "bo " }, { issuer: "https://login.example.org", subject: "bo" }]
+    const ids = await Promise.all(others.map((person) => people.writer(person)))
+    assert.lengthOf(new Set([bo, ...ids]), 4)
+    assert.deepStrictEqual(await people.get(ids[2]!), {
+      id: ids[2]!,
+      kind: "user",
+      issuer: "https://login.example.org",
+      subject: "bo",
+      erased: false
+    })
+  })
+
+  it("are refused without a subject that can be kept", async () => {
+    const { writer, get } = untyped(governor.people)
+    for (const subject of ["", "  ", "a".repeat(257), "a\0", "\ud800", 7, null])
+      assert.match(await refused(writer!({ subject })), /^invalid_input body\.subject /)
+    assert.match(await refused(writer!("bo")), /^invalid_input body /)
+    assert.strictEqual(await refused(get!("usr_nobody")), "principal_not_found")
+  })
+})
+
 describe("reviews through the client", () => {
   it("are answered by a person, and waited for", async () => {
     const { agent } = await governor.agents.register({
@@ -50,7 +78,7 @@ describe("reviews through the client", () => {
     const evaluate = (client_ref: string, approval_id: string | null = null) =>
       governor.evaluate({ agent_id: agent.id, client_ref, signals: { tool: "pay" }, args: { to: "Bo" }, approval_id })
     const review = (await evaluate("1")).review_id!
-    const person = { writer: `usr_${"0".repeat(25)}7` }
+    const person = { writer: await governor.people.writer({ subject: "bo@example.org" }) }
     assert.strictEqual(
       await refused(governor.reviews.resolve(review, { resolution: "approve" })),
       "reviewer_not_eligible"

@@ -1,0 +1,21 @@
+/** People as the embedding API names them. */
+import { Schema } from "effect"
+import { CLAIM_LIMIT } from "./access-mapping.ts"
+import { check, optional } from "./fields.ts"
+
+const rule = `A text of 1 to ${CLAIM_LIMIT} characters, one of them visible`
+
+/** Kept as it stands: another form of the same letters is another person. */
+const exactly = Schema.String.check(
+  check<string>(
+    (text) => text.trim() !== "" && text.length <= CLAIM_LIMIT && text.isWellFormed() && !text.includes("\0"),
+    { type: "value_error", msg: rule }
+  )
+)
+
+/**
+ * A person, as an identity provider names them: `subject` is unique within `issuer`. Without an issuer the host vouches
+ * for the person.
+ */
+export const PersonIn = Schema.Struct({ issuer: optional(exactly), subject: exactly })
+export type PersonIn = typeof PersonIn.Type
