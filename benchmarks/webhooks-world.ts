@@ -42,7 +42,7 @@ export const openWorld = async (storage: StorageChoice, keysDir: string, receive
     happened: () =>
       runtime.runPromise(
         Storage.use((store) => store.commit({ events: [{ type: "agent.registered", data: {} }] })).pipe(
-          Effect.andThen(OutboxListener.use((bell) => Effect.sync(() => bell.ring("deliveries"))))
+          Effect.andThen(OutboxListener.use((bell) => Effect.sync(() => bell.ring("deliveries", []))))
         )
       ),
     /** Starts the engine, with the hashes that a data folder brings; the answer stops it. */

@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { systemHost as writer } from "../../foundation/writer.ts"
 import { suspendDue } from "../../registry/agents/clock.ts"
 import { Agents } from "../../registry/agents/service.ts"
-import { Storage } from "../../storage/port.ts"
+import { Storage, type StorageApi } from "../../storage/port.ts"
 import { governorWorld } from "../../testing/governor-world.ts"
 import { Breakers } from "../../verdicts/breakers/service.ts"
 import { Capture } from "../../verdicts/capture/service.ts"
@@ -19,7 +19,8 @@ import { outside, outsideLayer, type Outside } from "../webhooks/testing/webhook
 import { followPolicy, policyFollower } from "./policy-follower.ts"
 
 const WEEK_MS = 7 * 86_400_000
-const worldOf = (there: Outside) => Layer.fresh(governorWorld()).pipe(Layer.provideMerge(outsideLayer(there)))
+const worldOf = (there: Outside, wrap?: (storage: StorageApi) => StorageApi) =>
+  Layer.fresh(governorWorld(wrap)).pipe(Layer.provideMerge(outsideLayer(there)))
 /** Ids of one millisecond are in no order. */
 const register = (name: string, more = {}) =>
   Effect.andThen(
@@ -205,5 +206,27 @@ describe("the follower of the response policy", () => {
       yield* sendDueMails
       assert.lengthOf(there.mails, 1)
     }).pipe(Effect.scoped, Effect.provide(worldOf(there)))
+  })
+
+  it.effect("takes its lease at once for an event of the policy, and not for others", () => {
+    let leases = 0
+    const counted = (storage: StorageApi): StorageApi => ({
+      ...storage,
+      lease: (name, holder, leaseMs) =>
+        Effect.suspend(() => {
+          if (name === "policy_follower") leases++
+          return storage.lease(name, holder, leaseMs)
+        })
+    })
+    return Effect.gen(function* () {
+      yield* Layer.build(Layer.fresh(policyFollower))
+      const { id } = yield* register("courier")
+      yield* register("another")
+      yield* TestClock.adjust(1)
+      assert.strictEqual(leases, 1)
+      yield* halt(id)
+      yield* TestClock.adjust(1)
+      assert.strictEqual(leases, 2)
+    }).pipe(Effect.scoped, Effect.provide(worldOf(outside(), counted)))
   })
 })

@@ -33,6 +33,8 @@ const FIRST_MS = 3_600_000
 const STEP = 50
 /** How often the job polls for what other processes commit. Unit: milliseconds. */
 const POLL_MS = 5_000
+/** Whether the policy is about events of this type: a commit with others wakes nobody, and takes no lease. */
+const isPolicyEvent = (type: string): boolean => (policyEvents as ReadonlyArray<string>).includes(type)
 const LEASE = "policy_follower"
 /** A process that died is replaced after this. Unit: milliseconds. */
 const LEASE_MS = 60_000
@@ -116,14 +118,16 @@ const addResponse = Effect.fnUntraced(function* (storage: StorageApi, { target, 
   )
 })
 
-/** Follows at each commit with events here, and every five seconds. */
+/** Follows at each commit here with an event of {@link policyEvents}, and every five seconds. */
 export const policyFollower: Layer.Layer<never, never, Kill | OutboxListener | Storage> = Layer.effectDiscard(
   Effect.gen(function* () {
     const bell = yield* OutboxListener
     const writes = Option.isSome(yield* Effect.serviceOption(Mailer))
     const sinceMs = Math.max(0, (yield* Clock.currentTimeMillis) - FIRST_MS)
     const wake = yield* Queue.sliding<void>(1)
-    const unlisten = bell.listen("deliveries", () => Queue.offerUnsafe(wake, undefined))
+    const unlisten = bell.listen("deliveries", (events) => {
+      if (events.some(isPolicyEvent)) Queue.offerUnsafe(wake, undefined)
+    })
     yield* Effect.addFinalizer(() => Effect.sync(unlisten))
     yield* leasedJob(
       {

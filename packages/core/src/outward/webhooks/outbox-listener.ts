@@ -11,9 +11,10 @@ export type Waiting = "deliveries" | "mails"
 
 /** The bell. */
 export interface OutboxListenerApi {
-  readonly ring: (what: Waiting) => void
+  /** `events`: the types of the events that the commit wrote. */
+  readonly ring: (what: Waiting, events: ReadonlyArray<string>) => void
   /** Calls `heard` at each ring for this until the answer is called. `heard` must be quick and not throw. */
-  readonly listen: (what: Waiting, heard: () => void) => () => void
+  readonly listen: (what: Waiting, heard: (events: ReadonlyArray<string>) => void) => () => void
 }
 
 /** The bell of a governor. */
@@ -21,9 +22,12 @@ export class OutboxListener extends Context.Service<OutboxListener, OutboxListen
   "flyball/core/OutboxListener"
 ) {
   static readonly layer: Layer.Layer<OutboxListener> = Layer.sync(OutboxListener, () => {
-    const listeners: { readonly [W in Waiting]: Set<() => void> } = { deliveries: new Set(), mails: new Set() }
+    const listeners: { readonly [W in Waiting]: Set<(events: ReadonlyArray<string>) => void> } = {
+      deliveries: new Set(),
+      mails: new Set()
+    }
     return OutboxListener.of({
-      ring: (what) => listeners[what].forEach((heard) => heard()),
+      ring: (what, events) => listeners[what].forEach((heard) => heard(events)),
       listen: (what, heard) => {
         listeners[what].add(heard)
         return () => void listeners[what].delete(heard)
@@ -44,12 +48,12 @@ export const notifyingStorage: Layer.Layer<Storage, never, Storage | OutboxListe
       // it maps holds it until the commit is over, which only acts with events pass by; decisions have none.
       commit: (change) => {
         const left = leftBy(change)
-        return left.length === 0
-          ? storage.commit(change)
-          : Effect.map(storage.commit(change), (receipt) => {
-              left.forEach(bell.ring)
-              return receipt
-            })
+        if (left.length === 0) return storage.commit(change)
+        const events = change.events?.map(({ type }) => type) ?? []
+        return Effect.map(storage.commit(change), (receipt) => {
+          for (const what of left) bell.ring(what, events)
+          return receipt
+        })
       }
     })
   })
