@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import { BREAKERS } from "@flyball/rules"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { systemHost } from "../../foundation/writer.ts"
 import { Agents } from "../../registry/agents/service.ts"
-import { Storage } from "../../storage/port.ts"
+import { Storage, type StorageApi } from "../../storage/port.ts"
 import { governorWorld, registered } from "../../testing/governor-world.ts"
 import { Capture } from "../capture/service.ts"
 import { breakerWatch, TICK_MS, tripAllDue } from "./breaker-watch.ts"
@@ -56,6 +57,31 @@ describe("the watch over breakers", () => {
       yield* until(Effect.map(trips, (count) => count === 2))
     }).pipe(Effect.provide(breakerWatch.pipe(Layer.provideMerge(governorWorld()))))
   )
+
+  it.effect("looks up breakers neither before one is armed, nor of an agent that only registered", () => {
+    const lookedUp = new Set<string>()
+    const noted = (storage: StorageApi): StorageApi => ({
+      ...storage,
+      find: (collection, key, value) =>
+        Effect.suspend(() => {
+          if (collection === BREAKERS && key === "agent_id") lookedUp.add(value)
+          return storage.find(collection, key, value)
+        })
+    })
+    return Effect.gen(function* () {
+      const unwatched = yield* registered("without a breaker")
+      yield* fail(unwatched.id, "a")
+      yield* Effect.yieldNow
+      const watched = yield* registered("with a breaker")
+      yield* TestClock.adjust(1)
+      assert.deepStrictEqual([...lookedUp], [])
+      yield* arm(watched.id, "consecutive_failures", { max_count: 1 })
+      yield* registered("a newcomer")
+      yield* fail(watched.id, "b")
+      yield* until(Effect.map(trips, (count) => count === 2))
+      assert.deepStrictEqual([...lookedUp], [watched.id])
+    }).pipe(Effect.provide(breakerWatch.pipe(Layer.provideMerge(governorWorld(noted)))))
+  })
 })
 
 describe("hosts that read one breaker at once", () => {

@@ -64,11 +64,14 @@ export const notingStorage: Layer.Layer<Storage, never, Storage | CommitBell> = 
 
 const none: ReadonlyArray<string> = []
 
-/** Agents of the records: neighbours nearly always have the same. What breakers do themselves changes no value. */
+/** Kinds of records after which no breaker is read: a new agent has none, and a trip changes no value. */
+const silentKinds: ReadonlySet<string> = new Set(["agent.registered", "breaker.tripped"])
+
+/** Agents of the records: neighbours nearly always have the same. */
 const agentsOf = ({ records }: ChangeSet): ReadonlyArray<string> => {
   if (records === undefined || records.length === 0) return none
   const agents: Array<string> = []
   for (const { agentId, kind } of records)
-    if (agentId !== null && agentId !== agents.at(-1) && kind !== "breaker.tripped") agents.push(agentId)
+    if (agentId !== null && agentId !== agents.at(-1) && !silentKinds.has(kind)) agents.push(agentId)
   return agents
 }
