@@ -22,7 +22,16 @@ type WireName<Name extends string> = Name extends `${infer First}${infer Rest}`
 export type WireMembers<T> = { readonly [Name in keyof T & string as WireName<Name>]: T[Name] }
 
 /** A member's name in the part and on the wire. */
-export const wireName = (member: string): string => member.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`)
+export const wireName = (member: string): string => {
+  const known = wireNames.get(member)
+  if (known !== undefined) return known
+  const name = member.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`)
+  wireNames.set(member, name)
+  return name
+}
+
+/** Names that were derived before. Members are those that the code lists, so the map stays small. */
+const wireNames = new Map<string, string>()
 
 /** The names of the members in a document. */
 export const namesOf = <T extends PartMembersOf>(erased: T): ReadonlyArray<keyof T & string> => Object.keys(erased)
