@@ -234,6 +234,7 @@ describe("the endpoint table", () => {
         "POST /api/v1/bound/evaluations/{evaluation_id}/explain",
         "POST /api/v1/bound/evaluations/{evaluation_id}/void",
         "GET /api/v1/bound/reviews",
+        "GET /api/v1/bound/reviews/stream",
         "GET /api/v1/bound/reviews/{review_id}",
         "POST /api/v1/bound/reviews/{review_id}/claim",
         "POST /api/v1/bound/reviews/{review_id}/resolve",

@@ -143,6 +143,16 @@ export const ReviewQuery = Schema.Struct({
 })
 export type ReviewQuery = typeof ReviewQuery.Type
 
+/**
+ * Query of GET /bound/reviews/stream. With `status` only reviews that stand there are sent: that one leaves it is not
+ * seen.
+ */
+export const ReviewStreamQuery = Schema.Struct({
+  status: ReviewListQuery.fields.status,
+  agent_id: ReviewListQuery.fields.agent_id
+})
+export type ReviewStreamQuery = typeof ReviewStreamQuery.Type
+
 /** Body of POST /bound/reviews/{review_id}/claim. */
 export const ReviewClaimIn = Schema.Struct({
   /** Lets go of it. */

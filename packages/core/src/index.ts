@@ -194,6 +194,7 @@ export { serverSignalNames } from "@flyball/rules"
 export { breakerMetricNames } from "./verdicts/breakers/read-input.ts"
 export { Breakers, type BreakersApi, MAX_BREAKERS } from "./verdicts/breakers/service.ts"
 export { type ReviewingPerson, Reviews, type ReviewsApi } from "./verdicts/reviews/service.ts"
+export type { ReviewChange, ReviewPlace, ReviewStep } from "./verdicts/reviews/review-changes.ts"
 export { Evaluations, type EvaluationsApi } from "./verdicts/evaluations/service.ts"
 export {
   type ApprovalOf,

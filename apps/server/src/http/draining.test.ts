@@ -94,6 +94,21 @@ describe("a request that began before the server drained", () => {
     client.socket.destroy()
   })
 
+  it("is waited for; a connection that a client opened in advance is not", async () => {
+    const world = await opened()
+    const { port, server } = await beside(world, (context) => context, { closeMs: 3_600_000 })
+    const sockets = [connect({ host: "127.0.0.1", port }), connect({ host: "127.0.0.1", port })]
+    for (const socket of sockets) {
+      socket.on("error", () => undefined)
+      await once(socket, "connect")
+    }
+    // The server has accepted both by the time that it answers on a later one.
+    await stubborn(port, "GET /status HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").then(({ ended }) => ended)
+    const closed = sockets.map((socket) => once(socket, "close"))
+    await server.close()
+    await Promise.all(closed)
+  })
+
   it("is no other than one that came after, where nothing drains", async () => {
     const { client, go } = await slow(unavailable)
     const answered = once(client.socket, "data")

@@ -132,6 +132,11 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
       if (draining) socket.destroySoon()
     }
   }
+  const connections = new Set<Socket>()
+  server.on("connection", (socket: Socket) => {
+    connections.add(socket)
+    socket.once("close", () => connections.delete(socket))
+  })
   const answering = new WeakMap<Socket, Answering>()
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     answering.set(request.socket, { request, response })
@@ -181,6 +186,8 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
       if (!server.listening) return
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       server.closeIdleConnections()
+      // Node calls a connection idle once it had a request. On those that clients open in advance nothing is under way.
+      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
       const cut = setTimeout(() => server.closeAllConnections(), times.closeMs)
       await closed
       clearTimeout(cut)

@@ -114,6 +114,9 @@ export const JSON_MEDIA = "application/json"
 /** Media type of JSON values, one a line. */
 export const LINES_MEDIA = "application/x-ndjson"
 
+/** Media type of server-sent events. */
+export const EVENT_STREAM_MEDIA = "text/event-stream"
+
 /** JSON of this shape. */
 export const json = <S extends Schema.Top>(status: 200 | 201, schema: S): Success<S> => ({
   status,

@@ -36,6 +36,7 @@ export {
   type Body,
   endpoint,
   type Endpoint,
+  EVENT_STREAM_MEDIA,
   generalRefusals,
   json,
   JSON_MEDIA,
@@ -50,7 +51,6 @@ export {
   refusalsOf,
   type Success
 } from "./endpoint.ts"
-export { EVENT_STREAM_MEDIA } from "./kill.ts"
 export { PACK_MEDIA } from "./evidence.ts"
 export { refusalExamples } from "./examples.ts"
 export { faultTags, internalError, type Problem, problemOf, problems } from "./problems.ts"

@@ -20,10 +20,7 @@ import { Schema } from "effect"
 import { access } from "./access.ts"
 import { PACK_MEDIA } from "./evidence.ts"
 import { ActivationNotFound } from "../refusals.ts"
-import { endpoint, idParam, json, jsonBody, media, mediaOrJson, queryOf } from "./endpoint.ts"
-
-/** Media type of server-sent events. */
-export const EVENT_STREAM_MEDIA = "text/event-stream"
+import { endpoint, EVENT_STREAM_MEDIA, idParam, json, jsonBody, media, mediaOrJson, queryOf } from "./endpoint.ts"
 
 const AT = "/api/v1/bound/kill"
 

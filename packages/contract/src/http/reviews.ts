@@ -7,11 +7,12 @@ import {
   ReviewListQuery,
   ReviewQuery,
   ReviewResolveIn,
+  ReviewStreamQuery,
   ReviewWithdrawIn
 } from "../reviews.ts"
 import { ReviewNotFound } from "../refusals.ts"
 import { access } from "./access.ts"
-import { endpoint, idParam, json, jsonBody, optionalBody, queryOf } from "./endpoint.ts"
+import { endpoint, EVENT_STREAM_MEDIA, idParam, json, jsonBody, media, optionalBody, queryOf } from "./endpoint.ts"
 
 const AT = "/api/v1/bound/reviews"
 const review = { review_id: idParam("review", () => new ReviewNotFound({})) } as const
@@ -26,6 +27,17 @@ export const reviews = {
     access: access.readOwn,
     query: queryOf(ReviewListQuery),
     success: json(200, Schema.Array(Review))
+  }),
+  stream: endpoint({
+    id: "reviews.stream",
+    method: "GET",
+    path: `${AT}/stream`,
+    summary:
+      "Reviews as server-sent events: those that wait for people now, then one event for each change. The id of an " +
+      "event is the seq of its record; `Last-Event-ID` goes on behind it. An ingest key sees those that it requested.",
+    access: access.readOwn,
+    query: queryOf(ReviewStreamQuery),
+    success: media(EVENT_STREAM_MEDIA)
   }),
   get: endpoint({
     id: "reviews.get",

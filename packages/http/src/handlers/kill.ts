@@ -1,5 +1,5 @@
 /** The kill switch. */
-import { EVENT_STREAM_MEDIA, type kill, PACK_MEDIA } from "@flyball/contract/http"
+import { type kill, PACK_MEDIA } from "@flyball/contract/http"
 import { ActivationPutAside, KILL_TTL_MS, type KillStatus } from "@flyball/contract"
 import { Chain, Kill, type KillApi, Packs, Principals, type TaggedStatus } from "@flyball/core"
 import { utf8 } from "@flyball/evidence"
@@ -7,6 +7,7 @@ import { Effect } from "effect"
 import { acceptsJson } from "../accepts.ts"
 import { type Answer, json } from "../answer.ts"
 import type { HandlersOf, ServerFacts } from "../call.ts"
+import { eventStream, ping, PING_MS, serverSentEvent } from "../server-sent-events.ts"
 import { untilDrained } from "../until-drained.ts"
 import { scopeOf, writerOf } from "../caller.ts"
 import { knows } from "../conditional-get.ts"
@@ -62,17 +63,9 @@ export const killHandlers: HandlersOf<typeof kill> = {
     const first = (yield* kill.statusAfter(target, null, 0, scope))!
     const next = (tag: string): Promise<TaggedStatus | null> =>
       Effect.runPromise(untilDrained(kill.statusAfter(target, tag, PING_MS, scope), server))
-    return {
-      kind: "stream",
-      media: EVENT_STREAM_MEDIA,
-      chunks: events(first, next, server),
-      fileName: null
-    } satisfies Answer<never>
+    return eventStream(events(first, next, server))
   })
 }
-
-/** Time after which a stream without events sends a comment: proxies cut what is silent. Unit: milliseconds. */
-const PING_MS = 5_000
 
 const targetOf = (query: {
   readonly target_type: string
@@ -111,11 +104,8 @@ async function* events(
   while (!server.draining()) {
     const changed = await next(tagged.tag)
     if (changed !== null) yield eventOf((tagged = changed))
-    else if (!server.draining()) yield ping
+    else if (!server.draining()) yield ping()
   }
 }
 
-const eventOf = ({ status }: TaggedStatus): Uint8Array =>
-  utf8(`id: ${status.epoch}\nevent: kill\ndata: ${JSON.stringify(status)}\n\n`)
-
-const ping = utf8(": ping\n\n")
+const eventOf = ({ status }: TaggedStatus): Uint8Array => serverSentEvent(status.epoch, "kill", status)

@@ -1,16 +1,25 @@
 /** Reviews. */
+import { detailItem, InvalidInput } from "@flyball/contract"
 import { access, type reviews, unitsFor } from "@flyball/contract/http"
-import { Agents, Reviews } from "@flyball/core"
+import { Agents, type ReviewPlace, Reviews, type ReviewStep } from "@flyball/core"
 import { Effect } from "effect"
 import { json } from "../answer.ts"
-import type { HandlersOf } from "../call.ts"
+import type { HandlersOf, ServerFacts } from "../call.ts"
 import { type AdmittedCaller, emailOf, scopeOf, writerOf } from "../caller.ts"
+import { eventStream, ping, PING_MS, serverSentEvent } from "../server-sent-events.ts"
 import { untilDrained } from "../until-drained.ts"
 
 /** Handlers of the group `reviews`. */
 export const reviewsHandlers: HandlersOf<typeof reviews> = {
   list: ({ caller, query }) =>
     Reviews.use((reviews) => reviews.list(query, scopeOf(caller), ownOf(caller))).pipe(Effect.map(json)),
+  stream: Effect.fnUntraced(function* ({ caller, query, request, server }) {
+    const reviews = yield* Reviews
+    const first = yield* reviews.placeBehind(yield* lastEventId(request.headers["last-event-id"]))
+    const step = (place: ReviewPlace): Promise<ReviewStep | null> =>
+      Effect.runPromise(untilDrained(reviews.changes(place, PING_MS, query, scopeOf(caller), ownOf(caller)), server))
+    return eventStream(events(first, step, server))
+  }),
   get: Effect.fnUntraced(function* ({ caller, params: { review_id: id }, query, server }) {
     const reviews = yield* Reviews
     const [scope, own] = [scopeOf(caller), ownOf(caller)]
@@ -31,6 +40,43 @@ export const reviewsHandlers: HandlersOf<typeof reviews> = {
   withdraw: Effect.fnUntraced(function* ({ body, caller, params }) {
     return json(yield* (yield* Reviews).withdraw(params.review_id, body, yield* writerOf(caller), scopeOf(caller)))
   })
+}
+
+/**
+ * Reviews that wait for people, then each change. Where none comes in five seconds, a comment says how far the chain
+ * was read. Ends when the server drains.
+ */
+async function* events(
+  first: ReviewPlace,
+  step: (place: ReviewPlace) => Promise<ReviewStep | null>,
+  server: ServerFacts
+): AsyncGenerator<Uint8Array> {
+  // At once, so that the answer begins; without an id, since nothing was sent yet.
+  yield ping()
+  for (let place = first; !server.draining();) {
+    const next = await step(place)
+    if (next === null) return
+    place = next.place
+    for (const { review, seq } of next.changes) yield serverSentEvent(seq, "review", review)
+    if (next.changes.length === 0) yield ping(place.live.length === 0 ? Math.max(0, place.readTo) : null)
+  }
+}
+
+/** The seq behind which a client goes on; null where it begins. */
+const lastEventId = (
+  header: string | ReadonlyArray<string> | undefined
+): Effect.Effect<number | null, InvalidInput> => {
+  if (header === undefined || header === "") return Effect.succeed(null)
+  const seq = typeof header === "string" && /^(0|[1-9][0-9]{0,15})$/.test(header) ? Number(header) : NaN
+  return Number.isSafeInteger(seq)
+    ? Effect.succeed(seq)
+    : Effect.fail(
+        new InvalidInput({
+          detail: [
+            detailItem(["header", "last-event-id"], "int_parsing", "Expected the id of an event of this stream", header)
+          ]
+        })
+      )
 }
 
 /** An ingest key sees what it requested. */

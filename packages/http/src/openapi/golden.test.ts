@@ -56,6 +56,7 @@ const added: ReadonlyArray<string> = [
   "/components/schemas/ReviewResolveIn",
   "/components/schemas/ReviewWithdrawIn",
   "/paths/~1api~1v1~1bound~1reviews",
+  "/paths/~1api~1v1~1bound~1reviews~1stream",
   "/paths/~1api~1v1~1bound~1reviews~1{review_id}",
   "/paths/~1api~1v1~1bound~1reviews~1{review_id}~1claim",
   "/paths/~1api~1v1~1bound~1reviews~1{review_id}~1resolve",

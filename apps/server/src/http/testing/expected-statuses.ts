@@ -412,6 +412,12 @@ export const expectedStatuses: {
     [200, 200, 200, 200, 200],
     [200, 200, 200, 200, 200]
   ],
+  "reviews.stream": [
+    [200, 200],
+    [200, 200, 200, 200, 200],
+    [200, 200, 200, 200, 200],
+    [200, 200, 200, 200, 200]
+  ],
   // A key sees what it requested itself.
   "reviews.get": [
     [200, 404],
@@ -814,6 +820,7 @@ export const expectedOfTwo: { readonly [id: string]: Two } = {
   "bound.safety": [200, 200, 200, 200, 200],
   "bound.usage": [200, 200, 200, 200, 200],
   "reviews.list": [200, 200, 200, 200, 200],
+  "reviews.stream": [200, 200, 200, 200, 200],
   "reviews.get": [200, 200, 200, 200, 200],
   "reviews.claim": [200, 403, 200, 200, 403],
   "reviews.resolve": [200, 403, 200, 200, 403],

@@ -1,7 +1,8 @@
 /** Waits for the next change of the kill state, made by this process or another one. */
-import { Effect, Fiber, type Scope } from "effect"
+import { Effect, type Scope } from "effect"
 import { KILL_EPOCH } from "@flyball/rules"
 import type { StorageApi } from "../../storage/port.ts"
+import { storeWatch } from "../../storage/store-watch.ts"
 import type { KillListenerApi } from "./kill-listener.ts"
 
 /**
@@ -18,43 +19,13 @@ export const epochWatch = Effect.fnUntraced(function* (
   storage: StorageApi,
   listener: KillListenerApi
 ): Effect.fn.Return<NextChange, never, Scope.Scope> {
-  const services = yield* Effect.context<never>()
-  const waiting = new Map<() => void, number>()
-  let polling: Fiber.Fiber<void> | null = null
-
-  const wake = (version: number | null): void => {
-    for (const [resume, known] of waiting) {
-      if (known === version) continue
-      waiting.delete(resume)
-      resume()
-    }
-  }
-
-  const poll = Effect.gen(function* () {
-    while (waiting.size > 0) {
-      yield* Effect.sleep(EPOCH_POLL_MS)
-      if (waiting.size === 0) break
-      const read = yield* Effect.result(storage.get(KILL_EPOCH.collection, KILL_EPOCH.id))
-      // A store that does not answer now is read again: who waits has a time limit of its own.
-      if (read._tag === "Success") wake(read.success?.version ?? 0)
-    }
-    polling = null
+  const { next, wake } = yield* storeWatch<number>({
+    pollMs: EPOCH_POLL_MS,
+    read: () => Effect.map(storage.get(KILL_EPOCH.collection, KILL_EPOCH.id), (epoch) => epoch?.version ?? 0),
+    isNews: (known, version) => version !== known
   })
-
   // Who read the state before the commit has an older version.
-  const stop = listener.listen(() => wake(null))
-  yield* Effect.addFinalizer(() =>
-    Effect.suspend(() => {
-      stop()
-      return polling === null ? Effect.void : Fiber.interrupt(polling)
-    })
-  )
-
-  return (version) =>
-    Effect.callback<void>((resume) => {
-      const done = (): void => resume(Effect.void)
-      waiting.set(done, version)
-      polling ??= Effect.runForkWith(services)(poll)
-      return Effect.sync(() => void waiting.delete(done))
-    })
+  const stop = listener.listen(wake)
+  yield* Effect.addFinalizer(() => Effect.sync(stop))
+  return next
 })

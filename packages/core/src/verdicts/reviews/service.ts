@@ -11,6 +11,7 @@ import {
   ReviewerNotEligible,
   ReviewNotFound,
   type ReviewResolveIn,
+  type ReviewStreamQuery,
   type ReviewWithdrawIn
 } from "@flyball/contract"
 import { fromUtf8, readRecord } from "@flyball/evidence"
@@ -41,6 +42,7 @@ import { Evaluations } from "../evaluations/service.ts"
 import { killReader } from "../kill/kill-reader.ts"
 import { planCancel, planClaim, planExpire, planResolve, type Reviewer } from "./plan-review.ts"
 import { presentation } from "./presentation.ts"
+import { reviewFeed, type ReviewPlace, type ReviewStep } from "./review-changes.ts"
 import { reviewOut, type ReviewPlan, type StoredReview, storedReview } from "./stored-review.ts"
 
 /** A person who answers reviews, or wants to see one. */
@@ -75,6 +77,22 @@ export interface ReviewsApi {
     scope?: Scope,
     requestedBy?: string | null
   ) => Effect.Effect<Review, ReviewNotFound | ReadFault>
+  /**
+   * Where a reader of changes begins: behind this record. Without one, and behind one that the chain does not have, at
+   * the reviews that wait for people.
+   */
+  readonly placeBehind: (seq: number | null) => Effect.Effect<ReviewPlace, ReadFault>
+  /**
+   * The next changes of reviews, oldest first, and where to go on. Where there are none it waits for one, and answers
+   * none when the time is over. Unit: milliseconds.
+   */
+  readonly changes: (
+    place: ReviewPlace,
+    waitMs: number,
+    query?: ReviewStreamQuery,
+    scope?: Scope,
+    requestedBy?: string | null
+  ) => Effect.Effect<ReviewStep, ReadFault>
   /**
    * The review with what a reviewer must see. `reviewer`: a person who may answer reviews there, and so is shown the
    * arguments; that the person saw them is recorded while the review is live. Null: both are withheld.
@@ -274,6 +292,9 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
           { collection: REVIEWS, id }
         )
 
+      const visible = (id: string, scope: Scope, requestedBy: string | null) =>
+        Effect.catchTag(read(id, scope, requestedBy), "ReviewNotFound", () => Effect.succeed(null))
+
       const live = Effect.map(storage.find(REVIEWS, "state", "live"), (documents) => documents.map(storedReview))
 
       /** Ids and places of reviews that may match a query, newest first, a chunk at a time. */
@@ -309,9 +330,7 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
         for (let seen = 0; seen < MAX_READ && (to === undefined || to >= 0);) {
           const { found, isAll } = yield* candidates(query, to)
           for (const { id, seq } of found) {
-            const one = yield* Effect.catchTag(read(id, scope, requestedBy), "ReviewNotFound", () =>
-              Effect.succeed(null)
-            )
+            const one = yield* visible(id, scope, requestedBy)
             if (one === null) continue
             const review = yield* shown(id, one.stored.body, seq)
             if (status !== undefined && review.status !== status) continue
@@ -325,9 +344,16 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
         return out
       })
 
+      const feed = yield* reviewFeed({ storage, live, shown })
+
       return Reviews.of({
         list,
         get,
+        placeBehind: feed.from,
+        changes: (place, waitMs, query = {}, scope = everyUnit, requestedBy = null) =>
+          feed.step(place, waitMs, query, (id) =>
+            Effect.map(visible(id, scope, requestedBy), (found) => found?.stored ?? null)
+          ),
         wait: (id, waitMs, scope = everyUnit, requestedBy = null) => {
           const over = Effect.gen(function* () {
             for (;;) {
