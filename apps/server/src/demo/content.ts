@@ -9,6 +9,7 @@ import { traceLines } from "../cli/import-trace/lines.ts"
 import { readLine } from "../cli/import-trace/read-line.ts"
 import { type Totals, witnessLines } from "../cli/import-trace/witness-lines.ts"
 import type { HostRuntime } from "../host/open-host.ts"
+import { boundAgent, type DemoCall, haltAgent } from "./govern.ts"
 
 /** Who writes what the demo holds. */
 const writer: Writer = { id: "system:demo" }
@@ -16,6 +17,9 @@ const writer: Writer = { id: "system:demo" }
 const UNIT = "demo"
 /** Of agents without one, which then show as orphans. */
 const UNOWNED = 1
+/** The agent that gets an envelope, and the one that is halted. */
+const BOUND = "tau2.llm-agent.retail"
+const HALTED = "tau2.ironforge.airline"
 
 /** The decisions that come with the project; beside the program where it was joined. */
 const traces = import.meta.url.endsWith(".ts")
@@ -24,7 +28,7 @@ const traces = import.meta.url.endsWith(".ts")
 
 /** Fills an empty store. Every pack is read to its end once, so that a visitor's reading records nothing. */
 export const fillDemo = async (runtime: HostRuntime): Promise<void> => {
-  await witnessAll(runtime)
+  const calls = await witnessAll(runtime)
   await runtime.runPromise(
     Effect.gen(function* () {
       const agents = yield* Agents
@@ -41,6 +45,10 @@ export const fillDemo = async (runtime: HostRuntime): Promise<void> => {
         yield* Provenance.use((provenance) =>
           provenance.add(id, { kind: "dataset", name: "starter traces", uri: "fixtures/traces/starter.ndjson" }, writer)
         )
+      for (const { id, name } of listed) {
+        if (name === BOUND) yield* boundAgent(id, calls, writer)
+        if (name === HALTED) yield* haltAgent(id, writer)
+      }
       const packs = yield* Packs
       const wanted = [
         { kind: "full", disclose: "all" } as const,
@@ -55,12 +63,17 @@ export const fillDemo = async (runtime: HostRuntime): Promise<void> => {
   )
 }
 
-const witnessAll = async (runtime: HostRuntime): Promise<void> => {
+/** Witnesses the traces; answers the tool calls of the agent that gets an envelope. */
+const witnessAll = async (runtime: HostRuntime): Promise<ReadonlyArray<DemoCall>> => {
   const totals: Totals = { decisions: 0, duplicates: 0, agents: new Map() }
   const witness = witnessLines(runtime, UNIT, totals)
+  const calls: Array<DemoCall> = []
   for await (const line of traceLines(fileURLToPath(traces))) {
     const full = witness.add(readLine(line))
     if (full !== null) await full
+    const { action, agent, args, id, kind } = JSON.parse(Buffer.from(line.bytes).toString())
+    if (agent === BOUND && kind === "tool_call") calls.push({ ref: id, tool: action, args })
   }
   await witness.flush()
+  return calls
 }

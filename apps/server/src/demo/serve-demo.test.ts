@@ -45,6 +45,31 @@ describe("flyball serve --demo", () => {
     assert.deepInclude(await read("/api/v1/chain/verify"), { ok: true })
   })
 
+  it("shows an envelope with verdicts, reviews of every answer, a breaker, and a halted agent", async () => {
+    const [envelope] = await read("/api/v1/bound/envelopes")
+    const agent = envelope.agent_id
+    const evaluations = await read(`/api/v1/bound/evaluations?agent_id=${agent}&limit=200`)
+    const outcomes = new Set(evaluations.map(({ outcome }: { readonly outcome: string }) => outcome))
+    for (const outcome of ["allow", "require_review", "deny"]) assert.isTrue(outcomes.has(outcome), outcome)
+    const reviews = await read("/api/v1/bound/reviews")
+    assert.deepStrictEqual(
+      // oxlint-disable-next-line no-explicit-any
+      reviews.map(({ consumed_result, resolution, status }: any) => [status, resolution, consumed_result]).toReversed(),
+      [
+        ["resolved", "approve", "used"],
+        ["resolved", "reject", null],
+        ["open", null, null]
+      ]
+    )
+    assert.lengthOf(await read(`/api/v1/bound/agents/${agent}/breakers`), 1)
+    const { agents } = await read("/api/v1/bound/safety")
+    assert.deepStrictEqual(
+      // oxlint-disable-next-line no-explicit-any
+      agents.filter(({ halted }: any) => halted).map(({ name }: any) => name),
+      ["tau2.ironforge.airline"]
+    )
+  })
+
   it("links from its first page to what a visitor can read", async () => {
     const text = await (await fetch(server.url)).text()
     assert.include(text, "Try it")
