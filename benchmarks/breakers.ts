@@ -28,7 +28,7 @@ const breakers = [
   { name: "streak", metric: "consecutive_failures", params: { window_ms, max_count: 1_000_000 } }
 ] as const
 
-/** What is measured at one length of the chain. Unit: milliseconds, and microseconds of processor time a commit. */
+/** Figures at one length of the chain. Unit: milliseconds, and microseconds of processor time a commit. */
 interface Measured {
   readonly checkMs: number
   readonly commitUs: number

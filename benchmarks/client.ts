@@ -1,4 +1,4 @@
-/** What `guard` adds to a tool call: in this process alone, and with a server over loopback HTTP. */
+/** Measures the cost that `guard` adds to a tool call: in this process alone, and with a server over loopback HTTP. */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -50,7 +50,7 @@ export const benchmark: Benchmark = {
 
 const args = { cents: 2_500 }
 
-/** What the tool does: as little as an asynchronous function can. */
+/** The tool's work: as little as an asynchronous function can do. */
 const refund = async (): Promise<string> => "refunded"
 
 const bareTools: ToolSet = {

@@ -10,7 +10,7 @@ const { scripts } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8")) a
   readonly scripts: { readonly [name: string]: string }
 }
 
-/** What the page says that a command prints. */
+/** The output of a command as the page shows it. */
 const printed = (name: string): string | undefined =>
   new RegExp(`^\`npm run ${name}\` prints[^\`]*:\n\n\`\`\`text\n([\\s\\S]*?)^\`\`\``, "m").exec(page)?.[1]
 

@@ -1,4 +1,4 @@
-/** What the client could not do, for the host's log. None of it is thrown. */
+/** Problems of the client, for the host's log. None is thrown. */
 
 /** A problem. `rejected`: the server refused what was witnessed, and it is not sent again. */
 export type Problem =

@@ -6,7 +6,7 @@ import * as Wire from "./wire.ts"
 /** Compiles only where every `From` is a `To`. */
 const fits = <From extends To, To>(): From | To | undefined => undefined
 
-/** What is left where undefined counts as absent. */
+/** The type with undefined taken out of every member: undefined counts as absent. */
 type Given<T> =
   T extends ReadonlyArray<infer Item>
     ? ReadonlyArray<Given<Item>>

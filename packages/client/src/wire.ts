@@ -16,7 +16,7 @@ export interface AgentInfo {
   readonly identity_verified: boolean
 }
 
-/** What an agent registers with. Spec: api.md, POST /agents. */
+/** Body of a registration. Spec: api.md, POST /agents. */
 export interface Registration {
   readonly name: string
   readonly description?: string | null

@@ -64,6 +64,6 @@ export const ResolveDraftIn = Schema.Struct({
 })
 export type ResolveDraftIn = typeof ResolveDraftIn.Type
 
-/** What claims come to: every matched role, strongest first, and the org units of the strongest. */
+/** Roles that claims resolve to: every matched role, strongest first, and the org units of the strongest. */
 export const ResolvedOut = Schema.Struct({ roles: Schema.Array(oneOf(roles)), org_units: Schema.Array(Schema.String) })
 export type ResolvedOut = typeof ResolvedOut.Type

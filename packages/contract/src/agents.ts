@@ -26,7 +26,7 @@ import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords, whol
 export const autonomyTiers = ["L0", "L1", "L2", "L3", "L4"] as const
 export type AutonomyTier = (typeof autonomyTiers)[number]
 
-/** What a tier can need. */
+/** Conditions that a tier can need. */
 export const tierConditions = [
   "owner",
   "recertification",
@@ -35,7 +35,7 @@ export const tierConditions = [
   "attested_drill"
 ] as const
 
-/** What a tier can need, in words. Refusals and traces use the names. */
+/** The conditions in words. Refusals and traces use the names. */
 export const tierConditionWords: { readonly [condition: string]: string } = {
   owner: "an owner with a name and an e-mail address",
   recertification: "a recertification date that has not passed",
@@ -223,7 +223,7 @@ export const TimelineQuery = Schema.Struct({
 })
 export type TimelineQuery = typeof TimelineQuery.Type
 
-/** What an entry of a timeline refers to. A record is named by its seq. */
+/** Types of the references in a timeline. A record is named by its seq. */
 export const timelineReferences = [
   "activation",
   "decision",
@@ -248,7 +248,7 @@ export const TimelineEntry = Schema.Struct({
   /** Id of the principal that wrote the record; null where it names none. */
   actor: Schema.NullOr(Schema.String),
   summary: Schema.String,
-  /** What the record refers to. A record is named by its seq. */
+  /** References of the record. A record is named by its seq. */
   references: Schema.Array(Schema.Struct({ type: oneOf(timelineReferences), id: Schema.String }))
 })
 export type TimelineEntry = typeof TimelineEntry.Type

@@ -14,7 +14,7 @@ import {
 import { killResponses } from "./kill.ts"
 import { becomesRecord, computed, inBody, inDocument, showsRecords, wholePart } from "./place.ts"
 
-/** What a trip does: `shadow` is recorded alone, `warn` reports too, `enforce` fires the kill path. */
+/** Effects of a trip: `shadow` records it, `warn` reports it too, `enforce` activates the kill switch as well. */
 export const breakerModes = ["shadow", "warn", "enforce"] as const
 
 /** Whether a breaker watches, or waits for a person to release it. */
@@ -119,7 +119,7 @@ export const BreakerPreviewIn = Schema.Struct({
 export type BreakerPreviewIn = typeof BreakerPreviewIn.Type
 
 /**
- * What the breaker would have done over the agent's sealed records. Each trip counts as released at once. `values` are
+ * Trips that the breaker would have had over the agent's sealed records. Each counts as released at once. `values` are
  * up to 200 points spread over the records, `trips` the first 1,000 of `trip_count`.
  */
 export const BreakerPreviewOut = Schema.Struct({

@@ -18,7 +18,7 @@ import {
 import { DEFAULT_PAGE, MAX_BATCH, MAX_PAGE } from "./limits.ts"
 import { becomesRecord, computed, inBody, placesOf, showsRecords, wholePart } from "./place.ts"
 
-/** What kind of act a decision is. */
+/** Kinds of decisions. */
 export const decisionKinds = [
   "tool_call",
   "tool_list",
@@ -182,7 +182,7 @@ export const SettleIn = Schema.Struct({
   usage: inBody(optional(Usage)),
   latency_ms: inBody(optional(integer())),
   /**
-   * What the meters of its evaluation came to, in place of what was reserved. A writer `key_…` may not say less
+   * Final amounts for the meters of its evaluation, in place of the reserved ones. A writer `key_…` may not state less
    * (`settle_below_reserved`).
    */
   actual: inBody(optional(list(Schema.Struct({ meter: identifier(64), amount: integer() }), 1, 16)))

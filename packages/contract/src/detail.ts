@@ -35,13 +35,13 @@ export type DetailType = (typeof detailTypes)[number]
 /** Where an input came from: the first element of `loc`. */
 export type Slot = "body" | "query" | "path"
 
-/** What is wrong with one value of an input. */
+/** A problem with one value of an input. */
 export interface DetailItem {
   /** Slot, then member names and indexes, all as strings. */
   readonly loc: ReadonlyArray<string>
   readonly msg: string
   readonly type: DetailType
-  /** What was seen, cut at 256 characters; null when it is secret, absent or has no JSON form. */
+  /** The received value, cut at 256 characters; null when it is secret, absent or has no JSON form. */
   readonly input: unknown
   /** The bound that was missed; `{}` when there is none. */
   readonly ctx: { readonly [name: string]: unknown }
@@ -107,7 +107,7 @@ const shownObject = (input: object): unknown => {
   return text.length <= INPUT_CUT ? JSON.parse(text) : cut(text)
 }
 
-/** What is enough of a value to fill the cut: nobody writes out megabytes to show 256 characters of them. */
+/** The beginning of a value that fills the cut, so that megabytes are not written out to show 256 characters. */
 const beginning = (value: unknown): unknown => {
   if (typeof value === "string") return value.length > INPUT_CUT ? value.slice(0, INPUT_CUT) : value
   if (typeof value !== "object" || value === null) return value

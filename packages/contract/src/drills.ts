@@ -10,7 +10,7 @@ export const drillStatuses = ["started", "completed", "attested"] as const
 
 /** Longest that a live drill halts before it releases itself. Unit: milliseconds. */
 export const MAX_DRILL_MS = 3_600_000
-/** What it is where nothing is said. */
+/** Default of `max_duration_ms`. Unit: milliseconds. */
 export const DEFAULT_DRILL_MS = 300_000
 
 /** Body of POST /bound/kill/drills. */
@@ -20,7 +20,7 @@ export const DrillIn = Schema.Struct({
   target_id: inBody(identifier(200)),
   /** `shadow`: agents acknowledge and work on. `live`: they really halt. */
   mode: inBody(defaulted(oneOf(drillModes), "shadow")),
-  /** What is exercised, in words. */
+  /** Description of the exercise. */
   scenario: wholePart("scenario", reason(2_000)),
   /** The hypothesis: every instance acknowledges within so many milliseconds. */
   slo_ms: inBody(integer(1, MAX_DRILL_MS)),
@@ -34,7 +34,7 @@ export const DrillListQuery = pageQuery("drill")
 export type DrillListQuery = typeof DrillListQuery.Type
 
 /**
- * What a drill measured, from its activation to each acknowledgement. `missed`: expected instances that never answered.
+ * Measurements of a drill, from its activation to each acknowledgement. `missed`: expected instances without an answer.
  * `unlisted`: instances that were seen before and are in no list. `met`: somebody acknowledged, nobody was missed, and
  * the longest propagation is within `slo_ms`.
  */

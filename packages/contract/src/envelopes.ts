@@ -25,13 +25,13 @@ export const envelopeStatuses = ["draft", "published", "withdrawn"] as const
 export const versionStatuses = ["published", "shadow", "superseded", "withdrawn"] as const
 /** Whether a version binds agents or is on trial. */
 export const envelopeModes = ["enforced", "shadow"] as const
-/** What a version changes against the one before it. */
+/** Ways in which a version can change the one before it. */
 export const envelopeChanges = ["equal", "tightening_only", "loosens", "unknown"] as const
 /** How a waiver stands. */
 export const waiverStatuses = ["requested", "granted", "expired"] as const
 /** How grave a finding is. */
 export const lintLevels = ["error", "warning", "info"] as const
-/** What a backtest says of meters: as they were, or as this version would have made them. */
+/** Meters that a backtest counts with: as recorded, or as this version would have made them. */
 export const backtestMeters = ["recorded", "counterfactual"] as const
 
 /**
@@ -62,7 +62,7 @@ export type EnvelopeCreate = typeof EnvelopeCreate.Type
 export const EnvelopeUpdate = Schema.Struct({ envelope: envelopeJson, if_revision: optional(integer()) })
 export type EnvelopeUpdate = typeof EnvelopeUpdate.Type
 
-/** What would be published. `authors` wrote it; none of them can approve what it newly allows. */
+/** The draft to be published. `authors` wrote it; none of them can approve what it newly allows. */
 export const DraftOut = Schema.Struct({
   version: inBody(Schema.Int),
   digest: inBody(Schema.String),
@@ -158,7 +158,7 @@ export const LintOut = Schema.Struct({
 })
 export type LintOut = typeof LintOut.Type
 
-/** What one kind of change is. Volumes are decimal digits. */
+/** One kind of change in a diff. Volumes are decimal digits. */
 export const TransitionOut = Schema.Struct({
   from: oneOf(evaluationOutcomes),
   to: oneOf(evaluationOutcomes),
@@ -177,7 +177,7 @@ export const DiffQuery = Schema.Struct({
 })
 export type DiffQuery = typeof DiffQuery.Type
 
-/** What one version changes against another. */
+/** The changes of one version against another. */
 export const DiffOut = Schema.Struct({
   from: Schema.Int,
   to: Schema.Int,
@@ -202,8 +202,8 @@ export type BacktestIn = typeof BacktestIn.Type
 const classes = ["unchanged", "newly_allowed", "newly_reviewed", "newly_denied", "newly_halted"] as const
 
 /**
- * What recorded evaluations would have come to under a draft. It is read-only, and authorises nothing. `not_replayable`
- * counts by reason.
+ * Outcomes that recorded evaluations would have under a draft. It is read-only, and authorises nothing.
+ * `not_replayable` counts by reason.
  */
 export const BacktestOut = Schema.Struct({
   from_seq: Schema.Int,

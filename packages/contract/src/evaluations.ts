@@ -78,7 +78,7 @@ export const MeterOut = Schema.Struct({
 /** An envelope that took part. */
 export const LayerOut = Schema.Struct({ envelope_id: Schema.String, version: Schema.Int, digest: Schema.String })
 
-/** What versions on trial would have said. Nobody is bound by it. */
+/** The verdict of versions on trial. It binds nobody. */
 export const ShadowOut = Schema.Struct({
   outcome: oneOf(evaluationOutcomes),
   matched_rule: Schema.String,
@@ -148,7 +148,7 @@ export type Evaluation = typeof Evaluation.Type
  */
 export const EvaluationListQuery = Schema.Struct({
   agent_id: id("agent"),
-  /** What the evaluation came to. */
+  /** Outcome of the evaluation. */
   outcome: Schema.optionalKey(oneOf(evaluationOutcomes)),
   /** The rule that decided, as `matched_rule` names it. */
   rule: Schema.optionalKey(identifier(128)),
@@ -195,7 +195,7 @@ export const ExplanationOut = Schema.Struct({
     })
   ),
   reason: Schema.NullOr(oneOf(["least_restrictive", "no_cell", "none", "partial", "withheld"])),
-  /** What decided, why, and what would change it, in words. */
+  /** The explanation in words: which rule decided, why, and what would change the outcome. */
   sentence: Schema.String
 })
 export type ExplanationOut = typeof ExplanationOut.Type

@@ -12,7 +12,7 @@ import { MAX_INTEGER } from "./limits.ts"
 import { parseRfc3339 } from "./rfc3339.ts"
 import { isVisible } from "./visible.ts"
 
-/** What a check says when it fails. */
+/** Detail of a failed check. */
 export interface CheckDetail {
   readonly type: DetailType
   readonly msg: string
@@ -124,7 +124,7 @@ const isCombining = (mark: string): boolean =>
   mark === LAST_MARK || !(LAST_MARK + mark).normalize("NFD").startsWith(LAST_MARK)
 
 /**
- * What a person wrote: NFC, its length in code points.
+ * Text that a person writes: NFC, its length in code points.
  *
  * - Refuses: more than `max` code points in NFC. Text that cannot fit is refused without being normalised; decision
  *   0036.
@@ -134,7 +134,7 @@ export const text = (min: number, max: number) => {
   return min === 0 ? nfc.check(storable, atMost(max)) : nfc.check(storable, atLeast(min), atMost(max))
 }
 
-/** What ends a line, steers a terminal or a header, or turns the direction of what is written after it. */
+/** Characters that end a line, control a terminal or a header, or change the direction of the text behind them. */
 const steering = "\\p{Cc}\\p{Zl}\\p{Zp}\\u202a-\\u202e\\u2066-\\u2069"
 const oneLine = new RegExp(`^[^${steering}]*$`, "u")
 const nameRule = "This text needs a visible character, and holds no control characters"

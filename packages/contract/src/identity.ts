@@ -81,7 +81,7 @@ export const IdentityIn = Schema.Struct({
 })
 export type IdentityIn = typeof IdentityIn.Type
 
-/** What can come of attaching an identity. */
+/** Verdicts on an identity that is attached. */
 export const identityVerdicts = ["verified", "declared", "rejected"] as const
 
 /** Why a verdict is what it is. */

@@ -1,4 +1,4 @@
-/** What `@flyball/contract` promises: the words and shapes of the specification, and the refusals. */
+/** The interface of `@flyball/contract`: the enums and shapes of the specification, and the refusals. */
 export * from "./access-mapping.ts"
 export * from "./agents.ts"
 export * from "./breakers.ts"

@@ -4,7 +4,7 @@ import { autonomyTiers } from "./agents.ts"
 import { instant, name, oneOf, optional, orgUnit } from "./fields.ts"
 import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords } from "./place.ts"
 
-/** What a key may claim of its capture beyond what every key may. */
+/** Capture tiers that a key may claim only where it was minted with them. */
 const keyCaptures = ["mediated"] as const
 
 /** Body of POST /admin/ingest-keys. */

@@ -144,7 +144,7 @@ export type KillChanged = typeof KillChanged.Type
  */
 export const killInstanceStates = ["requested", "acknowledged", "stopped", "unconfirmed"] as const
 
-/** What is known of one instance under an activation. */
+/** The state of one instance under an activation. */
 export const KillInstanceState = Schema.Struct({
   agent_id: Schema.String,
   instance_id: Schema.String,
@@ -190,7 +190,7 @@ export type KillActivation = typeof KillActivation.Type
 export const boundsMet = ["met", "missed", "unknown", "none"] as const
 
 /**
- * What the records say of one activation, as `flyball-verify --certificate` makes it from a pack of them. SPEC.md of
+ * Stop certificate of one activation, as `flyball-verify --certificate` makes it from a pack of its records. SPEC.md of
  * the evidence package says how.
  */
 export const StopCertificateOut = Schema.Struct({
@@ -246,7 +246,7 @@ export const KillCertificate = Schema.Struct({
 })
 export type KillCertificate = typeof KillCertificate.Type
 
-/** What the log of the kill switch lists. */
+/** Kinds of records in the log of the kill switch. */
 export const killEventKinds = [
   "kill.requested",
   "kill.activated",

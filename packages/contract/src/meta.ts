@@ -1,5 +1,5 @@
 /**
- * What a console or an SDK needs to know of this service. Spec: document 1 section 4, GET /register/_meta; api.md
+ * Facts about this service for a console or an SDK. Spec: document 1 section 4, GET /register/_meta; api.md
  * "agents and registry".
  */
 import { Schema } from "effect"
@@ -11,7 +11,7 @@ export const MetaOut = Schema.Struct({
   version: Schema.String,
   tenant_id: Schema.String,
   autonomy_tiers: words,
-  /** What each tier needs, cumulated. */
+  /** The conditions of each tier, cumulated. */
   tier_gate: Schema.Record(Schema.String, words),
   /** By act: the statuses it is taken in, and the one it leads to; null where it stays. */
   transitions: Schema.Record(Schema.String, Schema.Struct({ from: words, to: Schema.NullOr(Schema.String) })),

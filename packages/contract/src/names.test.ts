@@ -38,7 +38,7 @@ const blank = [
   "\u034f",
   " \u200b "
 ]
-/** What ends a line, steers what shows it, or turns the writing around. */
+/** Texts that end a line, control what shows them, or change the direction of the text. */
 const steering = [
   "a\r\nBcc: x",
   "a\nb",

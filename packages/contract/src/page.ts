@@ -22,7 +22,7 @@ export const NumberedPageQuery = Schema.Struct({ limit, after: Schema.optionalKe
 /** Query of GET /chain/keys. `after` is a `key_id`. */
 export const KeysPageQuery = Schema.Struct({ limit, after: Schema.optionalKey(patterned(/^[0-9a-f]{8}$/, 8)) })
 
-/** What a query says of the piece that is wanted. */
+/** The members of a query that select a page. */
 export interface Page {
   readonly limit?: number
   readonly after?: string | number

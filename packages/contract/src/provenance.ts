@@ -1,12 +1,12 @@
 /**
- * What an agent is made of, as it travels. Spec: document 1 section 4, `/agents/{agent_id}/provenance`; api.md "agents
+ * Provenance of an agent on the wire. Spec: document 1 section 4, `/agents/{agent_id}/provenance`; api.md "agents
  * and registry".
  */
 import { Schema } from "effect"
 import { identifier, instant, integer, line, name, oneOf, optional } from "./fields.ts"
 import { becomesRecord, computed, inBody, inPart, showsRecords } from "./place.ts"
 
-/** What a piece of an agent is. */
+/** Kinds of provenance entries. */
 export const provenanceKinds = [
   "model",
   "prompt",

@@ -8,11 +8,11 @@ import { killResponses } from "./kill.ts"
 import { mailAddress } from "./mail-address.ts"
 import { inPart, showsRecords } from "./place.ts"
 
-/** What a row is about. The narrowest that fits an agent counts: `agent`, `org_unit`, `tier`, `default`. */
+/** Scopes of rows. The narrowest that fits an agent counts: `agent`, `org_unit`, `tier`, `default`. */
 export const policyScopes = ["default", "tier", "org_unit", "agent"] as const
 export type PolicyScope = (typeof policyScopes)[number]
 
-/** What can trigger a response. */
+/** Triggers of a response. */
 export const policyTriggers = [
   "breaker",
   "drift",

@@ -17,7 +17,7 @@ export const reviewResolutions = ["approve", "reject", "amend"] as const
 export const reviewCancelCauses = ["killed", "superseded", "withdrawn"] as const
 /** Roles that a review can need. `other`: one that the service does not give. */
 export const reviewRoles = ["reviewer", "operator", "governor", "admin", "other"] as const
-/** What presenting an approval came to. */
+/** Results of presenting an approval. */
 export const consumedResults = ["used", "voided"] as const
 
 /** Longest that a request for a review waits for a change. Unit: milliseconds. */

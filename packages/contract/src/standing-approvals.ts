@@ -16,7 +16,7 @@ const finite = Schema.Number.check(
 )
 const value = Schema.Union([Schema.String, finite, Schema.Boolean])
 
-/** What one value must be: `eq`, `at_most` or `one_of`. `path`: a JSON pointer below `/signals` or `/args`. */
+/** A condition on one value: `eq`, `at_most` or `one_of`. `path`: a JSON pointer below `/signals` or `/args`. */
 export const PinIn = Schema.Struct({
   path: patterned(/^\/(?:signals|args)(?:\/(?:[^~/]|~[01])+)+$/, 512),
   eq: Schema.optionalKey(value),

@@ -1,4 +1,4 @@
-/** What agents used, as it travels. Spec: document 1 section 4, GET /bound/telemetry/usage; envelopes.md 3.12. */
+/** Usage of agents on the wire. Spec: document 1 section 4, GET /bound/telemetry/usage; envelopes.md 3.12. */
 import { Schema } from "effect"
 import { instant } from "./fields.ts"
 import { killTargetTypes } from "./kill.ts"
@@ -20,11 +20,11 @@ const usageMembers = {
   cost_micro_usd: Schema.NullOr(Schema.Int),
   /** Tokens without a price. They are not in the cost. */
   unpriced_tokens: Schema.Int,
-  /** What the callers stated as cost. */
+  /** Sum of the costs that callers stated. Unit: millionths of a US dollar. */
   stated_cost_micro_usd: Schema.Int
 } as const
 
-/** What an agent used of one model. `model` is as its decisions name it; null where they name none. */
+/** An agent's usage of one model. `model` is as its decisions name it; null where they name none. */
 export const ModelUsage = Schema.Struct({ model: Schema.NullOr(Schema.String), ...usageMembers })
 
 /** Nearest-rank percentiles. Unit: milliseconds. Null where there is no value. */

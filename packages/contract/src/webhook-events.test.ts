@@ -1,5 +1,5 @@
 /**
- * What holds for every entry of the catalogue, whatever is added. Spec: document 1 section 6; api.md "Events to
+ * Properties that every entry of the catalogue has, whatever is added. Spec: document 1 section 6; api.md "Events to
  * webhooks".
  */
 import { SchemaAST } from "effect"

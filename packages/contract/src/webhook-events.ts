@@ -36,7 +36,7 @@ export const identitySources = [
 ] as const
 
 /**
- * What is not in order in a chain: what a check can find in a record or in the whole, a guard outside the store that
+ * Problems of a chain: findings of a check in a record or in the whole, a guard outside the store that
  * says otherwise, a store that is not as it is written.
  */
 export const chainProblems = [
@@ -456,7 +456,7 @@ export const EventChain = Schema.Struct({
   checkpoint: Schema.NullOr(Schema.Struct({ tree_size: integer(1), root_hash: digest }))
 })
 
-/** What is sent: the envelope, with the data of this type. */
+/** Body of a delivery: the envelope, with the data of this event type. */
 export const eventEnvelope = <T extends EventType>(type: T) =>
   Schema.Struct({
     id: id("event"),

@@ -11,11 +11,11 @@ import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords } fro
 
 /** Where a webhook stands. */
 export const webhookStatuses = ["active", "failed", "disabled", "revoked"] as const
-/** What brought a webhook to its status. */
+/** Causes of a webhook's status. */
 export const webhookCauses = ["owner", "seventh_failure", "secret_rotated", "enabled"] as const
 /** Where a delivery stands. */
 export const deliveryStates = ["pending", "in_flight", "succeeded", "failed", "cancelled"] as const
-/** What went wrong with an attempt. */
+/** Errors of an attempt. */
 export const attemptErrors = [
   "timeout",
   "connect",

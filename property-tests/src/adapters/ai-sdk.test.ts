@@ -59,7 +59,7 @@ export const modelOf = (calls: ReadonlyArray<TestCall>): MockLanguageModelV4 => 
   })
 }
 
-/** What the model was shown last, by call. */
+/** Results of the calls as the model saw them last. */
 const shownTo = (model: MockLanguageModelV4, calls: ReadonlyArray<TestCall>): ReadonlyArray<string> => {
   const prompt = [...model.doGenerateCalls, ...model.doStreamCalls].at(-1)?.prompt ?? []
   const results = prompt.flatMap(({ content, role }) =>

@@ -14,7 +14,7 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 })
 
 const shape = { amount: z.number().int().optional(), card_number: z.string().optional() }
 
-/** What tools answered, in the order of the calls: what the program put into the conversation. */
+/** Results of tools in the order of the calls, as the program put them into the conversation. */
 const answersIn = (messages: ReadonlyArray<SDKMessage>): ReadonlyArray<string> =>
   messages
     .flatMap((one) => (one.type === "user" && Array.isArray(one.message.content) ? one.message.content : []))

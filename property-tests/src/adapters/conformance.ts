@@ -32,9 +32,9 @@ export interface TestCall {
   readonly input: { readonly [name: string]: unknown }
 }
 
-/** What came of a turn. */
+/** Result of a turn. */
 export interface Turn {
-  /** What the model was shown for each call, in the order of the calls. Empty where the run ended before that. */
+  /** Results as the model saw them, in the order of the calls. Empty where the run ended before that. */
   readonly answers: ReadonlyArray<string>
   /** Why the run ended early, as the framework's caller learns it; null: it did not. */
   readonly failure: string | null

@@ -1,7 +1,7 @@
 /** The tools that the suite gives to a framework, and what they did. */
 import type { TestCall, TestTool } from "./conformance.ts"
 
-/** What the tools of a case did. */
+/** Calls that the tools of a case ran. */
 export interface Deeds {
   readonly ran: Array<string>
   /** Replaces what a tool does, by its name. */

@@ -109,7 +109,7 @@ const statuses = ["ok", "error", "error", "intended", "intended", "denied", "unk
 /** Answers reviews. */
 const reviewer = { writer: { id: `usr_${"0".repeat(25)}4` }, grants: "any" as const, email: null }
 
-/** What a history remembers of its own acts. */
+/** Ids of what a history made, for its later acts. */
 interface Done {
   readonly evaluationIds: Array<string>
   readonly open: Array<string>

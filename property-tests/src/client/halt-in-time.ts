@@ -19,7 +19,7 @@ export interface HaltRound {
   readonly seed: number
 }
 
-/** What came of it. Times count from the moment at which the activation was answered. Unit: milliseconds. */
+/** Result of a run. Times count from the moment at which the activation was answered. Unit: milliseconds. */
 export interface HaltOutcome {
   /** Effects that began before the activation was answered. */
   readonly before: number

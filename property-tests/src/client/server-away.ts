@@ -21,7 +21,7 @@ export interface AwayRound {
   readonly spool?: Spool
 }
 
-/** What came of it. Times in milliseconds, memory in bytes. */
+/** Result of a run. Times in milliseconds, memory in bytes. */
 export interface AwayOutcome {
   readonly offered: number
   readonly pending: number

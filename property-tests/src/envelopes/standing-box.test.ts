@@ -52,7 +52,7 @@ const reviewing = anEnvelope.map((compiled) => ({
   )
 }))
 
-/** What asks for a review at a point: places of rules, and -1 - layer for a silent one. */
+/** Lists what requires a review at a point: places of rules, and -1 - layer for a silent one. */
 const askers = (compiled: Compiled, point: BrutePoint): ReadonlyArray<number> => [
   ...compiled.rules.flatMap(({ outcome }, rule) =>
     outcome === "require_review" && ruleHolds(compiled, rule, point) ? [rule] : []

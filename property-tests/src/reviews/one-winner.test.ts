@@ -92,7 +92,7 @@ const openHost = async (storage: Layer.Layer<Storage, unknown>, keys: ReturnType
   }
 }
 
-/** What an act came to: its value, or the name of its refusal. */
+/** Name of an act's result: `done`, or the tag of its refusal. */
 const nameOf = (exit: Exit.Exit<unknown, { readonly _tag: string }>): string => {
   if (Exit.isSuccess(exit)) return "done"
   const reason = exit.cause.reasons.find((one) => one._tag === "Fail")
@@ -160,7 +160,7 @@ const round = async (
   expect(after.consumed_by).toBe(allowed[0]?.id ?? null)
 }
 
-/** What the records say of every review: one end, in time, and one consumption at most. */
+/** Checks every review by the records: one end, in time, and one consumption at most. */
 const examined = Effect.gen(function* () {
   const records = yield* readRecords(yield* Storage)
   const problems: Array<string> = []

@@ -1,4 +1,4 @@
-/** What clients do, and what they write down about it. Every number is a choice of the seed. */
+/** Acts of clients, noted in the ledger. Every number is a choice of the seed. */
 import { Agents, Capture, Checkpointer, Erasure, IngestKeys, Packs, Principals, systemHost } from "@flyball/core"
 import { Storage } from "@flyball/core/storage"
 import { Effect } from "effect"

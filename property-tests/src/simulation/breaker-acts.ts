@@ -1,5 +1,5 @@
 /**
- * What clients do with the breakers of the governed agent: arm, change, read and release them, and let the agent fail.
+ * Acts on the breakers of the governed agent: arm, change, read and release them, and let the agent fail.
  * Every number is a choice of the seed.
  */
 import { Breakers, Capture, Kill, systemHost } from "@flyball/core"

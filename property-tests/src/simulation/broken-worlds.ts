@@ -39,9 +39,9 @@ const withCommit = (
 interface BrokenWorld {
   readonly what: string
   readonly foundBy: string
-  /** What the problem says; anything of that checker when left out. */
+  /** Pattern of the problem; any problem of that checker when left out. */
   readonly says?: RegExp
-  /** What the seed chose is changed by this. */
+  /** Changes the options that the seed chose. */
   readonly options?: (chosen: SimulationOptions) => SimulationOptions
   readonly ports: () => (real: Ports) => Ports
 }

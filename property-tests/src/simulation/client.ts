@@ -5,7 +5,7 @@ import type { Pick } from "@flyball/testkit"
 import { Cause, Effect, Exit } from "effect"
 import type { Ledger } from "./ledger.ts"
 
-/** What a call ended with; null when nobody will ever tell. */
+/** Result of a call; null when no answer will ever come. */
 export type Ended<A, E> = Exit.Exit<A, E> | null
 
 /** Puts one question to some host. */
@@ -26,7 +26,7 @@ export interface Client {
   readonly note: (text: string) => void
 }
 
-/** What a client does in one turn. */
+/** An act of a client in one turn. */
 export type Act = (client: Client, turn: number) => Effect.Effect<void>
 
 /** Notes a refusal that nothing a client did explains. */

@@ -1,5 +1,5 @@
 /**
- * What clients do with a governed agent: publish what bounds it, have it evaluated, take that back, settle it. Every
+ * Acts on a governed agent: publish its envelope, evaluate, void and settle. Every
  * number is a choice of the seed.
  */
 import { Agents, Capture, Envelopes, Evaluations, systemHost, Waivers } from "@flyball/core"
@@ -11,7 +11,7 @@ import { asRules1 } from "../../../packages/core/src/testing/rules-1.ts"
 import { type Act, ask, type Client, unexpected } from "./client.ts"
 import { lineOf } from "./ledger.ts"
 
-/** What the agent may spend in a window. */
+/** Amount that the agent may spend in a window. */
 export const CAP = 1_000
 /** The model that the governed agent uses. */
 export const MODEL = "gpt-9"

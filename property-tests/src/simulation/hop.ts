@@ -29,7 +29,7 @@ export interface Hop {
   readonly callMs: () => number
   /** Calls of a thousand that hang. */
   readonly stallsPerMille: () => number
-  /** What goes wrong, and when. */
+  /** Decides the faults, and when they happen. */
   readonly board: FaultBoard
   /** The clock of what is at the other end. */
   readonly clock: Clock.Clock

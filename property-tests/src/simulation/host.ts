@@ -28,7 +28,7 @@ export const ORIGIN = "flyball.example/simulation"
 /** How often a stopping host checks whether everything was answered. */
 const LOOK_MS = 20
 
-/** What a host that sends webhooks has beside its ports. */
+/** Additional parts of a host that sends webhooks. */
 export interface Sending {
   readonly receivers: Receivers
   readonly engine?: DeliveryEngineOptions

@@ -1,5 +1,5 @@
 /**
- * What clients do with the kill switch: activate, release, acknowledge, ask for the state, and evaluate under it. Every
+ * Acts on the kill switch: activate, release, acknowledge, read the state, and evaluate under it. Every
  * number is a choice of the seed.
  */
 import { Agents, Kill, systemHost } from "@flyball/core"
@@ -31,7 +31,7 @@ const childOf = Effect.fnUntraced(function* (client: Client, parentId: string) {
   return answer.value.agent.id
 })
 
-/** What the kill switch is aimed at here: the governed agent, its child, the model of the first. */
+/** Targets of the kill switch: the governed agent, its child, the model of the first. */
 const targetsOf = Effect.fnUntraced(function* (client: Client) {
   const agentId = yield* agentOf(client)
   const childId = agentId === null ? null : yield* childOf(client, agentId)

@@ -110,7 +110,7 @@ export class Ledger {
   /** Changes and releases of breakers, by id. */
   readonly breakerChanges = new Map<string, TriedLine>()
   readonly breakerReleases = new Map<string, TriedLine>()
-  /** What checks of all breakers answered. */
+  /** Answers of checks of all breakers. */
   readonly breakerReadings: Array<BreakerCheckOut> = []
   readonly breakerLists: Array<BreakerListLine> = []
   /** Checkpoints that clients were given. */

@@ -1,4 +1,4 @@
-/** What the seed of a simulation decides: how many hosts, how wrong their clocks, what breaks, what people do. */
+/** Options that the seed of a simulation decides: number of hosts, errors of their clocks, faults, acts. */
 import { type FaultPoint, type Pick, pickOf, seededSource } from "@flyball/testkit"
 import { type ActName, actNames, breakerActNames, governedActNames, killActNames, webhookActNames } from "./acts.ts"
 
@@ -32,7 +32,7 @@ export interface SimulationOptions {
    * ever.
    */
   readonly patienceMs: number
-  /** What clients do. Few kinds at a time meet each other more often. */
+  /** Acts of clients. Few kinds at a time meet each other more often. */
   readonly acts: ReadonlyArray<ActName>
   /** Every lease is given to everybody: nothing but the guard stands between two that sign. */
   readonly leasesLie: boolean

@@ -19,7 +19,7 @@ export const deliveriesTo = Effect.fnUntraced(function* (storage: StorageApi, en
   }
 })
 
-/** What waits or is under way, of all webhooks. */
+/** Deliveries of all webhooks that wait or are under way. */
 export const owedDeliveries = Effect.fnUntraced(function* (storage: StorageApi) {
   const webhooks = yield* storage.list(WEBHOOKS)
   const all = yield* Effect.forEach(webhooks, ({ id }) => deliveriesTo(storage, id))

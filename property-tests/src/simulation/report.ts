@@ -1,4 +1,4 @@
-/** What is said of a run. */
+/** Reports of runs. */
 import type { SimulationResult } from "./simulate.ts"
 
 /** A run that failed: what was found, what the seed chose, how to run it again. */
@@ -11,7 +11,7 @@ export const failureText = ({ options, problems }: SimulationResult): string =>
     `  again: npm run sim -- --seed ${options.seed}`
   ].join("\n")
 
-/** What several runs amount to. */
+/** Sums over several runs. */
 export class Totals {
   seeds = 0
   records = 0

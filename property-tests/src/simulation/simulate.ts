@@ -21,17 +21,17 @@ import { Receivers } from "./receivers.ts"
 import { VirtualTime } from "./virtual-time.ts"
 import { contextIn, openPorts } from "./world.ts"
 
-/** What came of a run. */
+/** Result of a run. */
 export interface SimulationResult {
   readonly options: SimulationOptions
-  /** What the checkers found; empty when all is well. */
+  /** Problems that the checkers found; empty when all is well. */
   readonly problems: ReadonlyArray<string>
   /** SHA-256 over everything that happened: equal for equal seeds. */
   readonly digest: string
   readonly records: number
   readonly faults: number
   readonly restarts: number
-  /** What reached receivers of webhooks, and how much of it was not a first attempt. */
+  /** Requests that reached receivers of webhooks, and how many of them were not a first attempt. */
   readonly requests: number
   readonly retries: number
   readonly steps: number
@@ -82,7 +82,7 @@ class Run {
   readonly #break: (real: Ports) => Ports
   readonly #receivers: Receivers
   #storeSkew = 0
-  /** What it leapt ahead: unlike its other steps this is not taken back. */
+  /** Time by which the clock leapt ahead: unlike its other steps this is not taken back. Unit: milliseconds. */
   #storeAheadMs = 0
   #calm = false
   #restarts = 0

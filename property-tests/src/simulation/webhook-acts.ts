@@ -1,4 +1,4 @@
-/** What clients do about webhooks, and what they write down about it. Every number is a choice of the seed. */
+/** Acts on webhooks, noted in the ledger. Every number is a choice of the seed. */
 import { Webhooks, systemHost } from "@flyball/core"
 import type { EventType } from "@flyball/contract"
 import { Effect } from "effect"

@@ -1,5 +1,5 @@
 /**
- * What hosts stand on: the shared ports with the log under everything, and the context that all fibers of a run have.
+ * The ground of all hosts: the shared ports with the log under them, and the context of all fibers of a run.
  */
 import { ephemeralKeys, EvidenceCrypto, Guard, keysLayerOf, Signer } from "@flyball/core"
 import { Entropy, layerOf, Storage, type StorageChoice } from "@flyball/core/storage"

@@ -21,7 +21,7 @@ export const MAX_HOLD_MS = 55_000
 /** Reviews that are remembered. The oldest is forgotten; its action then opens a review of its own. */
 const MAX_REMEMBERED = 1_000
 
-/** What a wait for a review came to, as far as a hold reads it. */
+/** Result of a wait for a review: the members that a hold reads. */
 export interface ReviewState {
   readonly status: string
   readonly resolution?: string | null | undefined
@@ -35,7 +35,7 @@ export interface ReviewWaiter {
   ) => Promise<ReviewState>
 }
 
-/** What holds are made of. */
+/** Options of {@link makeHolds}. */
 export interface HoldOptions {
   readonly agent: Pick<AgentClient, "guard"> & { readonly kill: Pick<KillWatch, "denial" | "onChange"> }
   /** Absent: nothing is waited for, and an action that a person must approve is pending at once. */

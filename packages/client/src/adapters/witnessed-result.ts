@@ -1,4 +1,4 @@
-/** What of a result is witnessed. */
+/** Reduces a tool's result to the members that are witnessed. */
 import { actionDigest } from "../enforce/action-digest.ts"
 import type { Json } from "../wire.ts"
 

@@ -1,4 +1,4 @@
-/** What waits to be witnessed. */
+/** An entry of the spool: something that waits to be witnessed. */
 import type { Decision, Gap, Settlement } from "../wire.ts"
 
 /** One thing to send. `decision` carries a decision as the server takes it; `settle` ends one witnessed before. */

@@ -11,7 +11,7 @@ import type { Decision, Receipt } from "../wire.ts"
 import { type Entry, type OwedGap, paid, widen } from "./entry.ts"
 import type { Spool } from "./spool.ts"
 
-/** What a flush came to. `pending`: what still waits; `rejected`: what the server refused for good. */
+/** Result of a flush. `pending`: entries that still wait; `rejected`: entries that the server refused for good. */
 export interface Flushed {
   readonly accepted: number
   readonly duplicates: number
@@ -63,7 +63,7 @@ export class DecisionRefused extends Error {
   }
 }
 
-/** What sending a batch came to: entries that are done with, or why none are. */
+/** Result of sending a batch: the number of entries that are done with, or why none is. */
 type Sent =
   | { readonly kind: "done"; readonly count: number }
   | { readonly kind: "away"; readonly reason: string; readonly retryAfterMs: number | null }

@@ -24,7 +24,7 @@ export interface Action {
   readonly toolServer?: string
   readonly runId?: string
   readonly step?: number
-  /** What is claimed of the capture; `self_reported` where it is left out. */
+  /** Capture tier of the decisions; `self_reported` where it is left out. */
   readonly capture?: CaptureTier
   /** `read` for what changes nothing outside the agent; `side_effect` where it is left out. */
   readonly effect?: EffectClass
@@ -51,14 +51,14 @@ export class EffectFailed extends Error {
   }
 }
 
-/** What an effect is given. */
+/** Argument of an effect. */
 export interface Running {
   /** Aborts when the agent is halted. */
   readonly signal: AbortSignal
   readonly evaluation: Evaluation
 }
 
-/** What a guard is made of. Units: milliseconds. */
+/** Options of a guard. Units: milliseconds. */
 export interface GuardOptions {
   readonly agentId: string
   readonly instanceId: string
@@ -92,7 +92,7 @@ export const makeGuard = (options: GuardOptions): Guard => {
   const { agentId, caller, clock, kill, recorder, refs, strict, timeoutMs } = options
   const pending = makePendingReviews()
 
-  /** What reviewers see, and what a review is bound to: all arguments, though what is redacted stays here. */
+  /** The arguments that reviewers see, redacted, and the digest of all arguments, to which a review is bound. */
   const bound = (args: Json): Pick<EvaluationRequest, "action_digest" | "args" | "args_redacted"> => {
     const shown = redactSafely(options.redact, args)!
     const text = JSON.stringify(shown)
@@ -124,7 +124,7 @@ export const makeGuard = (options: GuardOptions): Guard => {
     }
   }
 
-  /** What is witnessed of this action; `more` says how it went. */
+  /** The decision that witnesses this action; `more` says how it went. */
   const decisionOf = (action: Action, args: Json, hidden: Redact, more: Partial<Decision>): Decision => {
     const { ref, seq } = refs.next()
     return {
@@ -279,7 +279,7 @@ export const makeGuard = (options: GuardOptions): Guard => {
 
 const nothing: Redact = (value) => value
 
-/** What an envelope obliges to take out of the record. */
+/** Redaction that an envelope obliges to. */
 const redactionOf = ({ obligations }: Evaluation): Redact => {
   const fields = obligations.flatMap((one) => (one["type"] === "redact_fields" ? (one["fields"] as Array<string>) : []))
   return fields.length === 0 ? nothing : redactMembers(fields)

@@ -1,5 +1,6 @@
 /**
- * What the answer to an evaluation means for the action. Pure; each row of envelopes.md 3.12 is a case of it.
+ * Turns the answer to an evaluation into the verdict on the action. Pure; each row of envelopes.md 3.12 is a case of
+ * it.
  *
  * Enforcement fails closed: whatever is not a clear yes is a no, and no setting changes that.
  */

@@ -2,7 +2,7 @@
 import type { ClientClock } from "../clock.ts"
 import type { Json } from "../wire.ts"
 
-/** What came of a request. `sentAtMs`: monotonic time at which it was sent. */
+/** Result of a request. `sentAtMs`: monotonic time at which it was sent. */
 export type Answer =
   | {
       readonly kind: "answer"
@@ -34,7 +34,7 @@ export interface Caller {
   ) => Promise<Response | null>
 }
 
-/** What a caller is made of. */
+/** Options of a caller. */
 export interface CallerOptions {
   readonly url: string
   readonly key: string

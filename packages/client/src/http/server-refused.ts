@@ -1,4 +1,4 @@
-/** What a caller is given where the server has no answer for it. */
+/** The error of a request that the server refused or did not answer. */
 import type { Answer } from "./caller.ts"
 
 /** A request that the server refused, or that it did not answer. `status` is 0 where there was no answer. */

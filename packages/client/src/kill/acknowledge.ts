@@ -15,7 +15,7 @@ export interface Acknowledger {
   readonly report: (view: KillView, inFlight: number) => Promise<void>
 }
 
-/** What an acknowledger is made of. Unit: milliseconds. */
+/** Options of an acknowledger. Unit: milliseconds. */
 export interface AcknowledgerOptions {
   readonly agentId: string
   readonly instanceId: string
@@ -59,7 +59,7 @@ export const makeAcknowledger = (options: AcknowledgerOptions): Acknowledger => 
     onProblem({ kind: "kill_ack", reason })
   }
 
-  /** What is to be sent for the current activation; null where the service knows it. */
+  /** The acknowledgement due for the current activation: true once stopped; null where the service has it. */
   const due = (): boolean | null => {
     const stopped = isStopping(latest.response) && latest.inFlight === 0
     return done === "stopped" || (done === "seen" && !stopped) ? null : stopped

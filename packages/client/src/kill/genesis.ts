@@ -20,7 +20,7 @@ import {
   verifyNote
 } from "@flyball/evidence"
 
-/** What a proved genesis says. */
+/** Contents of a proved genesis record. */
 export interface Genesis {
   readonly origin: string
   /** The chain that this one follows; null where it is the first one. */

@@ -1,12 +1,14 @@
 /**
- * What a client knows about halts of its agent, and how old that is. Pure.
+ * A client's view of the halts of its agent, with its age. Pure.
  *
  * Age counts from the sending of the last confirmed request on the monotonic clock: an answer can be delayed by any
  * time, and so says nothing about the moment of its arrival. Spec: envelopes.md 3.10 and 3.12.
  */
 import { type KillResponse, killResponses, type KillStatus } from "../wire.ts"
 
-/** What was confirmed last; `sentAtMs` is null until the first confirmation. Unit: milliseconds, monotonic. */
+/**
+ * The state that was confirmed last; `sentAtMs` is null until the first confirmation. Unit: milliseconds, monotonic.
+ */
 export interface KillView {
   readonly origin: string | null
   readonly epoch: number
@@ -47,7 +49,7 @@ export const observe = (
 export const confirm = (view: KillView, sentAtMs: number): KillView =>
   view.sentAtMs === null ? view : { ...view, sentAtMs: Math.max(sentAtMs, view.sentAtMs) }
 
-/** What an action does: `read` changes nothing outside the agent. */
+/** Class of an action by its effect: `read` changes nothing outside the agent. */
 export type EffectClass = "read" | "side_effect"
 
 /** Why an action may not begin by what is known of halts; null: it may. */

@@ -24,7 +24,7 @@ import { readEvents } from "./sse.ts"
 
 /** Follows the halts of one agent. */
 export interface KillWatch {
-  /** What is known. */
+  /** The current view. */
   readonly view: () => KillView
   /** Why an action may not begin now; null: it may. Asks nobody. */
   readonly denial: (effect: EffectClass) => KillDenial

@@ -7,7 +7,7 @@ import type { ClientClock } from "../clock.ts"
 import type { Caller } from "../http/caller.ts"
 import { type Genesis, readGenesis } from "./genesis.ts"
 
-/** What a client knows of its chain. */
+/** Remembers the chain that a client talks to, and proves a successor. */
 export interface KnownChain {
   /** Learns who signs for the chain of this name, where that is not known or an hour old. Never fails. */
   readonly learn: (origin: string | null) => Promise<void>
@@ -21,7 +21,7 @@ const LEARN_EVERY_MS = 3_600_000
 /** Pause between attempts that teach nothing. Unit: milliseconds. */
 const LEARN_AGAIN_MS = 60_000
 
-/** What a client knows of its chain; nothing at first. Units: milliseconds. */
+/** Makes a {@link KnownChain} that knows nothing at first. Units: milliseconds. */
 export const knownChain = ({
   caller,
   clock,

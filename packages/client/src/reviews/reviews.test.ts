@@ -69,7 +69,7 @@ const world = async (hold?: { readonly waitMs: number }) => {
   return { agent, clock, state, seen, approvals }
 }
 
-/** What became of a promise; `pending` where nothing did. */
+/** Follows a promise: its value or error; `pending` until it settles. */
 const watched = (promise: Promise<unknown>) => {
   const outcome = { is: "pending" as unknown }
   promise.then(

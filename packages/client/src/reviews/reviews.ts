@@ -22,7 +22,7 @@ export interface Reviews {
   readonly wait: (reviewId: string, wait: ReviewWait) => Promise<Review>
 }
 
-/** What a wait is made of. Unit: milliseconds. */
+/** Options of waits for reviews. Unit: milliseconds. */
 export interface ReviewsOptions {
   readonly caller: Caller
   readonly clock: ClientClock

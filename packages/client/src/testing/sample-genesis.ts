@@ -14,7 +14,7 @@ import {
   utf8
 } from "@flyball/evidence"
 
-/** What a chain is made of. `seed` numbers its key. */
+/** Options of a sample chain. `seed` numbers its key. */
 export interface SampleChain {
   readonly origin: string
   readonly seed?: number

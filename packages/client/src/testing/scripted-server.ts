@@ -9,7 +9,7 @@ export interface SentRequest {
   readonly json: any
 }
 
-/** What the script answers; `hang`: nothing until the request is aborted; `cut`: the connection fails. */
+/** A scripted answer; `hang`: none until the request is aborted; `cut`: the connection fails. */
 export type Scripted =
   | { readonly status: number; readonly json?: unknown; readonly headers?: HeadersInit }
   | "hang"

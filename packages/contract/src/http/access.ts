@@ -31,7 +31,7 @@ export const access = {
   register: row("register", { ingestKey: true, roles: ["governor", "admin"] }),
   /** Witness, settle, note a gap, evaluate. */
   capture: row("capture", { ingestKey: true, roles: ["admin"] }),
-  /** What an ingest key reads too: its org unit's agents and their decisions, head and checkpoint, itself. */
+  /** Reads that an ingest key may make too: its org unit's agents and their decisions, head and checkpoint, itself. */
   readOwn: row("read_own", { ingestKey: true, roles }),
   read: row("read", { roles }),
   /** Reads of records: they hold what every org unit did. */
@@ -47,7 +47,7 @@ export const access = {
   /** Change what agents of every org unit use. */
   governAll: row("govern_all", { roles: ["governor", "admin"], everyUnit: true }),
   administer: row("administer", { roles: ["admin"] }),
-  /** What concerns every org unit at once. */
+  /** Administration that concerns every org unit at once. */
   administerAll: row("administer_all", { roles: ["admin"], everyUnit: true }),
   erase: row("erase", { roles: ["admin"], everyUnit: true })
 } as const satisfies { readonly [name: string]: AccessRow }
@@ -111,7 +111,7 @@ const roleNeeded = ({ roles: needed }: AccessRow): string => `the role ${listed(
 /** Grants that a refusal names. A mapping may give a person hundreds. */
 const NAMED_GRANTS = 8
 
-/** What a person has, strongest first; with the unit of each where the answer depends on it. */
+/** The roles of a person in words, strongest first; with the unit of each where the answer depends on it. */
 const grantsHeld = (grants: ReadonlyArray<Grant>, withUnits: boolean): string => {
   const strongestFirst = roles.flatMap((role) => grants.filter((grant) => grant.role === role))
   const held = [...new Set(strongestFirst.map(({ orgUnit, role }) => (withUnits ? `${role} in ${orgUnit}` : role)))]

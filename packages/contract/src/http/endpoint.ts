@@ -1,5 +1,5 @@
 /**
- * What an endpoint is: plain data that the dispatcher, the tests and the interface description read. Decision 0003 says
+ * An endpoint as plain data that the dispatcher, the tests and the interface description read. Decision 0003 says
  * why it is not Effect's HttpApi.
  */
 import { Result, Schema } from "effect"
@@ -104,7 +104,7 @@ export interface Success<S extends Schema.Top | null = Schema.Top | null> {
   /** Null where only bytes are answered. Beside another `media` than JSON, what `Accept: application/json` asks for. */
   readonly schema: S
   readonly media: string
-  /** What one line is where `Accept` can ask for {@link LINES_MEDIA}; null where it cannot. */
+  /** Schema of one line where `Accept` can name {@link LINES_MEDIA}; null where it cannot. */
   readonly line: Schema.Top | null
 }
 
@@ -206,7 +206,7 @@ export const generalRefusals = [
   "UnsupportedMediaType"
 ] as const satisfies ReadonlyArray<RefusalTag>
 
-/** What stays open to the keys of a quarantined agent. */
+/** Endpoints that stay open to the keys of a quarantined agent. */
 const openInQuarantine: ReadonlySet<string> = new Set(["kill.status", "kill.stream", "kill.ack"])
 
 /** Whether a request names an agent, or one of its decisions or evaluations, and is refused while it is quarantined. */

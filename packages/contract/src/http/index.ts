@@ -1,5 +1,5 @@
 /**
- * What `@flyball/contract/http` promises: the table of endpoints, who may call them, and the status of every refusal.
+ * The interface of `@flyball/contract/http`: the table of endpoints, who may call them, the status of every refusal.
  */
 import { accessMapping } from "./access-mapping.ts"
 import { agents } from "./agents.ts"

@@ -28,7 +28,7 @@ interface ProblemRow<R extends Refusal> extends Extras<R> {
 const text = Schema.NullOr(Schema.String)
 const count = Schema.NullOr(Schema.Int)
 
-/** What goes along with a refusal, for those that have more than a sentence and a code. */
+/** Headers and members of refusals that have more than a sentence and a code. */
 const extras: { readonly [T in RefusalTag]?: Extras<Extract<Refusal, { readonly _tag: T }>> } = {
   Unauthorized: { headers: () => ({ "www-authenticate": "Bearer" }) },
   WebhookNotActive: { members: { status: { schema: text, of: ({ status }) => status ?? null } } },

@@ -10,7 +10,7 @@ export interface LeasedJob<R> {
   readonly lease: string
   /** A process that died is replaced after this. Unit: milliseconds. */
   readonly leaseMs: number
-  /** What the log says of a round that failed; the job goes on. */
+  /** Message in the log for a round that failed; the job goes on. */
   readonly failed: string
   /** Waits for the next round. */
   readonly pause: Effect.Effect<unknown, never, R>

@@ -29,8 +29,8 @@ export type BoxProof =
 const BUDGET = 4 * SEARCH_BUDGET
 
 /**
- * What asks for a review at a verdict, from where each rule failed (-1 where it holds): places of rules, and of a layer
- * that is silent -1 - its place. Ascending.
+ * Lists what requires a review at a verdict, from where each rule failed (-1 where it holds): places of rules, and of a
+ * layer that is silent -1 - its place. Ascending.
  */
 export const askingFor = (compiled: Compiled, failedOn: ReadonlyArray<number>): ReadonlyArray<number> => [
   ...compiled.otherwise

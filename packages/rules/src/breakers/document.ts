@@ -5,7 +5,7 @@ import type { KillResponse } from "../kill/response.ts"
 /** Collection of the breakers. */
 export const BREAKERS = "breakers"
 
-/** What a trip does: `shadow` is recorded and nothing else, `warn` reports, `enforce` fires the kill path. */
+/** Effects of a trip: `shadow` records it, `warn` reports it too, `enforce` activates the kill switch as well. */
 export const breakerModes = ["shadow", "warn", "enforce"] as const
 /** One of {@link breakerModes}. */
 export type BreakerMode = (typeof breakerModes)[number]

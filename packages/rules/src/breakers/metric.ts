@@ -1,5 +1,5 @@
 /**
- * What a breaker's metric is: a fold over the records of one agent that answers, for a time and a position in the
+ * Metrics of breakers. Each is a fold over the records of one agent that answers, for a time and a position in the
  * chain, whether it trips. The service, the preview and the verifier run the same folds.
  *
  * Spec: envelopes.md 3.9; decision 0044.
@@ -29,7 +29,7 @@ export interface ReadAt {
   readonly seq: number
 }
 
-/** What a reading depends on besides the records that were folded. */
+/** Facts about an agent that a reading depends on besides the folded records. */
 export interface AgentFacts {
   readonly isActive: boolean
   /** Since when nobody answers for the agent; null where somebody does. Unit: milliseconds since 1970 UTC. */
@@ -38,7 +38,7 @@ export interface AgentFacts {
   readonly firstBadSeq: number | null
 }
 
-/** What a metric comes to. */
+/** Value of a metric at a time and a position. */
 export interface Reading {
   /** `37/412` for a share, a number otherwise. It fits the type `name` of a record's body. */
   readonly value: string
@@ -114,7 +114,7 @@ export interface Metric {
 export interface UnavailableMetric {
   readonly name: string
   readonly about: string
-  /** What is missing, in words for a refusal. */
+  /** Description of what is missing, for a refusal. */
   readonly lacks: string
 }
 

@@ -2,7 +2,7 @@
 import type { Json, JsonMap } from "../records/record.ts"
 import type { Metric, Params, ParamSpec } from "./metric.ts"
 
-/** What is wrong with one parameter. */
+/** A problem with one parameter. */
 export interface ParamProblem {
   /** Null: about the parameters as a whole. */
   readonly param: string | null

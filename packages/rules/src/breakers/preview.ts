@@ -1,5 +1,5 @@
 /**
- * What a breaker would have done over records that are there: when it would have tripped, how often, and its value over
+ * Previews a breaker over existing records: when it would have tripped, how often, and its value over
  * time. Pure: an auditor runs it over a pack and gets the same.
  */
 import type { Slices } from "@flyball/evidence"
@@ -13,7 +13,7 @@ export interface PreviewPoint {
   readonly value: string
 }
 
-/** What would have been. */
+/** Result of a preview. */
 export interface Preview {
   readonly trips: ReadonlyArray<PreviewPoint & { readonly samples: number }>
   /** Trips in all; {@link MAX_TRIPS} of them are listed. */

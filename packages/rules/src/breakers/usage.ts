@@ -1,11 +1,11 @@
 /**
- * What decisions used: tokens or cost, as they are witnessed and settled. A settlement counts by what it states beyond
+ * Adds up usage of decisions, tokens or cost, as witnessed and settled. A settlement counts by what it states beyond
  * what its decision stated, so that nothing counts twice.
  */
 import type { JsonMap } from "../records/record.ts"
 import type { MetricRecord } from "./metric.ts"
 
-/** What a record adds, and the run it adds to. */
+/** Amount that a record adds, and the run it adds to. */
 export interface Used {
   readonly amount: number
   readonly run: string
@@ -26,7 +26,7 @@ export class Usage {
     this.#amountOf = amountOf
   }
 
-  /** What a record adds; null where it tells of no usage. */
+  /** Takes a record, and answers what it adds; null where it states no usage. */
   take({ atMs, body, kind, seq }: MetricRecord): Used | null {
     const usage = body["usage"]
     const amount = typeof usage === "object" && usage !== null ? this.#amountOf(usage as JsonMap) : 0

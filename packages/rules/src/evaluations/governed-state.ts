@@ -56,7 +56,7 @@ export class GovernedState {
     return this.#agents.byId
   }
 
-  /** What decides which activations reach an agent, and whether all of it is known. */
+  /** The facts by which activations reach an agent, and whether all of them are known. */
   reachOf(agentId: string): KnownReach {
     return this.#agents.reachOf(agentId)
   }

@@ -155,7 +155,7 @@ export class BreakerJudge {
     return this.#agents.get(agentId)?.document.body["status"] === "active"
   }
 
-  /** What is known of an agent; null where its owner is not, and the breaker needs one. */
+  /** Facts about an agent; null where its owner is unknown and the breaker needs one. */
   #factsOf(agentId: string, breaker: BreakerDocument | null): AgentFacts | null {
     const agent = this.#agents.get(agentId)
     const isActive = this.#isActive(agentId)
@@ -168,7 +168,7 @@ export class BreakerJudge {
 
 const unknownOwner = (isActive: boolean): AgentFacts => ({ isActive, orphanedSinceMs: null, firstBadSeq: null })
 
-/** What of a trip contradicts its breaker, as the end of a sentence; null where nothing does. */
+/** Contradiction between a trip and its breaker, as the end of a sentence; null where there is none. */
 const wrongTrip = ({ enabled, metric, mode, trip }: BreakerDocument, body: JsonMap): string | null => {
   if (!enabled) return "was switched off."
   if (trip !== null) return "had tripped before, and nobody released it."

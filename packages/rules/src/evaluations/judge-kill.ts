@@ -83,7 +83,7 @@ export const judgeKill = (
 /** Aimed at an org unit by the digest of a chain before: only the unit's name shows which one that is here. */
 const isOfEarlierUnit = ({ seq, target }: KnownActivation): boolean => target.type === "org_unit" && seq < 0
 
-/** What is wrong with a release by the records before it; null where nothing is, or they do not say. */
+/** Judges a release by the records before it; null where it is in order, or they do not say. */
 export const judgeRelease = (state: GovernedState, { body }: ReplayRecord, fromGenesis: boolean): Problem | null => {
   const id = String(body["activation_id"])
   const activation = state.kills.live(id)

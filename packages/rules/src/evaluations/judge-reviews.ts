@@ -1,5 +1,5 @@
 /**
- * What the records say of reviews: whether each step was allowed, and whether an approval counted for the evaluation
+ * Judges reviews by the records: whether each step was allowed, and whether an approval counted for the evaluation
  * that presents it. Spec: envelopes.md 3.11; decision 0049.
  */
 import type { Decision } from "@flyball/envelope"
@@ -229,7 +229,7 @@ export class ReviewJudge {
         )
   }
 
-  /** What is wrong with an act on a review that is over. `approvedAtMs`: when an approval says it was given. */
+  /** Problem of an act on a review that is over. `approvedAtMs`: when an approval says it was given. */
   #over(id: string, { ended, expiresAtMs }: ReviewDocument, approvedAtMs: number | null): Problem | null {
     if (approvedAtMs !== null && (ended === "expired" || (ended === null && expiresAtMs <= approvedAtMs)))
       return problem("expired_approval", `${id} is approved at ${approvedAtMs}; its end is ${expiresAtMs}.`)

@@ -58,7 +58,7 @@ export class Judge {
   }
 
   /**
-   * What asks for a review of an evaluation, by its own trace; null where nothing does, or where a version that it
+   * Rules and layers that require a review of an evaluation, by its trace; null where none does, or a version that it
    * names is not shown.
    */
   asksOf(body: EvaluationBody): ReadonlyArray<number> | null {

@@ -27,7 +27,7 @@ export interface ReportedAgent {
 }
 
 /**
- * What decides which activations reach an agent. `isKnown`: nothing of it is withheld, or lies before the records here.
+ * Facts by which activations reach an agent. `isKnown`: none is withheld, or lies before the records here.
  */
 export interface KnownReach {
   readonly reach: AgentReach

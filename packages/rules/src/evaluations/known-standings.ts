@@ -31,7 +31,7 @@ export const isOfStandings = (kind: string): boolean => kind.startsWith("standin
 export class KnownStandings {
   readonly #known = new Map<string, Known>()
   readonly #sha256: Crypto["sha256"]
-  /** What requires a review, by the evaluation that was reviewed. */
+  /** Rules and layers that required a review, by the evaluation that was reviewed. */
   readonly #required = new Map<string, ReadonlyArray<number>>()
   /** The evaluation that was let through and whose use is not recorded yet. */
   #due: { readonly id: string; readonly evaluationId: string; readonly seq: number } | null = null

@@ -51,7 +51,7 @@ export interface Recomputed {
 }
 
 /**
- * What is wrong with an evaluation, or unknown about it. `amountsHold`: what it adds to meters was made again all the
+ * A contradiction in an evaluation, or an unknown. `amountsHold`: what it adds to meters was recomputed all the
  * same.
  */
 export interface Problem {

@@ -39,7 +39,9 @@ export const isRecomputedPart = (name: string, kind: string): boolean =>
   (kind === "evaluation.made" && ofEvaluations.has(name)) ||
   (kind === "standing_approval.proposed" && name === "box")
 
-/** What an evaluation is about, beside its signals. Decisions have parts of the same names, which are not read. */
+/**
+ * Parts of an evaluation that are read beside its signals. Decisions have parts of the same names, which are not read.
+ */
 const ofEvaluations: ReadonlySet<string> = new Set(["action", "args"])
 
 /** Parts that are read of records of any kind. */

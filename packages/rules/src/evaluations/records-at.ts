@@ -14,7 +14,7 @@ const UNKNOWN = 1
 /** From here on: the agent's place, twice, and one more for an evaluation. */
 const FIRST_CODE = 2
 
-/** What lies at a seq. */
+/** A record at a seq. */
 export interface RecordAt {
   readonly what: "decision" | "evaluation"
   readonly agentId: string
@@ -37,7 +37,7 @@ export class RecordsAt {
     this.#set(seq, UNKNOWN)
   }
 
-  /** What lies at a seq: null where nothing of this kind does, undefined where that is not known. */
+  /** The record at a seq: null where none of this kind lies there, undefined where that is not known. */
   at(seq: number): RecordAt | null | undefined {
     const code = this.#pieces.get(Math.floor(seq / PIECE))?.[seq % PIECE] ?? NOTHING
     if (code === NOTHING) return null

@@ -20,7 +20,7 @@ export const MAX_FOLLOWED = 10_000
 /** Whether the bound was met. `unknown`: the records do not say. `none`: nothing had to stop. */
 export type BoundMet = "met" | "missed" | "unknown" | "none"
 
-/** What the records say of one instance. Decisions are side effects: those that were not denied. */
+/** One instance in a certificate. Decisions are side effects: those that were not denied. */
 export interface CertifiedInstance {
   readonly agent_id: string
   /** Null for records that name no instance. */
@@ -51,7 +51,7 @@ export interface CertifiedRefusal {
 /** The certificate. Times are RFC 3339. */
 export interface StopCertificate {
   readonly activation_id: string
-  /** What the records do not show; empty where they show everything. */
+  /** Gaps in what the records show; empty where they show everything. */
   readonly incomplete: ReadonlyArray<string>
   readonly target: { readonly type: string; readonly id: string }
   readonly response: string

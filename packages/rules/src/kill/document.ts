@@ -20,7 +20,7 @@ export const KILL_EPOCH = { collection: "kill_epoch", id: "deployment" } as cons
  */
 export const KILL_REACH = { collection: "kill_reach", id: "deployment" } as const
 
-/** What an activation is aimed at. The id of an org unit is its digest, that of the deployment `deployment`. */
+/** Target of an activation. The id of an org unit is its digest, that of the deployment `deployment`. */
 export interface KillTarget {
   readonly type: KillTargetType
   readonly id: string
@@ -62,7 +62,7 @@ export type ActivationDocument = {
   readonly releaseReason: string | null
 }
 
-/** What an instance said of an activation. */
+/** Acknowledgement of an activation by an instance. */
 export type AckDocument = {
   readonly activationId: string
   readonly agentId: string

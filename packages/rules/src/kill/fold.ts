@@ -80,7 +80,7 @@ export const foldUnconfirmed = (document: ExpectedDocument, { body }: ReplayReco
   body: { ...document.body, unconfirmedAtMs: instant(body["unconfirmed_at"]) }
 })
 
-/** What an instance said, after `kill.acknowledged`. */
+/** Folds `kill.acknowledged`: the acknowledgement of an instance. */
 export const foldAcknowledged = ({ body }: ReplayRecord): ExpectedDocument => {
   const ack: AckDocument = {
     activationId: String(body["activation_id"]),
@@ -102,7 +102,7 @@ export const foldAcknowledged = ({ body }: ReplayRecord): ExpectedDocument => {
   }
 }
 
-/** What an instance said, after `kill.stopped`. */
+/** Folds `kill.stopped` into the acknowledgement of an instance. */
 export const foldStopped = (document: ExpectedDocument, { body }: ReplayRecord): ExpectedDocument => ({
   ...document,
   body: { ...document.body, stoppedAtMs: instant(body["stopped_at"]) }

@@ -1,4 +1,4 @@
-/** What records tell of the kill switch, up to a record. */
+/** State of the kill switch by the records up to one. */
 import { parseInstant } from "@flyball/evidence"
 import type { AutonomyTier } from "../agents/document.ts"
 import type { JsonMap, ReplayRecord } from "../records/record.ts"

@@ -26,7 +26,7 @@ export const needsSecondPerson = (
 export const isRule = (writer: string): boolean => writer.startsWith("breaker:") || writer.startsWith("policy:")
 
 /**
- * What is wrong with a release by this writer; null where nothing is. Whether two pseudonyms are one person is not
+ * Judges a release by this writer; null where it is in order. Whether two pseudonyms are one person is not
  * known here.
  */
 export const releaseProblem = (

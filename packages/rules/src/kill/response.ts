@@ -2,12 +2,12 @@
 
 /** Responses, least restrictive first. Spec: envelopes.md 3.10. */
 export const killResponses = ["notify", "step_down", "drain", "halt", "quarantine"] as const
-/** What an activation does to the agents that it reaches. */
+/** Effect of an activation on the agents that it reaches. */
 export type KillResponse = (typeof killResponses)[number]
 
 /** Types of targets. On the wire only `agent` and `model`. */
 export const killTargetTypes = ["agent", "model", "org_unit", "deployment"] as const
-/** What an activation is aimed at. */
+/** Type of an activation's target. */
 export type KillTargetType = (typeof killTargetTypes)[number]
 
 /** How an agent is reached, nearest first. */

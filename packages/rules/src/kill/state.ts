@@ -1,4 +1,4 @@
-/** What a set of activations comes to for one agent or target. Pure. */
+/** Combines activations into the state of one agent or target. Pure. */
 import type { AutonomyTier } from "../agents/document.ts"
 import type { Json, JsonMap } from "../records/record.ts"
 import { type DrillMode, halts, type KillResponse, type KillVia, severityOfResponse } from "./response.ts"
@@ -20,11 +20,11 @@ type Deciding = Pick<ReachingActivation, "drill" | "epoch" | "id" | "response">
 export interface KillStateOf<A extends Deciding> {
   /** No new side effect may begin: the response in force is `halt` or `quarantine`. */
   readonly halted: boolean
-  /** What decides is a drill. */
+  /** Whether the activation that decides is a drill. */
   readonly drill: boolean
   /** The response of {@link activation}, shadow drills included; null where nothing is active. */
   readonly response: KillResponse | null
-  /** What agents and evaluations go by: the most restrictive of all that act; null where nothing does. */
+  /** The response that agents and evaluations obey: the most restrictive of all that act; null where none does. */
   readonly effectiveResponse: KillResponse | null
   /** The activation that is named for the state; null where nothing is active. */
   readonly activation: A | null

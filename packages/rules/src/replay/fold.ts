@@ -246,7 +246,7 @@ export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
   ofAgent(state, record)
 }
 
-/** What a record that names an agent changes of its document. */
+/** Folds a record that names an agent into its document. */
 const ofAgent = (state: ReplayState, record: ReplayRecord): void => {
   const next = agentFolds.get(record.kind)
   if (next !== undefined && record.body["agent_id"] !== undefined)

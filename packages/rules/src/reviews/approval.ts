@@ -32,7 +32,7 @@ export const approvalState = (review: ReviewDocument, by: Presenting, atMs: numb
   return isSameLayers(review.layers, by.layers) ? "approved" : "superseded"
 }
 
-/** What an approval that is presented comes to; null where it is left as it is. */
+/** Result of presenting an approval; null where it stays as it is. */
 export const consumption = (state: ApprovalState, outcome: Outcome): "used" | "voided" | null =>
   state === "superseded"
     ? "voided"

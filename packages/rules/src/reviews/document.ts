@@ -91,7 +91,7 @@ export const reviewStatus = (review: ReviewDocument, nowMs: number): ReviewStatu
       ? "claimed"
       : "open")
 
-/** What the obligations of a verdict ask of a review. */
+/** Terms that the obligations of a verdict set for a review. */
 export interface ReviewTerms {
   readonly needs: ReadonlyArray<ReviewNeed>
   readonly twoPerson: boolean

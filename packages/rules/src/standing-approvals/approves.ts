@@ -7,7 +7,7 @@ import { type ActionInputs, liesInBox } from "./pins.ts"
 export interface Awaiting {
   readonly agentId: string
   readonly layers: ReadonlyArray<{ readonly envelopeId: string; readonly version: number }>
-  /** What asks for the review. */
+  /** Rules and layers that require the review. */
   readonly asks: ReadonlyArray<number>
   readonly inputs: ActionInputs
   /** Whether something was left out of its arguments: such an evaluation lies in no box. */

@@ -19,7 +19,7 @@ export type StandingApprovalDocument = {
   /** The reviewed evaluation. */
   readonly evaluationId: string
   readonly layers: ReadonlyArray<ApprovedLayer>
-  /** What required the review, see `askingFor` of the envelope language. */
+  /** Rules and layers that required the review, see `askingFor` of the envelope language. */
   readonly asks: ReadonlyArray<number>
   readonly boxDigest: string
   /** The action's name; null where it had none, or the part was erased. */

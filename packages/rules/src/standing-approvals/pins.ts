@@ -4,7 +4,7 @@ import type { Json } from "../records/record.ts"
 /** A value that a pin names. */
 export type PinValue = string | number | boolean
 
-/** What one value of the signals or arguments must be. `path`: a JSON pointer below `/signals` or `/args`. */
+/** A condition on one value of the signals or arguments. `path`: a JSON pointer below `/signals` or `/args`. */
 export type Pin = { readonly path: string } & (
   | { readonly eq: PinValue }
   | { readonly at_most: number }

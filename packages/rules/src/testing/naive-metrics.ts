@@ -16,7 +16,7 @@ const amountIn = (list: Json | undefined, by: string, named: unknown): number | 
   return typeof found?.["amount"] === "number" ? found["amount"] : null
 }
 
-/** What a metric comes to, counted over all records. */
+/** Counts a metric over all records. */
 export type NaiveMetric = (
   params: Params,
   records: ReadonlyArray<MetricRecord>,
@@ -39,7 +39,7 @@ const share = (all: ReadonlyArray<MetricRecord>, counts: (one: MetricRecord) => 
   value: `${all.filter(counts).length}/${all.length}`,
   ...span(all)
 })
-/** What each record used, settlements by what they state beyond. */
+/** Usage of each record; a settlement counts by what it states beyond its decision. */
 const used = (
   records: ReadonlyArray<MetricRecord>,
   knownMs: number,

@@ -141,7 +141,7 @@ interface Counted {
   readonly trips: boolean
 }
 
-/** What a metric comes to: the agent's records since the window began, as of a record and a time. */
+/** Counts a metric over the agent's records since the window began, as of a record and a time. */
 const count = (
   { agentId, metric, params, startSeq }: State,
   records: ReadonlyArray<ReadRecord>,
@@ -185,7 +185,7 @@ const count = (
   return share(judged, judged.filter(({ body }) => body["outcome"] === "deny" || body["outcome"] === "halt").length)
 }
 
-/** What was acknowledged is there, once for each acknowledgement and at most once for each try. */
+/** Finds acts that are not recorded once for each acknowledgement and at most once for each try. */
 const acknowledged = ({ ledger, records }: Checked): ReadonlyArray<string> => {
   const problems: Array<string> = []
   const by = (kind: string, member: string) => recordsBy(records, kind, ({ body }) => String(body[member]))
@@ -207,7 +207,7 @@ const acknowledged = ({ ledger, records }: Checked): ReadonlyArray<string> => {
   return problems
 }
 
-/** What a check reported as tripped is a trip of the records. */
+/** Finds readings of a check that report a trip which no record holds. */
 const readings = ({ ledger, records }: Checked): ReadonlyArray<string> => {
   const trips = recordsBy(records, "breaker.tripped", ({ body }) => String(body["breaker_id"]))
   return ledger.breakerReadings.flatMap(({ breaker_id: id, fired_event_id: fired, tripped, value }) =>

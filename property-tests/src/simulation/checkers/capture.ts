@@ -106,7 +106,9 @@ const erasures = Effect.fnUntraced(function* ({ ledger, ports, records }: Checke
   return problems
 })
 
-/** What has no reference of the client's own: there for each acknowledgement, and at most once for each try. */
+/**
+ * Finds acts without a reference of the client that are not there for each acknowledgement, or more often than tried.
+ */
 const tried = <K>(
   what: string,
   lines: ReadonlyMap<K, TriedLine>,

@@ -18,7 +18,7 @@ export interface Checked {
   readonly origin: string
   readonly signed: ReadonlyArray<SignEntry>
   readonly ledger: Ledger
-  /** What reached receivers of webhooks. */
+  /** Requests that reached receivers of webhooks. */
   readonly arrived: ReadonlyArray<ArrivedRequest>
   readonly records: ReadonlyArray<ReadRecord>
 }

@@ -61,7 +61,7 @@ interface Added {
   readonly amount: number
 }
 
-/** What every window holds after each record, with what was taken back or came to something else. */
+/** Checks what every window holds after each record against the cap, voided and settled amounts included. */
 const capped = (records: ReadonlyArray<ReadRecord>): ReadonlyArray<string> => {
   const problems: Array<string> = []
   const added = new Map<number, Added>()

@@ -83,7 +83,7 @@ const changesIn = (records: ReadonlyArray<ReadRecord>): Changes => {
 
 const epochs = ({ problems }: Changes): ReadonlyArray<string> => problems
 
-/** What was acknowledged is there, once for each acknowledgement and at most once for each try. */
+/** Finds acts that are not recorded once for each acknowledgement and at most once for each try. */
 const acknowledged = (
   { ledger }: Checked,
   { activations }: Changes,

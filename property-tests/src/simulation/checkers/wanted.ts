@@ -1,7 +1,7 @@
-/** What each webhook wanted, and from when on, by the records alone. */
+/** Derives, from the records alone, what each webhook subscribed to and since when. */
 import type { ReadRecord } from "./checked.ts"
 
-/** What a webhook wants once the chain has come to `seq`. */
+/** A webhook's subscription from the record at `seq` on. */
 export interface Wants {
   readonly seq: number
   readonly active: boolean

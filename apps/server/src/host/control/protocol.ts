@@ -1,5 +1,5 @@
 /**
- * What goes over the control socket: one request and one answer, each a line of JSON. The socket lies in the data
+ * The protocol of the control socket: one request and one answer, each a line of JSON. The socket lies in the data
  * folder, and its mode lets only the server's account in, which can read the signing key too.
  */
 import { killResponses, decode } from "@flyball/contract"
@@ -19,7 +19,7 @@ const reason = Schema.String.check(
   Schema.makeFilter((text: string) => isRecoveryReason(text) || `expected 1 to ${MAX_REASON} visible characters`)
 )
 
-/** What an operator named. */
+/** The target of a halt as an operator named it. */
 const Named = Schema.Union([
   Schema.Struct({ type: Schema.Literal("agent"), agent: word(1_000) }),
   Schema.Struct({ type: Schema.Literal("model"), model: word(1_000) }),
@@ -45,7 +45,7 @@ export type HostAct = typeof HostAct.Type
 const ControlRequest = Schema.Struct({ v: Schema.Literal(1), store: word(10_000), act: HostAct })
 export type ControlRequest = typeof ControlRequest.Type
 
-/** What was printed, or the sentence of what failed. `other_store`: this server writes another file. */
+/** Answer: the printed text, or the error sentence. `other_store`: this server writes another file. */
 export type ControlAnswer = { readonly out: string } | { readonly failed: string } | { readonly other_store: true }
 
 const decodeRequest = decode(ControlRequest)

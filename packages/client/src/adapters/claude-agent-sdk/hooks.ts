@@ -10,7 +10,7 @@ import type { Json } from "../../wire.ts"
 import { type HoldOptions, HOLD_MS, makeHolds } from "../holds.ts"
 import { witnessedResult } from "../witnessed-result.ts"
 
-/** What a hook is given, as far as it is read. */
+/** Input of a hook: the members that are read. */
 export interface HookInput {
   readonly hook_event_name: string
   readonly session_id: string
@@ -25,7 +25,7 @@ export interface HookInput {
   readonly tool_calls?: ReadonlyArray<{ readonly tool_use_id: string }>
 }
 
-/** What a hook answers. */
+/** Output of a hook. */
 export interface HookOutput {
   readonly continue?: boolean
   readonly stopReason?: string
@@ -59,7 +59,7 @@ export interface ClaudeOptions {
   /** Time for which a call waits for a person. Default 50,000; at most 55,000. Unit: milliseconds. */
   readonly holdMs?: number | undefined
   /**
-   * What becomes of a call that is still pending then. `defer` (default): the run ends with `tool_deferred`, and goes
+   * Answer to a call that is still pending then. `defer` (default): the run ends with `tool_deferred`, and goes
    * on with that call when its session is resumed. `deny`: the model reads that it is pending, and may call again.
    */
   readonly whenPending?: "defer" | "deny" | undefined

@@ -32,13 +32,13 @@ export interface CallOptions {
   readonly runId?: string | undefined
   /** Time for which a call waits for a person. Default 50,000; at most 55,000. Unit: milliseconds. */
   readonly holdMs?: number | undefined
-  /** What is claimed of the capture. The service takes `mediated` from a gateway's key alone. */
+  /** Capture tier that decisions claim. The service takes `mediated` from a gateway's key alone. */
   readonly capture?: CaptureTier | undefined
   /** Tools that change nothing outside the agent. What a server says of its tools is not believed. */
   readonly readOnly?: ReadonlyArray<string> | undefined
 }
 
-/** What a governed call came to. `none`: its caller gave up and wants no answer; `lost`: it began and has no answer. */
+/** Result of a governed call. `none`: its caller gave up and wants no answer; `lost`: it began and has no answer. */
 export type CallOutcome =
   | { readonly kind: "answer"; readonly response: JsonRpcResponse }
   | { readonly kind: "none" }
@@ -73,7 +73,7 @@ const knownMembers = new Set([...besides, "task", "inputResponses"].map((name) =
 /** The member of the judged arguments that holds what else decides about the action. */
 const MORE = "mcp:params"
 
-/** What a call does: its tool and the arguments that are judged; or why it cannot be judged. */
+/** Reads a `tools/call` request: its tool and the arguments that are judged; or why it cannot be judged. */
 export const readCall = ({
   params
 }: JsonRpcRequest):

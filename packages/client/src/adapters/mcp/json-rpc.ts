@@ -53,7 +53,7 @@ export const isResponse = (message: JsonRpcMessage): message is JsonRpcResponse 
 /** A map's key of an identifier: the number 1 and the text "1" are two. */
 export const keyOfId = (id: RequestId | null): string => JSON.stringify(id)
 
-/** What reading a value as a message came to. `id` is the request's, where it could be read. */
+/** Result of reading a value as a message. `id` is the request's, where it could be read. */
 export type ReadMessage =
   | { readonly ok: true; readonly message: JsonRpcMessage }
   | { readonly ok: false; readonly id: RequestId | null; readonly reason: string }

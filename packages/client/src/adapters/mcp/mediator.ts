@@ -30,7 +30,7 @@ export interface SendOptions {
   readonly onRequestStreamEnd?: (() => void) | undefined
 }
 
-/** What a mediator is made of. `Options` are what a transport sends with a message. */
+/** Options of a mediator. `Options` are what a transport sends with a message. */
 export interface MediatorOptions<Options extends SendOptions> {
   /** The calls of the agent; a promise that fails denies each call. */
   readonly calls: () => Promise<Calls>

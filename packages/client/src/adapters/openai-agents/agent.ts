@@ -32,7 +32,7 @@ type AnyHandoff = Handoff<any, any>
 // oxlint-disable-next-line no-explicit-any
 type AnyFunctionTool = FunctionTool<any, any, any>
 
-/** What the SDK's own `errorFunction` answers. */
+/** The answer of the SDK's own `errorFunction`. */
 const DEFAULT_FAILURE = "An error occurred while running the tool. Please try again."
 
 /**

@@ -11,7 +11,7 @@ export interface Review {
   resolution: string | null
 }
 
-/** What the scripted server answers; a test changes it as it goes. */
+/** Answers of the scripted server; a test changes them as it goes. */
 export interface Script {
   /** The outcome of an evaluation. Default: allow. */
   verdict: (request: { readonly action: string; readonly signals: { readonly [name: string]: unknown } }) => string
@@ -166,7 +166,7 @@ export const governedAgent = async (options: Partial<ClientOptions> = {}) => {
       halt()
       await agent.kill.refresh()
     },
-    /** What was witnessed, after everything that waits was sent. */
+    /** The witnessed decisions, once everything that waits was sent. */
     witnessed: async () => {
       await client.flush(2_000)
       // oxlint-disable-next-line no-explicit-any

@@ -35,7 +35,7 @@ export const serveService = async () => {
     ...service,
     seen,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** What was witnessed so far. */
+    /** Decisions witnessed so far. */
     // oxlint-disable-next-line no-explicit-any
     decisions: (): ReadonlyArray<any> => taken,
     close: () =>

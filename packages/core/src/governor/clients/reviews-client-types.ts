@@ -33,7 +33,7 @@ export interface ReviewsClient {
   get(id: string, options?: CallOptions): Promise<ReviewInfo>
   /** The review as soon as it is over, or as it stands after `waitMs`. */
   wait(id: string, waitMs: number, options?: CallOptions): Promise<ReviewInfo>
-  /** What a reviewer must see. With a `writer` who is a person, that the person saw it is recorded. */
+  /** The action as a reviewer must see it. With a `writer` who is a person, a record says that the person saw it. */
   detail(id: string, options?: ActOptions): Promise<ReviewDetailInfo>
   /** Takes a review up for 15 minutes, renews that, or gives it back. */
   claim(id: string, claim?: Input<typeof ReviewClaimIn>, options?: ReviewerOptions): Promise<ReviewInfo>

@@ -8,7 +8,7 @@ import type {
 import type { ActOptions, CallOptions } from "./call-options.ts"
 import type { Filter, Info, Input } from "./plain.ts"
 
-/** What is proposed. */
+/** Input of a proposal. */
 export interface StandingApprovalInput extends Input<typeof StandingApprovalCreate> {}
 
 /** A standing approval, with what is left of it. */

@@ -213,7 +213,7 @@ const waiver: Scrub = {
   })
 }
 
-/** What a person wrote of a standing approval. Without its box it approves nothing. */
+/** Scrubs the parts of a standing approval that a person wrote. Without its box it approves nothing. */
 const standing = (kind: string, erased: Partial<StandingApprovalDocument>): Scrub => ({
   collection: STANDING_APPROVALS,
   idMember: "standing_approval_id",

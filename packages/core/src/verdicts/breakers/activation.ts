@@ -1,4 +1,4 @@
-/** What a breaker in mode `enforce` activates when it trips: the kill switch of its agent. */
+/** Plans the activation of the kill switch by a breaker in mode `enforce` that trips. */
 import { DEPLOYMENT_TARGET, type KillTarget, metricOf, responseFor } from "@flyball/rules"
 import { Effect } from "effect"
 import { newId } from "../../foundation/ids.ts"

@@ -64,8 +64,8 @@ export const haltsWithin = Effect.fnUntraced(function* (
 })
 
 /**
- * What a window that is read from record `from` to `to` needs of the kill switch: what {@link haltsWithin} finds, and
- * of activations before `from` that held there, their record and what instances of the agent said of them. By seq.
+ * Reads the samples of the kill switch for a window over records `from` to `to`: those that {@link haltsWithin} finds,
+ * and of activations before `from` that held there, their record and what instances of the agent said of them. By seq.
  */
 export const haltSamples = Effect.fnUntraced(function* (
   storage: StorageApi,

@@ -84,7 +84,7 @@ const value = (agentId: string, breakerId: string) =>
     return [Number(checked.value), checked.samples, checked.tripped]
   })
 
-/** What replay finds; `withParts` false: of a pack that discloses nothing. */
+/** Findings of replay; `withParts` false: over a pack that discloses nothing. */
 const findings = (withParts = true, change: (body: { [name: string]: unknown }) => object = (body) => body) =>
   Effect.gen(function* () {
     const storage = yield* Storage

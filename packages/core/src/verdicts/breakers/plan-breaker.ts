@@ -24,7 +24,7 @@ export interface BreakerPlan {
   readonly change: ChangeSet
 }
 
-/** What a person says of a breaker that is armed. */
+/** Input for arming a breaker. */
 export interface ArmCommand {
   readonly agentId: string
   readonly name: string
@@ -51,7 +51,7 @@ export const planArm = (id: string, { writer, ...command }: ArmCommand, asOf: As
   }
 }
 
-/** What a change says; what is absent stays. */
+/** Input of a change; absent members stay as they are. */
 export type ChangeCommand = Partial<Pick<BreakerDocument, "confidenceBp" | "enabled" | "mode" | "params" | "response">>
 
 /** Decides what changing a breaker would change. Its window begins anew; a tripped one stays tripped. */
@@ -109,7 +109,7 @@ export const planRelease = (
   })
 }
 
-/** What a trip activates: its id, and the change that activates it. */
+/** The activation of a trip: its id, and the change that makes it. */
 export interface Activated {
   readonly activationId: string
   readonly response: KillResponse

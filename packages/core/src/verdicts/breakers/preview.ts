@@ -1,4 +1,4 @@
-/** What a breaker would have done over an agent's sealed records. */
+/** Previews a breaker over an agent's sealed records. */
 import type { BreakerPreviewOut } from "@flyball/contract"
 import { formatInstant } from "@flyball/evidence"
 import { haltKinds, type MetricRecord, previewBreaker } from "@flyball/rules"

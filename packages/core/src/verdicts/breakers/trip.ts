@@ -24,14 +24,14 @@ export type PlanActivated = (
   asOf: AsOf
 ) => Effect.Effect<Activated, ReadFault>
 
-/** What tripping works with. */
+/** Services that tripping needs. */
 export interface Tripping {
   readonly storage: StorageApi
   readonly windows: BreakerKeeper
   readonly activated: PlanActivated
 }
 
-/** What readings of an agent's breakers depend on besides records. */
+/** Facts about an agent that readings depend on besides records. */
 export const factsOf = ({ body, id }: StoredAgent, firstBadSeq: number | null): AgentFacts => ({
   isActive: body.status === "active",
   orphanedSinceMs: orphanedSinceMs(body, idAtMs(id)),

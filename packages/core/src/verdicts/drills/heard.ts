@@ -1,4 +1,4 @@
-/** What instances said of an activation, as far as the records up to a head tell. */
+/** Reads the acknowledgements of an activation from the records up to a head. */
 import { parseInstant, readRecord } from "@flyball/evidence"
 import type { DrillAck } from "@flyball/rules"
 import { Effect } from "effect"

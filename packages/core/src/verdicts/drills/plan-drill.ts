@@ -29,7 +29,7 @@ export interface DrillPlan {
   readonly change: ChangeSet
 }
 
-/** What is exercised. */
+/** Input for starting a drill. */
 export interface DrillCommand {
   readonly drillId: string
   readonly target: KillTarget
@@ -109,10 +109,10 @@ export const planStart = (
   }
 }
 
-/** What a drill is completed with. */
+/** Input for completing a drill. */
 export interface Completion {
   readonly measured: Measured
-  /** What instances said in the records up to `asOf.seq`. */
+  /** Acknowledgements in the records up to `asOf.seq`. */
   readonly acks: ReadonlyArray<DrillAck>
   /** The change that releases the activation; null where it holds no more. */
   readonly release: KillChange | null

@@ -30,7 +30,7 @@ const complete = (id: string, writer = ann) => Drills.use((drills) => drills.com
 const attest = (id: string, writer = ben) => Drills.use((drills) => drills.attest(id, writer))
 const status = (id: string) => Kill.use((kill) => kill.status({ type: "agent", id }))
 const head = Storage.use((storage) => Effect.map(storage.head, (found) => found?.seq))
-/** What an act is refused with; nothing may be recorded. */
+/** The tag of the refusal of an act, which may record nothing. */
 const refused = <A, E extends { readonly _tag: string }, R>(act: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const before = yield* head

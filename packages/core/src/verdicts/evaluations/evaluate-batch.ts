@@ -273,7 +273,7 @@ interface Planned {
   readonly plan: EvaluationPlan
   /** Its record, then those of what follows. */
   readonly records: ReadonlyArray<RecordDraft>
-  /** What opens, and what is consumed. */
+  /** Changes that open a review or consume an approval. */
   readonly follow: ReadonlyArray<ChangeSet>
   /** The standing approval that it used, and what is left of that. */
   readonly standing: { readonly of: StandingApprovalOf; readonly left: number } | null
@@ -306,7 +306,7 @@ const asksForReviews = ({ live: { ready } }: InForce): boolean =>
   (ready.combination.compiled.rules.some(({ outcome }) => outcome === "require_review") ||
     ready.combination.compiled.otherwise.includes("require_review"))
 
-/** What meters hold, before anything of this batch is added. */
+/** Amounts in the windows of meters before this batch. */
 const windowsOf = (keeper: MeterKeeper, asOf: AsOf): Windows => ({
   windowOf: (trial, owner, meter, key) => keeper.of(keeper.keyOf(trial, owner, meter, key))!.window,
   state: (window, windowMs) => keeper.window(window, windowMs, asOf.ms)

@@ -1,5 +1,5 @@
 /**
- * What the gate's comparison answers where its budget ends, and where nothing can be compared. The whole of it against
+ * The gate's comparison where its budget ends, and where nothing can be compared. The whole comparison against
  * the service: property-tests, `replay-verdicts`.
  */
 import { assert, describe, it } from "@effect/vitest"

@@ -49,7 +49,7 @@ export const runPut = ({ before, by, id, set, version }: RunLatches): DocumentPu
     : { collection: LATCHES, id, expectedVersion: version, body: { by: Object.fromEntries(by), set: [...set].sort() } }
 
 /**
- * What was set in a run just before the record at `seq`. A latch lasts, so only those are left out that this evaluation
+ * Latches set in a run before the record at `seq`. A latch lasts, so only those are left out that this evaluation
  * or a later one set.
  */
 export const setBefore = Effect.fnUntraced(function* (

@@ -47,7 +47,7 @@ export interface ApprovalOf {
   readonly reviewAt: (layers: ReadonlyArray<LayerRef>, atMs: number) => string | null
   /** The change that consumes it under this verdict; null where it is left as it is. */
   readonly consumed: (concluded: Concluded) => ChangeSet | null
-  /** What the commit must find unchanged for all of that to be so. */
+  /** Documents that the commit must find unchanged for this answer to hold. */
   readonly expects: NonNullable<ChangeSet["expects"]>
 }
 

@@ -6,7 +6,7 @@ import type { StoredActivation } from "./kill-reader.ts"
 
 type InstanceOut = KillActivation["instances"][number]
 
-/** What is known of an activation. An instance that never answered is never shown as stopped. */
+/** Shows an activation with its instances. One that never answered is never shown as stopped. */
 export const activationOut = ({ body, id }: StoredActivation, acks: ReadonlyArray<AckDocument>): KillActivation => {
   const said = new Map(acks.map((ack) => [ackId(id, ack), ack]))
   const silent = body.expectedInstances.filter((one) => !said.has(ackId(id, one)))

@@ -14,7 +14,7 @@ const PAGE = 500
 /** Records that one request reads at most: a page may be shorter than its limit. */
 const MOST = 20_000
 
-/** What a record is aimed at: null where it names neither an activation nor a drill. */
+/** Target of a record: null where it names neither an activation nor a drill. */
 type Target = Pick<KillEvent, "target_type" | "target_id">
 
 /**

@@ -50,7 +50,9 @@ export interface KillView {
 /** Reads the kill switch. One for each service: it keeps what it read. */
 export interface KillReader {
   readonly view: Effect.Effect<KillView, ReadFault>
-  /** What reaches an agent, and what a commit must find unchanged for that to have been so. */
+  /**
+   * Reads the activations that reach an agent, and the documents that a commit must find unchanged for that to hold.
+   */
   readonly of: (agent: StoredAgent) => Effect.Effect<KillOf, ReadFault>
   /** The same at an epoch that was read before: an answer that names its epoch says what holds at that one. */
   readonly ofView: (view: KillView, agent: StoredAgent) => Effect.Effect<KillOf, ReadFault>

@@ -9,7 +9,7 @@ import { event } from "../../storage/event.ts"
 import type { AsOf, ChangeSet, JsonObject, RecordDraft } from "../../storage/port.ts"
 import type { StoredActivation } from "./kill-reader.ts"
 
-/** What an instance says. */
+/** Acknowledgement of an instance. */
 export interface Ack {
   readonly instance: KillInstance
   readonly observedAtMs: number | null
@@ -18,7 +18,7 @@ export interface Ack {
   readonly writer: Writer
 }
 
-/** What is on record then. `change` is null where it said nothing new. */
+/** The acknowledgement to be stored. `change` is null where it holds nothing new. */
 export interface AckPlan {
   readonly ack: AckDocument
   readonly change: ChangeSet | null
@@ -100,7 +100,7 @@ export const planAck = (
   })
 }
 
-/** What is on record of an instance, as the interface shows it. */
+/** Shows the stored acknowledgement of an instance. */
 export const ackOut = (ack: AckDocument, duplicate: boolean): KillAckOut => ({
   activation_event: ack.activationId,
   agent_id: ack.agentId,

@@ -21,7 +21,7 @@ import type { KillView } from "./kill-reader.ts"
 /** Instances that one activation lists. The rest are counted. */
 export const MAX_EXPECTED = 4_096
 
-/** What is to be activated, and whom it reaches. */
+/** Input of an activation, with the agents that it reaches. */
 export interface ActivationInput {
   /** A new id `kil_…`. */
   readonly activationId: string

@@ -474,7 +474,7 @@ describe("what others know of the state", () => {
 })
 
 describe("an answer that is read while the state changes", () => {
-  /** What happens once, and at how many reads of an agent from now. */
+  /** An effect that runs once, after this many more reads of an agent. */
   let meanwhile: Effect.Effect<unknown, unknown> | null = null
   let reads = 0
   const world = () =>

@@ -217,7 +217,7 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
           return yield* new ModelNotFound({ modelId: id })
       })
 
-      /** What an activation changed, after it: the status of its target and whom it reaches. */
+      /** Shows the result of an activation: the status of its target and the agents that it reaches. */
       const changed = Effect.fnUntraced(function* (
         target: KillTarget,
         activationId: string | null,

@@ -41,7 +41,7 @@ export const statusOf = (
 }
 
 /**
- * What tells one state from another: the epoch, and a digest of what the status says. Two statuses with one tag say the
+ * Makes the tag of a status: its epoch, and a digest of its members. Two statuses with one tag say the
  * same.
  */
 export const tagOf = ({ issued_at: _, key_id: __, nonce: ___, signature: ____, ...state }: KillStatus): string =>

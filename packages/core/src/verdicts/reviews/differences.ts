@@ -1,4 +1,4 @@
-/** What differs between the arguments of two actions. Pure. */
+/** Lists the differences between the arguments of two actions. Pure. */
 import type { ReviewDetail } from "@flyball/contract"
 
 type Difference = NonNullable<ReviewDetail["differences"]>[number]

@@ -1,4 +1,4 @@
-/** What a reviewer is shown of an action, and the record that says so. */
+/** Presents an action to a reviewer, and records the presentation. */
 import type { ExplanationOut, Review, ReviewDetail } from "@flyball/contract"
 import { canonicalBytes, type Crypto, fromUtf8, parseInstant, readRecord, toHex } from "@flyball/evidence"
 import { EVALUATION_SCOPE, PRESENTED_SCOPE, readSide, shownSignals } from "@flyball/rules"
@@ -14,7 +14,7 @@ import { readEvaluation } from "../evaluations/find-evaluation.ts"
 import type { EvaluationsApi } from "../evaluations/service.ts"
 import { differencesOf } from "./differences.ts"
 
-/** What it is made with. */
+/** Services that a presentation needs. */
 export interface Presenter {
   readonly storage: StorageApi
   readonly crypto: Crypto
@@ -70,7 +70,7 @@ export const presentation = Effect.fnUntraced(function* (
   }
 })
 
-/** What tells one presentation from another: review, person and digest. */
+/** Key of a presentation: review, person and digest. */
 export const presentedKey = (reviewId: string, writer: string, digest: string): string =>
   `${reviewId} ${writer} ${digest}`
 

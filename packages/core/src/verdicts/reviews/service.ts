@@ -48,7 +48,7 @@ import { reviewOut, type ReviewPlan, type StoredReview, storedReview } from "./s
 /** A person who answers reviews, or wants to see one. */
 export interface ReviewingPerson {
   readonly writer: Writer
-  /** What the person may do where; `any`: the host answers for the person. */
+  /** Roles of the person by org unit; `any`: the host answers for the person. */
   readonly grants: ReadonlyArray<{ readonly role: string; readonly orgUnit: string }> | "any"
   /** The address that the issuer says is this person's; null where it says none. */
   readonly email: string | null
@@ -169,7 +169,9 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
           : yield* new ReviewNotFound({ reviewId: id })
       })
 
-      /** What ends a live review by itself; null where nothing does. `expects`: what must be so for it to live. */
+      /**
+       * Plans the end of a review that is due to end by itself; null where it lives. `expects`: documents it lives by.
+       */
       const ending = Effect.fnUntraced(function* (stored: StoredReview, agent: StoredAgent, nowMs: number) {
         const { body } = stored
         const none: NonNullable<ChangeSet["expects"]> = []
@@ -420,7 +422,7 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
   )
 }
 
-/** What the agent is about to do; null where it was not said or was erased. */
+/** Text of the action; null where it was left out or erased. */
 const actionOf = (parts: ReadonlyMap<string, Uint8Array>): string | null => {
   const part = parts.get("action")
   const value: unknown = part === undefined ? null : JSON.parse(fromUtf8(part) ?? "null")

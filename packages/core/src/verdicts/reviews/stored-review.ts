@@ -65,7 +65,7 @@ export const withRecord = (
 const sorted = (body: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(body).sort(([a], [b]) => (a < b ? -1 : 1)))
 
-/** What is in no document: the place of the record that opened it, and what the agent is about to do. */
+/** Facts that no document holds: the seq of the record that opened the review, and the text of the action. */
 export interface ShownWith {
   readonly seq: number
   readonly action: string | null

@@ -290,8 +290,8 @@ const invalid = (path: ReadonlyArray<string>, message: string) =>
   new InvalidInput({ detail: [detailItem(path, "value_error", message)] })
 
 /**
- * What an evaluation was about; null where a part of it was erased, or its arguments are not all there: then nobody
- * knows what people approved.
+ * Inputs of the action of an evaluation; null where a part of it was erased, or its arguments are not all there: then
+ * nobody knows what people approved.
  */
 const inputsOf = ({ body, parts }: EvaluationRecord): ActionInputs | null => {
   const signals = parts.get("signals")
@@ -307,8 +307,8 @@ const inputsOf = ({ body, parts }: EvaluationRecord): ActionInputs | null => {
 }
 
 /**
- * What the box admits on the axes of the envelope: pinned signals; of the tool and the signals of the service what they
- * were, since those are no choice of the agent.
+ * Values that the box admits on the axes of the envelope: pinned signals; of the tool and the service's signals what
+ * they were, since those are no choice of the agent.
  */
 const admittedBy = (
   pins: ReadonlyArray<Pin>,

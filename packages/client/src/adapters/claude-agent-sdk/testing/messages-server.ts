@@ -8,12 +8,12 @@ export interface ToolUse {
   readonly input: { readonly [name: string]: unknown }
 }
 
-/** What the model is given, as far as a script reads it. */
+/** Request to the model: the members that a script reads. */
 export interface ModelRequest {
   readonly messages: ReadonlyArray<{ readonly role: string; readonly content: unknown }>
 }
 
-/** What the model says to a request: tools to use, or a text. */
+/** Answers a request in place of the model: tools to use, or a text. */
 export type Script = (request: ModelRequest) => ReadonlyArray<ToolUse> | string
 
 /** Starts one. */

@@ -39,7 +39,7 @@ const textOf = async (request: IncomingMessage): Promise<string> => {
   return text
 }
 
-/** What reached the server, and what its tools did. */
+/** Requests that reached the server, and the calls that its tools ran. */
 interface Upstream {
   readonly deeds: Deeds
   readonly seen: Array<{ readonly method: string; readonly headers: IncomingMessage["headers"]; readonly body: string }>

@@ -25,7 +25,7 @@ import { jsonOfLine, MAX_LINE_BYTES } from "./lines.ts"
 import type { Session } from "./session.ts"
 import { type ServerEvent, serverEvents } from "./server-events.ts"
 
-/** What a proxy over HTTP is made of. */
+/** Options of a proxy over HTTP. */
 export interface HttpOptions {
   readonly upstream: string
   readonly session: Session

@@ -64,7 +64,7 @@ const picked =
 const CLAIM_MS = 5_000
 
 /**
- * What the proxy may claim of its capture: it witnesses its start as `mediated`, which the service takes from a key
+ * The capture tier that the proxy may claim: it witnesses its start as `mediated`, which the service takes from a key
  * that was minted for a gateway alone. Nothing else says what a key may claim.
  */
 const captureOf = async (

@@ -1,7 +1,7 @@
 /** Reads the command line and the environment of `flyball-mcp-proxy`. Pure. */
 import { MAX_HOLD_MS } from "../../holds.ts"
 
-/** What is governed: a child process on its streams, or a server at an address. */
+/** The governed tool server: a child process on its streams, or a server at an address. */
 export type Target =
   | { readonly kind: "stdio"; readonly command: string; readonly args: ReadonlyArray<string> }
   | { readonly kind: "http"; readonly upstream: string; readonly host: string; readonly port: number }

@@ -7,7 +7,7 @@ import { mediate } from "../mediator.ts"
 import { isBlank, jsonOfLine, splitLines } from "./lines.ts"
 import type { Session } from "./session.ts"
 
-/** What a proxy on stdio is made of. */
+/** Options of a proxy on stdio. */
 export interface StdioOptions {
   readonly command: string
   readonly args: ReadonlyArray<string>

@@ -11,7 +11,7 @@ import { McpServer as ServerV1 } from "@modelcontextprotocol/sdk/server/mcp.js"
 import * as z from "zod"
 import type { TransportLike } from "../transport.ts"
 
-/** What the tools did, and what holds them up. */
+/** Calls that the tools ran, and the calls of `slow` that still run. */
 export interface Deeds {
   readonly ran: Array<{ readonly tool: string; readonly args: unknown }>
   /** Calls of `slow` that run; each ends by its entry. */
