@@ -228,6 +228,7 @@ export {
   type ReviewResolution,
   reviewResolutions,
   type ReviewRole,
+  answeringRoles,
   reviewRoles,
   REVIEWS,
   type ReviewStatus,

@@ -12,13 +12,13 @@ export interface LintFacts {
   /** Recorded inputs and the time they span. */
   readonly history?: { readonly inputs: ReadonlyArray<Inputs>; readonly days: number }
   /**
-   * The people who can review. `among`: roles of which `grantable` tells; left out, all. `ownerOnly`: roles that nobody
-   * but the agent's owner holds.
+   * The people who can review: roles that somebody can have, and roles that nobody but the agent's owner has.
+   * `othersUnknown`: people may have other roles too, which the host gives them.
    */
   readonly reviewers?: {
     readonly grantable: ReadonlySet<string> | "any"
-    readonly among?: ReadonlySet<string>
-    readonly ownerOnly: ReadonlySet<string> | "not_built"
+    readonly ownerOnly: ReadonlySet<string>
+    readonly othersUnknown?: boolean
   }
   /**
    * The declared blast radius: an enum's values, or an integer's greatest value. Signals without an entry are not
@@ -26,7 +26,7 @@ export interface LintFacts {
    */
   readonly blastRadius?: ReadonlyArray<BlastBound>
   /** Reviews a day that a backtest expects, and how many the reviewers handle. */
-  readonly reviewLoad?: { readonly perDay: number; readonly capacityPerDay: number } | "not_built"
+  readonly reviewLoad?: { readonly perDay: number; readonly capacityPerDay: number }
   /** Tools that a screen or the recorder saw. */
   readonly toolsSeen?: ReadonlyArray<string>
   /** The highest tier of the agents concerned, and whether what a high tier needs is there. */

@@ -271,21 +271,32 @@ describe("history and surroundings", () => {
   })
 
   it("E108: nobody can review", () => {
-    const envelope = given([
-      {
-        id: "r",
-        outcome: "require_review",
-        when: [],
-        obligations: [{ type: "reviewers", role: "treasury", approvals: 1, ttl_ms: 1000 }]
-      }
-    ])
+    const asking = (...obligations: ReadonlyArray<object>) =>
+      given([{ id: "r", outcome: "require_review", when: [], obligations }])
+    const treasury = { type: "reviewers", role: "treasury", approvals: 1, ttl_ms: 1000 }
+    const twoPerson = { type: "two_person" }
+    const envelope = asking(treasury)
     const reviewers = (grantable: ReadonlySet<string> | "any", ...ownerOnly: ReadonlyArray<string>) => ({
       reviewers: { grantable, ownerOnly: new Set(ownerOnly) }
     })
     const found = one("E108", report(envelope, reviewers(new Set(["sales"]))))
     assert.deepEqual(found.rules, ["r"])
     assert.equal(decidedBy(envelope, found), "r")
-    assert.lengthOf(of("E108", report(envelope, reviewers(new Set(["treasury"]), "treasury"))), 1)
+    assert.include(found.message, "treasury, which nobody can have. Nobody could ever approve; name sales.")
+    // The owner answers reviews, but not where two other people are needed.
+    const owners = reviewers(new Set(["treasury", "sales"]), "treasury")
+    assert.lengthOf(of("E108", report(envelope, owners)), 0)
+    assert.include(one("E108", report(asking(twoPerson, treasury), owners)).message, "which only the agent's owner has")
+    assert.lengthOf(of("E108", report(asking(twoPerson), owners)), 0)
+    for (const obligations of [[twoPerson], [twoPerson, treasury]])
+      assert.include(
+        one("E108", report(asking(...obligations), reviewers(new Set(["treasury"]), "treasury"))).message,
+        "only the agent's owner can answer reviews"
+      )
+    assert.lengthOf(of("E108", report(asking({ ...treasury, approvals: 0 }), reviewers("any"))), 1)
+    const unknown = report(envelope, { reviewers: { ...reviewers(new Set(["sales"])).reviewers, othersUnknown: true } })
+    assert.lengthOf(of("E108", unknown), 0)
+    assert.include(unknown.notChecked.find(({ code }) => code === "E108")!.reason, "is for the host to say")
     assert.lengthOf(of("E108", report(envelope, reviewers("any"))), 0)
     assert.lengthOf(of("E108", report(envelope, reviewers(new Set(["treasury"])))), 0)
   })

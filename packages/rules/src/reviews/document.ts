@@ -24,6 +24,9 @@ export const REVIEW_LEASE_MS = 900_000
 export const reviewRoles = ["admin", "governor", "operator", "reviewer", "other"] as const
 export type ReviewRole = (typeof reviewRoles)[number]
 
+/** Roles of the service whose people answer reviews, strongest first. */
+export const answeringRoles: ReadonlyArray<string> = reviewRoles.filter((role) => role !== "other")
+
 /** Answers of people. */
 export const reviewResolutions = ["approve", "reject", "amend"] as const
 export type ReviewResolution = (typeof reviewResolutions)[number]

@@ -3,7 +3,7 @@ import { readRecord } from "@flyball/evidence"
 import { Effect } from "effect"
 import type { StoredAgent } from "../../registry/agents/document.ts"
 import { storedMapping } from "../../registry/access-mapping/document.ts"
-import { ACCESS_MAPPING, MAPPING_ID, strongestFirst } from "@flyball/rules"
+import { ACCESS_MAPPING, answeringRoles, MAPPING_ID } from "@flyball/rules"
 import type { JsonMap } from "@flyball/rules"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import type { ReadFault, StorageApi } from "../../storage/port.ts"
@@ -23,7 +23,7 @@ export const lintSurroundings = Effect.fnUntraced(function* (
   storage: StorageApi,
   agents: ReadonlyArray<StoredAgent>,
   trustsCanonical: boolean
-): Effect.fn.Return<Pick<Surroundings, "blastRadii" | "grantable" | "toolsSeen">, ReadFault> {
+): Effect.fn.Return<Pick<Surroundings, "blastRadii" | "grantable" | "ownerOnly" | "toolsSeen">, ReadFault> {
   const radii = new Map<string, JsonMap>()
   for (const {
     body: { blastRadius }
@@ -31,26 +31,41 @@ export const lintSurroundings = Effect.fnUntraced(function* (
     if (Object.keys(blastRadius).length > 0) radii.set(JSON.stringify(blastRadius), blastRadius)
   return {
     blastRadii: [...radii.values()],
-    grantable: trustsCanonical ? "any" : yield* grantable(storage, new Set(agents.map(({ body }) => body.orgUnit))),
+    ...(yield* reviewersOf(storage, agents, trustsCanonical)),
     toolsSeen: yield* toolsSeen(storage, agents)
   }
 })
 
 /**
- * Our own roles that the mapping gives somebody in one of these org units. Before the first mapping, the first person
- * mapped may get any role.
+ * The roles that people who answer reviews of these agents can have, each of which counts for every weaker one. A
+ * mapping with rules has somebody who is admin everywhere, so these are all that answer reviews at all; without rules
+ * a host may give its people roles of its own. `ownerOnly`: those that the mapping gives to the owner's address alone,
+ * for each of the agents.
  */
-const grantable = Effect.fnUntraced(function* (
+const reviewersOf = Effect.fnUntraced(function* (
   storage: StorageApi,
-  units: ReadonlySet<string | null>
-): Effect.fn.Return<ReadonlyArray<string> | "any", ReadFault> {
+  agents: ReadonlyArray<StoredAgent>,
+  trustsCanonical: boolean
+): Effect.fn.Return<Pick<Surroundings, "grantable" | "ownerOnly">, ReadFault> {
   const {
     body: { rules, trustCanonical }
   } = storedMapping(yield* storage.get(ACCESS_MAPPING, MAPPING_ID))
-  if (rules.length === 0 || trustCanonical) return "any"
-  return strongestFirst.filter((role) =>
-    rules.some((rule) => rule.role === role && (rule.orgUnit === "*" || units.has(rule.orgUnit)))
-  )
+  if (trustsCanonical || trustCanonical) return { grantable: answeringRoles }
+  if (rules.length === 0) return { grantable: "any" }
+  const ownedBy = ({ body: { orgUnit, ownerEmail } }: StoredAgent): ReadonlyArray<string> =>
+    answeringRoles.filter((role) => {
+      const grants = rules.filter(
+        (rule) =>
+          answeringRoles.indexOf(rule.role) <= answeringRoles.indexOf(role) &&
+          answeringRoles.includes(rule.role) &&
+          (rule.orgUnit === "*" || rule.orgUnit === orgUnit)
+      )
+      return grants.every(
+        ({ claim, value }) => claim === "user_ids" && value.toLowerCase() === ownerEmail?.toLowerCase()
+      )
+    })
+  const [first = [], ...others] = agents.map(ownedBy)
+  return { grantable: answeringRoles, ownerOnly: first.filter((role) => others.every((one) => one.includes(role))) }
 })
 
 const toolsSeen = Effect.fnUntraced(function* (

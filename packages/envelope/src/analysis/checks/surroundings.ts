@@ -15,7 +15,10 @@ export const checkSurroundings = (inspection: Inspection): void => {
   checkSafety(inspection)
 }
 
-/** E108: too few approvals required, a role that nobody can be given, or one that only the owner has. */
+/**
+ * E108: too few approvals required, a role that nobody can have, or one that only the owner has where two people beside
+ * the owner are needed.
+ */
 const checkReviewers = ({ facts, held, model, notChecked, own, say }: Inspection): void => {
   const { envelope, reviewers } = facts
   if (envelope === undefined || reviewers === undefined) {
@@ -26,36 +29,40 @@ const checkReviewers = ({ facts, held, model, notChecked, own, say }: Inspection
     })
     return
   }
-  const isReported = (role: string): boolean => reviewers.among === undefined || reviewers.among.has(role)
-  for (const { id, obligations } of envelope.rules) {
+  const { grantable, othersUnknown = false, ownerOnly } = reviewers
+  for (const { id, obligations, outcome } of envelope.rules) {
     const rule = model.compiled.rules.findIndex((one) => one.id === id && one.layer === own)
+    const needsTwo = obligations.some(({ type }) => type === "two_person")
+    const isOwners = grantable !== "any" && grantable.size > 0 && [...grantable].every((role) => ownerOnly.has(role))
+    if (outcome === "require_review" && needsTwo && isOwners && rule !== -1)
+      say(
+        "E108",
+        [rule],
+        `The rule ${id} asks for two people, and only the agent's owner can answer reviews. Nobody could ever approve; ` +
+          "grant a role to somebody else.",
+        { example: held(rule) }
+      )
     for (const obligation of obligations) {
       if (obligation.type !== "reviewers" || rule === -1) continue
       const { approvals, role } = obligation
+      const canHave = grantable === "any" || grantable.has(role)
       const problem =
         approvals < 1
-          ? `asks for ${approvals} approvals, which is no review`
-          : reviewers.grantable !== "any" && isReported(role) && !reviewers.grantable.has(role)
-            ? `asks for reviewers with the role ${role}, which no mapping rule can grant`
-            : reviewers.ownerOnly !== "not_built" && reviewers.ownerOnly.has(role)
-              ? `asks for reviewers with the role ${role}, which only the agent's owner has`
+          ? `asks for ${approvals} approvals, which is no review. Ask for one at least`
+          : !canHave && !othersUnknown
+            ? `asks for reviewers with the role ${role}, which nobody can have. Nobody could ever approve; name ` +
+              `${listed([...grantable], "or")}`
+            : needsTwo && !isOwners && ownerOnly.has(role)
+              ? `asks for two people and for the role ${role}, which only the agent's owner has. Nobody could ever ` +
+                "approve; name another role or grant it to somebody"
               : null
-      if (problem !== null)
-        say(
-          "E108",
-          [rule],
-          `The rule ${id} ${problem}. Nobody could ever approve; name another role or grant it to somebody.`,
-          { example: held(rule) }
-        )
-      else if (!isReported(role) || reviewers.ownerOnly === "not_built") {
+      if (problem !== null) say("E108", [rule], `The rule ${id} ${problem}.`, { example: held(rule) })
+      else if (!canHave)
         notChecked.push({
           code: "E108",
           rules: [id],
-          reason:
-            `Whether anybody but the agent's owner could review as ${role} cannot be known: the review ` +
-            "module is not built yet."
+          reason: `Whether anybody has the role ${role} is for the host to say, which gives people their roles.`
         })
-      }
     }
   }
 }
@@ -64,12 +71,6 @@ const checkReviewers = ({ facts, held, model, notChecked, own, say }: Inspection
 const checkReviewLoad = ({ facts: { reviewLoad }, notChecked, say }: Inspection): void => {
   if (reviewLoad === undefined)
     notChecked.push({ code: "W210", rules: [], reason: "No backtest and no capacity of the review queue were given." })
-  else if (reviewLoad === "not_built")
-    notChecked.push({
-      code: "W210",
-      rules: [],
-      reason: "How many reviews the reviewers handle cannot be known: the review module is not built yet."
-    })
   else if (reviewLoad.perDay > reviewLoad.capacityPerDay) {
     say(
       "W210",

@@ -2,7 +2,7 @@
  * The surroundings that lint needs to know of an envelope: the agents it is for, the roles that people have, and the
  * tools that were seen.
  */
-import { strongestFirst } from "@flyball/rules"
+import { answeringRoles } from "@flyball/rules"
 import type { History } from "../history.ts"
 import type { Envelope, LintFacts } from "@flyball/envelope"
 import { blastBounds } from "./blast-bounds.ts"
@@ -13,7 +13,7 @@ import type { Surroundings } from "./questions.ts"
  * checked.
  */
 export const factsAround = (
-  { blastRadii, grantable, toolsSeen }: Surroundings,
+  { blastRadii, grantable, ownerOnly = [], toolsSeen }: Surroundings,
   envelope: Envelope,
   history: History | null
 ): Omit<LintFacts, "envelope" | "history" | "safety"> => {
@@ -27,12 +27,10 @@ export const factsAround = (
   return {
     ...(bounds.length === 0 ? {} : { blastRadius: bounds }),
     ...(seen.length === 0 ? {} : { toolsSeen: seen }),
-    // Roles of other names are for reviews to know.
     reviewers: {
-      grantable: grantable === "any" ? "any" : new Set(grantable),
-      among: new Set(strongestFirst),
-      ownerOnly: "not_built"
-    },
-    reviewLoad: "not_built"
+      grantable: new Set(grantable === "any" ? answeringRoles : grantable),
+      othersUnknown: grantable === "any",
+      ownerOnly: new Set(ownerOnly)
+    }
   }
 }

@@ -26,8 +26,10 @@ export interface Surroundings {
   readonly agentTier?: number
   /** Blast radii that the agents declare, each once. */
   readonly blastRadii: ReadonlyArray<JsonMap>
-  /** Our own roles that somebody can have for these agents; `any` where nobody was mapped yet. */
+  /** Roles that somebody who answers reviews of these agents can have; `any` where the host may give others too. */
   readonly grantable: ReadonlyArray<string> | "any"
+  /** Those that only the owner of these agents has; left out where there is none. */
+  readonly ownerOnly?: ReadonlyArray<string>
   /** Tools that these agents said they would call, or called, newest first. */
   readonly toolsSeen: ReadonlyArray<string>
   /** Units that the meters of earlier versions summed, in force or on trial; left out where there was none. */
