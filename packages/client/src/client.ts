@@ -14,7 +14,7 @@ import { makeRefs, type Refs } from "./refs.ts"
 import { reviewsOf, type Reviews } from "./reviews/reviews.ts"
 import type { AgentInfo, Decision, Evaluation, Json, Receipt, Registration, Settlement } from "./wire.ts"
 
-/** How to reach the server, and how the client behaves. Units: milliseconds. */
+/** Options of a client. Units: milliseconds. */
 export interface ClientOptions {
   /** Address of the server, `https://flyball.example`. */
   readonly url: string

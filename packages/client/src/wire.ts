@@ -85,7 +85,7 @@ export interface Settlement {
   readonly latency_ms?: number | null
 }
 
-/** Where a decision landed. */
+/** Place of a witnessed decision in the chain. */
 export interface Receipt {
   readonly client_ref: string
   readonly decision_id: string

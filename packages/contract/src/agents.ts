@@ -22,7 +22,7 @@ import { DEFAULT_PAGE, MAX_PAGE } from "./limits.ts"
 import { pageOf } from "./page.ts"
 import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords, wholePart } from "./place.ts"
 
-/** How much an agent may do by itself, least first. */
+/** Autonomy tiers, least autonomy first. */
 export const autonomyTiers = ["L0", "L1", "L2", "L3", "L4"] as const
 export type AutonomyTier = (typeof autonomyTiers)[number]
 
@@ -44,7 +44,7 @@ export const tierConditionWords: { readonly [condition: string]: string } = {
   attested_drill: "a drill attested within the last 30 days"
 }
 
-/** Where an agent stands. */
+/** Statuses of an agent. */
 export const agentStatuses = ["draft", "active", "suspended", "decommissioned"] as const
 export type AgentStatus = (typeof agentStatuses)[number]
 

@@ -30,7 +30,7 @@ export const decisionKinds = [
 ] as const
 export type DecisionKind = (typeof decisionKinds)[number]
 
-/** How a decision went, as far as its writer knows. */
+/** Statuses of a decision, as far as its writer knows. */
 export const decisionStatuses = ["intended", "ok", "error", "denied", "unknown"] as const
 export type DecisionStatus = (typeof decisionStatuses)[number]
 
@@ -158,7 +158,7 @@ const hasOnlyDecisions = (input: object): boolean => {
   return true
 }
 
-/** Where a decision landed. `duplicate`: it was there already. */
+/** Place of a witnessed decision in the chain. `duplicate`: it was there already. */
 export const Receipt = Schema.Struct({
   client_ref: Schema.String,
   decision_id: Schema.String,

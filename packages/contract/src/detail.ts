@@ -32,7 +32,7 @@ export const detailTypes = [
 /** One of pydantic's names for what is wrong. */
 export type DetailType = (typeof detailTypes)[number]
 
-/** Where an input came from: the first element of `loc`. */
+/** Slots of an input: the first element of `loc`. */
 export type Slot = "body" | "query" | "path"
 
 /** A problem with one value of an input. */

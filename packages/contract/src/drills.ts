@@ -5,7 +5,7 @@ import { drillModes, KillInstanceOut, killTargets, killTargetTypes } from "./kil
 import { pageQuery } from "./page.ts"
 import { becomesRecord, computed, inBody, showsRecords, wholePart } from "./place.ts"
 
-/** Where a drill stands. */
+/** Status of a drill. */
 export const drillStatuses = ["started", "completed", "attested"] as const
 
 /** Longest that a live drill halts before it releases itself. Unit: milliseconds. */

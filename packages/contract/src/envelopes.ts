@@ -19,17 +19,17 @@ import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords, whol
 
 /** Outcomes of an evaluation, least restrictive first. */
 export const evaluationOutcomes = ["allow", "allow_with_notice", "require_review", "deny", "halt"] as const
-/** How an envelope stands. `draft`: none of its versions was ever in force. */
+/** Statuses of an envelope. `draft`: none of its versions was ever in force. */
 export const envelopeStatuses = ["draft", "published", "withdrawn"] as const
-/** How a version stands. `shadow`: on trial. */
+/** Statuses of a version. `shadow`: on trial. */
 export const versionStatuses = ["published", "shadow", "superseded", "withdrawn"] as const
 /** Whether a version binds agents or is on trial. */
 export const envelopeModes = ["enforced", "shadow"] as const
 /** Ways in which a version can change the one before it. */
 export const envelopeChanges = ["equal", "tightening_only", "loosens", "unknown"] as const
-/** How a waiver stands. */
+/** Statuses of a waiver. */
 export const waiverStatuses = ["requested", "granted", "expired"] as const
-/** How grave a finding is. */
+/** Severities of a finding. */
 export const lintLevels = ["error", "warning", "info"] as const
 /** Meters that a backtest counts with: as recorded, or as this version would have made them. */
 export const backtestMeters = ["recorded", "counterfactual"] as const

@@ -206,7 +206,7 @@ export const VoidIn = Schema.Struct({ reason: wholePart("reason", optional(reaso
 )
 export type VoidIn = typeof VoidIn.Type
 
-/** Where the note of a voided evaluation landed. */
+/** Place of the record that voids an evaluation. */
 export const VoidOut = Schema.Struct({
   evaluation_id: Schema.String,
   seq: Schema.Int,

@@ -84,7 +84,7 @@ export type IdentityIn = typeof IdentityIn.Type
 /** Verdicts on an identity that is attached. */
 export const identityVerdicts = ["verified", "declared", "rejected"] as const
 
-/** Why a verdict is what it is. */
+/** Reasons of a verdict. */
 export const identityReasons = [
   "ok",
   "signature_invalid",

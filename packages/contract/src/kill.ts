@@ -26,7 +26,7 @@ export const killTargets = ["agent", "model"] as const
 /** Types of targets that records and events name. */
 export const killTargetTypes = ["agent", "model", "org_unit", "deployment"] as const
 
-/** How a drill acts. */
+/** Modes of a drill. */
 export const drillModes = ["shadow", "live"] as const
 
 /**
@@ -277,7 +277,7 @@ export const KillEvent = Schema.Struct({
   epoch: inBody(Schema.NullOr(Schema.Int)),
   drill_id: inBody(Schema.NullOr(Schema.String)),
   breaker_id: inBody(Schema.NullOr(Schema.String)),
-  /** How a drill or a breaker acts: `shadow` and `warn` change nothing. */
+  /** Mode of a drill or a breaker: `shadow` and `warn` change nothing. */
   mode: inBody(Schema.NullOr(Schema.String)),
   /** Of a breaker that tripped: what it watches, and the value. */
   metric: inBody(Schema.NullOr(Schema.String)),
@@ -287,7 +287,7 @@ export const KillEvent = Schema.Struct({
   agent_id: inBody(Schema.NullOr(Schema.String)),
   instance_id: inBody(Schema.NullOr(Schema.String)),
   in_flight: inBody(Schema.NullOr(Schema.Int)),
-  /** How many instances were expected, or are silent. */
+  /** Number of instances that were expected, or are silent. */
   instances: computed(Schema.NullOr(Schema.Int)),
   actor: inBody(Schema.String, "writer"),
   requested_by: inBody(Schema.NullOr(Schema.String)),

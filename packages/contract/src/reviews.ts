@@ -9,7 +9,7 @@ import { becomesRecord, computed, inBody, showsRecords, wholePart } from "./plac
 /** Why a person may not answer a review. */
 export const reviewerProblems = ["requester_or_author", "owner", "answered_before", "role", "not_a_person"] as const
 
-/** Where a review stands. */
+/** Statuses of a review. */
 export const reviewStatuses = ["open", "claimed", "resolved", "expired", "cancelled"] as const
 /** Answers of people. `amend`: the agent is to ask for something else. */
 export const reviewResolutions = ["approve", "reject", "amend"] as const

@@ -4,7 +4,7 @@ import { check, id, instant, integer, list, oneOf, optional, patterned, reason }
 import { pageOf } from "./page.ts"
 import { becomesRecord, inBody, inDocument, inPart, showsRecords, wholePart } from "./place.ts"
 
-/** Where a standing approval stands. */
+/** Statuses of a standing approval. */
 export const standingApprovalStatuses = ["proposed", "granted", "expired", "used_up", "revoked"] as const
 
 /** Most pins of a box, and most values of one pin. */
@@ -36,7 +36,7 @@ export const StandingApprovalCreate = Schema.Struct({
   /** A review that the caller approved. */
   review_id: inBody(id("review")),
   pins: inPart("box", list(PinIn, 1, MAX_PINS)),
-  /** How many evaluations it may let through. */
+  /** Largest number of evaluations that it approves. */
   count: inBody(integer(1, 10_000)),
   expires_at: inBody(instant),
   reason: wholePart("reason", reason(2_000))

@@ -9,11 +9,11 @@ import { mailAddress } from "./mail-address.ts"
 import { subscribableTypes } from "./webhook-events.ts"
 import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords } from "./place.ts"
 
-/** Where a webhook stands. */
+/** Statuses of a webhook. */
 export const webhookStatuses = ["active", "failed", "disabled", "revoked"] as const
 /** Causes of a webhook's status. */
 export const webhookCauses = ["owner", "seventh_failure", "secret_rotated", "enabled"] as const
-/** Where a delivery stands. */
+/** States of a delivery. */
 export const deliveryStates = ["pending", "in_flight", "succeeded", "failed", "cancelled"] as const
 /** Errors of an attempt. */
 export const attemptErrors = [

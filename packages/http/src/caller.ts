@@ -1,4 +1,4 @@
-/** Who is calling, once the token was checked, and where the caller may do what it asks for. */
+/** The caller of a request, once the token was checked, and the org units in which it may act. */
 import { type Forbidden, type KeyNotAllowed, Unauthorized } from "@flyball/contract"
 import {
   access,

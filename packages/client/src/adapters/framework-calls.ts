@@ -5,7 +5,7 @@ import type { Json } from "../wire.ts"
 import { makeHolds } from "./holds.ts"
 import { plainJson } from "./plain-json.ts"
 
-/** How the tools of a framework are governed. */
+/** Options for governing the tools of a framework. */
 export interface GovernOptions {
   /** Names what belongs together in the record; random where it is left out. */
   readonly runId?: string | undefined

@@ -32,7 +32,7 @@ export interface Recorder {
   readonly close: () => Promise<void>
 }
 
-/** How a recorder works. Units: milliseconds. */
+/** Options of a recorder. Units: milliseconds. */
 export interface RecorderOptions {
   readonly caller: Caller
   readonly spool: Spool

@@ -25,7 +25,7 @@ export interface AcknowledgerOptions {
   readonly onProblem: (problem: Problem) => void
 }
 
-/** How far the acknowledgement of an activation is. */
+/** Progress of the acknowledgement of an activation. */
 type Stage = "none" | "seen" | "stopped"
 
 /** Makes the acknowledger of one agent. */

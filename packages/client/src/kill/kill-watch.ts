@@ -38,7 +38,7 @@ export interface KillWatch {
   readonly close: () => void
 }
 
-/** How a status is followed. Units: milliseconds. */
+/** Options of a watch. Units: milliseconds. */
 export interface KillWatchOptions {
   readonly agentId: string
   readonly instanceId: string

@@ -2,7 +2,7 @@
 import { Forbidden, KeyNotAllowed } from "../refusals.ts"
 import { type Role, roles } from "../session.ts"
 
-/** Who may use an endpoint. */
+/** A row of the access table: the callers that may use an endpoint. */
 export interface AccessRow {
   readonly name: string
   /** Without any token. */

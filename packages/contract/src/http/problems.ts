@@ -20,7 +20,7 @@ interface Extras<R extends Refusal> {
   readonly headers?: (refusal: R) => { readonly [name: string]: string }
 }
 
-/** How a refusal goes out. */
+/** A refusal as the HTTP API sends it. */
 interface ProblemRow<R extends Refusal> extends Extras<R> {
   readonly status: number
 }

@@ -4,7 +4,7 @@ import { sourceWord } from "../identity/sources.ts"
 import { namesOf } from "../records/part-members.ts"
 import type { Json } from "../records/record.ts"
 
-/** How much an agent may do by itself. Spec: document 1 section 3. */
+/** Autonomy tiers, least autonomy first. Spec: document 1 section 3. */
 export type AutonomyTier = "L0" | "L1" | "L2" | "L3" | "L4"
 
 /** Name and description of an agent: the members of the part `profile`. */

@@ -28,10 +28,10 @@ export type DrillDocument = {
   readonly attestedAtMs: number | null
 }
 
-/** Where a drill stands. */
+/** Status of a drill. */
 export type DrillStatus = "started" | "completed" | "attested"
 
-/** Where a drill stands. */
+/** Status of a drill. */
 export const drillStatus = ({ attestedAtMs, completedAtMs }: DrillDocument): DrillStatus =>
   attestedAtMs !== null ? "attested" : completedAtMs !== null ? "completed" : "started"
 

@@ -26,7 +26,7 @@ import type { EvaluationBody, SideBody } from "./evaluation-body.ts"
 import type { GovernedState } from "./governed-state.ts"
 import { problem, type Problem } from "./recompute-verdict.ts"
 
-/** How an approval stands that an evaluation presents. `unknown`: its review may lie before the first record here. */
+/** State of the approval that an evaluation presents. `unknown`: its review may lie before the first record here. */
 export type PresentedApproval = ApprovalState | "none" | "unknown"
 
 /** Time by which a step may be recorded later, or before, than it says of itself. Unit: milliseconds. */
@@ -53,7 +53,7 @@ export class ReviewJudge {
     this.#fromGenesis = fromGenesis
   }
 
-  /** How the approval stands that an evaluation presents. */
+  /** State of the approval that an evaluation presents. */
   approvalOf(body: EvaluationBody): PresentedApproval {
     if (body.approval_id === undefined) return "none"
     const review = this.#reviews.get(body.approval_id)

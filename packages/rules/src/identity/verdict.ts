@@ -2,7 +2,7 @@
 import type { CardAlg, Claim, ReadCard } from "./read-card.ts"
 import type { ClaimReason, TrustedKey } from "./trusted-key.ts"
 
-/** Why a verdict is what it is. Spec: research "agent governance" 6.2. */
+/** Reasons of a verdict. Spec: research "agent governance" 6.2. */
 export type ReasonCode = "ok" | ClaimReason | "card_malformed" | "name_mismatch"
 
 /** A signature after it was checked: by which key, and why it does not count; null when it does. */

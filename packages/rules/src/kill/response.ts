@@ -10,14 +10,14 @@ export const killTargetTypes = ["agent", "model", "org_unit", "deployment"] as c
 /** Type of an activation's target. */
 export type KillTargetType = (typeof killTargetTypes)[number]
 
-/** How an agent is reached, nearest first. */
+/** Ways in which a target reaches an agent, nearest first. */
 export const killVias = ["agent", "parent", "model", "org_unit", "deployment"] as const
-/** Why an activation concerns an agent. */
+/** The way in which an activation reaches an agent. */
 export type KillVia = (typeof killVias)[number]
 
-/** How a drill acts: a `shadow` one changes no verdict, a `live` one really halts. */
+/** Modes of a drill: `shadow` changes no verdict, `live` halts. */
 export const drillModes = ["shadow", "live"] as const
-/** How a drill acts. */
+/** Mode of a drill. */
 export type DrillMode = (typeof drillModes)[number]
 
 /** The place of a response: a higher one is more restrictive. */

@@ -72,7 +72,7 @@ export type ReviewDocument = {
   readonly consumedResult: "used" | "voided" | null
 }
 
-/** Where a review stands. */
+/** Statuses of a review. */
 export const reviewStatuses = ["open", "claimed", "resolved", "expired", "cancelled"] as const
 export type ReviewStatus = (typeof reviewStatuses)[number]
 
@@ -85,7 +85,7 @@ export const reviewKeys = ({ agentId, ended }: ReviewDocument): { readonly [key:
   ...(ended === null ? { state: "live" } : {})
 })
 
-/** Where a review stands at a time. A lease that ran out is none; a review whose time is over is expired. */
+/** Status of a review at a time. A lease that ran out is none; a review whose time is over is expired. */
 export const reviewStatus = (review: ReviewDocument, nowMs: number): ReviewStatus =>
   review.ended ??
   (review.expiresAtMs <= nowMs

@@ -42,7 +42,7 @@ export type StandingApprovalDocument = {
 /** Members that come from the part `box`. */
 export const boxMembers = ["action", "args", "pins"] as const
 
-/** How a standing approval is at a time. `used_up`: nothing is left of it. */
+/** Status of a standing approval at a time. `used_up`: no evaluation is left. */
 export type StandingStatus = StandingApprovalDocument["status"] | "expired" | "used_up"
 
 /** Unit: `nowMs`, milliseconds since 1970 UTC. */

@@ -4,7 +4,7 @@ import type { AgentClient } from "../../client.ts"
 import { ActionDenied } from "../../enforce/denied.ts"
 import type { Usage } from "../../wire.ts"
 
-/** How a model is governed. */
+/** Options of a governed model. */
 export interface ModelOptions {
   /** Names what belongs together in the record. */
   readonly runId?: string | undefined

@@ -54,7 +54,7 @@ export interface HookMatcher {
 /** Events that the adapter hooks into. */
 export type HookedEvent = "PreToolUse" | "PostToolUse" | "PostToolUseFailure" | "PostToolBatch" | "Stop" | "SessionEnd"
 
-/** How an agent is governed. */
+/** Options of a governed agent. */
 export interface ClaudeOptions {
   /** Time for which a call waits for a person. Default 50,000; at most 55,000. Unit: milliseconds. */
   readonly holdMs?: number | undefined

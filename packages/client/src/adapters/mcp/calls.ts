@@ -24,7 +24,7 @@ import {
 /** The parts of an agent that a connection needs. */
 export type GovernedAgent = HoldOptions["agent"] & Pick<AgentClient, "witness">
 
-/** How calls are governed. */
+/** Options for governing calls. */
 export interface CallOptions {
   /** The name of the tool server in the record; what a server says of itself is not used. */
   readonly toolServer?: string | undefined
@@ -165,7 +165,7 @@ export const governCalls = (
   }
 }
 
-/** How an answer says that the tool failed; null: it did not. */
+/** The failure that an answer reports; null: the tool did not fail. */
 const failureOf = ({ error, result }: JsonRpcResponse): { readonly message: string; readonly result: Json } | null => {
   if (error !== undefined)
     return { message: error.message, result: witnessedResult({ error: error as unknown as Json }) }

@@ -14,7 +14,7 @@ import type { Json } from "../../wire.ts"
 import { type FrameworkCall, frameworkCalls, type GovernOptions, ToolNotGoverned } from "../framework-calls.ts"
 import { governServer } from "./mcp-server.ts"
 
-/** How an agent is governed. */
+/** Options of a governed agent. */
 export interface OpenAiOptions extends GovernOptions {
   /**
    * Whether an output says that its tool failed. The SDK turns a tool's failure into an output before anyone sees

@@ -9,7 +9,7 @@ export interface OutgoingRequest {
   readonly body: Uint8Array
 }
 
-/** How it went. A 2xx answer has no `errorCode`. */
+/** Result of an attempt. A 2xx answer has no `errorCode`. */
 export interface Attempted {
   readonly statusCode: number | null
   readonly errorCode: AttemptError | null

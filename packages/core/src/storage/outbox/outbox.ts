@@ -44,7 +44,7 @@ export interface StoredEvent extends EventDraft {
   readonly hash: Uint8Array
 }
 
-/** Where a delivery stands. */
+/** State of a delivery. */
 export type DeliveryState = "pending" | "in_flight" | "succeeded" | "failed" | "cancelled"
 
 /** Error of a delivery attempt. */

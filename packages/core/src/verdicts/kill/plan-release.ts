@@ -24,7 +24,7 @@ import { isUnheard, nextKillEpoch, saidPart } from "./plan-activate.ts"
 export interface ReleaseCommand {
   readonly reason: string | null
   readonly writer: Writer
-  /** How the writer stands to the activator. */
+  /** The writer's relation to the activator. */
   readonly person: SecondPerson
   /** The highest tier of the agents that it reaches now, and what that was read from. */
   readonly reach: {

@@ -93,7 +93,7 @@ export const planGrant = (
   })
 }
 
-/** How a waiver stands at a time. */
+/** Status of a waiver at a time. */
 export const statusOf = ({ expiresAtMs, status }: WaiverDocument, nowMs: number): WaiverOut["status"] =>
   expiresAtMs <= nowMs ? "expired" : status
 

@@ -21,7 +21,7 @@ export interface Settings {
   readonly target: Target
 }
 
-/** How the command is called. */
+/** Usage text of the command. */
 export const usage = `usage: flyball-mcp-proxy --agent NAME [options] -- COMMAND [ARGUMENTS]
        flyball-mcp-proxy --agent NAME --upstream URL [--listen HOST:PORT] [options]
 
