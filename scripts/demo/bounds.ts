@@ -1,12 +1,5 @@
-/**
- * The demo's chapter on bounds: an envelope for an agent, its real tool calls evaluated, and every verdict made again
- * from a pack.
- */
-import { readFileSync, writeFileSync } from "node:fs"
-import { nodeCrypto } from "@flyball/evidence/node"
-import { openPack, sealPack } from "@flyball/testkit"
-import { parsePrivateKey } from "../../packages/node/src/private-key.ts"
-import { type RunningServer, verify } from "./server.ts"
+/** The demo's chapter on bounds: an envelope for an agent, and its real tool calls evaluated. */
+import type { RunningServer } from "./server.ts"
 
 /** Result of this step. */
 export interface Bounded {
@@ -16,15 +9,10 @@ export interface Bounded {
   readonly newlyAllowed: string
   readonly evaluations: number
   readonly outcomes: ReadonlyArray<readonly [outcome: string, count: number]>
-  readonly replay: { readonly status: number; readonly statement: string }
-  readonly altered: {
-    readonly status: number
-    readonly integrity: string
-    readonly authenticity: string
-    readonly verdict: string
-    readonly reason: string
-    readonly isTheOne: boolean
-  }
+  /** Calls that the envelope sends to people. */
+  readonly toReview: ReadonlyArray<ToolCall>
+  /** The record of the last call that the envelope denies. */
+  readonly denied: number
 }
 
 /** One call that the agent made. */
@@ -91,31 +79,25 @@ const envelopeOf = (largest: number) => ({
   coverage: "total"
 })
 
-const itemsOf = (args: unknown): number => {
+/** How many items a call names. */
+export const itemsOf = (args: unknown): number => {
   const items =
     typeof args === "object" && args !== null ? (args as { readonly item_ids?: unknown }).item_ids : undefined
   return Array.isArray(items) ? items.length : 0
 }
 
-/** Bounds an agent and evaluates what it did. `exportPack` writes a pack into the folder and answers its file. */
-export const bound = async (
-  {
-    agent,
-    calls,
-    folder,
-    key,
-    server,
-    vkey
-  }: {
-    readonly agent: { readonly id: string; readonly name: string }
-    readonly calls: ReadonlyArray<ToolCall>
-    readonly folder: string
-    readonly key: string
-    readonly server: RunningServer
-    readonly vkey: string
-  },
-  exportPack: (name: string, request: unknown) => Promise<string>
-): Promise<Bounded> => {
+/** Bounds an agent and evaluates what it did. */
+export const bound = async ({
+  agent,
+  calls,
+  key,
+  server
+}: {
+  readonly agent: { readonly id: string; readonly name: string }
+  readonly calls: ReadonlyArray<ToolCall>
+  readonly key: string
+  readonly server: RunningServer
+}): Promise<Bounded> => {
   const ask = async (token: string, method: string, path: string, expected: number, body?: unknown) => {
     const { bytes, json, status } = await server.call(method, `/api/v1/${path}`, token, body)
     if (status !== expected)
@@ -148,6 +130,7 @@ export const bound = async (
   await ask(ben, "PATCH", `agents/${agent.id}`, 200, { autonomy_tier: "L2" })
 
   const counts = new Map<string, number>()
+  const toReview: Array<ToolCall> = []
   let denied = -1
   for (const { action, args, ref } of calls) {
     const made = await ask(key, "POST", "bound/evaluations", 201, {
@@ -158,30 +141,10 @@ export const bound = async (
       signals: { tool: action, items: itemsOf(args) }
     })
     counts.set(made.outcome, (counts.get(made.outcome) ?? 0) + 1)
+    if (made.outcome === "require_review") toReview.push({ action, args, ref })
     if (made.outcome === "deny") denied = made.seq
   }
 
-  const file = await exportPack("bounded.evp", { kind: "full", disclose: "all" })
-  const good = await verify(file, "--vkey", vkey, "--replay", "--json")
-  // The operator has the key. Nothing that is sealed with it can tell that it was sealed a second time, except what it
-  // says.
-  const signing = parsePrivateKey(readFileSync(`${folder}/signing.key`, "utf8"))
-  if (typeof signing === "string") throw new Error(signing)
-  const opened = openPack(readFileSync(file))
-  const { pack } = await sealPack(
-    nodeCrypto,
-    {
-      ...opened,
-      records: opened.records.map((record, seq) =>
-        seq === denied ? { ...record, body: { ...record.body, outcome: "allow" } } : record
-      )
-    },
-    signing.seed
-  )
-  writeFileSync(`${folder}/altered.evp`, pack)
-  const bad = await verify(`${folder}/altered.evp`, "--vkey", vkey, "--replay", "--json")
-  const report = JSON.parse(bad.stdout)
-  const [mismatch] = report.replay.mismatches
   return {
     agent: agent.name,
     mistake: { code: mistake.code, example: JSON.stringify(mistake.example), refused: refused.json.code },
@@ -189,15 +152,8 @@ export const bound = async (
     newlyAllowed: String(diff.transitions.filter((one: { direction: string }) => one.direction === "loosens").length),
     evaluations: calls.length,
     outcomes: [...counts].sort(([a], [b]) => (a < b ? -1 : 1)),
-    replay: { status: good.status, statement: JSON.parse(good.stdout).replay.statement },
-    altered: {
-      status: bad.status,
-      integrity: report.verdicts.integrity,
-      authenticity: report.verdicts.authenticity,
-      verdict: mismatch.verdict,
-      reason: mismatch.reason,
-      isTheOne: mismatch.seq === denied && report.replay.mismatches.length === 1
-    }
+    toReview,
+    denied
   }
 }
 
@@ -205,12 +161,10 @@ export const bound = async (
 export const boundLines = ({
   agent,
   alone,
-  altered,
   evaluations,
   mistake,
   newlyAllowed,
-  outcomes,
-  replay
+  outcomes
 }: Bounded): ReadonlyArray<string> => [
   `An envelope was written for ${agent}: it may look things up, change orders, and give money back for up to 2 ` +
     "items, once a day.",
@@ -219,11 +173,5 @@ export const boundLines = ({
   `Corrected, it newly allows ${newlyAllowed} kinds of action, so its author alone could not publish it ` +
     `(${alone}); a second person did.`,
   `The agent's ${evaluations} real tool calls were then evaluated: ` +
-    `${outcomes.map(([outcome, count]) => `${count} ${outcome}`).join(", ")}.`,
-  `Every verdict was made again offline, from a pack (flyball-verify --replay, exit status ${replay.status}):`,
-  ...replay.statement.split("; ").map((sentence, place, all) => `  ${sentence}${place < all.length - 1 ? ";" : ""}`),
-  "Then the operator changed one recorded deny to allow and sealed the whole chain anew with its own key. The " +
-    `verifier (exit status ${altered.status}) says:`,
-  `  integrity ${altered.integrity}, authenticity ${altered.authenticity}, and yet ` +
-    `${altered.isTheOne ? "of this one evaluation" : "of others too"}: ${altered.verdict}. ${altered.reason}`
+    `${outcomes.map(([outcome, count]) => `${count} ${outcome}`).join(", ")}.`
 ]

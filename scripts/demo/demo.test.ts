@@ -26,5 +26,6 @@ describe("the demo", () => {
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
-  })
+    // A dozen programs one after another; on a machine that does other work, more than the usual minute.
+  }, 120_000)
 })

@@ -1,5 +1,7 @@
 /** The demo's page: plain sentences from the figures. */
 import { boundLines } from "./bounds.ts"
+import { replayedLines } from "./replayed.ts"
+import { reviewedLines } from "./reviewed.ts"
 import { stoppedLines } from "./stopped.ts"
 import type { Figures } from "./story.ts"
 
@@ -56,8 +58,12 @@ export const pageOf = (figures: Figures): string => {
       tampered.findings.map(({ code, seq }) => (seq === null ? code : `${code} at record ${seq}`)).join(", "),
     "",
     ...boundLines(figures.bounded),
+    ...replayedLines(figures.replayed),
     "",
     ...stoppedLines(figures.halted),
+    "",
+    ...reviewedLines(figures.approved),
+    `The replay above made these evaluations, reviews and approvals again too: ${figures.replayed.mismatches} differences.`,
     "",
     "At last the server's own store was recomputed and compared with its records (flyball check): no difference.",
     ""

@@ -4,6 +4,8 @@ import { fileURLToPath } from "node:url"
 import { readTraceLine } from "../../apps/server/src/cli/import-trace/trace.ts"
 import { bound, type Bounded } from "./bounds.ts"
 import { govern, type Governed, makeVoucher } from "./governance.ts"
+import { replay, type Replayed } from "./replayed.ts"
+import { reviewed, type Reviewed } from "./reviewed.ts"
 import { startServer, verify } from "./server.ts"
 import { stopped, type Stopped } from "./stopped.ts"
 import { tell, type Reported } from "./webhook-story.ts"
@@ -17,6 +19,8 @@ export interface Figures {
   readonly governed: Governed
   readonly bounded: Bounded
   readonly halted: Stopped
+  readonly approved: Reviewed
+  readonly replayed: Replayed
   readonly records: number
   readonly erased: { readonly seq: number; readonly name: string }
   readonly full: Verified
@@ -161,15 +165,24 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
     const tampered = await verified(tamperedFile, vkey)
     const head = await server.call("GET", "/api/v1/chain/head", admin)
 
-    say("Bounding an agent, evaluating its tool calls, and making every verdict again …")
+    say("Bounding an agent, and evaluating its tool calls …")
     const retail = agents.find(({ name }) => name.includes("retail"))!
     const calls = byAgent
       .get(retail.name)!
       .filter((decision) => (decision as { readonly kind: string }).kind === "tool_call")
       .map((decision) => decision as { readonly action: string; readonly args: unknown; readonly client_ref: string })
       .map(({ action, args, client_ref }) => ({ action, args, ref: client_ref }))
-    const bounded = await bound({ agent: retail, calls, folder, key, server, vkey }, exportPack)
+    const bounded = await bound({ agent: retail, calls, key, server })
+
+    say("Halting it when its tool fails, and letting it go on …")
     const halted = await stopped({ agent: retail, key, server })
+
+    say("Sending one of its calls to a person who approves it …")
+    const approved = await reviewed({ agent: retail, call: bounded.toReview.at(-1)!, key, server })
+
+    say("Making every verdict again …")
+    const boundedFile = await exportPack("bounded.evp", { kind: "full", disclose: "all" })
+    const replayed = await replay({ denied: bounded.denied, file: boundedFile, folder, vkey })
     const check = await server.flyball("check")
     expectStatus("flyball check", check.status, 0)
     return {
@@ -180,6 +193,8 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
       governed,
       bounded,
       halted,
+      approved,
+      replayed,
       records: head.json.tree_size,
       erased,
       full,
