@@ -1,4 +1,14 @@
-import { Agent, handoff, type MCPServer, run, setTracingDisabled, tool, webSearchTool } from "@openai/agents"
+import {
+  Agent,
+  handoff,
+  type MCPServer,
+  run,
+  Runner,
+  setTraceProcessors,
+  setTracingDisabled,
+  tool,
+  webSearchTool
+} from "@openai/agents"
 import { assistantMessage, functionCall, modelResponder, ScriptedModel } from "@openai/agents/testing"
 import { afterEach, assert, describe, it } from "vitest"
 import { z } from "zod"
@@ -6,6 +16,8 @@ import { governedAgent, until } from "../testing/governed-agent.ts"
 import { governAgent, type OpenAiOptions, stopWhenHalted, ToolNotGoverned } from "./index.ts"
 
 setTracingDisabled(true)
+// What is traced is sent nowhere.
+setTraceProcessors([])
 
 const endings: Array<() => Promise<unknown>> = []
 afterEach(async () => {
@@ -131,23 +143,72 @@ describe("a governed function tool", () => {
     assert.lengthOf(await witnessed(), 0)
   })
 
-  it("whose failure its own function puts into words is an error where the host says so", async () => {
-    const failing = tool({
-      name: "fail",
+  const failing = (name: string, errorFunction?: null | (() => unknown)) =>
+    tool({
+      name,
       description: "Fails.",
       parameters: z.object({}),
       execute: async () => {
         throw new Error("no such order")
       },
-      errorFunction: (_, cause) => `FAILED: ${(cause as Error).message}`
+      ...(errorFunction === undefined ? {} : { errorFunction: errorFunction as never })
+    }) as never
+
+  it("whose failure becomes an output is an error with what the model read, with tracing and without", async () => {
+    const cases: ReadonlyArray<readonly [(() => unknown) | undefined, unknown]> = [
+      [undefined, "An error occurred while running the tool. Please try again."],
+      [() => "Sorry.", "Sorry."],
+      [() => ({ sorry: true }), { sorry: true }]
+    ]
+    for (const [errorFunction, read] of cases)
+      for (const how of ["disabled", "enabled", "disabled for the run"]) {
+        const { client, witnessed } = await world()
+        setTracingDisabled(how === "disabled")
+        const { model, shown } = modelOf(callOf("fail", {}))
+        const bot = governAgent(new Agent({ name: "bot", model, tools: [failing("fail", errorFunction)] }), client)
+        await new Runner({ tracingDisabled: how === "disabled for the run" }).run(bot, "go")
+        setTracingDisabled(true)
+        assert.include(shown[0]!, typeof read === "string" ? read : "sorry", how)
+        assert.deepInclude((await witnessed())[0], { status: "error", result: { error: read } }, how)
+      }
+  })
+
+  it("that answers beside one that fails is no failure", async () => {
+    const { client, witnessed } = await world()
+    const answering = tool({
+      name: "answer",
+      description: "Answers after the other has failed.",
+      parameters: z.object({}),
+      execute: async () => {
+        await until(() => hasFailed)
+        return "answered"
+      }
     })
-    for (const [isFailure, status] of [
-      [undefined, "ok"],
-      [(_: string, output: unknown) => String(output).startsWith("FAILED"), "error"]
+    let hasFailed = false
+    const fail = failing("fail", () => ((hasFailed = true), "Sorry."))
+    const calls = [callOf("answer", {}, "1"), callOf("fail", {}, "2")]
+    const model = new ScriptedModel([calls, [assistantMessage("done")]])
+    await run(governAgent(new Agent({ name: "bot", model, tools: [answering as never, fail] }), client), "go")
+    assert.sameMembers(
+      (await witnessed()).map(({ action, status }) => `${action} ${status}`),
+      ["answer ok", "fail error"]
+    )
+  })
+
+  it("that answers a failure itself is an error where the host says so", async () => {
+    const answering = tool({
+      name: "answer",
+      description: "Answers.",
+      parameters: z.object({}),
+      execute: () => "FAILED: no such order"
+    })
+    const isFailure = (_: string, output: unknown) => String(output).startsWith("FAILED")
+    for (const [options, status] of [
+      [{}, "ok"],
+      [{ isFailure }, "error"]
     ] as const) {
       const { client, witnessed } = await world()
-      const { shown } = await called(failing as never, {}, client, { isFailure })
-      assert.match(shown!, /FAILED: no such order/)
+      await called(answering as never, {}, client, options)
       assert.deepInclude((await witnessed())[0], { status })
     }
   })

@@ -12,13 +12,15 @@ import { ActionDenied } from "../../enforce/denied.ts"
 import { EffectFailed } from "../../enforce/guard.ts"
 import type { Json } from "../../wire.ts"
 import { type FrameworkCall, frameworkCalls, type GovernOptions, ToolNotGoverned } from "../framework-calls.ts"
+import { plainJson } from "../plain-json.ts"
+import { withFailure } from "./failure.ts"
 import { governServer } from "./mcp-server.ts"
 
 /** Options of a governed agent. */
 export interface OpenAiOptions extends GovernOptions {
   /**
-   * Whether an output says that its tool failed. The SDK turns a tool's failure into an output before anyone sees
-   * it, by the tool's `errorFunction`. Left out: the output of the SDK's own function says so.
+   * Whether an output says that its tool failed, for tools that answer a failure themselves. What a tool throws is
+   * known without it.
    */
   readonly isFailure?: ((tool: string, output: unknown) => boolean) | undefined
 }
@@ -32,9 +34,6 @@ type AnyHandoff = Handoff<any, any>
 // oxlint-disable-next-line no-explicit-any
 type AnyFunctionTool = FunctionTool<any, any, any>
 
-/** The answer of the SDK's own `errorFunction`. */
-const DEFAULT_FAILURE = "An error occurred while running the tool. Please try again."
-
 /**
  * A copy of an agent whose tools, MCP servers and handoffs are governed. Run this one, and resume its states with it.
  *
@@ -47,7 +46,7 @@ const DEFAULT_FAILURE = "An error occurred while running the tool. Please try ag
 export const governAgent = <T extends AnyAgent>(agent: T, client: AgentClient, options: OpenAiOptions = {}): T => {
   const call = frameworkCalls(client, options)
   const ungoverned = new Set(options.ungoverned)
-  const { isFailure = (_, output) => output === DEFAULT_FAILURE } = options
+  const { isFailure = () => false } = options
   /** Agents hand over to each other in circles. */
   const copies = new Map<AnyAgent, AnyAgent>()
 
@@ -92,9 +91,11 @@ const governTool = (
     let answered: { readonly output: unknown } | null = null
     const effect = async (args: Json, signal: AbortSignal): Promise<unknown> => {
       // The tool reads what was judged, not the text that the model wrote: that may hold a name twice.
-      const output = await tool.invoke(runContext, textOf(args), withSignal(details, signal))
+      const { failed, output } = await withFailure(tool.name, () =>
+        tool.invoke(runContext, textOf(args), withSignal(details, signal))
+      )
       answered = { output }
-      if (isFailure(tool.name, output)) throw new EffectFailed("The tool failed.", { error: shown(output) })
+      if (failed || isFailure(tool.name, output)) throw new EffectFailed("The tool failed.", { error: shown(output) })
       return output
     }
     try {
@@ -128,4 +129,11 @@ const withSignal = <D extends object>(details: D | undefined, signal: AbortSigna
   return Object.assign(copy, { signal })
 }
 
-const shown = (output: unknown): Json => (typeof output === "string" ? output : "the tool's own failure")
+/** The output of a failure as it is witnessed. */
+const shown = (output: unknown): Json => {
+  try {
+    return plainJson(output)
+  } catch {
+    return "the tool's own failure"
+  }
+}
