@@ -63,7 +63,8 @@ export const pageOf = (figures: Figures): string => {
     ...stoppedLines(figures.halted),
     "",
     ...reviewedLines(figures.approved),
-    `The replay above made these evaluations, reviews and approvals again too: ${figures.replayed.mismatches} differences.`,
+    "The replay above made these evaluations, reviews and approvals again too: " +
+      `${figures.replayed.mismatches} differences.`,
     "",
     "At last the server's own store was recomputed and compared with its records (flyball check): no difference.",
     ""

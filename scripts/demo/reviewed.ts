@@ -121,5 +121,5 @@ export const reviewedLines = ({
     `first, ${isShown ? "and the digest of what was shown is on record" : "but what was shown is not on record"}.`,
   `That person approved it (${answered}). The agent presented the approval, and the same call ran: ${first}. The ` +
     `approval is ${consumed}.`,
-  `With the same approval a second time it did not: ${second}, ${isAnother ? "with a new review" : "with no new review"}.`
+  `With the same approval a second time it did not: ${second}, with ${isAnother ? "a new" : "no new"} review.`
 ]

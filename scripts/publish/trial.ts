@@ -17,9 +17,11 @@ import {
   writeFileSync
 } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { isDeepStrictEqual } from "node:util"
 import { gunzipSync, zstdCompressSync } from "node:zlib"
+import { agentExamples, runExample } from "../agent-examples.ts"
 import { libraries } from "./list.ts"
 import { makeExecutable } from "./executable.ts"
 import { packPackages, type Tarball } from "./pack.ts"
@@ -346,6 +348,23 @@ trial("the client's adapters install with their frameworks, and every one loads"
 for (const version of ["5", "7"] as const)
   trial(`TypeScript ${version} accepts the declarations of the client's adapters (skipLibCheck off)`, () => {
     run(process.execPath, [compiler(version), "-p", "."], adapting)
+  })
+
+const agents = join(work, "agents")
+trial("the install line of examples/agents needs no registry entry of ours", () => {
+  cpSync(join(root, "examples/agents"), agents, {
+    recursive: true,
+    filter: (path) => basename(path) !== "node_modules"
+  })
+  const [, listed] = /^npm install .*flyball-\{([\w,-]+)\}\.tgz$/m.exec(
+    readFileSync(join(agents, "README.md"), "utf8")
+  )!
+  npmInstall(agents, ...listed!.split(",").map((short) => join(work, "tarballs", `flyball-${short}.tgz`)))
+})
+for (const { file, name, prints } of agentExamples(agents))
+  await trialOf(`examples/agents: ${name} runs offline, and prints what its page says`, async () => {
+    const ended = await runExample(agents, file)
+    if (!isDeepStrictEqual(ended, { status: 0, out: prints, err: "" })) throw new Error(JSON.stringify(ended, null, 2))
   })
 
 const commands = project("commands", tarballs, ["@flyball/server", "@flyball/verify"])
