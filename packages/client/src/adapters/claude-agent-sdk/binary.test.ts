@@ -1,5 +1,5 @@
 /** The real program of the Claude Agent SDK, against a model on a loopback port. */
-import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Options, query, type SDKMessage, type SDKResultMessage } from "@anthropic-ai/claude-agent-sdk"
@@ -60,10 +60,17 @@ const world = async (script: Script, options: ClaudeOptions = {}) => {
     const result = messages.find((one): one is SDKResultMessage => one.type === "result")
     return { messages, result, failure }
   }
+  /** Changes a text in a session that lies on disk. */
+  const rewrite = (session: string, text: string, into: string): void => {
+    const [name] = globSync(`.config/projects/*/${session}.jsonl`, { cwd: folder })
+    const before = readFileSync(join(folder, name!), "utf8")
+    assert.include(before, text)
+    writeFileSync(join(folder, name!), before.replaceAll(text, into))
+  }
   const has = (name: string): boolean => existsSync(join(folder, name))
   const actions = async () =>
     (await governed.witnessed()).map((one) => `${one.args.command ?? one.action} ${one.status}`)
-  return { ...governed, model, run, has, actions }
+  return { ...governed, model, run, rewrite, has, actions }
 }
 
 const touch = (name: string) => ({ name: "Bash", input: { command: `touch ${name}`, description: "a file" } })
@@ -130,6 +137,29 @@ describe("the program of the Claude Agent SDK", () => {
       const first = await run()
       await run({ resume: first.result!.session_id })
       assert.isFalse(has("one"))
+    },
+    LONG_MS
+  )
+
+  it(
+    "judges a deferred call by the arguments that its session has when it goes on",
+    async () => {
+      const { actions, has, resolve, rewrite, run, script, seen } = await world(
+        (request) => (hasResults(request) ? "done" : [touch("one")]),
+        { holdMs: 0 }
+      )
+      script.verdict = () => "require_review"
+      const first = await run()
+      assert.strictEqual(first.result?.terminal_reason, "tool_deferred")
+      resolve("rev_1", "approve")
+      // The session lies on disk meanwhile, and somebody changes the call in it.
+      rewrite(first.result!.session_id, "touch one", "touch two")
+      const second = await run({ resume: first.result!.session_id })
+      assert.strictEqual(second.failure, null)
+      assert.deepStrictEqual([has("one"), has("two")], [false, false])
+      assert.deepStrictEqual(await actions(), ["touch one denied", "touch two denied"])
+      const asked = seen.flatMap(({ json, path }) => (path.endsWith("/evaluations") ? [json.approval_id ?? null] : []))
+      assert.deepStrictEqual(asked, [null, null], "the approval is of other arguments")
     },
     LONG_MS
   )
