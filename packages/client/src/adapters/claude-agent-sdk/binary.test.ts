@@ -158,8 +158,10 @@ describe("the program of the Claude Agent SDK", () => {
       assert.strictEqual(second.failure, null)
       assert.deepStrictEqual([has("one"), has("two")], [false, false])
       assert.deepStrictEqual(await actions(), ["touch one denied", "touch two denied"])
-      const asked = seen.flatMap(({ json, path }) => (path.endsWith("/evaluations") ? [json.approval_id ?? null] : []))
-      assert.deepStrictEqual(asked, [null, null], "the approval is of other arguments")
+      const approvals = seen.flatMap(({ json, path }) =>
+        path.endsWith("/evaluations") ? [json.approval_id ?? null] : []
+      )
+      assert.deepStrictEqual(approvals, [null, null], "the approval is of other arguments")
     },
     LONG_MS
   )
