@@ -16,7 +16,7 @@ export const differencesOf = (before: unknown, now: unknown): ReadonlyArray<Diff
     if (found.length >= MAX_DIFFERENCES || a === b) return
     if (isMap(a) && isMap(b)) {
       for (const name of [...new Set([...Object.keys(a), ...Object.keys(b)])].sort())
-        compare(`${path}/${escaped(name)}`, a[name], b[name])
+        compare(`${path}/${escaped(name)}`, own(a, name), own(b, name))
     } else if (Array.isArray(a) && Array.isArray(b) && a.length === b.length)
       a.forEach((item: unknown, place) => compare(`${path}/${place}`, item, b[place]))
     else if (JSON.stringify(a) !== JSON.stringify(b)) found.push({ path, before: a ?? null, now: b ?? null })
@@ -27,5 +27,9 @@ export const differencesOf = (before: unknown, now: unknown): ReadonlyArray<Diff
 
 const isMap = (value: unknown): value is { readonly [name: string]: unknown } =>
   typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Arguments may have a member that every object inherits, such as `constructor`. */
+const own = (of: { readonly [name: string]: unknown }, name: string): unknown =>
+  Object.hasOwn(of, name) ? of[name] : undefined
 
 const escaped = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1")
