@@ -1,7 +1,7 @@
 /** Refuses what an ingest key asks for about a quarantined agent. Spec: envelopes.md 3.10. */
 import { AgentQuarantined } from "@flyball/contract"
 import { type AnyEndpoint, namesAgent } from "@flyball/contract/http"
-import { Capture, Evaluations, Kill, type Scope } from "@flyball/core"
+import { Capture, Evaluations, Kill, Reviews, type Scope } from "@flyball/core"
 import { Effect } from "effect"
 import type { Fault, Services } from "./call.ts"
 import { type AdmittedCaller, scopeOf } from "./caller.ts"
@@ -48,6 +48,12 @@ const agentOf = ({ body, params, query }: Requested, scope: Scope): Effect.Effec
     return Evaluations.use((evaluations) => evaluations.get(evaluationId, scope)).pipe(
       Effect.map(({ agent_id }) => agent_id),
       Effect.catchTag("EvaluationNotFound", () => Effect.succeed(null))
+    )
+  const reviewId = member(params, "review_id")
+  if (reviewId !== null)
+    return Reviews.use((reviews) => reviews.get(reviewId, scope)).pipe(
+      Effect.map(({ agent_id }) => agent_id),
+      Effect.catchTag("ReviewNotFound", () => Effect.succeed(null))
     )
   return Effect.succeed(null)
 }

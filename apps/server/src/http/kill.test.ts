@@ -98,6 +98,38 @@ describe("kill events", () => {
 })
 
 describe("a quarantined agent", () => {
+  it("is closed to ingest keys in its reviews too", async () => {
+    const post = async (path: string, json: unknown, token = world.admin) => {
+      const got = await world.send("POST", `/api/v1${path}`, { token, json })
+      assert.isBelow(got.status, 300, got.text)
+      return got.json
+    }
+    const envelope = {
+      semantics: "envelope/1",
+      signals: { tool: { type: "enum", values: ["pay"], source: "caller" } },
+      effects: { pay: "read" },
+      rules: [{ id: "all", outcome: "require_review", when: [] }],
+      default: { outcome: "deny" }
+    }
+    const owner = { owner_name: "Ada", owner_email: "ada@example.org" }
+    const { id: agent } = await post("/agents", { name: fresh(), ...owner }, world.key)
+    const { id } = await post("/bound/envelopes", { name: fresh(), agent_id: agent, envelope })
+    await post(`/bound/envelopes/${id}/publish`, {}, await world.token("governor", "*"))
+    await post(`/agents/${agent}/activate`, {})
+    const asked = { agent_id: agent, client_ref: fresh(), signals: { tool: "pay" }, args: {} }
+    const { review_id: review } = await post("/bound/evaluations", asked, world.key)
+    const key = (method: string, path: string) =>
+      world.send(method, `/api/v1/bound/reviews/${review}${path}`, {
+        token: world.key,
+        ...(method === "POST" ? { json: {} } : {})
+      })
+    assert.strictEqual((await key("GET", "")).status, 200)
+    await activate(agent, { response: "quarantine" })
+    for (const { json, status, text } of [await key("GET", ""), await key("POST", "/withdraw")])
+      assert.deepStrictEqual([status, json?.code], [403, "agent_quarantined"], text)
+    assert.strictEqual((await admin("GET", `/api/v1/bound/reviews/${review}`)).status, 200)
+  })
+
   it("is closed to ingest keys but for kill status, stream and acknowledgement; keys stay", async () => {
     const agent = await world.register(fresh())
     const other = await world.register(fresh())

@@ -209,12 +209,16 @@ export const generalRefusals = [
 /** Endpoints that stay open to the keys of a quarantined agent. */
 const openInQuarantine: ReadonlySet<string> = new Set(["kill.status", "kill.stream", "kill.ack"])
 
-/** Whether a request names an agent, or one of its decisions or evaluations, and is refused while it is quarantined. */
+/**
+ * Whether a request names an agent, or one of its decisions, evaluations or reviews, and is refused while it is
+ * quarantined.
+ */
 export const namesAgent = ({ body, id, params, query }: AnyEndpoint): boolean =>
   !openInQuarantine.has(id) &&
   ("agent_id" in params ||
     "decision_id" in params ||
     "evaluation_id" in params ||
+    "review_id" in params ||
     (query !== null && query.names.includes("agent_id")) ||
     (body !== null && "fields" in body.schema && "agent_id" in (body.schema.fields as object)))
 
