@@ -373,7 +373,8 @@ export type KillRequestIn = typeof KillRequestIn.Type
 
 /**
  * Answer of POST /bound/kill/request. `activation_event` is null where the response policy has no row for the trigger
- * `agent_request`, or another key registered the agent: then operators are notified, and nothing is stopped.
+ * `agent_request`, or another key registered the agent: then operators are notified, and nothing is stopped. While what
+ * the key requested before holds, it is that activation.
  */
 export const KillRequestOut = Schema.Struct({
   agent_id: inBody(Schema.String),

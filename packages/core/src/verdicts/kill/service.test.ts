@@ -353,6 +353,38 @@ describe("a request of an agent's own key", () => {
   )
 })
 
+describe("a key that requests again and again", () => {
+  it.effect("activates once while that holds, again where the policy asks for more, and after a release", () =>
+    Effect.gen(function* () {
+      const kill = yield* Kill
+      const row = (response: "drain" | "halt") =>
+        ResponsePolicies.use((policies) =>
+          policies.set([{ scope: "default", trigger: "agent_request", response, notify: [] }] as never, ben)
+        )
+      yield* row("drain")
+      const { agent } = yield* Agents.use((agents) => agents.register({ name: "bot", org_unit: "ops" }, key))
+      const request = Effect.map(
+        kill.request({ agent_id: agent.id, reason: "I pay twice." }, key),
+        ({ activation_event: id }) => id!
+      )
+      const asked = yield* Effect.all([request, request, request], { concurrency: "unbounded" })
+      assert.strictEqual(new Set(asked).size, 1)
+      const log = yield* kill.events({})
+      assert.deepStrictEqual(
+        ["kill.requested", "kill.activated"].map((kind) => log.filter((one) => one.kind === kind).length),
+        [3, 1]
+      )
+      yield* row("halt")
+      const halted = yield* request
+      assert.notInclude(asked, halted)
+      assert.strictEqual(yield* request, halted)
+      yield* release(halted)
+      assert.notStrictEqual(yield* request, halted)
+      yield* sound
+    }).pipe(Effect.provide(governorWorld()))
+  )
+})
+
 describe("an agent that works for another", () => {
   it.effect("is stopped by its parent's halt, and by no halt of its children", () =>
     Effect.gen(function* () {

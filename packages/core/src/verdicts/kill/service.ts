@@ -34,9 +34,11 @@ import {
   KILL_ACKS,
   KILL_ACTIVATIONS,
   KILL_EPOCH,
+  type KillResponse,
   type KillTarget,
   MODELS,
-  responseFor
+  responseFor,
+  severityOfResponse
 } from "@flyball/rules"
 import { Chain } from "../../chain/chain.ts"
 import { Signer } from "../../chain/keys/signer.ts"
@@ -52,7 +54,7 @@ import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
 import { activationOut } from "./activation-out.ts"
 import { type CertifiedSpan, certifiedSpan, type CertifiedStop, certifyStop } from "./certify.ts"
-import { killReader, storedActivation, type StoredActivation } from "./kill-reader.ts"
+import { killReader, type KillView, storedActivation, type StoredActivation } from "./kill-reader.ts"
 import { readResponsePolicy } from "../response-policy/service.ts"
 import { listKillEvents } from "./kill-events.ts"
 import { ackOut, planAck } from "./plan-ack.ts"
@@ -64,6 +66,9 @@ import { signStatus } from "./sign-status.ts"
 import { epochWatch } from "./epoch-watch.ts"
 import { KillListener } from "./kill-listener.ts"
 import { statusOf, tagOf } from "./status.ts"
+
+/** The actor of what the response policy makes of a request. */
+const AGENT_REQUEST = "policy:agent_request"
 
 /** Items of a list of whom an activation reaches. The counts beside are complete. */
 const MAX_LISTED = 10_000
@@ -144,7 +149,8 @@ export interface KillApi {
   ) => Effect.Effect<KillAckOut, ActivationNotFound | ActivationReleased | InvalidInput | ReadFault>
   /**
    * Asks that an agent be stopped. It is where the response policy has a row for the trigger `agent_request` and the
-   * writer is the key that registered the agent; otherwise operators are notified.
+   * writer is the key that registered the agent; otherwise operators are notified. While what it requested before holds,
+   * a request answers that and activates nothing more.
    */
   readonly request: (
     input: KillRequestIn,
@@ -435,8 +441,11 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
                       "agent_request"
                     )
                   : null
+              const view = yield* reader.view
+              // A key that repeats itself piles nothing up that people must release one by one.
+              const held = row === null ? null : heldBy(view, agentId, writer, row.response)
               const planned =
-                row === null
+                row === null || held !== null
                   ? null
                   : planActivation(
                       {
@@ -446,21 +455,25 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
                         reason,
                         drill: null,
                         breakerId: null,
-                        actor: "policy:agent_request",
+                        actor: AGENT_REQUEST,
                         requestedBy: writer.id,
                         reach: { highestTier: reached.highestTier, agents: reached.agents.length, expects: [] },
                         expectedInstances: reached.instances
                       },
-                      yield* reader.view,
+                      view,
                       asOf
                     )
+              const change = planRequest(agentId, reason, writer, planned, asOf)
               const {
                 records: [receipt]
-              } = yield* storage.commit(planRequest(agentId, reason, writer, planned, asOf))
+              } = yield* storage.commit(
+                // Whether it holds is so at the commit too.
+                held === null ? change : { ...change, expects: [{ ...KILL_EPOCH, version: view.version }] }
+              )
               if (planned !== null) yield* activationsBy[planned.activation.response].one
               return {
                 agent_id: agentId,
-                activation_event: planned?.activationId ?? null,
+                activation_event: planned?.activationId ?? held,
                 requested_at: formatInstant(asOf.ms),
                 seq: receipt!.seq,
                 record_hash: recordHash(receipt!.hash)
@@ -510,6 +523,17 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
     })
   )
 }
+
+/** What holds of an agent because this key requested it, at least as restrictive as a response; null where nothing does. */
+const heldBy = ({ live }: KillView, agentId: string, { id: key }: Writer, response: KillResponse): string | null =>
+  live.find(
+    ({ body }) =>
+      body.actor === AGENT_REQUEST &&
+      body.requestedBy === key &&
+      body.targetType === "agent" &&
+      body.targetId === agentId &&
+      severityOfResponse(body.response) >= severityOfResponse(response)
+  )?.id ?? null
 
 const unknownTarget = ({ type }: KillTarget) =>
   new InvalidInput({ detail: [detailItem(["query", "target_type"], "literal_error", "Expected agent or model", type)] })
