@@ -210,7 +210,14 @@ export {
   type ResponsePolicyDocument,
   suspendingTriggers
 } from "./response-policy/document.ts"
-export { type ApprovalState, approvalState, consumption, isSameLayers, type Presenting } from "./reviews/approval.ts"
+export {
+  actionNamed,
+  type ApprovalState,
+  approvalState,
+  consumption,
+  isSameLayers,
+  type Presenting
+} from "./reviews/approval.ts"
 export {
   approvalsNeeded,
   canServe,

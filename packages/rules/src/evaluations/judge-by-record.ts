@@ -20,11 +20,14 @@ import { serverSignals } from "./server-signals.ts"
 import { signalsOf } from "./signals-part.ts"
 import { inactiveRuleOf } from "./standing.ts"
 
-/** The inputs that are taken from the record. `known` lacks what meters held: that is in the record too. */
+/**
+ * The inputs that are taken from the record. `known` lacks what meters held, which is in the record too, and whether an
+ * approval counts.
+ */
 export interface RecordedFacts {
   readonly live: Bound
   readonly shadow: Bound | null
-  readonly known: Omit<Known, "windows">
+  readonly known: Omit<Known, "approved" | "windows">
 }
 
 /** Said where an evaluation follows from those facts. */
@@ -74,8 +77,7 @@ export const factsOf = (
       kill: recordedResponse(body) ?? "none",
       agent: { id: body.agent_id, orgUnit: "", isActive, inactiveRule },
       server,
-      latches: none,
-      approved: body.standing_approval_id !== undefined
+      latches: none
     }
   }
 }

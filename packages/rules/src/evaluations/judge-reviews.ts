@@ -4,7 +4,7 @@
  */
 import type { Decision } from "@flyball/envelope"
 import { portableCrypto, toHex } from "@flyball/evidence"
-import { approvalState, type ApprovalState, consumption, isSameLayers } from "../reviews/approval.ts"
+import { actionNamed, approvalState, type ApprovalState, consumption, isSameLayers } from "../reviews/approval.ts"
 import {
   approvalsNeeded,
   canServe,
@@ -19,14 +19,18 @@ import {
 } from "../reviews/document.ts"
 import { openedReview, reviewAfter } from "../reviews/fold.ts"
 import { killStateOf } from "../kill/state.ts"
-import { partMembers } from "../records/part-json.ts"
+import { partMembers, partValue } from "../records/part-json.ts"
 import type { JsonMap, PartContent, ReplayRecord } from "../records/record.ts"
-import { knowsReviews } from "../records/rules-version.ts"
+import { bindsApprovals, knowsReviews } from "../records/rules-version.ts"
 import type { EvaluationBody, SideBody } from "./evaluation-body.ts"
 import type { GovernedState } from "./governed-state.ts"
 import { problem, type Problem } from "./recompute-verdict.ts"
+import { signalsOf } from "./signals-part.ts"
 
-/** State of the approval that an evaluation presents. `unknown`: its review may lie before the first record here. */
+/**
+ * State of the approval that an evaluation presents. `unknown`: its review may lie before the first record here, or
+ * what it depends on is not shown.
+ */
 export type PresentedApproval = ApprovalState | "none" | "unknown"
 
 /** Time by which a step may be recorded later, or before, than it says of itself. Unit: milliseconds. */
@@ -36,6 +40,7 @@ const EARLY_MS = 60_000
 /** An evaluation as the records behind it need it. */
 interface LastEvaluation {
   readonly body: EvaluationBody
+  readonly parts: ReplayRecord["parts"]
   readonly approval: PresentedApproval
   /** Null where the part with the obligations is not shown. */
   readonly terms: ReviewTerms | null
@@ -46,6 +51,8 @@ export class ReviewJudge {
   readonly #state: GovernedState
   readonly #fromGenesis: boolean
   readonly #reviews = new Map<string, ReviewDocument>()
+  /** What the evaluation that opened a review was about; null: not shown. */
+  readonly #named = new Map<string, string | null>()
   #last: LastEvaluation | null = null
 
   constructor(state: GovernedState, fromGenesis: boolean) {
@@ -54,11 +61,30 @@ export class ReviewJudge {
   }
 
   /** State of the approval that an evaluation presents. */
-  approvalOf(body: EvaluationBody): PresentedApproval {
+  approvalOf(body: EvaluationBody, parts: ReplayRecord["parts"]): PresentedApproval {
     if (body.approval_id === undefined) return "none"
     const review = this.#reviews.get(body.approval_id)
     if (review === undefined) return this.#fromGenesis ? "none" : "unknown"
-    return approvalState(review, presenting(body), body.as_of_ms)
+    const stateOf = (isSameAction: boolean, terms: ReviewTerms | null): ApprovalState =>
+      approvalState(
+        review,
+        {
+          agentId: body.agent_id,
+          actionDigest: body.action_digest ?? null,
+          layers: layersOf(body),
+          isSameAction,
+          terms
+        },
+        body.as_of_ms
+      )
+    if (!bindsApprovals(body as unknown as JsonMap)) return stateOf(true, null)
+    const [then, now] = [this.#named.get(body.approval_id) ?? null, namedIn(parts)]
+    // The verdict's obligations are recomputed: a record cannot understate them.
+    const terms = termsOf(parts.get("advice"))
+    const state = stateOf(then === null || now === null || then === now, terms)
+    return (state !== "other_action" && (then === null || now === null)) || (state === "approved" && terms === null)
+      ? "unknown"
+      : state
   }
 
   /** A review as the records so far have it; undefined where none opens it. */
@@ -68,7 +94,7 @@ export class ReviewJudge {
 
   /** Takes an evaluation, judged with the approval of {@link approvalOf}. Answers what is wrong with its review. */
   evaluation(body: EvaluationBody, parts: ReplayRecord["parts"], approval: PresentedApproval): Problem | null {
-    this.#last = { body, approval, terms: termsOf(parts.get("advice")) }
+    this.#last = { body, parts, approval, terms: termsOf(parts.get("advice")) }
     const { approval_id: approvalId, evaluation_id: id, outcome, review_id: reviewId } = body
     if (isOtherDigest(body, parts.get("args")))
       return problem("review_mismatch", "The action_digest is not that of the arguments in the part args.")
@@ -99,7 +125,8 @@ export class ReviewJudge {
       return this.#fromGenesis ? problem("review_mismatch", `No record before it opens ${id}.`) : null
     const found = this.#step(id, review, record, atMs)
     // What an evaluation consumed is known since that.
-    if (kind !== "review.consumed") this.#reviews.set(id, reviewAfter(review, record))
+    if (kind !== "review.consumed" || this.#last?.approval === "unknown")
+      this.#reviews.set(id, reviewAfter(review, record))
     return found
   }
 
@@ -110,7 +137,8 @@ export class ReviewJudge {
       return this.#fromGenesis || last !== null
         ? problem("review_mismatch", `${id} is expected right behind its evaluation ${opened.evaluationId}.`)
         : null
-    const { body: made, terms } = last
+    const { body: made, parts, terms } = last
+    this.#named.set(id, namedIn(parts))
     const wrong =
       id !== reviewIdOf(made.evaluation_id) || made.review_id !== id
         ? "the id of the review"
@@ -219,7 +247,8 @@ export class ReviewJudge {
           : problem("review_mismatch", `${id} is expected to be consumed right behind ${evaluationId}.`)
         : null
     if (last.body.approval_id !== id) return problem("review_mismatch", `${evaluationId} does not present ${id}.`)
-    const found = last.approval === "none" || last.approval === "unknown" ? null : counts(id, last.approval, review)
+    if (last.approval === "unknown") return null
+    const found = last.approval === "none" ? null : counts(id, last.approval, review)
     if (found !== null) return found
     return review.consumedResult === body["result"]
       ? null
@@ -275,6 +304,7 @@ export const counts = (
   switch (approval) {
     case "approved":
     case "superseded":
+    case "stricter":
     case "unknown":
       return null
     case "reused":
@@ -299,13 +329,24 @@ const isOtherDigest = (body: EvaluationBody, args: PartContent | undefined): boo
 /** Why a verdict that rests on an approval does not hold: nobody approved it under what is in force. */
 export const unapproved = (body: EvaluationBody, approval: PresentedApproval): Problem =>
   counts(String(body.approval_id), approval, { consumedBy: null }) ??
-  problem("review_mismatch", `${body.approval_id} was approved under other versions than are in force.`)
+  problem(
+    "review_mismatch",
+    approval === "stricter"
+      ? `${body.approval_id} was approved by fewer people, or of other roles, than the verdict asks for.`
+      : `${body.approval_id} was approved under other versions than are in force.`
+  )
 
-const presenting = (body: EvaluationBody) => ({
-  agentId: body.agent_id,
-  actionDigest: body.action_digest ?? null,
-  layers: layersOf(body)
-})
+/** What an evaluation is about, by name; null where that is not shown. */
+const namedIn = (parts: ReplayRecord["parts"]): string | null => {
+  const action = partValue(parts.get("action"))
+  const signals = parts.get("signals")
+  return signals?.state !== "present" || (action.state !== "known" && action.state !== "absent")
+    ? null
+    : actionNamed(
+        action.state === "known" && typeof action.value === "string" ? action.value : null,
+        signalsOf(signals.bytes)
+      )
+}
 
 const layersOf = ({ layers }: Pick<SideBody, "layers">): ReadonlyArray<ReviewLayer> =>
   layers.map(({ envelope_id: envelopeId, version }) => ({ envelopeId, version }))

@@ -2,7 +2,7 @@
 import { equalBytes } from "@flyball/evidence"
 import { askingFor, type Decision } from "@flyball/envelope"
 import { areNewerRules, knowsReviews, newerRules } from "../records/rules-version.ts"
-import type { ReplayRecord } from "../records/record.ts"
+import type { JsonMap, ReplayRecord } from "../records/record.ts"
 import { actingSignals, judgeActingTier } from "./acting-tier.ts"
 import { AdviceBytes } from "./advice.ts"
 import { type Bound, Bindings } from "./bindings.ts"
@@ -77,13 +77,21 @@ export class Judge {
   ): Problem | null {
     if (areNewerRules(record.body)) return problem("withheld", newerRules(record.body))
     const found = this.#byRecords(record, body, recordMs, approval)
-    return this.#fromGenesis || found?.verdict !== "withheld" ? found : this.#byItself(record, body, recordMs, found)
+    return this.#fromGenesis || found?.verdict !== "withheld"
+      ? found
+      : this.#byItself(record, body, recordMs, approval, found)
   }
 
   /**
    * If records before the first one are needed, the decision must at least follow from its own record.
    */
-  #byItself(record: ReplayRecord, body: EvaluationBody, recordMs: number | null, open: Problem): Problem {
+  #byItself(
+    record: ReplayRecord,
+    body: EvaluationBody,
+    recordMs: number | null,
+    approval: PresentedApproval,
+    open: Problem
+  ): Problem {
     const shown =
       judgeTimes(body, record.seq, recordMs) ??
       judgeLayers(this.#state, body, null, false) ??
@@ -98,8 +106,9 @@ export class Judge {
       record.parts,
       facts.live,
       facts.shadow,
-      { ...facts.known, windows: sides.windows },
-      { sides, sums: sumsOfRecord }
+      { ...facts.known, approved: isApproved(record.body, body, approval), windows: sides.windows },
+      { sides, sums: sumsOfRecord },
+      approval
     )
     if (found !== null && found.verdict !== "withheld") return found
     // The record does not say whether a meter had room for another key.
@@ -161,7 +170,7 @@ export class Judge {
       },
       server: actingSignals(server, body),
       latches: this.#latches.of(agentId, runId ?? ""),
-      approved: knowsReviews(made) && (body.standing_approval_id !== undefined || isTakenAsApproved(body, approval)),
+      approved: isApproved(made, body, approval),
       windows: this.#sides.windows
     }
     return this.#judgeSides(body, parts, live, shadow, known, null, approval)
@@ -277,8 +286,11 @@ const judgeLatches = (body: EvaluationBody, live: Bound, shadow: Bound | null, k
 }
 
 /** An approval that is not known is taken as the record has it; the verdict is then not called proved. */
-const isTakenAsApproved = ({ outcome }: EvaluationBody, approval: PresentedApproval): boolean =>
-  approval === "approved" || (approval === "unknown" && outcome === "allow")
+const isApproved = (made: JsonMap, body: EvaluationBody, approval: PresentedApproval): boolean =>
+  knowsReviews(made) &&
+  (body.standing_approval_id !== undefined ||
+    approval === "approved" ||
+    (approval === "unknown" && body.outcome === "allow"))
 
 const isBudget = ({ matched_rule }: SideBody): boolean => matched_rule.startsWith("@budget:")
 

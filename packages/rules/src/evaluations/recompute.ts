@@ -211,7 +211,7 @@ export class Recomputation {
     wrongWriter: Problem | null
   ): Recomputed {
     const body = evaluationBody(record.body)
-    const approval = this.#reviews.approvalOf(body)
+    const approval = this.#reviews.approvalOf(body, record.parts)
     const judged = this.#judge.judge(record, body, atMs, approval)
     const reviewed = this.#reviews.evaluation(body, record.parts, approval)
     if (judged !== null && isOpen(judged) && judged.amountsHold !== true) this.#noteUnproved(body)

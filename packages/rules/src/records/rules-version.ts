@@ -8,6 +8,8 @@
  *    The drill that L4 needs is one that a record attests.
  * 4: an approved review or a standing approval turns `require_review` into `allow`; every other `require_review` names
  *    the review that it opens or waits for.
+ * 5: an approval of a review counts for the action and the tool of the reviewed evaluation alone, and where the verdict
+ *    asks for no more people than approved.
  *
  * To change a rule: raise `RULES`, add a line here, keep the old rule, and let replay choose by `rulesOf`. Spec:
  * decision 0038.
@@ -15,13 +17,16 @@
 import type { JsonMap } from "../records/record.ts"
 
 /** The version of the rules that hold now. */
-export const RULES = 4
+export const RULES = 5
 
 /** The version of the rules that a record was made by. A record without the member is older than the member. */
 export const rulesOf = (body: JsonMap): number => (typeof body["rules"] === "number" ? body["rules"] : 1)
 
 /** Whether a record was made by rules that know reviews. */
 export const knowsReviews = (body: JsonMap): boolean => rulesOf(body) >= 4
+
+/** Whether a record was made by rules that bind an approval to the action and to what the verdict asks of people. */
+export const bindsApprovals = (body: JsonMap): boolean => rulesOf(body) >= 5
 
 /**
  * Whether a record was made by rules that this version of the code does not know. Such a record is not judged, and is

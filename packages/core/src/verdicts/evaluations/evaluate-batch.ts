@@ -203,7 +203,7 @@ const prepareAll = Effect.fnUntraced(function* (
   const prepared: Array<Prepared> = []
   const runs = new Map<string, RunLatches>()
   for (const request of requests) {
-    const { action_digest, agent_id, approval_id, run_id } = request.requested.input
+    const { action, action_digest, agent_id, approval_id, run_id } = request.requested.input
     const agent = yield* Effect.catchTag(readAgent(storage, agent_id, request.scope), "AgentNotFound", (refusal) =>
       Effect.sync(() => void answers.set(request, { kind: "refused", refusal }))
     )
@@ -220,7 +220,12 @@ const prepareAll = Effect.fnUntraced(function* (
       kill: yield* steps.killOf(agent),
       approval:
         typeof approval_id === "string"
-          ? yield* steps.approval(approval_id, agent.id, action_digest ?? null)
+          ? yield* steps.approval(approval_id, {
+              agentId: agent.id,
+              actionDigest: action_digest ?? null,
+              action: action ?? null,
+              signals: request.requested.signals
+            })
           : noApproval,
       run: inRun ? (runs.get(runKey) ?? null) : null
     })
@@ -241,14 +246,23 @@ const asOfThen = (
         Effect.map(context.inForce.of(one.agent.id, one.agent.body.orgUnit, atMs), (inForce) => ({ ...one, inForce }))
       )
 
-const standingOf = ({ agent, approval, inForce, kill, run }: Prepared, asOf: AsOf) => ({
+const standingOf = ({ agent, inForce, kill, run }: Prepared, asOf: AsOf) => ({
   agent,
   asOf,
   inForce,
   kill,
-  approved: approval.approvedAt(inForce.live.layers, asOf.ms),
+  approved: false,
   latches: run?.set ?? noSet
 })
+
+/** The verdict, with the approval that it presents where that counts for it. */
+const planOne = (one: Prepared, asOf: AsOf, windows: Windows): EvaluationPlan => {
+  const { requested } = one.request
+  const alone = planEvaluation(requested, standingOf(one, asOf), windows)
+  return one.approval.approvedAt(one.inForce.live.layers, alone.obligations, asOf.ms)
+    ? planEvaluation(requested, { ...standingOf(one, asOf), approved: true }, windows)
+    : alone
+}
 
 /** Which meters and keys these evaluations read: their values on empty windows do not change that. */
 const keysOf = (keeper: MeterKeeper, prepared: ReadonlyArray<Prepared>, asOf: AsOf): ReadonlySet<string> => {
@@ -294,7 +308,7 @@ const advanceApprovals = Effect.fnUntraced(function* (
   const found = new Map<string, ReadonlyArray<StandingApprovalOf>>()
   for (const one of prepared) {
     if (found.has(one.agent.id) || !asksForReviews(one.inForce)) continue
-    const { live } = planEvaluation(one.request.requested, standingOf(one, asOf), windowsOf(keeper, asOf))
+    const { live } = planOne(one, asOf, windowsOf(keeper, asOf))
     if (live.outcome === "require_review") found.set(one.agent.id, yield* steps.standingApprovals(one.agent.id))
   }
   return found
@@ -336,7 +350,7 @@ const planAll = (
     const isSpent = read.approval.id !== null && consumed.has(read.approval.id)
     const one = isSpent ? { ...read, approval: noApproval } : read
     const { requested } = one.request
-    const alone = planEvaluation(requested, standingOf(one, asOf), windows)
+    const alone = planOne(one, asOf, windows)
     const standing = standingFor(advance.get(one.agent.id) ?? [], one, alone, asOf, used)
     const plan =
       standing === null

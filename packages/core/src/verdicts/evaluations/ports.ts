@@ -41,14 +41,24 @@ export interface Concluded {
 export interface ApprovalOf {
   /** The review; null where there is none. */
   readonly id: string | null
-  /** Whether it is there to be consumed. */
-  readonly approvedAt: (layers: ReadonlyArray<LayerRef>, atMs: number) => boolean
+  /** Whether it is there to be consumed by a verdict with these obligations. */
+  readonly approvedAt: (layers: ReadonlyArray<LayerRef>, obligations: Decision["obligations"], atMs: number) => boolean
   /** The review, while people have not answered it: the verdict names it, and opens no other. */
   readonly reviewAt: (layers: ReadonlyArray<LayerRef>, atMs: number) => string | null
   /** The change that consumes it under this verdict; null where it is left as it is. */
   readonly consumed: (concluded: Concluded) => ChangeSet | null
   /** Documents that the commit must find unchanged for this answer to hold. */
   readonly expects: NonNullable<ChangeSet["expects"]>
+}
+
+/** Which agent presents an approval, and for what. */
+export interface PresentedBy {
+  readonly agentId: string
+  /** As the interface writes it. */
+  readonly actionDigest: string | null
+  readonly action: string | null
+  /** As the evaluation uses them. */
+  readonly signals: unknown
 }
 
 /** No approval. */
@@ -79,12 +89,8 @@ export interface EvaluationStepsApi {
    * evaluations read before may not hold any more.
    */
   readonly tripDue: (agentIds: ReadonlySet<string>, at: AsOf) => Effect.Effect<boolean, ReadFault>
-  /** The approval of this name, for this agent and action. `actionDigest` as the interface writes it. */
-  readonly approval: (
-    approvalId: string,
-    agentId: string,
-    actionDigest: string | null
-  ) => Effect.Effect<ApprovalOf, ReadFault>
+  /** The approval of this name, for this agent and action. */
+  readonly approval: (approvalId: string, by: PresentedBy) => Effect.Effect<ApprovalOf, ReadFault>
   /** The granted standing approvals of an agent, oldest first. Read where an evaluation would be reviewed. */
   readonly standingApprovals: (agentId: string) => Effect.Effect<ReadonlyArray<StandingApprovalOf>, ReadFault>
   /**
