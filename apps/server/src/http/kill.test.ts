@@ -116,8 +116,8 @@ describe("a quarantined agent", () => {
     const { id } = await post("/bound/envelopes", { name: fresh(), agent_id: agent, envelope })
     await post(`/bound/envelopes/${id}/publish`, {}, await world.token("governor", "*"))
     await post(`/agents/${agent}/activate`, {})
-    const asked = { agent_id: agent, client_ref: fresh(), signals: { tool: "pay" }, args: {} }
-    const { review_id: review } = await post("/bound/evaluations", asked, world.key)
+    const request = { agent_id: agent, client_ref: fresh(), signals: { tool: "pay" }, args: {} }
+    const { review_id: review } = await post("/bound/evaluations", request, world.key)
     const key = (method: string, path: string) =>
       world.send(method, `/api/v1/bound/reviews/${review}${path}`, {
         token: world.key,

@@ -367,8 +367,8 @@ describe("a key that requests again and again", () => {
         kill.request({ agent_id: agent.id, reason: "I pay twice." }, key),
         ({ activation_event: id }) => id!
       )
-      const asked = yield* Effect.all([request, request, request], { concurrency: "unbounded" })
-      assert.strictEqual(new Set(asked).size, 1)
+      const answers = yield* Effect.all([request, request, request], { concurrency: "unbounded" })
+      assert.strictEqual(new Set(answers).size, 1)
       const log = yield* kill.events({})
       assert.deepStrictEqual(
         ["kill.requested", "kill.activated"].map((kind) => log.filter((one) => one.kind === kind).length),
@@ -376,7 +376,7 @@ describe("a key that requests again and again", () => {
       )
       yield* row("halt")
       const halted = yield* request
-      assert.notInclude(asked, halted)
+      assert.notInclude(answers, halted)
       assert.strictEqual(yield* request, halted)
       yield* release(halted)
       assert.notStrictEqual(yield* request, halted)

@@ -149,8 +149,8 @@ export interface KillApi {
   ) => Effect.Effect<KillAckOut, ActivationNotFound | ActivationReleased | InvalidInput | ReadFault>
   /**
    * Asks that an agent be stopped. It is where the response policy has a row for the trigger `agent_request` and the
-   * writer is the key that registered the agent; otherwise operators are notified. While what it requested before holds,
-   * a request answers that and activates nothing more.
+   * writer is the key that registered the agent; otherwise operators are notified. While what it requested before
+   * holds, a request answers that and activates nothing more.
    */
   readonly request: (
     input: KillRequestIn,
@@ -524,7 +524,9 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
   )
 }
 
-/** What holds of an agent because this key requested it, at least as restrictive as a response; null where nothing does. */
+/**
+ * What holds of an agent because this key requested it, at least as restrictive as a response; null where nothing does.
+ */
 const heldBy = ({ live }: KillView, agentId: string, { id: key }: Writer, response: KillResponse): string | null =>
   live.find(
     ({ body }) =>
