@@ -1,6 +1,8 @@
 import * as contract from "@flyball/contract"
 import { type Entity, type Place, placesOf, type Records, recordsOf } from "@flyball/contract"
+import { outcomes } from "@flyball/envelope"
 import { kindRow, recordKinds } from "@flyball/evidence"
+import * as rules from "@flyball/rules"
 import { Schema, SchemaAST } from "effect"
 import { assert, describe, it } from "vitest"
 
@@ -134,5 +136,50 @@ describe("the annotations of the contract and the catalogue of records", () => {
   it("name the same sources of an identity", () => {
     const source = kindRow("agent.identity_attested")!.body.find(({ name }) => name === "source")
     assert.deepStrictEqual(source?.type, { type: "enum", values: [...contract.identitySources] })
+  })
+})
+
+/** Lists of words that a package exports, by name. */
+const wordLists = (exported: object): ReadonlyMap<string, ReadonlyArray<string>> =>
+  new Map(
+    Object.entries(exported).flatMap(([name, value]: [string, unknown]) =>
+      Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string")
+        ? [[name, value] as const]
+        : []
+    )
+  )
+
+/** Neither package may import the other, so each names its words; here they meet. */
+describe("the words of the contract and of the rules", () => {
+  const ofContract = wordLists(contract)
+  const kindsCounted = rules.metricOf("action_velocity")!.params["kind"]!
+  const ofRules = new Map([
+    ...wordLists(rules),
+    ["evaluationOutcomes", outcomes],
+    ["roles", rules.strongestFirst],
+    ["decisionKinds", kindsCounted.type === "word" ? kindsCounted.words : []]
+  ])
+  const both = [...ofRules.keys()].filter((name) => ofContract.has(name)).toSorted()
+
+  it("are lists of these names", () => {
+    assert.deepStrictEqual(both, [
+      "breakerModes",
+      "decisionKinds",
+      "drillModes",
+      "evaluationOutcomes",
+      "killResponses",
+      "killTargetTypes",
+      "policyScopes",
+      "policyTriggers",
+      "reviewCancelCauses",
+      "reviewResolutions",
+      "reviewRoles",
+      "reviewStatuses",
+      "roles"
+    ])
+  })
+
+  it.each(both)("are the same in %s", (name) => {
+    assert.sameMembers([...ofContract.get(name)!], [...ofRules.get(name)!])
   })
 })
