@@ -3,6 +3,7 @@ import type { AnyEndpoint } from "@flyball/contract/http"
 import { AccessMapping, Principals, systemHost, Webhooks } from "@flyball/core"
 import { Effect } from "effect"
 import { UNIT, type World } from "./http-world.ts"
+import { paymentsUpTo } from "./testing/payments.ts"
 import { proposedStanding } from "./testing/standing-approval.ts"
 
 /** A request that its endpoint takes. */
@@ -25,16 +26,7 @@ export const withMembers = (
     : change((json ?? {}) as { readonly [name: string]: unknown })
 
 /** A small envelope. */
-const envelope = {
-  semantics: "envelope/1",
-  signals: {
-    tool: { type: "enum", values: ["pay"], source: "caller" },
-    amount: { type: "int", min: 0, max: 1_000, source: "caller" }
-  },
-  effects: { pay: "write_reversible" },
-  rules: [{ id: "small", outcome: "allow", when: [{ signal: "amount", lte: 10 }] }],
-  default: { outcome: "deny" }
-}
+const envelope = paymentsUpTo(10, "allow")
 /** An exception to it. */
 const waiver = {
   rule_id: "small",

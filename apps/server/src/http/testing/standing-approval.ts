@@ -2,6 +2,7 @@
 import { Envelopes, Evaluations, Reviews, StandingApprovals, Agents } from "@flyball/core"
 import { Effect } from "effect"
 import type { World } from "../http-world.ts"
+import { paymentsUpTo } from "./payments.ts"
 
 const author = { id: `usr_${"0".repeat(25)}6` }
 const approver = { id: `usr_${"0".repeat(25)}7` }
@@ -9,16 +10,7 @@ const reviewer = { id: `usr_${"0".repeat(25)}8` }
 const host = { id: `key_${"0".repeat(25)}9` }
 
 /** Every payment is reviewed. */
-const envelope = {
-  semantics: "envelope/1",
-  signals: {
-    tool: { type: "enum", values: ["pay"], source: "caller" },
-    amount: { type: "int", min: 0, max: 1_000, source: "caller" }
-  },
-  effects: { pay: "write_reversible" },
-  rules: [{ id: "review", outcome: "require_review", when: [{ signal: "amount", lte: 900 }] }],
-  default: { outcome: "deny" }
-}
+const envelope = paymentsUpTo(900, "require_review")
 
 /** Answers its id. `agentId`: registered, and of no other envelope. */
 export const proposedStanding = (world: World, agentId: string): Promise<string> =>

@@ -2,13 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { BreakerCreate } from "@flyball/contract"
 import { formatInstant } from "@flyball/evidence"
-import { type AgentDocument, type KillTarget, Recomputation, type Recomputed } from "@flyball/rules"
+import type { AgentDocument, JsonMap, KillTarget } from "@flyball/rules"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { Chain } from "../../chain/chain.ts"
-import { EvidenceCrypto } from "../../foundation/crypto.ts"
 import { systemHost } from "../../foundation/writer.ts"
-import { readRecords } from "../../outward/replay/read-records.ts"
 import { AGENTS } from "../../registry/agents/document.ts"
 import { Agents } from "../../registry/agents/service.ts"
 import { Storage } from "../../storage/port.ts"
@@ -16,7 +13,7 @@ import { governorWorld } from "../../testing/governor-world.ts"
 import { Capture } from "../capture/service.ts"
 import { checkChannel } from "../drills/channel-check.ts"
 import { Drills } from "../drills/service.ts"
-import { ann, ask, ben, governedAgent } from "../evaluations/testing/refunds.ts"
+import { ann, ask, ben, findingsWith, governedAgent } from "../evaluations/testing/refunds.ts"
 import { Kill } from "../kill/service.ts"
 import { breakerKeeper } from "./keeper.ts"
 import { Breakers } from "./service.ts"
@@ -85,27 +82,12 @@ const value = (agentId: string, breakerId: string) =>
   })
 
 /** Findings of replay; `withParts` false: over a pack that discloses nothing. */
-const findings = (withParts = true, change: (body: { [name: string]: unknown }) => object = (body) => body) =>
-  Effect.gen(function* () {
-    const storage = yield* Storage
-    const again = new Recomputation({ fromGenesis: true, origin: (yield* Chain).origin })
-    const found: Array<Recomputed> = []
-    const times = new Map((yield* storage.records({ limit: 1_000 })).map(({ atMs, seq }) => [seq, atMs]))
-    yield* readRecords(
-      storage,
-      yield* EvidenceCrypto,
-      { from: 0, to: (yield* storage.head)!.seq },
-      (record) => {
-        const body = record.kind === "breaker.tripped" ? change(record.body as never) : record.body
-        const parts = withParts || record.kind !== "kill.activated" ? record.parts : new Map()
-        const one = again.take({ ...record, parts, body: body as never }, times.get(record.seq)!)
-        if (one !== null && one.verdict !== "ok") found.push(one)
-      },
-      () => {},
-      "every part"
-    )
-    return found
-  })
+const findings = (withParts = true, change: (body: JsonMap) => JsonMap = (body) => body) =>
+  findingsWith((record) => ({
+    ...record,
+    body: record.kind === "breaker.tripped" ? change(record.body) : record.body,
+    parts: withParts || record.kind !== "kill.activated" ? record.parts : new Map()
+  }))
 
 describe("a breaker on unacknowledged halts", () => {
   it.effect("counts those of the agent, its models, its org unit, its parents and the deployment alike", () =>

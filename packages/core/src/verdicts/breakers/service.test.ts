@@ -1,18 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { BreakerCreate, InvalidInput } from "@flyball/contract"
-import { Recomputation, type Recomputed } from "@flyball/rules"
+import type { JsonMap, Recomputed } from "@flyball/rules"
 import { readRecord } from "@flyball/evidence"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { systemHost } from "../../foundation/writer.ts"
 import { Replay } from "../../outward/replay/service.ts"
-import { readRecords } from "../../outward/replay/read-records.ts"
-import { EvidenceCrypto } from "../../foundation/crypto.ts"
-import { Chain } from "../../chain/chain.ts"
 import { Storage } from "../../storage/port.ts"
 import { governorWorld, registered } from "../../testing/governor-world.ts"
 import { Capture } from "../capture/service.ts"
-import { ann, ask, governedAgent } from "../evaluations/testing/refunds.ts"
+import { ann, ask, findingsWith, governedAgent } from "../evaluations/testing/refunds.ts"
 import { Kill } from "../kill/service.ts"
 import { ResponsePolicies } from "../response-policy/service.ts"
 import { Breakers } from "./service.ts"
@@ -44,29 +41,9 @@ const check = Breakers.use((breakers) => breakers.check())
 const list = (agentId: string) => Breakers.use((breakers) => breakers.list(agentId))
 const statusOf = (agentId: string) => Kill.use((kill) => kill.status({ type: "agent", id: agentId }))
 
-/** Every record as the verifier takes it, with its time; each may be changed before. */
-const replayed = (
-  change: (kind: string, body: { [name: string]: unknown }, seq: number) => object = (_, body) => body
-) =>
-  Effect.gen(function* () {
-    const storage = yield* Storage
-    const again = new Recomputation({ fromGenesis: true, origin: (yield* Chain).origin })
-    const found: Array<Recomputed> = []
-    const times = new Map((yield* storage.records({ limit: 1_000 })).map(({ atMs, seq }) => [seq, atMs]))
-    yield* readRecords(
-      storage,
-      yield* EvidenceCrypto,
-      { from: 0, to: (yield* storage.head)!.seq },
-      (record) => {
-        const body = change(record.kind, record.body as never, record.seq)
-        const one = again.take({ ...record, body: body as never }, times.get(record.seq)!)
-        if (one !== null && one.verdict !== "ok") found.push(one)
-      },
-      () => {},
-      "every part"
-    )
-    return found
-  })
+/** Findings of replay, with the body of each record changed before. */
+const replayed = (change: (kind: string, body: JsonMap, seq: number) => JsonMap = (_, body) => body) =>
+  findingsWith((record) => ({ ...record, body: change(record.kind, record.body, record.seq) }))
 
 const inOrder = Effect.gen(function* () {
   assert.deepStrictEqual((yield* Replay.use((replay) => replay.check)).differences, [])

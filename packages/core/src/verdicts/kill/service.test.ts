@@ -3,11 +3,9 @@ import { ReleaseNotAllowed } from "@flyball/contract"
 import { fromBase64, killStatusBytes, parseVkey, portableCrypto, verifyEd25519 } from "@flyball/evidence"
 import { type Context, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { type JsonMap, orgUnitDigest, Recomputation, type ReplayRecord } from "@flyball/rules"
+import { type JsonMap, orgUnitDigest } from "@flyball/rules"
 import { Chain } from "../../chain/chain.ts"
-import { EvidenceCrypto } from "../../foundation/crypto.ts"
 import { everyUnit } from "../../foundation/scope.ts"
-import { readRecords } from "../../outward/replay/read-records.ts"
 import { Storage, type StorageApi } from "../../storage/port.ts"
 import { ResponsePolicies } from "../response-policy/service.ts"
 import { CONFIRM_MS, confirmStops } from "./confirm-stops.ts"
@@ -17,7 +15,7 @@ import { Agents } from "../../registry/agents/service.ts"
 import { Provenance } from "../../registry/provenance/service.ts"
 import { Replay } from "../../outward/replay/service.ts"
 import { governorWorld, registered } from "../../testing/governor-world.ts"
-import { ann, ask, ben, governedAgent, key, recomputed } from "../evaluations/testing/refunds.ts"
+import { ann, ask, ben, findingsWith, governedAgent, key, recomputed } from "../evaluations/testing/refunds.ts"
 import { Evaluations } from "../evaluations/service.ts"
 import { Kill } from "./service.ts"
 
@@ -555,25 +553,13 @@ describe("an answer that is read while the state changes", () => {
 
 describe("replay", () => {
   const changedTo = (kind: string, change: { readonly [name: string]: unknown }) =>
-    Effect.gen(function* () {
-      const found: Array<ReplayRecord> = []
-      const storage = yield* Storage
-      yield* readRecords(
-        storage,
-        yield* EvidenceCrypto,
-        { from: 0, to: (yield* storage.head)!.seq },
-        (record) => found.push(record),
-        () => {},
-        "every part"
-      )
-      const again = new Recomputation({ fromGenesis: true })
-      return found.flatMap((record) => {
+    Effect.map(
+      findingsWith((record) => {
         const changed = Object.entries({ ...record.body, ...change }).filter(([, value]) => value !== undefined)
-        const body = record.kind === kind ? (Object.fromEntries(changed) as JsonMap) : record.body
-        const { verdict } = again.take({ ...record, body }) ?? { verdict: "ok" }
-        return verdict === "ok" ? [] : [verdict]
-      })
-    })
+        return record.kind === kind ? { ...record, body: Object.fromEntries(changed) as JsonMap } : record
+      }),
+      (found) => found.map(({ verdict }) => verdict)
+    )
 
   it.effect("finds what was allowed under a halt, and releases by who may not", () =>
     Effect.gen(function* () {

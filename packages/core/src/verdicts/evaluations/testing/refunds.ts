@@ -8,8 +8,7 @@ import { EvidenceCrypto } from "../../../foundation/crypto.ts"
 import { Envelopes } from "../../envelopes/service.ts"
 import { registered } from "../../../testing/governor-world.ts"
 import { Storage } from "../../../storage/port.ts"
-import { Recomputation } from "@flyball/rules"
-import type { Recomputed } from "@flyball/rules"
+import { Recomputation, type Recomputed, type ReplayRecord } from "@flyball/rules"
 import { Evaluations } from "../service.ts"
 
 /** Two governors and the host of an agent. */
@@ -86,23 +85,34 @@ export const ask = (agentId: string, signals: { readonly [name: string]: unknown
     )
   )
 
+/**
+ * Makes every evaluation of the store again out of its records, from the genesis record on, with all parts.
+ *
+ * - `change`: changes a record before that, as somebody who forges it would.
+ */
+export const recomputedWith = (change: (record: ReplayRecord) => ReplayRecord) =>
+  Effect.gen(function* () {
+    const storage = yield* Storage
+    const again = new Recomputation({ fromGenesis: true, origin: (yield* Chain).origin })
+    const found: Array<Recomputed> = []
+    const times = new Map((yield* storage.records({ limit: 1_000 })).map(({ atMs, seq }) => [seq, atMs]))
+    yield* readRecords(
+      storage,
+      yield* EvidenceCrypto,
+      { from: 0, to: (yield* storage.head)?.seq ?? -1 },
+      (record) => {
+        const one = again.take(change(record), times.get(record.seq))
+        if (one !== null) found.push(one)
+      },
+      () => {},
+      "every part"
+    )
+    return found
+  })
+
 /** Makes every evaluation of the store again out of its records. */
-export const recomputed = Effect.gen(function* () {
-  const storage = yield* Storage
-  const again = new Recomputation({ fromGenesis: true, origin: (yield* Chain).origin })
-  const found: Array<Recomputed> = []
-  const head = yield* storage.head
-  const parts = yield* EvidenceCrypto
-  yield* readRecords(
-    storage,
-    parts,
-    { from: 0, to: head?.seq ?? -1 },
-    (record) => {
-      const one = again.take(record)
-      if (one !== null) found.push(one)
-    },
-    () => {},
-    "every part"
-  )
-  return found
-})
+export const recomputed = recomputedWith((record) => record)
+
+/** What recomputation finds not to be in order, once each record was changed. */
+export const findingsWith = (change: (record: ReplayRecord) => ReplayRecord) =>
+  Effect.map(recomputedWith(change), (found) => found.filter(({ verdict }) => verdict !== "ok"))
