@@ -106,10 +106,11 @@ export const ReviewDifference = Schema.Struct({
  * A review with what a reviewer needs to see. `args` and `signals` are null where they were not sent or were erased,
  * and where they are `withheld`: the caller's role does not read parts. `differences` are from the last action of the
  * tool that people approved, whose review is `compared_with`; null where there is none, or its arguments are not there.
+ * At most 100 are listed, and `differences_omitted` counts the rest.
  * `presented_digest`: `sha256:<hex>` over the RFC 8785 form of an object of `id`, `evaluation_id`, `action`,
- * `action_digest`, `args`, `args_redacted`, `signals`, `matched_rule`, `rule_reason`, `explanation`, `compared_with`
- * and `differences` as they stand here; that this person saw it is on record. Null where nothing was recorded: the
- * caller does not answer reviews, or the review is over.
+ * `action_digest`, `args`, `args_redacted`, `signals`, `matched_rule`, `rule_reason`, `explanation`, `compared_with`,
+ * `differences` and `differences_omitted` as they stand here; that this person saw it is on record. Null where nothing
+ * was recorded: the caller does not answer reviews, or the review is over.
  */
 export const ReviewDetail = Schema.Struct({
   ...Review.fields,
@@ -121,6 +122,7 @@ export const ReviewDetail = Schema.Struct({
   explanation: Schema.NullOr(ExplanationOut),
   compared_with: Schema.NullOr(Schema.String),
   differences: Schema.NullOr(Schema.Array(ReviewDifference)),
+  differences_omitted: Schema.Int,
   expires_in_ms: Schema.Int,
   presented_digest: Schema.NullOr(Schema.String)
 })

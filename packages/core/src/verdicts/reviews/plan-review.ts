@@ -95,14 +95,19 @@ export interface Reviewer {
   readonly roles: ReadonlyArray<string> | "any"
   /** How the person relates to the requester and to the authors of the versions in force then. */
   readonly person: SecondPerson
+  /** How the person relates to those who answered before. */
+  readonly earlier: SecondPerson
   /** Whether the person is the agent's owner. */
   readonly isOwner: boolean
 }
 
+/** Added to a refusal where an erasure hides whether somebody who answered is the same person. */
+const ERASED_ANSWERER = "Who answered before was erased, and a person first seen after that may be the same one."
+
 /** Why a person may not act on this review; null where nothing is in the way. */
 const notEligible = (
   review: ReviewDocument,
-  { isOwner, person, roles, writer }: Reviewer
+  { earlier, isOwner, person, roles }: Reviewer
 ): ReviewerNotEligible | null =>
   person === "one_of_them"
     ? new ReviewerNotEligible({ why: "requester_or_author" })
@@ -110,8 +115,11 @@ const notEligible = (
       ? new ReviewerNotEligible({ why: "requester_or_author", sentence: ERASED_AUTHOR })
       : review.twoPerson && isOwner
         ? new ReviewerNotEligible({ why: "owner" })
-        : review.resolvedBy.includes(writer.id)
-          ? new ReviewerNotEligible({ why: "answered_before" })
+        : earlier !== "another"
+          ? new ReviewerNotEligible({
+              why: "answered_before",
+              ...(earlier === "perhaps_them" ? { sentence: ERASED_ANSWERER } : {})
+            })
           : canServe(review.needs, rolesHeld(review.needs, roles))
             ? null
             : new ReviewerNotEligible({ why: "role" })
@@ -127,7 +135,7 @@ const notOpen = (review: ReviewDocument, { id }: Writer, nowMs: number): ReviewC
 }
 
 /**
- * Decides what taking a review up changes, or letting go of it.
+ * Decides what taking a review up changes, or letting go of it: nothing where the person does not have it.
  *
  * - Unit: `nowMs` in milliseconds since 1970 UTC.
  * - Fails: `ReviewClosed` where it is over; `ReviewClaimed` where another person has it; `ReviewerNotEligible` for who
@@ -141,6 +149,8 @@ export const planClaim = (
 ): Result.Result<ReviewPlan, ReviewClaimed | ReviewClosed | ReviewerNotEligible> => {
   const refusal = notOpen(stored.body, reviewer.writer, nowMs) ?? notEligible(stored.body, reviewer)
   if (refusal !== null) return Result.fail(refusal)
+  if (giveBack && reviewStatus(stored.body, nowMs) !== "claimed")
+    return Result.succeed({ review: stored.body, change: {} })
   return Result.succeed(
     withRecord(stored, "review.claimed", {
       ...(giveBack ? { given_back: true } : {}),

@@ -42,6 +42,7 @@ export const presentation = Effect.fnUntraced(function* (
   const args = isShown ? valueOf(evaluation.parts.get("args")) : undefined
   const signals = evaluation.parts.get("signals")
   const earlier = args === undefined ? null : yield* lastApproved(storage, review)
+  const differences = earlier?.args === undefined ? null : differencesOf(earlier.args, args)
   const presented = {
     id: review.id,
     evaluation_id: review.evaluation_id,
@@ -54,7 +55,8 @@ export const presentation = Effect.fnUntraced(function* (
     rule_reason: explanation?.rule_reason ?? null,
     explanation: explanation as ExplanationOut | null,
     compared_with: earlier?.reviewId ?? null,
-    differences: earlier === null ? null : differencesOf(earlier.args, args)
+    differences: differences?.listed ?? null,
+    differences_omitted: differences?.omitted ?? 0
   }
   const isLive = review.status === "open" || review.status === "claimed"
   const digest = isShown && isLive ? toHex(crypto.sha256(canonicalBytes(presented))) : null
@@ -107,7 +109,10 @@ const recordPresented = (
     })
   )
 
-/** The last action of this tool and agent that people approved, with its arguments; null where none is there. */
+/**
+ * The last action of this tool and agent that people approved, with its arguments where they are there; null where
+ * there is none among the last answers.
+ */
 const lastApproved = Effect.fnUntraced(function* (storage: StorageApi, review: Review) {
   if (review.action === null) return null
   const answers = yield* storage.records({
@@ -124,9 +129,8 @@ const lastApproved = Effect.fnUntraced(function* (storage: StorageApi, review: R
     const [made] = yield* storage.once(EVALUATION_SCOPE, [`evl_${String(reviewId).slice("rev_".length)}`])
     if (made === undefined) continue
     const { parts } = yield* readEvaluation(storage, made.seq)
-    const args = valueOf(parts.get("args"))
-    if (args !== undefined && valueOf(parts.get("action")) === review.action)
-      return { reviewId: String(reviewId), args }
+    if (valueOf(parts.get("action")) === review.action)
+      return { reviewId: String(reviewId), args: valueOf(parts.get("args")) }
   }
   return null
 })

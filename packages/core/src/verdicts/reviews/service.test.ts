@@ -1,10 +1,13 @@
 /** Reviews as people and agents use them. */
 import { assert, describe, it } from "@effect/vitest"
+import { canonicalBytes, portableCrypto, toHex } from "@flyball/evidence"
 import { Effect, Exit } from "effect"
 import { TestClock } from "effect/testing"
+import { Erasure } from "../../outward/erasure/service.ts"
 import { Replay } from "../../outward/replay/service.ts"
 import { Agents } from "../../registry/agents/service.ts"
-import { Storage } from "../../storage/port.ts"
+import { Principals } from "../../registry/principals/service.ts"
+import { Storage, type StorageApi } from "../../storage/port.ts"
 import { governorWorld } from "../../testing/governor-world.ts"
 import { Envelopes } from "../envelopes/service.ts"
 import { Evaluations } from "../evaluations/service.ts"
@@ -237,13 +240,137 @@ describe("a review", () => {
         expires_in_ms: 3_600_000
       })
       assert.strictEqual(shown.explanation?.nearest?.changes[0]?.signal, "amount")
-      assert.match(shown.presented_digest!, /^sha256:[0-9a-f]{64}$/)
+      const read = JSON.parse(JSON.stringify(shown)) as typeof shown
+      const presented = {
+        id: read.id,
+        evaluation_id: read.evaluation_id,
+        action: read.action,
+        action_digest: read.action_digest,
+        args: read.args,
+        args_redacted: read.args_redacted,
+        signals: read.signals,
+        matched_rule: read.matched_rule,
+        rule_reason: read.rule_reason,
+        explanation: read.explanation,
+        compared_with: read.compared_with,
+        differences: read.differences,
+        differences_omitted: read.differences_omitted
+      }
+      assert.strictEqual(
+        shown.presented_digest,
+        `sha256:${toHex(portableCrypto.sha256(canonicalBytes(presented)))}`,
+        "who has the answer can prove what this person saw"
+      )
       yield* reviews.detail(id!, cyn.writer)
       assert.strictEqual((yield* kinds).filter((kind) => kind === "review.presented").length, 1)
       assert.deepInclude(yield* reviews.detail(id!, null), { withheld: true, args: null, signals: null })
       yield* agrees
     }).pipe(world())
   )
+
+  it.effect("shows what differs from the last approval only, and counts what it does not list", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const reviews = yield* Reviews
+      const many = (value: number) => Object.fromEntries(Array.from({ length: 130 }, (_, at) => [`m${at}`, value]))
+      const first = yield* ask(agentId, large, { action: "refund", args: many(1) })
+      yield* resolve(first.review_id!)
+      const second = yield* ask(agentId, large, { action: "refund", args: { ...many(2), constructor: "x" } })
+      const shown = yield* reviews.detail(second.review_id!, cyn.writer)
+      assert.deepInclude(shown, { compared_with: first.review_id, differences_omitted: 31 })
+      assert.deepStrictEqual(shown.differences![0], { path: "/constructor", before: null, now: "x" })
+      yield* resolve(second.review_id!)
+      // The arguments of the last one are not here: an earlier one is no stand-in.
+      const third = yield* evaluate(agentId, large, { action: "refund", action_digest: `sha256:${"1".repeat(64)}` })
+      yield* resolve(third.review_id!)
+      const fourth = yield* ask(agentId, large, { action: "refund", args: many(3) })
+      assert.deepInclude(yield* reviews.detail(fourth.review_id!, cyn.writer), {
+        compared_with: third.review_id,
+        differences: null,
+        differences_omitted: 0
+      })
+      const other = yield* ask(agentId, large, { action: "pay", args: many(3) })
+      assert.deepInclude(yield* reviews.detail(other.review_id!, cyn.writer), {
+        compared_with: null,
+        differences: null
+      })
+    }).pipe(world())
+  )
+
+  it.effect("counts no second approval of a person who may be one that was erased since", () =>
+    Effect.gen(function* () {
+      const person = (subject: string) =>
+        Principals.use((principals) => principals.writerFor("https://idp.example", subject))
+      const rules = (refunds()["rules"] as ReadonlyArray<{ readonly id: string }>).map((rule) =>
+        rule.id === "large" ? { ...rule, obligations: [{ type: "two_person" }] } : rule
+      )
+      const { agentId } = yield* governedAgent(refunds({ rules }))
+      const { review_id: id } = yield* ask(agentId, large)
+      const bo = yield* person("bo")
+      const eve = yield* person("eve")
+      yield* resolve(id!, "approve", { ...cyn, writer: eve })
+      const [seen] = yield* Storage.use((storage) =>
+        storage.records({ kinds: ["principal.seen"], order: "desc", limit: 1 })
+      )
+      yield* Erasure.use((erasure) =>
+        erasure.erase({ seq: seen!.seq, name: "identity", reason: "subject_request" }, ann)
+      )
+      const again = yield* person("eve")
+      assert.notStrictEqual(again.id, eve.id)
+      const refused = yield* Effect.flip(resolve(id!, "approve", { ...cyn, writer: again }))
+      assert.deepInclude(refused, { _tag: "ReviewerNotEligible", why: "answered_before" })
+      assert.match(String((refused as { readonly sentence?: string }).sentence), /may be the same one/)
+      assert.deepInclude(yield* resolve(id!, "approve", { ...cyn, writer: bo }), { status: "resolved" })
+      yield* agrees
+    }).pipe(world())
+  )
+
+  it.effect("is given back by who has it only", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const { review_id: id } = yield* ask(agentId, large)
+      const reviews = yield* Reviews
+      const before = (yield* kinds).length
+      assert.deepInclude(yield* reviews.claim(id!, { give_back: true }, cyn), { status: "open", claimed_by: null })
+      assert.strictEqual((yield* kinds).length, before, "nothing was given back")
+      yield* reviews.claim(id!, { give_back: false }, cyn)
+      assert.include(code(yield* Effect.exit(reviews.claim(id!, { give_back: true }, dan))), "ReviewClaimed")
+      yield* TestClock.adjust(900_000)
+      yield* reviews.claim(id!, { give_back: true }, cyn)
+      assert.strictEqual((yield* kinds).length, before + 1, "the lease was over")
+    }).pipe(world())
+  )
+
+  it.effect("is not cancelled for a halt that was released meanwhile", () => {
+    let meanwhile: Effect.Effect<unknown, unknown> | null = null
+    const storage = (below: StorageApi): StorageApi => ({
+      ...below,
+      commit: (change) => {
+        const act = meanwhile
+        if (act === null || change.records?.some(({ kind }) => kind === "review.cancelled") !== true)
+          return below.commit(change)
+        meanwhile = null
+        return Effect.andThen(Effect.orDie(act), below.commit(change))
+      }
+    })
+    return Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const kill = yield* Kill
+      const reviews = yield* Reviews
+      const halted = (id: string) =>
+        kill.activate({ target_type: "agent", target_id: id, response: "halt", reason: "stop" }, ann)
+      const released = (halt: { readonly activation_event: string | null }) =>
+        kill.release({ activation_event: halt.activation_event!, reason: "go" }, ben)
+      const { review_id: swept } = yield* ask(agentId, large)
+      meanwhile = released(yield* halted(agentId))
+      assert.strictEqual(yield* reviews.sweep, 0)
+      assert.deepInclude(yield* reviews.get(swept!), { status: "open" })
+      // A person who answers at that time answers a review that lives.
+      meanwhile = released(yield* halted(agentId))
+      assert.deepInclude(yield* resolve(swept!), { status: "resolved" })
+      yield* agrees
+    }).pipe(Effect.provide(governorWorld(storage)))
+  })
 
   it.effect(
     "has one winner where two people answer at once, and one use where two evaluations present it at once",

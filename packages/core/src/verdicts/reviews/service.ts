@@ -34,7 +34,7 @@ import type { Writer } from "../../foundation/writer.ts"
 import { AGENTS, type StoredAgent, storedAgent } from "../../registry/agents/document.ts"
 import { secondPerson } from "../../registry/principals/second-person.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
-import { StorageCorrupt } from "../../storage/faults.ts"
+import { StorageConflict, StorageCorrupt } from "../../storage/faults.ts"
 import { type ChangeSet, type ReadFault, Storage } from "../../storage/port.ts"
 import { inForceReader } from "../envelopes/in-force.ts"
 import { readEvaluation } from "../evaluations/find-evaluation.ts"
@@ -170,7 +170,8 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
       })
 
       /**
-       * Plans the end of a review that is due to end by itself; null where it lives. `expects`: documents it lives by.
+       * Plans the end of a review that is due to end by itself; null where it lives. `expects`: documents that either
+       * rests on.
        */
       const ending = Effect.fnUntraced(function* (stored: StoredReview, agent: StoredAgent, nowMs: number) {
         const { body } = stored
@@ -180,7 +181,8 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
         const kill = yield* kills.of(agent)
         if (kill.state !== "none" && halts(kill.state)) {
           const halting = kill.activations.find(({ drill, response }) => drill !== "shadow" && halts(response))
-          return { plan: planCancel(stored, "killed", nowMs, { activationId: halting?.id ?? null }), expects: none }
+          const cancelled = planCancel(stored, "killed", nowMs, { activationId: halting?.id ?? null })
+          return { plan: cancelled, expects: kill.expects }
         }
         const bound = yield* inForce.of(agent.id, agent.body.orgUnit, nowMs)
         return {
@@ -188,6 +190,16 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
           expects: [...kill.expects, ...bound.expects]
         }
       })
+
+      /** An act on one review. What was kept of envelopes is read again after a conflict. */
+      const acting = <A, E>(id: string, attempt: Effect.Effect<A, E | StorageConflict>) =>
+        commitWithRetry(
+          storage,
+          Effect.tapError(attempt, (error) =>
+            error instanceof StorageConflict ? Effect.sync(inForce.invalidate) : Effect.void
+          ),
+          { collection: REVIEWS, id }
+        )
 
       const seqsOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
         const seqs = new Map<string, number>()
@@ -226,7 +238,7 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
 
       /** Who may not answer it, and how this person relates to them. */
       const reviewerOf = Effect.fnUntraced(function* (
-        { layers, requestedBy }: ReviewDocument,
+        { layers, requestedBy, resolvedBy }: ReviewDocument,
         agent: StoredAgent,
         { email, grants, writer }: ReviewingPerson
       ): Effect.fn.Return<Reviewer, ReadFault> {
@@ -243,6 +255,7 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
               ? "any"
               : grants.flatMap((grant) => (grant.orgUnit === "*" || grant.orgUnit === orgUnit ? [grant.role] : [])),
           person: yield* secondPerson(storage, authors, writer),
+          earlier: yield* secondPerson(storage, resolvedBy, writer),
           isOwner: email !== null && ownerEmail !== null && email.toLowerCase() === ownerEmail.toLowerCase()
         }
       })
@@ -256,42 +269,42 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
       ) =>
         Effect.gen(function* () {
           if (!isId("user", person.writer.id)) return yield* new ReviewerNotEligible({ why: "not_a_person" })
-          const review = yield* commitWithRetry(
-            storage,
+          const review = yield* acting(
+            id,
             Effect.gen(function* () {
               const { agent, stored } = yield* read(id, scope, null)
               const { ms } = yield* storage.asOf
               const { expects, plan: ended } = yield* ending(stored, agent, ms)
               if (ended !== null) {
-                yield* storage.commit(ended.change)
+                yield* storage.commit({ ...ended.change, expects })
                 return yield* new ReviewClosed({ status: reviewStatus(ended.review, ms) })
               }
               const reviewer = yield* reviewerOf(stored.body, agent, person)
               const planned = yield* plan(stored, reviewer, ms)
-              yield* storage.commit({
-                ...planned.change,
-                expects: [...expects, { collection: AGENTS, id: agent.id, version: agent.version }]
-              })
+              if (planned.change.records !== undefined)
+                yield* storage.commit({
+                  ...planned.change,
+                  expects: [...expects, { collection: AGENTS, id: agent.id, version: agent.version }]
+                })
               return planned.review
-            }),
-            { collection: REVIEWS, id }
+            })
           )
           return yield* shown(id, review)
         })
 
       /** Records the end of one live review; false where nothing ends it. */
       const sweepOne = (id: string) =>
-        commitWithRetry(
-          storage,
+        acting(
+          id,
           Effect.gen(function* () {
             const document = yield* storage.get(REVIEWS, id)
             if (document === null) return false
             const stored = storedReview(document)
-            const { plan } = yield* ending(stored, yield* agentOf(stored.body.agentId), (yield* storage.asOf).ms)
-            if (plan !== null) yield* storage.commit(plan.change)
+            const agent = yield* agentOf(stored.body.agentId)
+            const { expects, plan } = yield* ending(stored, agent, (yield* storage.asOf).ms)
+            if (plan !== null) yield* storage.commit({ ...plan.change, expects })
             return plan !== null
-          }),
-          { collection: REVIEWS, id }
+          })
         )
 
       const visible = (id: string, scope: Scope, requestedBy: string | null) =>
@@ -387,20 +400,19 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
           ),
         withdraw: (id, { reason = null }, writer, scope = everyUnit) =>
           Effect.flatMap(
-            commitWithRetry(
-              storage,
+            acting(
+              id,
               Effect.gen(function* () {
                 const { agent, stored } = yield* read(id, scope, writer.id)
                 const { ms } = yield* storage.asOf
-                const { plan: ended } = yield* ending(stored, agent, ms)
+                const { expects, plan: ended } = yield* ending(stored, agent, ms)
                 const status = reviewStatus(ended?.review ?? stored.body, ms)
-                if (ended !== null) yield* storage.commit(ended.change)
+                if (ended !== null) yield* storage.commit({ ...ended.change, expects })
                 if (status !== "open" && status !== "claimed") return yield* new ReviewClosed({ status })
                 const planned = planCancel(stored, "withdrawn", ms, { reason, writer })
                 yield* storage.commit(planned.change)
                 return planned.review
-              }),
-              { collection: REVIEWS, id }
+              })
             ),
             (review) => shown(id, review)
           ),
