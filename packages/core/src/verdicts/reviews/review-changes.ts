@@ -1,4 +1,4 @@
-/** Changes of reviews in the order of the chain, for who follows them. Spec: api.md, GET /bound/reviews/stream. */
+/** Changes of reviews in the order of the chain, to follow or to wait for. Spec: api.md, GET /bound/reviews/stream. */
 import type { Review, ReviewStreamQuery } from "@flyball/contract"
 import { readRecord } from "@flyball/evidence"
 import { type ReviewDocument, REVIEW_SCOPE } from "@flyball/rules"
@@ -63,6 +63,8 @@ export interface ReviewFeed {
     query: ReviewStreamQuery,
     see: (id: string) => Effect.Effect<StoredReview | null, ReadFault>
   ) => Effect.Effect<ReviewStep, ReadFault>
+  /** Ends when a record behind this one changed any review. */
+  readonly changedBehind: (seq: number) => Effect.Effect<void>
 }
 
 /** What it reads with. */
@@ -116,6 +118,7 @@ export const reviewFeed = Effect.fnUntraced(function* ({
   })
 
   return {
+    changedBehind: watch.next,
     from: Effect.fnUntraced(function* (after) {
       const { seq: head } = yield* storage.asOf
       if (after !== null && after <= head) return { readTo: after, live: [] }

@@ -1,12 +1,13 @@
 /** Reviews as people and agents use them. */
 import { assert, describe, it } from "@effect/vitest"
 import { canonicalBytes, portableCrypto, toHex } from "@flyball/evidence"
-import { Effect, Exit } from "effect"
+import { Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { Erasure } from "../../outward/erasure/service.ts"
 import { Replay } from "../../outward/replay/service.ts"
 import { Agents } from "../../registry/agents/service.ts"
 import { Principals } from "../../registry/principals/service.ts"
+import { StorageUnavailable } from "../../storage/faults.ts"
 import { Storage, type StorageApi } from "../../storage/port.ts"
 import { governorWorld } from "../../testing/governor-world.ts"
 import { Envelopes } from "../envelopes/service.ts"
@@ -340,6 +341,99 @@ describe("a review", () => {
       assert.strictEqual((yield* kinds).length, before + 1, "the lease was over")
     }).pipe(world())
   )
+
+  it.effect("costs little while it waits: those who wait and the job share what they read", () => {
+    let reads = 0
+    const counted = <A extends ReadonlyArray<unknown>, R>(of: (...args: A) => R) => {
+      return (...args: A): R => {
+        reads++
+        return of(...args)
+      }
+    }
+    const storage = (below: StorageApi): StorageApi => ({
+      ...below,
+      get: counted(below.get),
+      find: counted(below.find),
+      once: counted(below.once),
+      records: counted(below.records)
+    })
+    return Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const reviews = yield* Reviews
+      const ids: Array<string> = []
+      for (let count = 0; count < 40; count++) ids.push((yield* ask(agentId, large)).review_id!)
+      reads = 0
+      assert.strictEqual(yield* reviews.sweep, 0)
+      assert.isBelow(reads, 20, "reads of a sweep")
+      const waiting = yield* Effect.forkChild(
+        Effect.all(
+          ids.map((id) => reviews.wait(id, 20_000)),
+          { concurrency: "unbounded" }
+        )
+      )
+      yield* TestClock.adjust(0)
+      reads = 0
+      yield* TestClock.adjust(10_000)
+      // Each polls once a second, 40 search for changes together.
+      assert.isBelow(reads, 40 * 10 * 8, "reads of 40 who wait ten seconds")
+      for (const id of ids) yield* resolve(id, "reject")
+      yield* TestClock.adjust(250)
+      assert.isTrue((yield* Fiber.join(waiting)).every(({ status }) => status === "resolved"))
+    }).pipe(Effect.provide(governorWorld(storage)))
+  })
+
+  it.effect("is no answer when the time of who waits is over", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const { review_id: id } = yield* ask(agentId, large)
+      const reviews = yield* Reviews
+      const waited = (waitMs: number) => Effect.forkChild(reviews.wait(id!, waitMs))
+      const short = yield* waited(25_000)
+      const long = yield* waited(7_200_000)
+      const before = yield* kinds
+      yield* TestClock.adjust(25_000)
+      assert.deepInclude(yield* Fiber.join(short), { status: "open", resolution: null })
+      assert.deepStrictEqual(yield* kinds, before)
+      // The end of its time ends the wait, though no job recorded it yet.
+      yield* TestClock.adjust(3_600_000)
+      assert.deepInclude(yield* Fiber.join(long), { status: "expired", resolution: null })
+      assert.deepStrictEqual(yield* kinds, before)
+    }).pipe(world())
+  )
+
+  it.effect("keeps its approval where the store fails, and loses it once where only the answer was lost", () => {
+    let failing: "before" | "behind" | null = null
+    const storage = (below: StorageApi): StorageApi => ({
+      ...below,
+      commit: (change) => {
+        const at = failing
+        if (at === null || change.records?.some(({ kind }) => kind === "review.consumed") !== true)
+          return below.commit(change)
+        failing = null
+        const fails = new StorageUnavailable({ reason: "gone", wrote: at === "before" ? "no" : "unknown" })
+        return at === "before" ? Effect.fail(fails) : Effect.andThen(below.commit(change), Effect.fail(fails))
+      }
+    })
+    return Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const reviews = yield* Reviews
+      const { review_id: id } = yield* ask(agentId, large)
+      yield* resolve(id!)
+      const presented = (client_ref: string) => ask(agentId, large, { approval_id: id!, client_ref })
+      const before = yield* kinds
+      failing = "before"
+      assert.strictEqual((yield* Effect.flip(presented("lost")))._tag, "StorageUnavailable")
+      assert.deepStrictEqual(yield* kinds, before)
+      assert.deepInclude(yield* reviews.get(id!), { consumed_by: null, consumed_result: null })
+      failing = "behind"
+      assert.strictEqual((yield* Effect.flip(presented("landed")))._tag, "StorageUnavailable")
+      const landed = yield* presented("landed")
+      assert.deepInclude(landed, { outcome: "allow", review_id: null })
+      assert.deepInclude(yield* reviews.get(id!), { consumed_by: landed.id, consumed_result: "used" })
+      assert.deepInclude(yield* presented("lost"), { outcome: "require_review" })
+      yield* agrees
+    }).pipe(Effect.provide(governorWorld(storage)))
+  })
 
   it.effect("is not cancelled for a halt that was released meanwhile", () => {
     let meanwhile: Effect.Effect<unknown, unknown> | null = null

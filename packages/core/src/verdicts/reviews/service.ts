@@ -36,7 +36,8 @@ import { secondPerson } from "../../registry/principals/second-person.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { StorageConflict, StorageCorrupt } from "../../storage/faults.ts"
 import { type ChangeSet, type ReadFault, Storage } from "../../storage/port.ts"
-import { inForceReader } from "../envelopes/in-force.ts"
+import { type InForce, inForceReader } from "../envelopes/in-force.ts"
+import type { KillOf } from "../evaluations/ports.ts"
 import { readEvaluation } from "../evaluations/find-evaluation.ts"
 import { Evaluations } from "../evaluations/service.ts"
 import { killReader } from "../kill/kill-reader.ts"
@@ -134,8 +135,8 @@ export interface ReviewsApi {
 const MAX_READ = 20_000
 /** Records read at a time. */
 const CHUNK = 500
-/** How often a wait polls. Unit: milliseconds. */
-const POLL_MS = 250
+/** How often a wait polls for what ends a review without a record: its time, a halt, other versions. Milliseconds. */
+const POLL_MS = 1_000
 
 /** Reviews. */
 export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/core/Reviews") {
@@ -169,26 +170,17 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
           : yield* new ReviewNotFound({ reviewId: id })
       })
 
-      /**
-       * Plans the end of a review that is due to end by itself; null where it lives. `expects`: documents that either
-       * rests on.
-       */
+      /** What ends the reviews of an agent, beside their time: halts that reach it, and the versions in force. */
+      const around = Effect.fnUntraced(function* (agent: StoredAgent, nowMs: number) {
+        return { kill: yield* kills.of(agent), bound: yield* inForce.of(agent.id, agent.body.orgUnit, nowMs) }
+      })
+
+      /** Plans the end of a review that is due to end by itself; null: it lives. `expects`: what either rests on. */
       const ending = Effect.fnUntraced(function* (stored: StoredReview, agent: StoredAgent, nowMs: number) {
-        const { body } = stored
-        const none: NonNullable<ChangeSet["expects"]> = []
-        if (body.ended !== null) return { plan: null, expects: none }
-        if (body.expiresAtMs <= nowMs) return { plan: planExpire(stored), expects: none }
-        const kill = yield* kills.of(agent)
-        if (kill.state !== "none" && halts(kill.state)) {
-          const halting = kill.activations.find(({ drill, response }) => drill !== "shadow" && halts(response))
-          const cancelled = planCancel(stored, "killed", nowMs, { activationId: halting?.id ?? null })
-          return { plan: cancelled, expects: kill.expects }
-        }
-        const bound = yield* inForce.of(agent.id, agent.body.orgUnit, nowMs)
-        return {
-          plan: isSameLayers(body.layers, bound.live.layers) ? null : planCancel(stored, "superseded", nowMs),
-          expects: [...kill.expects, ...bound.expects]
-        }
+        const { ended, expiresAtMs } = stored.body
+        return ended !== null || expiresAtMs <= nowMs
+          ? { plan: ended === null ? planExpire(stored) : null, expects: [] }
+          : endedBy(stored, yield* around(agent, nowMs), nowMs)
       })
 
       /** An act on one review. What was kept of envelopes is read again after a conflict. */
@@ -372,9 +364,10 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
         wait: (id, waitMs, scope = everyUnit, requestedBy = null) => {
           const over = Effect.gen(function* () {
             for (;;) {
-              const review = yield* asItStands(id, scope, requestedBy)
-              if (reviewStatus(review, (yield* storage.asOf).ms) !== "open" && review.ended !== null) return
-              yield* Effect.sleep(POLL_MS)
+              // Before the review, so that a change behind it is not missed.
+              const { seq } = yield* storage.asOf
+              if ((yield* asItStands(id, scope, requestedBy)).ended !== null) return
+              yield* Effect.raceFirst(feed.changedBehind(seq), Effect.sleep(POLL_MS))
             }
           })
           return Effect.andThen(Effect.raceFirst(over, Effect.sleep(waitMs)), get(id, scope, requestedBy))
@@ -417,8 +410,16 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
             (review) => shown(id, review)
           ),
         sweep: Effect.gen(function* () {
+          const { ms } = yield* storage.asOf
+          const known = new Map<string, Around>()
           let ended = 0
-          for (const { id } of yield* live) if (yield* sweepOne(id)) ended += 1
+          for (const stored of yield* live) {
+            const { agentId, expiresAtMs } = stored.body
+            const seen = known.get(agentId) ?? (yield* around(yield* agentOf(agentId), ms))
+            known.set(agentId, seen)
+            const isDue = expiresAtMs <= ms || endedBy(stored, seen, ms).plan !== null
+            if (isDue && (yield* sweepOne(stored.id))) ended += 1
+          }
           return ended
         }),
         backlog: Effect.gen(function* () {
@@ -432,6 +433,30 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
       })
     })
   )
+}
+
+/** Halts that reach an agent, and the versions that are in force for it. */
+interface Around {
+  readonly kill: KillOf
+  readonly bound: InForce
+}
+
+/** Plans the end of a review in its time, by a halt or by other versions. */
+const endedBy = (
+  stored: StoredReview,
+  { bound, kill }: Around,
+  nowMs: number
+): { readonly plan: ReviewPlan | null; readonly expects: NonNullable<ChangeSet["expects"]> } => {
+  if (kill.state !== "none" && halts(kill.state)) {
+    const halting = kill.activations.find(({ drill, response }) => drill !== "shadow" && halts(response))
+    const plan = planCancel(stored, "killed", nowMs, { activationId: halting?.id ?? null })
+    return { plan, expects: kill.expects }
+  }
+  const isBound = isSameLayers(stored.body.layers, bound.live.layers)
+  return {
+    plan: isBound ? null : planCancel(stored, "superseded", nowMs),
+    expects: [...kill.expects, ...bound.expects]
+  }
 }
 
 /** Text of the action; null where it was left out or erased. */
