@@ -1,6 +1,7 @@
 /**
  * Reviews that several people answer at once on several hosts, around the end of their time too, and approvals that are
- * presented at once: one answer ends a review, one evaluation consumes an approval, whichever hosts come and go.
+ * presented at once: one answer ends a review, one evaluation consumes an approval, and who follows the changes gets
+ * each of them once, whichever hosts come and go.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -160,6 +161,40 @@ const round = async (
   expect(after.consumed_by).toBe(allowed[0]?.id ?? null)
 }
 
+/** Records that change a review. */
+const CHANGES = ["opened", "claimed", "resolved", "expired", "cancelled", "consumed"].map((act) => `review.${act}`)
+
+/**
+ * A reader of the changes on one host after the other, cut off anywhere, that goes on behind the last one it got.
+ * `end`: reads what is left, and answers the records of all changes that it got, in that order.
+ */
+const following = (hosts: ReadonlyArray<Host>, pick: Pick) => {
+  const got: Array<number> = []
+  let last = 0
+  const ending = new AbortController()
+  const step = async (waitMs: number): Promise<boolean> => {
+    const stepped = await hosts[pick(hosts.length)]!.run(
+      Reviews.use((reviews) => Effect.flatMap(reviews.placeBehind(last), (place) => reviews.changes(place, waitMs)))
+    )
+    if (Exit.isFailure(stepped)) return true
+    const { changes } = stepped.value
+    const kept = ending.signal.aborted ? changes : changes.slice(0, 1 + pick(changes.length + 1))
+    for (const { seq } of kept) got.push((last = seq))
+    return changes.length > 0
+  }
+  const running = (async () => {
+    while (!ending.signal.aborted) await step(20)
+  })()
+  return {
+    end: async (): Promise<ReadonlyArray<number>> => {
+      ending.abort()
+      await running
+      while (await step(0));
+      return got
+    }
+  }
+}
+
 /** Checks every review by the records: one end, in time, and one consumption at most. */
 const examined = Effect.gen(function* () {
   const records = yield* readRecords(yield* Storage)
@@ -196,11 +231,19 @@ const race = async (open: () => Promise<Host>): Promise<void> => {
   try {
     for (let count = 0; count < HOSTS; count++) hosts.push(await open())
     const { agentId } = await value(hosts[0]!.run(governedAgent(envelope())))
+    let followed: ReadonlyArray<number> = []
+    const follower = following(hosts, pickOf(seededSource(`${seed} follower`)))
     const restart = async (at: number): Promise<void> => {
       await hosts[at]!.close()
       hosts[at] = await open()
     }
-    for (let at = 0; at < ROUNDS; at++) await round(hosts, agentId, pick, restart)
+    try {
+      for (let at = 0; at < ROUNDS; at++) await round(hosts, agentId, pick, restart)
+    } finally {
+      followed = await follower.end()
+    }
+    const records = await value(hosts[0]!.run(Effect.flatMap(Storage, readRecords)))
+    expect(followed).toEqual(records.filter(({ kind }) => CHANGES.includes(kind)).map(({ seq }) => seq))
     const { kinds, problems } = await value(hosts[0]!.run(examined))
     expect(problems).toEqual([])
     expect(kinds.get("review.consumed") ?? 0).toBeGreaterThan(0)
