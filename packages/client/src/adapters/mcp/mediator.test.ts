@@ -37,6 +37,29 @@ describe("a mediator", () => {
     assert.isFalse(mediator.fromServer(answer(1)))
     await until(() => atClient.length === 1)
     assert.deepStrictEqual<unknown>(atClient, [answer(1)])
+    assert.isFalse(mediator.fromServer(answer(1)))
+    assert.isFalse(mediator.fromServer(answer("never sent")))
+    assert.isTrue(mediator.fromServer({ jsonrpc: "2.0", id: null, error: { code: -32_700, message: "no" } }))
+  })
+
+  it("passes one answer to each request that is no call, and none after it was cancelled", async () => {
+    const { answer, mediator } = await world()
+    await mediator.fromClient({ jsonrpc: "2.0", id: 1, method: "ping" })
+    assert.deepStrictEqual([mediator.fromServer(answer(1)), mediator.fromServer(answer(1))], [true, false])
+    await mediator.fromClient({ jsonrpc: "2.0", id: 2, method: "ping" })
+    await mediator.fromClient({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 2 } })
+    assert.isFalse(mediator.fromServer(answer(2)))
+  })
+
+  it("refuses a call that has the id of a request without an answer", async () => {
+    const { atClient, atServer, call, mediator } = await world()
+    await mediator.fromClient({ jsonrpc: "2.0", id: 1, method: "tools/list" })
+    await mediator.fromClient(call(1))
+    assert.deepStrictEqual(
+      atClient.map(({ error }) => error?.code),
+      [-32_600]
+    )
+    assert.lengthOf(atServer, 1)
   })
 
   it("takes no answer to a call that the server was never sent", async () => {

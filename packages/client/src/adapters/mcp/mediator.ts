@@ -66,7 +66,8 @@ export const mediate = <Options extends SendOptions>({
   toServer
 }: MediatorOptions<Options>): Mediator<Options> => {
   const pending = new Map<string, Pending>()
-  const lists = new Map<string, Params | undefined>()
+  /** Requests other than calls that have no answer yet. */
+  const others = new Map<string, JsonRpcRequest>()
   const running = new Set<Promise<unknown>>()
   let over: string | null = null
 
@@ -144,6 +145,7 @@ export const mediate = <Options extends SendOptions>({
   const onCancelled = async (message: JsonRpcMessage, params: Params | undefined, options?: Options): Promise<void> => {
     const one = pending.get(keyOfId((params?.["requestId"] ?? null) as RequestId | null))
     // A call that the server never saw needs no cancelling there.
+    others.delete(keyOfId((params?.["requestId"] ?? null) as RequestId | null))
     if (one === undefined || one.settle !== null) await toServer(message, options)
     one?.cancel.abort()
     one?.fail?.(new CallCancelled("tools/call"))
@@ -161,11 +163,16 @@ export const mediate = <Options extends SendOptions>({
         if (message.method === "tools/call") return
         return toServer(message, options)
       }
-      if (pending.has(keyOfId(message.id)))
+      const key = keyOfId(message.id)
+      if (pending.has(key) || others.has(key))
         return toClient(errorResponse(message.id, INVALID_REQUEST, "A request of this id has no answer yet."))
       if (message.method === "tools/call") return callTool(message, options)
-      if (message.method === "tools/list") lists.set(keyOfId(message.id), message.params)
-      return toServer(message, options)
+      others.set(key, message)
+      options?.requestSignal?.addEventListener("abort", () => void others.delete(key), { once: true })
+      return toServer(message, options).catch((cause: unknown) => {
+        others.delete(key)
+        throw cause
+      })
     },
     fromServer: (value) => {
       const read = readMessage(value)
@@ -178,12 +185,16 @@ export const mediate = <Options extends SendOptions>({
         one.settle?.(message)
         return false
       }
-      if (lists.has(key)) {
-        const params = lists.get(key)
-        lists.delete(key)
-        const { result } = message
-        if (result !== undefined) track(calls().then((governed) => governed.listed(params, result)))
-      }
+      // One that names no request, as after JSON that the server could not read, is the client's to see.
+      if (message.id === null) return true
+      const request = others.get(key)
+      // An answer that nothing waits for: a second one, or one to a request that was never sent.
+      if (request === undefined) return false
+      others.delete(key)
+      const { method, params } = request
+      const { result } = message
+      if (method === "tools/list" && result !== undefined)
+        track(calls().then((governed) => governed.listed(params, result)))
       return true
     },
     end: async (reason) => {

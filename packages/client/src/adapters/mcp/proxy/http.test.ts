@@ -267,6 +267,56 @@ describe("the proxy over HTTP", () => {
     )
   })
 
+  it("ends the call of a client that has gone, which is witnessed as failed", async () => {
+    const closed: Array<string> = []
+    const arrived: Array<string> = []
+    const upstream = await listening(
+      createServer((request, response) => {
+        arrived.push(request.url!)
+        response.on("close", () => closed.push(request.url!))
+      })
+    )
+    const { url, witnessed } = await proxied(`${upstream}/mcp`)
+    const ending = new AbortController()
+    const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" }
+    const sent = fetch(url, { method: "POST", headers, body: refund(), signal: ending.signal }).catch(() => "gone")
+    await until(() => arrived.length === 1)
+    ending.abort()
+    assert.strictEqual(await sent, "gone")
+    await until(() => closed.length === 1)
+    assert.deepStrictEqual(
+      (await witnessed()).map(({ status }) => status),
+      ["error"]
+    )
+  })
+
+  it("takes no message that is too long, from either side", async () => {
+    const tooLong = "x".repeat(65 * 1_048_576)
+    const upstream = await listening(
+      createServer((_, response) => response.writeHead(200, { "content-type": "application/json" }).end(tooLong))
+    )
+    const { url, witnessed } = await proxied(`${upstream}/mcp`)
+    assert.strictEqual((await post(url, tooLong)).status, 413)
+    const answered = await post(url, refund())
+    assert.strictEqual(answered.status, 502)
+    assert.include(answered.text, "The tool server gave no answer.")
+    assert.deepStrictEqual(
+      (await witnessed()).map(({ status }) => status),
+      ["error"]
+    )
+  })
+
+  it("answers what is nested too deeply to be written again", async () => {
+    const upstream = await upstreamV2()
+    const { url } = await proxied(upstream.url)
+    const deep = "[".repeat(50_000) + "]".repeat(50_000)
+    const ping = await post(url, `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":${deep}}}`)
+    assert.strictEqual(ping.status, 502)
+    const called = await post(url, refund({ params: call("refund", { a: [] }) }).replace("[]", deep))
+    assert.include(called.text, "The call did not run")
+    assert.lengthOf(upstream.seen, 0)
+  })
+
   it("keeps the digits of what the server answers", async () => {
     const text = '{"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":{"id":12345678901234567890}}}'
     const upstream = await listening(

@@ -21,6 +21,7 @@ import {
   PARSE_ERROR,
   readMessage
 } from "../json-rpc.ts"
+import { drained } from "./drained.ts"
 import { jsonOfLine, MAX_LINE_BYTES } from "./lines.ts"
 import type { Session } from "./session.ts"
 import { type ServerEvent, serverEvents } from "./server-events.ts"
@@ -134,11 +135,12 @@ export const governHttp = (options: HttpOptions): Server => {
     const answered = picked(got.headers, answerHeaders)
     const type = got.headers.get("content-type") ?? ""
     if (!got.ok || got.body === null || !/^(application\/json|text\/event-stream)\b/.test(type))
-      throw new OtherAnswer(got.status, answered, new Uint8Array(await got.arrayBuffer()))
+      throw new OtherAnswer(got.status, answered, await bytesOf(got))
     if (type.startsWith("application/json")) {
-      const raw = await got.text()
+      const bytes = await bytesOf(got)
+      const raw = bytes.toString("utf8")
       const found = answerTo(message, raw)
-      if (found === null) throw new OtherAnswer(got.status, answered, Buffer.from(raw))
+      if (found === null) throw new OtherAnswer(got.status, answered, bytes)
       return { response: found, headers: answered, status: got.status, event: null, raw }
     }
     response.writeHead(got.status, answered).flushHeaders()
@@ -146,6 +148,7 @@ export const governHttp = (options: HttpOptions): Server => {
       const found = answerTo(message, event.data)
       if (found !== null) return { response: found, headers: answered, status: got.status, event, raw: event.data }
       response.write(event.text)
+      await drained(response)
     }
     return null
   }
@@ -245,7 +248,11 @@ const passOn = async (got: Response, response: ServerResponse): Promise<void> =>
   const isRedirect = got.status >= 300 && got.status < 400
   response.writeHead(isRedirect ? 502 : got.status, picked(got.headers, answerHeaders)).flushHeaders()
   try {
-    if (got.body !== null) for await (const piece of got.body) response.write(piece)
+    if (got.body !== null)
+      for await (const piece of got.body) {
+        response.write(piece)
+        await drained(response)
+      }
   } finally {
     response.end()
   }
@@ -307,11 +314,22 @@ const decoded = (value: string): string => {
   return encoded === undefined ? value : Buffer.from(encoded, "base64").toString("utf8")
 }
 
-/** The body of a request; null where it is too long. */
-const bodyOf = async (request: IncomingMessage): Promise<Uint8Array | null> => {
-  const pieces: Array<Buffer> = []
+/** The body of a request; null where it is too long. What is left of that is read and dropped. */
+const bodyOf = (request: IncomingMessage): Promise<Buffer | null> =>
+  boundedBytes(request.iterator({ destroyOnReturn: false }))
+
+/** The body of an answer. Fails: throws where it is too long. */
+const bytesOf = async ({ body }: Response): Promise<Buffer> => {
+  const bytes = body === null ? Buffer.alloc(0) : await boundedBytes(body)
+  if (bytes === null) throw new RangeError("The answer of the server is too long.")
+  return bytes
+}
+
+/** All bytes of a stream; null where there are more than a message may have. */
+const boundedBytes = async (stream: AsyncIterable<Uint8Array>): Promise<Buffer | null> => {
+  const pieces: Array<Uint8Array> = []
   let bytes = 0
-  for await (const piece of request as AsyncIterable<Buffer>) {
+  for await (const piece of stream) {
     bytes += piece.length
     if (bytes > MAX_LINE_BYTES) return null
     pieces.push(piece)

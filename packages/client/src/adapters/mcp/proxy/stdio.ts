@@ -2,8 +2,17 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import type { Readable, Writable } from "node:stream"
-import { errorResponse, INVALID_REQUEST, type JsonRpcMessage, PARSE_ERROR } from "../json-rpc.ts"
+import {
+  errorResponse,
+  INTERNAL_ERROR,
+  INVALID_REQUEST,
+  isRequest,
+  type JsonRpcMessage,
+  PARSE_ERROR,
+  readMessage
+} from "../json-rpc.ts"
 import { mediate } from "../mediator.ts"
+import { drained } from "./drained.ts"
 import { isBlank, jsonOfLine, splitLines } from "./lines.ts"
 import type { Session } from "./session.ts"
 
@@ -18,12 +27,14 @@ export interface StdioOptions {
   readonly log: (line: string) => void
   /** Is given what passes a signal on to the child. */
   readonly onSignals: (forward: (signal: NodeJS.Signals) => void) => void
+  /** Time for the child to end once its client has. Unit: milliseconds. */
+  readonly graceMs?: { readonly toEnd: number; readonly toKill: number }
 }
 
 /** How the child ended. */
 export type Ended = { readonly code: number } | { readonly signal: NodeJS.Signals }
 
-/** Time after the client's end of input until the child gets SIGTERM, and then SIGKILL. Unit: milliseconds. */
+/** Default time after the client's end of input until the child gets SIGTERM, and then SIGKILL. Unit: milliseconds. */
 const END_GRACE_MS = 10_000
 const KILL_GRACE_MS = 5_000
 
@@ -32,7 +43,8 @@ const ours = /^FLYBALL_/i
 
 /** Runs a command, and resolves when it has ended and everything about it is witnessed. */
 export const governChild = async (options: StdioOptions): Promise<Ended> => {
-  const { args, command, input, log, output, session } = options
+  const { args, command, graceMs = { toEnd: END_GRACE_MS, toKill: KILL_GRACE_MS } } = options
+  const { input, log, output, session } = options
   const env = Object.fromEntries(Object.entries(options.env).filter(([name]) => !ours.test(name)))
   const child = spawn(command, [...args], { stdio: ["pipe", "pipe", "inherit"], env })
   const started = await new Promise<NodeJS.ErrnoException | null>((resolve) => {
@@ -44,15 +56,30 @@ export const governChild = async (options: StdioOptions): Promise<Ended> => {
     return { code: started.code === "ENOENT" ? 127 : 126 }
   }
   options.onSignals((signal) => void child.kill(signal))
-  // A child that closed its input, or a client that closed its output, ends by its own end.
-  for (const stream of [child.stdin, output]) stream.on("error", () => undefined)
+  // A child that closed its input ends by its own end.
+  child.stdin.on("error", () => undefined)
 
-  const toClient = (message: JsonRpcMessage): void => void output.write(`${JSON.stringify(message)}\n`)
+  const toClient = (message: JsonRpcMessage): void => void output.write(`${lineOf(message)}\n`)
   const mediator = mediate({
     calls: session.calls,
     toClient,
     toServer: async (message) => void child.stdin.write(`${JSON.stringify(message)}\n`)
   })
+
+  /** Messages of the client that are neither passed on nor answered yet. */
+  const underWay = new Set<Promise<void>>()
+  const pass = (value: unknown): void => {
+    const one = mediator
+      .fromClient(value)
+      .catch((cause: unknown) => {
+        log(String(cause))
+        const read = readMessage(value)
+        if (read.ok && isRequest(read.message))
+          toClient(errorResponse(read.message.id, INTERNAL_ERROR, "The message could not be passed on."))
+      })
+      .finally(() => underWay.delete(one))
+    underWay.add(one)
+  }
 
   const fromClient = async (): Promise<void> => {
     const lines = splitLines()
@@ -62,12 +89,11 @@ export const governChild = async (options: StdioOptions): Promise<Ended> => {
         else if (!isBlank(line)) {
           const value = jsonOfLine(line)
           if (value === undefined) toClient(errorResponse(null, PARSE_ERROR, "The message is not JSON."))
-          else mediator.fromClient(value).catch((cause: unknown) => log(String(cause)))
+          else pass(value)
         }
       }
       await drained(child.stdin)
     }
-    child.stdin.end()
   }
 
   const fromServer = async (): Promise<void> => {
@@ -83,14 +109,20 @@ export const governChild = async (options: StdioOptions): Promise<Ended> => {
   }
 
   let timer: NodeJS.Timeout | undefined
+  /** The client sends no more. The child is given what it sent before, its end of input, and then time to end. */
+  const leave = async (): Promise<void> => {
+    timer = setTimeout(() => {
+      child.kill("SIGTERM")
+      timer = setTimeout(() => child.kill("SIGKILL"), graceMs.toKill)
+    }, graceMs.toEnd)
+    await Promise.all(underWay)
+    child.stdin.end()
+  }
   void fromClient()
     .catch((cause: unknown) => log(String(cause)))
-    .then(() => {
-      timer = setTimeout(() => {
-        child.kill("SIGTERM")
-        timer = setTimeout(() => child.kill("SIGKILL"), KILL_GRACE_MS)
-      }, END_GRACE_MS)
-    })
+    .then(leave)
+  // A client that reads no more has gone: what waits for it never begins.
+  output.on("error", () => void mediator.end("The client has gone."))
   const reading = fromServer().catch((cause: unknown) => log(String(cause)))
   const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null]
   clearTimeout(timer)
@@ -104,7 +136,12 @@ export const governChild = async (options: StdioOptions): Promise<Ended> => {
 
 const newline = Buffer.from("\n")
 
-const drained = async (stream: Writable): Promise<void> => {
-  if (!stream.writableNeedDrain || stream.destroyed) return
-  await Promise.race([once(stream, "drain"), once(stream, "close")]).catch(() => undefined)
+/** The JSON of a message for the client; an error in its place where it is nested too deeply to be written. */
+const lineOf = (message: JsonRpcMessage): string => {
+  try {
+    return JSON.stringify(message)
+  } catch (cause) {
+    const id = "id" in message ? message.id : null
+    return JSON.stringify(errorResponse(id, INTERNAL_ERROR, `The answer could not be passed on: ${String(cause)}`))
+  }
 }

@@ -1,0 +1,217 @@
+/** The proxy on stdio between a server and a client that break the rules. */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { readFileSync } from "node:fs"
+import { PassThrough } from "node:stream"
+import { fileURLToPath } from "node:url"
+import { afterEach, assert, describe, it } from "vitest"
+import { governedAgent, until } from "../../testing/governed-agent.ts"
+import { serveService } from "../../testing/serve-service.ts"
+import { governCalls } from "../calls.ts"
+import { governChild } from "./stdio.ts"
+
+const proxy = fileURLToPath(new URL("main.ts", import.meta.url))
+const rude = fileURLToPath(new URL("../testing/rude-server.ts", import.meta.url))
+
+const endings: Array<() => Promise<unknown>> = []
+afterEach(async () => {
+  for (const end of endings.splice(0).toReversed()) await end()
+})
+
+/** The proxy as a process in front of the server. */
+const start = async () => {
+  const service = await serveService()
+  endings.push(service.close)
+  const child = spawn(process.execPath, [proxy, "--agent", "bot", "--", process.execPath, rude], {
+    env: { ...process.env, FLYBALL_URL: service.url, FLYBALL_KEY: "k", NODE_NO_WARNINGS: "1" }
+  })
+  const exited = once(child, "exit")
+  endings.push(() => (child.kill("SIGKILL"), exited))
+  const said = { out: "", err: "" }
+  child.stdout.on("data", (piece: Buffer) => (said.out += piece.toString()))
+  child.stderr.on("data", (piece: Buffer) => (said.err += piece.toString()))
+  await until(() => said.err.includes("pid "))
+  const pid = Number(/pid (\d+)/.exec(said.err)![1])
+  // oxlint-disable-next-line no-explicit-any
+  const messages = (): ReadonlyArray<any> =>
+    said.out
+      .split("\n")
+      .slice(0, -1)
+      .flatMap((line) => {
+        try {
+          return [JSON.parse(line)]
+        } catch {
+          return [line]
+        }
+      })
+  const send = (message: object): void => void child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
+  const call = (id: number, name: string): void => send({ id, method: "tools/call", params: { name, arguments: {} } })
+  const outcomes = (): ReadonlyArray<string> => service.decisions().map(({ action, status }) => `${action} ${status}`)
+  return { ...service, child, exited, said, pid, messages, send, call, outcomes }
+}
+
+/** Whether a process is there. */
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** Most memory that a process ever had. Unit: bytes. */
+const peakMemory = (pid: number): number =>
+  Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) * 1_024
+
+describe("a server that", () => {
+  it("is killed while a call runs ends the proxy with its signal, and the call is witnessed as failed", async () => {
+    const { call, exited, outcomes, said } = await start()
+    call(1, "hang")
+    await until(() => said.err.includes("ran hang"))
+    call(2, "die")
+    assert.deepStrictEqual(await exited, [128 + 9, null])
+    assert.sameMembers([...outcomes()], ["hang error", "die error"])
+    assert.strictEqual(said.out, "")
+  })
+
+  it("answers twice is believed once", async () => {
+    const { call, messages, outcomes, send } = await start()
+    call(1, "twice")
+    await until(() => messages().length === 1)
+    // The server answers the call once more before it answers this.
+    send({ id: 2, method: "ping" })
+    await until(() => messages().some(({ id }) => id === 2) && outcomes().length === 1)
+    assert.deepStrictEqual(
+      messages().map(({ id, result }) => [id, result.content?.[0].text]),
+      [
+        [1, "first"],
+        [2, undefined]
+      ]
+    )
+    assert.deepStrictEqual(outcomes(), ["twice ok"])
+  })
+
+  it("writes what is no JSON has it passed on, and its next answer counts", async () => {
+    const { call, messages } = await start()
+    call(1, "garble")
+    await until(() => messages().length === 2)
+    assert.strictEqual(messages()[0], '{"jsonrpc":"2.0","id":')
+    assert.strictEqual(messages()[1].result.content[0].text, "after what is no JSON")
+  })
+
+  it("answers with a line that is too long is said to, and other calls go on", async () => {
+    const { call, child, messages, outcomes, said, send } = await start()
+    call(1, "flood")
+    await until(() => said.err.includes("too long"))
+    call(2, "answer")
+    await until(() => messages().length === 1)
+    assert.strictEqual(messages()[0].result.content[0].text, "answered")
+    // The client's own time limit ends the call that has no answer.
+    send({ method: "notifications/cancelled", params: { requestId: 1 } })
+    await until(() => outcomes().length === 2)
+    assert.deepStrictEqual(outcomes(), ["answer ok", "flood error"])
+    assert.isBelow(peakMemory(child.pid!), 400 * 1_048_576)
+  })
+
+  it("answers with what is nested too deeply gets an error in its place", async () => {
+    const { call, messages } = await start()
+    call(1, "nest")
+    await until(() => messages().length === 1)
+    assert.deepInclude(messages()[0], { id: 1 })
+    assert.strictEqual(messages()[0].error.code, -32_603)
+  })
+})
+
+describe("a client that", () => {
+  it("sends a line that is too long is answered, and no more of it is kept than a message may have", async () => {
+    const { child, messages, send } = await start()
+    const piece = Buffer.alloc(1_048_576, "x")
+    for (let sent = 0; sent < 384; sent++) if (!child.stdin.write(piece)) await once(child.stdin, "drain")
+    child.stdin.write("\n")
+    send({ id: 1, method: "ping" })
+    await until(() => messages().length === 2)
+    assert.deepStrictEqual(
+      messages().map(({ error, id }) => [id, error?.code]),
+      [
+        [null, -32_600],
+        [1, undefined]
+      ]
+    )
+    assert.isBelow(peakMemory(child.pid!), 300 * 1_048_576)
+  })
+
+  it("sends what is nested too deeply is answered", async () => {
+    const { child, messages } = await start()
+    const deep = "[".repeat(50_000) + "]".repeat(50_000)
+    child.stdin.write(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":${deep}}}\n`)
+    const params = `{"name":"answer","arguments":{"a":${deep}}}`
+    child.stdin.write(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":${params}}\n`)
+    await until(() => messages().length === 2)
+    const [ping, call] = messages().toSorted((a, b) => a.id - b.id)
+    assert.strictEqual(ping.error.code, -32_603)
+    assert.match(call.result.content[0].text, /^The call did not run/)
+  })
+
+  it("sends its calls and the end of its input at once gets every answer", async () => {
+    const { call, child, exited, messages, said } = await start()
+    call(1, "answer")
+    call(2, "answer")
+    child.stdin.end()
+    assert.deepStrictEqual(await exited, [0, null])
+    assert.sameMembers(
+      messages().map(({ id }) => id),
+      [1, 2]
+    )
+    assert.include(said.err, "end of input")
+  })
+
+  it("is gone while a call runs leaves nothing running, and the call is witnessed as failed", async () => {
+    const { call, child, exited, outcomes, pid, said } = await start()
+    call(1, "hang")
+    await until(() => said.err.includes("ran hang"))
+    child.stdin.destroy()
+    child.stdout.destroy()
+    await exited
+    assert.isFalse(isAlive(pid))
+    assert.deepStrictEqual(outcomes(), ["hang error"])
+  })
+
+  it("is gone ends a server that goes on, first by SIGTERM and then by SIGKILL", async () => {
+    const { agent, client, witnessed } = await governedAgent()
+    endings.push(() => client.close())
+    const calls = governCalls(agent, {})
+    const input = new PassThrough()
+    const output = new PassThrough()
+    const said: Array<string> = []
+    let pid = 0
+    const ended = governChild({
+      command: process.execPath,
+      args: [
+        "-e",
+        `process.on("SIGTERM", () => console.log("termed")); console.log(process.pid); setInterval(() => 0, 1e6)`
+      ],
+      env: process.env,
+      session: { calls: () => Promise.resolve(calls), close: () => Promise.resolve() },
+      input,
+      output,
+      log: (line) => void said.push(line),
+      onSignals: () => undefined,
+      graceMs: { toEnd: 50, toKill: 50 }
+    })
+    let text = ""
+    output.on("data", (piece: Buffer) => {
+      text += piece.toString()
+      if (pid === 0) pid = Number(text.split("\n")[0])
+    })
+    await until(() => pid !== 0)
+    input.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "hang" } })}\n`)
+    input.end()
+    assert.deepStrictEqual(await ended, { signal: "SIGKILL" })
+    assert.include(text, "termed")
+    assert.isFalse(isAlive(pid))
+    assert.deepStrictEqual(
+      (await witnessed()).map(({ status }) => status),
+      ["error"]
+    )
+  })
+})
