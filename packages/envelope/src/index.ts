@@ -18,6 +18,15 @@ export { decidedByFloor } from "./decide/decided-by-floor.ts"
 export type { Decision, InactiveRule, StopStep } from "./decide/decision.ts"
 export type { Values } from "./decide/decode.ts"
 export { explain } from "./decide/explain.ts"
+export {
+  LOCAL_MAX_AGE_MS,
+  localObstacle,
+  type LocalObstacle,
+  type LocalRefusal,
+  type LocalStanding,
+  localVerdict,
+  type LocalVerdict
+} from "./decide/local-verdict.ts"
 export { signalWords } from "./decide/signal-words.ts"
 export { renderTrace } from "./decide/trace.ts"
 export { readWaiver, waive, type Waiver } from "./decide/waive.ts"

@@ -54,7 +54,8 @@ export const lintCodes = {
     hasExample: false,
     title: "A high tier has no armed breaker, or its drill is out of date."
   },
-  W213: { level: "warning", hasExample: true, title: "The rule decides nothing at the tier of the agent." }
+  W213: { level: "warning", hasExample: true, title: "The rule decides nothing at the tier of the agent." },
+  W214: { level: "warning", hasExample: false, title: "Nothing is decided without the service, though it is offered." }
 } as const satisfies Record<string, { readonly level: LintLevel; readonly hasExample: boolean; readonly title: string }>
 
 export type LintCode = keyof typeof lintCodes

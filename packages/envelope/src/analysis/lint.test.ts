@@ -351,6 +351,38 @@ describe("history and surroundings", () => {
     )
   })
 
+  it("W214: allow_cached where nothing is decided without the service", () => {
+    const meters = { calls: { op: "count", where: {}, key: ["agent_id"], window_ms: 1_000 } }
+    for (const [more, count] of [
+      [{ on_unavailable: "deny" }, 0],
+      [{}, 0],
+      [{ meters }, 1],
+      [{ effects: { "*": "money" } }, 1],
+      [
+        {
+          signals: {
+            risky: { type: "bool", source: "caller" },
+            seen: { type: "bool", source: "latch", set_by: "risky" }
+          }
+        },
+        1
+      ]
+    ] as const) {
+      const json = {
+        semantics: "envelope/1",
+        signals: {},
+        effects: { "*": "read" },
+        rules: [{ id: "all", outcome: "allow", when: [] }],
+        default: { outcome: "deny" },
+        on_unavailable: "allow_cached",
+        ...more
+      }
+      const { envelope, findings } = readEnvelope(json)
+      assert.deepEqual(findings, [])
+      assert.lengthOf(of("W214", report(envelope!)), count, JSON.stringify(more))
+    }
+  })
+
   it("W213 is what the verdicts at the agent's tier show, for any rules", () => {
     const outcome = fc.constantFrom("allow", "allow_with_notice", "require_review", "deny")
     const rule = fc.record({

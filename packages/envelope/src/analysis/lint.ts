@@ -1,6 +1,7 @@
 import type { Compiled } from "../language/compiled.ts"
 import { checkAgentTier } from "./checks/agent-tier.ts"
 import { checkBlastRadius } from "./checks/blast-radius.ts"
+import { checkCached } from "./checks/cached.ts"
 import { checkHistory } from "./checks/history.ts"
 import { checkNeighbours } from "./checks/neighbours.ts"
 import { checkOverlap } from "./checks/overlap.ts"
@@ -42,7 +43,8 @@ const requested: ReadonlyArray<LintCode> = [
   "W210",
   "W211",
   "W212",
-  "W213"
+  "W213",
+  "W214"
 ]
 
 /**
@@ -70,6 +72,7 @@ export const lint = (compiled: Compiled, facts: LintFacts = {}, options: LintOpt
   checkBlastRadius(inspection)
   checkSurroundings(inspection)
   checkAgentTier(inspection)
+  checkCached(inspection)
   const { findings, model, notChecked, open } = inspection
   const left = new Set([...open, ...notChecked].map(({ code }) => code))
   return {

@@ -47,6 +47,14 @@ export const withTierFloor = (layers: ReadonlyArray<Envelope>): ReadonlyArray<En
   ...layers
 ]
 
+/** The gravest class that any of some layers gives a tool, as such or as `*`; irreversible where none gives it one. */
+export const effectClassOf = (layers: ReadonlyArray<Envelope>, tool: string): EffectClass => {
+  const grades = layers
+    .flatMap((layer) => layer.effects.get(tool) ?? layer.effects.get("*") ?? [])
+    .map((effect) => effectClasses.indexOf(effect))
+  return grades.length === 0 ? "irreversible" : effectClasses[Math.max(...grades)]!
+}
+
 /**
  * The floor for the tools of some layers. A tool has the gravest class that any of them gives it, as such or as `*`;
  * none, or an absent tool, counts as irreversible.
@@ -55,14 +63,8 @@ export const tierFloor = (layers: ReadonlyArray<Envelope>): Envelope => {
   const declared = layers.flatMap((layer) => layer.signals).filter((signal) => signal.name === "tool")
   const tool = declared.at(-1)
   const mayBeAbsent = declared.every(({ optional }) => optional)
-  const classOf = (name: string): EffectClass => {
-    const grades = layers
-      .flatMap((layer) => layer.effects.get(name) ?? layer.effects.get("*") ?? [])
-      .map((effect) => effectClasses.indexOf(effect))
-    return grades.length === 0 ? "irreversible" : effectClasses[Math.max(...grades)]!
-  }
   const rules = effectClasses.flatMap((effect) => {
-    const tools = (tool?.values ?? ["*"]).filter((name) => classOf(name) === effect)
+    const tools = (tool?.values ?? ["*"]).filter((name) => effectClassOf(layers, name) === effect)
     const alternatives: ReadonlyArray<Condition> =
       tool === undefined
         ? []
