@@ -1,17 +1,47 @@
 /** Rows of the catalogue: what agents did, and what is missing of it. */
 import type { MemberType } from "./members.ts"
-import { choice, count, id, instant, type KindRow, may, MIB, must, name, part, writer } from "./row.ts"
+import { choice, count, hash, id, instant, type KindRow, may, MIB, must, name, part, tier, writer } from "./row.ts"
 
 const usage: MemberType = {
   type: "object",
   members: [may("cost_micro_usd", count), may("input_tokens", count), may("output_tokens", count)]
 }
 
+/** A verdict that the agent's SDK gave by itself, and what it had read of the service before. */
+const localVerdict: MemberType = {
+  type: "object",
+  members: [
+    must("age_ms", count),
+    must("as_of_ms", count),
+    must("as_of_seq", count),
+    must("effective_tier", tier),
+    must("layers", {
+      type: "list",
+      of: {
+        type: "object",
+        members: [
+          must("digest", hash),
+          must("envelope_id", id("env_")),
+          must("version", { type: "integer", min: 1, max: 1_000_000 })
+        ]
+      },
+      min: 1,
+      max: 15
+    }),
+    must("matched_rule", name(128)),
+    must("origin", { type: "origin" }),
+    must("outcome", choice("allow", "deny"))
+  ]
+}
+
 /** The rows, in the order of the specification's table. */
 export const decisionKinds: ReadonlyArray<KindRow> = [
   {
     kind: "decision.witnessed",
-    about: "What an agent did or intends, as its writer saw it.",
+    about:
+      "What an agent did or intends, as its writer saw it. `local_verdict`, and the part `signals` that it was given " +
+      "on, are there where `decided_by` is `sdk_cache`: the envelopes are those that the service answered as in force " +
+      "at `as_of_seq` of the chain `origin`, and `age_ms` is how long the answer had been confirmed for.",
     body: [
       must("action", name(200)),
       must("agent_id", id("agt_")),
@@ -24,6 +54,7 @@ export const decisionKinds: ReadonlyArray<KindRow> = [
       may("instance_id", name(128)),
       must("kind", choice("tool_call", "tool_list", "model_call", "message", "handoff", "approval", "other")),
       may("latency_ms", count),
+      may("local_verdict", localVerdict),
       may("mode", choice("enforced", "observed")),
       may("model", name(200)),
       may("observed_at", instant),
@@ -38,7 +69,8 @@ export const decisionKinds: ReadonlyArray<KindRow> = [
     parts: [
       part("args", MIB, "any JSON: what the action was called with"),
       part("labels", MIB, "any JSON: the caller's own marks"),
-      part("result", MIB, "any JSON: what came of it")
+      part("result", MIB, "any JSON: what came of it"),
+      part("signals", MIB, "what the agent said of it to the SDK that decided: any JSON object")
     ]
   },
   {
