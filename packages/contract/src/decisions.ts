@@ -16,6 +16,7 @@ import {
   optional
 } from "./fields.ts"
 import { DEFAULT_PAGE, MAX_BATCH, MAX_PAGE } from "./limits.ts"
+import { LocalVerdict, LocalVerdictOut } from "./local-verdicts.ts"
 import { becomesRecord, computed, inBody, placesOf, showsRecords, wholePart } from "./place.ts"
 
 /** Kinds of decisions. */
@@ -68,7 +69,8 @@ export const UsageOut = Schema.Struct({
 export type UsageOut = typeof UsageOut.Type
 
 /**
- * One decision. `args`, `result` and `labels` are any JSON and become parts. Only there absent and null differ.
+ * One decision. `args`, `result`, `labels` and `signals` are any JSON and become parts. Only there absent and null
+ * differ.
  */
 export const DecisionIn = Schema.Struct({
   /**
@@ -94,10 +96,14 @@ export const DecisionIn = Schema.Struct({
    * duplicate.
    */
   capture: inBody(optional(oneOf(captureTiers))),
+  /** With `decided_by: sdk_cache`: the verdict that the SDK gave. Replay gives it again. */
+  local_verdict: inBody(optional(LocalVerdict)),
   writer_seq: inBody(optional(integer())),
   args: wholePart("args", Schema.optionalKey(anyJson)),
   result: wholePart("result", Schema.optionalKey(anyJson)),
   labels: wholePart("labels", Schema.optionalKey(anyJson)),
+  /** With `local_verdict`: the signals that it was given on. */
+  signals: wholePart("signals", Schema.optionalKey(anyJson)),
   kind: inBody(defaulted(oneOf(decisionKinds), "other")),
   status: inBody(defaulted(oneOf(decisionStatuses), "unknown")),
   /** When you saw it; RFC 3339, any offset. */
@@ -264,11 +270,12 @@ export const DecisionOut = Schema.Struct({
   mode: inBody(Schema.NullOr(oneOf(decisionModes))),
   decided_by: inBody(Schema.NullOr(oneOf(deciders))),
   capture: inBody(Schema.NullOr(oneOf(captureTiers))),
+  local_verdict: inBody(Schema.NullOr(LocalVerdictOut)),
   writer_seq: inBody(Schema.NullOr(Schema.Int)),
   writer: inBody(Schema.String),
   agent_status: inBody(Schema.String),
   /** Names of its parts. */
   parts: computed(Schema.Array(Schema.String)),
   settled: computed(Schema.NullOr(settled))
-}).annotate(showsRecords(["decision.witnessed"], { parts: ["args", "labels", "result"] }))
+}).annotate(showsRecords(["decision.witnessed"], { parts: ["args", "labels", "result", "signals"] }))
 export type DecisionOut = typeof DecisionOut.Type

@@ -228,6 +228,7 @@ describe("the endpoint table", () => {
         ...["versions", "versions/{version}", "diff", "waivers"].map(
           (what) => `GET /api/v1/bound/envelopes/{envelope_id}/${what}`
         ),
+        "GET /api/v1/bound/agents/{agent_id}/envelopes-in-force",
         "POST /api/v1/bound/evaluations",
         "GET /api/v1/bound/evaluations",
         "GET /api/v1/bound/evaluations/{evaluation_id}",

@@ -30,6 +30,16 @@ const time = ["2026-01-01T00:00:00Z", "0000-01-01T00:00:00Z", "9999-12-31T23:59:
 const words = (max: number) => ["a", "a".repeat(max), "AZ09._:/@+-"]
 const texts = (max: number, min = 1) => ["x".repeat(Math.max(min, 1)), "😀".repeat(max), ...(min === 0 ? [""] : [])]
 const counts = [0, 1, MAX, null]
+const localVerdict = {
+  age_ms: MAX,
+  as_of_ms: MAX,
+  as_of_seq: 0,
+  effective_tier: "L4",
+  layers: [{ digest: `sha256:${"0a".repeat(32)}`, envelope_id: `env_${"0".repeat(26)}`, version: 1_000_000 }],
+  matched_rule: "@default",
+  origin: "!".repeat(255),
+  outcome: "deny"
+}
 const any = [null, 0, 1.5, "", "x", [], {}, true]
 
 /** The least good value of a shape, and the good values of each of its members. */
@@ -91,10 +101,12 @@ const table: ReadonlyArray<readonly [string, Shape, { readonly [member: string]:
       mode: [...decisionModes, null],
       decided_by: [...deciders, null],
       capture: [...captureTiers, null],
+      local_verdict: [localVerdict, { ...localVerdict, layers: Array(15).fill(localVerdict.layers[0]) }, null],
       writer_seq: counts,
       args: any,
       result: any,
-      labels: any
+      labels: any,
+      signals: any
     }
   ],
   [

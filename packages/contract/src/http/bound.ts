@@ -24,7 +24,14 @@ import { Evaluation, EvaluationIn, EvaluationListQuery, ExplanationOut, VoidIn, 
 import { decode } from "../decode.ts"
 import { integerParam } from "../fields.ts"
 import { NumberedPageQuery, pageQuery } from "../page.ts"
-import { EnvelopeNotFound, EnvelopeVersionNotFound, EvaluationNotFound, WaiverNotFound } from "../refusals.ts"
+import { EnvelopesInForce } from "../local-verdicts.ts"
+import {
+  AgentNotFound,
+  EnvelopeNotFound,
+  EnvelopeVersionNotFound,
+  EvaluationNotFound,
+  WaiverNotFound
+} from "../refusals.ts"
 import { access } from "./access.ts"
 import { endpoint, idParam, json, jsonBody, optionalBody, type Param, queryOf } from "./endpoint.ts"
 
@@ -32,6 +39,7 @@ const AT = "/api/v1/bound/envelopes/{envelope_id}"
 const EVALUATION = "/api/v1/bound/evaluations/{evaluation_id}"
 const envelope = { envelope_id: idParam("envelope", () => new EnvelopeNotFound({})) } as const
 const evaluation = { evaluation_id: idParam("evaluation", () => new EvaluationNotFound({})) } as const
+const agent = { agent_id: idParam("agent", () => new AgentNotFound({})) } as const
 const waiver = { ...envelope, waiver_id: idParam("waiver", () => new WaiverNotFound({})) } as const
 
 const number = integerParam(1, 1_000_000)
@@ -205,6 +213,17 @@ export const bound = {
     params: waiver,
     success: json(200, WaiverOut),
     refusals: ["EnvelopeNotFound", "SecondApproverRequired", "WaiverNotFound", "WaiverNotOpen"]
+  }),
+  envelopesInForce: endpoint({
+    id: "bound.envelopes_in_force",
+    method: "GET",
+    path: "/api/v1/bound/agents/{agent_id}/envelopes-in-force",
+    summary:
+      "What an agent's SDK decides under while the service is away: the envelopes in force, and whether it may. Polled.",
+    access: access.readOwn,
+    params: agent,
+    success: json(200, EnvelopesInForce),
+    refusals: ["AgentNotFound"]
   }),
   evaluate: endpoint({
     id: "bound.evaluate",
