@@ -40,7 +40,8 @@ export function* decisionContent(
   const problem =
     (yield* addPart(parts, "args", decision.args, texts)) ??
     (yield* addPart(parts, "labels", decision.labels, texts)) ??
-    (yield* addPart(parts, "result", decision.result, texts))
+    (yield* addPart(parts, "result", decision.result, texts)) ??
+    (yield* addPart(parts, "signals", decision.signals, texts))
   if (problem !== null) return Result.fail(problem)
   const said = JSON.stringify(decisionBody(decision, null))
   return Result.succeed(new WitnessedDraft(decision, frame, parts, contentDigest(crypto, said, parts)))
@@ -123,16 +124,41 @@ const bodyMembers = [...callerMembers, "agent_id", "agent_status", "writer"].toS
  * the order of their names, so their JSON text is the RFC 8785 form.
  */
 const decisionBody = (decision: DecisionIn, frame: Frame | null): JsonObject => {
-  const said = decision as { readonly [name: string]: JsonValue | undefined }
   const added: { readonly [name: string]: string } =
     frame === null ? {} : { agent_id: frame.agentId, agent_status: frame.agentStatus, writer: frame.writer }
   const body: { [name: string]: JsonValue } = {}
   for (const name of frame === null ? contentMembers : bodyMembers) {
-    const value = added[name] ?? (name === "usage" ? usageOf(decision.usage) : said[name])
+    const value = added[name] ?? memberOf(name, decision)
     if (value !== null && value !== undefined) body[name] = value
   }
   return body
 }
+
+/** A member as the record says it. */
+const memberOf = (name: string, decision: DecisionIn): JsonValue | undefined => {
+  if (name === "usage") return usageOf(decision.usage)
+  if (name === "local_verdict") return localVerdictOf(decision.local_verdict)
+  return (decision as { readonly [name: string]: JsonValue | undefined })[name]
+}
+
+/** Members in the order of their names; digests without their prefix, as in every record. */
+const localVerdictOf = (verdict: DecisionIn["local_verdict"]): JsonObject | null =>
+  verdict === null || verdict === undefined
+    ? null
+    : {
+        age_ms: verdict.age_ms,
+        as_of_ms: verdict.as_of_ms,
+        as_of_seq: verdict.as_of_seq,
+        effective_tier: verdict.effective_tier,
+        layers: verdict.layers.map(({ digest, envelope_id, version }) => ({
+          digest: digest.slice("sha256:".length),
+          envelope_id,
+          version
+        })),
+        matched_rule: verdict.matched_rule,
+        origin: verdict.origin,
+        outcome: verdict.outcome
+      }
 
 const usageOf = (usage: DecisionIn["usage"]): JsonObject | null =>
   usage === null || usage === undefined

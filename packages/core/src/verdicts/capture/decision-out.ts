@@ -1,5 +1,5 @@
 /** A witnessed decision as the interface shows it, read back from its record. */
-import { DecisionOut, type UsageOut } from "@flyball/contract"
+import { DecisionOut, type LocalVerdictOut, type UsageOut } from "@flyball/contract"
 import type { JsonValue, RecordView } from "@flyball/evidence"
 import type { StoredRecord } from "../../storage/port.ts"
 import { recordHash } from "../../foundation/record-hash.ts"
@@ -25,6 +25,7 @@ export const decisionOut = (id: string, { record, view }: ReadDecision, settled:
     record_hash: recordHash(record.hash),
     recorded_at: view.at,
     usage: usage(body["usage"]),
+    local_verdict: localVerdict(body["local_verdict"]),
     parts: view.parts.map((part) => part.name),
     settled:
       settled === null
@@ -46,6 +47,13 @@ export const decisionOut = (id: string, { record, view }: ReadDecision, settled:
 
 /** Those that are not computed here are members of the body, by the annotations of the contract. */
 const members = Object.keys(DecisionOut.fields)
+
+/** Digests travel with their prefix. */
+const localVerdict = (value: JsonValue | undefined): LocalVerdictOut | null => {
+  if (value === undefined || value === null) return null
+  const verdict = value as unknown as LocalVerdictOut
+  return { ...verdict, layers: verdict.layers.map((one) => ({ ...one, digest: `sha256:${one.digest}` })) }
+}
 
 /** Members of a response are always there; what is absent is null. */
 const usage = (value: JsonValue | undefined): UsageOut | null => {

@@ -42,6 +42,7 @@ import { endOf, touchWindows } from "./meter-changes.ts"
 import { meterKeeper } from "./meter-keeper.ts"
 import { voidDigest } from "./plan-evaluation.ts"
 import { EvaluationSteps } from "./ports.ts"
+import { readEnvelopesInForce, type TaggedEnvelopes } from "./read-envelopes-in-force.ts"
 import { bind, type Binding, hasLatches, mayGiveBack, readSide, reservationsOf, VOID_SCOPE } from "@flyball/rules"
 
 /** Agents that are remembered as metered; past it all are let go of. */
@@ -68,6 +69,8 @@ export interface EvaluationsApi {
     query: EvaluationListQuery,
     scope?: Scope
   ) => Effect.Effect<ReadonlyArray<Evaluation>, AgentNotFound | InvalidInput | ReadFault>
+  /** What an agent's SDK may decide under while the service is away, as of the head of the chain. */
+  readonly inForce: (agentId: string, scope?: Scope) => Effect.Effect<TaggedEnvelopes, AgentNotFound | ReadFault>
   /** The nearest less restrictive verdict: what would have had to be otherwise. */
   readonly explain: (id: string, scope?: Scope) => Effect.Effect<ExplanationOut, EvaluationNotFound | ReadFault>
   /**
@@ -90,7 +93,7 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
       const storage = yield* Storage
       const crypto = yield* EvidenceCrypto
       const steps = yield* EvaluationSteps
-      const { originTag } = yield* Chain
+      const { origin, originTag } = yield* Chain
       const inForce = inForceReader(storage)
       const evaluating = {
         storage,
@@ -179,6 +182,8 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
           return yield* shown((yield* inScope(id, scope)).record)
         }),
         list: (query, scope = everyUnit) => Effect.andThen(readAgent(storage, query.agent_id, scope), listPage(query)),
+        inForce: (agentId, scope = everyUnit) =>
+          readEnvelopesInForce({ storage, crypto, inForce, steps, origin }, agentId, scope),
         explain: Effect.fnUntraced(function* (id, scope = everyUnit) {
           const { agent, record } = yield* inScope(id, scope)
           const ready = (yield* bindingOf(record))?.ready ?? null
