@@ -1,11 +1,16 @@
 /** Bounded autonomy. */
-import type { bound } from "@flyball/contract/http"
+import { type bound, JSON_MEDIA } from "@flyball/contract/http"
 import { Envelopes, Evaluations, Waivers } from "@flyball/core"
+import { utf8 } from "@flyball/evidence"
 import { Effect } from "effect"
 import { json } from "../answer.ts"
 import type { HandlersOf } from "../call.ts"
 import { askerOf, scopeOf, writerOf } from "../caller.ts"
+import { knows } from "../conditional-get.ts"
 import { knownAfter, pageOf } from "../page-of.ts"
+
+/** Says the position in the chain as of which an answer holds: `<seq> <ms>`. Also where nothing changed (304). */
+const AS_OF_HEADER = "flyball-as-of"
 
 /** Handlers of the group `bound`. */
 export const boundHandlers: HandlersOf<typeof bound> = {
@@ -65,6 +70,19 @@ export const boundHandlers: HandlersOf<typeof bound> = {
     return json(
       yield* (yield* Waivers).grant(params.envelope_id, params.waiver_id, yield* writerOf(caller), scopeOf(caller))
     )
+  }),
+  envelopesInForce: Effect.fnUntraced(function* ({ caller, params, request }) {
+    const { answer, tag } = yield* (yield* Evaluations).inForce(params.agent_id, scopeOf(caller))
+    const etag = `"${tag}"`
+    const headers = {
+      "cache-control": "private, no-cache",
+      etag,
+      // What is confirmed is confirmed as of now, whatever was read before.
+      [AS_OF_HEADER]: `${answer.as_of_seq} ${answer.as_of_ms}`
+    }
+    return knows(request.headers["if-none-match"], etag)
+      ? ({ kind: "unchanged", headers } as const)
+      : ({ kind: "kept", media: JSON_MEDIA, bytes: utf8(JSON.stringify(answer)), headers } as const)
   }),
   evaluate: Effect.fnUntraced(function* ({ body, caller }) {
     return json(yield* (yield* Evaluations).evaluate(body, yield* writerOf(caller), scopeOf(caller)))

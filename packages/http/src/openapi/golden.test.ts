@@ -14,6 +14,14 @@ const golden: unknown = JSON.parse(
  * from a refusal that a row names, or from an event of the catalogue, is not listed.
  */
 const added: ReadonlyArray<string> = [
+  "/components/schemas/EnvelopesInForce",
+  "/components/schemas/LocalVerdict",
+  "/components/schemas/LocalVerdictOut",
+  "/components/schemas/DecisionIn/properties/local_verdict",
+  "/components/schemas/DecisionIn/properties/signals",
+  "/components/schemas/DecisionOut/properties/local_verdict",
+  "/components/schemas/DecisionOut/required/local_verdict",
+  "/paths/~1api~1v1~1bound~1agents~1{agent_id}~1envelopes-in-force",
   "/components/schemas/AgentCreate/properties/parent_agent_id",
   "/components/schemas/AgentOut/properties/parent_agent_id",
   "/components/schemas/AgentOut/required/parent_agent_id",

@@ -352,6 +352,12 @@ export const expectedStatuses: {
     [403, 403, 200, 200, 200],
     [403, 403, 404, 404, 404]
   ],
+  "bound.envelopes_in_force": [
+    [200, 404],
+    [200, 200, 200, 200, 200],
+    [200, 200, 200, 200, 200],
+    [404, 404, 404, 404, 404]
+  ],
   "bound.evaluate": [
     [201, 404],
     [403, 403, 403, 403, 201],
@@ -810,6 +816,7 @@ export const expectedOfTwo: { readonly [id: string]: Two } = {
   "standing_approvals.get": [200, 200, 200, 200, 200],
   "standing_approvals.grant": [200, 403, 403, 200, 403],
   "standing_approvals.revoke": [200, 403, 200, 200, 403],
+  "bound.envelopes_in_force": [200, 200, 200, 200, 200],
   "bound.evaluate": [403, 403, 403, 201, 403],
   "bound.evaluations": [200, 200, 200, 200, 200],
   "bound.evaluation": [200, 200, 200, 200, 200],
