@@ -9,6 +9,8 @@ import { notReplayed } from "./not-replayed.ts"
 /** Members in snake_case are the JSON that `--json` prints. */
 export interface ReplayReport {
   readonly evaluations: number
+  /** How many of them are verdicts that an agent's SDK gave while the service was away. */
+  readonly local_verdicts: number
   /** How many evaluations have each verdict; those that none has are left out. */
   readonly verdicts: { readonly [verdict in RecomputeVerdict]?: number }
   /** The first {@link MAX_LISTED} that do not follow from their envelopes, by seq. */
@@ -58,6 +60,7 @@ export class ReplayCount {
   readonly #late: Array<number> = []
   readonly #lateMs: number
   #lateCount = 0
+  #local = 0
   #unknownKinds = 0
   readonly #acts = new ActCount()
 
@@ -66,7 +69,8 @@ export class ReplayCount {
     this.#lateMs = lateMs
   }
 
-  add({ agentId, evaluationId, isLate, reason, seq, verdict }: Recomputed): void {
+  add({ agentId, evaluationId, isLate, isLocal, reason, seq, verdict }: Recomputed): void {
+    if (isLocal === true) this.#local++
     this.#counts.set(verdict, (this.#counts.get(verdict) ?? 0) + 1)
     if (isLate && ++this.#lateCount <= MAX_LISTED) this.#late.push(seq)
     if (verdict === "ok") return
@@ -88,6 +92,7 @@ export class ReplayCount {
     const evaluations = counts.reduce((sum, [, count]) => sum + count, 0)
     const rest = {
       evaluations,
+      local_verdicts: this.#local,
       verdicts: Object.fromEntries(counts),
       mismatches: this.#mismatches,
       withheld: this.#withheld,

@@ -29,6 +29,8 @@ export const replayText: { readonly [verdict in RecomputeVerdict]: string } = {
   activation_mismatch: "Other activations of the kill switch reached its agent.",
   release_not_allowed: "Its writer may not release that halt.",
   standing_approval_mismatch: "A standing approval does not approve it, or an act on one was not allowed.",
+  local_verdict_mismatch: "The verdict of the agent's SDK does not follow from what it had read.",
+  local_verdict_not_allowed: "The agent's SDK must not decide that alone.",
   drill_result_mismatch: "The drill measured something else, or its starter attests it.",
   writer_mismatch: "Who wrote it could not have written it.",
   breaker_value_mismatch: "The breaker comes to something else.",
@@ -38,8 +40,9 @@ export const replayText: { readonly [verdict in RecomputeVerdict]: string } = {
 }
 
 /** How many evaluations there are, by verdict. */
-export const replayCounts = ({ evaluations, verdicts }: ReplayReport): string => {
-  return evaluations === 0 ? "none." : `${evaluations} made again: ${countedVerdicts(replayText, verdicts)}.`
+export const replayCounts = ({ evaluations, local_verdicts: local, verdicts }: ReplayReport): string => {
+  const alone = local === 0 ? "" : ` ${local} of them by the agent's SDK alone.`
+  return evaluations === 0 ? "none." : `${evaluations} made again: ${countedVerdicts(replayText, verdicts)}.${alone}`
 }
 
 /** The lists below the findings. */

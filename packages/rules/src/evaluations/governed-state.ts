@@ -57,8 +57,46 @@ export class GovernedState {
   }
 
   /** The facts by which activations reach an agent, and whether all of them are known. */
-  reachOf(agentId: string): KnownReach {
-    return this.#agents.reachOf(agentId)
+  reachOf(agentId: string, seq?: number): KnownReach {
+    return this.#agents.reachOf(agentId, seq)
+  }
+
+  /** An agent once a record was the last one; null where there was none, undefined where that is not known. */
+  agentAt(agentId: string, seq: number): KnownAgent | null | undefined {
+    return this.#agents.at(agentId, seq)
+  }
+
+  /**
+   * The layers that bound an agent once a record was the last one, without waivers; null where they are not known.
+   */
+  layersAt(agentId: string, seq: number, atMs: number): ReadonlyArray<Layer> | null {
+    const document = this.#agents.at(agentId, seq)?.document
+    if (document === undefined || document.unknown.includes("orgUnit")) return null
+    const orgUnit = document.body["orgUnit"]
+    if (typeof orgUnit !== "string") return []
+    const [units, own] = [this.#envelopes.ofUnits(), this.#envelopes.ofAgent(agentId)].map((all) =>
+      all.map(({ id }) => this.#envelopes.at(id, seq))
+    )
+    const all = [...units!, ...own!].filter((envelope) => envelope !== null)
+    const layers: Array<Layer> = []
+    for (const envelope of all) {
+      if (envelope === undefined || (envelope.orgUnit === undefined && envelope.live !== null)) return null
+      const binds = envelope.agentId === agentId || envelope.orgUnit === orgUnit
+      if (binds && envelope.withdrawn) return []
+      if (binds && envelope.live !== null) layers.push({ ...this.layer(envelope.id, envelope.live, atMs), waivers: [] })
+    }
+    return layers
+  }
+
+  /** Whether a waiver of this version held at a time, granted by a record up to this one. */
+  isWaived(envelopeId: string, version: number, seq: number, atMs: number): boolean {
+    return (this.#waivers.get(envelopeId) ?? []).some(
+      (one) =>
+        one.seq <= seq &&
+        one.waiver.status === "granted" &&
+        one.waiver.version === version &&
+        one.waiver.expiresAtMs > atMs
+    )
   }
 
   /** The version that was published under this number; null where no record here tells of it. */

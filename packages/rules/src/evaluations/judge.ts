@@ -52,6 +52,11 @@ export class Judge {
     this.#sides = new SideJudge(book)
   }
 
+  /** The layers of verdicts of other kinds, compiled. */
+  get bindings(): Bindings {
+    return this.#bindings
+  }
+
   /** Empties the cache of bindings: a record changed their contents. */
   forgetBindings(): void {
     this.#bindings.forget()

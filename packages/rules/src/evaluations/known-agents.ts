@@ -7,6 +7,7 @@ import type { ExpectedDocument, PartContent, ReplayRecord } from "../records/rec
 import { ancestorsOf } from "../agents/ancestry.ts"
 import { type AgentReach, agentReach } from "../kill/reach.ts"
 import { modelOf } from "../provenance/fold.ts"
+import { History } from "./history.ts"
 import { serverSignals } from "./server-signals.ts"
 import { madeAtMs } from "./standing.ts"
 
@@ -37,14 +38,20 @@ export interface KnownReach {
 /** The agents. */
 export class KnownAgents {
   readonly byId = new Map<string, KnownAgent>()
+  readonly #past = new History<KnownAgent>()
   /** By agent: the names of its provenance of kind `model`; null stands for one that is not shown. */
-  readonly #models = new Map<string, Array<string | null>>()
+  readonly #models = new Map<string, Array<{ readonly seq: number; readonly name: string | null }>>()
 
   /**
    * By digest of an org unit: those that it had in chains before. An agent's unit never changes, so where its digest
    * does, both are of one unit.
    */
   readonly #formerDigests = new Map<string, Set<string>>()
+
+  /** An agent once a record was the last one; null where there was none, undefined where that is not known. */
+  at(id: string, seq: number): KnownAgent | null | undefined {
+    return this.#past.at(id, seq)
+  }
 
   /** Adds one record of an agent, in order. */
   fold(record: ReplayRecord): void {
@@ -63,14 +70,19 @@ export class KnownAgents {
     const known = this.byId.get(id)
     const profileSeq = record.parts.has("profile") ? record.seq : (known?.profileSeq ?? -1)
     if (record.kind === "agent.registered")
-      this.byId.set(id, { document: foldAgentRegistered(reported), profileSeq, reported: null })
+      this.#put(id, record.seq, { document: foldAgentRegistered(reported), profileSeq, reported: null })
     if (record.kind === "agent.provenance_added" && record.body["kind"] === "model")
-      this.#models.set(id, [...(this.#models.get(id) ?? []), modelOf(record)])
+      this.#models.set(id, [...(this.#models.get(id) ?? []), { seq: record.seq, name: modelOf(record) }])
     const next = agentFolds.get(record.kind)
     if (known === undefined || next === undefined) return
     const document = next(known.document, reported)
     this.#digestChanged(known.document.body["orgUnitDigest"], document.body["orgUnitDigest"])
-    this.byId.set(id, { document, profileSeq, reported: null })
+    this.#put(id, record.seq, { document, profileSeq, reported: null })
+  }
+
+  #put(id: string, seq: number, agent: KnownAgent): void {
+    this.byId.set(id, agent)
+    this.#past.add(id, seq, agent)
   }
 
   #digestChanged(before: unknown, after: unknown): void {
@@ -80,12 +92,12 @@ export class KnownAgents {
     this.#formerDigests.set(after, known)
   }
 
-  /** See {@link KnownReach}. */
-  reachOf(id: string): KnownReach {
-    const agent = this.byId.get(id)
+  /** See {@link KnownReach}. `seq`: once that record was the last one; without it, now. */
+  reachOf(id: string, seq = Number.POSITIVE_INFINITY): KnownReach {
+    const agent = seq === Number.POSITIVE_INFINITY ? this.byId.get(id) : (this.at(id, seq) ?? undefined)
     const body = (agent?.document.body ?? {}) as unknown as AgentDocument
     const ancestors = ancestorsOf(id, (one) => this.#parentOf(one))
-    const models = this.#models.get(id) ?? []
+    const models = (this.#models.get(id) ?? []).flatMap((model) => (model.seq <= seq ? [model.name] : []))
     const isHidden = body.sealedModelIds === undefined && agent?.document.unknown.includes("modelIds") !== false
     return {
       reach: agentReach(

@@ -4,6 +4,7 @@ import { envelopeDigest, MAX_ENVELOPE_BYTES, readEnvelope } from "@flyball/envel
 import type { Envelope } from "@flyball/envelope"
 import { partMembers } from "../records/part-json.ts"
 import type { JsonMap, ReplayRecord } from "../records/record.ts"
+import { History } from "./history.ts"
 
 /**
  * A published version. `content` is null where its part is not shown; `gone` once a record says that it was erased,
@@ -37,6 +38,7 @@ export class KnownEnvelopes {
   /** Those of agents by agent, and those of org units: of many agents each is bound by few. */
   readonly ofAgents = new Map<string, Set<string>>()
   readonly #ofUnits = new Set<string>()
+  readonly #past = new History<KnownEnvelope>()
   readonly #versions = new Map<string, KnownVersion>()
   readonly #versionAt = new Map<number, string>()
   /** Texts by digest, each with its bytes; versions with equal texts share one entry. */
@@ -58,6 +60,11 @@ export class KnownEnvelopes {
   /** Those of all org units. */
   ofUnits(): ReadonlyArray<KnownEnvelope> {
     return [...this.#ofUnits].map((id) => this.#byId.get(id)!)
+  }
+
+  /** An envelope once a record was the last one; null where there was none, undefined where that is not known. */
+  at(envelopeId: string, seq: number): KnownEnvelope | null | undefined {
+    return this.#past.at(envelopeId, seq)
   }
 
   version(envelopeId: string, version: number): KnownVersion | null {
@@ -103,15 +110,18 @@ export class KnownEnvelopes {
         profile.state === "known" && typeof profile.members["org_unit"] === "string"
           ? profile.members["org_unit"]
           : undefined
-      this.#put({
-        id,
-        agentId,
-        orgUnit: agentId === null ? orgUnit : null,
-        beganHere: body["revision"] === 1,
-        live: null,
-        shadow: null,
-        withdrawn: false
-      })
+      this.#put(
+        {
+          id,
+          agentId,
+          orgUnit: agentId === null ? orgUnit : null,
+          beganHere: body["revision"] === 1,
+          live: null,
+          shadow: null,
+          withdrawn: false
+        },
+        seq
+      )
     } else if (kind === "envelope.published") {
       const version = Number(body["version"])
       const digest = String(body["digest"])
@@ -135,10 +145,11 @@ export class KnownEnvelopes {
       this.#put(
         body["mode"] === "shadow"
           ? { ...envelope, shadow: version }
-          : { ...envelope, live: version, shadow: null, withdrawn: false }
+          : { ...envelope, live: version, shadow: null, withdrawn: false },
+        seq
       )
     } else if (kind === "envelope.withdrawn" && known !== undefined)
-      this.#put({ ...known, withdrawn: known.live !== null, shadow: null })
+      this.#put({ ...known, withdrawn: known.live !== null, shadow: null }, seq)
   }
 
   /** Takes away the text that a record published. */
@@ -148,8 +159,9 @@ export class KnownEnvelopes {
     if (version !== undefined) this.#versions.set(key!, { ...version, gone: true })
   }
 
-  #put(envelope: KnownEnvelope): void {
+  #put(envelope: KnownEnvelope, seq: number): void {
     this.#byId.set(envelope.id, envelope)
+    this.#past.add(envelope.id, seq, envelope)
     if (envelope.agentId === null) this.#ofUnits.add(envelope.id)
     else
       this.ofAgents.set(envelope.agentId, (this.ofAgents.get(envelope.agentId) ?? new Set<string>()).add(envelope.id))

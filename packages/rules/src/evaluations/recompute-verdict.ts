@@ -31,6 +31,8 @@ export const recomputeVerdicts = [
   "trip_missing",
   "drill_result_mismatch",
   "standing_approval_mismatch",
+  "local_verdict_mismatch",
+  "local_verdict_not_allowed",
   "as_recorded",
   "withheld"
 ] as const
@@ -48,6 +50,8 @@ export interface Recomputed {
   readonly reason: string | null
   /** Whether it was made long before it was recorded. */
   readonly isLate: boolean
+  /** A verdict that the agent's SDK gave alone, in the record of a decision. */
+  readonly isLocal?: true
 }
 
 /**

@@ -15,6 +15,7 @@ import { foldMeters } from "./fold-meters.ts"
 import { erasing, GovernedState } from "./governed-state.ts"
 import { CLOCK_STEP_MS, Judge } from "./judge.ts"
 import { judgeRelease } from "./judge-kill.ts"
+import { isLocal, judgeLocal } from "./judge-local.ts"
 import { BreakerJudge } from "./judge-breakers.ts"
 import { instancesIn } from "../kill/fold.ts"
 import { KnownDrills } from "./known-drills.ts"
@@ -72,6 +73,9 @@ export class Recomputation {
   readonly #sha256: Crypto["sha256"]
   /** See {@link evaluationId}. Null if the origin is unknown. */
   readonly #originTag: Uint8Array | null
+  readonly #origin: string | null
+  /** Seq from which on the records of this chain are known; null before the first of them. */
+  #first: number | null = null
   /** Null before the first record of this chain. */
   #references: References | null = null
   readonly #writers = new Writers()
@@ -89,6 +93,7 @@ export class Recomputation {
     crypto = portableCrypto
   }: RecomputeOptions) {
     this.#sha256 = crypto.sha256
+    this.#origin = origin ?? null
     this.#originTag = origin === undefined ? null : crypto.sha256(utf8(origin)).slice(0, 4)
     this.#longestWindowMs = longestWindowMs
     this.#fromGenesis = fromGenesis
@@ -131,13 +136,16 @@ export class Recomputation {
     this.#judge.beginMs ??= atMs
     if (!isRecomputed(kind)) return null
     const isOfThisChain = before === 0
-    if (isOfThisChain) this.#references ??= new References(this.#fromGenesis ? 0 : seq)
+    if (isOfThisChain) {
+      this.#first ??= this.#fromGenesis ? 0 : seq
+      this.#references ??= new References(this.#first)
+    }
     const written = this.#writers.problem(isOfThisChain ? record : { ...record, seq: -1 })
     const wrongWriter = isOfThisChain && written !== null ? problem("writer_mismatch", written) : null
     if (readForIds.has(kind)) {
       if (isOfThisChain && kind === "decision.witnessed") this.#references?.decision(record)
       this.#breaker(record, atMs, isOfThisChain)
-      return alone(record, wrongWriter)
+      return isOfThisChain && isLocal(record) ? this.#local(record, atMs, wrongWriter) : alone(record, wrongWriter)
     }
     const unlike = checkBody(kind, body)
     if (unlike !== null) {
@@ -183,6 +191,27 @@ export class Recomputation {
     return activation === null
       ? alone(record, tripping ?? wrongWriter)
       : { seq, evaluationId: "", agentId: String(body["agent_id"]), ...activation, isLate: false }
+  }
+
+  /** A verdict that the agent's SDK gave: it adds to no meter, sets no latch and opens no review. */
+  #local(record: ReplayRecord, atMs: number | null, wrongWriter: Problem | null): Recomputed {
+    const judged = judgeLocal(record, atMs, {
+      state: this.#state,
+      bindings: this.#judge.bindings,
+      fromGenesis: this.#fromGenesis,
+      first: this.#first!,
+      origin: this.#origin
+    })
+    const found = judged === null || isOpen(judged) ? (wrongWriter ?? judged) : judged
+    return {
+      seq: record.seq,
+      evaluationId: "",
+      agentId: shown(record.body["agent_id"]),
+      verdict: found?.verdict ?? "ok",
+      reason: found?.reason ?? null,
+      isLate: false,
+      isLocal: true
+    }
   }
 
   /** Without times no window can be folded. */

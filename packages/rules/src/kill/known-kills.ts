@@ -24,7 +24,8 @@ export interface KnownActivation {
 /** The activations. */
 export class KnownKills {
   readonly #live = new Map<string, KnownActivation>()
-  readonly #released = new Set<string>()
+  /** Those that were released, each with the seq of its release. */
+  readonly #released = new Map<string, { readonly activation: KnownActivation; readonly releasedSeq: number }>()
 
   /** One that holds; undefined where none of this id does. */
   live(id: string): KnownActivation | undefined {
@@ -51,11 +52,22 @@ export class KnownKills {
     return found
   }
 
+  /** Those that held once a record was the last one. */
+  at(seq: number): ReadonlyArray<KnownActivation> {
+    const then = [...this.#released.values()].flatMap(({ activation, releasedSeq }) =>
+      releasedSeq > seq ? [activation] : []
+    )
+    return [...then, ...this.#live.values()].filter((activation) => activation.seq <= seq)
+  }
+
   /** Adds one record, in order. Records of other kinds change nothing. */
   fold({ body, kind, seq }: ReplayRecord): void {
     const id = String(body["activation_id"])
     if (kind === "kill.activated") this.#live.set(id, activationOf(id, seq, body))
-    if (kind === "kill.released" && this.#live.delete(id)) this.#released.add(id)
+    const activation = this.#live.get(id)
+    if (kind !== "kill.released" || activation === undefined) return
+    this.#live.delete(id)
+    this.#released.set(id, { activation, releasedSeq: seq })
   }
 }
 

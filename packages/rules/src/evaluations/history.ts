@@ -1,0 +1,31 @@
+/** Past states of what records change, by the record that made each: for verdicts given as of an earlier record. */
+
+/** States of one entity that are remembered. What changed more often is not known any more before those. */
+const MAX_STATES = 1_000
+
+/** States by id. */
+export class History<T> {
+  readonly #byId = new Map<string, Array<{ readonly seq: number; readonly state: T }>>()
+  readonly #cut = new Set<string>()
+
+  /** Notes the state of an entity from a record on. Records come in order. */
+  add(id: string, seq: number, state: T): void {
+    const states = this.#byId.get(id)
+    if (states === undefined) return void this.#byId.set(id, [{ seq, state }])
+    if (states.at(-1)!.seq === seq) states.pop()
+    states.push({ seq, state })
+    if (states.length <= MAX_STATES) return
+    states.shift()
+    this.#cut.add(id)
+  }
+
+  /** The state once a record was the last one; null where there was none, undefined where that is not known. */
+  at(id: string, seq: number): T | null | undefined {
+    const states = this.#byId.get(id) ?? []
+    for (let place = states.length - 1; place >= 0; place--) {
+      const { seq: since, state } = states[place]!
+      if (since <= seq) return state
+    }
+    return this.#cut.has(id) ? undefined : null
+  }
+}
