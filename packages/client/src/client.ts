@@ -7,7 +7,9 @@ import { type Guard, makeGuard } from "./enforce/guard.ts"
 import { verdictOf } from "./enforce/verdict.ts"
 import { type Caller, makeCaller } from "./http/caller.ts"
 import { refusedBy, ServerRefused } from "./http/server-refused.ts"
+import { STALE_READS } from "./kill/kill-view.ts"
 import { type KillWatch, watchKill } from "./kill/kill-watch.ts"
+import { type EnvelopeCache, envelopeCache } from "./local/envelope-cache.ts"
 import type { Problem } from "./problem.ts"
 import { REDACTED, type Redact, redactMembers, redactSafely } from "./redact.ts"
 import { makeRefs, type Refs } from "./refs.ts"
@@ -72,6 +74,8 @@ export interface AgentClient {
   readonly settle: (decisionId: string, settlement: Settlement) => Promise<void>
   readonly kill: KillWatch
   readonly reviews: Reviews
+  /** What reads are decided under while the server is away; followed in the background from the first one on. */
+  readonly envelopes: Pick<EnvelopeCache, "refresh">
 }
 
 /** A question of `evaluate`. */
@@ -128,11 +132,14 @@ export const openClient = (options: ClientOptions): Client => {
   const recorder = startRecorder({ caller, spool: options.spool ?? memorySpool(), clock, timeoutMs, onProblem })
   const redact: Redact = typeof options.redact === "function" ? options.redact : redactMembers(options.redact ?? [])
   const instanceId = options.instanceId ?? refs.bootId
-  const watches = new Set<KillWatch>()
+  const watches = new Set<KillWatch | EnvelopeCache>()
 
   const agentOf = (info: AgentInfo): AgentClient => {
     const kill = watchKill({ agentId: info.id, instanceId, maxStaleMs, pollMs, timeoutMs, clock, caller, onProblem })
+    const maxAgeMs = maxStaleMs * STALE_READS
+    const envelopes = envelopeCache({ agentId: info.id, caller, clock, kill, maxAgeMs, timeoutMs, onProblem })
     watches.add(kill)
+    watches.add(envelopes)
     const strict = capture === "strict"
     const reviews = reviewsOf({ caller, clock, kill, timeoutMs })
     const signals = options.signals ?? defaultSignals(redact)
@@ -149,6 +156,7 @@ export const openClient = (options: ClientOptions): Client => {
       strict,
       signals,
       reviews,
+      envelopes,
       holdMs: waitMs,
       digestKey
     }
@@ -158,6 +166,7 @@ export const openClient = (options: ClientOptions): Client => {
       instanceId,
       kill,
       reviews,
+      envelopes,
       guard: makeGuard(parts),
       evaluate: (question) =>
         evaluate(caller, refs, { agent_id: info.id, instance_id: instanceId }, question, timeoutMs),

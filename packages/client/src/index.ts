@@ -15,6 +15,7 @@ export { EffectFailed } from "./enforce/guard.ts"
 export { ServerRefused } from "./http/server-refused.ts"
 export type { EffectClass, KillDenial, KillView } from "./kill/kill-view.ts"
 export type { KillWatch } from "./kill/kill-watch.ts"
+export type { EnvelopeCache } from "./local/envelope-cache.ts"
 export type { Reviews, ReviewWait } from "./reviews/reviews.ts"
 export type { Problem } from "./problem.ts"
 export type { Redact } from "./redact.ts"
@@ -28,6 +29,7 @@ export type {
   Json,
   KillResponse,
   KillStatus,
+  LocalVerdict,
   Outcome,
   Receipt,
   Review,

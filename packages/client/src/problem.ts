@@ -2,7 +2,7 @@
 
 /** A problem. `rejected`: the server refused what was witnessed, and it is not sent again. */
 export type Problem =
-  | { readonly kind: "kill_status" | "kill_stream" | "kill_ack"; readonly reason: string }
+  | { readonly kind: "envelopes" | "kill_status" | "kill_stream" | "kill_ack"; readonly reason: string }
   | { readonly kind: "capture"; readonly reason: string; readonly pending: number }
   | {
       readonly kind: "rejected"

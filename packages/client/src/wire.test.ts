@@ -34,6 +34,10 @@ describe("the shapes of the client", () => {
     fits<keyof Contract.EvaluationIn, keyof Wire.EvaluationRequest>()
     fits<Contract.Evaluation, Wire.Evaluation>()
     fits<Contract.Review, Wire.Review>()
+    fits<
+      Omit<Contract.EnvelopesInForce, "effective_tier" | "server_signals">,
+      Omit<Wire.EnvelopesInForce, "effective_tier" | "server_signals">
+    >()
     fits<Contract.Receipt, Wire.Receipt>()
     fits<Wire.Receipt, Contract.Receipt>()
     // @ts-expect-error: a word that the contract does not have.

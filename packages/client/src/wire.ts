@@ -70,11 +70,43 @@ export interface Decision {
   readonly mode?: "enforced" | "observed" | null
   readonly decided_by?: DecidedBy | null
   readonly capture?: CaptureTier | null
+  readonly local_verdict?: LocalVerdict | null
   readonly writer_seq?: number | null
   readonly observed_at?: string | null
   readonly args?: Json
   readonly result?: Json
   readonly labels?: Json
+  readonly signals?: Json
+}
+
+/** A verdict that the client gave by itself: `decided_by` is then `sdk_cache`. Spec: `envelope/1` section 15. */
+export interface LocalVerdict {
+  readonly age_ms: number
+  readonly as_of_ms: number
+  readonly as_of_seq: number
+  readonly effective_tier: "L0" | "L1" | "L2" | "L3" | "L4"
+  readonly layers: ReadonlyArray<{ readonly digest: string; readonly envelope_id: string; readonly version: number }>
+  readonly matched_rule: string
+  readonly origin: string
+  readonly outcome: "allow" | "deny"
+}
+
+/** What the client may decide under while the server is away. Spec: GET /bound/agents/{id}/envelopes-in-force. */
+export interface EnvelopesInForce {
+  readonly agent_id: string
+  readonly origin: string
+  readonly as_of_ms: number
+  readonly as_of_seq: number
+  readonly max_age_ms: number
+  readonly obstacle: string | null
+  readonly effective_tier: LocalVerdict["effective_tier"]
+  readonly server_signals: { readonly [name: string]: Json }
+  readonly layers: ReadonlyArray<{
+    readonly envelope_id: string
+    readonly version: number
+    readonly digest: string
+    readonly envelope: { readonly [name: string]: unknown } | null
+  }>
 }
 
 /** The outcome of a decision that was witnessed as `intended`. Spec: api.md, POST /decisions/{id}/settle. */

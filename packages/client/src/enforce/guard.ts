@@ -10,9 +10,12 @@ import type { EffectClass } from "../kill/kill-view.ts"
 import type { KillWatch } from "../kill/kill-watch.ts"
 import { type Redact, redactMembers, redactSafely } from "../redact.ts"
 import type { Refs } from "../refs.ts"
+import type { EnvelopeCache } from "../local/envelope-cache.ts"
+import type { GivenLocally } from "../local/read-envelopes.ts"
 import type { Reviews } from "../reviews/reviews.ts"
-import type { CaptureTier, Decision, Evaluation, EvaluationRequest, Json } from "../wire.ts"
+import type { CaptureTier, Decision, Evaluation, EvaluationRequest, Json, Outcome } from "../wire.ts"
 import { actionDigest, keyedActionDigest } from "./action-digest.ts"
+import { isUnchanged, snapshotOf } from "./arguments.ts"
 import { ActionDenied } from "./denied.ts"
 import { makePendingReviews } from "./pending-reviews.ts"
 import { isPermission, type LocalRule, type Verdict, verdictOf } from "./verdict.ts"
@@ -55,7 +58,10 @@ export class EffectFailed extends Error {
 export interface Running {
   /** Aborts when the agent is halted. */
   readonly signal: AbortSignal
-  readonly evaluation: Evaluation
+  /** The arguments as they were judged and are witnessed: a copy that nobody else holds. */
+  readonly args: Json
+  /** The server's verdict; null where the client decided while the server was away. */
+  readonly evaluation: Evaluation | null
 }
 
 /** Options of a guard. Units: milliseconds. */
@@ -72,9 +78,16 @@ export interface GuardOptions {
   readonly strict: boolean
   readonly signals: (action: string, args: Json) => { readonly [name: string]: Json }
   readonly reviews: Reviews
+  readonly envelopes: EnvelopeCache
   readonly holdMs: number
   readonly digestKey: Uint8Array
 }
+
+/** A verdict to act on, and the signals that it was given on. */
+type GivenVerdict = Verdict | { readonly by: "cache"; readonly given: GivenLocally; readonly signals: Json }
+
+/** Members of the record that say who decided. */
+type DecidedAs = Pick<Decision, "decided_by" | "evaluation_id" | "labels" | "local_verdict" | "signals">
 
 /** Questions that are sent again after no answer. */
 const RETRIES = 2
@@ -104,13 +117,14 @@ export const makeGuard = (options: GuardOptions): Guard => {
     }
   }
 
-  const ask = async (action: Action, args: Json, ref: string): Promise<Verdict> => {
+  const ask = async (action: Action, args: Json, ref: string): Promise<GivenVerdict> => {
+    const signals = action.signals ?? options.signals(action.name, args)
     const json = {
       agent_id: agentId,
       client_ref: ref,
       instance_id: options.instanceId,
       action: action.name,
-      signals: action.signals ?? options.signals(action.name, args),
+      signals,
       ...bound(args),
       ...(action.runId === undefined ? {} : { run_id: action.runId }),
       ...(action.approvalId === undefined ? {} : { approval_id: action.approvalId })
@@ -119,7 +133,10 @@ export const makeGuard = (options: GuardOptions): Guard => {
       const verdict = verdictOf(
         await caller.send({ method: "POST", path: "/api/v1/bound/evaluations", json, timeoutMs })
       )
-      if (verdict.by === "server" || !verdict.retry || attempt === RETRIES) return verdict
+      if (verdict.by === "server" || !verdict.retry) return verdict
+      const given = action.effect === "read" ? options.envelopes.verdict(signals, action.runId ?? null) : null
+      if (given !== null) return { by: "cache", given, signals }
+      if (attempt === RETRIES) return verdict
       await pause(clock, 50 + clock.random() * 100 * 2 ** attempt)
     }
   }
@@ -148,7 +165,12 @@ export const makeGuard = (options: GuardOptions): Guard => {
   const refuse = async (
     action: Action,
     args: Json,
-    by: { readonly rule: string; readonly reason: string; readonly evaluation: Evaluation | null }
+    by: {
+      readonly rule: string
+      readonly reason: string
+      readonly evaluation: Evaluation | null
+      readonly as?: DecidedAs
+    }
   ): Promise<never> => {
     const { evaluation, reason, rule } = by
     const isHalt = rule === "@killed"
@@ -159,15 +181,14 @@ export const makeGuard = (options: GuardOptions): Guard => {
         : (evaluation.outcome as "deny" | "halt" | "require_review")
     const decision = decisionOf(action, args, nothing, {
       status: "denied",
-      decided_by: evaluation === null ? "fail_closed" : "server",
-      ...(evaluation === null ? { labels: { rule } } : { evaluation_id: evaluation.id })
+      ...(by.as ?? (evaluation === null ? { decided_by: "fail_closed", labels: { rule } } : byServer(evaluation)))
     })
     await recorder.keep({ kind: "decision", agentId, decision })
     throw new ActionDenied(action.name, outcome, rule, reason, evaluation)
   }
 
   /** The review that a person approved while the action waited; null where there is none. */
-  const approvalOf = async (action: Action, verdict: Verdict): Promise<string | null> => {
+  const approvalOf = async (action: Action, verdict: GivenVerdict): Promise<string | null> => {
     if (verdict.by !== "server" || verdict.evaluation.outcome !== "require_review") return null
     if (action.onReview !== undefined) return action.onReview(verdict.evaluation)
     const { review_id: reviewId } = verdict.evaluation
@@ -184,22 +205,27 @@ export const makeGuard = (options: GuardOptions): Guard => {
     return { rule, reason: rule === "@killed" ? "The agent is stopped." : "The kill status is not known well enough." }
   }
 
-  return async (given, args, effect) => {
-    let action: Action = typeof given === "string" ? { name: given } : given
+  return async (named, given, effect) => {
+    let action: Action = typeof named === "string" ? { name: named } : named
     const kind = action.effect ?? "side_effect"
-    let evaluation: Evaluation
+    if (kind === "read") options.envelopes.start()
+    let args: Json = null
+    let decided: DecidedAs
+    let evaluation: Evaluation | null = null
     let decisionId: string | null = null
     let hidden: Redact = nothing
     let startedMs: number
     let running: ReturnType<KillWatch["signal"]>
-    const firstStop = stopped(action, kind)
-    if (firstStop !== null) {
-      // A first question may be under way still; one more is what a caller would expect before a no.
-      await kill.refresh()
-      const still = stopped(action, kind)
-      if (still !== null) return refuse(action, args, { ...still, evaluation: null })
-    }
     try {
+      // What is judged, digested and witnessed is one copy: the caller may change its own meanwhile.
+      args = snapshotOf(given)
+      const firstStop = stopped(action, kind)
+      if (firstStop !== null) {
+        // A first question may be under way still; one more is what a caller would expect before a no.
+        await kill.refresh()
+        const still = stopped(action, kind)
+        if (still !== null) return await refuse(action, args, { ...still, evaluation: null })
+      }
       action = pending.resumed(action, args)
       let requestedMs = clock.monotonicMs()
       let verdict = await ask(action, args, refs.next().ref)
@@ -212,20 +238,14 @@ export const makeGuard = (options: GuardOptions): Guard => {
         pending.note(action, args, verdict)
       }
       if (verdict.by === "client") return await refuse(action, args, { ...verdict, evaluation: null })
-      evaluation = verdict.evaluation
-      if (!isPermission(evaluation.outcome))
-        return await refuse(action, args, {
-          rule: evaluation.matched_rule,
-          reason: evaluation.suggestion ?? "",
-          evaluation
-        })
-      hidden = redactionOf(evaluation)
+      decided = verdict.by === "server" ? byServer(verdict.evaluation) : byCache(verdict)
+      evaluation = verdict.by === "server" ? verdict.evaluation : null
+      const said = verdict.by === "server" ? serverSaid(verdict.evaluation) : cacheSaid(verdict.given)
+      if (!isPermission(said.outcome))
+        return await refuse(action, args, { rule: said.rule, reason: said.reason, evaluation, as: decided })
+      hidden = redactionOf(said.obligations)
       if (strict) {
-        const intent = decisionOf(action, args, hidden, {
-          status: "intended",
-          evaluation_id: evaluation.id,
-          decided_by: "server"
-        })
+        const intent = decisionOf(action, args, hidden, { status: "intended", ...decided })
         const receipt = await recorder.sendNow(agentId, intent)
         if (receipt === null)
           return await refuse(action, args, {
@@ -237,10 +257,16 @@ export const makeGuard = (options: GuardOptions): Guard => {
       }
       const secondStop = stopped(action, kind)
       if (secondStop !== null) return await refuse(action, args, { ...secondStop, evaluation: null })
-      if (clock.monotonicMs() - requestedMs > evaluation.valid_ms)
+      if (clock.monotonicMs() - requestedMs > said.validMs)
         return await refuse(action, args, {
           rule: "@stale_status",
-          reason: `The verdict is older than ${evaluation.valid_ms} ms.`,
+          reason: `The verdict is older than ${said.validMs} ms.`,
+          evaluation: null
+        })
+      if (!isUnchanged(given, args))
+        return await refuse(action, args, {
+          rule: "@fail_closed:guard",
+          reason: "The arguments were changed after they were judged.",
           evaluation: null
         })
       running = kill.signal()
@@ -256,17 +282,13 @@ export const makeGuard = (options: GuardOptions): Guard => {
       const shown = redactSafely(hidden, redactSafely(options.redact, result))
       const outcome = { status, latency_ms, ...(shown === undefined ? {} : { result: shown }) }
       if (decisionId === null) {
-        const decision = decisionOf(action, args, hidden, {
-          ...outcome,
-          evaluation_id: evaluation.id,
-          decided_by: "server"
-        })
+        const decision = decisionOf(action, args, hidden, { ...outcome, ...decided })
         await recorder.keep({ kind: "decision", agentId, decision })
-      } else await recorder.keep({ kind: "settle", agentId, decisionId, clientRef: evaluation.id, settlement: outcome })
+      } else await recorder.keep({ kind: "settle", agentId, decisionId, clientRef: decisionId, settlement: outcome })
     }
     let result: Awaited<ReturnType<typeof effect>>
     try {
-      result = await effect({ signal: running.signal, evaluation })
+      result = await effect({ signal: running.signal, args: snapshotOf(args), evaluation })
     } catch (cause) {
       const failure = { error: cause instanceof Error ? cause.message : String(cause) }
       await end("error", cause instanceof EffectFailed ? cause.result : failure)
@@ -279,8 +301,42 @@ export const makeGuard = (options: GuardOptions): Guard => {
 
 const nothing: Redact = (value) => value
 
+const byServer = ({ id }: Evaluation): DecidedAs => ({ decided_by: "server", evaluation_id: id })
+
+const byCache = ({ given, signals }: Extract<GivenVerdict, { by: "cache" }>): DecidedAs => ({
+  decided_by: "sdk_cache",
+  local_verdict: given.verdict,
+  signals
+})
+
+/** What a verdict comes to, of the server or of the client. `validMs`: how long it may be acted on. */
+interface Said {
+  readonly outcome: Outcome
+  readonly rule: string
+  readonly reason: string
+  readonly obligations: Evaluation["obligations"]
+  readonly validMs: number
+}
+
+const serverSaid = ({ matched_rule, obligations, outcome, suggestion, valid_ms }: Evaluation): Said => ({
+  outcome,
+  rule: matched_rule,
+  reason: suggestion ?? "",
+  obligations,
+  validMs: valid_ms
+})
+
+/** Given at once, and acted on at once: the check of halts right before the effect bounds it. */
+const cacheSaid = ({ obligations, suggestion, verdict }: GivenLocally): Said => ({
+  outcome: verdict.outcome,
+  rule: verdict.matched_rule,
+  reason: suggestion ?? "",
+  obligations,
+  validMs: Number.POSITIVE_INFINITY
+})
+
 /** Redaction that an envelope obliges to. */
-const redactionOf = ({ obligations }: Evaluation): Redact => {
+const redactionOf = (obligations: Evaluation["obligations"]): Redact => {
   const fields = obligations.flatMap((one) => (one["type"] === "redact_fields" ? (one["fields"] as Array<string>) : []))
   return fields.length === 0 ? nothing : redactMembers(fields)
 }

@@ -2,6 +2,9 @@
 import { actionDigest } from "./action-digest.ts"
 import type { Action } from "./guard.ts"
 import type { Verdict } from "./verdict.ts"
+
+/** What is noted of a verdict; what the client said says nothing of a review. */
+type Noted = Verdict | { readonly by: "cache" }
 import type { Json } from "../wire.ts"
 
 /** Reviews that are remembered. The oldest is forgotten; its action then opens a review of its own. */
@@ -12,7 +15,7 @@ export interface PendingReviews {
   /** The action with the review that it waits for. */
   readonly resumed: (action: Action, args: Json) => Action
   /** Takes a verdict: an open review is remembered, anything else of the server ends it. */
-  readonly note: (action: Action, args: Json, verdict: Verdict) => void
+  readonly note: (action: Action, args: Json, verdict: Noted) => void
 }
 
 /** Remembers nothing yet. */

@@ -1,0 +1,109 @@
+/** Reads the answer of GET /bound/agents/{agent_id}/envelopes-in-force, and decides under it. Pure. */
+import {
+  compile,
+  type Decision,
+  type Envelope,
+  envelopeDigest,
+  localVerdict,
+  obligationJson,
+  prepare,
+  readEnvelope,
+  type Ready,
+  withTierFloor
+} from "@flyball/envelope"
+import { portableCrypto } from "@flyball/evidence"
+import type { EnvelopesInForce, Json, LocalVerdict } from "../wire.ts"
+
+/** Envelopes that verdicts may be given under while the service is away. */
+export interface LocalEnvelopes {
+  readonly answer: EnvelopesInForce
+  readonly envelopes: ReadonlyArray<Envelope>
+  readonly ready: Ready
+}
+
+/** A verdict of the client, as it is witnessed, and what it obliges to. */
+export interface GivenLocally {
+  readonly verdict: LocalVerdict
+  readonly obligations: ReadonlyArray<{ readonly [name: string]: unknown }>
+  readonly suggestion: string | null
+}
+
+/** The envelopes of an answer; null where it is not understood, or where no verdict may be given under it. */
+export const readEnvelopesInForce = (body: unknown, agentId: string): LocalEnvelopes | null => {
+  const answer = isAnswer(body) && body.agent_id === agentId && body.obstacle === null ? body : null
+  if (answer === null || answer.layers.length === 0) return null
+  const envelopes: Array<Envelope> = []
+  for (const { digest, envelope } of answer.layers) {
+    const found = envelope === null || !isOfDigest(envelope, digest) ? null : readEnvelope(envelope).envelope
+    if (found === null) return null
+    envelopes.push(found)
+  }
+  const { combination } = compile(withTierFloor(envelopes))
+  return combination === null ? null : { answer, envelopes, ready: prepare(combination) }
+}
+
+/** The verdict on an action; null where the service alone decides about it. `ageMs`: of what it is decided under. */
+export const decideLocally = (
+  { answer, envelopes, ready }: LocalEnvelopes,
+  signals: { readonly [name: string]: Json },
+  runId: string | null,
+  ageMs: number
+): GivenLocally | null => {
+  const { decision } = localVerdict(
+    envelopes,
+    ready,
+    { signals, runId },
+    { agentId: answer.agent_id, server: answer.server_signals }
+  )
+  return decision === null
+    ? null
+    : {
+        verdict: verdictOf(answer, decision, ageMs),
+        obligations: decision.obligations.map(obligationJson),
+        suggestion: decision.suggestion
+      }
+}
+
+const verdictOf = (answer: EnvelopesInForce, decision: Decision, ageMs: number): LocalVerdict => ({
+  age_ms: Math.ceil(ageMs),
+  as_of_ms: answer.as_of_ms,
+  as_of_seq: answer.as_of_seq,
+  effective_tier: answer.effective_tier,
+  layers: answer.layers.map(({ digest, envelope_id, version }) => ({ digest, envelope_id, version })),
+  matched_rule: decision.matchedRule,
+  origin: answer.origin,
+  outcome: decision.outcome as LocalVerdict["outcome"]
+})
+
+const isOfDigest = (envelope: object, digest: string): boolean => {
+  try {
+    return `sha256:${envelopeDigest(envelope as never, portableCrypto.sha256)}` === digest
+  } catch {
+    return false
+  }
+}
+
+const isAnswer = (body: unknown): body is EnvelopesInForce => {
+  if (typeof body !== "object" || body === null) return false
+  const { as_of_ms, as_of_seq, effective_tier, layers, max_age_ms, obstacle, origin, server_signals } = body as {
+    readonly [name: string]: unknown
+  }
+  return (
+    [as_of_ms, as_of_seq, max_age_ms].every((one) => Number.isSafeInteger(one) && (one as number) >= 0) &&
+    typeof origin === "string" &&
+    /^L[0-4]$/.test(String(effective_tier)) &&
+    (obstacle === null || typeof obstacle === "string") &&
+    typeof server_signals === "object" &&
+    server_signals !== null &&
+    Array.isArray(layers) &&
+    layers.every(
+      (layer) =>
+        typeof layer === "object" &&
+        layer !== null &&
+        typeof layer.envelope_id === "string" &&
+        Number.isSafeInteger(layer.version) &&
+        typeof layer.digest === "string" &&
+        (layer.envelope === null || typeof layer.envelope === "object")
+    )
+  )
+}
