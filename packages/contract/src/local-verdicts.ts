@@ -1,6 +1,6 @@
 /**
  * What an agent's SDK needs to decide while the service cannot be reached, and what it says of such a verdict later.
- * Spec: envelopes.md 3.12; `envelope/1` section 15; decision 0054.
+ * Spec: envelopes.md 3.12; `envelope/1` section 15; decision 0055.
  */
 import { Schema } from "effect"
 import { autonomyTiers } from "./agents.ts"

@@ -1,4 +1,4 @@
-/** The envelopes that an agent's SDK keeps, over HTTP: cheap to poll. Spec: `envelope/1` section 15; decision 0054. */
+/** The envelopes that an agent's SDK keeps, over HTTP: cheap to poll. Spec: `envelope/1` section 15; decision 0055. */
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { openWorld, OTHER_UNIT, UNIT, type World } from "./http-world.ts"
 

@@ -1,7 +1,7 @@
 /**
  * Verdicts of an agent's SDK while the service cannot be reached. The service, the SDK and the verifier run this code.
  *
- * Spec: `SPEC.md` section 15; envelopes.md 3.12; decision 0054.
+ * Spec: `SPEC.md` section 15; envelopes.md 3.12; decision 0055.
  */
 import type { Envelope, Obligation } from "../language/envelope.ts"
 import { effectClassOf } from "../language/tier-floor.ts"

@@ -1,6 +1,6 @@
 /**
  * Recomputes verdicts that an agent's SDK gave while the service was away, from the records up to the one that it had
- * read. Spec: `envelope/1` section 15; envelopes.md 3.12; decision 0054.
+ * read. Spec: `envelope/1` section 15; envelopes.md 3.12; decision 0055.
  */
 import { LOCAL_MAX_AGE_MS, type LocalRefusal, localVerdict } from "@flyball/envelope"
 import { checkBody } from "@flyball/evidence"
