@@ -218,8 +218,7 @@ export const bound = {
     id: "bound.envelopes_in_force",
     method: "GET",
     path: "/api/v1/bound/agents/{agent_id}/envelopes-in-force",
-    summary:
-      "What an agent's SDK decides under while the service is away: the envelopes in force, and whether it may. Polled.",
+    summary: "The envelopes in force for an agent, and whether its SDK may decide by them while the service is away.",
     access: access.readOwn,
     params: agent,
     success: json(200, EnvelopesInForce),

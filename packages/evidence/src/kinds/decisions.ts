@@ -40,8 +40,8 @@ export const decisionKinds: ReadonlyArray<KindRow> = [
     kind: "decision.witnessed",
     about:
       "What an agent did or intends, as its writer saw it. `local_verdict`, and the part `signals` that it was given " +
-      "on, are there where `decided_by` is `sdk_cache`: the envelopes are those that the service answered as in force " +
-      "at `as_of_seq` of the chain `origin`, and `age_ms` is how long the answer had been confirmed for.",
+      "on, are there where `decided_by` is `sdk_cache`: the envelopes are those that the service answered as in " +
+      "force at `as_of_seq` of the chain `origin`, and `age_ms` is how long the answer had been confirmed for.",
     body: [
       must("action", name(200)),
       must("agent_id", id("agt_")),
