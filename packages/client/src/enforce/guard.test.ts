@@ -130,6 +130,32 @@ describe("guard", () => {
     assert.deepInclude((await witnessed())[0], { status: "error", result: { error: "no funds" } })
   })
 
+  it("hands the effect a copy of the arguments that were judged, and witnesses that copy", async () => {
+    const { agent, witnessed } = await world()
+    const args = { amount: 5 }
+    let handed: unknown
+    await agent.guard("refund", args, (running) => {
+      handed = structuredClone(running.args)
+      args.amount = 7
+      Object.assign(running.args as object, { amount: 9 })
+    })
+    assert.deepStrictEqual(handed, { amount: 5 })
+    assert.deepStrictEqual((await witnessed())[0].args, { amount: 5 })
+  })
+
+  it("denies where the arguments were changed between the verdict and the effect", async () => {
+    const { agent, witnessed } = await world()
+    const args = { amount: 5 }
+    let ran = 0
+    const guarded = agent.guard("refund", args, () => ++ran).catch((cause: unknown) => cause)
+    args.amount = 5_000
+    const denied = await guarded
+    assert.instanceOf(denied, ActionDenied)
+    assert.strictEqual((denied as ActionDenied).rule, "@fail_closed:guard")
+    assert.strictEqual(ran, 0)
+    assert.deepInclude((await witnessed())[0], { status: "denied", args: { amount: 5 }, decided_by: "fail_closed" })
+  })
+
   it("takes out of the record what the envelope obliges to take out", async () => {
     const { agent, script, witnessed } = await world()
     const obligations = [{ type: "redact_fields", fields: ["amount"] }]

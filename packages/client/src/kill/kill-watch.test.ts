@@ -19,9 +19,9 @@ afterEach(() => open?.close())
 const encoder = new TextEncoder()
 
 /** A watch over a server that a test changes. `push` sends the current status over the stream. */
-const world = () => {
+const world = (away: ScriptedStatus["away"] = "no") => {
   const clock = manualClock()
-  const now: ScriptedStatus = { epoch: 1, response: null, origin: "a/b", away: "no", genesis: null }
+  const now: ScriptedStatus = { epoch: 1, response: null, origin: "a/b", away, genesis: null }
   const problems: Array<Problem> = []
   const acks: Array<{ readonly activation_event: string; readonly in_flight: number; readonly stopped: boolean }> = []
   const sent: Array<{ readonly path: string; readonly headers: Headers }> = []
@@ -147,6 +147,18 @@ describe("the watch over halts", () => {
       assert.isAbove(problems.length, 0)
       watch.close()
     }
+  })
+
+  it("opens the stream ever more rarely while the server is away, and soon again when it is back", async () => {
+    const { clock, now, sent } = world("cut")
+    const opened = () => sent.filter(({ path }) => path.endsWith("/stream")).length
+    await clock.advance(600_000)
+    const before = opened()
+    assert.isAtLeast(before, 45)
+    assert.isAtMost(before, 60)
+    now.away = "no"
+    await clock.advance(16_000)
+    assert.strictEqual(opened(), before + 1)
   })
 
   it("counts age from the sending, not from the arrival, of a slow answer", async () => {

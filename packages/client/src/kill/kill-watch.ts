@@ -56,6 +56,8 @@ const JITTER = 0.1
 
 /** Pause before a stream that ended is opened again. Unit: milliseconds, and up to twice that. */
 const REOPEN_MS = 1_000
+/** The same where the server let no stream open several times. Polls go on meanwhile. */
+const REOPEN_MAX_MS = 8_000
 
 /** Starts to follow; the first poll is under way when it answers. */
 export const watchKill = (options: KillWatchOptions): KillWatch => {
@@ -118,6 +120,7 @@ export const watchKill = (options: KillWatchOptions): KillWatch => {
   }
 
   const follow = async (): Promise<void> => {
+    let failures = 0
     while (!ending.signal.aborted) {
       const last: Record<string, string> = view.epoch < 0 ? {} : { "last-event-id": String(view.epoch) }
       const headers = { ...last, accept: "text/event-stream" }
@@ -127,7 +130,9 @@ export const watchKill = (options: KillWatchOptions): KillWatch => {
       } catch (cause) {
         if (!ending.signal.aborted) onProblem({ kind: "kill_stream", reason: String(cause) })
       }
-      await pause(clock, REOPEN_MS * (1 + clock.random()), ending.signal)
+      failures = response === null ? failures + 1 : 0
+      const pauseMs = Math.min(REOPEN_MAX_MS, REOPEN_MS * 2 ** failures)
+      await pause(clock, pauseMs * (1 + clock.random()), ending.signal)
     }
   }
 
