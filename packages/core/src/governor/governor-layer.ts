@@ -26,6 +26,7 @@ import { checkpointingStorage } from "../chain/commit-listeners.ts"
 import { Kill } from "../verdicts/kill/service.ts"
 import { KillListener, killNotifyingStorage } from "../verdicts/kill/kill-listener.ts"
 import { killSteps } from "../verdicts/kill/steps.ts"
+import { endReviewsBeforeRelease } from "../verdicts/reviews/before-release.ts"
 import { Reviews } from "../verdicts/reviews/service.ts"
 import { reviewSteps } from "../verdicts/reviews/steps.ts"
 import { Models } from "../registry/models/service.ts"
@@ -124,7 +125,7 @@ export const governorLayer = (
     Reviews.layer.pipe(Layer.provide(evaluations)),
     Breakers.layer.pipe(Layer.provide(BreakerWindows.layer)),
     ResponsePolicies.layer,
-    Kill.layer,
+    Kill.layer.pipe(Layer.provide(endReviewsBeforeRelease)),
     Drills.layer,
     Safety.layer,
     StandingApprovals.layer,

@@ -33,6 +33,7 @@ import {
   DEPLOYMENT_TARGET,
   KILL_ACKS,
   KILL_ACTIVATIONS,
+  halts,
   KILL_EPOCH,
   type KillResponse,
   type KillTarget,
@@ -52,6 +53,7 @@ import { readAgent } from "../../registry/agents/read-agent.ts"
 import { secondPerson } from "../../registry/principals/second-person.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
+import { BeforeRelease } from "./before-release.ts"
 import { activationOut } from "./activation-out.ts"
 import { type CertifiedSpan, certifiedSpan, type CertifiedStop, certifyStop } from "./certify.ts"
 import { killReader, type KillView, storedActivation, type StoredActivation } from "./kill-reader.ts"
@@ -189,6 +191,7 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
       const signer = yield* Signer
       const { origin } = yield* Chain
       const reader = killReader(storage)
+      const beforeRelease = yield* BeforeRelease
       const nextChange = yield* epochWatch(storage, yield* KillListener)
 
       /** The activations that reach a target, and the epoch at which they do. */
@@ -354,6 +357,7 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
         release: Effect.fnUntraced(function* ({ activation_event: id, reason }, writer, scope = everyUnit) {
           const { body } = yield* activationOf(id, scope)
           const target: KillTarget = { type: body.targetType, id: body.targetId }
+          if (halts(body.response) && body.releasedAtMs === null && target.id !== CHANNEL_TARGET) yield* beforeRelease
           const epoch = yield* commitWithRetry(
             storage,
             Effect.gen(function* () {

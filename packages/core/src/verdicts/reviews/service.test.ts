@@ -211,6 +211,34 @@ describe("a review", () => {
     }).pipe(world())
   )
 
+  it.effect("is cancelled by a halt that is lifted before anybody noticed", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const kill = yield* Kill
+      const made = yield* ask(agentId, large)
+      const lifted = Effect.fnUntraced(function* (response: "drain" | "halt", drill = false) {
+        const target = { target_type: "agent", target_id: agentId, reason: "stop" } as const
+        const { activation_event: id } = yield* drill
+          ? kill.activateTarget({
+              target: { type: "agent", id: agentId },
+              response,
+              reason: "a drill",
+              drill: { drillId: `drl_${"0".repeat(26)}`, mode: "shadow" },
+              breakerId: null,
+              actor: ann.id,
+              requestedBy: null
+            })
+          : kill.activate({ ...target, response }, ann)
+        yield* kill.release({ activation_event: id!, reason: "go" }, ben)
+        return (yield* (yield* Reviews).get(made.review_id!)).status
+      })
+      assert.deepStrictEqual([yield* lifted("drain"), yield* lifted("halt", true)], ["open", "open"])
+      assert.strictEqual(yield* lifted("halt"), "cancelled")
+      assert.include(code(yield* Effect.exit(resolve(made.review_id!))), "ReviewClosed")
+      yield* agrees
+    }).pipe(world())
+  )
+
   it.effect("is voided by what is stricter when it is consumed", () =>
     Effect.gen(function* () {
       const { agentId } = yield* governedAgent()
@@ -435,7 +463,7 @@ describe("a review", () => {
     }).pipe(Effect.provide(governorWorld(storage)))
   })
 
-  it.effect("is not cancelled for a halt that was released meanwhile", () => {
+  it.effect("is cancelled once by a halt that is released meanwhile", () => {
     let meanwhile: Effect.Effect<unknown, unknown> | null = null
     const storage = (below: StorageApi): StorageApi => ({
       ...below,
@@ -444,7 +472,8 @@ describe("a review", () => {
         if (act === null || change.records?.some(({ kind }) => kind === "review.cancelled") !== true)
           return below.commit(change)
         meanwhile = null
-        return Effect.andThen(Effect.orDie(act), below.commit(change))
+        // The release waits for this commit: it ends what the halt reached before it lifts that.
+        return Effect.andThen(Effect.forkDetach(Effect.orDie(act)), below.commit(change))
       }
     })
     return Effect.gen(function* () {
@@ -455,13 +484,15 @@ describe("a review", () => {
         kill.activate({ target_type: "agent", target_id: id, response: "halt", reason: "stop" }, ann)
       const released = (halt: { readonly activation_event: string | null }) =>
         kill.release({ activation_event: halt.activation_event!, reason: "go" }, ben)
-      const { review_id: swept } = yield* ask(agentId, large)
-      meanwhile = released(yield* halted(agentId))
-      assert.strictEqual(yield* reviews.sweep, 0)
-      assert.deepInclude(yield* reviews.get(swept!), { status: "open" })
-      // A person who answers at that time answers a review that lives.
-      meanwhile = released(yield* halted(agentId))
-      assert.deepInclude(yield* resolve(swept!), { status: "resolved" })
+      for (const end of [Effect.asVoid(reviews.sweep), null]) {
+        const { review_id: id } = yield* ask(agentId, large)
+        const halt = yield* halted(agentId)
+        meanwhile = released(halt)
+        if (end === null) assert.include(code(yield* Effect.exit(resolve(id!))), "ReviewClosed")
+        else yield* end
+        yield* Effect.ignore(released(halt))
+        assert.deepInclude(yield* reviews.get(id!), { status: "cancelled", cancel_cause: "killed" })
+      }
       yield* agrees
     }).pipe(Effect.provide(governorWorld(storage)))
   })

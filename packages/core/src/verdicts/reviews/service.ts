@@ -18,8 +18,6 @@ import { fromUtf8, readRecord } from "@flyball/evidence"
 import {
   ENVELOPE_VERSIONS,
   EVALUATION_SCOPE,
-  halts,
-  isSameLayers,
   REVIEW_SCOPE,
   type ReviewDocument,
   REVIEWS,
@@ -31,17 +29,14 @@ import { Context, Effect, Layer } from "effect"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
 import { covers, everyUnit, type Scope } from "../../foundation/scope.ts"
 import type { Writer } from "../../foundation/writer.ts"
-import { AGENTS, type StoredAgent, storedAgent } from "../../registry/agents/document.ts"
+import { AGENTS, type StoredAgent } from "../../registry/agents/document.ts"
 import { secondPerson } from "../../registry/principals/second-person.ts"
-import { commitWithRetry } from "../../storage/commit-with-retry.ts"
-import { StorageConflict, StorageCorrupt } from "../../storage/faults.ts"
-import { type ChangeSet, type ReadFault, Storage } from "../../storage/port.ts"
-import { type InForce, inForceReader } from "../envelopes/in-force.ts"
-import type { KillOf } from "../evaluations/ports.ts"
+import { StorageCorrupt } from "../../storage/faults.ts"
+import { type ReadFault, Storage } from "../../storage/port.ts"
 import { readEvaluation } from "../evaluations/find-evaluation.ts"
 import { Evaluations } from "../evaluations/service.ts"
-import { killReader } from "../kill/kill-reader.ts"
-import { planCancel, planClaim, planExpire, planResolve, type Reviewer } from "./plan-review.ts"
+import { reviewEndings } from "./endings.ts"
+import { planCancel, planClaim, planResolve, type Reviewer } from "./plan-review.ts"
 import { presentation } from "./presentation.ts"
 import { reviewFeed, type ReviewPlace, type ReviewStep } from "./review-changes.ts"
 import { reviewOut, type ReviewPlan, type StoredReview, storedReview } from "./stored-review.ts"
@@ -146,15 +141,8 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
       const storage = yield* Storage
       const crypto = yield* EvidenceCrypto
       const evaluations = yield* Evaluations
-      const inForce = inForceReader(storage)
-      const kills = killReader(storage)
-
-      const agentOf = Effect.fnUntraced(function* (agentId: string): Effect.fn.Return<StoredAgent, ReadFault> {
-        const document = yield* storage.get(AGENTS, agentId)
-        return document === null
-          ? yield* new StorageCorrupt({ reason: `the agent ${agentId} of a review is not there` })
-          : storedAgent(document)
-      })
+      const endings = reviewEndings(storage)
+      const { acting, agentOf, live } = endings
 
       const read = Effect.fnUntraced(function* (
         id: string,
@@ -169,29 +157,6 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
           ? { stored, agent }
           : yield* new ReviewNotFound({ reviewId: id })
       })
-
-      /** What ends the reviews of an agent, beside their time: halts that reach it, and the versions in force. */
-      const around = Effect.fnUntraced(function* (agent: StoredAgent, nowMs: number) {
-        return { kill: yield* kills.of(agent), bound: yield* inForce.of(agent.id, agent.body.orgUnit, nowMs) }
-      })
-
-      /** Plans the end of a review that is due to end by itself; null: it lives. `expects`: what either rests on. */
-      const ending = Effect.fnUntraced(function* (stored: StoredReview, agent: StoredAgent, nowMs: number) {
-        const { ended, expiresAtMs } = stored.body
-        return ended !== null || expiresAtMs <= nowMs
-          ? { plan: ended === null ? planExpire(stored) : null, expects: [] }
-          : endedBy(stored, yield* around(agent, nowMs), nowMs)
-      })
-
-      /** An act on one review. What was kept of envelopes is read again after a conflict. */
-      const acting = <A, E>(id: string, attempt: Effect.Effect<A, E | StorageConflict>) =>
-        commitWithRetry(
-          storage,
-          Effect.tapError(attempt, (error) =>
-            error instanceof StorageConflict ? Effect.sync(inForce.invalidate) : Effect.void
-          ),
-          { collection: REVIEWS, id }
-        )
 
       const seqsOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
         const seqs = new Map<string, number>()
@@ -220,7 +185,7 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
       /** As it stands: what ended it by itself counts before it is recorded. */
       const asItStands = Effect.fnUntraced(function* (id: string, scope: Scope, requestedBy: string | null) {
         const { agent, stored } = yield* read(id, scope, requestedBy)
-        const { plan } = yield* ending(stored, agent, (yield* storage.asOf).ms)
+        const { plan } = yield* endings.of(stored, agent, (yield* storage.asOf).ms)
         return plan?.review ?? stored.body
       })
 
@@ -266,7 +231,7 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
             Effect.gen(function* () {
               const { agent, stored } = yield* read(id, scope, null)
               const { ms } = yield* storage.asOf
-              const { expects, plan: ended } = yield* ending(stored, agent, ms)
+              const { expects, plan: ended } = yield* endings.of(stored, agent, ms)
               if (ended !== null) {
                 yield* storage.commit({ ...ended.change, expects })
                 return yield* new ReviewClosed({ status: reviewStatus(ended.review, ms) })
@@ -284,25 +249,8 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
           return yield* shown(id, review)
         })
 
-      /** Records the end of one live review; false where nothing ends it. */
-      const sweepOne = (id: string) =>
-        acting(
-          id,
-          Effect.gen(function* () {
-            const document = yield* storage.get(REVIEWS, id)
-            if (document === null) return false
-            const stored = storedReview(document)
-            const agent = yield* agentOf(stored.body.agentId)
-            const { expects, plan } = yield* ending(stored, agent, (yield* storage.asOf).ms)
-            if (plan !== null) yield* storage.commit({ ...plan.change, expects })
-            return plan !== null
-          })
-        )
-
       const visible = (id: string, scope: Scope, requestedBy: string | null) =>
         Effect.catchTag(read(id, scope, requestedBy), "ReviewNotFound", () => Effect.succeed(null))
-
-      const live = Effect.map(storage.find(REVIEWS, "state", "live"), (documents) => documents.map(storedReview))
 
       /** Ids and places of reviews that may match a query, newest first, a chunk at a time. */
       const candidates = Effect.fnUntraced(function* (
@@ -398,7 +346,7 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
               Effect.gen(function* () {
                 const { agent, stored } = yield* read(id, scope, writer.id)
                 const { ms } = yield* storage.asOf
-                const { expects, plan: ended } = yield* ending(stored, agent, ms)
+                const { expects, plan: ended } = yield* endings.of(stored, agent, ms)
                 const status = reviewStatus(ended?.review ?? stored.body, ms)
                 if (ended !== null) yield* storage.commit({ ...ended.change, expects })
                 if (status !== "open" && status !== "claimed") return yield* new ReviewClosed({ status })
@@ -409,19 +357,7 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
             ),
             (review) => shown(id, review)
           ),
-        sweep: Effect.gen(function* () {
-          const { ms } = yield* storage.asOf
-          const known = new Map<string, Around>()
-          let ended = 0
-          for (const stored of yield* live) {
-            const { agentId, expiresAtMs } = stored.body
-            const seen = known.get(agentId) ?? (yield* around(yield* agentOf(agentId), ms))
-            known.set(agentId, seen)
-            const isDue = expiresAtMs <= ms || endedBy(stored, seen, ms).plan !== null
-            if (isDue && (yield* sweepOne(stored.id))) ended += 1
-          }
-          return ended
-        }),
+        sweep: endings.sweep,
         backlog: Effect.gen(function* () {
           const { ms } = yield* storage.asOf
           const open = (yield* live).filter(({ body }) => body.expiresAtMs > ms)
@@ -433,30 +369,6 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
       })
     })
   )
-}
-
-/** Halts that reach an agent, and the versions that are in force for it. */
-interface Around {
-  readonly kill: KillOf
-  readonly bound: InForce
-}
-
-/** Plans the end of a review in its time, by a halt or by other versions. */
-const endedBy = (
-  stored: StoredReview,
-  { bound, kill }: Around,
-  nowMs: number
-): { readonly plan: ReviewPlan | null; readonly expects: NonNullable<ChangeSet["expects"]> } => {
-  if (kill.state !== "none" && halts(kill.state)) {
-    const halting = kill.activations.find(({ drill, response }) => drill !== "shadow" && halts(response))
-    const plan = planCancel(stored, "killed", nowMs, { activationId: halting?.id ?? null })
-    return { plan, expects: kill.expects }
-  }
-  const isBound = isSameLayers(stored.body.layers, bound.live.layers)
-  return {
-    plan: isBound ? null : planCancel(stored, "superseded", nowMs),
-    expects: [...kill.expects, ...bound.expects]
-  }
 }
 
 /** Text of the action; null where it was left out or erased. */

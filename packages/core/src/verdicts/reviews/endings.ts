@@ -1,0 +1,114 @@
+/** Ends of live reviews that nobody has to ask for: by time, by a halt, by other versions in force. */
+import { halts, isSameLayers, REVIEWS } from "@flyball/rules"
+import { Effect } from "effect"
+import { AGENTS, type StoredAgent, storedAgent } from "../../registry/agents/document.ts"
+import { commitWithRetry } from "../../storage/commit-with-retry.ts"
+import { StorageConflict, StorageCorrupt } from "../../storage/faults.ts"
+import type { ChangeSet, ReadFault, StorageApi } from "../../storage/port.ts"
+import { type InForce, inForceReader } from "../envelopes/in-force.ts"
+import type { KillOf } from "../evaluations/ports.ts"
+import { killReader } from "../kill/kill-reader.ts"
+import { planCancel, planExpire } from "./plan-review.ts"
+import { type ReviewPlan, type StoredReview, storedReview } from "./stored-review.ts"
+
+/** The end of a review; `plan` null: it lives. `expects`: what either rests on. */
+export interface Ending {
+  readonly plan: ReviewPlan | null
+  readonly expects: NonNullable<ChangeSet["expects"]>
+}
+
+/** Makes the ends of reviews in a store. One for each service: it keeps what it read of envelopes and halts. */
+export const reviewEndings = (storage: StorageApi) => {
+  const inForce = inForceReader(storage)
+  const kills = killReader(storage)
+
+  /** The agent of a review. */
+  const agentOf = Effect.fnUntraced(function* (agentId: string): Effect.fn.Return<StoredAgent, ReadFault> {
+    const document = yield* storage.get(AGENTS, agentId)
+    return document === null
+      ? yield* new StorageCorrupt({ reason: `the agent ${agentId} of a review is not there` })
+      : storedAgent(document)
+  })
+
+  /** What ends the reviews of an agent, beside their time: halts that reach it, and the versions in force. */
+  const around = Effect.fnUntraced(function* (agent: StoredAgent, nowMs: number) {
+    return { kill: yield* kills.of(agent), bound: yield* inForce.of(agent.id, agent.body.orgUnit, nowMs) }
+  })
+
+  /** Plans the end of a review that is due to end by itself. Unit: `nowMs`, milliseconds since 1970 UTC. */
+  const of = Effect.fnUntraced(function* (
+    stored: StoredReview,
+    agent: StoredAgent,
+    nowMs: number
+  ): Effect.fn.Return<Ending, ReadFault> {
+    const { ended, expiresAtMs } = stored.body
+    return ended !== null || expiresAtMs <= nowMs
+      ? { plan: ended === null ? planExpire(stored) : null, expects: [] }
+      : endedBy(stored, yield* around(agent, nowMs), nowMs)
+  })
+
+  /** An act on one review. What was kept of envelopes is read again after a conflict. */
+  const acting = <A, E>(id: string, attempt: Effect.Effect<A, E | StorageConflict>) =>
+    commitWithRetry(
+      storage,
+      Effect.tapError(attempt, (error) =>
+        error instanceof StorageConflict ? Effect.sync(inForce.invalidate) : Effect.void
+      ),
+      { collection: REVIEWS, id }
+    )
+
+  /** Reviews whose end no record says. */
+  const live = Effect.map(storage.find(REVIEWS, "state", "live"), (documents) => documents.map(storedReview))
+
+  /** Records the end of one live review; false where nothing ends it. */
+  const sweepOne = (id: string) =>
+    acting(
+      id,
+      Effect.gen(function* () {
+        const document = yield* storage.get(REVIEWS, id)
+        if (document === null) return false
+        const stored = storedReview(document)
+        const agent = yield* agentOf(stored.body.agentId)
+        const { expects, plan } = yield* of(stored, agent, (yield* storage.asOf).ms)
+        if (plan !== null) yield* storage.commit({ ...plan.change, expects })
+        return plan !== null
+      })
+    )
+
+  /** Records the end of every live review that is due to end, and answers how many. */
+  const sweep = Effect.gen(function* () {
+    const { ms } = yield* storage.asOf
+    const known = new Map<string, Around>()
+    let ended = 0
+    for (const stored of yield* live) {
+      const { agentId, expiresAtMs } = stored.body
+      const seen = known.get(agentId) ?? (yield* around(yield* agentOf(agentId), ms))
+      known.set(agentId, seen)
+      const isDue = expiresAtMs <= ms || endedBy(stored, seen, ms).plan !== null
+      if (isDue && (yield* sweepOne(stored.id))) ended += 1
+    }
+    return ended
+  })
+
+  return { acting, agentOf, live, of, sweep }
+}
+
+/** Halts that reach an agent, and the versions that are in force for it. */
+interface Around {
+  readonly kill: KillOf
+  readonly bound: InForce
+}
+
+/** Plans the end of a review in its time, by a halt or by other versions. */
+const endedBy = (stored: StoredReview, { bound, kill }: Around, nowMs: number): Ending => {
+  if (kill.state !== "none" && halts(kill.state)) {
+    const halting = kill.activations.find(({ drill, response }) => drill !== "shadow" && halts(response))
+    const plan = planCancel(stored, "killed", nowMs, { activationId: halting?.id ?? null })
+    return { plan, expects: kill.expects }
+  }
+  const isBound = isSameLayers(stored.body.layers, bound.live.layers)
+  return {
+    plan: isBound ? null : planCancel(stored, "superseded", nowMs),
+    expects: [...kill.expects, ...bound.expects]
+  }
+}
