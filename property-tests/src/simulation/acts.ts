@@ -7,6 +7,8 @@ import { type Act, ask, type Client, unexpected } from "./client.ts"
 import { governedActs } from "./governed-acts.ts"
 import { killActs } from "./kill-acts.ts"
 import { lineOf, type WitnessLine } from "./ledger.ts"
+import { reviewActs } from "./review-acts.ts"
+import { standingActs } from "./standing-acts.ts"
 import { webhookActs } from "./webhook-acts.ts"
 
 /** Collection of the announcements: documents that come with an event, for the outbox. No record tells of them. */
@@ -298,17 +300,26 @@ const plainActs = {
 } satisfies { readonly [name: string]: Act }
 
 /** All acts by name. */
-export const acts = { ...plainActs, ...webhookActs, ...governedActs, ...killActs, ...breakerActs }
+export const acts = {
+  ...plainActs,
+  ...webhookActs,
+  ...governedActs,
+  ...killActs,
+  ...breakerActs,
+  ...reviewActs,
+  ...standingActs
+}
 
 /** The name of an act. */
 export type ActName = keyof typeof acts
 
 /**
- * Names of the acts that older seeds choose from; those about webhooks, governed agents, the kill switch and breakers
- * are chosen after everything else.
+ * Names of the acts that older seeds choose from; those about webhooks, governed agents, the kill switch, breakers and
+ * reviews are chosen after everything else.
  */
 export const actNames = Object.keys(plainActs) as ReadonlyArray<ActName>
 export const webhookActNames = Object.keys(webhookActs) as ReadonlyArray<ActName>
 export const governedActNames = Object.keys(governedActs) as ReadonlyArray<ActName>
 export const killActNames = Object.keys(killActs) as ReadonlyArray<ActName>
 export const breakerActNames = Object.keys(breakerActs) as ReadonlyArray<ActName>
+export const reviewActNames = [...Object.keys(reviewActs), ...Object.keys(standingActs)] as ReadonlyArray<ActName>

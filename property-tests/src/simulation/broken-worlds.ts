@@ -1,50 +1,20 @@
 /** Worlds that are broken on purpose: each must be found by the checker that is there for it. */
 import type { GuardApi, SignedState } from "@flyball/core"
 import {
-  type ChangeSet,
   type Claimed,
   type DeliveryMove,
   type Document,
   type OutboxApi,
   type RecordDraft,
-  type StorageApi,
   WEBHOOKS
 } from "@flyball/core/storage"
 import { BREAKERS, KILL_ACTIVATIONS, KILL_EPOCH } from "../../../packages/rules/src/index.ts"
 import { planRelease } from "../../../packages/core/src/verdicts/breakers/plan-breaker.ts"
 import { storedBreaker } from "../../../packages/core/src/verdicts/breakers/stored-breaker.ts"
 import { Effect, Result } from "effect"
-import type { Ports } from "./hop.ts"
-import { brokenOften, crowded, lightly, type SimulationOptions, stoppedOften } from "./options.ts"
-
-const withStorage =
-  (change: (storage: StorageApi) => Partial<StorageApi>) =>
-  (real: Ports): Ports => ({ ...real, storage: { ...real.storage, ...change(real.storage) } })
-
-/** A store that does something else with commits that hold such a record. */
-const withCommit = (
-  kind: string,
-  instead: (storage: StorageApi, change: ChangeSet, count: number) => ReturnType<StorageApi["commit"]>
-) => {
-  let count = 0
-  return withStorage((storage) => ({
-    commit: (change) =>
-      (change.records ?? []).some((record) => record.kind === kind)
-        ? instead(storage, change, ++count)
-        : storage.commit(change)
-  }))
-}
-
-/** A world that is broken, and the checker that must see it. */
-interface BrokenWorld {
-  readonly what: string
-  readonly foundBy: string
-  /** Pattern of the problem; any problem of that checker when left out. */
-  readonly says?: RegExp
-  /** Changes the options that the seed chose. */
-  readonly options?: (chosen: SimulationOptions) => SimulationOptions
-  readonly ports: () => (real: Ports) => Ports
-}
+import { brokenReviews } from "./broken-reviews.ts"
+import { type BrokenWorld, withCommit, withStorage } from "./broken-world.ts"
+import { brokenOften, crowded, lightly, stoppedOften } from "./options.ts"
 
 /** A store whose outbox does something else. */
 const withOutbox = (change: (outbox: OutboxApi) => Partial<OutboxApi>) =>
@@ -510,5 +480,6 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
       withCommit("evaluation.made", (storage, { records = [], ...change }) =>
         storage.commit({ ...change, records: records.map(({ once: _, ...record }): RecordDraft => record) })
       )
-  }
+  },
+  ...brokenReviews
 ]

@@ -79,7 +79,8 @@ const settledAlready: ReadonlySet<string> = new Set([
   "ExaminationQueueFull"
 ])
 
-const allowing = Effect.fnUntraced(function* <A>(
+/** The value of an answer; null where there is none, or where one who comes second is refused. */
+export const allowing = Effect.fnUntraced(function* <A>(
   client: Client,
   what: string,
   answer:
@@ -203,7 +204,7 @@ export const evaluateUnder = Effect.fnUntraced(function* (
   const { ledger, pick } = client
   const agentId = yield* agentOf(client)
   if (agentId === null) return
-  const line = lineOf(ledger.evaluated, ref, () => ({ receipt: null, amount: 10 + pick(400) }))
+  const line = lineOf(ledger.evaluated, ref, () => ({ agent: agentId, receipt: null, amount: 10 + pick(400) }))
   const signals = { tool: "pay", amount: line.amount }
   const requested = { agent_id: agentId, client_ref: ref, signals, args: signals, ...more }
   const made = yield* allowing(
@@ -225,9 +226,12 @@ export const evaluateUnder = Effect.fnUntraced(function* (
   ledger.highestSeq = Math.max(ledger.highestSeq, seq)
 })
 
-/** Some acknowledged evaluation; null when there is none. */
+/** Some acknowledged evaluation of the governed agent; null when there is none. */
 const evaluated = ({ ledger, pick }: Client) => {
-  const all = [...ledger.evaluated.values()].flatMap(({ receipt }) => (receipt === null ? [] : [receipt]))
+  const governed = ledger.agents.get("governed")
+  const all = [...ledger.evaluated.values()].flatMap(({ agent, receipt }) =>
+    receipt === null || agent !== governed ? [] : [receipt]
+  )
   return all[pick(Math.max(1, all.length))] ?? null
 }
 

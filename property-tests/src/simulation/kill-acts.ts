@@ -63,12 +63,21 @@ export const noteStatus = (ledger: Ledger, by: string, floor: number, status: Ki
 }
 
 const activate: Act = Effect.fnUntraced(function* (client, turn) {
-  const { ledger, pick } = client
+  const { pick } = client
   const targets = yield* targetsOf(client)
   if (targets === null) return
   const target = targets[pick(targets.length)]!
-  const response = responses[pick(responses.length)]!
-  const reason = `${client.name}/${turn}`
+  yield* activateTarget(client, target, responses[pick(responses.length)]!, `${client.name}/${turn}`)
+})
+
+/** Aims the kill switch at a target. The reason is one for each act. */
+export const activateTarget = Effect.fnUntraced(function* (
+  client: Client,
+  target: KillTarget & { readonly type: "agent" | "model" },
+  response: (typeof responses)[number],
+  reason: string
+) {
+  const { ledger } = client
   const line = lineOf(ledger.killActivations, reason, () => ({ tries: 0, acknowledged: 0, id: null }))
   const floor = ledger.killEpoch
   const answer = yield* ask(

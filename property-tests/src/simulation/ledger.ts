@@ -1,5 +1,5 @@
 /** The requests of clients and their answers: kept outside of every host, to be compared with the store. */
-import type { Breaker, BreakerCheckOut, KillStatus } from "@flyball/contract"
+import type { Breaker, BreakerCheckOut, KillStatus, Review, StandingApproval } from "@flyball/contract"
 import type { KillTarget } from "../../../packages/rules/src/index.ts"
 
 /** One decision as its senders know it, by agent and reference. */
@@ -45,6 +45,29 @@ export interface BreakerListLine {
   readonly shown: ReadonlyArray<Breaker>
 }
 
+/** A review that somebody was named in an answer. */
+export interface ReviewLine {
+  readonly id: string
+  readonly agentId: string
+  readonly amount: number
+  readonly requestedBy: string
+}
+
+/** Reviews that a host showed, between two heads of the chain and two times of the store. */
+export interface ReviewsShownLine {
+  readonly by: string
+  readonly before: number
+  readonly after: number
+  readonly fromMs: number
+  readonly toMs: number
+  readonly shown: ReadonlyArray<Review>
+}
+
+/** Standing approvals that a host listed, likewise. */
+export interface StandingListLine extends Omit<ReviewsShownLine, "shown"> {
+  readonly shown: ReadonlyArray<StandingApproval>
+}
+
 /** The ledger of all clients. */
 export class Ledger {
   /** Acknowledged agents, id by name. */
@@ -83,6 +106,7 @@ export class Ledger {
   readonly evaluated = new Map<
     string,
     {
+      readonly agent: string
       readonly amount: number
       receipt: {
         readonly id: string
@@ -113,6 +137,34 @@ export class Ledger {
   /** Answers of checks of all breakers. */
   readonly breakerReadings: Array<BreakerCheckOut> = []
   readonly breakerLists: Array<BreakerListLine> = []
+  /** Reviews of the desk, by id. */
+  readonly reviews = new Map<string, ReviewLine>()
+  /** By `review person`: what that person answered, and whether that approved the review. */
+  readonly reviewAnswers = new Map<
+    string,
+    TriedLine & {
+      readonly reviewId: string
+      readonly by: string
+      readonly resolutions: Set<string>
+      hasApproved: boolean
+    }
+  >()
+  /** By review: withdrawals of its requester. */
+  readonly reviewWithdrawals = new Map<string, TriedLine>()
+  /** Single reviews that clients were shown, and all of them as hosts list them in the end. */
+  readonly reviewsShown: Array<ReviewsShownLine> = []
+  readonly reviewsListed: Array<ReviewsShownLine> = []
+  /** Proposals of standing approvals by the reason, which is one for each act. */
+  readonly standings = new Map<string, TriedLine>()
+  /** Proposals that were acknowledged, by id: the amounts of the box. */
+  readonly boxes = new Map<
+    string,
+    { readonly amounts: ReadonlyArray<number>; readonly proposedBy: string; readonly isTooWide: boolean }
+  >()
+  /** By standing approval. */
+  readonly standingGrants = new Map<string, TriedLine>()
+  readonly standingRevokes = new Map<string, TriedLine>()
+  readonly standingLists: Array<StandingListLine> = []
   /** Checkpoints that clients were given. */
   readonly checkpoints: Array<{ readonly size: number; readonly rootHex: string }> = []
   /** The highest acknowledged seq. */

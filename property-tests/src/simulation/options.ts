@@ -1,6 +1,14 @@
 /** Options that the seed of a simulation decides: number of hosts, errors of their clocks, faults, acts. */
 import { type FaultPoint, type Pick, pickOf, seededSource } from "@flyball/testkit"
-import { type ActName, actNames, breakerActNames, governedActNames, killActNames, webhookActNames } from "./acts.ts"
+import {
+  type ActName,
+  actNames,
+  breakerActNames,
+  governedActNames,
+  killActNames,
+  reviewActNames,
+  webhookActNames
+} from "./acts.ts"
 
 /** Options of one run. All of them follow from the seed. */
 export interface SimulationOptions {
@@ -157,6 +165,59 @@ export const brokenOften = (options: SimulationOptions): SimulationOptions => ({
   acts: ["govern", "arm", "fail", "fail", "pay", "pay", "inspect", "rearm"]
 })
 
+/** Acts of runs with reviews, in the order of how often they are wanted. */
+const reviewing: ReadonlyArray<ActName> = [...reviewActNames, "request", "resolve", "resolve", "present", "release"]
+
+/** Three hosts that come and go, partly without reach of their ports, while people answer reviews of the desk. */
+export const reviewed = (options: SimulationOptions): SimulationOptions => ({
+  ...options,
+  hosts: 3,
+  clients: 5,
+  actsPerClient: 24,
+  acts: [...reviewing, "request", "request", "resolve", "resolve", "resolve", "present", "present"]
+})
+
+/** Hosts at which people answer reviews of the desk, all at once. */
+export const reviewedOften = (options: SimulationOptions): SimulationOptions => ({
+  ...crowded(options),
+  actsPerClient: 30,
+  thinkMs: 400,
+  acts: [
+    "rule",
+    "request",
+    "request",
+    "resolve",
+    "resolve",
+    "resolve",
+    "resolve",
+    "present",
+    "present",
+    "read",
+    "sweep"
+  ]
+})
+
+/** The same with standing approvals, which are used up. */
+export const approvedOften = (options: SimulationOptions): SimulationOptions => ({
+  ...reviewedOften(options),
+  acts: [
+    ...reviewedOften(options).acts,
+    "request",
+    "request",
+    "propose",
+    "propose",
+    "grantStanding",
+    "grantStanding",
+    "request"
+  ]
+})
+
+/** The same with halts of the agents, which are lifted again. */
+export const haltedOften = (options: SimulationOptions): SimulationOptions => ({
+  ...reviewedOften(options),
+  acts: ["rule", "request", "request", "request", "resolve", "resolve", "resolve", "halt", "halt", "release", "release"]
+})
+
 const chooseOptions = (seed: number, pick: Pick): SimulationOptions => {
   const one = <A>(...values: readonly [A, ...ReadonlyArray<A>]): A => values[pick(values.length)]!
   const some = <A>(values: ReadonlyArray<A>, oneIn: number): ReadonlyArray<A> => [
@@ -188,7 +249,7 @@ const chooseOptions = (seed: number, pick: Pick): SimulationOptions => {
   const governed = pick(2) === 0
   const stops = pick(3) === 0
   const breaks = pick(3) === 0
-  return {
+  const earlier: SimulationOptions = {
     ...plain,
     webhooks,
     leapEveryMs: webhooks ? one(0, 3_000, 15_000) : 0,
@@ -203,4 +264,6 @@ const chooseOptions = (seed: number, pick: Pick): SimulationOptions => {
       ...(breaks ? breaking(governed) : [])
     ]
   }
+  // After everything above, so that seeds without reviews stay as they were.
+  return pick(4) === 0 ? { ...earlier, acts: [...earlier.acts, "rule", ...reviewing] } : earlier
 }

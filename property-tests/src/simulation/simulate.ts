@@ -2,7 +2,7 @@
  * One run of the simulation: hosts that come and go, clients that want to be served, and a calm at the end in which
  * everything must come right.
  */
-import { Breakers, EvidenceCrypto } from "@flyball/core"
+import { Breakers, EvidenceCrypto, Reviews, StandingApprovals } from "@flyball/core"
 import { memoryStorage } from "@flyball/core/storage"
 import { toHex } from "@flyball/evidence"
 import { nodeCrypto } from "@flyball/evidence/node"
@@ -14,6 +14,7 @@ import type { Call, Client } from "./client.ts"
 import type { Hop, Ports } from "./hop.ts"
 import { Host, ORIGIN } from "./host.ts"
 import { Ledger } from "./ledger.ts"
+import { between } from "./review-acts.ts"
 import { knownTargets, noteStatus, statusOfTarget } from "./kill-acts.ts"
 import { leaping, sendingAll, SEND_MS } from "./leaps.ts"
 import { optionsOfSeed, type SimulationOptions } from "./options.ts"
@@ -56,6 +57,8 @@ const TROUBLE_MS = 120_000
 const ANSWER_MS = 300_000
 /** Time in which the background alone must have signed for everything, once nothing is in its way. */
 const CALM_MS = 30_000
+/** Far more reviews than any run opens. */
+const MOST_REVIEWS = 10_000
 /** How long a host that could not start waits before it tries again. */
 const START_AGAIN_MS = 300
 
@@ -220,6 +223,7 @@ class Run {
       if (this.#options.webhooks) yield* sendingAll(ports.storage, this.#leap)
       if (this.#options.acts.includes("activate")) yield* this.#lastStatuses()
       if (this.#options.acts.includes("arm")) yield* this.#lastBreakers(ports)
+      if (this.#options.acts.includes("request")) yield* this.#lastReviews()
       yield* Effect.forEach(this.#hosts, (host) => host?.stop() ?? Effect.void, { discard: true })
       yield* this.#sendLast(ports)
     })
@@ -253,6 +257,27 @@ class Run {
         if (ended === null || !Exit.isSuccess(ended))
           this.#ledger.problem(`breakers: host ${index} does not list those of ${agentId}`)
         else this.#ledger.breakerLists.push({ by: `host ${index}`, before, after: yield* head, shown: ended.value })
+      }
+    })
+  }
+
+  /** In the end every host says of every review and standing approval what the records say. */
+  #lastReviews(): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      yield* this.#hosts[0]!.call(
+        Reviews.use((reviews) => reviews.sweep),
+        false
+      )
+      for (const [index, host] of this.#hosts.entries()) {
+        const by = `host ${index}`
+        const reviews = yield* host!.call(between(Reviews.use(({ list }) => list({ limit: MOST_REVIEWS }))), false)
+        const standings = yield* host!.call(between(StandingApprovals.use(({ list }) => list())), false)
+        if (reviews === null || !Exit.isSuccess(reviews) || standings === null || !Exit.isSuccess(standings))
+          this.#ledger.problem(`reviews: ${by} does not list them`)
+        else {
+          this.#ledger.reviewsListed.push({ by, ...reviews.value })
+          this.#ledger.standingLists.push({ by, ...standings.value })
+        }
       }
     })
   }

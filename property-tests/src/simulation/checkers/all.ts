@@ -12,6 +12,8 @@ import { outboxChecker } from "./outbox.ts"
 import { ownersChecker } from "./owners.ts"
 import { packsChecker } from "./packs.ts"
 import { replayChecker } from "./replay.ts"
+import { reviewsChecker } from "./reviews.ts"
+import { standingsChecker } from "./standings.ts"
 
 const checkers: { readonly [name: string]: Checker } = {
   chain: chainChecker,
@@ -23,6 +25,8 @@ const checkers: { readonly [name: string]: Checker } = {
   evaluations: evaluationsChecker,
   kill: killChecker,
   breakers: breakersChecker,
+  reviews: reviewsChecker,
+  standings: standingsChecker,
   owners: ownersChecker,
   packs: packsChecker
 }
