@@ -6,6 +6,9 @@ import type { Envelope } from "@flyball/envelope"
 import { readWaiver } from "@flyball/envelope"
 import type { ReplayRecord } from "../records/record.ts"
 import { KnownKills } from "../kill/known-kills.ts"
+import type { KillTarget } from "../kill/document.ts"
+import { reaches } from "../kill/reach.ts"
+import { FOUR_EYES_TIER } from "../kill/release.ts"
 import type { WaiverDocument } from "../waivers/document.ts"
 import { foldWaiver } from "../waivers/fold.ts"
 import type { Bound } from "./bindings.ts"
@@ -97,6 +100,15 @@ export class GovernedState {
         one.waiver.version === version &&
         one.waiver.expiresAtMs > atMs
     )
+  }
+
+  /** The agents at a tier at which a release needs a second person, among those that a target reaches. */
+  highReachedBy(target: KillTarget): ReadonlySet<string> {
+    const found = new Set<string>()
+    for (const [id, { document }] of this.agents)
+      if (String(document.body["autonomyTier"]) >= FOUR_EYES_TIER && reaches(target, this.reachOf(id).reach) !== null)
+        found.add(id)
+    return found
   }
 
   /** The version that was published under this number; null where no record here tells of it. */

@@ -8,6 +8,7 @@ import type { BreakerDocument } from "../breakers/document.ts"
 import { type AgentFacts, haltKinds, type MetricRecord } from "../breakers/metric.ts"
 import { metricOf } from "../breakers/metrics.ts"
 import { AgentBreakers } from "../breakers/watch.ts"
+import { DEPLOYMENT_TARGET } from "../kill/response.ts"
 import { instancesByAgent, type KillInstance } from "../kill/document.ts"
 import type { JsonMap } from "../records/record.ts"
 import type { KnownAgent } from "./known-agents.ts"
@@ -29,6 +30,8 @@ export class BreakerJudge {
   /** Whether an activation does not show which instances it expects. */
   #isExpectedHidden = false
   #isWithinChain = false
+  /** What a trip activates, which the record behind it must. */
+  #fired: Fired | null = null
 
   /** `agents`: what the records before say of them, kept up to date by the caller. */
   constructor(agents: ReadonlyMap<string, KnownAgent>, fromGenesis: boolean) {
@@ -52,11 +55,20 @@ export class BreakerJudge {
       for (const watched of this.#byAgent.values()) watched.restart()
     }
     const { body, kind } = record
+    const fired = this.#fired
+    this.#fired = null
+    if (fired !== null && (kind !== "kill.activated" || body["activation_id"] !== fired.activationId)) {
+      const found = this.take(record, isOfThisChain, expected)
+      return (
+        found ??
+        problem("breaker_value_mismatch", `${fired.breakerId} fires ${fired.activationId}, which no record activates.`)
+      )
+    }
     const id = body["agent_id"]
     if (haltKinds.includes(kind)) {
       if (!isOfThisChain) return null
       this.#halted(record, expected)
-      return kind === "kill.activated" ? this.#fired(body) : null
+      return kind === "kill.activated" ? this.#activated(body, fired) : null
     }
     if (typeof id !== "string") return null
     let watched = this.#byAgent.get(id)
@@ -71,6 +83,7 @@ export class BreakerJudge {
         : kind === "evaluation.made"
           ? this.#missing(watched, record, id)
           : null
+    if (isOfThisChain && kind === "breaker.tripped") this.#fired = firedBy(watched, body, id)
     if (isOfThisChain || kind.startsWith("breaker.")) watched.take(record)
     return found
   }
@@ -138,8 +151,12 @@ export class BreakerJudge {
     return null
   }
 
-  #fired(body: JsonMap): Problem | null {
+  #activated(body: JsonMap, fired: Fired | null): Problem | null {
     const id = body["breaker_id"]
+    if (fired !== null) {
+      const wrong = wronglyFired(fired, body)
+      if (wrong !== null) return problem("breaker_value_mismatch", `${fired.breakerId} fires ${wrong}`)
+    }
     if (typeof id !== "string" || !this.#fromGenesis) return null
     for (const watched of this.#byAgent.values()) {
       const breaker = watched.documentOf(id)
@@ -153,6 +170,11 @@ export class BreakerJudge {
 
   #isActive(agentId: string): boolean {
     return this.#agents.get(agentId)?.document.body["status"] === "active"
+  }
+
+  /** Forgets that a trip is to activate something: a record behind it cannot be read. */
+  forgetFired(): void {
+    this.#fired = null
   }
 
   /** Facts about an agent; null where its owner is unknown and the breaker needs one. */
@@ -169,8 +191,10 @@ export class BreakerJudge {
 const unknownOwner = (isActive: boolean): AgentFacts => ({ isActive, orphanedSinceMs: null, firstBadSeq: null })
 
 /** Contradiction between a trip and its breaker, as the end of a sentence; null where there is none. */
-const wrongTrip = ({ enabled, metric, mode, trip }: BreakerDocument, body: JsonMap): string | null => {
+const wrongTrip = ({ enabled, metric, mode, response, trip }: BreakerDocument, body: JsonMap): string | null => {
   if (!enabled) return "was switched off."
+  if (response !== null && mode === "enforce" && !stopsAll(metric) && body["response"] !== response)
+    return `responds with ${response}; the record says ${String(body["response"])}.`
   if (trip !== null) return "had tripped before, and nobody released it."
   if (body["metric"] !== metric) return `watches ${metric}; the record says ${String(body["metric"])}.`
   if (body["mode"] !== mode) return `is in mode ${mode}; the record says ${String(body["mode"])}.`
@@ -178,6 +202,45 @@ const wrongTrip = ({ enabled, metric, mode, trip }: BreakerDocument, body: JsonM
     return mode === "enforce" ? "fires the kill path; the record names no activation." : `activates nothing in ${mode}.`
   return null
 }
+
+/** What a trip activates. */
+interface Fired {
+  readonly breakerId: string
+  readonly activationId: string
+  readonly writer: string
+  readonly response: unknown
+  readonly target: string
+}
+
+const stopsAll = (metric: string): boolean => metricOf(metric)?.stopsDeployment === true
+
+/** What a trip activates; null where it activates nothing, or its breaker is not known. */
+const firedBy = (watched: AgentBreakers, body: JsonMap, agentId: string): Fired | null => {
+  const breakerId = String(body["breaker_id"])
+  const breaker = watched.documentOf(breakerId)
+  const { activation_id: activationId, response } = body
+  return breaker === null || typeof activationId !== "string" || metricOf(breaker.metric) === null
+    ? null
+    : {
+        breakerId,
+        activationId,
+        writer: `breaker:${breaker.name}`,
+        response,
+        target: stopsAll(breaker.metric) ? `deployment ${DEPLOYMENT_TARGET}` : `agent ${agentId}`
+      }
+}
+
+/** How an activation differs from what the trip before it fires, as the end of a sentence; null where it does not. */
+const wronglyFired = ({ breakerId, response, target, writer }: Fired, body: JsonMap): string | null =>
+  body["breaker_id"] !== breakerId || body["writer"] !== writer
+    ? "an activation of its own; the record is of another."
+    : body["response"] !== response
+      ? `${String(response)}; the record says ${String(body["response"])}.`
+      : `${String(body["target_type"])} ${String(body["target_id"])}` !== target
+        ? `at ${target}; the record is aimed at something else.`
+        : body["drill"] !== undefined
+          ? "no exercise."
+          : null
 
 const shown = ([value, samples, from, to]: ReadonlyArray<unknown>): string =>
   `${String(value)} of ${String(samples)} samples, records ${String(from)} to ${String(to)}`

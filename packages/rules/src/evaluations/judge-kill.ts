@@ -3,7 +3,7 @@
  * 0042.
  */
 import type { AgentDocument } from "../agents/document.ts"
-import type { KillResponse } from "../kill/response.ts"
+import { halts, type KillResponse } from "../kill/response.ts"
 import type { KnownActivation } from "../kill/known-kills.ts"
 import { releaseProblem } from "../kill/release.ts"
 import { activationsBody, higherTier, killStateOf, readActivations, type ReachingActivation } from "../kill/state.ts"
@@ -83,8 +83,53 @@ export const judgeKill = (
 /** Aimed at an org unit by the digest of a chain before: only the unit's name shows which one that is here. */
 const isOfEarlierUnit = ({ seq, target }: KnownActivation): boolean => target.type === "org_unit" && seq < 0
 
+/** Whether an activation or a release begins the epoch after the one before it. Call it before the record is folded. */
+export const judgeEpoch = (state: GovernedState, { body }: ReplayRecord): Problem | null => {
+  const next = state.kills.nextEpoch
+  return next === null || next === body["epoch"]
+    ? null
+    : problem("activation_mismatch", `The epoch ${next} comes next; the record begins ${Number(body["epoch"])}.`)
+}
+
+/**
+ * Agents at L3 or above that a real halt reaches when it is made, by its activation. The record of an activation aimed
+ * at a model, an org unit or the deployment says the highest tier itself.
+ */
+export class HighlyReached {
+  readonly #byActivation = new Map<string, ReadonlySet<string>>()
+
+  /** Takes an activation, folded or not. */
+  activated(state: GovernedState, { body }: ReplayRecord): void {
+    if (body["drill"] !== undefined || !halts(String(body["response"]) as KillResponse)) return
+    const found = state.highReachedBy(targetOf(body))
+    if (found.size > 0) this.#byActivation.set(String(body["activation_id"]), found)
+  }
+
+  /**
+   * Whether an agent that it reached when it was made is reached and at L3 or above at its release still. One that was
+   * so at one of the two alone may have changed at the very moment.
+   */
+  released(state: GovernedState, { id, target }: KnownActivation): boolean {
+    const then = this.#byActivation.get(id)
+    this.#byActivation.delete(id)
+    if (then === undefined) return false
+    const now = state.highReachedBy(target)
+    return [...then].some((one) => now.has(one))
+  }
+}
+
+const targetOf = (body: JsonMap): KnownActivation["target"] => ({
+  type: String(body["target_type"]) as KnownActivation["target"]["type"],
+  id: String(body["target_id"])
+})
+
 /** Judges a release by the records before it; null where it is in order, or they do not say. */
-export const judgeRelease = (state: GovernedState, { body }: ReplayRecord, fromGenesis: boolean): Problem | null => {
+export const judgeRelease = (
+  state: GovernedState,
+  { body }: ReplayRecord,
+  high: HighlyReached,
+  fromGenesis: boolean
+): Problem | null => {
   const id = String(body["activation_id"])
   const activation = state.kills.live(id)
   if (activation === undefined) {
@@ -94,7 +139,8 @@ export const judgeRelease = (state: GovernedState, { body }: ReplayRecord, fromG
   const recorded = typeof body["highest_tier"] === "string" ? body["highest_tier"] : null
   const target = activation.target.type === "agent" ? state.agents.get(activation.target.id) : undefined
   const own = (target?.document.body as unknown as AgentDocument | undefined)?.autonomyTier ?? null
-  const tier = higherTier(recorded as AgentDocument["autonomyTier"] | null, own)
+  const isHigh = high.released(state, activation)
+  const tier = higherTier(higherTier(recorded as AgentDocument["autonomyTier"] | null, own), isHigh ? "L3" : null)
   switch (releaseProblem(activation, tier, String(body["writer"]))) {
     case null:
       return null

@@ -4,6 +4,7 @@
  */
 import { parseInstant } from "@flyball/evidence"
 import { problem, type Problem } from "./recompute-verdict.ts"
+import { DRILL_AGE_MS } from "../agents/tier-gate.ts"
 import type { KillInstance } from "../kill/document.ts"
 import { CHANNEL_TARGET } from "../kill/response.ts"
 import type { JsonMap, ReplayRecord } from "../records/record.ts"
@@ -12,6 +13,8 @@ import { type DrillAck, drillResult } from "../drills/result.ts"
 
 /** A drill's activation, and who said what of it. */
 interface Running {
+  /** What it says of its drill and target, as {@link aimOf} writes it. */
+  readonly aim: string
   readonly activatedAtMs: number
   /** Null where the part is not shown. */
   readonly expected: ReadonlyArray<KillInstance> | null
@@ -19,13 +22,22 @@ interface Running {
   readonly acks: Map<string, DrillAck & { readonly seq: number }>
 }
 
+/** A drill as its records tell it. */
+interface Drill {
+  readonly activationId: string
+  /** Absent where it is aimed at a model. */
+  readonly agentId: JsonMap[string] | undefined
+  readonly sloMs: number
+  readonly startedBy: string
+  readonly completedAtMs: number | null
+  readonly acknowledged: number
+  readonly isAttested: boolean
+}
+
 /** Drills up to a record. It grows with drills under way, and by two ids with each that is over. */
 export class KnownDrills {
   readonly #running = new Map<string, Running>()
-  readonly #drills = new Map<
-    string,
-    { readonly activationId: string; readonly sloMs: number; readonly startedBy: string; readonly completed: boolean }
-  >()
+  readonly #drills = new Map<string, Drill>()
 
   /** Takes one record, in order; answers what is wrong with it. Records of other kinds change nothing. */
   take(record: ReplayRecord, fromGenesis: boolean): Problem | null {
@@ -35,6 +47,7 @@ export class KnownDrills {
       case "kill.activated":
         if (body["drill"] !== undefined && body["target_id"] !== CHANNEL_TARGET)
           this.#running.set(String(body["activation_id"]), {
+            aim: aimOf((body["drill"] as JsonMap)["drill_id"], (body["drill"] as JsonMap)["mode"], body),
             activatedAtMs: atMs(body["activated_at"]),
             expected: missedIn(parts.get("expected")),
             unlisted: Number(body["unlisted"] ?? 0),
@@ -45,13 +58,7 @@ export class KnownDrills {
         this.#acknowledged(record)
         return null
       case "drill.started":
-        this.#drills.set(drillId, {
-          activationId: String(body["activation_id"]),
-          sloMs: Number(body["slo_ms"]),
-          startedBy: String(body["writer"]),
-          completed: false
-        })
-        return null
+        return this.#started(drillId, body)
       case "drill.completed":
         return this.#completed(drillId, record, fromGenesis)
       case "drill.attested":
@@ -69,11 +76,35 @@ export class KnownDrills {
       acks.set(name, { ...one, acknowledgedAtMs: atMs(body["acknowledged_at"]), seq })
   }
 
+  #started(drillId: string, body: JsonMap): Problem | null {
+    const drill: Drill = {
+      activationId: String(body["activation_id"]),
+      agentId: body["agent_id"],
+      sloMs: Number(body["slo_ms"]),
+      startedBy: String(body["writer"]),
+      completedAtMs: null,
+      acknowledged: 0,
+      isAttested: false
+    }
+    this.#drills.set(drillId, drill)
+    if (drill.agentId !== (body["target_type"] === "agent" ? body["target_id"] : undefined))
+      return problem("drill_result_mismatch", `${drillId} counts for another agent than it is aimed at.`)
+    const running = this.#running.get(drill.activationId)
+    return running === undefined || running.aim === aimOf(drillId, body["mode"], body)
+      ? null
+      : problem("drill_result_mismatch", `${drill.activationId} is no exercise of ${drillId}, or has another target.`)
+  }
+
   #completed(drillId: string, { body, parts }: ReplayRecord, fromGenesis: boolean): Problem | null {
     const drill = this.#drills.get(drillId)
     if (drill === undefined) return unknownDrill(drillId, fromGenesis)
-    if (drill.completed) return problem("drill_result_mismatch", `${drillId} was completed before.`)
-    this.#drills.set(drillId, { ...drill, completed: true })
+    if (drill.completedAtMs !== null) return problem("drill_result_mismatch", `${drillId} was completed before.`)
+    this.#drills.set(drillId, {
+      ...drill,
+      completedAtMs: atMs(body["completed_at"]),
+      acknowledged: Number(body["acknowledged"])
+    })
+    if (drill.agentId !== body["agent_id"]) return ofAnotherAgent(drillId)
     const running = this.#running.get(drill.activationId)
     this.#running.delete(drill.activationId)
     if (running === undefined)
@@ -111,12 +142,27 @@ export class KnownDrills {
   #attested(drillId: string, body: JsonMap, fromGenesis: boolean): Problem | null {
     const drill = this.#drills.get(drillId)
     if (drill === undefined) return unknownDrill(drillId, fromGenesis)
-    if (!drill.completed) return problem("drill_result_mismatch", `${drillId} was attested before it was completed.`)
+    if (drill.completedAtMs === null)
+      return problem("drill_result_mismatch", `${drillId} was attested before it was completed.`)
+    if (drill.isAttested) return problem("drill_result_mismatch", `${drillId} was attested before.`)
+    this.#drills.set(drillId, { ...drill, isAttested: true })
+    if (drill.agentId !== body["agent_id"]) return ofAnotherAgent(drillId)
+    if (drill.acknowledged === 0)
+      return problem("drill_result_mismatch", `${drillId} is attested, and nobody acknowledged it.`)
+    if (drill.completedAtMs < atMs(body["attested_at"]) - DRILL_AGE_MS)
+      return problem("drill_result_mismatch", `${drillId} is attested after it stopped counting.`)
     return drill.startedBy === body["writer"]
       ? problem("drill_result_mismatch", `${drillId} is attested by who started it.`)
       : null
   }
 }
+
+/** What a drill and its activation must say alike. */
+const aimOf = (drillId: unknown, mode: unknown, body: JsonMap): string =>
+  [drillId, mode, body["target_type"], body["target_id"]].map(String).join(" ")
+
+const ofAnotherAgent = (drillId: string): Problem =>
+  problem("drill_result_mismatch", `${drillId} is a drill of another agent than the record says.`)
 
 const unknownDrill = (drillId: string, fromGenesis: boolean): Problem | null =>
   fromGenesis ? problem("reference_mismatch", `No record before it starts ${drillId}.`) : null

@@ -14,7 +14,7 @@ import { evaluationId } from "./evaluation-id.ts"
 import { foldMeters } from "./fold-meters.ts"
 import { erasing, GovernedState } from "./governed-state.ts"
 import { CLOCK_STEP_MS, Judge } from "./judge.ts"
-import { judgeRelease } from "./judge-kill.ts"
+import { HighlyReached, judgeEpoch, judgeRelease } from "./judge-kill.ts"
 import { isLocal, judgeLocal } from "./judge-local.ts"
 import { BreakerJudge } from "./judge-breakers.ts"
 import { instancesIn } from "../kill/fold.ts"
@@ -81,6 +81,7 @@ export class Recomputation {
   readonly #writers = new Writers()
   readonly #ends = new Ends()
   readonly #drills = new KnownDrills()
+  readonly #highlyReached = new HighlyReached()
   readonly #reviews: ReviewJudge
   readonly #standings: KnownStandings
   #sinceSweep = 0
@@ -98,6 +99,7 @@ export class Recomputation {
     this.#longestWindowMs = longestWindowMs
     this.#fromGenesis = fromGenesis
     this.#state = new GovernedState(crypto.sha256)
+    if (fromGenesis) this.#state.kills.epochIs(0)
     this.#publications = new PublicationJudge(this.#state)
     this.#breakers = new BreakerJudge(this.#state.agents, fromGenesis)
     this.#reviews = new ReviewJudge(this.#state, fromGenesis)
@@ -144,12 +146,14 @@ export class Recomputation {
     const wrongWriter = isOfThisChain && written !== null ? problem("writer_mismatch", written) : null
     if (readForIds.has(kind)) {
       if (isOfThisChain && kind === "decision.witnessed") this.#references?.decision(record)
-      this.#breaker(record, atMs, isOfThisChain)
-      return isOfThisChain && isLocal(record) ? this.#local(record, atMs, wrongWriter) : alone(record, wrongWriter)
+      const wrong = this.#breaker(record, atMs, isOfThisChain) ?? wrongWriter
+      return isOfThisChain && isLocal(record) ? this.#local(record, atMs, wrong) : alone(record, wrong)
     }
     const unlike = checkBody(kind, body)
     if (unlike !== null) {
       this.#unreadable++
+      this.#breakers.forgetFired()
+      if (kind.startsWith("kill.")) this.#state.kills.epochIs(null)
       if (kind !== "evaluation.made") return null
       if (isOfThisChain) this.#references?.unknown(seq)
       // A record of newer rules may have members that this catalogue does not name. That is no sign of tampering.
@@ -184,12 +188,20 @@ export class Recomputation {
       )
     const activation =
       kind === "agent.activated" ? judgeActivation(this.#state.agents.get(String(body["agent_id"])), body, atMs) : null
-    const released = kind === "kill.released" ? judgeRelease(this.#state, numbered, this.#fromGenesis) : null
+    const released =
+      kind === "kill.released" ? judgeRelease(this.#state, numbered, this.#highlyReached, this.#fromGenesis) : null
+    const begun =
+      isOfThisChain && (kind === "kill.activated" || kind === "kill.released")
+        ? judgeEpoch(this.#state, numbered)
+        : null
+    if (kind === "kill.activated") this.#highlyReached.activated(this.#state, numbered)
     this.#state.fold(numbered)
+    // What a recovery put aside is another chain: this one goes on from a copy.
+    if (!isOfThisChain) this.#state.kills.epochIs(null)
     if (drilled !== null) return alone(record, drilled)
     if (released !== null) return alone(record, released)
     return activation === null
-      ? alone(record, tripping ?? wrongWriter)
+      ? alone(record, tripping ?? wrongWriter ?? begun)
       : { seq, evaluationId: "", agentId: String(body["agent_id"]), ...activation, isLate: false }
   }
 

@@ -13,8 +13,26 @@ const byCallers: ReadonlySet<string> = new Set([
   "meter.voided"
 ])
 
+/** Kinds that neither a rule writes nor an ingest key: what people do, or the host. */
+const byPeople: ReadonlySet<string> = new Set([
+  "drill.attested",
+  "standing_approval.granted",
+  "standing_approval.proposed"
+])
+
+/** Kinds that no ingest key writes: it requests, and answers for its agent. */
+const notByKeys: ReadonlySet<string> = new Set([
+  ...byPeople,
+  "breaker.armed",
+  "breaker.changed",
+  "breaker.released",
+  "drill.completed",
+  "drill.started",
+  "kill.activated"
+])
+
 const isByCaller = (kind: string): boolean =>
-  byCallers.has(kind) || kind.startsWith("envelope.") || kind.startsWith("waiver.")
+  byCallers.has(kind) || byPeople.has(kind) || kind.startsWith("envelope.") || kind.startsWith("waiver.")
 
 /** The member that says which key or person a record gives a name to. */
 const gives: { readonly [kind: string]: string } = { "ingest_key.minted": "key_id", "principal.seen": "principal_id" }
@@ -45,6 +63,8 @@ export class Writers {
       this.#gateways.set(given, body["capture"] === "mediated")
     if (kind === "decision.witnessed" && body["capture"] === "mediated" && !this.#mayMediate(String(writer)))
       return `Only the key of a gateway captures what it mediates; the record says ${String(writer)}.`
+    if (typeof writer === "string" && writer.startsWith("key_") && notByKeys.has(kind))
+      return `An ingest key writes no ${kind}; the record says ${writer}.`
     return typeof writer === "string" && isRule(writer) && isByCaller(kind)
       ? `A rule writes no ${kind}; the record says ${writer}.`
       : null

@@ -23,6 +23,8 @@ export interface KnownActivation {
 
 /** The activations. */
 export class KnownKills {
+  /** Null: not known. */
+  #epoch: number | null = null
   readonly #live = new Map<string, KnownActivation>()
   /** Those that were released, each with the seq of its release. */
   readonly #released = new Map<string, { readonly activation: KnownActivation; readonly releasedSeq: number }>()
@@ -60,9 +62,20 @@ export class KnownKills {
     return [...then, ...this.#live.values()].filter((activation) => activation.seq <= seq)
   }
 
+  /** What is known of the epoch: that none has begun, or nothing. */
+  epochIs(epoch: 0 | null): void {
+    this.#epoch = epoch
+  }
+
+  /** The epoch that the next activation or release begins; null: not known. */
+  get nextEpoch(): number | null {
+    return this.#epoch === null ? null : this.#epoch + 1
+  }
+
   /** Adds one record, in order. Records of other kinds change nothing. */
   fold({ body, kind, seq }: ReplayRecord): void {
     const id = String(body["activation_id"])
+    if (kind === "kill.activated" || kind === "kill.released") this.#epoch = Number(body["epoch"])
     if (kind === "kill.activated") this.#live.set(id, activationOf(id, seq, body))
     const activation = this.#live.get(id)
     if (kind !== "kill.released" || activation === undefined) return
