@@ -10,7 +10,7 @@ import type { Caller } from "../http/caller.ts"
 import type { KillWatch } from "../kill/kill-watch.ts"
 import type { Problem } from "../problem.ts"
 import type { Json } from "../wire.ts"
-import { decideLocally, type GivenLocally, type LocalEnvelopes, readEnvelopesInForce } from "./read-envelopes.ts"
+import { type GivenLocally, type LocalEnvelopes, readEnvelopesInForce } from "./read-envelopes.ts"
 
 /** The envelopes that are kept. */
 export interface EnvelopeCache {
@@ -112,7 +112,7 @@ export const envelopeCache = (options: EnvelopeCacheOptions): EnvelopeCache => {
       const isFresh = ageMs >= 0 && ageMs <= Math.min(maxAgeMs, local.answer.max_age_ms)
       const isKnownToBeFree =
         kill.denial("read") === null && view.response === null && view.origin === local.answer.origin
-      return isFresh && isKnownToBeFree ? decideLocally(local, signals, runId, ageMs) : null
+      return isFresh && isKnownToBeFree ? local.decide({ answer: local.answer, signals, runId, ageMs }) : null
     },
     close: () => {
       ending.abort()

@@ -14,11 +14,22 @@ import {
 import { portableCrypto } from "@flyball/evidence"
 import type { EnvelopesInForce, Json, LocalVerdict } from "../wire.ts"
 
-/** Envelopes that verdicts may be given under while the service is away. */
+/**
+ * Envelopes that verdicts may be given under while the service is away. The published types name no other package, so
+ * the compiled envelopes stay inside.
+ */
 export interface LocalEnvelopes {
   readonly answer: EnvelopesInForce
-  readonly envelopes: ReadonlyArray<Envelope>
-  readonly ready: Ready
+  /** The verdict on an action; null where the service alone decides about it. */
+  readonly decide: (intent: LocalIntent) => GivenLocally | null
+}
+
+/** An action, and what it is decided under: the answer as it was confirmed last. `ageMs`: how long ago that was. */
+export interface LocalIntent {
+  readonly answer: EnvelopesInForce
+  readonly signals: { readonly [name: string]: Json }
+  readonly runId: string | null
+  readonly ageMs: number
 }
 
 /** A verdict of the client, as it is witnessed, and what it obliges to. */
@@ -39,15 +50,15 @@ export const readEnvelopesInForce = (body: unknown, agentId: string): LocalEnvel
     envelopes.push(found)
   }
   const { combination } = compile(withTierFloor(envelopes))
-  return combination === null ? null : { answer, envelopes, ready: prepare(combination) }
+  if (combination === null) return null
+  const ready = prepare(combination)
+  return { answer, decide: (intent) => decide(envelopes, ready, intent) }
 }
 
-/** The verdict on an action; null where the service alone decides about it. `ageMs`: of what it is decided under. */
-export const decideLocally = (
-  { answer, envelopes, ready }: LocalEnvelopes,
-  signals: { readonly [name: string]: Json },
-  runId: string | null,
-  ageMs: number
+const decide = (
+  envelopes: ReadonlyArray<Envelope>,
+  ready: Ready,
+  { ageMs, answer, runId, signals }: LocalIntent
 ): GivenLocally | null => {
   const { decision } = localVerdict(
     envelopes,
