@@ -25,6 +25,7 @@ const commands: { readonly [name: string]: () => Promise<{ readonly run: Command
   release: () => import("./cli/release.ts"),
   certificate: () => import("./cli/certificate.ts"),
   "kill-status": () => import("./cli/kill-status.ts"),
+  reviews: () => import("./cli/reviews.ts"),
   mapping: () => import("./cli/mapping.ts"),
   envelope: () => import("./cli/envelope.ts"),
   card: () => import("./cli/card.ts"),

@@ -152,6 +152,13 @@ Works beside a running server, as flyball halt does.`
     text: `Prints the kill state of TARGET (as for flyball halt), and every activation that reaches it, with the
 instances that acknowledged it, stopped, or are silent. Reads only; works beside a running server.`
   },
+  reviews: {
+    line: "flyball reviews [--json]",
+    does: "the reviews that wait for people",
+    text: `Prints the reviews that are open or claimed, oldest first: what waits, until when, and whom each still needs.
+  --json             all of them, as GET /api/v1/bound/reviews answers them
+People answer over HTTP, with a token of their own. Reads only; works beside a running server.`
+  },
   certificate: {
     line: "flyball certificate stop --activation ID --out FILE",
     does: "the evidence of one activation of the kill switch",
