@@ -33,7 +33,7 @@ export const leasedJob = <R, P>(
     const storage = yield* Storage
     const holder = toHex((yield* Entropy).bytes(16))
     yield* Effect.addFinalizer(() => Effect.ignore(storage.releaseLease(lease, holder)))
-    yield* round(storage.lease(lease, holder, leaseMs)).pipe(
+    yield* round(Effect.suspend(() => storage.lease(lease, holder, leaseMs))).pipe(
       Effect.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.logError(failed, cause)
       ),
