@@ -112,7 +112,8 @@ const scatterAgents = async (call: Call, { text }: Marker): Promise<void> => {
   await done("POST", `${at}/transfer-ownership`, { owner_name: `heir ${text}`, owner_email: "b@example.com" }, 200)
   await done("POST", `${at}/activate`, undefined, 200)
   await done("POST", `${at}/suspend`, { reason: text }, 200)
-  const whole = { action: "look", status: "ok", args: { text, [text]: [text] }, result: large, labels: { about: text } }
+  const shown = { args: { text, [text]: [text] }, result: large, labels: { about: text }, signals: { about: text } }
+  const whole = { action: "look", status: "ok", ...shown }
   const one = await done<Receipts>("POST", `${at}/decisions`, { ...whole, client_ref: "a/0" }, 201)
   await done(
     "POST",
