@@ -91,7 +91,8 @@ const joinPrograms = async (folder: string): Promise<void> => {
 
 const main = async (): Promise<number> => {
   const args = process.argv.slice(2)
-  const joined = join(root, "node_modules", ".cache", `flyball-test-programs-${process.pid}`)
+  // Not in `.cache`: a program that ran before made that readable for its own account alone.
+  const joined = join(root, "node_modules", `.flyball-test-programs-${process.pid}`)
   const folder = await mkdtemp(join(tmpdir(), "flyball-test-"))
   try {
     const isQuick = args[0] === "--quick"
