@@ -96,7 +96,7 @@ export const DecisionIn = Schema.Struct({
    * duplicate.
    */
   capture: inBody(optional(oneOf(captureTiers))),
-  /** With `decided_by: sdk_cache`: the verdict that the SDK gave. Replay gives it again. */
+  /** Beside `decided_by: sdk_cache` alone: the verdict that the SDK gave. Replay gives it again. */
   local_verdict: inBody(optional(LocalVerdict)),
   writer_seq: inBody(optional(integer())),
   args: wholePart("args", Schema.optionalKey(anyJson)),

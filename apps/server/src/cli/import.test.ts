@@ -121,7 +121,7 @@ describe("flyball import", () => {
       "a result that is too large",
       () =>
         [changed(lines[0]!, { id: "a1" }), changed(lines[1]!, { id: "a2", result: "x".repeat(1_100_000) })].join("\n"),
-      /line 2: args, result and labels may have 1048576 bytes each/
+      /line 2: args, result, labels and signals may have 1048576 bytes each/
     ],
     [
       "bytes that are no text",

@@ -65,7 +65,8 @@ const reviewLines = (review: Review, agent: string): ReadonlyArray<string> => {
     `${review.id}: ${action === null ? "an action" : JSON.stringify(action)} of ${agent}, by the rule ` +
       review.matched_rule,
     `  since ${opened}, expires ${expires}`,
-    `  approvals: ${review.approvals_given} given, needs ${people}${review.two_person ? ", never the agent's owner" : ""}` +
+    `  approvals: ${review.approvals_given} given, needs ${people}` +
+      (review.two_person ? ", never the agent's owner" : "") +
       (claimedBy === null ? "" : `; ${claimedBy} has it until ${lease}`)
   ]
 }

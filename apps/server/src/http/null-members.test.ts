@@ -140,7 +140,7 @@ describe("null in a body", () => {
     const { json } = await world.send("GET", "/openapi.json")
     assert.include(
       json.info.description,
-      "`args`, `result` and `labels` hold any JSON, of which null is one: it is kept, and another content than none"
+      "`labels` and `signals` hold any JSON, of which null is one: it is kept, and another content than none"
     )
     assert.include(
       json.info.description,

@@ -71,6 +71,26 @@ describe("the lists", () => {
     )
   })
 
+  it("accuse the sealer as soon as one verdict is not of an SDK", () => {
+    const statement = (...local: ReadonlyArray<boolean>): string => {
+      const count = new ReplayCount(300_000)
+      for (const [seq, isLocal] of local.entries())
+        count.add({
+          seq,
+          verdict: "envelope_unknown",
+          evaluationId: `evl_${seq}`,
+          agentId: "agt_1",
+          reason: "",
+          isLate: false,
+          ...(isLocal ? { isLocal } : {})
+        })
+      return count.report(0).statement
+    }
+    expect(statement(true, true)).toMatch(/an agent's SDK says that it decided what its envelopes do not give\.$/)
+    for (const local of [[false], [true, false], [false, true]])
+      expect(statement(...local)).toMatch(/the sealer of this chain sealed something that its own rules do not give\.$/)
+  })
+
   it("name what was made long before it was recorded, which is open and not wrong", () => {
     const count = new ReplayCount(300_000)
     for (let seq = 0; seq < 30; seq++)

@@ -61,6 +61,8 @@ export class ReplayCount {
   readonly #lateMs: number
   #lateCount = 0
   #local = 0
+  /** Whether each mismatch is of a verdict that an SDK gave, and the sealer recorded as it came. */
+  #onlySdksErred = true
   #unknownKinds = 0
   readonly #acts = new ActCount()
 
@@ -75,6 +77,7 @@ export class ReplayCount {
     if (isLate && ++this.#lateCount <= MAX_LISTED) this.#late.push(seq)
     if (verdict === "ok") return
     const list = verdict === "withheld" || verdict === "as_recorded" ? this.#withheld : this.#mismatches
+    if (list === this.#mismatches && isLocal !== true) this.#onlySdksErred = false
     if (list.length < MAX_LISTED)
       list.push({ seq, verdict, evaluation_id: evaluationId, agent_id: agentId, reason: reason ?? "" })
   }
@@ -103,7 +106,7 @@ export class ReplayCount {
       four_eyes: this.#acts.report(),
       not_replayed: notReplayed
     }
-    return { ...rest, statement: statementOf(rest) }
+    return { ...rest, statement: statementOf(rest, this.#onlySdksErred) }
   }
 }
 
@@ -173,12 +176,15 @@ export const withReplay = (report: Report, replay: ReplayReport | null, why: str
   }
 }
 
-const statementOf = (replay: Pick<ReplayReport, "evaluations" | "four_eyes" | "mismatches" | "verdicts">): string => {
+type Counted = Pick<ReplayReport, "evaluations" | "mismatches" | "verdicts">
+
+const statementOf = (replay: Counted & Pick<ReplayReport, "four_eyes">, onlySdksErred: boolean): string => {
   const people = actStatement(replay.four_eyes)
-  return people === null ? evaluationsStatement(replay) : `${people} ${evaluationsStatement(replay)}`
+  const evaluations = evaluationsStatement(replay, onlySdksErred)
+  return people === null ? evaluations : `${people} ${evaluations}`
 }
 
-const evaluationsStatement = (replay: Pick<ReplayReport, "evaluations" | "mismatches" | "verdicts">): string => {
+const evaluationsStatement = (replay: Counted, onlySdksErred: boolean): string => {
   const { evaluations, verdicts } = replay
   const wrong = mismatchCount(replay)
   const first = replay.mismatches[0]
@@ -186,8 +192,10 @@ const evaluationsStatement = (replay: Pick<ReplayReport, "evaluations" | "mismat
     return (
       `${wrong === 1 ? "One recorded evaluation does" : `${wrong} recorded evaluations do`} not follow ` +
       `from the records before ${wrong === 1 ? "it" : "them"} ` +
-      `(${wrong === 1 ? "" : "the first: "}${first.verdict} at record ${first.seq}): the sealer of this ` +
-      "chain sealed something that its own rules do not give."
+      `(${wrong === 1 ? "" : "the first: "}${first.verdict} at record ${first.seq}): ` +
+      (onlySdksErred
+        ? "an agent's SDK says that it decided what its envelopes do not give."
+        : "the sealer of this chain sealed something that its own rules do not give.")
     )
   if (evaluations === 0) return "This pack holds no evaluation, so there was none to make again."
   const good = verdicts.ok ?? 0

@@ -78,7 +78,7 @@ export class SettleBelowReserved extends Schema.TaggedError<SettleBelowReserved>
   }
 }
 
-/** `args`, `result` or `labels` of these decisions are over their limit. */
+/** `args`, `result`, `labels` or `signals` of these decisions are over their limit. */
 export class DecisionTooLarge extends Schema.TaggedError<DecisionTooLarge>()("DecisionTooLarge", {
   indexes: reported(Schema.Array(Schema.Int)),
   limitBytes: reported(Schema.Int)
@@ -89,7 +89,7 @@ export class DecisionTooLarge extends Schema.TaggedError<DecisionTooLarge>()("De
   }
   override get message(): string {
     return (
-      `args, result and labels may have ${PART_LIMIT_BYTES} bytes each. Nothing of this request was ` +
+      `args, result, labels and signals may have ${PART_LIMIT_BYTES} bytes each. Nothing of this request was ` +
       "recorded; shorten them, or record a digest."
     )
   }

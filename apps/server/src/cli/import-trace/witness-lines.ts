@@ -159,7 +159,10 @@ const lineProblem = (batch: ReadonlyArray<TraceLine>, cause: unknown): unknown =
     )
   }
   if (cause instanceof DecisionTooLarge)
-    return at(cause.indexes, () => `args, result and labels may have ${PART_LIMIT_BYTES} bytes each, and one has more`)
+    return at(
+      cause.indexes,
+      () => `args, result, labels and signals may have ${PART_LIMIT_BYTES} bytes each, and one has more`
+    )
   if (cause instanceof InvalidInput) {
     const index = cause.detail[0]?.loc.find((step) => /^\d+$/.test(step))
     return at([Number(index ?? 0)], () => cause.detail.map(({ loc, msg }) => `${loc.at(-1)}: ${msg}`).join("; "))

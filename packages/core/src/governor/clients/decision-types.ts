@@ -24,8 +24,8 @@ export interface UsageInput extends Input<typeof Usage> {}
 export interface UsageInfo extends Info<typeof UsageOut> {}
 
 /**
- * A decision to be witnessed. `args`, `result` and `labels` are any JSON, up to 1 MiB each; they can be withheld and
- * erased later.
+ * A decision to be witnessed. `args`, `result`, `labels` and `signals` are any JSON, up to 1 MiB each; they can be
+ * withheld and erased later.
  */
 export interface DecisionInput extends Input<typeof DecisionIn> {}
 

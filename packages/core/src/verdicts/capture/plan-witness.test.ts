@@ -21,6 +21,17 @@ const change = (decisions: ReadonlyArray<DecisionIn>, writer?: string): ChangeSe
 const only = (one: Partial<DecisionIn>, writer?: string): RecordDraft => change([decision(one)], writer).records![0]!
 const refusal = (decisions: ReadonlyArray<DecisionIn>) => Result.getOrThrow(Result.flip(plan(decisions)))
 
+const localVerdict: NonNullable<DecisionIn["local_verdict"]> = {
+  age_ms: 1,
+  as_of_ms: 1,
+  as_of_seq: 1,
+  effective_tier: "L0",
+  layers: [{ digest: `sha256:${"a".repeat(64)}`, envelope_id: `env_${"0".repeat(26)}`, version: 1 }],
+  matched_rule: "read",
+  origin: "flyball.example/a",
+  outcome: "allow"
+}
+
 describe("witnessing", () => {
   it("makes one record per decision, in order, and expects the agent unchanged", () => {
     const made = change([decision({ client_ref: "a" }), decision({ client_ref: "b" })])
@@ -119,7 +130,12 @@ describe("witnessing", () => {
       { result: {} },
       { labels: {} },
       { args: 1 },
-      { args: "1" }
+      { args: "1" },
+      { signals: null },
+      { signals: {} },
+      { decided_by: "sdk_cache" },
+      { decided_by: "sdk_cache", local_verdict: localVerdict },
+      { decided_by: "sdk_cache", local_verdict: { ...localVerdict, outcome: "deny" } }
     ]
     const digests = variants.map((variant) => only(variant).once!.digest)
     assert.strictEqual(new Set(digests).size, digests.length)
@@ -136,6 +152,18 @@ describe("witnessing", () => {
     const refused = refusal([large, decision(), large])
     assert.strictEqual(refused._tag, "DecisionTooLarge")
     assert.deepInclude(refused, { indexes: [0, 2], limitBytes: PART_LIMIT_BYTES })
+  })
+
+  it("refuses a local verdict of another decider than sdk_cache, and lists every index", () => {
+    const refused = refusal([
+      decision({ local_verdict: localVerdict }),
+      decision({ decided_by: "sdk_cache", local_verdict: localVerdict }),
+      decision({ decided_by: "server", local_verdict: localVerdict })
+    ])
+    assert.deepStrictEqual(refused._tag === "InvalidInput" ? refused.detail.map(({ loc }) => loc.join(".")) : [], [
+      "body.decisions.0.local_verdict",
+      "body.decisions.2.local_verdict"
+    ])
   })
 
   it("refuses what JSON cannot say, and points at it", () => {

@@ -33,7 +33,8 @@ const DECISION_BYTES = 512
  * chain. Capture is accepted in every status.
  *
  * - Fails: `DecisionTooLarge` with every offending index; `InvalidInput` for no decision or too many, and for a value
- *   that has no RFC 8785 form and was not received as JSON.
+ *   that has no RFC 8785 form and was not received as JSON, and for a `local_verdict` of another decider than
+ *   `sdk_cache`: replay would find it wrong, in a record that nobody can take back.
  * - Spec: document 1 section 4, POST /agents/{agent_id}/decisions; decision 0002 for what "the same again" means.
  */
 export function* planWitness(
@@ -42,6 +43,10 @@ export function* planWitness(
 ): Slices<Result.Result<ChangeSet, DecisionTooLarge | InvalidInput>> {
   const count = command.decisions.length
   if (count < 1 || count > MAX_BATCH) return Result.fail(batchRefusal(count))
+  const misplaced = command.decisions.flatMap(({ decided_by: by, local_verdict: verdict }, index) =>
+    verdict != null && by !== "sdk_cache" ? [index] : []
+  )
+  if (misplaced.length > 0) return Result.fail(verdictRefusal(misplaced))
   const records: Array<RecordDraft> = []
   const problems: Array<readonly [number, ContentProblem]> = []
   const {
@@ -77,6 +82,17 @@ const batchRefusal = (count: number): InvalidInput =>
         `List should have 1 to ${MAX_BATCH} items`
       )
     ]
+  })
+
+const verdictRefusal = (indexes: ReadonlyArray<number>): InvalidInput =>
+  new InvalidInput({
+    detail: indexes.map((index) =>
+      detailItem(
+        ["body", "decisions", String(index), "local_verdict"],
+        "value_error",
+        "A local verdict stands beside `decided_by: sdk_cache` alone"
+      )
+    )
   })
 
 /** One refusal for all invalid parts: sizes first, since they do not depend on the content. */
