@@ -2,31 +2,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { utf8 } from "@flyball/evidence"
 import { Effect } from "effect"
-import { EvidenceCrypto } from "../../foundation/crypto.ts"
 import { Agents } from "../../registry/agents/service.ts"
 import { Envelopes } from "../envelopes/service.ts"
-import { readRecords } from "../../outward/replay/read-records.ts"
 import type { JsonMap, PartContent, ReplayRecord } from "@flyball/rules"
-import { Storage } from "../../storage/port.ts"
 import { governorWorld, registered } from "../../testing/governor-world.ts"
+import { recorded } from "../../testing/recorded.ts"
 import { Evaluations } from "./service.ts"
 import { ann, ask, ben, governedAgent, key, refunds } from "./testing/refunds.ts"
 import { LATE_MS, Recomputation, RULES } from "@flyball/rules"
-
-/** All records so far. */
-const recorded = Effect.gen(function* () {
-  const storage = yield* Storage
-  const found: Array<ReplayRecord> = []
-  yield* readRecords(
-    storage,
-    yield* EvidenceCrypto,
-    { from: 0, to: (yield* storage.head)!.seq },
-    (record) => found.push(record),
-    () => {},
-    "every part"
-  )
-  return found
-})
 
 /** A history with everything in it: two versions, a trial, a void, an erasure of nothing. */
 const records = Effect.gen(function* () {

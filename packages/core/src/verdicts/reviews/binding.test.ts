@@ -3,12 +3,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { canonicalBytes } from "@flyball/evidence"
 import { type JsonMap, Recomputation, type Recomputed, type ReplayRecord } from "@flyball/rules"
 import { Effect } from "effect"
-import { EvidenceCrypto } from "../../foundation/crypto.ts"
 import { Erasure } from "../../outward/erasure/service.ts"
-import { readRecords } from "../../outward/replay/read-records.ts"
 import { Replay } from "../../outward/replay/service.ts"
-import { Storage } from "../../storage/port.ts"
 import { governorWorld } from "../../testing/governor-world.ts"
+import { recorded } from "../../testing/recorded.ts"
 import { ask as evaluate, governedAgent, recomputed, refunds } from "../evaluations/testing/refunds.ts"
 import { type ReviewingPerson, Reviews } from "./service.ts"
 
@@ -52,21 +50,6 @@ const approved = (id: string, by = person(4, "reviewer")) =>
   Reviews.use((reviews) => reviews.resolve(id, { resolution: "approve", reason: "seen" }, by))
 const reviewOf = (id: string) => Reviews.use((reviews) => reviews.get(id))
 
-const allRecords = Effect.gen(function* () {
-  const storage = yield* Storage
-  const head = yield* storage.head
-  const records: Array<ReplayRecord> = []
-  yield* readRecords(
-    storage,
-    yield* EvidenceCrypto,
-    { from: 0, to: head!.seq },
-    (record) => void records.push(record),
-    () => {},
-    "every part"
-  )
-  return records
-})
-
 const wrong = ({ verdict }: Recomputed) => verdict !== "ok" && verdict !== "withheld" && verdict !== "as_recorded"
 const replayed = (records: ReadonlyArray<ReplayRecord>, fromGenesis = true): ReadonlyArray<Recomputed> => {
   const again = new Recomputation({ fromGenesis })
@@ -76,7 +59,7 @@ const replayed = (records: ReadonlyArray<ReplayRecord>, fromGenesis = true): Rea
 /** Live state and replay agree; a pack that begins with any of the records calls none of them wrong. */
 const agrees = Effect.gen(function* () {
   assert.deepStrictEqual((yield* (yield* Replay).check).differences, [])
-  const records = yield* allRecords
+  const records = yield* recorded
   assert.deepStrictEqual(
     (yield* recomputed).filter(({ verdict }) => verdict !== "ok"),
     []
@@ -176,7 +159,7 @@ describe("an approval", () => {
       assert.deepInclude(after, { outcome: "require_review", review_id: `rev_${after.id.slice(4)}` })
       const again = yield* refund(agentId, large, { approval_id: first.review_id! })
       assert.deepInclude(again, { outcome: "require_review" })
-      assert.deepStrictEqual(replayed(yield* allRecords).filter(wrong), [])
+      assert.deepStrictEqual(replayed(yield* recorded).filter(wrong), [])
     }).pipe(world())
   )
 })

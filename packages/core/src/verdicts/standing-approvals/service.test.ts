@@ -5,13 +5,12 @@ import { canonicalBytes, portableCrypto, toHex } from "@flyball/evidence"
 import { type JsonMap, Recomputation, type ReplayRecord } from "@flyball/rules"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { EvidenceCrypto } from "../../foundation/crypto.ts"
 import { unitScope } from "../../foundation/scope.ts"
 import { Erasure } from "../../outward/erasure/service.ts"
-import { readRecords } from "../../outward/replay/read-records.ts"
 import { Replay } from "../../outward/replay/service.ts"
 import { Storage } from "../../storage/port.ts"
 import { governorWorld } from "../../testing/governor-world.ts"
+import { recorded } from "../../testing/recorded.ts"
 import { Envelopes } from "../envelopes/service.ts"
 import { ann, ask, ben, governedAgent, key, recomputed, refunds } from "../evaluations/testing/refunds.ts"
 import { Kill } from "../kill/service.ts"
@@ -75,21 +74,6 @@ const refund = (agentId: string, amount: number, more = {}) =>
   ask(agentId, { tool: "refund", amount }, { action: "refund", args: { tool: "refund", amount }, ...more })
 const refused = <A, E extends { readonly _tag: string }, R>(act: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(act), ({ _tag }) => _tag)
-
-const allRecords = Effect.gen(function* () {
-  const storage = yield* Storage
-  const head = yield* storage.head
-  const records: Array<ReplayRecord> = []
-  yield* readRecords(
-    storage,
-    yield* EvidenceCrypto,
-    { from: 0, to: head!.seq },
-    (record) => void records.push(record),
-    () => {},
-    "every part"
-  )
-  return records
-})
 
 /** Everything that replay says against the store: nothing, or the test fails with it. */
 const agrees = Effect.gen(function* () {
@@ -259,7 +243,7 @@ describe("a standing approval", () => {
       const { id } = yield* granted(reviewId, { count: 2 })
       yield* refund(agentId, 5_000)
       yield* refund(agentId, 6_000)
-      const records = yield* allRecords
+      const records = yield* recorded
       const wrong = (change: (record: ReplayRecord) => ReplayRecord | null) => {
         const again = new Recomputation({ fromGenesis: true })
         return records.flatMap((record) => {
