@@ -57,8 +57,17 @@ export const givenTable = (open: () => Promise<World>): { readonly opened: () =>
   return { opened: () => ({ world, good, callers }) }
 }
 
-/** Tests of every row of the table by every caller. */
-export const accessTests = ({ opened }: ReturnType<typeof givenTable>): void => {
+/** Which requests of a row are sent: all, or one for each status by kind of caller. */
+export type Breadth = "every caller" | "one caller for each answer"
+
+/** Whether a column of a row is the first of its answer: a status, to a key or to a person. */
+const isFirst = (callers: Table["callers"], row: ReadonlyArray<number>, column: number): boolean => {
+  const isKey = (at: number): boolean => callers[at]!.grants.length === 0
+  return !row.some((status, at) => at < column && status === row[column] && isKey(at) === isKey(column))
+}
+
+/** Tests of every row of the table. */
+export const accessTests = ({ opened }: ReturnType<typeof givenTable>, breadth: Breadth = "every caller"): void => {
   describe("who may call", () => {
     it("has a line for every endpoint", () => {
       const ids = endpoints.map(({ id }) => id).sort()
@@ -72,6 +81,7 @@ export const accessTests = ({ opened }: ReturnType<typeof givenTable>): void => 
         const row = [...expectedStatuses[endpoint.id]!.flat(), ...expectedOfTwo[endpoint.id]!]
         assert.strictEqual(row.length, callers.length)
         for (const [column, { grants, name, orgUnit, token }] of callers.entries()) {
+          if (breadth !== "every caller" && !isFirst(callers, row, column)) continue
           const { json, path } = await good(endpoint, orgUnit)
           const got = await world.send(endpoint.method, path, { token, ...(json === null ? {} : { json }) })
           const expected = row[column]!
@@ -99,7 +109,10 @@ export const accessTests = ({ opened }: ReturnType<typeof givenTable>): void => 
         const { json, path } = await good(endpoint)
         const stranger = await devIssuer()
         const authorizations = [
+          // None, the longest, and one that is wrong only by what the store says of it; then all others.
           undefined,
+          `Bearer ${"a".repeat(9_000)}`,
+          `Bearer ${world.revokedKey}`,
           "",
           "Bearer",
           "Bearer ",
@@ -108,18 +121,17 @@ export const accessTests = ({ opened }: ReturnType<typeof givenTable>): void => 
           `Bearer ${world.key} x`,
           `Bearer fbk_${"a".repeat(43)}`,
           "Bearer x",
-          `Bearer ${world.revokedKey}`,
           `Bearer ${world.expiredKey}`,
           `Bearer ${await world.forged({ aud: "another" })}`,
           `Bearer ${await world.forged({ iss: "https://elsewhere.example" })}`,
           `Bearer ${await world.forged({ exp: 1 })}`,
           "Bearer a.b.c",
           `Bearer ${await stranger.sign({ role: "admin", subject: "a", orgUnit: "*" }, Date.now())}`,
-          `Bearer ${await world.issuer.sign({ role: "admin", subject: "a", orgUnit: "*" }, Date.now() - 901_000)}`,
-          `Bearer ${"a".repeat(9_000)}`
+          `Bearer ${await world.issuer.sign({ role: "admin", subject: "a", orgUnit: "*" }, Date.now() - 901_000)}`
         ]
         const before = await world.size()
-        for (const authorization of authorizations) {
+        const sent = breadth === "every caller" ? authorizations : authorizations.slice(0, 3)
+        for (const authorization of sent) {
           const got = await world.send(endpoint.method, path, {
             headers: authorization === undefined ? {} : { authorization },
             ...(json === null ? {} : { json })
