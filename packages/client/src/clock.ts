@@ -23,7 +23,7 @@ export const systemClock: ClientClock = {
   random: () => Math.random()
 }
 
-/** Waits; ends early when the signal aborts. */
+/** Waits; ends early when the signal aborts. A time that is over already is no wait. */
 export const pause = (clock: ClientClock, ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal?.aborted === true) return resolve()
@@ -32,6 +32,6 @@ export const pause = (clock: ClientClock, ms: number, signal?: AbortSignal): Pro
       signal?.removeEventListener("abort", end)
       resolve()
     }
-    const cancel = clock.after(ms, end)
+    const cancel = clock.after(Math.max(0, ms), end)
     signal?.addEventListener("abort", end)
   })
