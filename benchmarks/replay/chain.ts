@@ -18,6 +18,7 @@ import { planEvaluation, type Windows } from "../../packages/core/src/verdicts/e
 import { foldMeters } from "../../packages/rules/src/evaluations/fold-meters.ts"
 import { bind, type Layer as EnvelopeLayer } from "../../packages/rules/src/evaluations/layers.ts"
 import { WindowBook } from "../../packages/rules/src/evaluations/window-book.ts"
+import { planOpen } from "../../packages/core/src/verdicts/reviews/plan-review.ts"
 import { readEnvelope } from "../../packages/envelope/src/language/read-envelope.ts"
 import { envelopeJson, inputsFrom } from "../envelopes-set.ts"
 
@@ -81,6 +82,9 @@ const envelope = {
     }
   ]
 }
+
+/** Every action has the same arguments: what reviews are bound to is compared, and its bytes do not matter. */
+const ACTION_DIGEST = `sha256:${"0a".repeat(32)}`
 
 /** Evaluations of one run; each agent is in one at a time. */
 const IN_A_RUN = 40
@@ -182,7 +186,13 @@ export function* evaluationsAfter(
       state: (window, windowMs) => book.state(window, windowMs, atMs)
     }
     const { caller } = inputs[(place * 7) & 4_095]!
-    const input: EvaluationIn = { agent_id: agent.id, client_ref: `c-${place}`, run_id: runId, signals: caller }
+    const input: EvaluationIn = {
+      agent_id: agent.id,
+      client_ref: `c-${place}`,
+      run_id: runId,
+      signals: caller,
+      action_digest: ACTION_DIGEST
+    }
     const requested = makeRequestedEvaluation(nodeCrypto, originTag, input, host)
     if (requested._tag === "Failure") throw requested.failure
     const plan = planEvaluation(
@@ -199,7 +209,26 @@ export function* evaluationsAfter(
     )
     if (plan.latches.length > 0) latched.set(runId, new Set([...(latched.get(runId) ?? none), ...plan.latches]))
     const evaluationSeq = seq
-    yield sealed(atMs, plan.record.kind, plan.record.body as JsonObject, plan.record.parts)
+    const opened =
+      plan.live.outcome === "require_review"
+        ? planOpen({
+            ...plan.live,
+            evaluationId: requested.success.evaluationId,
+            agentId: agent.id,
+            obligations: plan.obligations,
+            actionDigest: ACTION_DIGEST.slice("sha256:".length),
+            writer: host,
+            atMs
+          })
+        : null
+    const body = plan.record.body as JsonObject
+    yield sealed(
+      atMs,
+      plan.record.kind,
+      opened === null ? body : { ...body, review_id: opened.reviewId },
+      plan.record.parts
+    )
+    for (const { body, kind } of opened?.change.records ?? []) yield sealed(atMs, kind, body as JsonObject)
     if (place % SWEEP_EVERY === 0) book.forget(atMs - HOUR_MS)
     if (plan.reservations.length === 0) continue
     adding++
