@@ -45,7 +45,7 @@ describe("flyball export", () => {
 
   it("covers every record with --checkpoint-now, without a server and beside one", async () => {
     const other = operator()
-    const server = await other.serve({ FLYBALL_LOG_LEVEL: "silent" })
+    const server = await other.serve()
     const busy = { now: true }
     try {
       await server.call("POST", "/api/v1/agents", { name: "bot", org_unit: "support" })
@@ -59,6 +59,8 @@ describe("flyball export", () => {
       await writing
       assert.strictEqual(beside.status, 0, beside.err)
       assert.include(readFileSync(other.path("beside.evp"), "utf8"), "agent.registered")
+      // Else it waited for the server's next checkpoint.
+      assert.match(server.err(), /"message":"done by the host over the control socket","command":"checkpoint"/)
       await server.call("POST", "/api/v1/agents", { name: "bot 2", org_unit: "support" })
       await server.stop("SIGKILL")
       const alone = await other.flyball(["export", "--kind", "full", "--checkpoint-now", "--out", "alone.evp"])

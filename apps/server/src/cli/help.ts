@@ -77,7 +77,7 @@ An existing FILE is refused without --force; a file of the data folder, the stor
   --disclose WHAT   all, none (the default) or names of parts: --disclose args,result
   --chain ORIGIN    a chain that flyball recover put aside, instead of the current one
   --force           replaces FILE once the new one is complete
-  --checkpoint-now  first signs a checkpoint of all records, or on SQLite waits for that of the running server
+  --checkpoint-now  first signs a checkpoint of all records; on SQLite the running server does
 Without --checkpoint-now it reads only. Records nothing; works beside a running server.`
   },
   backup: {
@@ -164,7 +164,7 @@ People answer over HTTP, with a token of their own. Reads only; works beside a r
     does: "the evidence of one activation of the kill switch",
     text: `Writes the records from the activation ID (its request, where there was one) to its release, or to the newest,
 as an evidence pack, and prints the stop certificate as JSON: flyball-verify FILE --certificate ID makes the same one.
-It first signs a checkpoint of all records, or on SQLite waits for that of the running server. Else it reads only.`
+It first signs a checkpoint of all records; on SQLite the running server does. Else it reads only.`
   },
   mapping: {
     line: "flyball mapping show | set FILE",

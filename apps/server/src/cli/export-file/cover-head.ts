@@ -2,6 +2,7 @@
 import { Checkpointer, latestCheckpoint, Storage } from "@flyball/core"
 import { Effect } from "effect"
 import { setTimeout } from "node:timers/promises"
+import { actOverControl } from "../../host/control/call-control.ts"
 import type { Settings } from "../../settings/read.ts"
 import { exitStatus } from "../command.ts"
 import { withHost } from "../with-host.ts"
@@ -28,7 +29,8 @@ const readSizes = Effect.gen(function* () {
 export const uncoveredRecords = Effect.map(readSizes, ({ covered, size }) => size - covered)
 
 /**
- * Signs a checkpoint, or waits for that of the server which has the store open for writing.
+ * Signs a checkpoint, or has the server sign that has the store open for writing. Waits for that server's next
+ * checkpoint where it does not do so.
  *
  * - Fails: rejects with what kept this process from signing when no checkpoint came within 30 s.
  */
@@ -36,6 +38,9 @@ export const coverHead = async (settings: Settings): Promise<void> => {
   // The records of now: beside a busy server, some are always uncovered.
   const { covered, size } = await sizes(settings)
   if (covered >= size) return
+  // Fails with a server of an older version, or whose signer fails: the wait below decides.
+  await actOverControl(settings, { command: "checkpoint" }).catch(() => null)
+  if ((await sizes(settings)).covered >= size) return
   const why = await sign(settings)
   if (why === null) return
   for (let waitedMs = 0; (await sizes(settings)).covered < size; waitedMs += BETWEEN_MS) {

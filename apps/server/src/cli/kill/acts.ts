@@ -1,6 +1,6 @@
 /** The acts of the operator at the host, in a command's own process or in the running server's. */
 import { ActivationNotFound, ActivationReleased, type KillChanged, ReleaseNotAllowed } from "@flyball/contract"
-import { Kill } from "@flyball/core"
+import { Checkpointer, Kill } from "@flyball/core"
 import type { KillResponse } from "@flyball/rules"
 import { Effect } from "effect"
 import type { HostAct } from "../../host/control/protocol.ts"
@@ -12,10 +12,16 @@ import { activationLines, effectOf, reachLines, statusSentence } from "./words.t
 export const hostOperator = { id: "system:operator" }
 
 /** Does an act; answers what to print. Rejects with a sentence. */
-export const doAct = async (runtime: HostRuntime, act: HostAct): Promise<string> =>
-  act.command === "halt"
-    ? haltNow(runtime, await findTarget(runtime, act.named), { ...act, dryRun: false })
-    : releaseNow(runtime, act)
+export const doAct = async (runtime: HostRuntime, act: HostAct): Promise<string> => {
+  switch (act.command) {
+    case "halt":
+      return haltNow(runtime, await findTarget(runtime, act.named), { ...act, dryRun: false })
+    case "release":
+      return releaseNow(runtime, act)
+    case "checkpoint":
+      return runtime.runPromise(Checkpointer.use(({ now }) => now)).then(() => "")
+  }
+}
 
 /** Activates the kill switch, or with `dryRun` finds out whom that would reach. */
 export const haltNow = async (

@@ -36,7 +36,8 @@ const HostAct = Schema.Union([
     reason,
     json: Schema.Boolean
   }),
-  Schema.Struct({ command: Schema.Literal("release"), id: word(1_000), reason, json: Schema.Boolean })
+  Schema.Struct({ command: Schema.Literal("release"), id: word(1_000), reason, json: Schema.Boolean }),
+  Schema.Struct({ command: Schema.Literal("checkpoint") })
 ])
 /** An act of the operator at the host. */
 export type HostAct = typeof HostAct.Type
