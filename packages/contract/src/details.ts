@@ -95,7 +95,7 @@ const unionProblem = (types: ReadonlyArray<SchemaAST.AST>): TypeProblem => {
     const expected = types.map(quoted).join(", ")
     return ["enum", `Input should be one of ${expected}`, { expected }]
   }
-  return ["value_error", "Input has none of the forms that are possible here"]
+  return ["value_error", "Input matches none of the allowed forms"]
 }
 
 const quoted = (ast: SchemaAST.AST): string => (SchemaAST.isLiteral(ast) ? `'${String(ast.literal)}'` : "a value")

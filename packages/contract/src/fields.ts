@@ -76,7 +76,7 @@ const atMost = (length: number) =>
   })
 const storable = check<string>((text) => text.isWellFormed() && !text.includes("\0"), {
   type: "value_error",
-  msg: "Text cannot hold U+0000 or half of a surrogate pair"
+  msg: "Text cannot contain U+0000 or an unpaired surrogate"
 })
 const nfcUpTo = (max: number) =>
   Schema.String.pipe(
@@ -137,9 +137,9 @@ export const text = (min: number, max: number) => {
 /** Characters that end a line, control a terminal or a header, or change the direction of the text behind them. */
 const steering = "\\p{Cc}\\p{Zl}\\p{Zp}\\u202a-\\u202e\\u2066-\\u2069"
 const oneLine = new RegExp(`^[^${steering}]*$`, "u")
-const nameRule = "This text needs a visible character, and holds no control characters"
-const reasonRule = "This text needs a visible character"
-const lineRule = "This text is one line, and holds no control characters"
+const nameRule = "Text should have a visible character and no control characters"
+const reasonRule = "Text should have a visible character"
+const lineRule = "Text should be one line without control characters"
 
 /**
  * The name of a person or a thing: 1 to `max` characters, one of them visible, and no control characters. A name that
@@ -299,8 +299,7 @@ export const jsonObjectUpTo = (limit: number) =>
     check<object>((value) => isExact(value, 32), {
       type: "value_error",
       msg:
-        "The object holds something without an exact JSON form: a number out of range, half of a surrogate " +
-        "pair, or more than 32 levels"
+        "The object has no exact JSON form: a number is out of range, a surrogate is unpaired, or it nests over 32 levels"
     }),
     check<object>((value) => JSON.stringify(value).length <= limit, {
       type: "too_long",

@@ -25,7 +25,7 @@ export const isMailAddress = (address: string): boolean =>
 export const mailAddress = text(3, MAX_CHARACTERS).check(
   check<string>(
     isMailAddress,
-    { type: "value_error", msg: "value is not an email address in ASCII that letters can be sent to" },
+    { type: "value_error", msg: "value is not a deliverable email address in ASCII" },
     { format: "email" }
   )
 )

@@ -86,7 +86,7 @@ describe("a name", () => {
   it("is refused with one sentence", () => {
     const decoded = decode(Schema.Struct({ m: name(3) }))({ m: "\n" }, "body")
     assert.deepStrictEqual(Result.isFailure(decoded) ? decoded.failure.map(({ loc, msg }) => [...loc, msg]) : [], [
-      ["body", "m", "This text needs a visible character, and holds no control characters"]
+      ["body", "m", "Text should have a visible character and no control characters"]
     ])
   })
 

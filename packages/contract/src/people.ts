@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { CLAIM_LIMIT } from "./access-mapping.ts"
 import { check, optional } from "./fields.ts"
 
-const rule = `A text of 1 to ${CLAIM_LIMIT} characters, one of them visible`
+const rule = `Text should have 1 to ${CLAIM_LIMIT} characters, at least one of them visible`
 
 /** Kept as it stands: another form of the same letters is another person. */
 const exactly = Schema.String.check(

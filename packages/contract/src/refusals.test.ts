@@ -63,11 +63,11 @@ describe("refusals", () => {
     assert.strictEqual(messageOf(warning, first), `${head} E100 at /rules/1: There is no signal amuont.`)
     assert.strictEqual(
       messageOf(warning, other, first),
-      `${head} E101: The rule never holds. There is 1 more error; findings names each.`
+      `${head} E101: The rule never holds. There is 1 more error; findings lists each.`
     )
-    assert.include(messageOf(first, other, other), "There are 2 more errors; findings names each.")
+    assert.include(messageOf(first, other, other), "There are 2 more errors; findings lists each.")
     for (const refusal of [new EnvelopeNotPublishable({}), new EnvelopeNotPublishable({ findings: [warning, null] })])
-      assert.strictEqual(refusal.message, `${head} Correct what the findings of level error say.`)
+      assert.strictEqual(refusal.message, `${head} Correct every finding of level error.`)
   })
 
   it("a validation error is the specification's body", () => {

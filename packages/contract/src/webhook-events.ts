@@ -96,20 +96,19 @@ const DELIVERIES = "/api/v1/webhooks/{webhook_id}/deliveries"
 
 /** The events, by type. Members are always present; what is absent is null. */
 export const webhookEvents = {
-  "agent.registered": entry("An agent was registered, as a draft.", AGENT, {
+  "agent.registered": entry("An agent was registered in status draft.", AGENT, {
     agent_id: agentId,
     autonomy_tier: oneOf(autonomyTiers),
     risk_class: oneOf(riskClasses),
     writer
   }),
-  "agent.activated": entry("An agent may act by itself, as far as its tier and envelope go.", AGENT, {
+  "agent.activated": entry("An agent was activated: it may act within its tier and envelope.", AGENT, {
     agent_id: agentId,
     autonomy_tier: oneOf(autonomyTiers),
     writer
   }),
   "agent.tier_lowered": entry(
-    "An active agent lost a condition of its tier: it stays active, and evaluations take the floor of " +
-      "`effective_tier`.",
+    "An active agent lost a condition of its tier. It stays active; evaluations use the floor of `effective_tier`.",
     AGENT,
     {
       agent_id: agentId,
@@ -119,13 +118,13 @@ export const webhookEvents = {
       writer
     }
   ),
-  "agent.suspended": entry("An agent may not act until it is activated again.", AGENT, {
+  "agent.suspended": entry("An agent was suspended until it is activated again.", AGENT, {
     agent_id: agentId,
     reason: oneOf(suspensionCauses),
     writer
   }),
   "agent.recert_overdue": entry(
-    "The recertification date of an agent is past. It comes with `agent.suspended`.",
+    "The recertification date of an agent has passed. `agent.suspended` is emitted too.",
     AGENT,
     {
       agent_id: agentId,
@@ -133,17 +132,17 @@ export const webhookEvents = {
       writer
     }
   ),
-  "agent.decommissioned": entry("An agent is at its end.", AGENT, {
+  "agent.decommissioned": entry("An agent was decommissioned.", AGENT, {
     agent_id: agentId,
     decommissioned_at: instant,
     writer
   }),
-  "agent.owner_transferred": entry("Another person answers for an agent.", AGENT, {
+  "agent.owner_transferred": entry("An agent has a new owner.", AGENT, {
     agent_id: agentId,
     writer
   }),
   "agent.orphaned": entry(
-    "Nobody answers for an agent any more: it is suspended at `suspend_at` unless somebody does until then.",
+    "An agent has no owner. It is suspended at `suspend_at` unless it gets one before.",
     AGENT,
     {
       agent_id: agentId,
@@ -152,7 +151,7 @@ export const webhookEvents = {
       writer
     }
   ),
-  "agent.identity_attested": entry("An agent's signed card was checked, or an identity was declared for it.", AGENT, {
+  "agent.identity_attested": entry("An agent's signed card was verified, or an identity was declared for it.", AGENT, {
     agent_id: agentId,
     verdict: oneOf(identityVerdicts),
     reason_code: oneOf(identityReasons),
@@ -163,20 +162,20 @@ export const webhookEvents = {
     checked_at: instant,
     writer
   }),
-  "key.minted": entry("A key was made.", INGEST_KEYS, {
+  "key.minted": entry("An ingest key was created.", INGEST_KEYS, {
     key_id: id("ingestKey"),
     kind: keyKind,
     max_autonomy_tier: oneOf(autonomyTiers),
     expires_at: Schema.NullOr(instant),
     writer
   }),
-  "key.revoked": entry("A key counts no more.", INGEST_KEYS, {
+  "key.revoked": entry("An ingest key was revoked.", INGEST_KEYS, {
     key_id: id("ingestKey"),
     kind: keyKind,
     writer
   }),
   "chain.checkpoint": entry(
-    "The head of the chain was signed. `note` is the checkpoint, which the chain's public key verifies.",
+    "A checkpoint was signed. `note` is the checkpoint; the chain's public key verifies it.",
     "/api/v1/chain/checkpoint",
     {
       tree_size: integer(1),
@@ -186,8 +185,8 @@ export const webhookEvents = {
     }
   ),
   "chain.verify_failed": entry(
-    "The chain is not in order: a check found it, or the check before a signature, which is not made " +
-      "then. Emitted once for each finding.",
+    "A check found an error in the chain. When the check before a signature finds it, no checkpoint is signed. " +
+      "Emitted once per finding.",
     "/api/v1/chain/verify",
     {
       code: oneOf(chainProblems),
@@ -195,7 +194,7 @@ export const webhookEvents = {
       found_by: oneOf(["signing", "check"])
     }
   ),
-  "capture.gap": entry("Decisions of an agent are missing from the chain, as the capturing client reports.", AGENT, {
+  "capture.gap": entry("A client reported that decisions of an agent are missing from the chain.", AGENT, {
     agent_id: agentId,
     count: integer(),
     from: instant,
@@ -204,8 +203,7 @@ export const webhookEvents = {
     writer
   }),
   "envelope.published": entry(
-    "A version of an envelope is in force, or on trial where `mode` is `shadow`. `change` says whether it only " +
-      "tightens.",
+    "A version of an envelope is in force, or on trial if `mode` is `shadow`. `change` says whether it only tightens.",
     "/api/v1/bound/envelopes/{envelope_id}",
     {
       envelope_id: id("envelope"),
@@ -218,7 +216,7 @@ export const webhookEvents = {
     }
   ),
   "evaluation.denied": entry(
-    "An agent's action was not allowed: the outcome is `deny` or `halt`.",
+    "An agent's action was not allowed: its outcome is `deny` or `halt`.",
     "/api/v1/bound/evaluations/{evaluation_id}",
     {
       evaluation_id: id("evaluation"),
@@ -231,8 +229,8 @@ export const webhookEvents = {
     }
   ),
   "kill.activated": entry(
-    "A response of the kill switch holds for every agent that the target reaches. `agents` is how many those are; " +
-      "`drill` is null where it is real.",
+    "The kill switch was activated. `agents` counts the agents that the target reaches; `drill` is null unless a drill " +
+      "activated it.",
     KILL_ACTIVATION,
     {
       activation_id: id("activation"),
@@ -247,7 +245,7 @@ export const webhookEvents = {
     }
   ),
   "kill.requested": entry(
-    "An ingest key asks that its agent be stopped. Without `activation_id` nothing was stopped: an operator decides.",
+    "An ingest key requested that its agent be stopped. Without `activation_id` nothing was stopped: an operator decides.",
     AGENT,
     {
       agent_id: agentId,
@@ -257,8 +255,7 @@ export const webhookEvents = {
     }
   ),
   "kill.acknowledged": entry(
-    "An instance of an agent saw an activation of the kill switch. It comes again when the instance says that it " +
-      "stopped.",
+    "An agent's instance acknowledged an activation of the kill switch. Emitted again when it reports that it stopped.",
     KILL_ACTIVATION,
     {
       activation_id: id("activation"),
@@ -270,7 +267,7 @@ export const webhookEvents = {
     }
   ),
   "kill.unconfirmed": entry(
-    "Expected instances have not acknowledged an activation in time. Whether they stopped is not known.",
+    "Expected instances did not acknowledge an activation in time. Whether they stopped is unknown.",
     KILL_ACTIVATION,
     {
       activation_id: id("activation"),
@@ -279,7 +276,7 @@ export const webhookEvents = {
       writer
     }
   ),
-  "kill.released": entry("One activation of the kill switch holds no more. Others of its target do.", KILL_ACTIVATION, {
+  "kill.released": entry("One activation of the kill switch was released. Others for the same target stay active.", KILL_ACTIVATION, {
     activation_id: id("activation"),
     target_type: oneOf(killTargetTypes),
     target_id: identifier(200),
@@ -288,7 +285,7 @@ export const webhookEvents = {
     epoch: integer(1),
     writer
   }),
-  "breaker.armed": entry("A breaker watches a metric of an agent from now on.", BREAKERS, {
+  "breaker.armed": entry("A breaker was created, and watches a metric of an agent.", BREAKERS, {
     breaker_id: id("breaker"),
     agent_id: agentId,
     metric,
@@ -297,7 +294,7 @@ export const webhookEvents = {
     writer
   }),
   "breaker.tripped": entry(
-    "A breaker tripped. In mode `enforce` it activated `activation_id`; in mode `warn` it reports alone.",
+    "A breaker tripped. In mode `enforce` it activated `activation_id`; in mode `warn` it only reports.",
     BREAKERS,
     {
       breaker_id: id("breaker"),
@@ -312,11 +309,11 @@ export const webhookEvents = {
     }
   ),
   "breaker.released": entry(
-    "A person armed a tripped breaker again. What it activated stays active until that is released.",
+    "A person re-armed a tripped breaker. Its kill activation stays active until it is released.",
     BREAKERS,
     { breaker_id: id("breaker"), agent_id: agentId, metric, writer }
   ),
-  "review.opened": entry("People are to answer what an agent asks for.", REVIEW, {
+  "review.opened": entry("An agent's action needs a review by people.", REVIEW, {
     review_id: id("review"),
     agent_id: agentId,
     evaluation_id: id("evaluation"),
@@ -325,7 +322,7 @@ export const webhookEvents = {
     expires_at: instant,
     writer
   }),
-  "review.resolved": entry("People answered a review. `writer` gave the answer that ended it.", REVIEW, {
+  "review.resolved": entry("A review was approved or rejected. `writer` gave the deciding answer.", REVIEW, {
     review_id: id("review"),
     agent_id: agentId,
     evaluation_id: id("evaluation"),
@@ -333,14 +330,14 @@ export const webhookEvents = {
     approvals_given: integer(),
     writer
   }),
-  "review.expired": entry("Nobody ended a review in time. That is no answer.", REVIEW, {
+  "review.expired": entry("A review expired without a final answer, and counts as not approved.", REVIEW, {
     review_id: id("review"),
     agent_id: agentId,
     evaluation_id: id("evaluation"),
     expires_at: instant
   }),
   "drill.started": entry(
-    "An exercise of the kill switch begins. `slo_ms`: within so long every instance should acknowledge.",
+    "A drill of the kill switch started. `slo_ms` is the time within which every instance should acknowledge.",
     DRILL,
     {
       drill_id: id("drill"),
@@ -354,7 +351,7 @@ export const webhookEvents = {
     }
   ),
   "drill.completed": entry(
-    "An exercise of the kill switch is over. `met`: all instances that were expected acknowledged within `slo_ms`.",
+    "A drill of the kill switch was completed. `met`: all expected instances acknowledged within `slo_ms`.",
     DRILL,
     {
       drill_id: id("drill"),
@@ -372,7 +369,7 @@ export const webhookEvents = {
       writer
     }
   ),
-  "drill.attested": entry("Somebody else than its starter vouches for the result of a drill.", DRILL, {
+  "drill.attested": entry("A person other than its starter attested the result of a drill.", DRILL, {
     drill_id: id("drill"),
     target_type: oneOf(killTargetTypes),
     target_id: identifier(200),
@@ -380,13 +377,13 @@ export const webhookEvents = {
     writer
   }),
   "channel.alarmed": entry(
-    "The channel of the kill switch needs somebody: `not_armed`, the last check did not show in the status; " +
-      "`overdue`, there was none for twice the period.",
+    "The channel of the kill switch failed its check. `not_armed`: the last check did not appear in the status; " +
+      "`overdue`: no check ran for twice the period.",
     "/api/v1/bound/safety",
     { cause: oneOf(["not_armed", "overdue"]), checked_at: Schema.NullOr(instant) }
   ),
   "evidence.exported": entry(
-    "An evidence pack was downloaded whole for the first time. `digest` is the one in its last line.",
+    "An evidence pack was completely downloaded for the first time. `digest` is the one in its last line.",
     "/api/v1/evidence/packs/{pack_id}",
     {
       pack_id: id("pack"),
@@ -396,11 +393,11 @@ export const webhookEvents = {
       writer
     }
   ),
-  "webhook.test": entry("Somebody tries out a webhook. Nothing happened.", DELIVERIES, {
+  "webhook.test": entry("A test of the webhook. No change is behind it.", DELIVERIES, {
     webhook_id: id("webhook")
   }),
   "webhook.failed": entry(
-    "Another webhook was given up after seven attempts at one delivery: nothing is sent to it until it is enabled.",
+    "Another webhook failed: seven attempts at one delivery failed. Nothing is sent to it until it is enabled.",
     DELIVERIES,
     {
       webhook_id: id("webhook"),

@@ -75,7 +75,7 @@ describe("flyball halt", { timeout: 240_000 }, () => {
 
     const again = await me.flyball(["release", id, "--reason", "fixed"])
     assert.deepEqual([again.status, again.out], [1, ""])
-    assert.include(again.err, "The activation was released before.")
+    assert.include(again.err, "The activation is already released.")
     assert.strictEqual((await me.flyball(["check"])).status, 0)
   })
 
@@ -113,7 +113,7 @@ describe("flyball halt", { timeout: 240_000 }, () => {
     assert.deepEqual([status, out], [1, ""])
     assert.strictEqual(
       err,
-      "flyball release: This halt reaches an agent at L3 or above, so somebody else than its activator releases it. " +
+      "flyball release: This halt reaches an agent at L3 or above, so its activator cannot release it. " +
         "Ask another operator. It was activated by system:operator, and this host writes as system:operator. Any " +
         "person with the role operator, governor or admin releases it: POST /api/v1/bound/kill/release.\n"
     )

@@ -9,7 +9,7 @@ export const accessMapping = {
     id: "access_mapping.get",
     method: "GET",
     path: "/api/v1/admin/entitlement-rules",
-    summary: "The access mapping in force.",
+    summary: "Returns the access mapping in force.",
     access: access.administerAll,
     success: json(200, MappingOut)
   }),
@@ -27,7 +27,7 @@ export const accessMapping = {
     id: "access_mapping.resolve_draft",
     method: "POST",
     path: "/api/v1/admin/entitlement-rules/resolve-draft",
-    summary: "What claims would come to under rules that are sent along. Reads and stores nothing.",
+    summary: "Resolves sample claims against proposed rules. Stores nothing.",
     access: access.administer,
     body: jsonBody(ResolveDraftIn),
     success: json(200, ResolvedOut)

@@ -12,7 +12,7 @@ export const models = {
     id: "models.list",
     method: "GET",
     path: "/api/v1/models",
-    summary: "Models, oldest first.",
+    summary: "Lists models, oldest first.",
     access: access.readOwn,
     query: queryOf(pageQuery("model")),
     success: json(200, Schema.Array(ModelOut))
@@ -31,7 +31,7 @@ export const models = {
     id: "models.update",
     method: "PATCH",
     path: "/api/v1/models/{model_id}",
-    summary: "Changes a model's status, hosting or price.",
+    summary: "Updates a model's status, hosting or price.",
     access: access.governAll,
     params: { model_id: idParam("model", () => new ModelNotFound()) },
     body: jsonBody(ModelUpdate),

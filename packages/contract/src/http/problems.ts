@@ -122,17 +122,17 @@ export const problems = Object.fromEntries(
 /** The sentence for the caller about a fault outside the request: never the reason, which may name hosts and files. */
 const faults: { readonly [tag: string]: string } = {
   StorageUnavailable:
-    "The store cannot be reached or cannot write now. Send the request again later; captures with a client_ref " +
+    "The store cannot be reached, or cannot write now. Send the request again later; captures with a client_ref " +
     "are idempotent.",
   IssuerUnavailable:
-    "The identity provider cannot be asked for its keys now, so nobody's token can be checked. Send the " +
-    "request again later; ingest keys work.",
+    "The identity provider's keys cannot be fetched now, so no token can be checked. Send the request again later; " +
+      "ingest keys work.",
   TrustStoreUnavailable:
-    "The trust store cannot be read now, so no card can be verified and nothing was recorded. Send the request " +
-    "again later; declared identities are taken.",
-  StorageConflict: "Others kept changing what this request changes. Send it again.",
+    "The trust store cannot be read now, so no card can be verified and nothing was recorded. Send the request again " +
+      "later; declared identities are accepted.",
+  StorageConflict: "Other requests kept changing the same documents. Send it again.",
   StorageCorrupt:
-    "The store holds something that cannot be true, and this request stops before it. The operator must intervene."
+    "The store holds inconsistent data, so this request was stopped. The operator must intervene."
 }
 
 /** Tags of the world's faults, which any endpoint can answer with. */
@@ -174,7 +174,7 @@ const membersOf = ({ members = {} }: ProblemRow<Refusal>, refusal: Refusal): { r
 export const internalError = (requestId: string): Problem => ({
   status: 500,
   body: {
-    detail: `Something went wrong inside the server. The log names this request: ${requestId}.`,
+    detail: `The server failed to answer this request. Its log has the cause under this request id: ${requestId}.`,
     code: "internal_error"
   },
   headers: {}

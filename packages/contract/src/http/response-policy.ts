@@ -10,7 +10,7 @@ export const responsePolicy = {
     id: "bound.response_policy",
     method: "GET",
     path: "/api/v1/bound/response-policy",
-    summary: "What follows when something triggers: the rows for everyone, and those of the caller's org units.",
+    summary: "Returns the response policy: the rows for all org units, and those for the caller's.",
     access: access.read,
     success: json(200, Schema.Array(PolicyRow))
   }),
@@ -18,7 +18,7 @@ export const responsePolicy = {
     id: "bound.set_response_policy",
     method: "PUT",
     path: "/api/v1/bound/response-policy",
-    summary: "Replaces the response policy, from the next trigger on. With If-Match only the one that was read.",
+    summary: "Replaces the response policy, from the next trigger on. If-Match makes it conditional.",
     access: access.governAll,
     body: jsonBody(ResponsePolicyIn),
     success: json(200, Schema.Array(PolicyRow)),

@@ -23,7 +23,7 @@ export const reviews = {
     id: "reviews.list",
     method: "GET",
     path: AT,
-    summary: "Reviews, newest first. An empty page is the end. An ingest key lists those that it requested.",
+    summary: "Lists reviews, newest first. An empty page is the end. An ingest key lists those that it requested.",
     access: access.readOwn,
     query: queryOf(ReviewListQuery),
     success: json(200, Schema.Array(Review))
@@ -33,8 +33,8 @@ export const reviews = {
     method: "GET",
     path: `${AT}/stream`,
     summary:
-      "Reviews as server-sent events: those that wait for people now, then one event for each change. The id of an " +
-      "event is the seq of its record; `Last-Event-ID` goes on behind it. An ingest key sees those that it requested.",
+      "Streams reviews as server-sent events: the open ones, then each change. An event's id is the seq of its " +
+      "record; `Last-Event-ID` continues after it. An ingest key sees those that it requested.",
     access: access.readOwn,
     query: queryOf(ReviewStreamQuery),
     success: media(EVENT_STREAM_MEDIA)
@@ -43,7 +43,7 @@ export const reviews = {
     id: "reviews.get",
     method: "GET",
     path: `${AT}/{review_id}`,
-    summary: "One review with what a reviewer must see. What a person was shown is recorded as a digest.",
+    summary: "Returns one review with all that its reviewer needs. Records a digest of what was shown to a person.",
     access: access.readOwn,
     params: review,
     query: queryOf(ReviewQuery),
@@ -54,7 +54,7 @@ export const reviews = {
     id: "reviews.claim",
     method: "POST",
     path: `${AT}/{review_id}/claim`,
-    summary: "Takes a review up for 15 minutes, renews that, or gives it back.",
+    summary: "Claims a review for 15 minutes, renews the claim, or gives it back.",
     access: access.review,
     params: review,
     body: optionalBody(ReviewClaimIn),
@@ -65,7 +65,7 @@ export const reviews = {
     id: "reviews.resolve",
     method: "POST",
     path: `${AT}/{review_id}/resolve`,
-    summary: "Answers a review. An approval counts once, for this action, and what is stricter by then voids it.",
+    summary: "Approves or rejects a review. An approval covers this action once, and a stricter envelope voids it.",
     access: access.review,
     params: review,
     body: jsonBody(ReviewResolveIn),
@@ -76,7 +76,7 @@ export const reviews = {
     id: "reviews.withdraw",
     method: "POST",
     path: `${AT}/{review_id}/withdraw`,
-    summary: "The requester of the review does not want to know any more.",
+    summary: "Withdraws a review. Only its requester may.",
     access: access.capture,
     params: review,
     body: optionalBody(ReviewWithdrawIn),

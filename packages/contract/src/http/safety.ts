@@ -9,7 +9,7 @@ export const safety = {
     id: "bound.safety",
     method: "GET",
     path: "/api/v1/bound/safety",
-    summary: "Every agent's halt state and what guards it, oldest first.",
+    summary: "Lists each agent's kill state, breakers and drills, oldest agent first.",
     access: access.read,
     query: queryOf(SafetyQuery),
     success: json(200, SafetyOut)

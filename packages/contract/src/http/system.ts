@@ -11,7 +11,7 @@ export const healthz = endpoint({
   id: "system.healthz",
   method: "GET",
   path: "/healthz",
-  summary: "Whether the store answers.",
+  summary: "Reports whether the store is reachable and takes writes.",
   access: access.public,
   success: json(200, HealthOut),
   refusals: ["Draining", "NotWriting"]
@@ -22,7 +22,7 @@ export const status = endpoint({
   id: "system.status",
   method: "GET",
   path: "/status",
-  summary: "Liveness and version, nothing else.",
+  summary: "Returns liveness and version. Does not access the store.",
   access: access.public,
   success: json(200, StatusOut)
 })
@@ -32,7 +32,7 @@ export const me = endpoint({
   id: "system.me",
   method: "GET",
   path: "/api/v1/me",
-  summary: "Who is calling.",
+  summary: "Returns the caller's identity, role and org unit.",
   access: access.readOwn,
   success: json(200, MeOut)
 })
@@ -42,7 +42,7 @@ export const meta = endpoint({
   id: "system.meta",
   method: "GET",
   path: "/api/v1/register/_meta",
-  summary: "Enums, limits, tiers, roles and kinds: what a console or an SDK needs to know.",
+  summary: "Returns enums, limits, tiers, roles and kinds, for consoles and SDKs.",
   access: access.readOwn,
   success: json(200, MetaOut)
 })
@@ -52,7 +52,7 @@ export const principal = endpoint({
   id: "system.principal",
   method: "GET",
   path: "/api/v1/principals/{principal_id}",
-  summary: "Whom a pseudonym in records stands for, until it is erased.",
+  summary: "Returns the person behind a pseudonym of the records, until that is erased.",
   access: access.govern,
   params: { principal_id: idParam("user", () => new PrincipalNotFound({})) },
   success: json(200, PrincipalOut),

@@ -9,7 +9,7 @@ export const telemetry = {
     id: "bound.usage",
     method: "GET",
     path: "/api/v1/bound/telemetry/usage",
-    summary: "What agents used and cost in a window, how reviews went, and how long incidents lasted.",
+    summary: "Returns usage and cost of agents in a window, review outcomes, and durations of incidents.",
     access: access.read,
     query: queryOf(TelemetryQuery),
     success: json(200, TelemetryOut),

@@ -62,7 +62,7 @@ export class MappingVersionConflict extends Schema.TaggedError<MappingVersionCon
     return new MappingVersionConflict({ version: 2 })
   }
   override get message(): string {
-    return "The access mapping was changed since it was read. Read it again and send the change with its version."
+    return "The access mapping has changed since it was read. Read it again and send the change with its version."
   }
 }
 

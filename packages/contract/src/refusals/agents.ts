@@ -14,8 +14,8 @@ export class TierOverCap extends Schema.TaggedError<TierOverCap>()("TierOverCap"
   }
   override get message(): string {
     return (
-      "The autonomy tier is above what this ingest key may register. Register with a lower tier; a person " +
-      "can raise it later."
+      "The autonomy tier is above the highest that this ingest key may register. Register with a lower tier; a person can " +
+      "raise it later."
     )
   }
 }
@@ -42,7 +42,7 @@ export class AgentNameTaken extends Schema.TaggedError<AgentNameTaken>()("AgentN
     return new AgentNameTaken({ agentId })
   }
   override get message(): string {
-    return "An agent with this name exists. Look it up by its exact name, or choose another name."
+    return "An agent with this name exists. Search for it by its exact name, or choose another name."
   }
 }
 
@@ -76,7 +76,7 @@ export class IdentityAlreadyVerified extends Schema.TaggedError<IdentityAlreadyV
   override get message(): string {
     return (
       "The agent's identity is verified, and a declared identity does not replace it. " +
-      "Send a signed card, or let a governor withdraw it: send the declaration with withdraw_verified."
+      "Send a signed card. To withdraw the verified identity, a governor sends the declaration with withdraw_verified."
     )
   }
 }
@@ -92,13 +92,13 @@ export class TierGateUnmet extends Schema.TaggedError<TierGateUnmet>()("TierGate
   }
   override get message(): string {
     return (
-      `Tier ${this.tier ?? "of this agent"} needs what the agent does not have: ` +
+      `Tier ${this.tier ?? "of this agent"} has conditions that the agent does not meet. It needs ` +
       `${(this.missing ?? []).map((condition) => tierConditionWords[condition] ?? condition).join(", ")}.`
     )
   }
 }
 
-/** The agent was changed since it was read. `version` is the one that is there. */
+/** The agent has changed since it was read. `version` is the one that is there. */
 export class AgentVersionConflict extends Schema.TaggedError<AgentVersionConflict>()("AgentVersionConflict", {
   version: reported(Schema.Int)
 }) {
@@ -107,6 +107,6 @@ export class AgentVersionConflict extends Schema.TaggedError<AgentVersionConflic
     return new AgentVersionConflict({ version: 2 })
   }
   override get message(): string {
-    return "The agent was changed since it was read. Read it again and send the change with its version."
+    return "The agent has changed since it was read. Read it again and send the change with its version."
   }
 }

@@ -24,7 +24,7 @@ export class BreakerNameTaken extends Schema.TaggedError<BreakerNameTaken>()("Br
     return new BreakerNameTaken({})
   }
   override get message(): string {
-    return "The agent has a breaker of this name. Change that one, or choose another name."
+    return "The agent has a breaker with this name. Change that one, or choose another name."
   }
 }
 

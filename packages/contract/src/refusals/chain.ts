@@ -25,7 +25,7 @@ export class PartNotFound extends Schema.TaggedError<PartNotFound>()("PartNotFou
     return new PartNotFound({})
   }
   override get message(): string {
-    return "The record has no part of this name, or none that may be erased."
+    return "The record has no part with this name that may be erased."
   }
 }
 
@@ -40,7 +40,7 @@ export class PartErased extends Schema.TaggedError<PartErased>()("PartErased", {
     return new PartErased({ erasedBy: 7 })
   }
   override get message(): string {
-    return "This part was erased before; erased_by is the record that says so."
+    return "This part is erased already. erased_by is the record of that erasure."
   }
 }
 

@@ -26,8 +26,7 @@ export class ClientRefReused extends Schema.TaggedError<ClientRefReused>()("Clie
   }
   override get message(): string {
     return (
-      "A client_ref was used before with other content. Nothing of this request was recorded; use a new " +
-      "client_ref for a new decision."
+      "A client_ref was used before with different content. Nothing was recorded. Use a new client_ref for each decision."
     )
   }
 }
@@ -42,8 +41,7 @@ export class CaptureNotMediated extends Schema.TaggedError<CaptureNotMediated>()
   }
   override get message(): string {
     return (
-      "Only an ingest key that was minted with capture mediated may witness decisions as mediated. Nothing of this " +
-      "request was recorded; leave capture out, or use the gateway's key."
+      "Only an ingest key that was minted with capture mediated may witness decisions as mediated. Nothing was recorded. Leave capture out, or use the gateway's key."
     )
   }
 }
@@ -57,7 +55,7 @@ export class DecisionAlreadySettled extends Schema.TaggedError<DecisionAlreadySe
     return new DecisionAlreadySettled({})
   }
   override get message(): string {
-    return "The decision is settled already, with another outcome. An outcome is recorded once."
+    return "The decision is already settled with a different outcome. An outcome is recorded once."
   }
 }
 
@@ -72,8 +70,8 @@ export class SettleBelowReserved extends Schema.TaggedError<SettleBelowReserved>
   }
   override get message(): string {
     return (
-      "An ingest key may settle a meter at what its evaluation reserved, or above. What was reserved too " +
-      "much is given back by a person: settle it in a session, or void the evaluation."
+      "An ingest key may settle a meter at the amount that its evaluation reserved, or above. To settle below it, a person " +
+      "settles the decision in a session, or voids the evaluation."
     )
   }
 }
@@ -89,8 +87,8 @@ export class DecisionTooLarge extends Schema.TaggedError<DecisionTooLarge>()("De
   }
   override get message(): string {
     return (
-      `args, result, labels and signals may have ${PART_LIMIT_BYTES} bytes each. Nothing of this request was ` +
-      "recorded; shorten them, or record a digest."
+      `args, result, labels and signals may have ${PART_LIMIT_BYTES} bytes each. Nothing was recorded. ` +
+      "Shorten them, or record a digest."
     )
   }
 }

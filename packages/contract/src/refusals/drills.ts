@@ -22,14 +22,14 @@ export class DrillCompleted extends Schema.TaggedError<DrillCompleted>()("DrillC
     return new DrillCompleted()
   }
   override get message(): string {
-    return "The drill was completed before; what it measured stands. Start another one."
+    return "The drill is already completed, and its measurements stand. Start another one."
   }
 }
 
 /** Why a drill cannot be attested. */
 const attestWords = {
-  not_completed: "The drill runs. Complete it, then attest what it measured.",
-  attested: "The drill was attested before.",
+  not_completed: "The drill is still running. Complete it, then attest its result.",
+  attested: "The drill is already attested.",
   nobody_acknowledged: "No instance acknowledged, so the drill shows nothing about stopping. Start another one.",
   too_old: "The drill was completed more than 30 days ago. Start another one."
 } as const

@@ -25,7 +25,7 @@ export class EnvelopeVersionNotFound extends Schema.TaggedError<EnvelopeVersionN
     return new EnvelopeVersionNotFound({ version: 7 })
   }
   override get message(): string {
-    return "The envelope has no such version. List its versions; a draft is none until it is published."
+    return "The envelope has no such version. List its versions; a draft becomes a version when it is published."
   }
 }
 
@@ -38,11 +38,11 @@ export class EnvelopeExists extends Schema.TaggedError<EnvelopeExists>()("Envelo
     return new EnvelopeExists({ envelopeId: `${idPrefixes.envelope}_${"0".repeat(26)}` })
   }
   override get message(): string {
-    return "There is an envelope for this agent or org unit. Change its draft; each has one envelope, with versions."
+    return "This agent or org unit has an envelope. Change its draft: each has one envelope, with versions."
   }
 }
 
-/** The envelope was changed since it was read. `revision` is the one that is there. */
+/** The envelope has changed since it was read. `revision` is the one that is there. */
 export class EnvelopeRevisionConflict extends Schema.TaggedError<EnvelopeRevisionConflict>()(
   "EnvelopeRevisionConflict",
   { revision: reported(Schema.Int) }
@@ -52,7 +52,7 @@ export class EnvelopeRevisionConflict extends Schema.TaggedError<EnvelopeRevisio
     return new EnvelopeRevisionConflict({ revision: 2 })
   }
   override get message(): string {
-    return "The envelope was changed since it was read. Read it again and send the change with its revision."
+    return "The envelope has changed since it was read. Read it again and send the change with its revision."
   }
 }
 
@@ -110,13 +110,13 @@ export class EnvelopeNotPublishable extends Schema.TaggedError<EnvelopeNotPublis
     const errors = (this.findings ?? []).filter(isErrorFinding)
     const [first] = errors
     if (first === undefined)
-      return "The draft has errors, so it cannot be published. Correct what the findings of level error say."
+      return "The draft has errors, so it cannot be published. Correct every finding of level error."
     const { code, message, path } = first
     const where = typeof path === "string" && path !== "" ? ` at ${path}` : ""
     const more = errors.length - 1
     return (
       `The draft has errors, so it cannot be published. ${code}${where}: ${message}` +
-      (more === 0 ? "" : ` There ${more === 1 ? "is 1 more error" : `are ${more} more errors`}; findings names each.`)
+      (more === 0 ? "" : ` There ${more === 1 ? "is 1 more error" : `are ${more} more errors`}; findings lists each.`)
     )
   }
 }
@@ -138,8 +138,8 @@ export class SecondApproverRequired extends Schema.TaggedError<SecondApproverReq
   }
   override get message(): string {
     return this.change === "attest"
-      ? "Somebody else than the person who started the drill attests it. Ask another governor."
-      : "This loosens what agents may do, so somebody who did not write it must do it. Ask another governor."
+      ? "The person who started the drill cannot attest it. Ask another governor."
+      : "This loosens what agents may do, so its author cannot put it in force. Ask another governor."
   }
 }
 
@@ -154,8 +154,8 @@ export class ExaminationQueueFull extends Schema.TaggedError<ExaminationQueueFul
   override get message(): string {
     const limit = this.limit === undefined ? "as many" : `${this.limit}`
     return (
-      `The caller has ${limit} requests to examine envelopes waiting or running, which is the most. ` +
-      "Send this one again after one of them ends."
+      `The caller has ${limit} envelope examinations waiting or running, which is the limit. ` +
+      "Send this request again after one of them ends."
     )
   }
 }
@@ -193,6 +193,6 @@ export class WaiverNotOpen extends Schema.TaggedError<WaiverNotOpen>()("WaiverNo
     return new WaiverNotOpen({ status: "expired" })
   }
   override get message(): string {
-    return `The waiver is ${this.status ?? "not open"}, or its version is not in force any more. Ask for a new one.`
+    return `The waiver is ${this.status ?? "not open"}, or its version is no longer in force. Request a new one.`
   }
 }

@@ -22,7 +22,7 @@ export class NothingToVoid extends Schema.TaggedError<NothingToVoid>()("NothingT
     return new NothingToVoid()
   }
   override get message(): string {
-    return "The evaluation added nothing to any meter, so there is nothing to take away."
+    return "The evaluation added nothing to any meter, so there is nothing to void."
   }
 }
 
@@ -36,7 +36,7 @@ export class EvaluationEnded extends Schema.TaggedError<EvaluationEnded>()("Eval
   }
   override get message(): string {
     return this.how === "void"
-      ? "The evaluation is void, and its meters are free of it."
-      : "A decision has settled this evaluation already: what it came to stays counted."
+      ? "The evaluation is already void: its meters no longer count it."
+      : "A decision has already settled this evaluation, so its meters keep counting it."
   }
 }

@@ -24,7 +24,7 @@ export class ActivationReleased extends Schema.TaggedError<ActivationReleased>()
     return new ActivationReleased({})
   }
   override get message(): string {
-    return "The activation was released before. Others of the same target hold on until each is released."
+    return "The activation is already released. Other activations for the same target stay active until each is released."
   }
 }
 
@@ -38,8 +38,8 @@ export class ActivationPutAside extends Schema.TaggedError<ActivationPutAside>()
   }
   override get message(): string {
     return (
-      "A recovery put aside the chain that has the record of this activation. Export that chain on the host " +
-      "(flyball export --chain), and have the verifier make the certificate from it."
+      "The record of this activation is in a chain that a recovery retired. Export that chain on the host (flyball export " +
+      "--chain), and make the certificate from it with flyball-verify."
     )
   }
 }
@@ -55,8 +55,7 @@ export class ReleaseNotAllowed extends Schema.TaggedError<ReleaseNotAllowed>()("
   override get message(): string {
     return (
       this.sentence ??
-      "This halt reaches an agent at L3 or above, so somebody else than its activator releases it. Ask another " +
-        "operator."
+      "This halt reaches an agent at L3 or above, so its activator cannot release it. Ask another operator."
     )
   }
 }
@@ -71,13 +70,13 @@ export class AgentQuarantined extends Schema.TaggedError<AgentQuarantined>()("Ag
   }
   override get message(): string {
     return (
-      "The agent is quarantined. Until that is released an ingest key may read its kill status and acknowledge it, " +
-      "and nothing else. Keep what happened, and report the gap afterwards."
+      "The agent is quarantined. Until the release, its ingest key may only read the kill status and acknowledge it. Keep " +
+      "decisions locally, and report the gap afterwards."
     )
   }
 }
 
-/** The response policy was changed since it was read. `version` is the one that is there. */
+/** The response policy has changed since it was read. `version` is the one that is there. */
 export class PolicyVersionConflict extends Schema.TaggedError<PolicyVersionConflict>()("PolicyVersionConflict", {
   version: reported(Schema.Int)
 }) {
@@ -86,6 +85,6 @@ export class PolicyVersionConflict extends Schema.TaggedError<PolicyVersionConfl
     return new PolicyVersionConflict({ version: 2 })
   }
   override get message(): string {
-    return "The response policy was changed since it was read. Read it again and send the change with its ETag."
+    return "The response policy has changed since it was read. Read it again and send the change with its ETag."
   }
 }

@@ -28,14 +28,14 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInp
   }
 }
 
-/** There is nothing at this path. */
+/** No endpoint has this path. */
 export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", {}) {
   static readonly status = 404
   static get example(): NotFound {
     return new NotFound()
   }
   override get message(): string {
-    return "There is nothing at this path."
+    return "No endpoint has this path."
   }
 }
 
@@ -48,7 +48,7 @@ export class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()("Me
     return new MethodNotAllowed({ allow: ["GET", "HEAD", "OPTIONS"] })
   }
   override get message(): string {
-    return `This path takes ${this.allow.join(", ")}.`
+    return `This path accepts only ${this.allow.join(", ")}.`
   }
 }
 
@@ -73,8 +73,8 @@ export class BodyTooLarge extends Schema.TaggedError<BodyTooLarge>()("BodyTooLar
   }
   override get message(): string {
     return (
-      `The body is over ${this.limitBytes === undefined ? "its limit" : `${this.limitBytes} bytes`}. Send ` +
-      "less at once."
+      `The body is over ${this.limitBytes === undefined ? "its limit" : `${this.limitBytes} bytes`}. ` +
+      "Send less in one request."
     )
   }
 }

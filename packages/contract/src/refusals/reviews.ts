@@ -25,7 +25,7 @@ export class ReviewClosed extends Schema.TaggedError<ReviewClosed>()("ReviewClos
     return new ReviewClosed({ status: "resolved" })
   }
   override get message(): string {
-    return `The review is ${this.status ?? "over"}: nobody can answer it any more. The agent can ask again.`
+    return `The review is ${this.status ?? "over"}, so it takes no more answers. The agent can request another.`
   }
 }
 
@@ -39,14 +39,14 @@ export class ReviewClaimed extends Schema.TaggedError<ReviewClaimed>()("ReviewCl
     return new ReviewClaimed({ leaseUntil: "2026-11-26T12:15:00.000Z" })
   }
   override get message(): string {
-    return `Another person has the review until ${this.leaseUntil ?? "the lease ends"}, or gives it back.`
+    return `Another person has claimed the review until ${this.leaseUntil ?? "the lease ends"}. Wait until then, or until the claim is given back.`
   }
 }
 
 const reviewerWords: { readonly [K in (typeof reviewerProblems)[number]]: string } = {
-  requester_or_author: "Neither the requester nor an author of an envelope in force answers a review of the action.",
-  owner: "The review needs two people beside the agent's owner.",
-  answered_before: "This person answered before. The approvals must come from different people.",
+  requester_or_author: "The requester and the authors of the envelopes in force cannot answer this review.",
+  owner: "The agent's owner does not count: the review needs two other people.",
+  answered_before: "This person has already answered. The approvals must come from different people.",
   role: "The review needs a role that this person does not have in the agent's org unit.",
   not_a_person: "Only people answer reviews."
 }

@@ -10,8 +10,8 @@ export class ReviewNotApproved extends Schema.TaggedError<ReviewNotApproved>()("
   }
   override get message(): string {
     return (
-      "A standing approval is made from a review that people approved and whose evaluation is all there: nothing of " +
-      "it redacted or erased. Choose such a review."
+      "A standing approval needs a review that people approved, with no input of its evaluation redacted or erased. Choose " +
+      "such a review."
     )
   }
 }
@@ -23,7 +23,7 @@ export class NotTheApprover extends Schema.TaggedError<NotTheApprover>()("NotThe
     return new NotTheApprover()
   }
   override get message(): string {
-    return "Only a person who approved the review proposes a standing approval from it. Ask that person."
+    return "Only a person who approved the review can propose a standing approval from it. Ask that person."
   }
 }
 
@@ -68,7 +68,7 @@ export class StandingApprovalTooWide extends Schema.TaggedError<StandingApproval
   }
   override get message(): string {
     return this.rule === undefined
-      ? "Whether the box is within what was reviewed was not proved in time. Pin more of the signals."
-      : `In this box the rule ${this.rule} requires a review too, and nobody answered that. Pin more of the signals.`
+      ? "The proof that the box stays within the review did not finish in time. Pin more signals."
+      : `In this box the rule ${this.rule} also requires a review, which nobody answered. Pin more signals.`
   }
 }

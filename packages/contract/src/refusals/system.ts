@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { reported } from "./members.ts"
 
-/** Earlier records are still being summed up. `segments`: how many stretches of the chain are missing. */
+/** Earlier records are still being summed. `segments`: how many segments of the chain are missing. */
 export class TelemetryBehind extends Schema.TaggedError<TelemetryBehind>()("TelemetryBehind", {
   segments: reported(Schema.Int)
 }) {
@@ -12,8 +12,8 @@ export class TelemetryBehind extends Schema.TaggedError<TelemetryBehind>()("Tele
   }
   override get message(): string {
     return (
-      `The usage of ${this.segments ?? "some"} stretches of the chain is still being summed up. ` +
-      "Send the request again in some seconds."
+      `The usage of ${this.segments ?? "some"} segments of the chain is still being summed. ` +
+      "Send the request again in a few seconds."
     )
   }
 }
@@ -25,7 +25,7 @@ export class Draining extends Schema.TaggedError<Draining>()("Draining", {}) {
     return new Draining()
   }
   override get message(): string {
-    return "The server is shutting down. Send requests to another one, or later."
+    return "The server is shutting down. Send the request to another server, or later."
   }
 }
 
@@ -36,6 +36,6 @@ export class NotWriting extends Schema.TaggedError<NotWriting>()("NotWriting", {
     return new NotWriting()
   }
   override get message(): string {
-    return "The store is read but takes no writes now. Send requests to another server, or later."
+    return "The store can be read but not written now. Send the request to another server, or later."
   }
 }

@@ -24,11 +24,11 @@ export class WebhookRevoked extends Schema.TaggedError<WebhookRevoked>()("Webhoo
     return new WebhookRevoked({})
   }
   override get message(): string {
-    return "The webhook is revoked, and stays so. Create another one."
+    return "The webhook is revoked, which cannot be undone. Create another one."
   }
 }
 
-/** Nothing is sent to this webhook. `status` says how it stands. */
+/** Nothing is sent to this webhook. `status` is its status. */
 export class WebhookNotActive extends Schema.TaggedError<WebhookNotActive>()("WebhookNotActive", {
   status: reported(Schema.String)
 }) {
@@ -38,8 +38,8 @@ export class WebhookNotActive extends Schema.TaggedError<WebhookNotActive>()("We
   }
   override get message(): string {
     return (
-      `Nothing is sent to a webhook that is ${this.status ?? "not active"}. Enable it first; a revoked ` +
-      "one stays revoked."
+      `The webhook is ${this.status ?? "not active"}, so nothing is sent to it. Enable it first; a revoked one ` +
+      "stays revoked."
     )
   }
 }
@@ -54,9 +54,8 @@ export class RotationUnderWay extends Schema.TaggedError<RotationUnderWay>()("Ro
   }
   override get message(): string {
     return (
-      "The last rotation is under " +
-      `way${this.overlapUntil === undefined ? "" : ` until ${this.overlapUntil}`}. Complete it first, or ` +
-      "wait for its end."
+      `A rotation is under way${this.overlapUntil === undefined ? "" : ` until ${this.overlapUntil}`}. ` +
+      "Complete it first, or wait for its end."
     )
   }
 }
@@ -74,7 +73,7 @@ export class DeliveryNotFound extends Schema.TaggedError<DeliveryNotFound>()("De
   }
 }
 
-/** An attempt at the delivery is under way. `state` says how it stands. */
+/** An attempt at the delivery is under way. `state` is the delivery's state. */
 export class DeliveryUnfinished extends Schema.TaggedError<DeliveryUnfinished>()("DeliveryUnfinished", {
   state: reported(Schema.String)
 }) {
@@ -84,8 +83,8 @@ export class DeliveryUnfinished extends Schema.TaggedError<DeliveryUnfinished>()
   }
   override get message(): string {
     return (
-      `The delivery is ${this.state ?? "unfinished"}: an attempt is under way. Read its state in a few ` +
-      "seconds, and deliver it again then."
+      `The delivery is ${this.state ?? "unfinished"}: an attempt is under way. Redeliver ` +
+      "it when its state has changed."
     )
   }
 }
@@ -98,8 +97,7 @@ export class WebhooksUnavailable extends Schema.TaggedError<WebhooksUnavailable>
   }
   override get message(): string {
     return (
-      "This host sends no webhooks: it was started without a sender or without a key to keep their " +
-      "secrets with, or its key is another one."
+      "This host sends no webhooks. It was started without a sender, or without the key that encrypts their secrets."
     )
   }
 }

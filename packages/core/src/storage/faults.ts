@@ -56,7 +56,7 @@ export class StorageConflict extends Data.TaggedError("StorageConflict")<{
 }
 
 /**
- * The store cannot be reached or cannot write now. Retry later. `wrote`: whether the change may have been made durable
+ * The store cannot be reached, or cannot write now. Retry later. `wrote`: whether the change may have been made durable
  * all the same.
  * `contended`: the store is well; others kept changing what the act reads, and it gave up.
  */

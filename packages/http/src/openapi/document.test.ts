@@ -283,7 +283,7 @@ describe("what goes in", () => {
       type: "string",
       minLength: 1,
       maxLength: 100,
-      description: "This text needs a visible character, and holds no control characters.",
+      description: "Text should have a visible character and no control characters.",
       not: { const: "*" }
     })
     assert.deepStrictEqual(member("AgentCreate", "owner_email"), {
