@@ -299,7 +299,8 @@ export const jsonObjectUpTo = (limit: number) =>
     check<object>((value) => isExact(value, 32), {
       type: "value_error",
       msg:
-        "The object has no exact JSON form: a number is out of range, a surrogate is unpaired, or it nests over 32 levels"
+        "The object has no exact JSON form: a number is out of range, a surrogate is unpaired, or it nests over " +
+        "32 levels"
     }),
     check<object>((value) => JSON.stringify(value).length <= limit, {
       type: "too_long",

@@ -55,9 +55,7 @@ const isBase64 = (value: string): boolean => {
 export const SignedCard = Schema.Struct({
   card: Schema.Union([base64(CARD_LIMIT, "The bytes of the card"), jsonObjectUpTo(CARD_OBJECT_LIMIT)]),
   signature: optional(base64(1_024, "The 64 bytes of an Ed25519 signature over the card's bytes")),
-  public_key: optional(
-    base64(1_024, "The 32 bytes of an Ed25519 key as in its JWK, not a PEM file")
-  ),
+  public_key: optional(base64(1_024, "The 32 bytes of an Ed25519 key as in its JWK, not a PEM file")),
   key_id: optional(identifier(200))
 })
 export type SignedCard = typeof SignedCard.Type

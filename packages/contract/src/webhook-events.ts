@@ -141,16 +141,12 @@ export const webhookEvents = {
     agent_id: agentId,
     writer
   }),
-  "agent.orphaned": entry(
-    "An agent has no owner. It is suspended at `suspend_at` unless it gets one before.",
-    AGENT,
-    {
-      agent_id: agentId,
-      orphaned_since: instant,
-      suspend_at: instant,
-      writer
-    }
-  ),
+  "agent.orphaned": entry("An agent has no owner. It is suspended at `suspend_at` unless it gets one before.", AGENT, {
+    agent_id: agentId,
+    orphaned_since: instant,
+    suspend_at: instant,
+    writer
+  }),
   "agent.identity_attested": entry("An agent's signed card was verified, or an identity was declared for it.", AGENT, {
     agent_id: agentId,
     verdict: oneOf(identityVerdicts),
@@ -229,8 +225,8 @@ export const webhookEvents = {
     }
   ),
   "kill.activated": entry(
-    "The kill switch was activated. `agents` counts the agents that the target reaches; `drill` is null unless a drill " +
-      "activated it.",
+    "The kill switch was activated. `agents` counts the agents that the target reaches; `drill` is null unless a " +
+      "drill activated it.",
     KILL_ACTIVATION,
     {
       activation_id: id("activation"),
@@ -245,7 +241,8 @@ export const webhookEvents = {
     }
   ),
   "kill.requested": entry(
-    "An ingest key requested that its agent be stopped. Without `activation_id` nothing was stopped: an operator decides.",
+    "An ingest key requested that its agent be stopped. Without `activation_id` nothing was stopped: an operator " +
+      "decides.",
     AGENT,
     {
       agent_id: agentId,
@@ -276,15 +273,19 @@ export const webhookEvents = {
       writer
     }
   ),
-  "kill.released": entry("One activation of the kill switch was released. Others for the same target stay active.", KILL_ACTIVATION, {
-    activation_id: id("activation"),
-    target_type: oneOf(killTargetTypes),
-    target_id: identifier(200),
-    response: oneOf(killResponses),
-    drill: Schema.NullOr(oneOf(drillModes)),
-    epoch: integer(1),
-    writer
-  }),
+  "kill.released": entry(
+    "One activation of the kill switch was released. Others for the same target stay active.",
+    KILL_ACTIVATION,
+    {
+      activation_id: id("activation"),
+      target_type: oneOf(killTargetTypes),
+      target_id: identifier(200),
+      response: oneOf(killResponses),
+      drill: Schema.NullOr(oneOf(drillModes)),
+      epoch: integer(1),
+      writer
+    }
+  ),
   "breaker.armed": entry("A breaker was created, and watches a metric of an agent.", BREAKERS, {
     breaker_id: id("breaker"),
     agent_id: agentId,

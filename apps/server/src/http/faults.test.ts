@@ -42,7 +42,10 @@ describe("faults and defects", () => {
       [got.status, body],
       [
         500,
-        { detail: `The server failed to answer this request. Its log has the cause under this request id: ${id}.`, code: "internal_error" }
+        {
+          detail: `The server failed to answer this request. Its log has the cause under this request id: ${id}.`,
+          code: "internal_error"
+        }
       ]
     )
     assert.include(log[0]!.problem, "secret internals")

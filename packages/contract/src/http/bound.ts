@@ -218,7 +218,8 @@ export const bound = {
     id: "bound.envelopes_in_force",
     method: "GET",
     path: "/api/v1/bound/agents/{agent_id}/envelopes-in-force",
-    summary: "Returns the envelopes in force for an agent, and whether its SDK may evaluate them while the service is down.",
+    summary:
+      "Returns the envelopes in force for an agent, and whether its SDK may evaluate them while the service is down.",
     access: access.readOwn,
     params: agent,
     success: json(200, EnvelopesInForce),

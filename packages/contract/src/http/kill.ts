@@ -30,7 +30,9 @@ export const kill = {
     id: "kill.activate",
     method: "POST",
     path: `${AT}/activate`,
-    summary: "Activates the kill switch for an agent, a model, an org unit or the deployment. A dry run lists the agents reached.",
+    summary:
+      "Activates the kill switch for an agent, a model, an org unit or the deployment. A dry run lists the agents " +
+      "reached.",
     access: access.operate,
     query: queryOf(KillActivateQuery),
     body: jsonBody(KillActivateIn),

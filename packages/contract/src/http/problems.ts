@@ -126,13 +126,12 @@ const faults: { readonly [tag: string]: string } = {
     "are idempotent.",
   IssuerUnavailable:
     "The identity provider's keys cannot be fetched now, so no token can be checked. Send the request again later; " +
-      "ingest keys work.",
+    "ingest keys work.",
   TrustStoreUnavailable:
     "The trust store cannot be read now, so no card can be verified and nothing was recorded. Send the request again " +
-      "later; declared identities are accepted.",
+    "later; declared identities are accepted.",
   StorageConflict: "Other requests kept changing the same documents. Send it again.",
-  StorageCorrupt:
-    "The store holds inconsistent data, so this request was stopped. The operator must intervene."
+  StorageCorrupt: "The store holds inconsistent data, so this request was stopped. The operator must intervene."
 }
 
 /** Tags of the world's faults, which any endpoint can answer with. */

@@ -14,8 +14,8 @@ export class TierOverCap extends Schema.TaggedError<TierOverCap>()("TierOverCap"
   }
   override get message(): string {
     return (
-      "The autonomy tier is above the highest that this ingest key may register. Register with a lower tier; a person can " +
-      "raise it later."
+      "The autonomy tier is above the highest that this ingest key may register. Register with a lower tier; a " +
+      "person can raise it later."
     )
   }
 }

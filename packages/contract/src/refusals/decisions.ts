@@ -26,7 +26,8 @@ export class ClientRefReused extends Schema.TaggedError<ClientRefReused>()("Clie
   }
   override get message(): string {
     return (
-      "A client_ref was used before with different content. Nothing was recorded. Use a new client_ref for each decision."
+      "A client_ref was used before with different content. Nothing was recorded. Use a new client_ref for " +
+      "each decision."
     )
   }
 }
@@ -41,7 +42,8 @@ export class CaptureNotMediated extends Schema.TaggedError<CaptureNotMediated>()
   }
   override get message(): string {
     return (
-      "Only an ingest key that was minted with capture mediated may witness decisions as mediated. Nothing was recorded. Leave capture out, or use the gateway's key."
+      "Only an ingest key that was minted with capture mediated may witness decisions as mediated. Nothing was " +
+      "recorded. Leave capture out, or use the gateway's key."
     )
   }
 }
@@ -70,8 +72,8 @@ export class SettleBelowReserved extends Schema.TaggedError<SettleBelowReserved>
   }
   override get message(): string {
     return (
-      "An ingest key may settle a meter at the amount that its evaluation reserved, or above. To settle below it, a person " +
-      "settles the decision in a session, or voids the evaluation."
+      "An ingest key may settle a meter at the amount that its evaluation reserved, or above. To settle below it, a " +
+      "person settles the decision in a session, or voids the evaluation."
     )
   }
 }

@@ -24,7 +24,10 @@ export class ActivationReleased extends Schema.TaggedError<ActivationReleased>()
     return new ActivationReleased({})
   }
   override get message(): string {
-    return "The activation is already released. Other activations for the same target stay active until each is released."
+    return (
+      "The activation is already released. Other activations for the same target stay active until each is " +
+      "released."
+    )
   }
 }
 
@@ -38,8 +41,8 @@ export class ActivationPutAside extends Schema.TaggedError<ActivationPutAside>()
   }
   override get message(): string {
     return (
-      "The record of this activation is in a chain that a recovery retired. Export that chain on the host (flyball export " +
-      "--chain), and make the certificate from it with flyball-verify."
+      "The record of this activation is in a chain that a recovery retired. Export that chain on the host (flyball " +
+      "export --chain), and make the certificate from it with flyball-verify."
     )
   }
 }
@@ -70,8 +73,8 @@ export class AgentQuarantined extends Schema.TaggedError<AgentQuarantined>()("Ag
   }
   override get message(): string {
     return (
-      "The agent is quarantined. Until the release, its ingest key may only read the kill status and acknowledge it. Keep " +
-      "decisions locally, and report the gap afterwards."
+      "The agent is quarantined. Until the release, its ingest key may only read the kill status and acknowledge " +
+      "it. Keep decisions locally, and report the gap afterwards."
     )
   }
 }

@@ -39,7 +39,10 @@ export class ReviewClaimed extends Schema.TaggedError<ReviewClaimed>()("ReviewCl
     return new ReviewClaimed({ leaseUntil: "2026-11-26T12:15:00.000Z" })
   }
   override get message(): string {
-    return `Another person has claimed the review until ${this.leaseUntil ?? "the lease ends"}. Wait until then, or until the claim is given back.`
+    return (
+      `Another person has claimed the review until ${this.leaseUntil ?? "the lease ends"}. Wait until then, or ` +
+      `until the claim is given back.`
+    )
   }
 }
 

@@ -10,8 +10,8 @@ export class ReviewNotApproved extends Schema.TaggedError<ReviewNotApproved>()("
   }
   override get message(): string {
     return (
-      "A standing approval needs a review that people approved, with no input of its evaluation redacted or erased. Choose " +
-      "such a review."
+      "A standing approval needs a review that people approved, with no input of its evaluation redacted or erased. " +
+      "Choose such a review."
     )
   }
 }

@@ -97,7 +97,8 @@ export class WebhooksUnavailable extends Schema.TaggedError<WebhooksUnavailable>
   }
   override get message(): string {
     return (
-      "This host sends no webhooks. It was started without a sender, or without the key that encrypts their secrets."
+      "This host sends no webhooks. It was started without a sender, or without the key that encrypts their " +
+      "secrets."
     )
   }
 }
