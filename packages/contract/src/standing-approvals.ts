@@ -95,5 +95,5 @@ export const StandingApproval = Schema.Struct({
   proposed_by: inBody(Schema.String, "writer"),
   granted_by: inDocument(nullText),
   revoked_by: inDocument(nullText)
-}).annotate(showsRecords(["standing_approval.proposed"], { body: ["asks", "box_digest"] }))
+}).annotate(showsRecords(["standing_approval.proposed"], { body: ["asks", "box_digest", "rules"] }))
 export type StandingApproval = typeof StandingApproval.Type

@@ -94,6 +94,7 @@ export {
   versionId
 } from "./envelopes/document.ts"
 export { EnvelopeNumbers, type WrongNumber } from "./envelopes/numbers.ts"
+export { actingSignals } from "./evaluations/acting-tier.ts"
 export { adviceOf } from "./evaluations/advice.ts"
 export { numberedBefore } from "./evaluations/carried-records.ts"
 export { EVALUATION_SCOPE, evaluationId, VOID_SCOPE } from "./evaluations/evaluation-id.ts"
@@ -267,6 +268,7 @@ export {
   type PinValue,
   shapeOf
 } from "./standing-approvals/pins.ts"
+export { proveStanding, type StandingProof } from "./standing-approvals/prove.ts"
 export {
   foldUsage,
   settledDecision,

@@ -1,5 +1,6 @@
 /** Worlds whose reviews or standing approvals are broken on purpose: one for each promise of their checkers. */
 import {
+  boxOf,
   ENVELOPE_VERSIONS,
   type ReviewDocument,
   REVIEWS,
@@ -7,6 +8,8 @@ import {
   type StandingApprovalDocument
 } from "../../../packages/rules/src/index.ts"
 import type { ChangeSet, Document, JsonObject, RecordDraft, StorageApi } from "@flyball/core/storage"
+import { canonicalBytes, toHex } from "@flyball/evidence"
+import { nodeCrypto } from "@flyball/evidence/node"
 import { Effect } from "effect"
 import { type BrokenWorld, withCommit, withStorage } from "./broken-world.ts"
 import { deskAgents, digestOfAmount, needs, PUBLISHER } from "./desk.ts"
@@ -74,6 +77,25 @@ const asIfAll = (storage: StorageApi, change: ChangeSet, less: ChangeSet) =>
     head,
     records: (change.records ?? []).map((_, index) => records[index] ?? records[0]!)
   }))
+
+/** The change with a box of all amounts, as who holds the key would seal it. */
+const withWiderBox = ({ puts = [], records = [], ...change }: ChangeSet): ChangeSet => {
+  const pins: StandingApprovalDocument["pins"] = [{ path: "/signals/amount", at_most: needs.at(-1)!.to }]
+  const widened = puts.map((put) => {
+    const { action, args } = put.body as unknown as StandingApprovalDocument
+    const box = canonicalBytes(boxOf({ action, args, pins }))
+    return { put, box, boxDigest: toHex(nodeCrypto.sha256(box)) }
+  })
+  return {
+    ...change,
+    puts: widened.map(({ boxDigest, put }) => ({ ...put, body: { ...put.body, boxDigest, pins } as JsonObject })),
+    records: records.map((record, place) => ({
+      ...record,
+      body: { ...record.body, box_digest: widened[place]!.boxDigest },
+      parts: record.parts.map((part) => (part.name === "box" ? { name: "box", bytes: widened[place]!.box } : part))
+    }))
+  }
+}
 
 const isApproved = ({ resolution }: ReviewDocument): boolean => resolution === "approve"
 
@@ -278,6 +300,13 @@ export const brokenReviews: ReadonlyArray<BrokenWorld> = [
     says: /outside its box/,
     options: approvedOften,
     ports: standing((body) => (body.pins === null ? {} : { pins: [] }))
+  },
+  {
+    what: "a store that seals wider boxes than were proved",
+    foundBy: "evaluations",
+    says: /standing_approval_too_wide/,
+    options: approvedOften,
+    ports: () => withCommit("standing_approval.proposed", (storage, change) => storage.commit(withWiderBox(change)))
   },
   {
     what: "a store in which a standing approval is of every agent",

@@ -1,5 +1,12 @@
-/** Evaluations that a standing approval let through replay from a pack, and are withheld where it is not disclosed. */
+/**
+ * Evaluations that a standing approval let through replay from a pack, and are withheld where it is not disclosed. A
+ * box that is wider than its review is found, though who holds the key sealed it.
+ */
 import { Agents, Evaluations, Reviews, StandingApprovals } from "@flyball/core"
+import { Storage } from "@flyball/core/storage"
+import { canonicalBytes, toHex } from "@flyball/evidence"
+import { nodeCrypto } from "@flyball/evidence/node"
+import { openPack } from "@flyball/testkit"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
 import {
@@ -12,13 +19,17 @@ import {
   publish,
   refunds
 } from "../replay-verdicts/bounded-world.ts"
+import { changed, resealed, withPart } from "../replay-verdicts/changed-pack.ts"
 import { replayed } from "../replay-verdicts/replayed.ts"
 
 const reviewer = { id: `usr_${"0".repeat(25)}4` }
 
 const life = Effect.gen(function* () {
   const agentId = yield* activeAgent("refund bot")
-  const rules = (refunds()["rules"] as ReadonlyArray<{ readonly id: string }>).filter(({ id }) => id !== "cap")
+  const rules = [
+    ...(refunds()["rules"] as ReadonlyArray<{ readonly id: string }>).filter(({ id }) => id !== "cap"),
+    { id: "huge", outcome: "require_review", when: [{ signal: "amount", gt: 50_000 }] }
+  ]
   yield* publish({ agent_id: agentId }, refunds({ rules, meters: {} }))
   yield* Agents.use((agents) => agents.update(agentId, { autonomy_tier: "L2" }, ben))
   const ask = (client_ref: string, amount: number) => {
@@ -54,8 +65,15 @@ const life = Effect.gen(function* () {
   const outcomes = [yield* ask("second", 6_000), yield* ask("third", 5_500), yield* ask("fourth", 5_500)].map(
     ({ outcome }) => outcome
   )
+  const { seq: proposedAt } = (yield* (yield* Storage).records({
+    limit: 1,
+    kinds: ["standing_approval.proposed"]
+  }))[0]!
   return {
+    id,
     outcomes,
+    proposedAt,
+    range: yield* exported({ kind: "range", from: proposedAt, to: proposedAt }),
     all: yield* exported({ kind: "full" }),
     withoutBox: yield* exported({
       kind: "full",
@@ -78,5 +96,39 @@ it("replays with its parts, and is withheld without them", { timeout: 60_000 }, 
     mismatches: []
   })
   for (const { pack, vkey } of [withoutBox, withoutArgs])
-    expect((await replayed(pack, vkey)).replay!.verdicts).toEqual({ ok: 2, withheld: 2 })
+    // The proposal, and two uses.
+    expect((await replayed(pack, vkey)).replay!.verdicts).toEqual({ ok: 2, withheld: 3 })
+})
+
+it("accuses who sealed a box that is wider than its review, and nobody where that is not shown", async () => {
+  const { all, id, proposedAt, range } = await inBoundedWorld(life)
+  const open = openPack(all.pack)
+  const wide = canonicalBytes({
+    action: "refund",
+    args: ["amount", "to"],
+    pins: [{ path: "/signals/amount", at_most: 50_001 }]
+  })
+  const widened = changed(open, proposedAt, (record) =>
+    withPart({ ...record, body: { ...record.body, box_digest: toHex(nodeCrypto.sha256(wide)) } }, "box", wide)
+  )
+  const accused = await resealed(widened)
+  expect({ findings: accused.findings, integrity: accused.integrity, status: accused.status }).toEqual({
+    findings: [],
+    integrity: "ok",
+    status: 1
+  })
+  expect(accused.replay!.mismatches).toMatchObject([
+    {
+      seq: proposedAt,
+      verdict: "standing_approval_too_wide",
+      reason: expect.stringContaining(`The box of ${id} holds`)
+    }
+  ])
+  expect(accused.text).toContain("The box of the standing approval is wider than the review that it is made from.")
+  const reviewedAt = open.records.findIndex(({ kind }) => kind === "evaluation.made")
+  const undisclosed = await resealed(changed(widened, reviewedAt, (record) => withPart(record, "args", null)))
+  expect(undisclosed.replay!.mismatches).toEqual([])
+  expect(undisclosed.replay!.withheld.filter(({ seq }) => seq === proposedAt)).toHaveLength(1)
+  const alone = await replayed(range.pack, range.vkey)
+  expect([alone.replay!.mismatches, alone.replay!.verdicts]).toEqual([[], { withheld: 1 }])
 })

@@ -9,8 +9,6 @@ export const notReplayed: ReadonlyArray<string> = [
     "that of a decision, it is what a caller says, and excuses nothing.",
   "evaluation_id of a decision: what a caller says. It is compared where the decision is settled with amounts.",
   "review_id: compared with the evaluation that opens the review, and with the approval that was presented.",
-  "box of a standing approval: that the reviewed action lies in it, and that no other rule requires a review in " +
-    "it, is not checked. Each evaluation that it let through is.",
   "run_id: what a caller says. It is compared where an evaluation rests on a latch of the run.",
   "writer: that it is no rule, and wrote nothing before the record that gives it its name, is checked. Whether " +
     "a key was open then, or which person it was, is not.",

@@ -29,6 +29,7 @@ export const replayText: { readonly [verdict in RecomputeVerdict]: string } = {
   activation_mismatch: "Other activations of the kill switch reached its agent.",
   release_not_allowed: "Its writer may not release that halt.",
   standing_approval_mismatch: "A standing approval does not approve it, or an act on one was not allowed.",
+  standing_approval_too_wide: "The box of the standing approval is wider than the review that it is made from.",
   local_verdict_mismatch: "The verdict of the agent's SDK does not follow from what it had read.",
   local_verdict_not_allowed: "The agent's SDK must not decide that alone.",
   drill_result_mismatch: "The drill measured something else, or its starter attests it.",

@@ -1,5 +1,5 @@
 /** Rows of the catalogue: approvals in advance, of a box of inputs. */
-import { agentId, hash, id, instant, type KindRow, MIB, must, objectPart, part, writer } from "./row.ts"
+import { agentId, hash, id, instant, type KindRow, MIB, must, objectPart, part, rules, writer } from "./row.ts"
 
 const standingApprovalId = must("standing_approval_id", id("sap_"))
 const reviewId = must("review_id", id("rev_"))
@@ -34,6 +34,7 @@ export const standingApprovalKinds: ReadonlyArray<KindRow> = [
         max: 15
       }),
       reviewId,
+      rules,
       standingApprovalId,
       writer
     ],

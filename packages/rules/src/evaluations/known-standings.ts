@@ -1,11 +1,13 @@
 /**
  * Standing approvals as the records before an evaluation tell of them: whether each act on one was allowed, and whether
- * one approves the evaluation that names it. Spec: decision 0050.
+ * one approves the evaluation that names it, and whether its box is no wider than the review that it is made from.
+ * Spec: decisions 0050 and 0056.
  */
 import { type Crypto, toHex } from "@flyball/evidence"
 import type { JsonMap, ReplayRecord } from "../records/record.ts"
+import { areNewerRules, newerRules, provesBoxes } from "../records/rules-version.ts"
 import { isSameLayers } from "../reviews/approval.ts"
-import type { ReviewDocument } from "../reviews/document.ts"
+import { type ReviewDocument, reviewIdOf } from "../reviews/document.ts"
 import { whyNotApproved, type NotApproved } from "../standing-approvals/approves.ts"
 import { STANDING_APPROVALS, type StandingApprovalDocument } from "../standing-approvals/document.ts"
 import {
@@ -14,8 +16,15 @@ import {
   foldStandingRevoked,
   foldStandingUsed
 } from "../standing-approvals/fold.ts"
+import { shapeOf } from "../standing-approvals/pins.ts"
+import { proveStanding, type StandingProof } from "../standing-approvals/prove.ts"
+import { actingSignals } from "./acting-tier.ts"
+import type { Bindings } from "./bindings.ts"
 import type { EvaluationBody } from "./evaluation-body.ts"
+import type { GovernedState } from "./governed-state.ts"
+import { reportedOf } from "./known-agents.ts"
 import { problem, type Problem } from "./recompute-verdict.ts"
+import { type ReviewedEvaluation, ReviewedActions } from "./reviewed-actions.ts"
 import { signalsOf } from "./signals-part.ts"
 
 interface Known {
@@ -27,17 +36,35 @@ interface Known {
 /** Whether records of a kind tell of standing approvals. */
 export const isOfStandings = (kind: string): boolean => kind.startsWith("standing_approval.")
 
-/** Standing approvals up to a record. It grows with them, and by an id with each review that opens. */
+/** What a proof rests on beside the reviewed action. */
+interface KnownWorld {
+  readonly state: Pick<GovernedState, "agents" | "layer">
+  readonly bindings: Pick<Bindings, "of">
+}
+
+/**
+ * Standing approvals up to a record. It grows with them, and by an id with each review that opens; what was reviewed is
+ * kept up to the bounds of {@link ReviewedActions}.
+ */
 export class KnownStandings {
   readonly #known = new Map<string, Known>()
   readonly #sha256: Crypto["sha256"]
+  readonly #world: KnownWorld
+  readonly #actions: ReviewedActions
   /** Rules and layers that required a review, by the evaluation that was reviewed. */
   readonly #required = new Map<string, ReadonlyArray<number>>()
   /** The evaluation that was let through and whose use is not recorded yet. */
   #due: { readonly id: string; readonly evaluationId: string; readonly seq: number } | null = null
 
-  constructor(sha256: Crypto["sha256"]) {
+  constructor(sha256: Crypto["sha256"], world: KnownWorld, actions = new ReviewedActions()) {
     this.#sha256 = sha256
+    this.#world = world
+    this.#actions = actions
+  }
+
+  /** A review ended: without an approval nothing is proposed from it. */
+  reviewEnded({ ended, evaluationId, resolution }: ReviewDocument): void {
+    if (ended !== null && resolution !== "approve") this.#actions.closed(evaluationId)
   }
 
   /**
@@ -56,7 +83,9 @@ export class KnownStandings {
       })
       if (box?.state === "present" && toHex(this.#sha256(box.bytes)) !== body["box_digest"])
         return mismatch(`The box of ${id} has another digest than the record says.`)
-      return review === undefined && !fromGenesis ? null : this.#proposed(id, record, review)
+      if (areNewerRules(body)) return problem("withheld", newerRules(body))
+      const isKnown = review !== undefined || fromGenesis
+      return (isKnown ? this.#proposed(id, record, review) : null) ?? this.#proof(id, record)
     }
     const known = this.#known.get(id)
     if (known === undefined)
@@ -111,6 +140,50 @@ export class KnownStandings {
   }
 
   /**
+   * Proves the box again, as the service did when it was proposed. Before rules 6 the service did not expect the agent
+   * unchanged, so that the record may be behind a change that the proof did not see: such a proposal is not accused,
+   * and nothing is said where the proof cannot be made.
+   */
+  #proof(id: string, { body }: ReplayRecord): Problem | null {
+    const isBound = provesBoxes(body)
+    const hidden = (why: string): Problem | null =>
+      isBound ? problem("withheld", `That the box of ${id} is no wider than its review is not proved: ${why}`) : null
+    const reviewed = this.#actions.get(String(body["evaluation_id"]))
+    if (reviewed === null) return hidden("the reviewed evaluation lies before the first record here, or was dropped.")
+    const found = this.#proved(id, body, reviewed)
+    if (typeof found === "string") return hidden(found)
+    if (found === null) return null
+    return isBound ? found : problem("withheld", `${found.reason} It was proposed by rules that did not expect this.`)
+  }
+
+  /** What is wrong with a box; a sentence where something that the proof needs is not known. */
+  #proved(id: string, body: JsonMap, { body: made, inputs }: ReviewedEvaluation): Problem | string | null {
+    const { standing } = this.#known.get(id)!
+    const agent = this.#world.state.agents.get(standing.agentId)
+    if (inputs === null) return "the reviewed action is not shown."
+    if (standing.pins === null) return "its box is not shown."
+    if (agent === undefined || agent.document.unknown.includes("blastRadius")) return "the agent is not shown."
+    const named = made.waivers ?? []
+    const layers = made.layers.map((layer) => {
+      const { waivers, ...rest } = this.#world.state.layer(layer.envelope_id, layer.version, made.as_of_ms)
+      return { ...rest, waivers: waivers.filter(({ id }) => named.includes(id)) }
+    })
+    const waivers = layers.flatMap((layer) => layer.waivers)
+    if (waivers.length !== named.length || waivers.some(({ waiver }) => waiver === null))
+      return "a waiver that held for the reviewed action is not shown."
+    const compiled = this.#world.bindings.of(layers, false).ready?.combination.compiled
+    if (compiled === undefined) return "the envelope is not shown."
+    const shape = shapeOf(inputs)
+    if (standing.action !== shape.action || JSON.stringify(standing.args) !== JSON.stringify(shape.args))
+      return mismatch(`The box of ${id} is of another action, or of other arguments, than the reviewed one.`)
+    const server = actingSignals(reportedOf(standing.agentId, agent).server, made)
+    return unproved(
+      id,
+      proveStanding({ asks: body["asks"] as ReadonlyArray<number>, compiled, inputs, server }, standing.pins)
+    )
+  }
+
+  /**
    * Whether the standing approval that an evaluation names approves it; null where it does, or names none. `asks`: what
    * requires a review; null where that is not known.
    */
@@ -125,6 +198,8 @@ export class KnownStandings {
     const id = body.standing_approval_id
     if (body.outcome === "require_review" && body.review_id !== undefined && asks !== null)
       this.#required.set(body.evaluation_id, asks)
+    if (body.outcome === "require_review" && body.review_id === reviewIdOf(body.evaluation_id))
+      this.#actions.opened(body, parts)
     if (unused !== null)
       return mismatch(`The use of ${unused.id} by the evaluation at ${unused.seq} is in no record of its commit.`)
     if (id === undefined) return null
@@ -172,6 +247,26 @@ const reasons: { readonly [why in NotApproved]: string } = {
 }
 
 const mismatch = (reason: string): Problem => problem("standing_approval_mismatch", reason)
+
+/** The values of an example are not said: a reason never shows a signal. */
+const unproved = (id: string, proof: StandingProof): Problem | string | null => {
+  switch (proof.kind) {
+    case "proved":
+      return null
+    case "open":
+      return "the search for a wider input did not end within its bounds."
+    case "wider":
+      return problem(
+        "standing_approval_too_wide",
+        `The box of ${id} holds inputs for which ${proof.rule} requires a review; it did not require the one that ` +
+          "was approved."
+      )
+    case "outside":
+      return mismatch(`The reviewed action does not lie in the box of ${id}.`)
+    case "misfit":
+      return mismatch(`The box of ${id} pins ${proof.axis} to what is no value of it.`)
+  }
+}
 
 const asDocument = (id: string, standing: StandingApprovalDocument) => ({
   collection: STANDING_APPROVALS,

@@ -31,6 +31,7 @@ export const recomputeVerdicts = [
   "trip_missing",
   "drill_result_mismatch",
   "standing_approval_mismatch",
+  "standing_approval_too_wide",
   "local_verdict_mismatch",
   "local_verdict_not_allowed",
   "as_recorded",

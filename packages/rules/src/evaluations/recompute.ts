@@ -103,8 +103,8 @@ export class Recomputation {
     this.#publications = new PublicationJudge(this.#state)
     this.#breakers = new BreakerJudge(this.#state.agents, fromGenesis)
     this.#reviews = new ReviewJudge(this.#state, fromGenesis)
-    this.#standings = new KnownStandings(crypto.sha256)
     this.#judge = new Judge(this.#state, this.#book, this.#latches, fromGenesis)
+    this.#standings = new KnownStandings(crypto.sha256, { state: this.#state, bindings: this.#judge.bindings })
   }
 
   /** Records that do not match the catalogue. They changed nothing. */
@@ -171,6 +171,8 @@ export class Recomputation {
     if (kind === "evaluation.made") return this.#evaluation(numbered, atMs, isOfThisChain, tripping ?? wrongWriter)
     if (kind.startsWith("review.")) {
       const step = this.#reviews.take(record, atMs)
+      const review = this.#reviews.review(String(body["review_id"]))
+      if (review !== undefined) this.#standings.reviewEnded(review)
       return alone(record, (isOfThisChain ? step : null) ?? tripping ?? wrongWriter)
     }
     const drilled = this.#drills.take(numbered, this.#fromGenesis)

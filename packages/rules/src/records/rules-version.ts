@@ -10,6 +10,7 @@
  *    the review that it opens or waits for.
  * 5: an approval of a review counts for the action and the tool of the reviewed evaluation alone, and where the verdict
  *    asks for no more people than approved.
+ * 6: a standing approval is proposed on the agent that its box was proved for: no change of it lies in between.
  *
  * To change a rule: raise `RULES`, add a line here, keep the old rule, and let replay choose by `rulesOf`. Spec:
  * decision 0038.
@@ -17,7 +18,7 @@
 import type { JsonMap } from "../records/record.ts"
 
 /** The version of the rules that hold now. */
-export const RULES = 5
+export const RULES = 6
 
 /** The version of the rules that a record was made by. A record without the member is older than the member. */
 export const rulesOf = (body: JsonMap): number => (typeof body["rules"] === "number" ? body["rules"] : 1)
@@ -27,6 +28,9 @@ export const knowsReviews = (body: JsonMap): boolean => rulesOf(body) >= 4
 
 /** Whether a record was made by rules that bind an approval to the action and to what the verdict asks of people. */
 export const bindsApprovals = (body: JsonMap): boolean => rulesOf(body) >= 5
+
+/** Whether a proposal of a standing approval was made by rules that expect the agent that its box was proved for. */
+export const provesBoxes = (body: JsonMap): boolean => rulesOf(body) >= 6
 
 /**
  * Whether a record was made by rules that this version of the code does not know. Such a record is not judged, and is

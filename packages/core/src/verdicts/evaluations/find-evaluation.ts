@@ -8,11 +8,17 @@ import type { JsonMap } from "@flyball/rules"
 import type { EvaluationRecord } from "./evaluation-out.ts"
 import { EVALUATION_SCOPE } from "@flyball/rules"
 
+/** An evaluation that was read back. */
+export interface FoundEvaluation extends EvaluationRecord {
+  /** Names of parts that were erased. */
+  readonly erased: ReadonlyArray<string>
+}
+
 /** The record at a seq, with the parts that are left. */
 export const readEvaluation = Effect.fnUntraced(function* (
   storage: StorageApi,
   seq: number
-): Effect.fn.Return<EvaluationRecord, ReadFault> {
+): Effect.fn.Return<FoundEvaluation, ReadFault> {
   const record = yield* storage.record(seq)
   const read = record === null ? null : readRecord(record.bytes)
   if (record === null || read === null || !read.ok || record.kind !== "evaluation.made")
@@ -23,7 +29,8 @@ export const readEvaluation = Effect.fnUntraced(function* (
     hash: record.hash,
     atMs: record.atMs,
     body: read.record.body as JsonMap,
-    parts: new Map(parts.flatMap(({ bytes, name }) => (bytes === null ? [] : [[name, bytes]])))
+    parts: new Map(parts.flatMap(({ bytes, name }) => (bytes === null ? [] : [[name, bytes]]))),
+    erased: parts.flatMap(({ bytes, name }) => (bytes === null ? [name] : []))
   }
 })
 

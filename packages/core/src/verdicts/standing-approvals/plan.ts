@@ -4,6 +4,7 @@ import { canonicalBytes, formatInstant } from "@flyball/evidence"
 import {
   boxOf,
   type Pin,
+  RULES,
   STANDING_APPROVALS,
   type StandingApprovalDocument,
   standingKeys,
@@ -56,6 +57,7 @@ export const planPropose = (id: string, standing: StandingApprovalDocument): Sta
             version
           })),
           review_id: standing.reviewId,
+          rules: RULES,
           standing_approval_id: id,
           writer: standing.proposedBy
         },

@@ -6,9 +6,10 @@ import { type JsonMap, Recomputation, type ReplayRecord } from "@flyball/rules"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { unitScope } from "../../foundation/scope.ts"
+import { Agents } from "../../registry/agents/service.ts"
 import { Erasure } from "../../outward/erasure/service.ts"
 import { Replay } from "../../outward/replay/service.ts"
-import { Storage } from "../../storage/port.ts"
+import { Storage, type StorageApi } from "../../storage/port.ts"
 import { governorWorld } from "../../testing/governor-world.ts"
 import { recorded } from "../../testing/recorded.ts"
 import { Envelopes } from "../envelopes/service.ts"
@@ -44,6 +45,8 @@ const envelope = refunds(
   },
   1_000_000
 )
+
+const riskClass = { type: "enum", values: ["unclassified", "limited", "high"], source: "server" }
 
 const world = () => Effect.provide(governorWorld())
 const standings = StandingApprovals.use(Effect.succeed)
@@ -282,7 +285,7 @@ describe("a standing approval", () => {
       assert.deepStrictEqual(wrong(without("standing_approval.used")), [MISMATCH])
       const narrow = [{ path: "/signals/amount", at_most: 5_999 }]
       assert.deepStrictEqual(wrong(box({ ...shape, pins: narrow })), [MISMATCH])
-      assert.deepStrictEqual(wrong(box({ ...shape, args: ["tool"], pins: narrow })), [MISMATCH, MISMATCH])
+      assert.deepStrictEqual(wrong(box({ ...shape, args: ["tool"], pins: narrow })), [MISMATCH, MISMATCH, MISMATCH])
       assert.deepStrictEqual(wrong(body("standing_approval.proposed", { writer: ben.id })), [MISMATCH, MISMATCH])
       assert.deepStrictEqual(wrong(body("standing_approval.proposed", { evaluation_id: `evl_${"0".repeat(26)}` })), [
         MISMATCH
@@ -294,7 +297,7 @@ describe("a standing approval", () => {
             ? { ...record, parts: new Map(record.parts).set("box", { state: "withheld" } as const) }
             : record
         ),
-        ["withheld", "withheld"]
+        ["withheld", "withheld", "withheld"]
       )
       // An evaluation that names none was not approved.
       assert.deepStrictEqual(
@@ -304,6 +307,99 @@ describe("a standing approval", () => {
         }),
         ["outcome_mismatch", MISMATCH, "outcome_mismatch", MISMATCH]
       )
+    }).pipe(world())
+  )
+
+  it.effect("whose box is wider than its review is found by replay, and nothing is said of what is not shown", () =>
+    Effect.gen(function* () {
+      const { reviewId, seq } = yield* reviewed
+      yield* granted(reviewId)
+      const records = yield* recorded
+      const found = (...changes: ReadonlyArray<(record: ReplayRecord) => ReplayRecord>) => {
+        const again = new Recomputation({ fromGenesis: true })
+        return records.flatMap((record) => {
+          const one = again.take(changes.reduce((changed, change) => change(changed), record))
+          return one === null || one.verdict === "ok" ? [] : [`${one.verdict}: ${one.reason}`]
+        })
+      }
+      const proposed = (change: (record: ReplayRecord) => ReplayRecord) => (record: ReplayRecord) =>
+        record.kind === "standing_approval.proposed" ? change(record) : record
+      const pinned = (...pins: ReadonlyArray<object>) => {
+        const bytes = canonicalBytes({ action: "refund", args: ["amount", "tool"], pins } as JsonMap)
+        return proposed((record) => ({
+          ...record,
+          body: { ...record.body, box_digest: toHex(portableCrypto.sha256(bytes)) },
+          parts: new Map(record.parts).set("box", { state: "present", bytes } as const)
+        }))
+      }
+      const byRules = (rules: number) => proposed((record) => ({ ...record, body: { ...record.body, rules } }))
+      const wide = pinned({ path: "/signals/amount", at_most: 20_001 })
+      assert.deepStrictEqual(found(pinned({ path: "/signals/amount", at_most: 20_000 })), [])
+      assert.match(found(wide).join(), /^standing_approval_too_wide: The box of sap_\w+ holds inputs for which huge /)
+      const [free] = found(pinned())
+      assert.match(String(free), /^standing_approval_too_wide: .* huge requires a review/)
+      const [outside] = found(pinned({ path: "/signals/amount", at_most: 4_999 }))
+      assert.match(String(outside), /^standing_approval_mismatch: The reviewed action does not lie in the box/)
+      // Rules 5 did not expect the agent unchanged: what they proposed is proved, and never accused.
+      assert.deepStrictEqual(found(byRules(5)), [])
+      assert.match(found(wide, byRules(5)).join(), /^withheld: .* huge requires a review/)
+      assert.match(found(byRules(7)).join(), /^withheld: The record was made by rules 7/)
+      for (const name of ["action", "args", "signals"])
+        for (const state of ["withheld", "erased"] as const) {
+          const without = (record: ReplayRecord): ReplayRecord =>
+            record.seq === seq ? { ...record, parts: new Map(record.parts).set(name, { state }) } : record
+          assert.match(
+            found(without, wide)
+              .filter((one) => one.includes("box"))
+              .join(),
+            /^withheld: That the box of sap_\w+ is no wider than its review is not proved: the reviewed action is not/
+          )
+          assert.notMatch(found(without, wide, byRules(5)).join(), /box/)
+        }
+    }).pipe(world())
+  )
+
+  it.effect("is proposed on the agent that its box was proved for", () => {
+    let change: Effect.Effect<unknown, unknown> = Effect.void
+    let attempts = 0
+    const wrap = (storage: StorageApi): StorageApi => ({
+      ...storage,
+      commit: (set) =>
+        set.records?.[0]?.kind !== "standing_approval.proposed"
+          ? storage.commit(set)
+          : Effect.andThen(
+              Effect.suspend(() => (attempts++ === 0 ? Effect.orDie(change) : Effect.void)),
+              storage.commit(set)
+            )
+    })
+    return Effect.gen(function* () {
+      const { agentId } = yield* governedAgent({
+        ...envelope,
+        signals: { ...(envelope["signals"] as object), risk_class: riskClass },
+        rules: [
+          ...(envelope["rules"] as ReadonlyArray<object>),
+          { id: "risky", outcome: "require_review", when: [{ signal: "risk_class", in: ["high"] }] }
+        ]
+      })
+      const { review_id: reviewId } = yield* refund(agentId, 5_000)
+      yield* Reviews.use((reviews) => reviews.resolve(reviewId!, { resolution: "approve", reason: "seen" }, cyn))
+      const context = yield* Effect.context<Agents>()
+      change = Effect.provide(
+        Agents.use((agents) => agents.update(agentId, { risk_class: "high" }, ben)),
+        context
+      )
+      const refusal = yield* Effect.flip(propose(reviewId!))
+      assert.deepInclude(refusal, { _tag: "StandingApprovalTooWide", rule: "risky" })
+      assert.strictEqual(attempts, 1)
+      yield* agrees
+    }).pipe(Effect.provide(governorWorld(wrap)))
+  })
+
+  it.effect("is not proposed from a review whose arguments were erased", () =>
+    Effect.gen(function* () {
+      const { reviewId, seq } = yield* reviewed
+      yield* Erasure.use((erasure) => erasure.erase({ seq, name: "args", reason: "subject_request" }, ann))
+      assert.strictEqual(yield* refused(propose(reviewId)), "ReviewNotApproved")
     }).pipe(world())
   )
 

@@ -19,17 +19,17 @@ import {
   type StandingApprovalRevokeIn,
   StandingApprovalTooWide
 } from "@flyball/contract"
-import { type Admitted, askingFor, type BoxProof, proveBox } from "@flyball/envelope"
+import { askingFor } from "@flyball/envelope"
 import { canonicalBytes, parseInstant, toHex } from "@flyball/evidence"
 import {
   type ActionInputs,
+  actingSignals,
   bind,
   type Binding,
   boxOf,
-  holds,
-  type JsonMap,
   type Pin,
   pinnedSignal,
+  proveStanding,
   readSide,
   type ReviewDocument,
   REVIEWS,
@@ -37,21 +37,23 @@ import {
   shapeOf,
   signalsOf,
   STANDING_APPROVALS,
-  type StandingApprovalDocument
+  type StandingApprovalDocument,
+  type StandingProof
 } from "@flyball/rules"
 import { Context, Effect, Layer } from "effect"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
 import { newId } from "../../foundation/ids.ts"
 import { everyUnit, type Scope } from "../../foundation/scope.ts"
 import type { Writer } from "../../foundation/writer.ts"
-import type { StoredAgent } from "../../registry/agents/document.ts"
+import { AGENTS, type StoredAgent } from "../../registry/agents/document.ts"
 import { readAgent } from "../../registry/agents/read-agent.ts"
 import { secondPerson } from "../../registry/principals/second-person.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
-import { type Document, type ReadFault, Storage } from "../../storage/port.ts"
+import { type ChangeSet, type Document, type ReadFault, Storage } from "../../storage/port.ts"
 import { inForceReader } from "../envelopes/in-force.ts"
 import type { EvaluationRecord } from "../evaluations/evaluation-out.ts"
-import { findEvaluation } from "../evaluations/find-evaluation.ts"
+import { findEvaluation, type FoundEvaluation } from "../evaluations/find-evaluation.ts"
+import { tiersOf } from "../evaluations/lost-words.ts"
 import {
   planGrant,
   planPropose,
@@ -69,6 +71,12 @@ export const MAX_STANDING_MS = 90 * 86_400_000
 const MAX_BOX_BYTES = 65_536
 /** Standing approvals read at a time while listing. */
 const PAGE = 500
+
+/** The layers of a reviewed evaluation, and what must be as it is while a box is proved on them. */
+interface Bound {
+  readonly binding: Binding
+  readonly expects: NonNullable<ChangeSet["expects"]>
+}
 
 /** Standing approvals. */
 export interface StandingApprovalsApi {
@@ -155,14 +163,15 @@ export class StandingApprovals extends Context.Service<StandingApprovals, Standi
         return record === null || inputs === null ? yield* new ReviewNotApproved() : { agent, inputs, record }
       })
 
-      /** The layers of the reviewed evaluation, which must be those in force. */
+      /** The layers of the reviewed evaluation, which must be those in force: as long as `expects` holds. */
       const bindingOf = Effect.fnUntraced(function* (
         { body }: EvaluationRecord,
         agent: StoredAgent,
         nowMs: number
-      ): Effect.fn.Return<Binding, EnvelopeNotInForce | ReadFault> {
+      ): Effect.fn.Return<Bound, EnvelopeNotInForce | ReadFault> {
         const { layers } = readSide(body)
-        const now = (yield* inForce.of(agent.id, agent.body.orgUnit, nowMs)).live.layers
+        const { expects, live } = yield* inForce.of(agent.id, agent.body.orgUnit, nowMs)
+        const now = live.layers
         if (
           layers.length !== now.length ||
           layers.some(
@@ -176,7 +185,10 @@ export class StandingApprovals extends Context.Service<StandingApprovals, Standi
           if (layer === null) return yield* new EnvelopeNotInForce()
           found.push(layer)
         }
-        return bind(found)
+        return {
+          binding: bind(found),
+          expects: [...expects, { collection: AGENTS, id: agent.id, version: agent.version }]
+        }
       })
 
       const acting = <E>(
@@ -202,12 +214,6 @@ export class StandingApprovals extends Context.Service<StandingApprovals, Standi
             Effect.gen(function* () {
               const { agent, inputs, record } = yield* reviewed(input.review_id, writer, scope)
               const pins = input.pins as ReadonlyArray<Pin>
-              for (const [place, pin] of pins.entries())
-                if (!holds(pin, inputs))
-                  return yield* invalid(
-                    ["body", "pins", String(place)],
-                    "The reviewed action itself lies outside: its value at this path is another, or it has none"
-                  )
               const { ms } = yield* storage.asOf
               const expiresAtMs = parseInstant(input.expires_at)!
               if (expiresAtMs <= ms || expiresAtMs > ms + MAX_STANDING_MS)
@@ -215,11 +221,14 @@ export class StandingApprovals extends Context.Service<StandingApprovals, Standi
                   ["body", "expires_at"],
                   `Expected a time from now to ${MAX_STANDING_MS / 86_400_000} days from now`
                 )
-              const { combination } = (yield* bindingOf(record, agent, ms)).ready ?? { combination: null }
-              if (combination === null) return yield* new EnvelopeNotInForce()
+              const { binding, expects } = yield* bindingOf(record, agent, ms)
+              const compiled = binding.ready?.combination.compiled
+              if (compiled === undefined) return yield* new EnvelopeNotInForce()
               const { layers, trace } = readSide(record.body)
-              const asks = askingFor(combination.compiled, trace)
-              const proof = proveBox(combination.compiled, admittedBy(pins, inputs, agent, record.body), asks)
+              const asks = askingFor(compiled, trace)
+              const { effective, tier } = tiersOf(record.body)
+              const server = actingSignals(serverSignals(agent.body), { effective_tier: effective, tier })
+              const proof = proveStanding({ asks, compiled, inputs, server }, pins)
               if (proof.kind !== "proved") return yield* unproved(proof, pins)
               const box = { ...shapeOf(inputs), pins }
               const bytes = canonicalBytes(boxOf(box))
@@ -244,7 +253,7 @@ export class StandingApprovals extends Context.Service<StandingApprovals, Standi
                 revokeReason: null
               }
               const id = yield* newId("sap")
-              yield* storage.commit(planPropose(id, standing).change)
+              yield* storage.commit({ ...planPropose(id, standing).change, expects })
               return standingOut(id, standing, ms)
             })
           ),
@@ -293,11 +302,11 @@ const invalid = (path: ReadonlyArray<string>, message: string) =>
  * Inputs of the action of an evaluation; null where a part of it was erased, or its arguments are not all there: then
  * nobody knows what people approved.
  */
-const inputsOf = ({ body, parts }: EvaluationRecord): ActionInputs | null => {
+const inputsOf = ({ body, erased, parts }: FoundEvaluation): ActionInputs | null => {
   const signals = parts.get("signals")
   const action = parts.get("action")
   const args = parts.get("args")
-  return signals === undefined || body["args_redacted"] === true
+  return signals === undefined || erased.includes("action") || erased.includes("args") || body["args_redacted"] === true
     ? null
     : {
         action: action === undefined ? null : (signalsOf(action) as string),
@@ -306,49 +315,26 @@ const inputsOf = ({ body, parts }: EvaluationRecord): ActionInputs | null => {
       }
 }
 
-/**
- * Values that the box admits on the axes of the envelope: pinned signals; of the tool and the service's signals what
- * they were, since those are no choice of the agent.
- */
-const admittedBy = (
-  pins: ReadonlyArray<Pin>,
-  { signals }: ActionInputs,
-  agent: StoredAgent,
-  body: JsonMap
-): Readonly<Record<string, Admitted>> => {
-  const tier = (body["effective_tier"] ?? body["tier"]) as StoredAgent["body"]["autonomyTier"]
-  const tool = (signals as { readonly [name: string]: unknown } | null)?.["tool"]
-  const fixed = {
-    ...serverSignals({ ...agent.body, autonomyTier: tier }),
-    ...(typeof tool === "string" ? { tool } : {})
-  }
-  return {
-    ...Object.fromEntries(Object.entries(fixed).map(([name, eq]) => [name, { eq }])),
-    ...Object.fromEntries(
-      pins.flatMap((pin) => {
-        const signal = pinnedSignal(pin)
-        const { path: _, ...admitted } = pin
-        return signal === null ? [] : [[signal, admitted as Admitted]]
-      })
-    )
-  }
-}
-
-const unproved = (proof: Exclude<BoxProof, { readonly kind: "proved" }>, pins: ReadonlyArray<Pin>) =>
-  proof.kind === "wider"
-    ? new StandingApprovalTooWide({ rule: proof.rule, example: { ...proof.example } })
-    : proof.kind === "open"
-      ? new StandingApprovalTooWide({})
-      : invalid(
-          [
-            "body",
-            "pins",
-            String(
-              Math.max(
-                0,
-                pins.findIndex((pin) => pinnedSignal(pin) === proof.axis)
+const unproved = (proof: Exclude<StandingProof, { readonly kind: "proved" }>, pins: ReadonlyArray<Pin>) =>
+  proof.kind === "outside"
+    ? invalid(
+        ["body", "pins", String(proof.place)],
+        "The reviewed action itself lies outside: its value at this path is another, or it has none"
+      )
+    : proof.kind === "wider"
+      ? new StandingApprovalTooWide({ rule: proof.rule, example: { ...proof.example } })
+      : proof.kind === "open"
+        ? new StandingApprovalTooWide({})
+        : invalid(
+            [
+              "body",
+              "pins",
+              String(
+                Math.max(
+                  0,
+                  pins.findIndex((pin) => pinnedSignal(pin) === proof.axis)
+                )
               )
-            )
-          ],
-          `The signal ${proof.axis} of the envelope has no such value`
-        )
+            ],
+            `The signal ${proof.axis} of the envelope has no such value`
+          )

@@ -1,0 +1,51 @@
+/**
+ * Proves that a standing approval covers no more than the review that it is made from. Pure: the service proves each
+ * proposal, and the verifier proves it again. Spec: decisions 0022 and 0050.
+ */
+import { type Admitted, type BoxProof, type Combination, proveBox, type Values } from "@flyball/envelope"
+import { type ActionInputs, holds, type Pin, pinnedSignal } from "./pins.ts"
+
+/** The action that was reviewed, and the rules that it was reviewed under. */
+export interface ReviewedAction {
+  readonly inputs: ActionInputs
+  /** Signals of the service: those of the agent at the proposal, at the tier of the reviewed evaluation. */
+  readonly server: Values
+  /** What required the review, see `askingFor` of the envelope language. */
+  readonly asks: ReadonlyArray<number>
+  readonly compiled: Combination["compiled"]
+}
+
+/** `outside`: the reviewed action does not lie in its own box. `place`: that of the pin in the list. */
+export type StandingProof = BoxProof | { readonly kind: "outside"; readonly place: number }
+
+/** Proves the pins of a standing approval. It takes some seconds at the worst. */
+export const proveStanding = (
+  { asks, compiled, inputs, server }: ReviewedAction,
+  pins: ReadonlyArray<Pin>
+): StandingProof => {
+  const place = pins.findIndex((pin) => !holds(pin, inputs))
+  return place < 0 ? proveBox(compiled, admittedBy(pins, inputs, server), asks) : { kind: "outside", place }
+}
+
+/**
+ * Lists the values that a box admits on the axes of the envelope: pinned signals; of the tool and the service's
+ * signals the value that they had, since those are no choice of the agent.
+ */
+export const admittedBy = (
+  pins: ReadonlyArray<Pin>,
+  { signals }: Pick<ActionInputs, "signals">,
+  server: Values
+): Readonly<Record<string, Admitted>> => {
+  const tool = (signals as { readonly [name: string]: unknown } | null)?.["tool"]
+  const fixed = { ...server, ...(typeof tool === "string" ? { tool } : {}) }
+  return {
+    ...Object.fromEntries(Object.entries(fixed).map(([name, eq]) => [name, { eq }])),
+    ...Object.fromEntries(
+      pins.flatMap((pin) => {
+        const signal = pinnedSignal(pin)
+        const { path: _, ...admitted } = pin
+        return signal === null ? [] : [[signal, admitted as Admitted]]
+      })
+    )
+  }
+}
