@@ -133,7 +133,7 @@ export const benchmark: Benchmark = {
           postgresStorage({ url: database.url }),
           join(folder, "postgres-keys"),
           receivers,
-          5_000,
+          4_000,
           say
         ),
         await besideAHole(folder, receivers, say)

@@ -75,6 +75,6 @@ export const benchmark: Benchmark = {
     `${CONNECTIONS} connections to a server process on SQLite, against bare node:http with the same ` +
     "inserts, load from this process",
   run: async () => {
-    return [await measure("witness.batch_100", 300, 100, 0.5), await measure("witness.single", 16_000, 1, 0.4)]
+    return [await measure("witness.batch_100", 300, 100, 0.5), await measure("witness.single", 16_000, 1, 0.3)]
   }
 }
