@@ -11,7 +11,14 @@ import type { JsonMap } from "../../../packages/rules/src/records/record.ts"
 import { Result, type Schema } from "effect"
 
 const history = { declared: [], events: [], fromGenesis: true, fromSeq: 0, toSeq: 0 }
-const nobody = { outer: [], inner: [], tier: 1, blastRadii: [], grantable: "any", toolsSeen: [] } as const
+const nobody = {
+  outer: [],
+  inner: [],
+  safety: { withoutBreaker: 0, withoutDrill: 0 },
+  blastRadii: [],
+  grantable: "any",
+  toolsSeen: []
+} as const
 const envelopeOf = (signals: object, rules: ReadonlyArray<object>, effects: object): JsonMap =>
   ({ semantics: "envelope/1", signals, effects, rules, default: { outcome: "deny" } }) as unknown as JsonMap
 const problemOf = (kind: string, name: string, value: unknown): string | null =>

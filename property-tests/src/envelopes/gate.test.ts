@@ -95,7 +95,7 @@ describe("what one person may publish alone for an org unit", () => {
                 surroundings: {
                   outer: [],
                   inner: texts(own),
-                  tier: 4,
+                  safety: { withoutBreaker: 0, withoutDrill: 0 },
                   blastRadii: [],
                   grantable: "any",
                   toolsSeen: []

@@ -14,7 +14,6 @@ const answered = (status: number, body: unknown): Answer => ({
   kind: "answer",
   status,
   body,
-  excerpt: "",
   headers: new Headers(),
   sentAtMs: 0
 })
@@ -31,7 +30,7 @@ describe("the verdict of an answer", () => {
 
   it("is a denial that may be sent again where the server is away", () =>
     assert.strictEqual(
-      ruleOf({ kind: "unreachable", reason: "timeout", retryAfterMs: null, isSlow: true }),
+      ruleOf({ kind: "unreachable", reason: "timeout", retryAfterMs: null }),
       "@fail_closed:unreachable true"
     ))
 

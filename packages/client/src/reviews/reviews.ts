@@ -51,8 +51,7 @@ export const reviewsOf = ({ caller, clock, kill, timeoutMs }: ReviewsOptions): R
     let last: Answer = {
       kind: "unreachable",
       reason: "the wait was ended before the server answered",
-      retryAfterMs: null,
-      isSlow: false
+      retryAfterMs: null
     }
     try {
       while (!ending.signal.aborted) {

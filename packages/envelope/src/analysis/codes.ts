@@ -52,7 +52,7 @@ export const lintCodes = {
   W212: {
     level: "warning",
     hasExample: false,
-    title: "A high tier has no armed breaker, or its drill is out of date."
+    title: "An agent at a high tier has no armed breaker, or no attested drill that counts."
   },
   W213: { level: "warning", hasExample: true, title: "The rule decides nothing at the tier of the agent." },
   W214: { level: "warning", hasExample: false, title: "Nothing is decided without the service, though it is offered." }

@@ -2,9 +2,12 @@ import type { Envelope } from "../language/envelope.ts"
 import type { TierNeeds } from "../language/floor-words.ts"
 import type { Inputs } from "./inputs.ts"
 
+/** The tier from which an agent needs an armed breaker and an attested drill. */
+export const GUARDED_TIER = 3
+
 /**
  * Facts for analysis that the rules do not contain. Each may be left out: the questions that need it are then reported
- * as not checked, never as answered. `"not_built"` says that nothing in this installation can know it yet.
+ * as not checked, never as answered.
  */
 export interface LintFacts {
   /** The innermost layer as it was read: names, effects, obligations, `coverage`, `accept_non_monotone`. */
@@ -29,11 +32,12 @@ export interface LintFacts {
   readonly reviewLoad?: { readonly perDay: number; readonly capacityPerDay: number }
   /** Tools that a screen or the recorder saw. */
   readonly toolsSeen?: ReadonlyArray<string>
-  /** The highest tier of the agents concerned, and whether what a high tier needs is there. */
+  /** Of the agents concerned that are at tier {@link GUARDED_TIER} or above: how many lack what a high tier needs. */
   readonly safety?: {
-    readonly tier: number
-    readonly breakerArmed: boolean | "not_built"
-    readonly drillCurrent: boolean | "not_built"
+    /** Without a breaker that is switched on and not tripped. */
+    readonly withoutBreaker: number
+    /** Without an attested drill that counts. */
+    readonly withoutDrill: number
   }
   /** The tier of the one agent that the envelope is for, 0 to 4, and what each tier needs, in words. */
   readonly agentTier?: { readonly tier: number; readonly needs: TierNeeds }

@@ -309,11 +309,18 @@ describe("history and surroundings", () => {
     assert.include(unknown.message, "drop_table")
     assert.deepEqual(unknown.example, { tool: "drop_table" })
     assert.lengthOf(of("W211", report(envelope, { toolsSeen: ["search"] })), 0)
-    assert.lengthOf(of("W212", report(envelope, { safety: { tier: 3, breakerArmed: false, drillCurrent: true } })), 1)
-    assert.lengthOf(of("W212", report(envelope, { safety: { tier: 2, breakerArmed: false, drillCurrent: false } })), 0)
-    const unbuilt = report(envelope, { safety: { tier: 4, breakerArmed: "not_built", drillCurrent: "not_built" } })
-    assert.lengthOf(of("W212", unbuilt), 0)
-    assert.isTrue(unbuilt.notChecked.some(({ code, reason }) => code === "W212" && reason.includes("not built yet")))
+    const lacking = (withoutBreaker: number, withoutDrill: number) =>
+      report(envelope, { safety: { withoutBreaker, withoutDrill } })
+    assert.lengthOf(of("W212", lacking(0, 0)), 0)
+    assert.isTrue(lacking(0, 0).proved.includes("W212"))
+    assert.match(one("W212", lacking(1, 0)).message, /^Of the agents .* tier 3 or above 1 has no armed breaker\. Arm a/)
+    assert.match(one("W212", lacking(0, 1)).message, / above 1 has no attested drill that counts\. /)
+    assert.match(one("W212", lacking(3, 2)).message, / above 3 have no armed breaker, and 2 have no attested drill /)
+    const unknown212 = report(envelope, {}).notChecked.filter(({ code }) => code === "W212")
+    assert.deepEqual(
+      unknown212.map(({ reason }) => reason),
+      ["What guards the agents concerned was not given."]
+    )
   })
 
   it("W213: a rule that the tier floor outdoes at the agent's tier", () => {

@@ -35,7 +35,14 @@ const dense = (count: number, integers = 8): { readonly [member: string]: unknow
 }
 const about = (json: unknown): Questions["lint"] => ({
   json,
-  surroundings: { outer: [], inner: [], tier: 0, blastRadii: [], grantable: "any", toolsSeen: [] },
+  surroundings: {
+    outer: [],
+    inner: [],
+    safety: { withoutBreaker: 0, withoutDrill: 0 },
+    blastRadii: [],
+    grantable: "any",
+    toolsSeen: []
+  },
   history: { events: [], declared: [], fromSeq: 0, toSeq: 0, fromGenesis: true },
   acknowledged: []
 })

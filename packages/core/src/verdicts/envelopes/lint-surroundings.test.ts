@@ -1,12 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { EnvelopeFinding, LintOut } from "@flyball/contract"
 import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
 import { AccessMapping } from "../../registry/access-mapping/service.ts"
 import { TrustsCanonicalRoles } from "../../registry/access-mapping/trusts-canonical-roles.ts"
 import { Agents } from "../../registry/agents/service.ts"
 import { Capture } from "../capture/service.ts"
 import { ann, ask, ben, key, recomputed, refunds } from "../evaluations/testing/refunds.ts"
-import { governorWorld } from "../../testing/governor-world.ts"
+import { governorWorld, registered } from "../../testing/governor-world.ts"
+import { Breakers } from "../breakers/service.ts"
+import { drilled } from "../drills/testing/drilled.ts"
 import { Reviews } from "../reviews/service.ts"
 import { answer } from "./examination/answer.ts"
 import { Examiner } from "./examination/examiner.ts"
@@ -19,6 +22,8 @@ const examiner = Layer.succeed(Examiner, {
     Effect.sync(() => answer({ kind, about: JSON.parse(JSON.stringify(about)) as typeof about }, inPlaceLimits))
 })
 const world = () => governorWorld().pipe(Layer.provide(examiner))
+
+const params = { window_ms: 3_600_000, min_samples: 4, threshold_bp: 5_000 }
 
 const of = (code: string, { findings }: LintOut): ReadonlyArray<EnvelopeFinding> =>
   findings.filter((finding) => finding.code === code)
@@ -284,6 +289,50 @@ describe("lint in the service", () => {
       const ofUnit = yield* envelopes.lint(unit.id, {})
       assert.lengthOf(of("W213", ofUnit), 0)
       assert.include(notRequested("W213", ofUnit), "The tier of one agent")
+    }).pipe(Effect.provide(Layer.fresh(world())))
+  )
+
+  it.effect("W212: counts the agents from tier 3 on that no breaker watches, or whose drill does not count", () =>
+    Effect.gen(function* () {
+      const { agentId, id } = yield* drafted(refunds())
+      const lint = Envelopes.use((envelopes) => envelopes.lint(id, { envelope: refunds() }))
+      const said = (report: LintOut) =>
+        of("W212", report).map(({ message }) => / above (.*?)\. Arm a breaker, /.exec(message)![1])
+      const atTier = (autonomy_tier: "L2" | "L3", agent = agentId) =>
+        Agents.use((agents) => agents.update(agent, { autonomy_tier }, ben))
+      const armed = (agent = agentId) =>
+        Breakers.use((breakers) =>
+          breakers.arm(agent, { name: "errors", metric: "error_rate", params, mode: "warn", enabled: true }, ann)
+        )
+      yield* Envelopes.use((envelopes) => envelopes.publish(id, {}, ben))
+      yield* atTier("L2")
+      const low = yield* lint
+      assert.deepStrictEqual([said(low), low.proved.includes("W212")], [[], true])
+      yield* atTier("L3")
+      const neither = `1 has no armed breaker, and 1 has no attested drill that counts`
+      assert.deepStrictEqual(said(yield* lint), [neither])
+      const { id: breakerId } = yield* armed()
+      assert.deepStrictEqual(said(yield* lint), [`1 has no attested drill that counts`])
+      yield* drilled(agentId)
+      assert.deepStrictEqual(said(yield* lint), [])
+      yield* Breakers.use((breakers) => breakers.update(breakerId, { enabled: false }, ann))
+      assert.deepStrictEqual(said(yield* lint), [`1 has no armed breaker`])
+      yield* TestClock.adjust(31 * 86_400_000)
+      assert.deepStrictEqual(said(yield* lint), [neither])
+      // An org unit's envelope is for all of its agents, but for those at their end.
+      const unit = yield* Envelopes.use((envelopes) =>
+        envelopes.create({ name: "Unit", org_unit: "ops", envelope: refunds() }, ann)
+      )
+      const others = [yield* registered("other"), yield* registered("ended")]
+      for (const other of others) yield* atTier("L3", other.id)
+      yield* armed(others[0]!.id)
+      yield* Agents.use((agents) => agents.decommission(others[1]!.id, ben))
+      const ofUnit = yield* Envelopes.use((envelopes) => envelopes.lint(unit.id, {}))
+      assert.deepStrictEqual(said(ofUnit), [`1 has no armed breaker, and 2 have no attested drill that counts`])
+      // Of many agents all breakers are read.
+      for (let n = 0; n < 32; n++) yield* atTier("L3", (yield* registered(`more ${n}`)).id)
+      const ofMany = yield* Envelopes.use((envelopes) => envelopes.lint(unit.id, {}))
+      assert.deepStrictEqual(said(ofMany), [`33 have no armed breaker, and 34 have no attested drill that counts`])
     }).pipe(Effect.provide(Layer.fresh(world())))
   )
 })

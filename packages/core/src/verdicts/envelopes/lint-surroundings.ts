@@ -1,16 +1,29 @@
 /** The surroundings that lint gets, read from the store. */
 import { readRecord } from "@flyball/evidence"
-import { Effect } from "effect"
+import { GUARDED_TIER } from "@flyball/envelope"
+import { Effect, Stream } from "effect"
 import type { StoredAgent } from "../../registry/agents/document.ts"
 import { storedMapping } from "../../registry/access-mapping/document.ts"
-import { ACCESS_MAPPING, answeringRoles, MAPPING_ID } from "@flyball/rules"
+import {
+  ACCESS_MAPPING,
+  answeringRoles,
+  type BreakerDocument,
+  BREAKERS,
+  hasAttestedDrill,
+  isWatching,
+  MAPPING_ID
+} from "@flyball/rules"
 import type { JsonMap } from "@flyball/rules"
 import { StorageCorrupt } from "../../storage/faults.ts"
-import type { ReadFault, StorageApi } from "../../storage/port.ts"
+import { documentPages } from "../../storage/document-pages.ts"
+import type { Document, ReadFault, StorageApi } from "../../storage/port.ts"
 import type { Surroundings } from "./examination/questions.ts"
 
 /** Decisions that are searched for tools, newest first. */
 const DECISIONS_SEEN = 1_000
+
+/** Agents up to which breakers are looked up one agent at a time. */
+const FEW_AGENTS = 32
 
 /** Tools that are named. */
 const MAX_TOOLS = 32
@@ -23,7 +36,7 @@ export const lintSurroundings = Effect.fnUntraced(function* (
   storage: StorageApi,
   agents: ReadonlyArray<StoredAgent>,
   trustsCanonical: boolean
-): Effect.fn.Return<Pick<Surroundings, "blastRadii" | "grantable" | "ownerOnly" | "toolsSeen">, ReadFault> {
+): Effect.fn.Return<Pick<Surroundings, "blastRadii" | "grantable" | "ownerOnly" | "safety" | "toolsSeen">, ReadFault> {
   const radii = new Map<string, JsonMap>()
   for (const {
     body: { blastRadius }
@@ -32,6 +45,7 @@ export const lintSurroundings = Effect.fnUntraced(function* (
   return {
     blastRadii: [...radii.values()],
     ...(yield* reviewersOf(storage, agents, trustsCanonical)),
+    safety: yield* safetyOf(storage, agents),
     toolsSeen: yield* toolsSeen(storage, agents)
   }
 })
@@ -66,6 +80,37 @@ const reviewersOf = Effect.fnUntraced(function* (
     })
   const [first = [], ...others] = agents.map(ownedBy)
   return { grantable: answeringRoles, ownerOnly: first.filter((role) => others.every((one) => one.includes(role))) }
+})
+
+/** What guards the agents at a high tier, without those at their end. */
+const safetyOf = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  agents: ReadonlyArray<StoredAgent>
+): Effect.fn.Return<Surroundings["safety"], ReadFault> {
+  const { ms } = yield* storage.asOf
+  const high = agents.filter(
+    ({ body: { autonomyTier, status } }) => status !== "decommissioned" && Number(autonomyTier.slice(1)) >= GUARDED_TIER
+  )
+  const watched = yield* watchedOf(storage, high)
+  return {
+    withoutBreaker: high.filter(({ id }) => !watched.has(id)).length,
+    withoutDrill: high.filter(({ body }) => !hasAttestedDrill(body, ms)).length
+  }
+})
+
+/** The agents that a breaker watches. Of few agents each is looked up, of many all breakers are read. */
+const watchedOf = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  agents: ReadonlyArray<StoredAgent>
+): Effect.fn.Return<ReadonlySet<string>, ReadFault> {
+  const watched = new Set<string>()
+  const take = (documents: ReadonlyArray<Document>): void => {
+    for (const { body } of documents)
+      if (isWatching(body as unknown as BreakerDocument)) watched.add(String(body["agentId"]))
+  }
+  if (agents.length <= FEW_AGENTS) for (const { id } of agents) take(yield* storage.find(BREAKERS, "agent_id", id))
+  else yield* Stream.runForEach(documentPages(storage, BREAKERS), (page) => Effect.sync(() => take(page)))
+  return watched
 })
 
 const toolsSeen = Effect.fnUntraced(function* (

@@ -285,7 +285,6 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
         stored: StoredEnvelope
       ): Effect.fn.Return<Surroundings, ReadFault> {
         const agents = yield* agentsOf(stored)
-        const tier = Math.max(0, ...agents.map(({ body }) => Number(body.autonomyTier.slice(1))))
         const reported = {
           ...(yield* lintSurroundings(storage, agents, trustsCanonical)),
           meterUnits: yield* meterUnitsOf(stored.id)
@@ -295,14 +294,13 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
           return {
             outer: orgUnit === null ? [] : yield* liveOf(unitTarget(orgUnit)),
             inner: [],
-            tier,
-            ...(agents.length === 1 ? { agentTier: tier } : {}),
+            ...(agents.length === 1 ? { agentTier: Number(agents[0]!.body.autonomyTier.slice(1)) } : {}),
             ...reported
           }
         }
         const inner: Array<LayerText> = []
         for (const { id } of agents) inner.push(...(yield* liveOf(agentTarget(id))))
-        return { outer: [], inner, tier, ...reported }
+        return { outer: [], inner, ...reported }
       })
 
       /**

@@ -1,8 +1,6 @@
+import { GUARDED_TIER } from "../facts.ts"
 import type { Inspection } from "../inspection.ts"
 import { listed } from "./words.ts"
-
-/** The tier from which an agent needs an armed breaker and a drill that is up to date. */
-const GUARDED_TIER = 3
 
 /**
  * E108, W210, W211, W212: faults not in the rules but between them and their surroundings. Each is checked only where
@@ -106,33 +104,21 @@ const checkTools = ({ facts: { toolsSeen }, model, notChecked, say }: Inspection
     )
 }
 
-/** W212: from tier 3, no breaker is armed, or the drill is out of date. */
+/** W212: agents from tier 3 on without an armed breaker, or without a drill that counts. */
 const checkSafety = ({ facts: { safety }, notChecked, say }: Inspection): void => {
   if (safety === undefined) {
-    notChecked.push({ code: "W212", rules: [], reason: "The tiers of the agents concerned were not given." })
+    notChecked.push({ code: "W212", rules: [], reason: "What guards the agents concerned was not given." })
     return
   }
-  if (safety.tier < GUARDED_TIER) return
-  const missing: Array<string> = []
-  if (safety.breakerArmed === "not_built")
-    notChecked.push({
-      code: "W212",
-      rules: [],
-      reason: "Whether a breaker is armed cannot be known: the breaker module is not built yet."
-    })
-  else if (!safety.breakerArmed) missing.push("no breaker is armed")
-  if (safety.drillCurrent === "not_built")
-    notChecked.push({
-      code: "W212",
-      rules: [],
-      reason: "Whether the drill is up to date cannot be known: the drill module is not built yet."
-    })
-  else if (!safety.drillCurrent) missing.push("the drill is out of date")
+  const missing = [
+    [safety.withoutBreaker, "no armed breaker"],
+    [safety.withoutDrill, "no attested drill that counts"]
+  ].flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${count === 1 ? "has" : "have"} ${what}`]))
   if (missing.length > 0)
     say(
       "W212",
       [],
-      `An agent concerned is at tier ${safety.tier} and ${missing.join(", and ")}. Arm a breaker, run a drill, ` +
-        "or lower the tier."
+      `Of the agents concerned at tier ${GUARDED_TIER} or above ${missing.join(", and ")}. Arm a breaker, run a ` +
+        "drill and have it attested, or lower the tier."
     )
 }

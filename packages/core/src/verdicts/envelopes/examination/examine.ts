@@ -121,10 +121,7 @@ export const lintRead = (
         ? {}
         : { history: { inputs: recordedInputs(history.evaluations, fitted.floored), days: daysOf(history) } }),
       ...factsAround(surroundings, fitted.envelope, history),
-      ...(surroundings.agentTier === undefined
-        ? {}
-        : { agentTier: { tier: surroundings.agentTier, needs: tierNeeds } }),
-      safety: { tier: surroundings.tier, breakerArmed: "not_built", drillCurrent: "not_built" }
+      ...(surroundings.agentTier === undefined ? {} : { agentTier: { tier: surroundings.agentTier, needs: tierNeeds } })
     },
     {
       ...budgetsOf(limits, fitted.floored),

@@ -8,15 +8,12 @@ import type { Envelope, LintFacts } from "@flyball/envelope"
 import { blastBounds } from "./blast-bounds.ts"
 import type { Surroundings } from "./questions.ts"
 
-/**
- * The facts. What no module knows yet is marked as such. What is missing is left out, and lint reports that it was not
- * checked.
- */
+/** The facts. What is missing is left out, and lint reports that it was not checked. */
 export const factsAround = (
-  { blastRadii, grantable, ownerOnly = [], toolsSeen }: Surroundings,
+  { blastRadii, grantable, ownerOnly = [], safety, toolsSeen }: Surroundings,
   envelope: Envelope,
   history: History | null
-): Omit<LintFacts, "envelope" | "history" | "safety"> => {
+): Omit<LintFacts, "envelope" | "history"> => {
   const bounds = blastBounds(envelope, blastRadii)
   const seen = [
     ...toolsSeen,
@@ -27,6 +24,7 @@ export const factsAround = (
   return {
     ...(bounds.length === 0 ? {} : { blastRadius: bounds }),
     ...(seen.length === 0 ? {} : { toolsSeen: seen }),
+    safety,
     reviewers: {
       grantable: new Set(grantable === "any" ? answeringRoles : grantable),
       othersUnknown: grantable === "any",

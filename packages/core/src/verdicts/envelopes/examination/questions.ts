@@ -6,7 +6,7 @@
  */
 import type { BacktestOut, EnvelopeFinding, LintOut } from "@flyball/contract"
 import type { JsonMap } from "@flyball/rules"
-import type { DiffReport, Limits } from "@flyball/envelope"
+import type { DiffReport, Limits, LintFacts } from "@flyball/envelope"
 import type { HistoryJson } from "./history-json.ts"
 import type { MeterUnit } from "./meter-units.ts"
 
@@ -20,8 +20,8 @@ export interface LayerText {
 export interface Surroundings {
   readonly outer: ReadonlyArray<LayerText>
   readonly inner: ReadonlyArray<LayerText>
-  /** The highest tier of the agents it is for. */
-  readonly tier: number
+  /** Of its agents at a high tier: how many lack what guards them, see `LintFacts`. */
+  readonly safety: NonNullable<LintFacts["safety"]>
   /** The tier of the one agent whose envelope it is; left out for an org unit's. */
   readonly agentTier?: number
   /** Blast radii that the agents declare, each once. */
