@@ -38,6 +38,22 @@ const run = (
     child.on("close", (status) => resolve({ status: status ?? -1, output }))
   })
 
+/** A folder with the two commands: the programs that `npm test` joined, or the sources where this file runs alone. */
+const commandsFolder = (): string => {
+  const joined = process.env["FLYBALL_TEST_PROGRAMS"]
+  if (joined === undefined) return join(root, "node_modules/.bin")
+  const bin = join(folder, "bin")
+  mkdirSync(bin)
+  for (const [name, file] of [
+    ["flyball", "server/main.js"],
+    ["flyball-verify", "verify/flyball-verify.mjs"]
+  ] as const)
+    writeFileSync(join(bin, name), `#!/bin/sh\nexec "${process.execPath}" "${join(joined, file)}" "$@"\n`, {
+      mode: 0o755
+    })
+  return bin
+}
+
 /** Starts a server in a folder, with the trust store that the demo's settings name. */
 const startIn = (place: string): Promise<RunningServer> => {
   mkdirSync(join(place, "trust"), { recursive: true, mode: 0o700 })
@@ -190,7 +206,7 @@ describe("the pages of docs", () => {
     FLYBALL_DATA_DIR: data,
     FLYBALL_DATABASE_URL: `sqlite:${data}/flyball.db`,
     FLYBALL_ORIGIN: "flyball.example/demo",
-    PATH: `${join(root, "node_modules/.bin")}${delimiter}${process.env["PATH"]}`
+    PATH: `${commandsFolder()}${delimiter}${process.env["PATH"]}`
   }
   let server: RunningServer | null = null
   beforeAll(async () => void (await (await startIn(data)).stop()))

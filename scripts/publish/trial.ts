@@ -28,6 +28,7 @@ import { packPackages, type Tarball } from "./pack.ts"
 import { stagePackages } from "./stage.ts"
 import { frameworks, requireAlone, type Runtime, startReadmeServer, writeAdapters, writeProgram } from "./try-client.ts"
 import { tryExample } from "./try-example.ts"
+import { tryWorker } from "./try-worker.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const here = fileURLToPath(new URL(".", import.meta.url))
@@ -334,6 +335,15 @@ const runtimes: ReadonlyArray<Runtime> = [
 const readmeServer = await startReadmeServer(agent)
 for (const runtime of runtimes)
   await trialOf(`the program of the client's README, ${runtime.name}`, () => readmeServer.tryIn(runtime))
+await trialOf("the client in a worker (workerd): registers, witnesses, asks, waits, is halted", () =>
+  tryWorker({
+    root,
+    folder: agent,
+    esbuild: tool("esbuild"),
+    workerd: binary("@cloudflare/workerd-linux-64/bin/workerd"),
+    server: readmeServer
+  })
+)
 await readmeServer.stop()
 
 const adapting = project("adapters", tarballs, [CLIENT])

@@ -97,6 +97,10 @@ export const requireAlone = (folder: string): string => {
 export interface ReadmeServer {
   /** Runs the program. Fails: rejects where its output is not the README's. */
   readonly tryIn: (runtime: Runtime) => Promise<void>
+  /** Address of the server, and an ingest key, as the settings of an agent name them. */
+  readonly environment: { readonly FLYBALL_URL: string; readonly FLYBALL_KEY: string }
+  /** Sends requests as a person of this role. */
+  readonly senderOf: (role: string, sub: string) => Promise<Sender>
   readonly stop: () => Promise<number>
 }
 
@@ -118,6 +122,8 @@ export const startReadmeServer = async (folder: string): Promise<ReadmeServer> =
   const { key } = await admin("POST", "/admin/ingest-keys", { name: "the README", org_unit: "claims" })
   const environment = { FLYBALL_URL: server.address, FLYBALL_KEY: String(key) }
   return {
+    environment,
+    senderOf,
     tryIn: async ({ args, command, takes }) => {
       const file = takes === "ts" ? `${PROGRAM}.ts` : `emitted/${PROGRAM}.js`
       const out = await output(command, [...args, file], folder, environment)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { type ClientClock, pause, systemClock } from "./clock.ts"
+import { type ClientClock, neverBack, pause, systemClock } from "./clock.ts"
 
 describe("a pause", () => {
   it("of a time that is over sets no negative timer, of which Node would warn", async () => {
@@ -11,5 +11,16 @@ describe("a pause", () => {
     }
     await pause({ ...systemClock, after }, -0.02)
     assert.deepStrictEqual(timers, [0])
+  })
+})
+
+describe("a clock that never steps back", () => {
+  it("stands still where its source is set back, and goes on from there", () => {
+    const source = [1_000, 1_500, 200, 300, 200, 250, 5_000]
+    const clock = neverBack(() => source.shift()!)
+    assert.deepStrictEqual(
+      Array.from({ length: 7 }, () => clock()),
+      [1_000, 1_500, 1_500, 1_600, 1_600, 1_650, 6_400]
+    )
   })
 })

@@ -11,9 +11,26 @@ export interface ClientClock {
   readonly random: () => number
 }
 
-/** The clock of this process. Its timers keep no process alive. */
+/**
+ * A clock that never steps back: where its source does, it stands still and then goes on with it. What passed between
+ * the two readings around the step is not counted.
+ */
+export const neverBack = (read: () => number): (() => number) => {
+  let last = Number.NEGATIVE_INFINITY
+  let ahead = 0
+  return () => {
+    const now = read()
+    if (now + ahead < last) ahead = last - now
+    return (last = now + ahead)
+  }
+}
+
+/**
+ * The clock of this process. Its timers keep no process alive. In a worker `performance.now` may be the time of day,
+ * which somebody can set back.
+ */
 export const systemClock: ClientClock = {
-  monotonicMs: () => performance.now(),
+  monotonicMs: neverBack(() => performance.now()),
   nowMs: () => Date.now(),
   after: (ms, call) => {
     const timer: unknown = setTimeout(call, ms)

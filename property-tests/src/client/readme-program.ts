@@ -14,7 +14,7 @@ export const readmeAgent = "refund-bot"
 
 /** Sends a request with the rights of a person; answers the body, and throws where the server refuses. */
 export type Sender = (
-  method: "POST" | "PATCH",
+  method: "GET" | "POST" | "PATCH",
   path: string,
   json?: unknown
 ) => Promise<{ readonly [name: string]: unknown }>

@@ -18,6 +18,7 @@ const receipts = ({ json }: SentRequest): Scripted => ({
     receipts: json.decisions.map((one: { client_ref: string }) => ({ client_ref: one.client_ref, duplicate: false }))
   }
 })
+const recorded: Scripted = { status: 201, json: { agent_id: "agt_1", seq: 9, record_hash: "h" } }
 const refsOf = (sent: SentRequest): ReadonlyArray<string> =>
   sent.json.decisions.map((one: { client_ref: string }) => one.client_ref)
 
@@ -82,7 +83,7 @@ describe("the recorder", () => {
       if (isAway) return { status: 503 }
       if (!sent.path.endsWith("/capture-gaps")) return receipts(sent)
       gaps.push(sent.json)
-      return { status: 201, json: {} }
+      return recorded
     }
     const { clock, problems, recorder } = world(script, { maxBytes: 1e6, maxEntries: 2 })
     const kept = []
@@ -120,7 +121,7 @@ describe("the recorder", () => {
       // While the first gap is on its way there is a third loss.
       if (gaps.length === 0) void spool.add(entry("in the way")).then(() => recorder.keep(entry("lost meanwhile")))
       gaps.push(sent.json)
-      return { status: 201, json: {} }
+      return recorded
     }
     await clock.advance(120_000)
     assert.deepStrictEqual(
@@ -169,6 +170,108 @@ describe("the recorder", () => {
     await clock.advance(1_000)
     assert.deepStrictEqual(await flushing, { accepted: 2, duplicates: 0, rejected: 1, pending: 0 })
     assert.deepInclude(problems[0]!, { kind: "rejected", clientRef: "claims" })
+  })
+
+  for (const [what, other] of [
+    ["an empty answer", { status: 200 }],
+    ["an answer of success that holds no receipts", { status: 201, json: { ok: true } }],
+    [
+      "receipts of something else",
+      { status: 201, json: { receipts: [{ client_ref: "b", decision_id: "dec_1", duplicate: false }] } }
+    ],
+    ["a page that says 404", { status: 404, text: "<h1>Not found</h1>" }],
+    ["another service that says 404", { status: 404, json: { message: "no route" } }],
+    ["a proxy that says 400", { status: 400, text: "Bad Request" }],
+    ["a redirect", { status: 302, headers: { location: "https://sign-in.example/" } }]
+  ] as const)
+    it(`keeps what waits after ${what}, which says nothing about it`, async () => {
+      let isOther = true
+      const { clock, problems, recorder } = world((sent) => (isOther ? other : receipts(sent)))
+      await recorder.keep(entry("a"))
+      const flushing = recorder.flush(1_000)
+      await clock.advance(1_000)
+      assert.deepStrictEqual(await flushing, { accepted: 0, duplicates: 0, rejected: 0, pending: 1 })
+      assert.deepStrictEqual([...new Set(problems.map(({ kind }) => kind))], ["capture"])
+      isOther = false
+      await clock.advance(61_000)
+      assert.strictEqual(recorder.pending(), 0)
+    })
+
+  for (const [what, maxEntries] of [
+    ["a settlement", 1],
+    ["a gap", 0]
+  ] as const)
+    it(`keeps ${what} that something else answered`, async () => {
+      let isOther = true
+      const { clock, recorder, spool } = world(
+        (sent) => {
+          if (isOther) return { status: 200, text: "<h1>Welcome</h1>" }
+          return sent.path.endsWith("/settle") ? { status: 201, json: { duplicate: false } } : recorded
+        },
+        { maxBytes: 1e6, maxEntries }
+      )
+      const settlement = { status: "ok" } as const
+      await recorder.keep({ kind: "settle", agentId: "agt_1", decisionId: "dec_1", clientRef: "a", settlement })
+      await clock.advance(60_000)
+      assert.strictEqual(recorder.pending() + spool.owed().length, 1)
+      isOther = false
+      await clock.advance(61_000)
+      assert.strictEqual(recorder.pending() + spool.owed().length, 0)
+    })
+
+  it("gives up at once what belongs to an agent that the server does not know", async () => {
+    const { clock, problems, recorder, seen } = world((sent) =>
+      sent.path.includes("agt_gone") ? { status: 404, json: { code: "agent_not_found", detail: "" } } : receipts(sent)
+    )
+    for (let at = 0; at < 150; at++) await recorder.keep(entry(`r${at}`, "agt_gone"))
+    await recorder.keep(entry("b"))
+    const flushing = recorder.flush(1_000)
+    await clock.advance(1_000)
+    assert.deepStrictEqual(await flushing, { accepted: 1, duplicates: 0, rejected: 150, pending: 0 })
+    assert.lengthOf(problems, 150)
+    assert.lengthOf(seen, 2)
+  })
+
+  it("asks about once for each entry where everything is refused", async () => {
+    const { clock, recorder, seen } = world(() => ({ status: 422, json: { detail: [] } }))
+    for (let at = 0; at < 400; at++) await recorder.keep(entry(`r${at}`))
+    for (let turn = 0; turn < 50; turn++) await clock.advance(100)
+    assert.strictEqual(recorder.pending(), 0)
+    assert.isBelow(seen.length, 420)
+  })
+
+  it("sends less at once where a batch takes too long, and more again when it is taken", async () => {
+    const sizes: Array<number> = []
+    const { clock, recorder } = world((sent) => {
+      sizes.push(refsOf(sent).length)
+      return refsOf(sent).length > 30 ? "hang" : receipts(sent)
+    })
+    for (let at = 0; at < 200; at++) await recorder.keep(entry(`r${at}`))
+    await clock.advance(120_000)
+    assert.strictEqual(recorder.pending(), 0)
+    assert.deepStrictEqual(sizes.slice(0, 5), [200, 100, 50, 25, 50])
+  })
+
+  it("sends about a megabyte at once, or one entry that is larger", async () => {
+    const sizes: Array<number> = []
+    const { clock, recorder } = world((sent) => {
+      sizes.push(refsOf(sent).length)
+      return receipts(sent)
+    })
+    for (const [ref, chars] of [
+      ["a", 400_000],
+      ["b", 400_000],
+      ["c", 400_000],
+      ["d", 2_000_000],
+      ["e", 10]
+    ] as const)
+      await recorder.keep({
+        kind: "decision",
+        agentId: "agt_1",
+        decision: { client_ref: ref, action: "act", args: "x".repeat(chars) }
+      })
+    await clock.advance(1_000)
+    assert.deepStrictEqual(sizes, [2, 1, 1, 1])
   })
 
   it("keeps what waits while its key is refused: a key can be replaced", async () => {

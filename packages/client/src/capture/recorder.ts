@@ -44,8 +44,11 @@ export interface RecorderOptions {
 /** Time for which a first decision waits for others. Unit: milliseconds. */
 const GATHER_MS = 250
 
-/** Decisions of one request. The server takes 1,000; smaller batches lose less to one refusal. */
+/** Most decisions of one request. The server takes 1,000; smaller batches lose less to one refusal. */
 const BATCH = 200
+
+/** Most that one request carries, where one entry alone is not more. Unit: characters of JSON. */
+const BATCH_CHARS = 1_048_576
 
 /** Shortest and longest pause after a failure. Unit: milliseconds. */
 const RETRY_MIN_MS = 200
@@ -74,6 +77,8 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
   const ending = new AbortController()
   const counts = { accepted: 0, duplicates: 0, rejected: 0 }
   let failures = 0
+  /** Decisions of the next request: fewer after one that was refused or too slow, more after one that was taken. */
+  let batchSize = BATCH
   let running: Promise<void> | null = null
   let wake = new AbortController()
   /** Resolved when the loop went idle or made a pause after a failure. */
@@ -88,30 +93,45 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
     if (first.kind === "settle") return sendSettlement(first)
     const decisions = batch.flatMap((entry) => (entry.kind === "decision" ? [entry.decision] : []))
     const answer = await post(`/api/v1/agents/${first.agentId}/decisions`, { decisions })
-    if (isAway(answer)) return awayOf(answer)
-    if (answer.kind === "answer" && isSuccess(answer.status)) {
-      for (const { duplicate } of receiptsOf(answer.body)) counts[duplicate ? "duplicates" : "accepted"]++
+    const receipts = receiptsOf(answer, decisions)
+    if (receipts !== null) {
+      for (const { duplicate } of receipts) counts[duplicate ? "duplicates" : "accepted"]++
+      batchSize = Math.min(BATCH, batchSize * 2)
       return { kind: "done", count: batch.length }
     }
+    const fewer = Math.ceil(decisions.length / 2)
+    if (isAway(answer)) {
+      // It may have been too much for the line and the time of a request.
+      if (answer.kind === "unreachable" && answer.isSlow) batchSize = fewer
+      return awayOf(answer)
+    }
     // A batch is taken whole or not at all: halved again and again, only those that are refused are lost.
-    if (decisions.length > 1) return sendBatch(batch.slice(0, Math.ceil(batch.length / 2)))
-    return reject(answer, first.decision.client_ref)
+    if (decisions.length > 1 && !concernsAgent(answer)) {
+      batchSize = fewer
+      return sendBatch(batch.slice(0, fewer))
+    }
+    return reject(
+      answer,
+      decisions.map((decision) => decision.client_ref)
+    )
   }
 
   const sendSettlement = async ({ clientRef, decisionId, settlement }: Extract<Entry, { kind: "settle" }>) => {
     const answer = await post(`/api/v1/decisions/${encodeURIComponent(decisionId)}/settle`, settlement)
-    if (isAway(answer)) return awayOf(answer)
-    if (answer.kind === "answer" && isSuccess(answer.status)) {
-      counts[(answer.body as { readonly duplicate?: boolean } | null)?.duplicate === true ? "duplicates" : "accepted"]++
+    const duplicate = answeredMember(answer, "duplicate")
+    if (typeof duplicate === "boolean") {
+      counts[duplicate ? "duplicates" : "accepted"]++
       return { kind: "done", count: 1 } as const
     }
-    return reject(answer, clientRef)
+    return isAway(answer) ? awayOf(answer) : reject(answer, [clientRef])
   }
 
-  const reject = (answer: Answer, clientRef: string): Sent => {
-    counts.rejected++
-    if (answer.kind === "answer") onProblem({ kind: "rejected", status: answer.status, clientRef, answer: answer.body })
-    return { kind: "done", count: 1 }
+  const reject = (answer: Answer, clientRefs: ReadonlyArray<string>): Sent => {
+    counts.rejected += clientRefs.length
+    if (answer.kind === "answer")
+      for (const clientRef of clientRefs)
+        onProblem({ kind: "rejected", status: answer.status, clientRef, answer: answer.body })
+    return { kind: "done", count: clientRefs.length }
   }
 
   /** Changes of the gaps that are not written yet, and the writing of those before them. */
@@ -134,16 +154,17 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
     for (const gap of spool.owed()) {
       const { agentId, ...body } = gap
       const answer = await post(`/api/v1/agents/${agentId}/capture-gaps`, body)
-      if (isAway(answer)) return awayOf(answer)
+      const isRecorded = typeof answeredMember(answer, "seq") === "number"
+      if (!isRecorded && isAway(answer)) return awayOf(answer)
       await changeOwed((owed) => paid(owed, gap))
-      if (answer.kind === "answer" && !isSuccess(answer.status))
+      if (!isRecorded && answer.kind === "answer")
         onProblem({ kind: "rejected", status: answer.status, clientRef: `gap of ${gap.count}`, answer: answer.body })
     }
     return { kind: "done", count: 0 }
   }
 
   const step = async (): Promise<Sent> => {
-    const batch = sameKind(await spool.first(BATCH))
+    const batch = ofOneRequest(await spool.first(batchSize))
     const sent = await sendBatch(batch)
     if (sent.kind === "away") return sent
     await spool.remove(sent.count)
@@ -215,8 +236,9 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
     },
     sendNow: async (agentId, decision) => {
       const answer = await post(`/api/v1/agents/${agentId}/decisions`, { decisions: [decision] })
+      const receipts = receiptsOf(answer, [decision])
+      if (receipts !== null) return receipts[0]!
       if (isAway(answer)) return null
-      if (answer.kind === "answer" && isSuccess(answer.status)) return receiptsOf(answer.body)[0] ?? null
       throw new DecisionRefused(
         answer.kind === "answer" ? answer.status : 0,
         answer.kind === "answer" ? answer.body : null
@@ -251,32 +273,69 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
 }
 
 /** The longest run of entries that one request can carry: decisions of one agent, or one settlement. */
-const sameKind = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
+const ofOneRequest = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
   const [first] = entries
   if (first === undefined || first.kind === "settle") return entries.slice(0, 1)
-  const end = entries.findIndex((one) => one.kind !== "decision" || one.agentId !== first.agentId)
+  let chars = 0
+  const end = entries.findIndex((one, at) => {
+    if (one.kind !== "decision" || one.agentId !== first.agentId) return true
+    chars += JSON.stringify(one.decision).length
+    return at > 0 && chars > BATCH_CHARS
+  })
   return end < 0 ? entries : entries.slice(0, end)
 }
 
 /**
- * A key that is refused may be replaced while the process runs: what waits is kept. So is it on 408. A claim that the
- * key may not make is refused for good: the others of a batch do not wait for it.
+ * Whether what was sent stays and is sent again. Only a refusal of a Flyball server ends an entry: what a proxy or a
+ * wrong address answers is none. A key that is refused may be replaced while the process runs. A claim that the key may
+ * not make is refused for good: the others of a batch do not wait for it. 413 counts from anybody.
  */
-const isAway = (answer: Answer): boolean =>
-  answer.kind === "unreachable" ||
-  answer.status === 401 ||
-  (answer.status === 403 && !claimsTooMuch(answer.body)) ||
-  answer.status === 408
+const isAway = (answer: Answer): boolean => {
+  if (answer.kind === "unreachable") return true
+  const { body, status } = answer
+  if (status === 413) return false
+  if (isSuccess(status) || status === 401 || status === 408 || !isRefusal(body)) return true
+  return status === 403 && codeOf(body) !== "capture_not_mediated"
+}
 
-const claimsTooMuch = (body: unknown): boolean =>
-  typeof body === "object" && body !== null && (body as { readonly code?: unknown }).code === "capture_not_mediated"
+/** Whether a refusal holds for everything of this agent: it is not known here. */
+const concernsAgent = (answer: Answer): boolean =>
+  answer.kind === "answer" && answer.status === 404 && codeOf(answer.body) === "agent_not_found"
 
 const awayOf = (answer: Answer): Sent =>
   answer.kind === "unreachable"
     ? { kind: "away", reason: answer.reason, retryAfterMs: answer.retryAfterMs }
-    : { kind: "away", reason: `status ${answer.status}`, retryAfterMs: null }
+    : { kind: "away", reason: reasonOf(answer), retryAfterMs: null }
+
+const reasonOf = ({ body, excerpt, status }: Extract<Answer, { kind: "answer" }>): string => {
+  const code = codeOf(body)
+  if (code !== null) return `status ${status} ${code}`
+  return isSuccess(status) || !isRefusal(body)
+    ? `status ${status}, which is no answer of a Flyball server: ${excerpt}`
+    : `status ${status}`
+}
 
 const isSuccess = (status: number): boolean => status === 200 || status === 201
 
-const receiptsOf = (body: unknown): ReadonlyArray<Receipt> =>
-  (body as { readonly receipts?: ReadonlyArray<Receipt> } | null)?.receipts ?? []
+/** A refusal has a code, or it lists what is wrong with the body (422). */
+const isRefusal = (body: unknown): boolean =>
+  codeOf(body) !== null || Array.isArray((body as { readonly detail?: unknown } | null | undefined)?.detail)
+
+const codeOf = (body: unknown): string | null => {
+  const code = (body as { readonly code?: unknown } | null | undefined)?.code
+  return typeof code === "string" ? code : null
+}
+
+/** A member of the body that the server answered with success. */
+const answeredMember = (answer: Answer, name: string): unknown =>
+  answer.kind === "answer" && isSuccess(answer.status)
+    ? (answer.body as { readonly [name: string]: unknown } | null | undefined)?.[name]
+    : undefined
+
+/** The receipts of these decisions; null where the answer is anything else, and so does not say that they are kept. */
+const receiptsOf = (answer: Answer, decisions: ReadonlyArray<Decision>): ReadonlyArray<Receipt> | null => {
+  const receipts = answeredMember(answer, "receipts")
+  if (!Array.isArray(receipts)) return null
+  const refs = new Set(receipts.map((one: Partial<Receipt> | null) => one?.client_ref))
+  return decisions.every((decision) => refs.has(decision.client_ref)) ? (receipts as ReadonlyArray<Receipt>) : null
+}

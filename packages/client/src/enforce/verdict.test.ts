@@ -14,6 +14,7 @@ const answered = (status: number, body: unknown): Answer => ({
   kind: "answer",
   status,
   body,
+  excerpt: "",
   headers: new Headers(),
   sentAtMs: 0
 })
@@ -30,7 +31,7 @@ describe("the verdict of an answer", () => {
 
   it("is a denial that may be sent again where the server is away", () =>
     assert.strictEqual(
-      ruleOf({ kind: "unreachable", reason: "timeout", retryAfterMs: null }),
+      ruleOf({ kind: "unreachable", reason: "timeout", retryAfterMs: null, isSlow: true }),
       "@fail_closed:unreachable true"
     ))
 

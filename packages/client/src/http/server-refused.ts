@@ -7,7 +7,8 @@ export class ServerRefused extends Error {
   readonly status: number
   readonly answer: unknown
   constructor(what: string, status: number, answer: unknown) {
-    super(`${what}: ${status === 0 ? String(answer) : `status ${status}, ${JSON.stringify(answer)?.slice(0, 500)}`}`)
+    const text = typeof answer === "string" ? answer : JSON.stringify(answer)?.slice(0, 500)
+    super(`${what}: ${status === 0 ? "" : `status ${status}, `}${text}`)
     this.status = status
     this.answer = answer
   }
@@ -16,5 +17,9 @@ export class ServerRefused extends Error {
 /** The refusal that an answer is. */
 export const refusedBy = (what: string, answer: Answer): ServerRefused =>
   answer.kind === "answer"
-    ? new ServerRefused(what, answer.status, answer.body)
+    ? new ServerRefused(
+        what,
+        answer.status,
+        answer.body === undefined ? `which is no answer of a Flyball server: ${answer.excerpt}` : answer.body
+      )
     : new ServerRefused(what, 0, answer.reason)

@@ -108,7 +108,13 @@ const world = async (document: object = envelope(), more: object = {}, options: 
     return (
       script.decisions ?? {
         status: 201,
-        json: { receipts: (json?.decisions ?? []).map(() => ({ decision_id: "dec_1", duplicate: false })) }
+        json: {
+          receipts: (json?.decisions ?? []).map(({ client_ref }: { client_ref: string }) => ({
+            client_ref,
+            decision_id: "dec_1",
+            duplicate: false
+          }))
+        }
       }
     )
   })

@@ -51,7 +51,8 @@ export const reviewsOf = ({ caller, clock, kill, timeoutMs }: ReviewsOptions): R
     let last: Answer = {
       kind: "unreachable",
       reason: "the wait was ended before the server answered",
-      retryAfterMs: null
+      retryAfterMs: null,
+      isSlow: false
     }
     try {
       while (!ending.signal.aborted) {

@@ -9,9 +9,9 @@ export interface SentRequest {
   readonly json: any
 }
 
-/** A scripted answer; `hang`: none until the request is aborted; `cut`: the connection fails. */
+/** A scripted answer, of JSON or other text; `hang`: none until the request is aborted; `cut`: the connection fails. */
 export type Scripted =
-  | { readonly status: number; readonly json?: unknown; readonly headers?: HeadersInit }
+  | { readonly status: number; readonly json?: unknown; readonly text?: string; readonly headers?: HeadersInit }
   | "hang"
   | "cut"
 
@@ -36,7 +36,7 @@ export const scriptedFetch = (script: (sent: SentRequest) => Scripted) => {
         init.signal?.addEventListener("abort", abort)
       })
     const hasBody = answer.status !== 304 && answer.json !== undefined
-    return new Response(hasBody ? JSON.stringify(answer.json) : null, {
+    return new Response(answer.text ?? (hasBody ? JSON.stringify(answer.json) : null), {
       status: answer.status,
       ...(answer.headers === undefined ? {} : { headers: answer.headers })
     })
