@@ -3,7 +3,7 @@
  * evidence".
  */
 import { Schema } from "effect"
-import { id, integer, integerParam, leftOut, oneOf, patterned } from "./fields.ts"
+import { id, integer, integerParam, leftOut, oneOf, patterned, text } from "./fields.ts"
 import { DEFAULT_PAGE, MAX_PAGE } from "./limits.ts"
 import { becomesRecord, inBody } from "./place.ts"
 
@@ -96,6 +96,10 @@ export const ConsistencyOut = Schema.Struct({
   proof: Schema.Array(Schema.String)
 })
 export type ConsistencyOut = typeof ConsistencyOut.Type
+
+/** Query of GET /chain/genesis: the chain that is running, or by its origin one that a recovery put aside. */
+export const GenesisQuery = Schema.Struct({ chain: Schema.optionalKey(text(1, 255)) })
+export type GenesisQuery = typeof GenesisQuery.Type
 
 /**
  * Answer of GET /chain/genesis: record 0 as its exact text, the part of it that names the chain before (null where this

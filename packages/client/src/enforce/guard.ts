@@ -202,7 +202,7 @@ export const makeGuard = (options: GuardOptions): Guard => {
   const stopped = (action: Action, effect: EffectClass): { rule: LocalRule; reason: string } | null => {
     const rule = kill.denial(effect)
     if (rule === null) return null
-    return { rule, reason: rule === "@killed" ? "The agent is stopped." : "The kill status is not known well enough." }
+    return { rule, reason: rule === "@killed" ? "The agent is stopped." : staleReason(kill, clock) }
   }
 
   return async (named, given, effect) => {
@@ -297,6 +297,16 @@ export const makeGuard = (options: GuardOptions): Guard => {
     await end("ok", jsonOf(result))
     return result
   }
+}
+
+/** How old the kill status is, and why nothing newer is known. */
+const staleReason = (kill: KillWatch, clock: ClientClock): string => {
+  const { sentAtMs } = kill.view()
+  const age =
+    sentAtMs === null
+      ? "was never confirmed"
+      : `was last confirmed ${Math.round((clock.monotonicMs() - sentAtMs) / 1_000)} s ago`
+  return `The kill status ${age}: ${kill.trouble() ?? "the server has not answered yet"}.`
 }
 
 const nothing: Redact = (value) => value

@@ -5,7 +5,7 @@
  * changed; its event is then confirmed by a poll, and a stop that it names takes effect at once.
  */
 import { type ClientClock, pause } from "../clock.ts"
-import type { Caller } from "../http/caller.ts"
+import type { Answer, Caller } from "../http/caller.ts"
 import type { Problem } from "../problem.ts"
 import { makeAcknowledger } from "./acknowledge.ts"
 import { knownChain } from "./known-chain.ts"
@@ -18,8 +18,10 @@ import {
   killDenial,
   type KillView,
   observe,
+  type Rejected,
   unknownView
 } from "./kill-view.ts"
+import type { KillStatus } from "../wire.ts"
 import { readEvents } from "./sse.ts"
 
 /** Follows the halts of one agent. */
@@ -28,6 +30,8 @@ export interface KillWatch {
   readonly view: () => KillView
   /** Why an action may not begin now; null: it may. Asks nobody. */
   readonly denial: (effect: EffectClass) => KillDenial
+  /** Why the last question confirmed nothing, as a part of a sentence; null where it did, or where none ended yet. */
+  readonly trouble: () => string | null
   /** Asks the server now, and resolves when it has answered or failed to. */
   readonly refresh: () => Promise<void>
   /** A signal that aborts when what runs must end. `done` lets go of it. */
@@ -71,6 +75,12 @@ export const watchKill = (options: KillWatchOptions): KillWatch => {
   let view = unknownView
   let etag: string | null = null
   let polling: Promise<void> | null = null
+  let trouble: string | null = null
+
+  const fail = (reason: string): void => {
+    trouble = reason
+    onProblem({ kind: "kill_status", reason })
+  }
 
   const become = (next: KillView): void => {
     const changed = next.epoch !== view.epoch || next.response !== view.response || next.origin !== view.origin
@@ -89,16 +99,22 @@ export const watchKill = (options: KillWatchOptions): KillWatch => {
       ...(etag === null ? {} : { headers: { "if-none-match": etag } })
     })
     if (ending.signal.aborted) return
-    if (answer.kind === "unreachable") return onProblem({ kind: "kill_status", reason: answer.reason })
-    if (answer.status === 304) return become(confirm(view, answer.sentAtMs))
-    if (answer.status !== 200) return onProblem({ kind: "kill_status", reason: `status ${answer.status}` })
+    if (answer.kind === "unreachable") return fail(answer.reason)
+    if (answer.status === 304) {
+      trouble = null
+      return become(confirm(view, answer.sentAtMs))
+    }
+    if (answer.status !== 200) return fail(statusOf(answer))
     let seen = observe(view, answer.body, answer.sentAtMs)
-    if (seen.rejected === "origin_changed" && (await chain.isFollowedBy(originIn(answer.body)))) {
+    let unproved: string | null = null
+    if (seen.rejected === "origin_changed") {
+      unproved = await chain.follow(originIn(answer.body))
       // Epochs are of one origin: in the chain that goes on nothing is known yet.
-      seen = observe(unknownView, answer.body, answer.sentAtMs)
+      if (unproved === null) seen = observe(unknownView, answer.body, answer.sentAtMs)
     }
     if (ending.signal.aborted) return
-    if (seen.rejected !== null) return onProblem({ kind: "kill_status", reason: seen.rejected })
+    if (seen.rejected !== null) return fail(whyRejected(seen.rejected, view, answer, unproved))
+    trouble = null
     etag = answer.headers.get("etag")
     become(seen.view)
     // Beside: the next poll does not wait for it.
@@ -148,6 +164,7 @@ export const watchKill = (options: KillWatchOptions): KillWatch => {
   return {
     view: () => view,
     denial: (effect) => killDenial(view, effect, clock.monotonicMs(), maxStaleMs),
+    trouble: () => trouble,
     refresh,
     signal: () => {
       const controller = new AbortController()
@@ -166,6 +183,34 @@ export const watchKill = (options: KillWatchOptions): KillWatch => {
     },
     close: () => ending.abort()
   }
+}
+
+/** Why a status is not believed, and what helps. A developer meets it in the message of a denial. */
+const whyRejected = (
+  rejected: Rejected,
+  known: KillView,
+  { body, excerpt }: Extract<Answer, { kind: "answer" }>,
+  unproved: string | null
+): string => {
+  switch (rejected) {
+    case "epoch_went_back":
+      return (
+        `the server's epoch went back from ${known.epoch} to ${(body as KillStatus).epoch}, so its answer is older ` +
+        "than what is known, or the server runs on an older copy of its store"
+      )
+    case "origin_changed":
+      return (
+        `the server goes on as ${originIn(body)}, and does not prove that this chain follows ${known.origin}: ` +
+        `${unproved}. If you know that it was recovered, open the client anew`
+      )
+    case "not_a_status":
+      return `the answer is no kill status of a Flyball server: ${excerpt}`
+  }
+}
+
+const statusOf = ({ body, excerpt, status }: Extract<Answer, { kind: "answer" }>): string => {
+  const code = (body as { readonly code?: unknown } | null | undefined)?.code
+  return `status ${status} ${typeof code === "string" ? code : excerpt}`.trim()
 }
 
 const originIn = (status: unknown): string => String((status as { readonly origin?: unknown } | null)?.origin)

@@ -6,6 +6,7 @@ import {
   ErasureIn,
   ErasureOut,
   GenesisOut,
+  GenesisQuery,
   HeadOut,
   KeysOut,
   partName,
@@ -113,7 +114,9 @@ export const chain = {
     path: "/api/v1/chain/genesis",
     summary: "Returns record 0 with its proof, and after a recovery the chain that this one succeeds.",
     access: access.readOwn,
-    success: json(200, GenesisOut)
+    query: queryOf(GenesisQuery),
+    success: json(200, GenesisOut),
+    refusals: ["ChainNotFound"]
   }),
   keys: endpoint({
     id: "chain.keys",

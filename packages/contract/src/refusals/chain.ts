@@ -15,6 +15,19 @@ export class RecordNotFound extends Schema.TaggedError<RecordNotFound>()("Record
   }
 }
 
+/** There is no chain of this name beside the store, or nothing of it is signed. */
+export class ChainNotFound extends Schema.TaggedError<ChainNotFound>()("ChainNotFound", {
+  origin: reported(Schema.String)
+}) {
+  static readonly status = 404
+  static get example(): ChainNotFound {
+    return new ChainNotFound({})
+  }
+  override get message(): string {
+    return "There is no chain of this name among the one that is running and those that recoveries put aside."
+  }
+}
+
 /** The record has no part of this name. */
 export class PartNotFound extends Schema.TaggedError<PartNotFound>()("PartNotFound", {
   seq: reported(Schema.Int),

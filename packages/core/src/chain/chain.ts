@@ -2,11 +2,12 @@
  * The Chain: what is sealed, read and proved. Spec: document 1 section 4, `/chain`; api "decisions, chain, evidence".
  */
 import type { ConsistencyOut, GenesisOut, HeadOut, KeysOut, ProofOut, RecordsQuery, VerifyOut } from "@flyball/contract"
-import { DEFAULT_PAGE, detailItem, InvalidInput, RecordNotFound } from "@flyball/contract"
-import { consistencyProof, fromUtf8, parseVkey, PREVIOUS, toBase64, toHex } from "@flyball/evidence"
+import { ChainNotFound, DEFAULT_PAGE, detailItem, InvalidInput, RecordNotFound } from "@flyball/contract"
+import { consistencyProof, parseVkey, toHex } from "@flyball/evidence"
 import { Clock, Context, Effect, Layer } from "effect"
 import { StorageCorrupt } from "../storage/faults.ts"
 import { type Head, type ReadFault, Storage, type StoredRecord } from "../storage/port.ts"
+import { RetiredStores } from "../storage/retirement.ts"
 import { raiseAlarm } from "./alarm.ts"
 import { type KeySince, readChainKeys } from "./keys/chain-keys.ts"
 import { latestCheckpoint } from "./check/checkpoints.ts"
@@ -14,6 +15,7 @@ import { EvidenceCrypto } from "../foundation/crypto.ts"
 import type { Guard } from "./keys/guard.ts"
 import { type ChainOptions, openChain } from "./open.ts"
 import { prover } from "./check/proof.ts"
+import { provedGenesis, retiredGeneses } from "./proved-genesis.ts"
 import type { Signer } from "./keys/signer.ts"
 import type { StartError } from "./keys/start-errors.ts"
 import { storedTree } from "./check/tree.ts"
@@ -45,8 +47,11 @@ export interface ChainApi {
   /** The last signed note; null before the first. */
   readonly checkpointText: Effect.Effect<string | null, ReadFault>
   readonly keys: Effect.Effect<ReadonlyArray<ChainKey>, ReadFault>
-  /** Record 0 with its proof by the last signed note, and the part that names the chain before. */
-  readonly genesis: Effect.Effect<GenesisOut, ReadFault>
+  /**
+   * Record 0 with its proof by the last signed note, and the part that names the chain before; of this chain, or of the
+   * one of this name that a recovery put aside.
+   */
+  readonly genesis: (origin?: string) => Effect.Effect<GenesisOut, ChainNotFound | ReadFault>
 }
 
 /** The chain of this store. */
@@ -147,25 +152,10 @@ const make = Effect.fnUntraced(function* (options: ChainOptions) {
 
   const { origin, originTag } = opened
   const prove = prover(storage, crypto, tree)
-  const genesis: ChainApi["genesis"] = Effect.gen(function* () {
-    const { bytes } = yield* Effect.catchTag(record(0), "RecordNotFound", Effect.die)
-    const previous = (yield* storage.parts([0])).find(({ name }) => name === PREVIOUS)
-    const checkpoint = yield* latestCheckpoint(storage)
-    const proof =
-      checkpoint === null
-        ? []
-        : (yield* prove(0, checkpoint.size).pipe(Effect.catchTag(["RecordNotFound", "InvalidInput"], Effect.die))).proof
-    return {
-      origin,
-      record: fromUtf8(bytes)!,
-      previous:
-        previous === undefined || previous.bytes === null
-          ? null
-          : { salt: toBase64(previous.salt), bytes: toBase64(previous.bytes) },
-      checkpoint: checkpoint?.note ?? null,
-      proof,
-      vkeys: (yield* keys).map((key) => key.vkey)
-    }
+  const findRetired = retiredGeneses(crypto, yield* RetiredStores)
+  const genesis: ChainApi["genesis"] = Effect.fnUntraced(function* (named = origin) {
+    if (named === origin) return yield* provedGenesis(storage, crypto, origin)
+    return (yield* findRetired(named)) ?? (yield* new ChainNotFound({ origin: named }))
   })
   return Chain.of({
     origin,

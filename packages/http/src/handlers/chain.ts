@@ -32,7 +32,7 @@ export const chainHandlers: HandlersOf<typeof chain> = {
     const note = (yield* (yield* Chain).checkpointText) ?? (yield* (yield* Checkpointer).now).note
     return pieces("text/plain; charset=utf-8", utf8(note))
   }),
-  genesis: () => Chain.use((chain) => chain.genesis).pipe(Effect.map(json)),
+  genesis: ({ query }) => Chain.use((chain) => chain.genesis(query.chain)).pipe(Effect.map(json)),
   keys: Effect.fnUntraced(function* ({ query }) {
     const chain = yield* Chain
     return json({ origin: chain.origin, keys: yield* pageOf(yield* chain.keys, query, ({ key_id }) => key_id) })
