@@ -1,6 +1,7 @@
 /** The client of agents: register, ask, witness, obey a halt. */
 import { type Flushed, type Recorder, startRecorder } from "./capture/recorder.ts"
 import { memorySpool, type Spool } from "./capture/spool.ts"
+import { witnessedPart } from "./capture/witnessed-part.ts"
 import { type ClientClock, systemClock } from "./clock.ts"
 import { digestKeyOf } from "./enforce/action-digest.ts"
 import { type Guard, makeGuard } from "./enforce/guard.ts"
@@ -173,7 +174,7 @@ export const openClient = (options: ClientOptions): Client => {
       witness: (decision) => witness(recorder, refs, redact, info.id, { instance_id: instanceId, ...decision }, strict),
       settle: async (decisionId, settlement) => {
         const result = redactSafely(redact, settlement.result)
-        const shown = { ...settlement, ...(result === undefined ? {} : { result }) }
+        const shown = { ...settlement, ...(result === undefined ? {} : { result: witnessedPart(result) }) }
         await recorder.keep({ kind: "settle", agentId: info.id, decisionId, clientRef: decisionId, settlement: shown })
       }
     }
@@ -258,8 +259,8 @@ const witness = async (
     ...given,
     client_ref: given.client_ref ?? ref,
     writer_seq: seq,
-    ...(args === undefined ? {} : { args }),
-    ...(result === undefined ? {} : { result })
+    ...(args === undefined ? {} : { args: witnessedPart(args) }),
+    ...(result === undefined ? {} : { result: witnessedPart(result) })
   }
   if (!strict) {
     await recorder.keep({ kind: "decision", agentId, decision })

@@ -1,7 +1,10 @@
 /** An entry of the spool: something that waits to be witnessed. */
 import type { Decision, Gap, Settlement } from "../wire.ts"
 
-/** One thing to send. `decision` carries a decision as the server takes it; `settle` ends one witnessed before. */
+/**
+ * One thing to send. `decision` carries a decision as the server takes it; `settle` ends one witnessed before. `outcome`
+ * ends one whose receipt nobody waited for: it is sent once more, which adds nothing and answers its id.
+ */
 export type Entry =
   | { readonly kind: "decision"; readonly agentId: string; readonly decision: Decision }
   | {
@@ -9,6 +12,12 @@ export type Entry =
       readonly agentId: string
       readonly decisionId: string
       readonly clientRef: string
+      readonly settlement: Settlement
+    }
+  | {
+      readonly kind: "outcome"
+      readonly agentId: string
+      readonly decision: Decision
       readonly settlement: Settlement
     }
 

@@ -38,6 +38,31 @@ const world = (script: (sent: SentRequest) => Scripted, bounds?: SpoolBounds) =>
 }
 
 describe("the recorder", () => {
+  it("ends a decision whose receipt nobody waited for by sending it once more, until the server is there", async () => {
+    let isAway = false
+    const { clock, recorder, seen } = world((sent) => {
+      if (isAway) return "cut"
+      if (sent.path.endsWith("/settle")) return { status: 201, json: { duplicate: false } }
+      return {
+        status: 201,
+        json: { receipts: [{ client_ref: "a", decision_id: "dec_a", duplicate: true }] }
+      }
+    })
+    const { agentId, decision } = entry("a") as Extract<Entry, { kind: "decision" }>
+    await recorder.keep({ kind: "decision", agentId, decision })
+    await clock.advance(250)
+    isAway = true
+    await recorder.keep({ kind: "outcome", agentId, decision, settlement: { status: "ok" } })
+    await clock.advance(250)
+    assert.strictEqual(recorder.pending(), 1)
+    isAway = false
+    const flushing = recorder.flush(5_000)
+    await clock.advance(5_000)
+    assert.deepInclude(await flushing, { accepted: 1, rejected: 0, pending: 0 })
+    assert.deepStrictEqual(seen.at(-1)!.path, "/api/v1/decisions/dec_a/settle")
+    assert.deepStrictEqual(seen.at(-1)!.json, { status: "ok" })
+  })
+
   it("gathers decisions for a quarter of a second and sends them in order, one agent a request", async () => {
     const { clock, recorder, seen } = world(receipts)
     for (const [ref, agentId] of [

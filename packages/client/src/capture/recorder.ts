@@ -91,6 +91,7 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
     const [first] = batch
     if (first === undefined) return { kind: "done", count: 0 }
     if (first.kind === "settle") return sendSettlement(first)
+    if (first.kind === "outcome") return sendOutcome(first)
     const decisions = batch.flatMap((entry) => (entry.kind === "decision" ? [entry.decision] : []))
     const answer = await post(`/api/v1/agents/${first.agentId}/decisions`, { decisions })
     const receipts = receiptsOf(answer, decisions)
@@ -116,14 +117,24 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
     )
   }
 
-  const sendSettlement = async ({ clientRef, decisionId, settlement }: Extract<Entry, { kind: "settle" }>) => {
+  const sendSettlement = async (entry: Extract<Entry, { kind: "settle" }>): Promise<Sent> => {
+    const { clientRef, decisionId, settlement } = entry
     const answer = await post(`/api/v1/decisions/${encodeURIComponent(decisionId)}/settle`, settlement)
     const duplicate = answeredMember(answer, "duplicate")
     if (typeof duplicate === "boolean") {
       counts[duplicate ? "duplicates" : "accepted"]++
-      return { kind: "done", count: 1 } as const
+      return { kind: "done", count: 1 }
     }
     return isAway(answer) ? awayOf(answer) : reject(answer, [clientRef])
+  }
+
+  const sendOutcome = async (entry: Extract<Entry, { kind: "outcome" }>): Promise<Sent> => {
+    const { agentId, decision, settlement } = entry
+    const { client_ref: clientRef } = decision
+    const answer = await post(`/api/v1/agents/${agentId}/decisions`, { decisions: [decision] })
+    const receipt = receiptsOf(answer, [decision])?.[0]
+    if (receipt === undefined) return isAway(answer) ? awayOf(answer) : reject(answer, [clientRef])
+    return sendSettlement({ kind: "settle", agentId, decisionId: receipt.decision_id, clientRef, settlement })
   }
 
   const reject = (answer: Answer, clientRefs: ReadonlyArray<string>): Sent => {
@@ -272,10 +283,10 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
   }
 }
 
-/** The longest run of entries that one request can carry: decisions of one agent, or one settlement. */
+/** The longest run of entries that one request can carry: decisions of one agent, or one entry of another kind. */
 const ofOneRequest = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
   const [first] = entries
-  if (first === undefined || first.kind === "settle") return entries.slice(0, 1)
+  if (first === undefined || first.kind !== "decision") return entries.slice(0, 1)
   let chars = 0
   const end = entries.findIndex((one, at) => {
     if (one.kind !== "decision" || one.agentId !== first.agentId) return true

@@ -12,7 +12,7 @@ const entry = (ref: string, size = 0): Entry => ({
   decision: { client_ref: ref, action: "act", args: "x".repeat(size) }
 })
 const refs = (entries: ReadonlyArray<Entry>): ReadonlyArray<string> =>
-  entries.map((one) => (one.kind === "decision" ? one.decision.client_ref : one.clientRef))
+  entries.map((one) => (one.kind === "settle" ? one.clientRef : one.decision.client_ref))
 const gap = { agentId: "agt_1", from: "a", to: "b", count: 2, reason: "spool_full" } as const
 
 let dir: string

@@ -3,7 +3,10 @@ import { type AgentClient, type Client, type ClientOptions, openClient } from ".
 import { manualClock, settled } from "../testing/manual-clock.ts"
 import { type SentRequest, type Scripted, scriptedFetch } from "../testing/scripted-server.ts"
 import { ActionDenied } from "./denied.ts"
-import { digestKeyOf, keyedActionDigest } from "./action-digest.ts"
+import { actionDigest, digestKeyOf, keyedActionDigest } from "./action-digest.ts"
+import { EffectUnknown } from "./guard.ts"
+
+const noText = "something was thrown that has no text"
 
 let client: Client | null = null
 afterEach(() => void client?.close())
@@ -128,6 +131,78 @@ describe("guard", () => {
     const failing = agent.guard("refund", null, () => Promise.reject(new Error("no funds")))
     assert.match(String(await failing.catch((cause: unknown) => cause)), /no funds/)
     assert.deepInclude((await witnessed())[0], { status: "error", result: { error: "no funds" } })
+  })
+
+  it("witnesses what was thrown that is no Error, or has no text", async () => {
+    const { agent, witnessed } = await world()
+    const bare: unknown = Object.create(null)
+    const mute = Object.defineProperty(new Error(), "message", {
+      get: () => {
+        throw new Error("no message")
+      }
+    })
+    const seen: Array<unknown> = []
+    for (const thrown of ["text", 5, undefined, Symbol("sign"), bare, mute])
+      await agent
+        .guard("refund", null, () => {
+          // oxlint-disable-next-line no-throw-literal
+          throw thrown
+        })
+        .catch((cause: unknown) => seen.push(cause === thrown))
+    assert.deepStrictEqual(seen, Array<boolean>(6).fill(true))
+    assert.deepStrictEqual(
+      (await witnessed()).map(({ result, status }) => [status, result.error]),
+      ["text", "5", "undefined", "Symbol(sign)", noText, noText].map((error) => ["error", error])
+    )
+  })
+
+  it("witnesses large arguments and results by size and digest, without what is redacted", async () => {
+    const { agent, witnessed } = await world()
+    const text = "x".repeat(600_000)
+    await agent.guard("store", { text, token: "secret" }, () => ({ text, token: "secret" }))
+    const withheld = { text, token: "[redacted]" }
+    const part = { withheld: "too_large", bytes: JSON.stringify(withheld).length, digest: actionDigest(withheld) }
+    assert.deepInclude((await witnessed())[0], { args: part, result: part })
+  })
+
+  it("witnesses at once what goes on elsewhere, and settles it by how it ends", async () => {
+    const { agent, clock, seen, settlements, witnessed } = await world()
+    let finish: () => void = () => undefined
+    const running = agent.guard("build", { token: "secret" }, async ({ goesOn }) => {
+      await goesOn()
+      await goesOn()
+      await new Promise<void>((resolve) => (finish = resolve))
+      return "built"
+    })
+    const [intended, ...others] = await witnessed()
+    assert.lengthOf(others, 0)
+    assert.deepInclude(intended, {
+      action: "build",
+      status: "intended",
+      evaluation_id: "evl_1",
+      args: { token: "[redacted]" }
+    })
+    await clock.advance(2_000)
+    finish()
+    assert.strictEqual(await running, "built")
+    const sent = await witnessed()
+    assert.deepStrictEqual(sent, [intended, intended], "the same content again, which adds nothing")
+    const [settled, ...more] = settlements()
+    assert.lengthOf(more, 0)
+    assert.strictEqual(settled!.path, `/api/v1/decisions/dec_${intended.client_ref}/settle`)
+    assert.deepInclude(settled!.json, { status: "ok", result: "built" })
+    assert.isAtLeast(settled!.json.latency_ms, 2_000)
+    assert.lengthOf(
+      seen.filter(({ path }) => path.endsWith("/evaluations")),
+      1
+    )
+  })
+
+  it("says unknown where an effect does not know how it ended", async () => {
+    const { agent, witnessed } = await world()
+    const failing = agent.guard("build", null, () => Promise.reject(new EffectUnknown("gone", { task: "t" })))
+    assert.instanceOf(await failing.catch((cause: unknown) => cause), EffectUnknown)
+    assert.deepInclude((await witnessed())[0], { status: "unknown", result: { task: "t" } })
   })
 
   it("hands the effect a copy of the arguments that were judged, and witnesses that copy", async () => {

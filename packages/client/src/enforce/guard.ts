@@ -4,6 +4,7 @@
  * A throw anywhere before the effect means that it did not run. Spec: envelopes.md 3.10 and 3.12.
  */
 import { DecisionRefused, type Recorder } from "../capture/recorder.ts"
+import { witnessedPart } from "../capture/witnessed-part.ts"
 import { type ClientClock, pause } from "../clock.ts"
 import type { Caller } from "../http/caller.ts"
 import type { EffectClass } from "../kill/kill-view.ts"
@@ -54,6 +55,16 @@ export class EffectFailed extends Error {
   }
 }
 
+/** Thrown by an effect of which nobody knows how it ended: `result` is witnessed with status `unknown`. */
+export class EffectUnknown extends Error {
+  override readonly name = "EffectUnknown"
+  readonly result: Json
+  constructor(message: string, result: Json) {
+    super(message)
+    this.result = result
+  }
+}
+
 /** Argument of an effect. */
 export interface Running {
   /** Aborts when the agent is halted. */
@@ -62,6 +73,11 @@ export interface Running {
   readonly args: Json
   /** The server's verdict; null where the client decided while the server was away. */
   readonly evaluation: Evaluation | null
+  /**
+   * For an effect that goes on for long somewhere else: witnesses the action now, as `intended`, so that it is in the
+   * record whatever becomes of this process. How the effect ends settles it.
+   */
+  readonly goesOn: () => Promise<void>
 }
 
 /** Options of a guard. Units: milliseconds. */
@@ -157,7 +173,7 @@ export const makeGuard = (options: GuardOptions): Guard => {
       ...(action.runId === undefined ? {} : { run_id: action.runId }),
       ...(action.step === undefined ? {} : { step: action.step }),
       ...(action.approvalId === undefined || more.status === "denied" ? {} : { approval_id: action.approvalId }),
-      args: redactSafely(hidden, redactSafely(options.redact, args))!,
+      args: witnessedPart(redactSafely(hidden, redactSafely(options.redact, args))!),
       ...more
     }
   }
@@ -213,6 +229,8 @@ export const makeGuard = (options: GuardOptions): Guard => {
     let decided: DecidedAs
     let evaluation: Evaluation | null = null
     let decisionId: string | null = null
+    /** The decision that was witnessed while the effect runs, and whose receipt nobody waited for. */
+    let intended: Decision | null = null
     let hidden: Redact = nothing
     let startedMs: number
     let running: ReturnType<KillWatch["signal"]>
@@ -273,25 +291,34 @@ export const makeGuard = (options: GuardOptions): Guard => {
       startedMs = clock.monotonicMs()
     } catch (cause) {
       if (cause instanceof ActionDenied || cause instanceof DecisionRefused) throw cause
-      return refuse(action, args, { rule: "@fail_closed:guard", reason: String(cause), evaluation: null })
+      return refuse(action, args, { rule: "@fail_closed:guard", reason: sentenceOf(cause), evaluation: null })
     }
     // From here on the effect has begun: whatever happens, its outcome is witnessed.
-    const end = async (status: "ok" | "error", result: Json | undefined): Promise<void> => {
+    const goesOn = async (): Promise<void> => {
+      if (decisionId !== null || intended !== null) return
+      const decision = decisionOf(action, args, hidden, { status: "intended", ...decided })
+      if (await recorder.keep({ kind: "decision", agentId, decision })) intended = decision
+    }
+    const end = async (status: "ok" | "error" | "unknown", result: Json | undefined): Promise<void> => {
       running.done()
       const latency_ms = Math.max(0, Math.round(clock.monotonicMs() - startedMs))
       const shown = redactSafely(hidden, redactSafely(options.redact, result))
-      const outcome = { status, latency_ms, ...(shown === undefined ? {} : { result: shown }) }
-      if (decisionId === null) {
+      const outcome = { status, latency_ms, ...(shown === undefined ? {} : { result: witnessedPart(shown) }) }
+      if (decisionId !== null)
+        await recorder.keep({ kind: "settle", agentId, decisionId, clientRef: decisionId, settlement: outcome })
+      else if (intended !== null)
+        await recorder.keep({ kind: "outcome", agentId, decision: intended, settlement: outcome })
+      else {
         const decision = decisionOf(action, args, hidden, { ...outcome, ...decided })
         await recorder.keep({ kind: "decision", agentId, decision })
-      } else await recorder.keep({ kind: "settle", agentId, decisionId, clientRef: decisionId, settlement: outcome })
+      }
     }
     let result: Awaited<ReturnType<typeof effect>>
     try {
-      result = await effect({ signal: running.signal, args: snapshotOf(args), evaluation })
+      result = await effect({ signal: running.signal, args: snapshotOf(args), evaluation, goesOn })
     } catch (cause) {
-      const failure = { error: cause instanceof Error ? cause.message : String(cause) }
-      await end("error", cause instanceof EffectFailed ? cause.result : failure)
+      if (cause instanceof EffectUnknown) await end("unknown", cause.result)
+      else await end("error", cause instanceof EffectFailed ? cause.result : { error: sentenceOf(cause) })
       throw cause
     }
     await end("ok", jsonOf(result))
@@ -349,6 +376,15 @@ const cacheSaid = ({ obligations, suggestion, verdict }: GivenLocally): Said => 
 const redactionOf = (obligations: Evaluation["obligations"]): Redact => {
   const fields = obligations.flatMap((one) => (one["type"] === "redact_fields" ? (one["fields"] as Array<string>) : []))
   return fields.length === 0 ? nothing : redactMembers(fields)
+}
+
+/** What was thrown, in words. Anything can be thrown, and what has no words must not end the witnessing. */
+export const sentenceOf = (cause: unknown): string => {
+  try {
+    return String(cause instanceof Error ? cause.message : cause)
+  } catch {
+    return "something was thrown that has no text"
+  }
 }
 
 /** A result as JSON; left out where it has no JSON form. */

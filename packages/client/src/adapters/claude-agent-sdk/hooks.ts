@@ -8,7 +8,6 @@ import { ActionDenied } from "../../enforce/denied.ts"
 import { type Action, EffectFailed } from "../../enforce/guard.ts"
 import type { Json } from "../../wire.ts"
 import { type HoldOptions, HOLD_MS, makeHolds } from "../holds.ts"
-import { witnessedResult } from "../witnessed-result.ts"
 
 /** Input of a hook: the members that are read. */
 export interface HookInput {
@@ -220,7 +219,7 @@ const serverOf = ({ mcp_server: server }: HookInput): string =>
   (server === undefined ? "claude-code" : `mcp:${server.source}:${server.name}`).slice(0, 200)
 
 const resultOf = ({ error, tool_response: response }: HookInput): Json =>
-  witnessedResult(jsonOf(error === undefined ? response : { error: error }))
+  jsonOf(error === undefined ? response : { error: error })
 
 /** A value as JSON; null where it has no such form. */
 const jsonOf = (value: unknown): Json => {

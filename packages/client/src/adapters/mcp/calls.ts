@@ -6,20 +6,22 @@
  */
 import type { AgentClient } from "../../client.ts"
 import { ActionDenied } from "../../enforce/denied.ts"
-import { EffectFailed, type Running } from "../../enforce/guard.ts"
+import { EffectFailed, type Running, sentenceOf } from "../../enforce/guard.ts"
 import type { CaptureTier, Json } from "../../wire.ts"
 import { CallCancelled, type HoldOptions, type Holds, makeHolds } from "../holds.ts"
-import { witnessedResult } from "../witnessed-result.ts"
 import {
+  CallHalted,
   deniedResponse,
   errorResponse,
   failedResponse,
   INVALID_PARAMS,
   isParams,
+  type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
   type Params
 } from "./json-rpc.ts"
+import { makeTasks, taskMethods, taskNotifications, taskOf, type Tasks } from "./tasks.ts"
 
 /** The parts of an agent that a connection needs. */
 export type GovernedAgent = HoldOptions["agent"] & Pick<AgentClient, "witness">
@@ -44,24 +46,26 @@ export type CallOutcome =
   | { readonly kind: "none" }
   | { readonly kind: "lost"; readonly cause: unknown }
 
-/** Governs calls. */
-export interface Calls {
-  /** Runs `forward` where the call may run. Never throws. */
-  readonly call: (
-    request: JsonRpcRequest,
-    forward: (running: Running) => Promise<JsonRpcResponse>,
-    signal: AbortSignal
-  ) => Promise<CallOutcome>
-  /** Witnesses the list of tools that the server answered. Never throws. */
-  readonly listed: (params: Params | undefined, result: Params) => Promise<void>
+/** How a call travels to the server, and its answer back. */
+export interface Carrier {
+  /** Sends the request, and resolves with its answer. */
+  readonly forward: (running: Running) => Promise<JsonRpcResponse>
+  /** Hands the client the answer of a call that the server goes on with: nothing else is handed to it then. */
+  readonly accepted: (response: JsonRpcResponse) => void
+  /** Sends a request of ours, and drops its answer. */
+  readonly request: (message: JsonRpcRequest) => void
 }
 
-/** The agent was stopped while a call ran. */
-export class CallHalted extends Error {
-  override readonly name = "CallHalted"
-  constructor(action: string) {
-    super(`The agent was halted while the action ${action} ran. Whether it took effect is not known.`)
-  }
+/** Governs calls. */
+export interface Calls {
+  /** Runs a governed request where it may run. Never throws. */
+  readonly call: (request: JsonRpcRequest, carrier: Carrier, signal: AbortSignal) => Promise<CallOutcome>
+  /** Takes the server's answer to any other request: lists of tools are witnessed, tasks are followed. Never throws. */
+  readonly answered: (request: JsonRpcRequest, response: JsonRpcResponse) => Promise<void>
+  /** Takes a notification of the server. */
+  readonly notified: (notification: JsonRpcNotification) => void
+  /** Ends what is followed: tasks that did not end are witnessed as unknown. */
+  readonly end: (reason: string) => Promise<void>
 }
 
 /** Members of a call that are no part of its action. `requestState` is the server's word, carried by the client. */
@@ -73,12 +77,13 @@ const knownMembers = new Set([...besides, "task", "inputResponses"].map((name) =
 /** The member of the judged arguments that holds what else decides about the action. */
 const MORE = "mcp:params"
 
-/** Reads a `tools/call` request: its tool and the arguments that are judged; or why it cannot be judged. */
-export const readCall = ({
-  params
-}: JsonRpcRequest):
+/** The action of a request; or why it cannot be judged. */
+type ReadCall =
   | { readonly ok: true; readonly name: string; readonly args: Json }
-  | { readonly ok: false; readonly reason: string } => {
+  | { readonly ok: false; readonly reason: string }
+
+/** Reads a `tools/call` request: its tool and the arguments that are judged; or why it cannot be judged. */
+export const readCall = ({ params }: JsonRpcRequest): ReadCall => {
   if (params === undefined) return { ok: false, reason: "params is missing" }
   const { arguments: given = {}, name } = params
   if (typeof name !== "string" || name === "") return { ok: false, reason: "name is not a text" }
@@ -92,6 +97,29 @@ export const readCall = ({
   // The arguments stay where the envelope's signals are read from.
   return { ok: true, name, args: { ...(given as { [name: string]: Json }), [MORE]: Object.fromEntries(rest) as Json } }
 }
+
+/**
+ * Reads the input for a running task as an action of the task's tool, with the arguments of its call. A task that is
+ * not followed has no known tool: its action is `tasks/update`.
+ */
+const readUpdate = ({ params = {} }: JsonRpcRequest, tasks: Tasks): ReadCall => {
+  const { taskId } = params
+  if (typeof taskId !== "string") return { ok: false, reason: "taskId is not a text" }
+  const given = Object.entries(params).filter(([member]) => member !== "_meta")
+  const alike = given.find(([member]) => !updateMembers.has(member) && updateMembers.has(spelled(member)))
+  if (alike !== undefined) return { ok: false, reason: `the member ${alike[0]} is not one of an update` }
+  if (hasInexactNumber(params)) return { ok: false, reason: "a whole number beyond 2^53 cannot be carried exactly" }
+  const { args, name } = tasks.callOf(taskId) ?? { name: "tasks/update", args: {} }
+  const before = args as { readonly [name: string]: Json }
+  const more = { ...(before[MORE] as object | undefined), ...Object.fromEntries(given) }
+  return { ok: true, name, args: { ...before, [MORE]: more as Json } }
+}
+
+const updateMembers: ReadonlySet<string> = new Set(["taskId", "inputResponses", "_meta"])
+
+/** A member's name as one of an update is written, whatever its case. */
+const spelled = (member: string): string =>
+  [...updateMembers].find((name) => name.toLowerCase() === member.toLowerCase()) ?? member
 
 const besideInOtherCase = (member: string): boolean =>
   knownMembers.has(member.toLowerCase()) && member !== "task" && member !== "inputResponses"
@@ -111,13 +139,19 @@ export const governCalls = (
   const where = { capture, runId, ...(toolServer === undefined ? {} : { toolServer }) }
   let step = 0
 
-  const call: Calls["call"] = async (request, forward, signal) => {
+  const tasks = makeTasks()
+  const open = new Set<Promise<unknown>>()
+
+  const call: Calls["call"] = async (request, { accepted, forward, request: send }, signal) => {
     let answered: JsonRpcResponse | null = null
     let began = false
+    let isTask = false
     try {
-      const read = readCall(request)
-      if (!read.ok)
-        return { kind: "answer", response: errorResponse(request.id, INVALID_PARAMS, `tools/call: ${read.reason}.`) }
+      const read = request.method === "tasks/update" ? readUpdate(request, tasks) : readCall(request)
+      if (!read.ok) {
+        const reason = `${request.method}: ${read.reason}.`
+        return { kind: "answer", response: errorResponse(request.id, INVALID_PARAMS, reason) }
+      }
       const { args, name } = read
       const action = { name, step: ++step, effect: reads.has(name) ? "read" : "side_effect", ...where } as const
       await holds.guard(
@@ -128,12 +162,26 @@ export const governCalls = (
           answered = await forward(running)
           const failure = failureOf(answered)
           if (failure !== null) throw new EffectFailed(failure.message, failure.result)
-          return witnessedResult((answered.result ?? null) as Json)
+          const task = request.method === "tools/call" ? taskOf(answered) : null
+          if (task === null) return (answered.result ?? null) as Json
+          isTask = true
+          // Followed before the client has the task's name: what the client is answered about it is not missed.
+          const following = tasks.follow(task, {
+            name,
+            args,
+            signal: running.signal,
+            cancel: (taskId) => send(cancelTask(request, taskId))
+          })
+          following.catch(() => undefined)
+          await running.goesOn()
+          accepted(answered)
+          return following
         },
         signal
       )
-      return { kind: "answer", response: answered! }
+      return isTask ? { kind: "none" } : { kind: "answer", response: answered! }
     } catch (cause) {
+      if (isTask) return { kind: "none" }
       if (answered !== null) return { kind: "answer", response: answered }
       if (cause instanceof CallCancelled) return { kind: "none" }
       if (cause instanceof CallHalted) return { kind: "answer", response: failedResponse(request, cause.message) }
@@ -143,35 +191,58 @@ export const governCalls = (
     }
   }
 
+  const listed = async (params: Params | undefined, result: Params): Promise<void> => {
+    const cursor = params?.["cursor"]
+    await agent
+      .witness({
+        action: "tools/list",
+        kind: "tool_list",
+        status: "ok",
+        mode: "observed",
+        capture,
+        run_id: runId,
+        ...(toolServer === undefined ? {} : { tool_server: toolServer }),
+        args: typeof cursor === "string" ? { cursor } : {},
+        result: result as Json
+      })
+      // Capture fails open: what could not be kept became a gap, and the host was given the problem.
+      .catch(() => null)
+  }
+
   return {
-    call,
-    listed: async (params, result) => {
-      const cursor = params?.["cursor"]
-      await agent
-        .witness({
-          action: "tools/list",
-          kind: "tool_list",
-          status: "ok",
-          mode: "observed",
-          capture,
-          run_id: runId,
-          ...(toolServer === undefined ? {} : { tool_server: toolServer }),
-          args: typeof cursor === "string" ? { cursor } : {},
-          result: witnessedResult(result as Json)
-        })
-        // Capture fails open: what could not be kept became a gap, and the host was given the problem.
-        .catch(() => null)
+    call: (request, carrier, signal) => {
+      const one = call(request, carrier, signal).finally(() => open.delete(one))
+      open.add(one)
+      return one
+    },
+    answered: async (request, response) => {
+      if (taskMethods.has(request.method)) tasks.answered(request, response)
+      if (request.method === "tools/list" && response.result !== undefined)
+        await listed(request.params, response.result)
+    },
+    notified: (notification) => {
+      if (taskNotifications.has(notification.method)) tasks.notified(notification)
+    },
+    end: async (reason) => {
+      tasks.end(reason)
+      await Promise.all(open)
     }
+  }
+}
+
+/** The request that ends a task, on behalf of the client that began it. */
+const cancelTask = ({ params }: JsonRpcRequest, taskId: string): JsonRpcRequest => {
+  const { progressToken: _, ...meta } = isParams(params?.["_meta"]) ? params["_meta"] : {}
+  return {
+    jsonrpc: "2.0",
+    id: `flyball-${crypto.randomUUID()}`,
+    method: "tasks/cancel",
+    params: { taskId, ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }) }
   }
 }
 
 /** The failure that an answer reports; null: the tool did not fail. */
 const failureOf = ({ error, result }: JsonRpcResponse): { readonly message: string; readonly result: Json } | null => {
-  if (error !== undefined)
-    return { message: error.message, result: witnessedResult({ error: error as unknown as Json }) }
-  return result?.["isError"] === true
-    ? { message: "The tool answered with an error.", result: witnessedResult(result as Json) }
-    : null
+  if (error !== undefined) return { message: error.message, result: { error: error as unknown as Json } }
+  return result?.["isError"] === true ? { message: "The tool answered with an error.", result: result as Json } : null
 }
-
-const sentenceOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

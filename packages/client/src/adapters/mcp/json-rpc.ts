@@ -41,6 +41,10 @@ export const INVALID_REQUEST = -32_600
 export const INVALID_PARAMS = -32_602
 export const INTERNAL_ERROR = -32_603
 
+/** Codes of ours, of the range that JSON-RPC leaves to servers: too much waits, and: refused by the agent's rules. */
+export const LIMIT_EXCEEDED = -32_005
+export const REFUSED = -32_010
+
 /** Where `_meta` of a request says its protocol version: in revisions from 2026-07-28 on. */
 const VERSION_META = "io.modelcontextprotocol/protocolVersion"
 
@@ -97,11 +101,20 @@ export const isParams = (value: unknown): value is Params =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** An answer with an error. */
-export const errorResponse = (id: RequestId | null, code: number, message: string): JsonRpcResponse => ({
-  jsonrpc: "2.0",
-  id,
-  error: { code, message }
-})
+export const errorResponse = (
+  id: RequestId | null,
+  code: number,
+  message: string,
+  data?: unknown
+): JsonRpcResponse => ({ jsonrpc: "2.0", id, error: { code, message, ...(data === undefined ? {} : { data }) } })
+
+/** The agent was stopped while a call ran. */
+export class CallHalted extends Error {
+  override readonly name = "CallHalted"
+  constructor(action: string) {
+    super(`The agent was halted while the action ${action} ran. Whether it took effect is not known.`)
+  }
+}
 
 /** Whether the request is of a revision in which a result says its type. */
 export const isModern = ({ params }: JsonRpcRequest): boolean => {
@@ -118,14 +131,24 @@ export const deniedResponse = (request: JsonRpcRequest, denied: ActionDenied): J
     [DENIED_META]: { outcome: denied.outcome, rule: denied.rule, review_id: denied.reviewId }
   })
 
-/** The result of a call that failed, in a sentence for the model. */
-export const failedResponse = (request: JsonRpcRequest, sentence: string, meta?: Params): JsonRpcResponse => ({
-  jsonrpc: "2.0",
-  id: request.id,
-  result: {
-    content: [{ type: "text", text: sentence }],
-    isError: true,
-    ...(isModern(request) ? { resultType: "complete" } : {}),
-    ...(meta === undefined ? {} : { _meta: meta })
-  }
-})
+/** The result of a call that failed, in a sentence for the model. An input for a task has no such result: an error. */
+export const failedResponse = (request: JsonRpcRequest, sentence: string, meta?: Params): JsonRpcResponse =>
+  request.method === "tools/call"
+    ? {
+        jsonrpc: "2.0",
+        id: request.id,
+        result: {
+          content: [{ type: "text", text: sentence }],
+          isError: true,
+          ...(isModern(request) ? { resultType: "complete" } : {}),
+          ...(meta === undefined ? {} : { _meta: meta })
+        }
+      }
+    : errorResponse(request.id, REFUSED, sentence, meta)
+
+/**
+ * Whether a request makes a tool act: a call, or the input that a running task of it waits for (`tasks/update` of the
+ * extension `io.modelcontextprotocol/tasks`).
+ */
+export const isGoverned = ({ method }: { readonly method: string }): boolean =>
+  method === "tools/call" || method === "tasks/update"

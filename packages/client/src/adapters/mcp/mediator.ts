@@ -2,17 +2,21 @@
  * Stands between the client and the server of one MCP connection on which messages go both ways: in process, or over
  * the streams of a child process.
  *
- * A `tools/call` reaches the server only where it may run. Everything else passes.
+ * A `tools/call`, and the input for a task that runs, reach the server only where they may run. Everything else that is
+ * a message passes; what is none is passed in neither direction.
  */
-import type { Running } from "../../enforce/guard.ts"
+import { type Running, sentenceOf } from "../../enforce/guard.ts"
 import { CallCancelled } from "../holds.ts"
-import { CallHalted, type Calls } from "./calls.ts"
+import type { Calls } from "./calls.ts"
 import {
+  CallHalted,
   errorResponse,
   failedResponse,
   INTERNAL_ERROR,
   INVALID_REQUEST,
+  isGoverned,
   isModern,
+  isParams,
   isRequest,
   isResponse,
   type JsonRpcMessage,
@@ -23,6 +27,7 @@ import {
   readMessage,
   type RequestId
 } from "./json-rpc.ts"
+import { taskNotifications } from "./tasks.ts"
 
 /** How one message travels to the server, where each has a stream of its own (Streamable HTTP). */
 export interface SendOptions {
@@ -38,6 +43,8 @@ export interface MediatorOptions<Options extends SendOptions> {
   readonly toClient: (message: JsonRpcMessage) => void
   /** Whether each request has a stream of its own, whose end cancels it. */
   readonly hasPerRequestStream?: boolean | undefined
+  /** Is given why something that the server sent was dropped. */
+  readonly onDropped?: ((reason: string) => void) | undefined
 }
 
 /** Stands between client and server. */
@@ -62,6 +69,7 @@ interface Pending {
 export const mediate = <Options extends SendOptions>({
   calls,
   hasPerRequestStream = false,
+  onDropped,
   toClient,
   toServer
 }: MediatorOptions<Options>): Mediator<Options> => {
@@ -83,12 +91,16 @@ export const mediate = <Options extends SendOptions>({
         if (over !== null) return reject(new Error(over))
         const own = new AbortController()
         const halt = (): void => {
-          reject(new CallHalted(String(request.params?.["name"])))
+          reject(new CallHalted(String(request.params?.["name"] ?? request.method)))
           own.abort()
           // A request with a stream of its own is cancelled by the end of that stream.
           if (!(hasPerRequestStream && isModern(request))) void toServer(cancelled(request.id)).catch(() => undefined)
         }
-        one.settle = resolve
+        one.settle = (response) => {
+          // A task goes on: the end of its request is none of it.
+          signal.removeEventListener("abort", halt)
+          resolve(response)
+        }
         one.fail = (cause) => {
           reject(cause)
           own.abort()
@@ -125,17 +137,27 @@ export const mediate = <Options extends SendOptions>({
     const passed = new Promise<void>((resolve, reject) => {
       sent = (cause) => (cause === undefined ? resolve() : reject(cause))
     })
+    const release = (): void => {
+      if (pending.get(key) === one) pending.delete(key)
+      options?.requestSignal?.removeEventListener("abort", giveUp)
+    }
+    const accepted = (response: JsonRpcResponse): void => {
+      release()
+      toClient(response)
+    }
+    // What it is answered names no request of the client, and so is dropped.
+    const send = (message: JsonRpcRequest): void => void toServer(message).catch(() => undefined)
     const work = (async () => {
+      const carrier = { forward: forward(request, one, options, sent), accepted, request: send }
       const outcome = await calls().then(
-        (governed) => governed.call(request, forward(request, one, options, sent), one.cancel.signal),
+        (governed) => governed.call(request, carrier, one.cancel.signal),
         // Without an agent there is no verdict, so nothing runs.
         (cause: unknown) => ({ kind: "answer", response: failedResponse(request, notRun(cause)) }) as const
       )
-      pending.delete(key)
-      options?.requestSignal?.removeEventListener("abort", giveUp)
+      release()
       if (outcome.kind === "answer") toClient(outcome.response)
       else if (outcome.kind === "lost" && over === null)
-        toClient(errorResponse(request.id, INTERNAL_ERROR, `tools/call: ${String(outcome.cause)}`))
+        toClient(errorResponse(request.id, INTERNAL_ERROR, `${request.method}: ${sentenceOf(outcome.cause)}`))
       sent()
     })()
     track(work)
@@ -151,6 +173,23 @@ export const mediate = <Options extends SendOptions>({
     one?.fail?.(new CallCancelled("tools/call"))
   }
 
+  /** What the server sent that is no message. Where it is meant for a request, that one is answered in its place. */
+  const unreadable = (id: RequestId | null, reason: string): false => {
+    const key = keyOfId(id)
+    if (id === null || !(pending.has(key) || others.has(key))) {
+      onDropped?.(reason)
+      return false
+    }
+    const answer = errorResponse(id, INTERNAL_ERROR, `The server's answer could not be read: ${reason}.`)
+    const one = pending.get(key)
+    if (one !== undefined) one.settle?.(answer)
+    else {
+      others.delete(key)
+      toClient(answer)
+    }
+    return false
+  }
+
   return {
     fromClient: async (value, options) => {
       const read = readMessage(value)
@@ -160,13 +199,13 @@ export const mediate = <Options extends SendOptions>({
       if (!isRequest(message)) {
         if (message.method === "notifications/cancelled") return onCancelled(message, message.params, options)
         // Nobody could be answered: a call that asks for no answer is not one.
-        if (message.method === "tools/call") return
+        if (isGoverned(message)) return
         return toServer(message, options)
       }
       const key = keyOfId(message.id)
       if (pending.has(key) || others.has(key))
         return toClient(errorResponse(message.id, INVALID_REQUEST, "A request of this id has no answer yet."))
-      if (message.method === "tools/call") return callTool(message, options)
+      if (isGoverned(message)) return callTool(message, options)
       others.set(key, message)
       options?.requestSignal?.addEventListener("abort", () => void others.delete(key), { once: true })
       return toServer(message, options).catch((cause: unknown) => {
@@ -176,8 +215,17 @@ export const mediate = <Options extends SendOptions>({
     },
     fromServer: (value) => {
       const read = readMessage(value)
-      if (!read.ok || !isResponse(read.message)) return true
+      if (!read.ok) {
+        // A request of the server has an id of its own, which may be that of a request of the client too.
+        const isAnswer = isParams(value) && !Object.hasOwn(value, "method")
+        return unreadable(isAnswer ? read.id : null, read.reason)
+      }
       const { message } = read
+      if (!isResponse(message)) {
+        if (!isRequest(message) && taskNotifications.has(message.method))
+          track(calls().then((governed) => governed.notified(message)))
+        return true
+      }
       const key = keyOfId(message.id)
       const one = pending.get(key)
       if (one !== undefined) {
@@ -191,10 +239,7 @@ export const mediate = <Options extends SendOptions>({
       // An answer that nothing waits for: a second one, or one to a request that was never sent.
       if (request === undefined) return false
       others.delete(key)
-      const { method, params } = request
-      const { result } = message
-      if (method === "tools/list" && result !== undefined)
-        track(calls().then((governed) => governed.listed(params, result)))
+      track(calls().then((governed) => governed.answered(request, message)))
       return true
     },
     end: async (reason) => {
@@ -203,6 +248,10 @@ export const mediate = <Options extends SendOptions>({
         one.cancel.abort()
         one.fail?.(new Error(reason))
       }
+      await calls().then(
+        (governed) => governed.end(reason),
+        () => undefined
+      )
       await Promise.all(running)
     }
   }
@@ -214,5 +263,4 @@ const cancelled = (requestId: RequestId): JsonRpcMessage => ({
   params: { requestId, reason: "The agent was halted." }
 })
 
-const notRun = (cause: unknown): string =>
-  `The call did not run: ${cause instanceof Error ? cause.message : String(cause)}`
+const notRun = (cause: unknown): string => `The call did not run: ${sentenceOf(cause)}`

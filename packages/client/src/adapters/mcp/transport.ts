@@ -46,6 +46,7 @@ export const governTransport = <T extends TransportLike>(
     calls: () => Promise.resolve(calls),
     toServer: (message, sendOptions) => inner.send(message, sendOptions),
     toClient: (message: JsonRpcMessage) => handlers.onmessage?.(message),
+    onDropped: (reason) => handlers.onerror?.(new Error(`The server sent what is no MCP message: ${reason}.`)),
     hasPerRequestStream: inner.hasPerRequestStream === true
   })
   Object.assign(inner, {
@@ -58,7 +59,9 @@ export const governTransport = <T extends TransportLike>(
       handlers.onclose?.()
     }
   } satisfies Handlers)
-  const send = (message: unknown, sendOptions?: SendOptions): Promise<void> => mediator.fromClient(message, sendOptions)
+  // A copy, as the wire has it: what the host's code changes while a call is held is not sent.
+  const send = async (message: unknown, sendOptions?: SendOptions): Promise<void> =>
+    mediator.fromClient(JSON.parse(JSON.stringify(message)), sendOptions)
   return new Proxy(inner, {
     get: (target, name) => {
       if (name === "send") return send

@@ -9,11 +9,13 @@ import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { McpServer as ServerV1 } from "@modelcontextprotocol/sdk/server/mcp.js"
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js"
+import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js"
 import { afterEach, assert, describe, it } from "vitest"
 import { governedAgent, until } from "../../testing/governed-agent.ts"
 import { serveService } from "../../testing/serve-service.ts"
 import { governCalls } from "../calls.ts"
 import { addTools, type Deeds } from "../testing/servers.ts"
+import { taskServer } from "../testing/task-server.ts"
 import { governHttp } from "./http.ts"
 
 const endings: Array<() => Promise<unknown>> = []
@@ -45,8 +47,8 @@ interface Upstream {
   readonly seen: Array<{ readonly method: string; readonly headers: IncomingMessage["headers"]; readonly body: string }>
 }
 
-/** A real server of the SDK 1 with sessions and streams. */
-const upstreamV1 = async () => {
+/** A real server of the SDK 1 with sessions and streams. Each session has a server of its own. */
+const upstreamV1 = async (serverOf?: () => ServerV1) => {
   const upstream: Upstream = { deeds: { ran: [], slow: [] }, seen: [] }
   const sessions = new Map<string, StreamableHTTPServerTransport>()
   const url = await listening(
@@ -62,8 +64,8 @@ const upstreamV1 = async () => {
             sessionIdGenerator: () => crypto.randomUUID(),
             onsessioninitialized: (made) => void sessions.set(made, transport!)
           })
-          const server = new ServerV1({ name: "shop", version: "1" })
-          addTools(server, upstream.deeds)
+          const server = serverOf?.() ?? new ServerV1({ name: "shop", version: "1" })
+          if (serverOf === undefined) addTools(server, upstream.deeds)
           await server.connect(transport as never)
         }
         await transport.handleRequest(request, response, body === "" ? undefined : JSON.parse(body))
@@ -120,18 +122,20 @@ const proxied = async (upstream: string) => {
 
 const call = (name: string, args: { readonly [name: string]: unknown } = {}) => ({ name, arguments: args })
 
+const connectV1 = async (url: string): Promise<ClientV1> => {
+  const client = new ClientV1({ name: "test", version: "1" })
+  const transport = new HttpV1(new URL(url), { requestInit: { headers: { authorization: "Bearer shop" } } })
+  await client.connect(transport as never)
+  endings.push(() => client.close())
+  return client
+}
+
 /** Both SDKs, each with its own server. */
 const sdks = [
   {
     name: "the SDK 1 with a session",
-    serve: upstreamV1,
-    connect: async (url: string) => {
-      const client = new ClientV1({ name: "test", version: "1" })
-      const transport = new HttpV1(new URL(url), { requestInit: { headers: { authorization: "Bearer shop" } } })
-      await client.connect(transport as never)
-      endings.push(() => client.close())
-      return client as unknown as ClientV2
-    }
+    serve: () => upstreamV1(),
+    connect: async (url: string) => (await connectV1(url)) as unknown as ClientV2
   },
   {
     name: "the SDK 2, protocol 2026-07-28",
@@ -197,6 +201,113 @@ describe.each(sdks)("the proxy over HTTP for $name", ({ connect, serve }) => {
     await until(() => waits() === 1)
     resolve("rev_1", "approve")
     assert.include(JSON.stringify(await calling), "refunded 60")
+  })
+})
+
+describe("a task over HTTP", () => {
+  /** A proxy in front of servers with tasks, one for each session. */
+  const world = async () => {
+    const shops: Array<ReturnType<typeof taskServer>> = []
+    const upstream = await upstreamV1(() => {
+      shops.push(taskServer())
+      return shops.at(-1)!.server
+    })
+    const governed = await proxied(upstream.url)
+    const begin = async (client: ClientV1): Promise<string> => {
+      await client.listTools()
+      const stream = client.experimental.tasks.callToolStream({ name: "build", arguments: { order: 1 } })
+      const first = await stream.next()
+      if (first.value?.type !== "taskCreated") throw new Error(JSON.stringify(first.value))
+      return first.value.task.taskId
+    }
+    const settlements = async (count: number) => {
+      const sent = () => governed.seen.filter(({ path }) => path.endsWith("/settle"))
+      while (sent().length < count) await governed.client.flush(1_000)
+      return sent().map(({ json }) => json.status)
+    }
+    return { ...governed, upstream, shops, begin, settlements }
+  }
+
+  it("is settled by the answers in its own session", async () => {
+    const { begin, settlements, shops, url } = await world()
+    const [one, two] = [await connectV1(url), await connectV1(url)]
+    const tasks = [await begin(one), await begin(two)]
+    // A session that does not have the task says nothing of it.
+    assert.match(String(await two.experimental.tasks.getTask(tasks[0]!).catch((cause: unknown) => cause)), /not found/)
+    await shops[0]!.finish(tasks[0]!, "no such order", "failed")
+    await shops[1]!.finish(tasks[1]!, "built")
+    assert.include(
+      JSON.stringify(await two.experimental.tasks.getTaskResult(tasks[1]!, CallToolResultSchema)),
+      "built"
+    )
+    assert.strictEqual((await one.experimental.tasks.getTask(tasks[0]!)).status, "failed")
+    assert.deepStrictEqual(await settlements(2), ["ok", "error"])
+  })
+
+  it("is cancelled in its client's session when the agent is halted", async () => {
+    const { begin, halt, settlements, shops, upstream, url } = await world()
+    const taskId = await begin(await connectV1(url))
+    await halt()
+    await until(() => shops[0]!.cancelled.includes(taskId))
+    const { headers } = upstream.seen.find(({ body }) => body.includes("tasks/cancel"))!
+    assert.strictEqual(headers["authorization"], "Bearer shop")
+    assert.isString(headers["mcp-session-id"])
+    assert.deepStrictEqual(await settlements(1), ["error"])
+  })
+
+  it("is cancelled by the method and the name that a server of revision 2026-07-28 routes by", async () => {
+    const bodies: Array<{ readonly body: string; readonly headers: IncomingMessage["headers"] }> = []
+    const task = { taskId: "täsk 1", status: "working", createdAt: "", lastUpdatedAt: "", ttlMs: null }
+    const upstream = await listening(
+      createServer((request, response) => {
+        void textOf(request).then((body) => {
+          bodies.push({ body, headers: request.headers })
+          response.writeHead(200, { "content-type": "application/json" })
+          const result = { resultType: "task", ...task }
+          response.end(JSON.stringify({ jsonrpc: "2.0", id: JSON.parse(body).id, result }))
+        })
+      })
+    )
+    const { halt, url } = await proxied(`${upstream}/mcp`)
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: call("build") })
+    const headers = { "content-type": "application/json", "mcp-method": "tools/call", "mcp-name": "build" }
+    const answer = await fetch(url, { method: "POST", headers, body })
+    assert.deepInclude(JSON.parse(await answer.text()).result, { taskId: "täsk 1" })
+    await halt()
+    await until(() => bodies.length === 2)
+    const [, cancelled] = bodies
+    assert.strictEqual(cancelled!.headers["mcp-method"], "tasks/cancel")
+    const name = Buffer.from("täsk 1").toString("base64")
+    assert.strictEqual(cancelled!.headers["mcp-name"], `=?base64?${name}?=`)
+    assert.deepInclude(JSON.parse(cancelled!.body), { method: "tasks/cancel", params: { taskId: "täsk 1" } })
+  })
+
+  it("is settled by a notification in a stream of the server", async () => {
+    const notification = {
+      jsonrpc: "2.0",
+      method: "notifications/tasks",
+      params: { taskId: "t-1", status: "completed", result: { content: [] } }
+    }
+    const upstream = await listening(
+      createServer((request, response) => {
+        if (request.method === "GET") {
+          response.writeHead(200, { "content-type": "text/event-stream" })
+          return void response.end(`: hello\n\ndata: no message\n\ndata: ${JSON.stringify(notification)}\n\n`)
+        }
+        response.writeHead(200, { "content-type": "application/json" })
+        const result = { resultType: "task", taskId: "t-1", status: "working" }
+        response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, result }))
+      })
+    )
+    const { client, said, seen, url } = await proxied(`${upstream}/mcp`)
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: call("build") })
+    await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body })
+    const streamed = await (await fetch(url, { headers: { accept: "text/event-stream" } })).text()
+    assert.strictEqual(streamed, `: hello\n\ndata: ${JSON.stringify(notification)}\n\n`)
+    assert.match(said.join(), /an event that is no message; it was dropped/)
+    const settled = () => seen.filter(({ path }) => path.endsWith("/settle"))
+    while (settled().length === 0) await client.flush(1_000)
+    assert.strictEqual(settled()[0]!.json.status, "ok")
   })
 })
 

@@ -4,23 +4,27 @@
  * Only what was read as a message is sent on, and only to that address; redirects are not followed.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { Running } from "../../../enforce/guard.ts"
 import { CallCancelled } from "../../holds.ts"
-import { CallHalted } from "../calls.ts"
 import {
+  CallHalted,
   errorResponse,
   failedResponse,
   INTERNAL_ERROR,
   INVALID_REQUEST,
+  isGoverned,
   isModern,
   isRequest,
   isResponse,
   type JsonRpcMessage,
+  type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
   keyOfId,
   PARSE_ERROR,
   readMessage
 } from "../json-rpc.ts"
+import { taskNotifications } from "../tasks.ts"
 import { drained } from "./drained.ts"
 import { jsonOfLine, MAX_LINE_BYTES } from "./lines.ts"
 import type { Session } from "./session.ts"
@@ -89,7 +93,7 @@ export const governHttp = (options: HttpOptions): Server => {
     const headers = headersOf(request)
     if (request.method !== "POST") {
       const passed = await reach(request.method!, headers, undefined, ending.signal)
-      return passOn(passed, response)
+      return isEventStream(passed) ? passEvents(passed, response) : passOn(passed, response)
     }
     const body = await bodyOf(request)
     if (body === null) return sendText(response, 413, "The message is too long.")
@@ -102,10 +106,10 @@ export const governHttp = (options: HttpOptions): Server => {
     if (mismatch !== null) return sendJson(response, 400, errorResponse(idOf(message), INVALID_REQUEST, mismatch))
     if (!isRequest(message)) {
       // Nobody could be answered: a call that asks for no answer is not one.
-      if (!isResponse(message) && message.method === "tools/call") return sendText(response, 202, "")
+      if (!isResponse(message) && isGoverned(message)) return sendText(response, 202, "")
       return passOn(await reach("POST", headers, message, ending.signal), response)
     }
-    if (message.method === "tools/call") return callTool(message, headers, response, ending.signal)
+    if (isGoverned(message)) return callTool(message, headers, response, ending.signal)
     return passRequest(message, headers, response, ending.signal)
   }
 
@@ -133,24 +137,48 @@ export const governHttp = (options: HttpOptions): Server => {
   ): Promise<Exchanged | null> {
     const got = await reach("POST", headers, message, signal)
     const answered = picked(got.headers, answerHeaders)
-    const type = got.headers.get("content-type") ?? ""
-    if (!got.ok || got.body === null || !/^(application\/json|text\/event-stream)\b/.test(type))
+    const isStream = isEventStream(got)
+    const isJson = /^application\/json\b/.test(got.headers.get("content-type") ?? "")
+    if (!got.ok || got.body === null || !(isJson || isStream))
       throw new OtherAnswer(got.status, answered, await bytesOf(got))
-    if (type.startsWith("application/json")) {
-      const bytes = await bytesOf(got)
-      const raw = bytes.toString("utf8")
+    if (isJson) {
+      const raw = (await bytesOf(got)).toString("utf8")
       const found = answerTo(message, raw)
-      if (found === null) throw new OtherAnswer(got.status, answered, bytes)
+      if (found === null) throw new Error("What the server answered is no answer to the request.")
       return { response: found, headers: answered, status: got.status, event: null, raw }
     }
     response.writeHead(got.status, answered).flushHeaders()
     for await (const event of serverEvents(got.body)) {
       const found = answerTo(message, event.data)
       if (found !== null) return { response: found, headers: answered, status: got.status, event, raw: event.data }
-      response.write(event.text)
-      await drained(response)
+      await passEvent(event, response)
     }
     return null
+  }
+
+  /** Passes an event on. One with data that is no message is dropped: what nobody read is not passed. */
+  async function passEvent({ data, text }: ServerEvent, response: ServerResponse): Promise<void> {
+    if (data !== "") {
+      const read = readMessage(jsonOfLine(Buffer.from(data)))
+      if (!read.ok) return log(`the server sent an event that is no message; it was dropped: ${read.reason}`)
+      const { message } = read
+      if (!isRequest(message) && !isResponse(message) && taskNotifications.has(message.method))
+        await session.calls().then(
+          (calls) => calls.notified(message),
+          () => undefined
+        )
+    }
+    response.write(text)
+    await drained(response)
+  }
+
+  async function passEvents(got: Response, response: ServerResponse): Promise<void> {
+    response.writeHead(got.status, picked(got.headers, answerHeaders)).flushHeaders()
+    try {
+      if (got.body !== null) for await (const event of serverEvents(got.body)) await passEvent(event, response)
+    } finally {
+      response.end()
+    }
   }
 
   async function passRequest(
@@ -163,9 +191,7 @@ export const governHttp = (options: HttpOptions): Server => {
       const exchanged = await exchange(message, headers, response, signal)
       if (exchanged === null) return void response.end()
       deliver(response, exchanged)
-      const { result } = exchanged.response
-      if (message.method === "tools/list" && result !== undefined)
-        await session.calls().then((calls) => calls.listed(message.params, result))
+      await session.calls().then((calls) => calls.answered(message, exchanged.response))
     } catch (cause) {
       fail(response, message, cause)
     }
@@ -181,39 +207,52 @@ export const governHttp = (options: HttpOptions): Server => {
     const calls = await session.calls().catch((cause: unknown) => cause as Error)
     if (calls instanceof Error)
       return finish(response, failedResponse(message, `The call did not run: ${calls.message}`))
-    const outcome = await calls.call(
-      message,
-      (running) =>
-        new Promise<JsonRpcResponse>((resolve, reject) => {
-          const own = new AbortController()
-          const halt = (): void => {
-            reject(new CallHalted(String(message.params?.["name"])))
-            own.abort()
-            // From revision 2026-07-28 on, the end of the request is its cancellation; before, a message is.
-            if (!isModern(message)) cancel(message, headers)
-          }
-          running.signal.addEventListener("abort", halt)
-          if (running.signal.aborted) return halt()
-          exchange(message, headers, response, AbortSignal.any([signal, own.signal])).then((one) => {
-            if (one === null) return reject(new Error("The server ended the request without an answer."))
-            exchanged = one
-            resolve(one.response)
-          }, reject)
-        }),
-      signal
-    )
+    const forward = (running: Running): Promise<JsonRpcResponse> =>
+      new Promise<JsonRpcResponse>((resolve, reject) => {
+        const own = new AbortController()
+        const halt = (): void => {
+          reject(new CallHalted(String(message.params?.["name"] ?? message.method)))
+          own.abort()
+          // From revision 2026-07-28 on, the end of the request is its cancellation; before, a message is.
+          if (!isModern(message))
+            cancel("notifications/cancelled", headers, {
+              jsonrpc: "2.0",
+              method: "notifications/cancelled",
+              params: { requestId: message.id, reason: "The agent was halted." }
+            })
+        }
+        running.signal.addEventListener("abort", halt)
+        if (running.signal.aborted) return halt()
+        exchange(message, headers, response, AbortSignal.any([signal, own.signal])).then((one) => {
+          // A task goes on: the end of its request is none of it.
+          running.signal.removeEventListener("abort", halt)
+          if (one === null) return reject(new Error("The server ended the request without an answer."))
+          exchanged = one
+          resolve(one.response)
+        }, reject)
+      })
+    const handOver = (answered: JsonRpcResponse): void => {
+      const got = exchanged as Exchanged | null
+      if (got !== null && got.response === answered) deliver(response, got)
+      else finish(response, answered)
+    }
+    const request = (ours: JsonRpcRequest): void => cancel(String(ours.params?.["taskId"]), headers, ours)
+    const outcome = await calls.call(message, { forward, accepted: handOver, request }, signal)
     if (outcome.kind === "none") return void response.end()
     if (outcome.kind === "lost") return fail(response, message, outcome.cause)
-    const got = exchanged as Exchanged | null
-    if (got !== null && got.response === outcome.response) deliver(response, got)
-    else finish(response, outcome.response)
+    handOver(outcome.response)
   }
 
-  function cancel(message: JsonRpcRequest, headers: Record<string, string>): void {
-    const params = { requestId: message.id, reason: "The agent was halted." }
-    reach("POST", headers, { jsonrpc: "2.0", method: "notifications/cancelled", params }, AbortSignal.timeout(5_000))
+  /** Sends the server a message that ends what runs there. `name`: what `Mcp-Name` says of it, where it is sent. */
+  function cancel(name: string, headers: Record<string, string>, message: JsonRpcRequest | JsonRpcNotification): void {
+    const routed = {
+      ...headers,
+      ...("mcp-method" in headers ? { "mcp-method": message.method } : {}),
+      ...("mcp-name" in headers ? { "mcp-name": headerValue(name) } : {})
+    }
+    reach("POST", routed, message, AbortSignal.timeout(5_000))
       .then((got) => got.body?.cancel())
-      .catch((cause: unknown) => log(`the halted call could not be cancelled: ${String(cause)}`))
+      .catch((cause: unknown) => log(`what the agent had begun could not be cancelled: ${reasonOf(cause)}`))
   }
 
   function fail(response: ServerResponse, message: JsonRpcRequest, cause: unknown): void {
@@ -297,13 +336,25 @@ const refusalOf = (
 
 const isLoopback = (name: string): boolean => /^(localhost|127(\.\d+){3}|\[?::1\]?|::ffff:127(\.\d+){3})$/i.test(name)
 
-/** Where the headers name another method or tool than the body: a server may route by either. */
+const isEventStream = ({ headers }: Response): boolean =>
+  /^text\/event-stream\b/.test(headers.get("content-type") ?? "")
+
+/** The member of a request that `Mcp-Name` repeats. */
+const namedBy: { readonly [method: string]: string } = {
+  "tools/call": "name",
+  "tasks/update": "taskId",
+  "tasks/get": "taskId",
+  "tasks/cancel": "taskId"
+}
+
+/** Where the headers name another method, tool or task than the body: a server may route by either. */
 const mismatchOf = (message: JsonRpcMessage, headers: Record<string, string>): string | null => {
   if (isResponse(message)) return null
   const method = headers["mcp-method"]
   if (method !== undefined && method !== message.method) return "The header Mcp-Method differs from the body."
   const name = headers["mcp-name"]
-  return message.method === "tools/call" && name !== undefined && decoded(name) !== message.params?.["name"]
+  const member = Object.hasOwn(namedBy, message.method) ? namedBy[message.method]! : null
+  return member !== null && name !== undefined && decoded(name) !== message.params?.[member]
     ? "The header Mcp-Name differs from the body."
     : null
 }
@@ -313,6 +364,12 @@ const decoded = (value: string): string => {
   const [, encoded] = /^=\?base64\?(.*)\?=$/.exec(value) ?? []
   return encoded === undefined ? value : Buffer.from(encoded, "base64").toString("utf8")
 }
+
+/** A header's value of this text: in Base64 where it has other characters than a header may have. */
+const headerValue = (text: string): string =>
+  /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !text.startsWith("=?")
+    ? text
+    : `=?base64?${Buffer.from(text).toString("base64")}?=`
 
 /** The body of a request; null where it is too long. What is left of that is read and dropped. */
 const bodyOf = (request: IncomingMessage): Promise<Buffer | null> =>

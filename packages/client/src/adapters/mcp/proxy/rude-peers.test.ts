@@ -91,12 +91,23 @@ describe("a server that", () => {
     assert.deepStrictEqual(outcomes(), ["twice ok"])
   })
 
-  it("writes what is no JSON has it passed on, and its next answer counts", async () => {
-    const { call, messages } = await start()
+  it("writes what is no message has it dropped and said, and its next answer counts", async () => {
+    const { call, messages, said } = await start()
     call(1, "garble")
-    await until(() => messages().length === 2)
-    assert.strictEqual(messages()[0], '{"jsonrpc":"2.0","id":')
-    assert.strictEqual(messages()[1].result.content[0].text, "after what is no JSON")
+    await until(() => messages().length === 1)
+    assert.strictEqual(messages()[0].result.content[0].text, "after what is no JSON")
+    assert.lengthOf(said.err.match(/what is no MCP message; it was dropped: no JSON object\n/g)!, 3)
+    assert.lengthOf(said.out.split("\n"), 2)
+  })
+
+  it("answers with what cannot be read gets an error in its place, and the call is witnessed as failed", async () => {
+    const { call, messages, outcomes } = await start()
+    call(1, "mangle")
+    await until(() => messages().length === 1)
+    assert.deepInclude(messages()[0], { id: 1 })
+    assert.match(messages()[0].error.message, /could not be read: neither a request nor an answer/)
+    await until(() => outcomes().length === 1)
+    assert.deepStrictEqual(outcomes(), ["mangle error"])
   })
 
   it("answers with a line that is too long is said to, and other calls go on", async () => {
@@ -188,7 +199,8 @@ describe("a client that", () => {
       command: process.execPath,
       args: [
         "-e",
-        `process.on("SIGTERM", () => console.log("termed")); console.log(process.pid); setInterval(() => 0, 1e6)`
+        `const say = (method) => console.log(JSON.stringify({ jsonrpc: "2.0", method }))
+         process.on("SIGTERM", () => say("termed")); say("pid " + process.pid); setInterval(() => 0, 1e6)`
       ],
       env: process.env,
       session: { calls: () => Promise.resolve(calls), close: () => Promise.resolve() },
@@ -201,7 +213,7 @@ describe("a client that", () => {
     let text = ""
     output.on("data", (piece: Buffer) => {
       text += piece.toString()
-      if (pid === 0) pid = Number(text.split("\n")[0])
+      pid = Number(/pid (\d+)/.exec(text)?.[1] ?? 0)
     })
     await until(() => pid !== 0)
     input.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "hang" } })}\n`)

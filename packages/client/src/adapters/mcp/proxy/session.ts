@@ -10,7 +10,7 @@ import type { Settings } from "./settings.ts"
 export interface Session {
   /** The calls of the agent. Fails where it could not be registered; the next question tries again. */
   readonly calls: () => Promise<Calls>
-  /** Sends what waits, for up to two seconds. */
+  /** Ends what is followed, and sends what waits, for up to two seconds. */
   readonly close: () => Promise<void>
 }
 
@@ -47,7 +47,14 @@ export const openSession = (settings: Settings, log: (line: string) => void): Se
     return registering
   }
   calls().catch((cause: unknown) => log(`no call runs yet: ${cause instanceof Error ? cause.message : String(cause)}`))
-  return { calls, close: async () => void (await client.close()) }
+  const close = async (): Promise<void> => {
+    await registering?.then(
+      (registered) => registered.end("The proxy ended."),
+      () => undefined
+    )
+    await client.close()
+  }
+  return { calls, close }
 }
 
 /** The tool's name and these arguments. */

@@ -63,6 +63,7 @@ export const governChild = async (options: StdioOptions): Promise<Ended> => {
   const mediator = mediate({
     calls: session.calls,
     toClient,
+    onDropped: (reason) => log(`the server sent what is no MCP message; it was dropped: ${reason}`),
     toServer: async (message) => void child.stdin.write(`${JSON.stringify(message)}\n`)
   })
 

@@ -28,8 +28,11 @@ const tools: { readonly [name: string]: (id: unknown) => void } = {
   die: () => process.kill(process.pid, "SIGKILL"),
   garble: (id) => {
     write('{"jsonrpc":"2.0","id":')
+    write(`[{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{}}]`)
+    write(`\ufeff{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{}}`)
     answer(id, "after what is no JSON")
   },
+  mangle: (id) => write(JSON.stringify({ jsonrpc: "2.0", id, result: {}, error: { code: 1, message: "both" } })),
   flood: (id) => write(JSON.stringify({ jsonrpc: "2.0", id, result: { content: [], text: "x".repeat(TOO_LONG) } })),
   nest: (id) => write(`{"jsonrpc":"2.0","id":${id},"result":{"a":${"[".repeat(TOO_DEEP)}${"]".repeat(TOO_DEEP)}}}`),
   /** Never answers. */
