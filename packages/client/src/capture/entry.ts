@@ -2,8 +2,8 @@
 import type { Decision, Gap, Settlement } from "../wire.ts"
 
 /**
- * One thing to send. `decision` carries a decision as the server takes it; `settle` ends one witnessed before. `outcome`
- * ends one whose receipt nobody waited for: it is sent once more, which adds nothing and answers its id.
+ * One thing to send. `decision` carries a decision as the server takes it; `settle` ends one witnessed before.
+ * `outcome` ends one whose receipt nobody waited for: it is sent once more, which adds nothing and answers its id.
  */
 export type Entry =
   | { readonly kind: "decision"; readonly agentId: string; readonly decision: Decision }

@@ -77,7 +77,10 @@ describe("a task of revision 2025-11-25, client and server of the SDK 1", () => 
     assert.strictEqual((await client.experimental.tasks.getTask(taskId)).status, "working")
     await shop.finish(taskId, "built 7")
     assert.strictEqual((await client.experimental.tasks.getTask(taskId)).status, "completed")
-    assert.include(JSON.stringify(await client.experimental.tasks.getTaskResult(taskId, CallToolResultSchema)), "built 7")
+    assert.include(
+      JSON.stringify(await client.experimental.tasks.getTaskResult(taskId, CallToolResultSchema)),
+      "built 7"
+    )
     // A second time changes nothing.
     await client.experimental.tasks.getTaskResult(taskId, CallToolResultSchema)
     assert.deepStrictEqual(await outcomes(1), ["tools/list ok", "build intended → ok"])

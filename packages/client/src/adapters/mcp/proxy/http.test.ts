@@ -236,10 +236,7 @@ describe("a task over HTTP", () => {
     assert.match(String(await two.experimental.tasks.getTask(tasks[0]!).catch((cause: unknown) => cause)), /not found/)
     await shops[0]!.finish(tasks[0]!, "no such order", "failed")
     await shops[1]!.finish(tasks[1]!, "built")
-    assert.include(
-      JSON.stringify(await two.experimental.tasks.getTaskResult(tasks[1]!, CallToolResultSchema)),
-      "built"
-    )
+    assert.include(JSON.stringify(await two.experimental.tasks.getTaskResult(tasks[1]!, CallToolResultSchema)), "built")
     assert.strictEqual((await one.experimental.tasks.getTask(tasks[0]!)).status, "failed")
     assert.deepStrictEqual(await settlements(2), ["ok", "error"])
   })
