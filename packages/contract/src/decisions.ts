@@ -96,7 +96,10 @@ export const DecisionIn = Schema.Struct({
    * duplicate.
    */
   capture: inBody(optional(oneOf(captureTiers))),
-  /** Beside `decided_by: sdk_cache` alone: the verdict that the SDK gave. Replay gives it again. */
+  /**
+   * Beside `decided_by: sdk_cache` alone: the verdict that the SDK gave. Replay gives it again; a decision of an SDK
+   * without it is recorded, and withheld by replay.
+   */
   local_verdict: inBody(optional(LocalVerdict)),
   writer_seq: inBody(optional(integer())),
   args: wholePart("args", Schema.optionalKey(anyJson)),

@@ -1,12 +1,18 @@
 /** Chains with verdicts of agents' SDKs that who holds the key changed and sealed anew. */
-import { Agents, Capture, Envelopes, Evaluations, Kill } from "@flyball/core"
-import { canonicalBytes, type JsonObject } from "@flyball/evidence"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Agents, Capture, Chain, Envelopes, Evaluations, Kill } from "@flyball/core"
+import { Storage } from "@flyball/core/storage"
+import { canonicalBytes, type JsonObject, parseInstant } from "@flyball/evidence"
 import type { OpenPack } from "@flyball/testkit"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { beforeAll, describe, expect, it } from "vitest"
-import { activeAgent, ann, ben, host, publish, republish } from "./bounded-world.ts"
-import { changed, lived, resealed, withBody, withPart } from "./changed-pack.ts"
+import { Recomputation } from "../../../packages/rules/src/index.ts"
+import { activeAgent, ann, ben, exported, host, publish, republish } from "./bounded-world.ts"
+import { asRead, changed, lived, resealed, withBody, withPart } from "./changed-pack.ts"
+import { replayed } from "./replayed.ts"
 
 const lookups = (more: { readonly [member: string]: unknown } = {}) => ({
   semantics: "envelope/1",
@@ -78,8 +84,14 @@ const life = Effect.gen(function* () {
   yield* Agents.use((agents) => agents.suspend(agentId, {}, ben))
   const suspended = yield* inForce
   yield* Envelopes.use((envelopes) => envelopes.withdraw(envelopeId, {}, ben))
+  const { seq: last } = yield* Storage.use((storage) => storage.asOf)
+  const earlier = yield* exported({ kind: "range", from: 0, to: last })
   yield* Effect.forEach(keep, (late) => late())
-  return { agentId, envelopeId, before, closed, counted, stopped, suspended }
+  const range = yield* exported({ kind: "range", from: last + 1 })
+  const { origin } = yield* Chain
+  const [registration] = yield* Storage.use((storage) => storage.records({ kinds: ["agent.registered"], limit: 1 }))
+  const registeredAt = registration!.seq
+  return { agentId, envelopeId, before, closed, counted, stopped, suspended, earlier, range, origin, registeredAt }
 })
 
 let open: OpenPack
@@ -202,6 +214,68 @@ describe("a chain with verdicts of an agent's SDK", () => {
     ]) {
       const { replay, status } = await resealed(pack)
       expect([status, replay!.mismatches, replay!.withheld]).toMatchObject([2, [], [{ seq: of("lookup") }]])
+    }
+  })
+
+  it("comes to no accusation in any range of it, and to nothing that is called proved", () => {
+    const seqs = [of("lookup"), of("many")]
+    const found = new Set<string>()
+    for (let from = 1; from <= seqs[0]!; from++) {
+      const again = new Recomputation({ fromGenesis: false, origin: who.origin })
+      const local = asRead(open)
+        .slice(from)
+        .flatMap((record) => again.take(record, parseInstant(open.records[record.seq]!.at)) ?? [])
+        .filter(({ isLocal }) => isLocal === true)
+      for (const { verdict } of local) found.add(verdict)
+      expect(local.map(({ seq, verdict }) => [seq, verdict])).toEqual(
+        seqs.map((seq) => [seq, from <= who.registeredAt ? "as_recorded" : "withheld"])
+      )
+    }
+    expect([...found].toSorted()).toEqual(["as_recorded", "withheld"])
+  })
+
+  it("comes to no accusation where a range begins behind the envelope of the org unit, and before the agent", async () => {
+    const { answer, open: unit } = await lived(
+      Effect.gen(function* () {
+        yield* publish({ org_unit: "lookups" }, lookups())
+        const { seq: publishedAt } = yield* Storage.use((storage) => storage.asOf)
+        const agentId = yield* activeAgent("lookup bot", "lookups")
+        const witness = yield* witnessed(agentId, "lookup", { tool: "lookup" }, allowed)
+        yield* witness()
+        return { origin: (yield* Chain).origin, publishedAt }
+      })
+    )
+    const verdictsFrom = (from: number) => {
+      const again = new Recomputation({ fromGenesis: from === 0, origin: answer.origin })
+      return asRead(unit)
+        .slice(from)
+        .flatMap((record) => again.take(record, parseInstant(unit.records[record.seq]!.at)) ?? [])
+        .map(({ verdict }) => verdict)
+    }
+    expect([verdictsFrom(0), verdictsFrom(answer.publishedAt + 1)]).toEqual([["ok"], ["withheld"]])
+  })
+
+  it("finds in a range what the range alone shows to be wrong", () => {
+    const changed = withVerdict("lookup", { matched_rule: "change" })
+    const again = new Recomputation({ fromGenesis: false, origin: who.origin })
+    const wrong = asRead(changed)
+      .slice(who.registeredAt)
+      .flatMap((record) => again.take(record, parseInstant(changed.records[record.seq]!.at)) ?? [])
+      .filter(({ verdict }) => verdict.startsWith("local_verdict_"))
+    expect(wrong).toMatchObject([{ seq: of("lookup"), verdict: "local_verdict_mismatch" }])
+  })
+
+  it("is made again in a range pack after the pack before it, and withheld without that", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "flyball-local-"))
+    try {
+      const file = join(folder, "before.evp")
+      writeFileSync(file, who.earlier.pack)
+      const after = await replayed(who.range.pack, who.range.vkey, "--previous", file)
+      expect([after.status, after.replay!.local_verdicts, after.replay!.verdicts.ok]).toEqual([0, 2, 2])
+      const alone = await replayed(who.range.pack, who.range.vkey)
+      expect([alone.status, alone.replay!.mismatches, alone.replay!.verdicts]).toEqual([2, [], { withheld: 2 }])
+    } finally {
+      rmSync(folder, { recursive: true })
     }
   })
 })

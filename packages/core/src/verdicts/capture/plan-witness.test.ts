@@ -1,5 +1,6 @@
 import { type DecisionIn, PART_LIMIT_BYTES } from "@flyball/contract"
 import { fromUtf8, inOneGo, portableCrypto, RawJson, utf8 } from "@flyball/evidence"
+import { type JsonMap, Recomputation } from "@flyball/rules"
 import { Result } from "effect"
 import { assert, describe, it } from "vitest"
 import type { StoredAgent } from "../../registry/agents/document.ts"
@@ -164,6 +165,20 @@ describe("witnessing", () => {
       "body.decisions.0.local_verdict",
       "body.decisions.2.local_verdict"
     ])
+  })
+
+  it("takes a decision of an SDK without its verdict: capture is kept, and replay withholds what it cannot make", () => {
+    const digits = "0".repeat(25)
+    const record = only({ decided_by: "sdk_cache" }, `key_${digits}3`)
+    assert.deepInclude(record.body, { decided_by: "sdk_cache" })
+    assert.notProperty(record.body, "local_verdict")
+    const found = new Recomputation({ fromGenesis: true }).take({
+      seq: 1,
+      kind: record.kind,
+      body: { ...(record.body as JsonMap), agent_id: `agt_${digits}1` },
+      parts: new Map()
+    })
+    assert.deepInclude(found, { verdict: "withheld", isLocal: true }, String(found?.reason))
   })
 
   it("refuses what JSON cannot say, and points at it", () => {
