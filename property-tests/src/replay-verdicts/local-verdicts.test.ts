@@ -234,7 +234,7 @@ describe("a chain with verdicts of an agent's SDK", () => {
     expect([...found].toSorted()).toEqual(["as_recorded", "withheld"])
   })
 
-  it("comes to no accusation where a range begins behind the envelope of the org unit, and before the agent", async () => {
+  it("comes to no accusation where a range begins behind the envelope of the org unit", async () => {
     const { answer, open: unit } = await lived(
       Effect.gen(function* () {
         yield* publish({ org_unit: "lookups" }, lookups())

@@ -167,7 +167,7 @@ describe("witnessing", () => {
     ])
   })
 
-  it("takes a decision of an SDK without its verdict: capture is kept, and replay withholds what it cannot make", () => {
+  it("takes a decision of an SDK without its verdict, which replay withholds", () => {
     const digits = "0".repeat(25)
     const record = only({ decided_by: "sdk_cache" }, `key_${digits}3`)
     assert.deepInclude(record.body, { decided_by: "sdk_cache" })
