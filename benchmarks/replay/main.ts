@@ -31,7 +31,7 @@ const file = join(folder, "replay.evp")
 const verify = fileURLToPath(new URL("../../apps/verify/src/main.ts", import.meta.url))
 
 try {
-  if (existsSync(file)) throw new Error(`${file} is there already. Name another folder.`)
+  if (existsSync(file)) throw new Error(`${file} exists already. Name another folder.`)
   const begun = await begin(shape.agents)
   const { records, vkey } = await writePack(file, begun.pack.origin, begun.pack.header, recordsOf(begun))
   console.log(`${shape.evaluations} evaluations of ${shape.agents} agents, ${records} records`)

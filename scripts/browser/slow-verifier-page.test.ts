@@ -123,7 +123,7 @@ const expectSame = async (
 describe("the verifier as a page", () => {
   it("calls a good pack good, with replay, the summary and the two lines on top", async () => {
     const text = await expectSame(file("good.evp", lived.pack), lived.vkey, 0)
-    for (const part of ["GOOD. Everything", "unanchored", "Findings: 0", "Who acted", "made again"])
+    for (const part of ["GOOD. Every required check", "unanchored", "Findings: 0", "Who acted", "recomputed"])
       expect(text).toContain(part)
     expect(text.indexOf("Integrity")).toBeLessThan(text.indexOf("Assurance"))
     expect(text.indexOf("Assurance")).toBeLessThan(text.indexOf("Chain"))
@@ -233,7 +233,7 @@ describe("the verifier as a page", () => {
     await page.getByText("NO VERDICT. The greatest age is a number and a unit").waitFor()
     await page.getByLabel("Greatest age").fill("")
     await choose(watched, join(folder, "good.evp"), lived.vkey)
-    await page.getByText("GOOD. Everything").waitFor()
+    await page.getByText("GOOD. Every required check").waitFor()
     expect(await page.getByRole("alert").count()).toBe(0)
     expectQuiet(watched)
     await page.close()
@@ -284,7 +284,7 @@ describe("the verifier as a page", () => {
     await page.keyboard.press("Tab")
     await page.keyboard.press("Tab")
     await page.keyboard.press("Enter")
-    await page.getByText("GOOD. Everything").waitFor()
+    await page.getByText("GOOD. Every required check").waitFor()
     expect(await page.evaluate(() => document.activeElement?.id)).toBe("report")
     expectQuiet(watched)
     await page.close()

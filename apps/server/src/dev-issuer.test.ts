@@ -116,7 +116,7 @@ describe("the key in the data folder", () => {
   it("that is something else is named, never shown or replaced", async () => {
     await writeFile(join(folder, "dev-issuer.jwk"), '{"kty":"oct","k":"hunter2"}')
     const error = await openDevIssuer(folder).catch((problem: Error) => problem)
-    assert.match((error as Error).message, /dev-issuer\.jwk: an Ed25519 private key as JWK is expected/)
+    assert.match((error as Error).message, /dev-issuer\.jwk: expected an Ed25519 private key as JWK/)
     assert.notInclude((error as Error).message, "hunter2")
   })
 })

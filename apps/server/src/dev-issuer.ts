@@ -109,8 +109,8 @@ const readKey = async (file: string): Promise<JWK | null> => {
   const key = parsed(text)
   if (key === null)
     throw new Error(
-      `${file}: an Ed25519 private key as JWK is expected, and something else is there. Delete the file to get ` +
-        `a new key; tokens end anyway within ${TOKEN_SECONDS / 60} minutes.`
+      `${file}: expected an Ed25519 private key as JWK. Delete the file to get a new key; its tokens expire within ` +
+        `${TOKEN_SECONDS / 60} minutes.`
     )
   return key
 }

@@ -14,7 +14,7 @@ export interface Command {
   readonly maxAgeMs: number | null
   /** Compare every record with the catalogue of kinds. */
   readonly bodies: boolean
-  /** The activation `kil_…` whose stop certificate is made again; null where none was requested. */
+  /** The activation `kil_…` whose stop certificate is recomputed; null where none was requested. */
   readonly certificate: string | null
   readonly replay: boolean
   /** The window whose usage is counted again; null where none was requested. */
@@ -43,7 +43,7 @@ export const readArguments = (args: ReadonlyArray<string>): Command => {
   const twice = named.find((name, i) => named.indexOf(name) !== i)
   // The last one would silently win, and the user would believe that both were checked.
   if (twice !== undefined)
-    throw new UsageError(`--${twice} is given twice; only --vkey and --previous may be given again.`)
+    throw new UsageError(`--${twice} is given twice; only --vkey and --previous may be repeated.`)
   const [pack, ...more] = positionals
   if (pack === undefined) throw new UsageError("Name the pack to verify: flyball-verify PACK --vkey V. See --help.")
   if (more.length > 0)
@@ -71,7 +71,7 @@ export const readArguments = (args: ReadonlyArray<string>): Command => {
   if (window !== undefined && usage === null)
     throw new UsageError("--usage takes FROM/TO, two times in UTC, as 2026-11-01T00:00:00Z/2026-12-01T00:00:00Z.")
   if (previous.length > 0 && !replay)
-    throw new UsageError("--previous is for --replay: it makes evaluations again from the records of the chain before.")
+    throw new UsageError("--previous needs --replay: it gives the records of the earlier chain to recompute from.")
   const maxAge = values["max-age"]
   const maxAgeMs = maxAge === undefined ? null : parseDuration(maxAge)
   if (maxAge !== undefined && maxAgeMs === null)

@@ -38,7 +38,7 @@ describe("the line Assurance", () => {
       "unanchored",
       "witnessed by 1 operator",
       "witnessed by 2 operators",
-      "witnessed by 2 operators, longer ago than required",
+      "witnessed by 2 operators, but longer ago than required",
       "timestamped",
       "continues the checkpoint that you kept"
     ])

@@ -59,7 +59,7 @@ const anchor = ({ anchoring, witnesses }: Pick<Assurance, "anchoring" | "witness
     case "witnessed":
       return by
     case "stale":
-      return `${by}, longer ago than required`
+      return `${by}, but longer ago than required`
     case "timestamped":
       return "timestamped"
     case "consistent_with_trusted_checkpoint":

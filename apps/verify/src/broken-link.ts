@@ -10,8 +10,8 @@ import type { Finding, Report } from "@flyball/evidence"
  */
 export const brokenLinkText = ({ code, seq }: Finding, report: Report): string | null => {
   if (code !== "E_PREV" || seq === null) return null
-  if (seq === 0) return "Record 0 names a record before it, and there is none: record 0 was changed."
-  const sealed = `Record ${seq} was sealed after another record ${seq - 1} than the one here`
+  if (seq === 0) return "Record 0 names a record before it, which cannot exist: record 0 was changed."
+  const sealed = `Record ${seq} was sealed after a different record ${seq - 1}`
   const next = linkOf(report, seq + 1)
   if (next === "fits")
     return `${sealed}: record ${seq - 1} was changed, or record ${seq} and all after it were replaced.`

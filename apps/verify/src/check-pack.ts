@@ -22,7 +22,7 @@ export interface CheckRequest {
   /** For replay: packs of what lies before this one, in any order. */
   readonly previous: ReadonlyArray<PackFile>
   readonly bodies: boolean
-  /** The activation whose stop certificate is made again. */
+  /** The activation whose stop certificate is recomputed. */
   readonly certificate?: string | null
   /** The window whose usage is counted again. */
   readonly usage?: UsageSpan | null
@@ -93,7 +93,7 @@ const verifyAndReadAgain = async (request: CheckRequest): Promise<ReadAgain> => 
   const after = await Promise.all(files.map((file) => file.identity()))
   if (after.some((identity, place) => identity !== before[place]))
     throw new PackFileUnusable(
-      "The file changed while it was read. Copy it to a place where nobody writes to it, and verify the copy."
+      "The file changed while it was read. Copy it to a place where no program writes it, and verify the copy."
     )
   const noted = request.summary === "required" && summary === null ? withoutSummary(report) : report
   const certified =
@@ -174,9 +174,8 @@ const earlierThan = async (
 
 const whyNotReplayed = ({ header, verdicts }: Report): string | null => {
   if (header === null || verdicts.integrity !== "ok")
-    return "Evaluations were not made again: the records are not what the pack claims."
+    return "Evaluations were not recomputed: the records are not what the pack claims."
   return header.kind === "sparse"
-    ? "Evaluations were not made again: that needs a full or range pack, since each depends on the " +
-        "records before it."
+    ? "Evaluations were not recomputed: that needs a full or range pack, because each depends on the records before it."
     : null
 }

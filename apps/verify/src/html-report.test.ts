@@ -58,7 +58,7 @@ describe("the page", () => {
     expect(status).toBe(0)
     const text = seen(html)
     const order = [
-      "GOOD. Everything",
+      "GOOD. Every required check",
       "Assurance unanchored; capture tiers enforced 2",
       "Verified 2026-11-21T00:00:00.000Z, with exit status 0",
       "What holds Integrity: ok.",
@@ -66,7 +66,7 @@ describe("the page", () => {
       "Findings: 0 None.",
       "Who acted",
       "refund-bot (agt_00000000000000000000000001): owner Ada <ada@example.org>;",
-      "What this says",
+      "Meaning",
       "Records 0 to 21 of a chain of 22; all of them are in this pack."
     ].map((part) => text.indexOf(part))
     expect(order).not.toContain(-1)
@@ -82,7 +82,7 @@ describe("the page", () => {
       "What was not proved Integrity: broken.",
       "Findings: 2 The records are not those that the checkpoint commits to. (E_ROOT, line 6)",
       "The pack was changed after it was closed. (E_PACK_DIGEST, line 8) Expected digest 3a6ace40",
-      "No summary: it is made of an intact pack alone."
+      "No summary: only an intact pack has one."
     ])
       expect(text).toContain(part)
   })
@@ -179,12 +179,12 @@ describe("--html", () => {
       const { out, status } = await call(good, "--vkey", vkey, "--html", path)
       expect([status, out]).toEqual([
         4,
-        `flyball-verify: --html ${path} is there already, or cannot be read. Name a new file.\n`
+        `flyball-verify: --html ${path} exists already, or cannot be read. Name a new file.\n`
       ])
     }
-    expect((await call(join(vectors, "missing.evp"), "--html", page)).out).toContain("is there already")
+    expect((await call(join(vectors, "missing.evp"), "--html", page)).out).toContain("exists already")
     // One that appeared during the check.
-    await expect(writeNew(page, "another")).rejects.toThrow("is there already")
+    await expect(writeNew(page, "another")).rejects.toThrow("exists already")
     expect(readFileSync(page, "utf8")).toBe("mine")
   })
 

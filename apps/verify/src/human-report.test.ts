@@ -45,7 +45,7 @@ describe("a broken link", () => {
     } as NonNullable<Report["header"]>
     return brokenLinkText(finding(seq), { ...report, header: known, findings: listed, findingCount: listed.length })
   }
-  const sealed = "Record 5 was sealed after another record 4 than the one here"
+  const sealed = "Record 5 was sealed after a different record 4"
 
   it("names the record before, when the record itself fits the one after it", async () => {
     const text = `${sealed}: record 4 was changed, or record 5 and all after it were replaced.`
@@ -58,7 +58,7 @@ describe("a broken link", () => {
       `${sealed}, and record 6 after another record 5: record 5 was changed, and record 4 may have been.`
     )
     expect(await sentence(0, [finding(0)])).toBe(
-      "Record 0 names a record before it, and there is none: record 0 was changed."
+      "Record 0 names a record before it, which cannot exist: record 0 was changed."
     )
   })
 

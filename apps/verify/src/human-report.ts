@@ -77,7 +77,7 @@ export const humanReport = (
           ...report.not_checked.flatMap((sentence) => wrap(sentence, "  - ", "    "))
         ],
     [
-      "What this says",
+      "Meaning",
       ...wrap(report.statement, "  ", "  "),
       ...(replayed === null || replayed.replay === null ? [] : wrap(replayed.replay.statement, "  ", "  ")),
       ...(coverage === null ? [] : wrap(coverage, "  ", "  "))

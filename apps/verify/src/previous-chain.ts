@@ -70,11 +70,11 @@ export const withPrevious = (report: Report, shown: ShownPrevious | null): Repor
 const SENTENCES = {
   hidden:
     "Record 0 says that this chain follows another one, of which records may be missing, and the pack does not " +
-    "show which. That part (previous) is never erased, and every pack with record 0 has to show it: ask for " +
+    "show which. That part (previous) is never erased, and every pack with record 0 must disclose it: request " +
     "another pack.",
   unreadable:
     "Record 0 says that this chain follows another one, of which records may be missing, and what the pack " +
-    "shows of that one (the part previous) is not in the form that such a part has. Ask the chain's owner why."
+    "shows of that one (the part previous) is not in the form that such a part has. Ask the operator of the chain why."
 } as const
 
 /** The part, where this is its line. */

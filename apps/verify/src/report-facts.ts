@@ -74,12 +74,10 @@ const covers = ({ from, kind, to }: NonNullable<Report["header"]>): string =>
 
 /** Describes the chain that this one follows. */
 const follows = (previous: ShownPrevious): string => {
-  if (typeof previous === "string") return "another chain, which this pack does not show as it has to; see below."
+  if (typeof previous === "string") return "another chain, which this pack does not show as it must; see below."
   const { origin, signedSize, storedSize } = previous
   const after =
-    signedSize === null
-      ? "the memory of what was signed for that one was lost"
-      : `${count(signedSize, "record")} of that one were signed`
+    signedSize === null ? "its signing guard was lost" : `${count(signedSize, "record")} of that one were signed`
   return (
     `${origin}. This chain was begun after ${after}, ` +
     `when its store held ${storedSize}. A pack and a checkpoint of that chain, from before, show what is missing.`

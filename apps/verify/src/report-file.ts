@@ -35,7 +35,7 @@ export const writeNew = async (path: string, text: string): Promise<void> => {
 }
 
 const exists = (path: string): UsageError =>
-  new UsageError(`--html ${path} is there already, or cannot be read. Name a new file.`)
+  new UsageError(`--html ${path} exists already, or cannot be read. Name a new file.`)
 
 const unwritable = (path: string, { code }: NodeJS.ErrnoException): UsageError =>
   new UsageError(`--html ${path} cannot be written (${code ?? "unknown"}). Name a file in a folder that you can write.`)

@@ -60,7 +60,7 @@ export const reportTree = (report: Report, extras: Extras, nowMs: number): Reado
     element("h2", "What holds"),
     list(holding, "Nothing."),
     element("h2", "What was not proved"),
-    list([...open, ...report.not_checked], "Nothing of what this verifier checks."),
+    list([...open, ...report.not_checked], "Nothing that this verifier checks."),
     element("h2", `Findings: ${report.findingCount}`),
     ...findings(report),
     ...(splitView === null
@@ -74,9 +74,9 @@ export const reportTree = (report: Report, extras: Extras, nowMs: number): Reado
     ...(usage === null ? [] : entry(usageEntry(usage))),
     element("h2", "Who acted"),
     ...(summary === null
-      ? [element("p", "No summary: it is made of an intact pack alone.")]
+      ? [element("p", "No summary: only an intact pack has one.")]
       : [element("p", `${summaryTitle(summary)}.`), ...summaryEntries(summary).flatMap(entry)]),
-    element("h2", "What this says"),
+    element("h2", "Meaning"),
     ...[report.statement, ...(replay === null ? [] : [replay.statement]), ...(coverage === null ? [] : [coverage])].map(
       (sentence) => element("p", sentence)
     )

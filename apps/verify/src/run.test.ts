@@ -204,7 +204,7 @@ describe("a replay", () => {
       verdicts: {},
       mismatches: [],
       withheld: [],
-      statement: "This pack holds no evaluation, so there was none to make again."
+      statement: "This pack has no evaluation, so none was recomputed."
     })
     const { out } = await call(pack("valid-full-12.evp.gz"), "--vkey", vkey, "--replay")
     expect(out).toContain("Evaluations     none.\n")

@@ -112,7 +112,7 @@ const person = Effect.fnUntraced(function* (token: string, { bootstrap, verifier
   }
   const grants = grantsOf(mapping, normalised(claims), claims.orgUnit?.normalize("NFC") ?? "*")
   if (grants.length === 0)
-    return yield* new Forbidden({ need: "a role, and the access mapping gives this person none" })
+    return yield* new Forbidden({ need: "a role, and the access mapping assigns none to this person" })
   return {
     kind: "user",
     issuer: verifier.issuer,

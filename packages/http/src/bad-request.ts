@@ -17,7 +17,7 @@ const row = (tag: string, status: number, reason: string, detail: string): BadRe
 
 /** Problems of requests that cannot be parsed, independent of their path. */
 export const badRequests = {
-  unreadable: row("BadRequest", 400, "Bad Request", "This is not an HTTP request that can be read."),
+  unreadable: row("BadRequest", 400, "Bad Request", "This is not a valid HTTP request."),
   headersTooLarge: row(
     "HeadersTooLarge",
     431,
@@ -33,9 +33,9 @@ const unreadable = (detail: string): Problem => ({
 })
 
 /** The answer to a request by HTTP 1.1 without a Host header. */
-export const hostMissing = unreadable("A request by HTTP 1.1 names its host in the header Host.")
+export const hostMissing = unreadable("An HTTP/1.1 request needs the header Host.")
 /** The answer to a request with more than one. */
-export const hostTwice = unreadable("A request names its host once: there are two headers Host.")
+export const hostTwice = unreadable("A request has one header Host, and this one has two.")
 
 /** A whole HTTP response for an error of the parser. */
 export const badRequestText = (code: string | undefined): string => {

@@ -67,7 +67,7 @@ const decodeQuery = (endpoint: AnyEndpoint, text: string): Result.Result<unknown
     const refuse = (msg: string, input: string): void =>
       void problems.push(detailItem(["query", name], "value_error", msg, input))
     if (malformed !== undefined) refuse("This is not percent-encoded UTF-8", malformed.sent)
-    else if (second !== undefined) refuse("This parameter may stand here once", second.value)
+    else if (second !== undefined) refuse("This parameter may occur once", second.value)
     else if (first !== undefined) known[name] = first.value
   }
   const decoded = endpoint.query.decode(known) as Result.Result<unknown, ReadonlyArray<DetailItem>>

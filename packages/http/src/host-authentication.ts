@@ -55,7 +55,8 @@ export const authenticateWithHost = (request: Incoming, access: Access, judge: H
     })
     if (found === null || found === undefined) return yield* new Unauthorized()
     const caller = personOf(found)
-    if (caller.grants.length === 0) return yield* new Forbidden({ need: "a role, and this host gives the person none" })
+    if (caller.grants.length === 0)
+      return yield* new Forbidden({ need: "a role, and this host assigns none to the person" })
     // A browser sends the host's cookies with whatever a page of another site makes it send.
     if (isForeign(request)) return yield* new Forbidden({ need: "a request from a page of the same origin" })
     return caller

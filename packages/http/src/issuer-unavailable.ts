@@ -7,6 +7,6 @@ import { Data } from "effect"
 /** Nobody can tell whether a token is good: its issuer's keys cannot be had. `reason` is for the log. */
 export class IssuerUnavailable extends Data.TaggedError("IssuerUnavailable")<{ readonly reason: string }> {
   override get message(): string {
-    return `The identity provider cannot be asked for its keys: ${this.reason}.`
+    return `The identity provider's keys cannot be fetched: ${this.reason}.`
   }
 }

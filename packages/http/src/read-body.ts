@@ -66,7 +66,7 @@ const says: { readonly [R in BoundedReason]: string } = {
   utf8: "it is not valid UTF-8",
   syntax: "its syntax is wrong",
   depth: "more than 64 containers are open at once",
-  duplicate: "a member stands twice in one object",
+  duplicate: "a member occurs twice in one object",
   places: `it has more than ${MAX_BODY_VALUES} values`,
   members:
     `an object has more than ${MAX_BODY_MEMBERS} members, or in args, result, labels or signals ` +

@@ -59,13 +59,13 @@ export const watchedStorage: Layer.Layer<Storage, never, Storage> = Layer.effect
       if (loggedAtMs !== null && nowMs - loggedAtMs < NEWS_MS) return
       loggedAtMs = nowMs
       yield* Effect.logError(
-        "The store does not take writes. /healthz says so until it does; writing is tried every five seconds."
+        "The store does not accept writes. /healthz answers 503 until it does; a write is tried every five seconds."
       )
     })
     yield* Queue.take(failed).pipe(
       Effect.andThen(tell),
       Effect.andThen(Effect.whileLoop({ while: () => !writes, body: () => attempt, step: () => {} })),
-      Effect.andThen(Effect.logInfo("The store takes writes again.")),
+      Effect.andThen(Effect.logInfo("The store accepts writes again.")),
       Effect.forever,
       Effect.forkScoped
     )

@@ -216,7 +216,7 @@ describe("what the catalogue says beside bodies", () => {
     ])
     expect([status, bodies!.problems]).toEqual([
       2,
-      [{ seq: 3, kind: "part.erased", problem: "It erases a part of a sort that is never erased." }]
+      [{ seq: 3, kind: "part.erased", problem: "It erases a part that may never be erased." }]
     ])
   })
 
@@ -237,7 +237,7 @@ describe("what the catalogue says beside bodies", () => {
     )
     expect(out).toContain("Bodies          26 records compared with the catalogue: 1 as it says, 25 not.")
     expect(out).toContain(
-      "Records that are not as the catalogue describes their kind: 25, the first 20 of them here\n  - Record " +
+      "Records that do not agree with the catalogue: 25, the first 20 of them here\n  - Record " +
         "1: The body of agent.activated lacks agent_id."
     )
     expect(out).toContain("INTACT, BUT NOT ENOUGH")

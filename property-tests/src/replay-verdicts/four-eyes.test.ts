@@ -63,7 +63,7 @@ describe("four eyes", () => {
     expect(replay!.four_eyes.mismatches.map((one) => [one.seq, one.verdict])).toEqual([[seq, verdict]])
     expect(replay!.four_eyes.mismatches[0]!.reason).toMatch(reason)
     expect(replay!.statement).toContain(`${verdict} at record ${seq}`)
-    expect(text).toContain("Versions and waivers that were not made as their rules ask: 1")
+    expect(text).toContain("Versions and waivers that were not made as the rules require: 1")
     expect(text).toContain("BAD. The pack is as its signer sealed it")
   }
 

@@ -111,7 +111,7 @@ const finds = async (ref: string, pack: OpenPack, verdict: string, reason: RegEx
   expect({ findings, integrity, status }).toEqual({ findings: [], integrity: "ok", status: 1 })
   expect(replay!.mismatches[0]).toMatchObject({ seq: of(ref), verdict, reason: expect.stringMatching(reason) })
   // The sealer recorded what the SDK said: it is not accused of it.
-  expect(replay!.statement).toMatch(/an agent's SDK says that it decided what its envelopes do not give\.$/)
+  expect(replay!.statement).toMatch(/an agent's SDK reports a verdict that its envelopes do not give\.$/)
 }
 
 describe("a chain with verdicts of an agent's SDK", () => {

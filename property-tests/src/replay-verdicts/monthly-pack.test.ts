@@ -63,21 +63,21 @@ const requested = (...previous: ReadonlyArray<string>): Promise<ReplayedPack> =>
   replayed(month, vkey, ...previous.flatMap((path) => ["--previous", path]))
 
 describe("a monthly pack", { timeout: 60_000 }, () => {
-  it("is made again after the pack of the months before it", async () => {
+  it("is recomputed after the pack of the months before it", async () => {
     const { notChecked, replay, status } = await requested(file("last-month.evp"))
     assert.deepEqual([status, replay?.verdicts], [0, { ok: 2 }], notChecked.join("\n"))
   })
 
-  it("cannot be made again by itself: nothing of it is called right", async () => {
+  it("cannot be recomputed by itself: nothing of it is called right", async () => {
     const { replay, status } = await requested()
     assert.deepEqual([status, replay?.verdicts.ok], [2, undefined])
   })
 
-  it("is not made again after a pack that it does not continue", async () => {
+  it("is not recomputed after a pack that it does not continue", async () => {
     const cases: ReadonlyArray<readonly [name: string, sentence: string]> = [
       ["shorter.evp", `ends at record ${from - 2}, and this pack begins at record ${from}: the records between`],
       ["longer.evp", `Give a pack that ends at record ${from - 1}.`],
-      ["later.evp", "does not hold all records of flyball.test/recovery from record 0 on."],
+      ["later.evp", "does not have all records of flyball.test/recovery from record 0 on."],
       ["other-history.evp", `this pack does not continue ${file("other-history.evp")}: record ${from} names another`]
     ]
     for (const [name, sentence] of cases) {
@@ -87,7 +87,7 @@ describe("a monthly pack", { timeout: 60_000 }, () => {
     }
   })
 
-  it("is not made again after a pack of another chain, or two of its own", async () => {
+  it("is not recomputed after a pack of another chain, or two of its own", async () => {
     const vector = new URL("../../../fixtures/vectors/flyball-format/valid-full-5.evp", import.meta.url).pathname
     const strange = await requested(vector)
     assert.deepEqual([strange.status, strange.replay], [2, null])

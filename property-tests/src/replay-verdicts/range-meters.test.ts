@@ -56,10 +56,10 @@ describe("a range that begins behind record 0", () => {
       ])
     )
     expect(notChecked[0]).toBe(
-      "3 evaluations were made again only with the tier, status, versions and sums that their records tell, " +
+      "3 evaluations were recomputed only with the tier, status, versions and sums that their records tell, " +
         "since what would prove those lies before this pack. Ask for a full pack."
     )
     expect(replay!.statement).toMatch(/^0 of 3 recorded evaluations follow from the envelopes in force/)
-    expect(text).toContain("3 made again: 3 as_recorded.")
+    expect(text).toContain("3 recomputed: 3 as_recorded.")
   })
 })

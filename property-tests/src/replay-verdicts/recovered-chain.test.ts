@@ -85,7 +85,7 @@ const requested = (...previous: ReadonlyArray<string>): Promise<ReplayedPack> =>
   replayed(readFileSync(packs[2]!), vkey, ...previous.flatMap((path) => ["--previous", path]))
 
 describe("a chain that a recovery began", { timeout: 60_000 }, () => {
-  it("is made again after the packs of the chains before it, in whatever order they are given", async () => {
+  it("is recomputed after the packs of the chains before it, in whatever order they are given", async () => {
     for (const given of [
       [packs[0]!, packs[1]!],
       [packs[1]!, packs[0]!]
@@ -99,7 +99,7 @@ describe("a chain that a recovery began", { timeout: 60_000 }, () => {
     }
   })
 
-  it("cannot be made again without them: nothing of it is called wrong, and nothing right", async () => {
+  it("cannot be recomputed without them: nothing of it is called wrong, and nothing right", async () => {
     for (const [given, follows] of [
       [[], middle],
       [[packs[1]!], "flyball.test/recovery"]
@@ -119,12 +119,12 @@ describe("a chain that a recovery began", { timeout: 60_000 }, () => {
     }
   })
 
-  it("is not made again after packs of other chains, or of another history of those before it", async () => {
+  it("is not recomputed after packs of other chains, or of another history of those before it", async () => {
     const cases: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
       [
         [packs[0]!],
         new RegExp(
-          `chain-0\\.evp holds flyball\\.test/recovery, which is no chain that this one follows; it follows ` +
+          `chain-0\\.evp is of flyball\\.test/recovery, which is not a chain that this one follows; it follows ` +
             `${middle}\\.`
         )
       ],
@@ -134,7 +134,7 @@ describe("a chain that a recovery began", { timeout: 60_000 }, () => {
       ],
       [
         [packs[1]!, packs[0]!, packs[2]!],
-        /last\.evp holds flyball\.test\/recovery~3-[0-9a-f]{8}, which is no chain that this one follows/
+        /last\.evp is of flyball\.test\/recovery~3-[0-9a-f]{8}, which is not a chain that this one follows/
       ]
     ]
     for (const [given, sentence] of cases) {

@@ -45,7 +45,7 @@ describe("what is sealed twice is named", () => {
       "The agent was answered under this reference before.",
       1
     ])
-    expect(text).toContain("The same was evaluated twice.")
+    expect(text).toContain("The same request was evaluated twice.")
   })
 
   it("also where its signals are not shown, and each time that it stands there again", async () => {

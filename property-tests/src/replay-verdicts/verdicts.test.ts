@@ -54,7 +54,7 @@ describe("a chain as it was recorded", () => {
       unreadable_records: 0
     })
     expect(status).toBe(0)
-    expect(text).toContain(`Evaluations     ${evaluations().length} made again: ${evaluations().length} ok.`)
+    expect(text).toContain(`Evaluations     ${evaluations().length} recomputed: ${evaluations().length} ok.`)
     expect(text).toMatch(/is not\s+proved by this/)
     const rules = new Set(
       open.records.flatMap(({ body, kind }) => (kind === "evaluation.made" ? [body["matched_rule"]] : []))
@@ -345,8 +345,7 @@ describe("a pack that does not show everything", () => {
       expect(replay!.verdicts, String(disclose)).toEqual({ withheld: all - ok, ...(ok === 0 ? {} : { ok }) })
       expect([status, notChecked[0]]).toEqual([
         2,
-        `${all - ok} evaluations could not be made again, since what that needs is not in this pack. Ask for a ` +
-          "full pack that discloses it."
+        `${all - ok} evaluations could not be recomputed, because their inputs are not in this pack. Request a full pack that discloses them.`
       ])
     }
   })
@@ -390,7 +389,7 @@ describe("a pack that does not show everything", () => {
     const [itself, ...others] = replay!.withheld
     expect(itself).toMatchObject({ seq, reason: "The signals are not shown." })
     for (const one of others)
-      expect(one.reason).toBe("The meter spent holds amounts of evaluations that could not be made again.")
+      expect(one.reason).toBe("The meter spent holds amounts of evaluations that could not be recomputed.")
     // Those of the same day, and no others: what they add themselves is known, and a day later the window holds nothing
     // of the hidden one.
     const untilMs = Number(open.records[seq]!.body["as_of_ms"]) + 86_400_000
@@ -446,7 +445,7 @@ describe("a pack that does not show everything", () => {
     expect([status, replay, notChecked[0]]).toEqual([
       2,
       null,
-      "Evaluations were not made again: that needs a full or range pack, since each depends on the records before it."
+      "Evaluations were not recomputed: that needs a full or range pack, because each depends on the records before it."
     ])
     expect(text).toContain("that needs a full or range pack")
   })

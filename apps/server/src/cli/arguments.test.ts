@@ -31,7 +31,7 @@ describe("flags", () => {
     [["--force=yes"], "--force takes no value"],
     [["--role", ""], "--role is empty"],
     [["--role", "a", "--role", "b"], "--role is given twice"],
-    [["file"], '"file" is one argument too many']
+    [["file"], '"file" is an unexpected argument']
   ])("%j: %s", (args, sentence) => assert.strictEqual(refusal(args), sentence))
 })
 

@@ -55,9 +55,9 @@ const problemOf = (cause: unknown, options: ParseArgsOptionsConfig): string => {
     case "ERR_PARSE_ARGS_INVALID_OPTION_VALUE":
       return options[flag]?.type === "boolean" ? `--${flag} takes no value` : `--${flag} needs a value`
     case "ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL":
-      return `${JSON.stringify(quoted)} is one argument too many`
+      return `${JSON.stringify(quoted)} is an unexpected argument`
     default:
-      return "the arguments cannot be read"
+      return "the arguments are not valid"
   }
 }
 

@@ -138,7 +138,7 @@ describe("a backup is refused", () => {
       [there.status, there.err],
       [
         2,
-        "flyball backup: --out there is there already; a backup is always a new folder. flyball backup --help " +
+        "flyball backup: --out there exists already; a backup is always a new folder. flyball backup --help " +
           "says how.\n"
       ]
     )
@@ -162,7 +162,7 @@ describe("a backup is refused", () => {
     if (process.getuid?.() !== 0) {
       mkdirSync(me.path("closed"), { mode: 0o500 })
       const closed = await me.flyball(["backup", "--out", "closed/b"])
-      assert.match(closed.err, /^flyball backup: \S+ cannot be written: this account may not \(EACCES\)/)
+      assert.match(closed.err, /^flyball backup: \S+ cannot be written: permission denied \(EACCES\)/)
     }
     chmodSync(me.path("there"), 0o700)
     const memory = await me.flyball(["backup", "--out", "m"], { FLYBALL_DATABASE_URL: "sqlite::memory:" })
@@ -180,7 +180,7 @@ describe("a backup is refused", () => {
     db.close()
     const damaged = await me.flyball(["backup", "--out", "d"], variables)
     assert.strictEqual(damaged.status, 1)
-    assert.match(damaged.err, /^flyball backup: the copy does not hold: E_\w+ at record \d+, [^\n]+\n$/)
+    assert.match(damaged.err, /^flyball backup: the copy is not valid: E_\w+ at record \d+, [^\n]+\n$/)
     cpSync(me.path(".flyball"), me.path("lost"), { recursive: true })
     rmSync(me.path("lost/guard"), { recursive: true })
     const lost = await me.flyball(["backup", "--out", "d"], { FLYBALL_DATA_DIR: "lost" })
@@ -229,12 +229,12 @@ describe("a restore", () => {
 
   it("is refused over a store or its log, for another chain, and from a folder that is no backup", async () => {
     const taken = await me.flyball(["restore", "--from", "good"])
-    assert.match(taken.err, /^flyball restore: there is a store at \S+ already\. Move it away first[^\n]+\n$/)
+    assert.match(taken.err, /^flyball restore: a store exists at \S+\. Move it away first[^\n]+\n$/)
     mkdirSync(me.path("log"))
     writeFileSync(me.path("log/flyball.db-wal"), "what is left of another store")
     assert.match(
       (await me.flyball(["restore", "--from", "good"], { FLYBALL_DATA_DIR: "log" })).err,
-      /flyball\.db-wal is there already; move it away/
+      /flyball\.db-wal exists already; move it away/
     )
     assert.match(
       (
@@ -248,7 +248,7 @@ describe("a restore", () => {
     assert.strictEqual((await me.flyball(["restore", "--from", "nowhere"], { FLYBALL_DATA_DIR: "x" })).status, 2)
     assert.match(
       (await me.flyball(["restore", "--from", "log"], { FLYBALL_DATA_DIR: "x" })).err,
-      /is not a backup: manifest\.json cannot be read: it is not there/
+      /is not a backup: manifest\.json cannot be read: it does not exist/
     )
     assert.isFalse(existsSync(me.path("x")))
   })
@@ -259,7 +259,7 @@ describe("a restore", () => {
       (folder) => writeFileSync(`${folder}/origin`, "flyball.example/other\n"),
       /origin is not the file that was backed up: expected \d+ bytes/
     ],
-    ["a file that is missing", (folder) => rmSync(`${folder}/store.db`), /store\.db cannot be read: it is not there/],
+    ["a file that is missing", (folder) => rmSync(`${folder}/store.db`), /store\.db cannot be read: it does not exist/],
     [
       "a list that names files elsewhere",
       (folder) =>

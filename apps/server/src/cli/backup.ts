@@ -25,7 +25,7 @@ export const run = command("backup", async (args) => {
   if (store.kind === "sqlite") prepareStoreFile(store.file, true)
   const { checkpoint, tree } = await makeBackup(settings, store, out, new Date())
   const signed =
-    checkpoint === null ? "no checkpoint was signed yet" : `the last checkpoint in it covers ${checkpoint.size}`
+    checkpoint === null ? "no checkpoint is signed yet" : `the last checkpoint in it covers ${checkpoint.size}`
   console.error(
     `Backed up ${counted(tree.size, "record")} to ${out}; ${signed}. The copy was opened and checked. Keys are ` +
       "not in it: keep signing.key and secrets.key in a vault."

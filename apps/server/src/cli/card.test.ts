@@ -55,7 +55,7 @@ describe("flyball card", () => {
   it("reports a wrong call with status 2", async () => {
     writeFileSync(me.path("list.json"), "[]")
     for (const [args, says] of [
-      [[], "it takes sign"],
+      [[], "expected sign"],
       [["sign"], "--key FILE is missing"],
       [["sign", "--key", "a.pem"], "--card FILE is missing"],
       [["sign", "--key", "a.pem", "--card", "none.json"], "cannot be read"],

@@ -21,12 +21,12 @@ export const run = command("card", async (args) => {
     values
   } = readArguments(args, { key: { type: "string" }, card: { type: "string" } }, true)
   if ((act !== "sign" && act !== "trust") || more !== undefined)
-    throw new UsageError("it takes sign --key FILE --card FILE, or trust --key FILE")
+    throw new UsageError("expected sign --key FILE --card FILE, or trust --key FILE")
   if (values.key === undefined) throw new UsageError("--key FILE is missing")
   const keyId = basename(values.key, extname(values.key))
   if (!KEY_ID.test(keyId))
     throw new UsageError(
-      "the name of the key's file is the key id: it should be 1 to 200 of A-Z a-z 0-9 . _ - before its ending"
+      "the name of the key's file is the key id: before its ending it should be 1 to 200 of A-Z a-z 0-9 . _ -"
     )
   if (act === "trust") {
     if (values.card !== undefined) throw new UsageError("trust takes no --card")
@@ -61,7 +61,9 @@ const keyOf = (file: string): KeyObject => {
     const pem = generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" })
     // Never replaces a file: another process may have made the key in between.
     writeFileSync(file, pem, { flag: "wx", mode: 0o600 })
-    console.error(`flyball: ${resolve(file)} is a new key. Who has it vouches for agents; keep it out of the server.`)
+    console.error(
+      `flyball: ${resolve(file)} is a new key. Anyone who has it can vouch for agents; keep it off the server.`
+    )
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== "EEXIST")
       throw new UsageError(`${file} cannot be written: ${fileProblem(cause)}`)
@@ -91,7 +93,7 @@ const trust = (keyId: string, key: KeyObject): string => {
     if ((cause as NodeJS.ErrnoException).code !== "EEXIST")
       throw new Error(`${file} cannot be written: ${fileProblem(cause)}`, { cause })
     if (readFileSync(file, "utf8") !== pem)
-      throw new Error(`${file} holds another key. Give this key's file another name; the name is the key id`, { cause })
+      throw new Error(`${file} holds another key. Rename this key's file; its name is the key id`, { cause })
   }
   return file
 }

@@ -17,7 +17,7 @@ export const run = command("certificate", async (args) => {
     positionals: [what, more],
     values: { activation, out }
   } = readArguments(args, { activation: { type: "string" }, out: { type: "string" } }, true)
-  if (what !== "stop" || more !== undefined) throw new UsageError("it takes stop")
+  if (what !== "stop" || more !== undefined) throw new UsageError("expected stop")
   if (activation === undefined) throw new UsageError("--activation ID is missing; flyball kill-status lists them")
   if (out === undefined) throw new UsageError("--out FILE is missing")
   checkOutFile("--out", out)
@@ -32,8 +32,7 @@ export const run = command("certificate", async (args) => {
       Effect.map(Effect.flatMap(Storage, latestCheckpoint), (checkpoint) => checkpoint?.size ?? 0)
     )
     const found = await runtime.runPromise(Kill.use((kill) => kill.certify(activation, covered)))
-    if (found === null)
-      throw new Error(`the record of ${activation} is in a chain that was put aside; export it with --chain`)
+    if (found === null) throw new Error(`the record of ${activation} is in a retired chain; export it with --chain`)
     const { certificate, from, to } = found
     const pack = await runtime.runPromise(
       Packs.use((packs) => packs.export({ kind: "range", from, to, disclose: ["expected"] }))

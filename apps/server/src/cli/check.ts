@@ -29,7 +29,7 @@ export const run = command("check", async (args) => {
 const printChain = ({ checked, checkpoint, findings, ok }: VerifyOut): void => {
   const signed =
     checkpoint === null
-      ? "no checkpoint was signed yet"
+      ? "no checkpoint is signed yet"
       : `the last checkpoint covers ${counted(checkpoint.tree_size, "record")}`
   const found = `${findings.length >= KEPT ? "at least " : ""}${counted(findings.length, "finding")}`
   console.log(
@@ -44,9 +44,9 @@ const findingLine = ({ code, expected, found, seq }: VerifyOut["findings"][numbe
 const printRetired = ({ checked, findings, origin }: RetiredCheck): void => {
   const found =
     findings.length === 0
-      ? "as the next chain says of them"
+      ? "as the next chain records them"
       : `${findings.length >= KEPT ? "at least " : ""}${counted(findings.length, "finding")}`
-  console.log(`Put aside: ${origin}, ${counted(checked, "record")} recomputed; ${found}.`)
+  console.log(`Retired: ${origin}, ${counted(checked, "record")} recomputed; ${found}.`)
   printList("Findings", findings, findingLine)
 }
 

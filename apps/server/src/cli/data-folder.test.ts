@@ -15,10 +15,10 @@ describe("token and vkey in a fresh folder", () => {
     const vkey = await me.flyball(["vkey"], { FLYBALL_ORIGIN: "flyball.example/acme" })
     const dir = realpathSync(me.path(".flyball"))
     assert.match(vkey.out, /^flyball\.example\/acme\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+\n$/)
-    assert.deepEqual([vkey.status, vkey.err], [0, `flyball: a new chain's signing key was made in ${dir}.\n`])
+    assert.deepEqual([vkey.status, vkey.err], [0, `flyball: a new chain's signing key was created in ${dir}.\n`])
     const token = await me.flyball(["token", "--role", "admin", "--sub", "ann", "--org-unit", "claims"])
     assert.match(token.out, /^[\w-]+\.[\w-]+\.[\w-]+\n$/)
-    assert.deepEqual([token.status, token.err], [0, `flyball: a new development issuer's key was made in ${dir}.\n`])
+    assert.deepEqual([token.status, token.err], [0, `flyball: a new development issuer's key was created in ${dir}.\n`])
     const claims = JSON.parse(Buffer.from(token.out.split(".")[1]!, "base64url").toString()) as object
     assert.deepInclude(claims, { sub: "ann", roles: ["admin"], org_unit: "claims" })
     assert.match(readdirSync(dir).sort().join(), /^dev-issuer\.jwk,guard,origin,signing\.key,unused-[0-9a-f]{16},vkey$/)
@@ -38,15 +38,12 @@ describe("token and vkey in a fresh folder", () => {
       })
       assert.deepEqual([status, out], [1, ""])
       assert.match(err, one)
-      assert.include(
-        err,
-        `FLYBALL_DATA_DIR names ${realpathSync(me.folder)}/file, where a folder is expected and a file is`
-      )
+      assert.include(err, `FLYBALL_DATA_DIR should name a folder, and ${realpathSync(me.folder)}/file is a file`)
     }
     const below = await me.flyball(["vkey"], { FLYBALL_DATA_DIR: "file/below" })
     assert.match(
       below.err,
-      /^flyball vkey: the data folder \S+file\/below cannot be made: .*\(ENOTDIR\)\. FLYBALL_DATA_DIR names it\.\n$/
+      /^flyball vkey: the data folder \S+file\/below cannot be created: .*\(ENOTDIR\)\. FLYBALL_DATA_DIR names it\.\n$/
     )
     assert.deepEqual(readdirSync(me.folder), ["file"])
   })
@@ -79,7 +76,7 @@ describe("a data folder that cannot be right", () => {
     for (const command of [["check"], ["backup", "--out", "b"], ["rotate-key"]]) {
       assert.include(
         await refusal(command),
-        `there is no store at ${realpathSync(me.folder)}/.flyball/flyball.db. flyball serve makes it`
+        `there is no store at ${realpathSync(me.folder)}/.flyball/flyball.db. flyball serve creates it`
       )
     }
     assert.isFalse(existsSync(me.path(".flyball", "flyball.db")))

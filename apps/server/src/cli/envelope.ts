@@ -13,7 +13,7 @@ export const run = command("envelope", async (args) => {
     values
   } = readArguments(args, { to: { type: "string" } }, true)
   if (act !== "export" || file === undefined || more !== undefined)
-    throw new UsageError("it takes export --to cedar|cel FILE")
+    throw new UsageError("expected export --to cedar|cel FILE")
   const to = exportLanguages.find((language) => language === values.to)
   if (to === undefined) throw new UsageError(`--to should be one of ${exportLanguages.join(", ")}`)
   const exported = exportEnvelope(readEnvelopeFile(file), to)

@@ -64,7 +64,7 @@ describe("flyball export", () => {
       await server.call("POST", "/api/v1/agents", { name: "bot 2", org_unit: "support" })
       await server.stop("SIGKILL")
       const alone = await other.flyball(["export", "--kind", "full", "--checkpoint-now", "--out", "alone.evp"])
-      assert.deepEqual([alone.status, alone.err.includes("The store holds")], [0, false], alone.err)
+      assert.deepEqual([alone.status, alone.err.includes("The store has")], [0, false], alone.err)
       assert.isAbove(
         tags(readFileSync(other.path("alone.evp")), "R"),
         tags(readFileSync(other.path("beside.evp")), "R")
@@ -74,10 +74,7 @@ describe("flyball export", () => {
       await other.leave()
     }
     const retired = await exports("--kind", "full", "--chain", "a.example/b", "--checkpoint-now", "--out", "no.evp")
-    assert.deepEqual(
-      [retired.status, retired.err.includes("--checkpoint-now is for the chain that goes on")],
-      [2, true]
-    )
+    assert.deepEqual([retired.status, retired.err.includes("--checkpoint-now is for the current chain")], [2, true])
   })
 
   it("writes ranges and selections, and says when nothing matches", async () => {
@@ -97,7 +94,7 @@ describe("flyball export", () => {
     const none = await exports("--kind", "sparse", "--run", "no-such-run", "--out", "none.evp")
     assert.deepEqual(
       [none.status, none.err.split("\n")[1]],
-      [0, "No record matches the request: the pack is empty, and proves nothing about what is not in it."]
+      [0, "No record matches the request. The pack is empty, and proves nothing about other records."]
     )
   })
 
@@ -134,7 +131,7 @@ describe("flyball export", () => {
     const refused = await exports("--kind", "full", "--out", "out/a.evp")
     assert.deepEqual(
       [refused.status, refused.err],
-      [2, "flyball export: --out out/a.evp is there already; --force replaces it. flyball export --help says how.\n"]
+      [2, "flyball export: --out out/a.evp exists already; --force replaces it. flyball export --help says how.\n"]
     )
     const full = await limited(me.folder, [
       "export",
@@ -150,7 +147,7 @@ describe("flyball export", () => {
       [full.status, full.err],
       [
         1,
-        "flyball export: out/a.evp cannot be written: a file may not be that large here (EFBIG). Nothing is " +
+        "flyball export: out/a.evp cannot be written: the file is too large for the file system (EFBIG). Nothing is " +
           "left of the attempt.\n"
       ]
     )
@@ -205,7 +202,7 @@ describe("flyball export", () => {
       await server.stop("SIGKILL")
       const { err, out, status } = await other.flyball(["export", "--kind", "full", "--out", "a.evp"])
       assert.deepEqual([status, out], [1, ""])
-      assert.match(err, /^flyball export: [^\n]*no checkpoint was signed yet\. Start the server[^\n]+\n$/)
+      assert.match(err, /^flyball export: [^\n]*no checkpoint is signed yet\. Start the server[^\n]+\n$/)
       assert.deepEqual(readdirSync(other.folder), [".flyball"])
     } finally {
       await other.leave()

@@ -42,15 +42,15 @@ export const run = command("export", async (args) => {
       const uncovered = await runtime.runPromise(uncoveredRecords)
       if (uncovered > 0)
         console.error(
-          `The store holds ${counted(uncovered, "more record")}, which no checkpoint ` +
-            `covers${
+          `The store has ${counted(uncovered, "more record")} that no checkpoint covers` +
+            `${
               chain === undefined
-                ? " yet: a pack of a later one has them"
-                : ": nobody signs for this chain any more, so no pack has them. flyball check reads them"
+                ? " yet: a pack of a later checkpoint will have them"
+                : ". This chain is retired and signed no more, so no pack can have them. flyball check reads them"
             }.`
         )
       if (counts.records === 0)
-        console.error("No record matches the request: the pack is empty, and proves nothing about what is not in it.")
+        console.error("No record matches the request. The pack is empty, and proves nothing about other records.")
       return exitStatus.ok
     }
   )
@@ -97,7 +97,7 @@ const requestOf = (
   if (values.out === undefined) throw new UsageError("--out FILE is missing")
   if (values["checkpoint-now"] === true && values.chain !== undefined)
     throw new UsageError(
-      "--checkpoint-now is for the chain that goes on: nobody signs for the chain of --chain any more"
+      "--checkpoint-now is for the current chain: the chain of --chain is retired and signed no more"
     )
   const wanted = Object.fromEntries(
     Object.entries({

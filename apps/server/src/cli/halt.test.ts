@@ -48,8 +48,8 @@ describe("flyball halt", { timeout: 240_000 }, () => {
       new RegExp(
         `^Dry run, nothing was recorded: halt of agent billing \\(${billing}\\)\\. No new side effect begins\\.\n` +
           `It reaches 2 agents: billing \\(${billing}\\), child \\(agt_\\w{26}\\)\n` +
-          "No instance of them was seen in the last hour\\.\n" +
-          `Now: Not halted: agent billing \\(${billing}\\)\\. Nothing is activated \\(epoch 0\\)\\.\n$`
+          "None of their instances was seen in the last hour\\.\n" +
+          `Now: Not halted: agent billing \\(${billing}\\)\\. No activation \\(epoch 0\\)\\.\n$`
       )
     )
     assert.match((await me.flyball(["kill-status", "billing"])).out, /^Not halted: .*\(epoch 0\)\.\n$/)
@@ -71,7 +71,7 @@ describe("flyball halt", { timeout: 240_000 }, () => {
     const released = await me.flyball(["release", id, "--reason", "fixed"])
     assert.deepEqual([released.status, released.err], [0, ""])
     assert.include(released.out, `Released ${id}: agent billing (${billing}).\n`)
-    assert.match(released.out, /\nNot halted: agent billing .* Nothing is activated \(epoch 2\)\.\n$/)
+    assert.match(released.out, /\nNot halted: agent billing .* No activation \(epoch 2\)\.\n$/)
 
     const again = await me.flyball(["release", id, "--reason", "fixed"])
     assert.deepEqual([again.status, again.out], [1, ""])
@@ -227,9 +227,9 @@ describe("flyball halt, called wrongly", () => {
   })
 
   it.each<[ReadonlyArray<string>, number, string]>([
-    [["halt"], 2, "name what it is for: an agent (its id or exact name), model:ID, --org-unit NAME or --deployment"],
-    [["halt", "billing", "--deployment", "--reason", "r"], 2, "it takes one target: "],
-    [["halt", "a", "b", "--reason", "r"], 2, "it takes one target: "],
+    [["halt"], 2, "the target is missing: an agent (its id or exact name), model:ID, --org-unit NAME or --deployment"],
+    [["halt", "billing", "--deployment", "--reason", "r"], 2, "expected one target: "],
+    [["halt", "a", "b", "--reason", "r"], 2, "expected one target: "],
     [["halt", "model:", "--reason", "r"], 2, "model: should be followed by the model"],
     [["halt", "billing"], 2, "--reason TEXT is missing"],
     [["halt", "billing", "--reason", "  "], 2, "--reason should be 1 to 2000 characters, one of them visible"],
@@ -237,8 +237,8 @@ describe("flyball halt, called wrongly", () => {
     [["halt", "Billing", "--reason", "r"], 1, 'there is no agent with the exact name "Billing" in this store'],
     [["halt", `agt_${"0".repeat(26)}`, "--reason", "r"], 1, 'there is no agent with the id "agt_'],
     [["kill-status", "nobody"], 1, "there is no agent with the exact name"],
-    [["kill-status"], 2, "name what it is for"],
-    [["release", "--reason", "r"], 2, "it takes the id of one activation"],
+    [["kill-status"], 2, "the target is missing"],
+    [["release", "--reason", "r"], 2, "expected the id of one activation"],
     [["release", NOWHERE], 2, "--reason TEXT is missing"],
     [["release", NOWHERE, "--reason", "r"], 1, `there is no activation "${NOWHERE}" in this store`],
     [["release", "x", "--reason", "r"], 1, 'there is no activation "x" in this store']

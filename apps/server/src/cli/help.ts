@@ -13,55 +13,53 @@ interface Usage {
 const usage: { readonly [command: string]: Usage } = {
   serve: {
     line: "flyball serve [--demo]",
-    does: "the HTTP server",
+    does: "starts the HTTP server",
     text:
       "Starts the HTTP server and prints one line with its address when it is ready; the log goes to " +
       "standard error.\nSettings come from the environment (flyball config shows them). SIGTERM or SIGINT " +
-      "stops it: it finishes what is under way and signs a last checkpoint.\nWith --demo it shows real " +
-      "traces from memory to anybody, read-only: no token is needed, none opens more, and nothing is left " +
-      "when it stops.\nIt prints a bearer token of the persona auditor, for clients that need one."
+      "stops it: it finishes running requests and signs a last checkpoint.\nWith --demo it serves real traces from " +
+      "memory to anyone, read-only: no token is needed, none allows more, and nothing is kept when it stops.\nIt " +
+      "prints a bearer token of the persona auditor, for clients that need one."
   },
   token: {
     line: "flyball token --role R [--sub S] [--org-unit U]",
-    does: "a short-lived token of the development issuer",
+    does: "prints a short-lived token of the development issuer",
     text:
-      "Prints a token of the loopback development issuer that is good for 15 minutes.\nR is admin, " +
-      "governor, operator, reviewer or auditor; S defaults to dev, U to * (all org units).\nTouches only " +
-      "the data folder."
+      "Prints a token of the loopback development issuer that is valid for 15 minutes.\nR is admin, " +
+      "governor, operator, reviewer or auditor; S defaults to dev, U to * (all org units).\nAccesses only the data " +
+      "folder."
   },
   vkey: {
     line: "flyball vkey [--chain ORIGIN]",
-    does: "the chain's verification key",
+    does: "prints the chain's verification key",
     text:
-      "Prints the chain's verification key, the one to pin when verifying packs.\nTouches only the data " +
-      "folder, and makes it when it is not there; beside a store that holds a chain no key is made, and " +
-      "the key comes from the chain. With --chain: the key of a chain that flyball recover put aside; " +
-      "reads the store too."
+      "Prints the chain's verification key, the one to pin when verifying packs.\nAccesses only the data folder, " +
+      "and creates it if it does not exist. If the store has a chain, no key is created, and the key comes from the " +
+      "chain. With --chain: the key of a retired chain; reads the store too."
   },
   "rotate-key": {
     line: "flyball rotate-key",
-    does: "another signing key from here on",
+    does: "replaces the signing key",
     text:
       "Makes a new signing key, records it in the chain, has both keys sign one checkpoint, and destroys " +
       "the old one.\nPrints both verification keys, that checkpoint, and a notice for those who pinned the " +
-      "old key.\nStopped anywhere, it is finished by the next start of flyball serve or by running it " +
-      "again.\nOn Postgres it works beside running servers that share this data folder; on SQLite the " +
-      "server must be stopped."
+      "old key.\nIf it is interrupted, the next start of flyball serve finishes it, or running it again.\nOn " +
+      "Postgres it works beside running servers that share this data folder; on SQLite the server must be stopped."
   },
   check: {
     line: "flyball check",
     does: "recomputes the chain, replays the records, compares",
     text:
       "Recomputes the chain from stored bytes, replays the records and compares them with the stored " +
-      "documents and idempotency keys.\nLists what it compares with nothing.\nExit status 1 on a " +
+      "documents and idempotency keys.\nLists what has nothing to be compared with.\nExit status 1 on a " +
       "difference. Reads only; works beside a running server."
   },
   import: {
     line: "flyball import FILE.ndjson[.gz]… [--org-unit U]",
     does: "witnesses agents' traces",
     text:
-      "Witnesses agents' traces, one decision a line. Agents are registered by name in org unit U " +
-      "(default: imported). FILE may be - for standard input.\nThe same file again adds nothing. On SQLite " +
+      "Witnesses agents' traces, one decision per line. Agents are registered by name in org unit U " +
+      "(default: imported). FILE - is standard input.\nImporting the same file again records nothing. On SQLite " +
       "the server must be stopped."
   },
   export: {
@@ -75,35 +73,35 @@ An existing FILE is refused without --force; a file of the data folder, the stor
   --kind sparse     the records that match all of: --from N, --to N, --agent ID, --run ID, --record-kind K…,
                     --since TIME, --until TIME
   --disclose WHAT   all, none (the default) or names of parts: --disclose args,result
-  --chain ORIGIN    a chain that flyball recover put aside, instead of the current one
-  --force           replaces FILE once the new one is complete
+  --chain ORIGIN    a retired chain, instead of the current one
+  --force           replaces FILE when the new one is complete
   --checkpoint-now  first signs a checkpoint of all records; on SQLite the running server does
 Without --checkpoint-now it reads only. Records nothing; works beside a running server.`
   },
   backup: {
     line: "flyball backup --out DIR",
-    does: "the store and its guard, beside a running server",
+    does: "copies the store and its guard, beside a running server",
     text:
       "Copies the store as it is at one moment, with the signing guard that fits it, into the new folder " +
       "DIR, and checks the copy.\nThe keys are not in it. Writes only DIR; works beside a running server."
   },
   restore: {
     line: "flyball restore --from DIR [--guard [--nothing-signed-since]] | --rename-key",
-    does: "a backup into an empty file or database",
+    does: "writes a backup into an empty file or database",
     text: `Writes the store of a backup to FLYBALL_DATABASE_URL: a SQLite file that does not exist, or a Postgres
 database without a store. The guard in the data folder stays as it is. With --guard the backup's guard is
-put where none is. More may have been signed than it knows of, so the server does not start on it until you
-choose one of:
+installed if there is none. More may have been signed than it knows of, so the server does not start on it until
+you choose one of:
   flyball restore --nothing-signed-since   nothing was signed after the backup: the server starts. It can be
                                            combined with --guard
-  flyball recover --accept-rollback …      something was, or nobody knows: the chain continues under another name
+  flyball recover --accept-rollback …      something was, or it is not known: the chain continues under another name
 A signing.key from a vault may be older than a recovery: the right key under the chain's old name. The server
 reports that, and
   flyball restore --rename-key             gives it the name of the chain in the store`
   },
   migrate: {
     line: "flyball migrate [--dry-run]",
-    does: "brings the store to this version's schema",
+    does: "migrates the store to this version's schema",
     text:
       "Runs the schema changes that the store lacks, and prints each. flyball serve does the same at its " +
       "start; with several servers, run this first.\nWith --dry-run it only prints them, and changes " +
@@ -111,75 +109,77 @@ reports that, and
   },
   recover: {
     line: "flyball recover --accept-rollback --reason TEXT [--guard-forgotten] [--origin NEW]",
-    does: "goes on from a store that is older than its guard",
+    does: "continues from a store that is older than its guard",
     text: `For a store that is older than its last signature, or holds other records, when no newer copy is left.
-The store is put aside, whole and read-only. A new chain begins in its place, with the same agents, keys and
+The store's chain is retired, whole and read-only. A new chain begins in its place, with the same agents, keys and
 settings, signed by the same key under another name.
-  --accept-rollback   gives up what was signed for and is not in the store. Without it, only reports how much
-  --guard-forgotten   more was signed than the guard knows of, and no newer copy of it is left. Not needed with
-                      a backup's guard, or without any
+  --accept-rollback   gives up signed records that are not in the store. Without it, only reports how many
+  --guard-forgotten   more was signed than the guard knows of, and no newer copy of the guard is left. Not
+                      needed with a backup's guard, or without any guard
   --reason TEXT       what happened, 1 to 2,000 characters; it is sealed into the first record of the new chain
   --origin NEW        the new chain's name (default: the old one and ~2-<random>, then ~3-<random>; a generated name
                       is replaced by another)
-If it is stopped, run it again to finish it. On SQLite the server must be stopped; on Postgres running servers
+If it is interrupted, run it again to finish it. On SQLite the server must be stopped; on Postgres running servers
 refuse from then on, and must be restarted.`
   },
   halt: {
     line: "flyball halt TARGET --reason TEXT [--response R] [--dry-run] [--json]",
     does: "stops agents, also while nobody can sign in",
-    text: `Activates the kill switch as system:operator, and prints whom that reaches. TARGET is one of
+    text: `Activates the kill switch as system:operator, and prints the agents that it reaches. TARGET is one of
   AGENT              an agent's id or exact name; agents registered below it are reached too
   model:ID           every agent that uses the model: its id or name, as agents name it
   --org-unit NAME    every agent of the org unit
   --deployment       every agent
   --response R       notify, step_down, drain, halt (the default) or quarantine
-  --dry-run          only prints whom it would reach; records nothing, needs no reason
+  --dry-run          only prints the agents that it would reach; records nothing, needs no reason
   --json             the answer of POST /api/v1/bound/kill/activate
-Works beside a running server, which goes by it from the next request on: on SQLite the server does it, over the
+Works beside a running server, which applies it from the next request on: on SQLite the server does it, over the
 control socket in its data folder.`
   },
   release: {
     line: "flyball release ACTIVATION --reason TEXT [--json]",
     does: "ends one activation of the kill switch",
-    text: `Releases the activation kil_… that flyball halt or flyball kill-status printed. Others of its target hold on.
-A halt that reaches an agent at L3 or above needs somebody else than its activator: what this host halted, a person
-releases over HTTP.
+    text: `Releases the activation kil_… that flyball halt or flyball kill-status printed. Other activations for
+the target stay active. The activator of a halt that reaches an agent at L3 or above cannot release it: what this
+host halted, a person releases over HTTP.
 Works beside a running server, as flyball halt does.`
   },
   "kill-status": {
     line: "flyball kill-status TARGET [--json]",
-    does: "what is halted, since when, and who acknowledged it",
+    does: "prints what is halted, since when, and who acknowledged it",
     text: `Prints the kill state of TARGET (as for flyball halt), and every activation that reaches it, with the
-instances that acknowledged it, stopped, or are silent. Reads only; works beside a running server.`
+instances that acknowledged it, stopped, or have not answered. Reads only; works beside a running server.`
   },
   reviews: {
     line: "flyball reviews [--json]",
-    does: "the reviews that wait for people",
-    text: `Prints the reviews that are open or claimed, oldest first: what waits, until when, and whom each still needs.
+    does: "lists the reviews that wait for people",
+    text:
+      `Prints the reviews that are open or claimed, oldest first: the action, when it expires, and the ` +
+      `approvals that it still needs.
   --json             all of them, as GET /api/v1/bound/reviews answers them
 People answer over HTTP, with a token of their own. Reads only; works beside a running server.`
   },
   certificate: {
     line: "flyball certificate stop --activation ID --out FILE",
-    does: "the evidence of one activation of the kill switch",
-    text: `Writes the records from the activation ID (its request, where there was one) to its release, or to the newest,
+    does: "writes the evidence of one activation of the kill switch",
+    text: `Writes the records from the activation ID (its request, if there was one) to its release, or to the newest,
 as an evidence pack, and prints the stop certificate as JSON: flyball-verify FILE --certificate ID makes the same one.
-It first signs a checkpoint of all records; on SQLite the running server does. Else it reads only.`
+It first signs a checkpoint of all records; on SQLite the running server does. Otherwise it only reads.`
   },
   mapping: {
     line: "flyball mapping show | set FILE",
-    does: "who becomes what here, by the claims of their tokens",
-    text: `Prints the access mapping as JSON, or sets it from such a file, whole:
+    does: "shows or sets which claims of tokens give which role",
+    text: `Prints the access mapping as JSON, or replaces it with the one in FILE:
   {"rules": [{"match": {"claim": "groups", "value": "security"}, "role": "admin", "org_unit": "*"}],
    "trust_canonical": false}
 claim is roles, groups or user_ids; role is admin, governor, operator, reviewer or auditor; org_unit * is every one.
-For the first administrator, and for when none is left; administrators use
+For the first administrator, and when no administrator is left; administrators use
 PUT /api/v1/admin/entitlement-rules.
-set: on SQLite the server must be stopped; on Postgres running servers go by it from the next request on.`
+set: on SQLite the server must be stopped; on Postgres running servers apply it from the next request on.`
   },
   envelope: {
     line: "flyball envelope export --to cedar|cel FILE",
-    does: "an envelope as a policy for Cedar or CEL",
+    does: "exports an envelope as a policy for Cedar or CEL",
     text: `Prints the rules of the envelope in FILE (envelope/1, as JSON) as policies of Cedar or one expression of
 CEL. The result is a copy: the server enforces the envelope.
 Outcome and rule are the same for all values in their domains; the comments say how to read them and what to
@@ -190,23 +190,23 @@ FILE (- for standard input).`
   },
   card: {
     line: "flyball card sign --key FILE --card FILE | trust --key FILE",
-    does: "a signed agent card, and the key that vouches for it",
+    does: "signs an agent card, or trusts a key that signs cards",
     text: `sign prints the card in the JSON file --card, signed with the Ed25519 key in --key, as the body of
-POST /api/v1/agents/{agent_id}/identity. The name in the card has to be the agent's. - reads standard input.
+POST /api/v1/agents/{agent_id}/identity. The card's name must be the agent's. - reads standard input.
 trust writes the public half of the key into the folder FLYBALL_TRUST_STORE, and prints that file. A running
 server uses it from the next card on.
-A key file that is not there is made, with mode 0600. Its name without the ending is the key id.`
+A key file that does not exist is created, with mode 0600. Its name without the ending is the key id.`
   },
   config: {
     line: "flyball config",
-    does: "the settings in force",
+    does: "prints the settings in force",
     text: "Prints the settings in force and where each comes from, secrets masked."
   }
 }
 
 const footer =
   "Settings are FLYBALL_… variables of the environment; flyball config lists them.\nExit status: 0 done, 1 " +
-  "failed or a difference was found, 2 called wrongly."
+  "failed or a difference was found, 2 wrong usage."
 
 /** The help of one command, or of all. */
 export const helpText = (command: string | undefined): string => {

@@ -5,7 +5,7 @@ import { operator, type Operator, starterFile, starterLines } from "./testing/co
 
 let me: Operator
 const lines = starterLines(1, 20)
-const tail = "import again when that is put right, nothing is doubled.\n"
+const tail = "fix this and import again: nothing is recorded twice.\n"
 
 beforeAll(() => {
   me = operator()
@@ -23,7 +23,7 @@ describe("flyball import", () => {
   it("records every decision once, however often and in whatever form the file comes", async () => {
     const first = await imports(file("ok.ndjson", `${lines.join("\n")}\n`))
     assert.deepEqual([first.status, first.out], [0, "20 decisions of 1 agent: 20 new, 0 already recorded.\n"])
-    assert.match(first.err, /^flyball: a new chain's signing key was made in [^\n]+\n$/)
+    assert.match(first.err, /^flyball: a new chain's signing key was created in [^\n]+\n$/)
     const same = { status: 0, out: "20 decisions of 1 agent: 0 new, 20 already recorded.\n", err: "" }
     assert.deepEqual(await imports("ok.ndjson"), same)
     assert.deepEqual(await imports(file("crlf.ndjson", `\ufeff${lines.join("\r\n\r\n")}`)), same)
@@ -47,8 +47,8 @@ describe("flyball import", () => {
       [status, err.split("\n")[0]],
       [
         1,
-        "flyball import: standard input, line 1: expected v to be 1, the form of traces that this version " +
-          `reads. Nothing new is recorded; ${tail.trim()}`
+        "flyball import: standard input, line 1: expected v to be 1, the trace format that this version " +
+          `reads. Nothing new was recorded; ${tail.trim()}`
       ]
     )
     assert.strictEqual((await imports("-", "-")).status, 2)
@@ -64,7 +64,7 @@ describe("flyball import", () => {
   it("keeps an agent in its org unit, and says so", async () => {
     const { err, out, status } = await imports("ok.ndjson", "--org-unit", "claims")
     assert.deepEqual([status, out], [0, "20 decisions of 1 agent: 0 new, 20 already recorded.\n"])
-    assert.match(err, /^flyball: the agent \S+ is registered in the org unit imported already and stays there\.\n$/)
+    assert.match(err, /^flyball: the agent \S+ is already registered in the org unit imported and stays there\.\n$/)
   })
 
   it("records what precedes a broken line, names the line, and goes on there when it is fixed", async () => {
@@ -77,8 +77,8 @@ describe("flyball import", () => {
       [
         1,
         "",
-        "flyball import: broken.ndjson, line 4: the JSON is broken at byte 7 of the line. 3 new decisions of " +
-          `this run are recorded and stay; ${tail}`
+        "flyball import: broken.ndjson, line 4: the JSON is malformed at byte 7 of the line. 3 new decisions of " +
+          `this run were recorded; ${tail}`
       ]
     )
     const again = await imports(file("broken.ndjson", [...good, changed(lines[4]!, { id: "after" })].join("\n")))
@@ -88,8 +88,8 @@ describe("flyball import", () => {
   it("explains a known id with other content, in store and file, and records nothing of its batch", async () => {
     const id = (JSON.parse(lines[2]!) as { id: string }).id
     const words =
-      `the id ${id} was used before for a decision with other content. What is recorded cannot ` +
-      `change; give a new decision a new id. Nothing new is recorded; ${tail}`
+      `the id ${id} was used before for a decision with different content. Recorded decisions cannot change; give a ` +
+      `new decision a new id. Nothing new was recorded; ${tail}`
     const known = await imports(
       file("known.ndjson", [lines[0], lines[1], changed(lines[2]!, { action: "something_else" })].join("\n"))
     )

@@ -46,11 +46,11 @@ const kept = ({ decisions, duplicates }: Totals): string => {
   const news = decisions - duplicates
   const left =
     news === 0
-      ? "Nothing new is recorded"
+      ? "Nothing new was recorded"
       : news === 1
-        ? "1 new decision of this run is recorded and stays"
-        : `${news} new decisions of this run are recorded and stay`
-  return `${left}; import again when that is put right, nothing is doubled`
+        ? "1 new decision of this run was recorded"
+        : `${news} new decisions of this run were recorded`
+  return `${left}; fix this and import again: nothing is recorded twice`
 }
 
 const checkTraceFile = (file: string): void => {

@@ -51,9 +51,9 @@ describe("flyball mapping", () => {
 
   it.each([
     ["{", "is not JSON that can be read (syntax at byte 1)"],
-    ["[]", "is no access mapping: the file: "],
-    ['{"rules":[{}]}', "is no access mapping: rules.0.match: Field required"],
-    ['{"rules":[],"roles":[]}', "is no access mapping: roles: "]
+    ["[]", "is not an access mapping: the file: "],
+    ['{"rules":[{}]}', "is not an access mapping: rules.0.match: Field required"],
+    ['{"rules":[],"roles":[]}', "is not an access mapping: roles: "]
   ])("a file with %s is a mistake in the call", async (content, says) => {
     const { err, out, status } = await me.flyball(["mapping", "set", file("bad.json", content)])
     assert.deepEqual([status, out], [2, ""])

@@ -25,7 +25,7 @@ export const run = command("mapping", async (args) => {
       console.log(asFile(await runtime.runPromise(AccessMapping.use(({ get }) => get))))
       return exitStatus.ok
     })
-  if (act !== "set" || file === undefined || more !== undefined) throw new UsageError("it takes show, or set FILE")
+  if (act !== "set" || file === undefined || more !== undefined) throw new UsageError("expected show, or set FILE")
   const wanted = readMapping(file)
   const { settings } = settingsOfProcess()
   // In another folder it would begin a chain there and give it a mapping.
@@ -37,7 +37,7 @@ export const run = command("mapping", async (args) => {
     )
     console.log(
       "The access mapping is set: " +
-        `${counted(rules.length, "rule")}${trust_canonical ? ", role names of ours in tokens are trusted" : ""}. ` +
+        `${counted(rules.length, "rule")}${trust_canonical ? ", Flyball's role names in tokens are trusted" : ""}. ` +
         `This is version ${version}.`
     )
     return exitStatus.ok
@@ -64,5 +64,5 @@ const readMapping = (file: string): MappingIn => {
   const decoded = decodeMapping(read.value, "body")
   if (Result.isSuccess(decoded)) return decoded.success
   const [first] = decoded.failure
-  return problem(`is no access mapping: ${first!.loc.slice(1).join(".") || "the file"}: ${first!.msg}`)
+  return problem(`is not an access mapping: ${first!.loc.slice(1).join(".") || "the file"}: ${first!.msg}`)
 }

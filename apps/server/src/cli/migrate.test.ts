@@ -44,7 +44,7 @@ describe("flyball migrate", () => {
       const again = await me.flyball(args)
       assert.deepEqual(
         [again.status, again.out],
-        [0, `${me.path(".flyball/flyball.db")} has the schema of this version: nothing to do.\n`],
+        [0, `${me.path(".flyball/flyball.db")} has this version's schema: nothing to do.\n`],
         again.err
       )
       if (args.length > 1)
@@ -75,7 +75,7 @@ describe("flyball migrate", () => {
       status: 0,
       out:
         "Would run 0001 store. Older processes: there are none.\nWould run 0002 outbox. Older processes: " +
-        "they stop writing.\nWould run 0003 deliveries-by-event. Older processes: they may go on.\nWould " +
+        "they stop writing.\nWould run 0003 deliveries-by-event. Older processes: they may keep running.\nWould " +
         "run 0004 in-flight. Older processes: they stop writing.\nWould run 0005 halts. Older processes: " +
         "they stop writing.\n",
       err: ""
@@ -96,13 +96,13 @@ describe("flyball migrate", () => {
     assert.strictEqual(
       (await me.flyball(["migrate"], variables)).out,
       "Ran 0001 store. Older processes: there are none.\nRan 0002 outbox. Older processes: they stop " +
-        "writing.\nRan 0003 deliveries-by-event. Older processes: they may go on.\nRan 0004 in-flight. Older " +
+        "writing.\nRan 0003 deliveries-by-event. Older processes: they may keep running.\nRan 0004 in-flight. Older " +
         "processes: they stop writing.\nRan 0005 halts. Older processes: they stop writing.\n"
     )
     const nothing = await me.flyball(["migrate"], variables)
     assert.match(
       nothing.out,
-      /^the database flyball_test_\w+ at 127\.0\.0\.1:\d+ has the schema of this version: nothing to do\.\n$/
+      /^the database flyball_test_\w+ at 127\.0\.0\.1:\d+ has this version's schema: nothing to do\.\n$/
     )
   })
 

@@ -24,7 +24,7 @@ export const run = command("migrate", async (args) => {
   const { settings } = settingsOfProcess()
   const store = storeLocation(
     settings,
-    "with sqlite::memory: every start makes a new store; there is nothing to migrate"
+    "with sqlite::memory: every start creates a new store; there is nothing to migrate"
   )
   const dryRun = values["dry-run"] === true
   if (store.kind === "sqlite" && dryRun) looksAtStoreFile(store.file)
@@ -35,14 +35,12 @@ export const run = command("migrate", async (args) => {
   const retired = await Effect.runPromise((dryRun ? missingInRetired : migrateRetired)(store)).catch((cause: unknown) =>
     Promise.reject(asStartError(settings, cause))
   )
-  if (steps.length + retired.length === 0)
-    console.log(`${storeName(store)} has the schema of this version: nothing to do.`)
+  if (steps.length + retired.length === 0) console.log(`${storeName(store)} has this version's schema: nothing to do.`)
   for (const step of steps) console.log(line(step, store.kind === "sqlite", dryRun))
   for (const { location, steps: beside } of retired) {
     for (const { id, name } of beside)
       console.log(
-        `${dryRun ? "Would run" : "Ran"} ${numbered(id)} ${name} in ${retiredPlace(location)}, which a ` +
-          "recovery put aside."
+        `${dryRun ? "Would run" : "Ran"} ${numbered(id)} ${name} in ${retiredPlace(location)}, a retired chain.`
       )
   }
   return exitStatus.ok
@@ -59,7 +57,7 @@ const line = ({ id, name, olderMayRun }: PlannedMigration, oneWriter: boolean, d
     : id === 1
       ? "there are none"
       : olderMayRun
-        ? "they may go on"
+        ? "they may keep running"
         : "they stop writing"
   return `${dryRun ? "Would run" : "Ran"} ${numbered(id)} ${name}. Older processes: ${older}.`
 }

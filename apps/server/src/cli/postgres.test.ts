@@ -107,7 +107,7 @@ describe("on Postgres", () => {
     const password = new URL(variables.FLYBALL_DATABASE_URL).password
     const { err, out, status } = await me.flyball(["serve"], variables)
     assert.deepEqual([status, out], [1, ""])
-    assert.match(err, /^(flyball: a new chain's signing key was made in [^\n]+\n)?flyball serve: [^\n]+\.\n$/)
+    assert.match(err, /^(flyball: a new chain's signing key was created in [^\n]+\n)?flyball serve: [^\n]+\.\n$/)
     assert.include(err, words)
     if (password !== "") assert.notInclude(err, password)
   })

@@ -13,7 +13,7 @@ beforeAll(async () => {
   await (await me.serve({ FLYBALL_ORIGIN: "flyball.example/acme" })).stop("SIGTERM")
   copyFileSync(me.path(".flyball", "signing.key"), me.path("vault.key"))
   rmSync(me.path(".flyball", "guard"), { recursive: true })
-  live = /goes on as (\S+)\. Give/.exec((await me.flyball(["recover", ...why])).out)![1]!
+  live = /continues as (\S+)\. Give/.exec((await me.flyball(["recover", ...why])).out)![1]!
   assert.strictEqual((await me.flyball(["backup", "--out", "bk"])).status, 0)
   const server = await me.serve()
   await server.call("POST", "/api/v1/admin/ingest-keys", { name: "agents", org_unit: "support" })
@@ -40,8 +40,8 @@ it.each([
     assert.strictEqual((await me.flyball(["restore", "--rename-key"], host)).status, 0)
     assert.match((await me.flyball(["serve"], host)).err, /flyball recover/)
     const { err, out } = await me.flyball(["recover", ...why], host)
-    assert.match(out, /goes on as flyball\.example\/acme~3-[0-9a-f]{8}\. Give/, err)
-    assert.notInclude(out, `goes on as ${live}`)
+    assert.match(out, /continues as flyball\.example\/acme~3-[0-9a-f]{8}\. Give/, err)
+    assert.notInclude(out, `continues as ${live}`)
     assert.strictEqual(await (await me.serve(host)).stop("SIGTERM").then(({ status }) => status), 0)
   }
 )

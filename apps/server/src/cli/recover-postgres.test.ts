@@ -50,9 +50,9 @@ describe("flyball recover on Postgres", () => {
     assert.match(
       out,
       new RegExp(
-        `^Recovered: \\d+ records of ${ORIGIN} were signed for, and the store holds \\d+, so 1 record that ` +
-          `others may hold evidence of is lost\\. .*\nMeters go on from what the old chain's records ` +
-          `hold.*\nNothing that webhooks were still owed is sent.*\nThe chain goes on as ` +
+        `^Recovered: \\d+ records of ${ORIGIN} were signed, and the store holds \\d+, so 1 record is lost, ` +
+          `of which others may have evidence\\. .*\nMeters continue from the old chain's records.*\n` +
+          `Pending webhook deliveries are not sent.*\nThe chain continues as ` +
           `${ORIGIN}~2-[0-9a-f]{8}\\.`
       )
     )
@@ -62,7 +62,7 @@ describe("flyball recover on Postgres", () => {
     assert.match(
       check.out,
       new RegExp(
-        `\nPut aside: ${ORIGIN}, \\d+ records recomputed; as the next chain says of them\\.\n.* no difference\\.\n` +
+        `\nRetired: ${ORIGIN}, \\d+ records recomputed; as the next chain records them\\.\n.* no difference\\.\n` +
           "Idempotency: \\d+ keys [^\\n]+; no difference\\.\nNot compared:\n"
       )
     )

@@ -99,8 +99,8 @@ describe("flyball recover", () => {
       )
     )
     const said =
-      `${signed} records of ${ORIGIN} were signed for, and the store holds ${copied}, so ` +
-      `${signed - copied} records that others may hold evidence of are lost`
+      `${signed} records of ${ORIGIN} were signed, and the store holds ${copied}, so ` +
+      `${signed - copied} records are lost, of which others may have evidence`
     for (const [args, flags] of [
       [[], "--accept-rollback and --reason TEXT"],
       [["--accept-rollback"], "--reason TEXT"]
@@ -109,7 +109,7 @@ describe("flyball recover", () => {
       assert.deepEqual([status, out], [2, ""])
       assert.strictEqual(
         err,
-        `flyball recover: ${said}. If no newer copy of the store is left, give ${flags} to go on without them ` +
+        `flyball recover: ${said}. If no newer copy of the store is left, give ${flags} to continue without them ` +
           `under another name. flyball recover --help says how.\n`
       )
     }
@@ -118,7 +118,7 @@ describe("flyball recover", () => {
 
   it("goes on under another name, with the same agents and keys", async () => {
     const { err, out, status } = await me.flyball(["recover", ...why], { FLYBALL_ORIGIN: ORIGIN })
-    second = /^The chain goes on as (\S+)\. Give/m.exec(out)![1]!
+    second = /^The chain continues as (\S+)\. Give/m.exec(out)![1]!
     assert.match(second, new RegExp(`^${ORIGIN}~2-[0-9a-f]{8}$`))
     assert.deepEqual(
       [status, err],
@@ -128,15 +128,17 @@ describe("flyball recover", () => {
     assert.match(
       out,
       new RegExp(
-        `^Recovered: ${signed} records of ${ORIGIN} were signed for.* flyball export --chain ${ORIGIN} exports it\\.\n`
+        `^Recovered: ${signed} records of ${ORIGIN} were signed,.* flyball export --chain ${ORIGIN} exports it\\.\n`
       )
     )
     assert.match(
       out,
-      /What was spent in records that are lost counts nothing.* Whatever else was done in them is undone, so do it again: keys that were revoked open again.*what was erased is back\.\n/
+      /Amounts in lost records are not counted.* repeat them: revoked keys are valid again.*erased parts are back\.\n/
     )
     assert.isTrue(
-      out.endsWith(`The chain goes on as ${second}. Give its verification key to the verifiers of its packs:\n${vkey}`)
+      out.endsWith(
+        `The chain continues as ${second}. Give its verification key to those who verify its packs:\n${vkey}`
+      )
     )
     assert.deepEqual(
       readdirSync(me.path(".flyball"))
@@ -201,8 +203,8 @@ describe("flyball recover", () => {
       [unknown.status, unknown.err],
       [
         1,
-        `flyball export: --chain flyball.example/none: put aside here are ${ORIGIN}. Leave --chain out for the ` +
-          `chain that goes on.\n`
+        `flyball export: --chain flyball.example/none: the retired chains are ${ORIGIN}. Leave --chain out for the ` +
+          `current chain.\n`
       ]
     )
   })
@@ -273,7 +275,7 @@ describe("flyball recover", () => {
         out:
           "Chain: 32 records recomputed from the stored bytes; no difference; the last checkpoint covers 32 " +
           "records.\n" +
-          `Put aside: ${ORIGIN}, ${copied} records recomputed; as the next chain says of them.\n` +
+          `Retired: ${ORIGIN}, ${copied} records recomputed; as the next chain records them.\n` +
           `Replay: ${total} records folded, 3 documents compared; no difference.\n` +
           "Idempotency: 30 keys compared with the records that took them; no difference.\n",
         err: ""
@@ -285,7 +287,7 @@ describe("flyball recover", () => {
     assert.strictEqual(status, 1)
     assert.include(
       out,
-      `Put aside: ${ORIGIN}, 0 records recomputed; 1 finding.\nFindings:\n  E_COUNT: expected the ${copied} ` +
+      `Retired: ${ORIGIN}, 0 records recomputed; 1 finding.\nFindings:\n  E_COUNT: expected the ${copied} ` +
         `records that were put aside, found no such chain beside the store\n`
     )
     assert.match(out, /Replay: 32 records folded, 3 documents compared; \d+ differences/)

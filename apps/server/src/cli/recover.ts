@@ -1,4 +1,4 @@
-/** `flyball recover`: puts a store that is behind its signing guard aside, and goes on under another name. */
+/** `flyball recover`: puts a store that is behind its signing guard aside, and continues under another name. */
 import {
   isOrigin,
   isRecoveryReason,
@@ -57,21 +57,20 @@ export const run = command("recover", async (args) => {
     vkey
   } = await recoverGovernor({ ...site, reason, ...(origin === undefined ? {} : { origin }) }).catch(inWords)
   console.log(
-    `Recovered: ${given({ ...need, signed: previous.signed, stored: previous.stored })}. The old chain is put ` +
-      `aside, read-only; flyball export --chain ${previous.origin} exports it.`
+    `Recovered: ${given({ ...need, signed: previous.signed, stored: previous.stored })}. The old chain is retired, ` +
+      `read-only; flyball export --chain ${previous.origin} exports it.`
   )
   if (previous.covered < previous.stored) console.log(uncovered(previous))
   console.log(
-    "Meters go on from what the old chain's records hold, which stay beside the store: leave them there. What " +
-      "was spent in records that are lost counts nothing; withdraw an envelope, or suspend an agent, where that " +
-      "matters. Whatever else was done in them is undone, so do it again: keys that were revoked open again, " +
-      "agents and envelopes stand as before, and what was erased is back."
+    "Meters continue from the old chain's records, which stay beside the store: leave them there. Amounts in lost " +
+      "records are not counted; withdraw an envelope, or suspend an agent, where that matters. All other changes in " +
+      "lost records are undone, so repeat them: revoked keys are valid again, agents and envelopes have their former " +
+      "state, and erased parts are back."
   )
   console.log(
-    "Nothing that webhooks were still owed is sent, and their sequences go on behind the next multiple of " +
-      "1,000,000,000,000."
+    "Pending webhook deliveries are not sent, and sequences continue after the next multiple of 1,000,000,000,000."
   )
-  console.log(`The chain goes on as ${now}. Give its verification key to the verifiers of its packs:\n${vkey}`)
+  console.log(`The chain continues as ${now}. Give its verification key to those who verify its packs:\n${vkey}`)
   if (settings.origin !== null && settings.origin !== now)
     console.error(
       `flyball: FLYBALL_ORIGIN is ${settings.origin}. Set it to ${now}, or leave it out, before the server starts.`
@@ -87,26 +86,26 @@ const given = ({ begun, guarded, origin, signed, stored }: RecoveryNeed): string
       `the guard knows of ${counted(guarded, "signed record")} of ${origin} and may have forgotten later ` +
       `ones, and ${held}`
     )
-  if (signed === null) return `how many records of ${origin} were signed for is lost with the guard, and ${held}`
+  if (signed === null) return `the guard is lost, so the number of signed records of ${origin} is unknown, and ${held}`
   const lost =
     stored < signed
-      ? `so ${counted(signed - stored, "record")} that others may hold evidence of ` +
-        `${signed - stored === 1 ? "is" : "are"} lost`
-      : "but others than those that were signed for"
+      ? `so ${counted(signed - stored, "record")} ${signed - stored === 1 ? "is" : "are"} lost, of which others may ` +
+        `have evidence`
+      : "but not the records that were signed"
   return (
-    `${counted(signed, "record")} of ${origin} were signed for, and ${held}, ` +
+    `${counted(signed, "record")} of ${origin} were signed, and ${held}, ` +
     `${lost}${begun === null ? "" : ` (a recovery to ${begun} was stopped halfway)`}`
   )
 }
 
 /** Describes the records that packs of the retired chain will lack. */
 const uncovered = ({ covered, stored }: { readonly covered: number; readonly stored: number }): string =>
-  `Of those ${stored} the last ${stored - covered} are under no checkpoint: they are kept beside the store, ` +
-  "flyball check reads them and meters count them, but no pack of the old chain can show them."
+  `No checkpoint covers the last ${stored - covered} of those ${stored}: they are kept beside the store, flyball ` +
+  `check reads them and meters count them, but no pack of the old chain can have them.`
 
 const missing = (accepted: boolean, reason: string | undefined): string => {
   const flags = [...(accepted ? [] : ["--accept-rollback"]), ...(reason === undefined ? ["--reason TEXT"] : [])].join(
     " and "
   )
-  return `If no newer copy of the store is left, give ${flags} to go on without them under another name`
+  return `If no newer copy of the store is left, give ${flags} to continue without them under another name`
 }

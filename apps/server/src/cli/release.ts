@@ -11,7 +11,7 @@ export const run = command("release", async (args) => {
     values: { json = false, reason }
   } = readArguments(args, { reason: { type: "string" }, json: { type: "boolean" } }, true)
   if (id === undefined || more !== undefined)
-    throw new UsageError("it takes the id of one activation, kil_ and 26 characters; flyball kill-status lists them")
+    throw new UsageError("expected the id of one activation, kil_ and 26 characters; flyball kill-status lists them")
   if (reason === undefined) throw new UsageError("--reason TEXT is missing; it is sealed into the record")
   if (!isRecoveryReason(reason))
     throw new UsageError(`--reason should be 1 to ${MAX_REASON} characters, one of them visible`)

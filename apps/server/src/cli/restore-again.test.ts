@@ -82,7 +82,7 @@ describe("a restore that fails halfway", { timeout: 120_000 }, () => {
     rmSync(me.path("killed/flyball.db"))
     cpSync(me.path("bk/store.db"), me.path("killed/flyball.db.retired-1"))
     const other = await me.flyball(["restore", "--from", "bk"], { FLYBALL_DATA_DIR: "killed" })
-    assert.match(other.err, /flyball\.db\.retired-1 is there already; move it away first/)
+    assert.match(other.err, /flyball\.db\.retired-1 exists already; move it away first/)
     assert.deepEqual(readdirSync(me.path("killed")), ["flyball.db.retired-1"])
   })
 
@@ -91,7 +91,7 @@ describe("a restore that fails halfway", { timeout: 120_000 }, () => {
     writeFileSync(me.path("empty/flyball.db"), "")
     writeFileSync(me.path("empty/flyball.db-wal"), "what is left of another store")
     const beside = await me.flyball(["restore", "--from", "bk"], { FLYBALL_DATA_DIR: "empty" })
-    assert.match(beside.err, /flyball\.db-wal is there already; move it away first/)
+    assert.match(beside.err, /flyball\.db-wal exists already; move it away first/)
     rmSync(me.path("empty/flyball.db-wal"))
     const again = await me.flyball(["restore", "--from", "bk"], { FLYBALL_DATA_DIR: "empty" })
     assert.strictEqual(again.status, 0, again.err)

@@ -153,12 +153,15 @@ describe("a restore of the newest state", patience, () => {
     assert.strictEqual(accepted.status, 0, accepted.err)
     assert.match(
       accepted.err,
-      /^The guard in \S+f counts as the newest: \d+ records of \S+ are the last that were signed for\. The server can be started\.\n$/
+      /^The guard in \S+f counts as the newest: \d+ records of \S+ were signed\. The server can be started\.\n$/
     )
     await register(later, "next")
     const again = await me.flyball(["restore", "--nothing-signed-since"], later)
     assert.strictEqual(again.status, 1)
-    assert.match(again.err, /is none of a backup's, or has signed since: there is nothing to say about it/)
+    assert.match(
+      again.err,
+      /is not from a backup, or has signed since the restore: --nothing-signed-since does not apply/
+    )
     assert.strictEqual(
       (await me.flyball(["restore", "--from", "last", "--nothing-signed-since"], { FLYBALL_DATA_DIR: "x" })).status,
       2
@@ -178,7 +181,7 @@ describe("a backup whose list tells of another guard", patience, () => {
     assert.strictEqual(status, 1)
     assert.match(
       err,
-      /^flyball restore: manifest\.json in lying tells of \d+ signed records of \S+ with root [0-9a-f]{64}, and the folder guard beside it of \d+ signed records of [^\n]+ Use another copy of this backup\.\n$/
+      /^flyball restore: manifest\.json in lying lists \d+ signed records of \S+ with root [0-9a-f]{64}, and the folder guard beside it has \d+ signed records of [^\n]+ Use another copy of this backup\.\n$/
     )
     assert.isFalse(existsSync(me.path("g")))
   })
@@ -191,7 +194,7 @@ describe("a restored store without its signing key", patience, () => {
     assert.strictEqual(status, 0)
     assert.include(
       err,
-      "Without it flyball check and flyball vkey work; packs are not made, and the chain is not carried on."
+      "Without it flyball check and flyball vkey work; packs cannot be made, and the chain cannot continue."
     )
     const before = readdirSync(me.path("h")).sort()
     const check = await me.flyball(["check"], here)
@@ -199,15 +202,15 @@ describe("a restored store without its signing key", patience, () => {
       [check.status, check.err],
       [
         0,
-        `flyball: there is no signing.key in ${me.path("h")}; what is read is held against the keys that the ` +
-          `records name.\n`
+        `flyball: there is no signing.key in ${me.path("h")}; signatures are checked with the keys that the records ` +
+          `name.\n`
       ],
       check.out
     )
     assert.deepEqual(await me.flyball(["vkey"], here), {
       status: 0,
       out: `${vkey}\n`,
-      err: `flyball: there is no signing.key in ${me.path("h")}; this is the key that the store's records name last.\n`
+      err: `flyball: there is no signing.key in ${me.path("h")}; this is the last key that the store's records name.\n`
     })
     const pack = await me.flyball(["export", "--kind", "full", "--out", "h.evp"], here)
     assert.deepEqual([pack.status, existsSync(me.path("h.evp"))], [1, false])
@@ -222,7 +225,7 @@ describe("a restored store without its signing key", patience, () => {
     assert.strictEqual(check.status, 0, check.err)
     assert.include(
       check.err,
-      "There is no guard either: whether more was signed for than the store holds is not known."
+      "There is no guard either, so it is unknown whether more records were signed than the store has."
     )
   })
 

@@ -31,15 +31,15 @@ export const run = command("restore", async (args) => {
     "rename-key": { type: "boolean" }
   })
   if (rename && (from !== undefined || guard || nothingSigned))
-    throw new UsageError("--rename-key is about the key in the data folder: it is given alone, once the store is there")
+    throw new UsageError("--rename-key renames the key in the data folder: give it alone, after the store is restored")
   if (rename) return renameFolderKey(settingsOfProcess().settings)
   if (from === undefined && nothingSigned && !guard) return acceptGuard(settingsOfProcess().settings)
   if (from === undefined) throw new UsageError("--from DIR is missing")
   if (nothingSigned && !guard)
     throw new UsageError(
-      "--nothing-signed-since speaks of a backup's guard: give --guard with it, or neither --guard nor --from"
+      "--nothing-signed-since applies to a backup's guard: give --guard with it, or neither --guard nor --from"
     )
-  if (!existsSync(from)) throw new UsageError(`--from ${from} is not there`)
+  if (!existsSync(from)) throw new UsageError(`--from ${from} does not exist`)
   const { settings } = settingsOfProcess()
   const store = storeLocation(
     settings,
@@ -85,11 +85,12 @@ const acceptGuard = async (settings: Settings): Promise<number> => {
   const accepted = await accept()
   if (accepted === null)
     throw new Error(
-      `the guard in ${place} is none of a backup's, or has signed since: there is nothing to say about it`
+      `the guard in ${place} is not from a backup, or has signed since the restore: --nothing-signed-since does not ` +
+        `apply`
     )
   console.error(
-    `The guard in ${place} counts as the newest: ${counted(accepted.size, "record")} of ` +
-      `${accepted.origin} are the last that were signed for. The server can be started.`
+    `The guard in ${place} counts as the newest: ${counted(accepted.size, "record")} of ${accepted.origin} were ` +
+      `signed. The server can be started.`
   )
   return exitStatus.ok
 }
@@ -128,14 +129,14 @@ const guardOf = async (from: string, { guard, origin }: Manifest): Promise<Signe
       ? "no guard"
       : `${counted(state.size, "signed record")} of ${state.origin} with root ${state.rootHex}`
   throw new Error(
-    `manifest.json in ${from} tells of ${said(reported)}, and the folder guard beside it of ${said(found)}. ` +
+    `manifest.json in ${from} lists ${said(reported)}, and the folder guard beside it has ${said(found)}. ` +
       "Use another copy of this backup"
   )
 }
 
 const requireInstallable = (state: SignedState | null, held: SignedState | null, { place }: GuardCopies): void => {
   if (state === null)
-    throw new Error("the backup holds no guard: nothing had been signed when it was made. Restore it without --guard")
+    throw new Error("the backup has no guard: nothing was signed before it was made. Restore it without --guard")
   if (held !== null && !sameState(held, state)) {
     throw new Error(
       `${place} has a guard, which knows what was signed last; it is never replaced by an older one. ` +
@@ -149,7 +150,7 @@ const makeStoreFolder = (file: string): void => {
   // An empty file holds nothing, so it is not in the way. A log beside one is, and the store says so.
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0)
     throw new Error(
-      `there is a store at ${resolve(file)} already. Move it away first, or name another file with FLYBALL_DATABASE_URL`
+      `a store exists at ${resolve(file)}. Move it away first, or name another file with FLYBALL_DATABASE_URL`
     )
   prepareStoreFile(file, false)
 }

@@ -67,6 +67,6 @@ const reviewLines = (review: Review, agent: string): ReadonlyArray<string> => {
     `  since ${opened}, expires ${expires}`,
     `  approvals: ${review.approvals_given} given, needs ${people}` +
       (review.two_person ? ", never the agent's owner" : "") +
-      (claimedBy === null ? "" : `; ${claimedBy} has it until ${lease}`)
+      (claimedBy === null ? "" : `; claimed by ${claimedBy} until ${lease}`)
   ]
 }

@@ -25,9 +25,7 @@ export const run = command("rotate-key", async (args) => {
       waited && !aKeyWaits(settings.dataDir) ? await runtime.runPromise(KeyRotation.use(({ last }) => last)) : null
     console.log(reported(finished ?? (await runtime.runPromise(KeyRotation.use(({ rotate }) => rotate)))))
     if (finished !== null)
-      console.error(
-        "flyball: this rotation had been begun earlier and cut short. It is finished now; no other was begun."
-      )
+      console.error("flyball: an earlier rotation was interrupted. It is finished now; no other was started.")
     return exitStatus.ok
   })
 })
@@ -48,8 +46,8 @@ new key: ${toVkey}
 The checkpoint of ${checkpoint.size} records carries both signatures:
 
 ${checkpoint.note}
-Send this text to everyone who pinned the old key, by the channel that gave them that key, not only in a pack.
+Send this text to everyone who pinned the old key, over the channel that gave them that key, not only in a pack.
 They check the checkpoint with the old key and with the new one, and pin the new one: from now on the new key
 alone signs checkpoints and packs. A pack shows both at once:
 flyball-verify PACK --vkey OLD --vkey NEW. The old private key is destroyed; copies in backups are not.
-Back up the data folder now: a copy from before the rotation cannot carry on the chain.`
+Back up the data folder now: a copy from before the rotation cannot continue the chain.`

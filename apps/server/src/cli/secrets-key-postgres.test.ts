@@ -30,12 +30,12 @@ describe("a second process on Postgres", () => {
     assert.deepEqual([without.status, without.out], [1, ""])
     assert.include(
       without.err,
-      "flyball serve: the key that webhooks' secrets in this store are sealed with is not in " +
+      "flyball serve: the key that encrypts webhooks' secrets in this store is not in " +
         `${me.path("other.key")}: there is no such file. `
     )
     assert.include(
       without.err,
-      "All processes of one store have the same secrets.key: copy it from one of them, or bring it back from " +
+      "All processes of one store have the same secrets.key: copy it from one of them, or restore it from " +
         "your vault."
     )
     assert.isFalse(existsSync(me.path("other.key")), "a wrong key in its place would pass for the right one")

@@ -32,7 +32,7 @@ const storeWithWebhooks = async (): Promise<{ readonly kept: string; readonly ke
   const { err, status } = await server.stop("SIGTERM")
   const key = me.path(".flyball", "secrets.key")
   assert.strictEqual(status, 0)
-  assert.include(err, `flyball: a new key for webhooks' secrets was made in ${realpathSync(me.path(".flyball"))}.\n`)
+  assert.include(err, `flyball: a new key for webhooks' secrets was created in ${realpathSync(me.path(".flyball"))}.\n`)
   assert.strictEqual(statSync(key).mode & 0o077, 0)
   copyFileSync(key, me.path("vault"))
   return { kept: id, key }
@@ -47,14 +47,14 @@ describe("the key that seals webhooks' secrets", () => {
       assert.deepEqual([status, out], [1, ""])
       assert.include(
         err,
-        `flyball serve: the secret of webhook ${kept} does not open with the key in ` +
+        `flyball serve: the secret of webhook ${kept} cannot be decrypted with the key in ` +
           `${realpathSync(me.path(".flyball"))}/secrets.key: there is no such file. `
       )
       assert.notInclude(err, "was made")
       assert.isFalse(existsSync(key), "a wrong key in its place would pass for the right one")
       assert.include(
         err,
-        "Bring the right secrets.key back from your vault. If it is lost, set FLYBALL_SECRETS_LOST=1, start, " +
+        "Restore the right secrets.key from your vault. If it is lost, set FLYBALL_SECRETS_LOST=1, start, " +
           "and give each webhook a new secret (rotate-secret).\n"
       )
     }
@@ -92,7 +92,7 @@ describe("the key that seals webhooks' secrets", () => {
     }
     await act("disable")
     rmSync(key)
-    assert.include((await me.flyball(["serve"])).err, `the secret of webhook ${kept} does not open with the key`)
+    assert.include((await me.flyball(["serve"])).err, `the secret of webhook ${kept} cannot be decrypted with the key`)
     copyFileSync(me.path("vault"), key)
     await act("revoke")
 
@@ -101,7 +101,7 @@ describe("the key that seals webhooks' secrets", () => {
     assert.strictEqual((await server.call("POST", "/api/v1/webhooks", body)).status, 201)
     const { err, status } = await server.stop("SIGTERM")
     assert.strictEqual(status, 0)
-    assert.include(err, "a new key for webhooks' secrets was made in")
+    assert.include(err, "a new key for webhooks' secrets was created in")
     // It is the store's from now on: the one in the vault opens nothing.
     copyFileSync(me.path("vault"), key)
     assert.strictEqual((await me.flyball(["serve"])).status, 1)
@@ -128,7 +128,7 @@ describe("the key that seals webhooks' secrets", () => {
     assert.strictEqual((await server.call("POST", "/api/v1/webhooks", body)).status, 201)
     const { err, status } = await server.stop("SIGTERM")
     assert.strictEqual(status, 0)
-    assert.include(err, `flyball: a new key for webhooks' secrets was made in ${realpathSync(me.folder)}.\n`)
+    assert.include(err, `flyball: a new key for webhooks' secrets was created in ${realpathSync(me.folder)}.\n`)
     assert.notInclude(readdirSync(me.path(".flyball")), "secrets.key")
     assert.strictEqual((await me.flyball(["serve"])).status, 1, "with the data folder's own")
   })

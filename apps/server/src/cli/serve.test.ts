@@ -171,8 +171,8 @@ describe("flyball serve", () => {
     assert.deepInclude(logOf(err).at(-1), {
       level: "error",
       message:
-        "stopped, and no checkpoint can be signed before an operator intervenes: store and guard are not as they " +
-        "should be, and records may be missing"
+        "stopped, and no checkpoint can be signed before an operator intervenes: store and guard disagree, and records " +
+        "may be missing"
     })
   })
 
@@ -200,8 +200,8 @@ describe("flyball serve", () => {
       assert.deepEqual([status, out], [1, ""])
       assert.include(
         err,
-        `flyball serve: port ${port} of 127.0.0.1 is taken. Stop what listens there, or choose another with ` +
-          `FLYBALL_PORT (0 takes a free one).\n`
+        `flyball serve: port ${port} of 127.0.0.1 is in use. Stop the program that listens there, or choose another ` +
+          `port with FLYBALL_PORT (0 takes a free one).\n`
       )
     } finally {
       listener.close()

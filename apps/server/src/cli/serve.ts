@@ -29,8 +29,8 @@ export const run = command("serve", async (args) => {
   const { settings } = settingsOfProcess()
   if (settings.oidcIssuer === null && !isLoopback(settings.host)) {
     throw new Error(
-      `FLYBALL_HOST is ${settings.host}, which others can reach, and no OIDC issuer is configured. Without one ` +
-        "the server vouches for people itself, and does so on a loopback address only. Set FLYBALL_OIDC_ISSUER, " +
+      `FLYBALL_HOST is ${settings.host}, which others can reach, and no OIDC issuer is configured. Without one the ` +
+        `server issues tokens itself, on a loopback address only. Set FLYBALL_OIDC_ISSUER, ` +
         "or use 127.0.0.1"
     )
   }
@@ -82,7 +82,7 @@ const controlOf = async (settings: Settings, runtime: HostRuntime, log: Log): Pr
   if (store === null || process.platform === "win32") return null
   const path = controlPath(settings)
   if (path !== null) return serveControl(path, store, (act) => doAct(runtime, act), log)
-  log("warn", "no control socket: the path of the data folder is too long for one", { dataDir: settings.dataDir })
+  log("warn", "no control socket: the path of the data folder is too long for a socket", { dataDir: settings.dataDir })
   return null
 }
 
@@ -133,10 +133,14 @@ const issuerOf = async (settings: Settings, log: Log): Promise<TokenVerifier> =>
 const warnWithoutKeys = async ({ fetchKeys, issuer }: TokenVerifier, log: Log): Promise<void> => {
   const reason = (await fetchKeys?.(Date.now())) ?? null
   if (reason !== null)
-    log("warn", "the identity provider's keys cannot be fetched; people get 503 until it answers, agents go on", {
-      issuer,
-      reason
-    })
+    log(
+      "warn",
+      "the identity provider's keys cannot be fetched; people get 503 until it answers; agents are not affected",
+      {
+        issuer,
+        reason
+      }
+    )
 }
 
 /**
@@ -144,11 +148,11 @@ const warnWithoutKeys = async ({ fetchKeys, issuer }: TokenVerifier, log: Log): 
  */
 const LAST_CHECKPOINT = "15 seconds"
 
-const UNSIGNED = "stopped, but the last checkpoint could not be signed. The next start signs for what the store holds"
+const UNSIGNED = "stopped, but the last checkpoint could not be signed. The next start signs it"
 /** Another attempt would not help, and the next start may be refused. */
 const UNSIGNABLE =
-  "stopped, and no checkpoint can be signed before an operator intervenes: store and guard are not as they should " +
-  "be, and records may be missing"
+  "stopped, and no checkpoint can be signed before an operator intervenes: store and guard disagree, and records " +
+  "may be missing"
 
 /**
  * Signs for everything that was acknowledged. Failing loses nothing (the next start signs), but the operator should
@@ -173,8 +177,8 @@ export const listenProblem = ({ host, port }: Settings, cause: unknown): unknown
   switch ((cause as NodeJS.ErrnoException).code) {
     case "EADDRINUSE":
       return new Error(
-        `port ${port} of ${host} is taken. Stop what listens there, or choose another with FLYBALL_PORT (0 ` +
-          "takes a free one)",
+        `port ${port} of ${host} is in use. Stop the program that listens there, or choose another port with ` +
+          `FLYBALL_PORT (0 takes a free one)`,
         { cause }
       )
     case "EACCES":

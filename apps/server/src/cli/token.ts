@@ -1,4 +1,4 @@
-/** `flyball token`: a short-lived token of the development issuer. Touches only the data folder. */
+/** `flyball token`: a short-lived token of the development issuer. Accesses only the data folder. */
 import { type Role, roles } from "@flyball/contract"
 import { openDevIssuer } from "../dev-issuer.ts"
 import { DEV_ISSUER_KEY, makeDataFolder, tellingOfNew } from "../host/data-folder.ts"
@@ -20,8 +20,8 @@ export const run = command("token", async (args) => {
   const { settings } = settingsOfProcess()
   if (settings.oidcIssuer !== null)
     throw new Error(
-      `FLYBALL_OIDC_ISSUER is set, so the server believes ${settings.oidcIssuer} and no token made here. Ask ` +
-        "that issuer for one"
+      `FLYBALL_OIDC_ISSUER is set, so the server accepts tokens of ${settings.oidcIssuer} and none made here. Get ` +
+        `one from that issuer`
     )
   makeDataFolder(settings)
   const issuer = await tellingOfNew(settings, DEV_ISSUER_KEY, () => openDevIssuer(settings.dataDir))

@@ -52,7 +52,7 @@ describe("how the command is called", () => {
       "flyball token: --role should be one of admin, governor, operator, reviewer, auditor. flyball token " +
         "--help says how."
     ],
-    [["vkey", "x"], 'flyball vkey: "x" is one argument too many. flyball vkey --help says how.'],
+    [["vkey", "x"], 'flyball vkey: "x" is an unexpected argument. flyball vkey --help says how.'],
     [["export", "--kind", "full"], "flyball export: --out FILE is missing. flyball export --help says how."],
     [
       ["export", "--out", "a.evp"],
@@ -76,17 +76,17 @@ describe("how the command is called", () => {
     ],
     [
       ["export", "--kind", "full", "--out", "none/a.evp"],
-      "is not there; make it first. flyball export --help says how."
+      "does not exist; create it first. flyball export --help says how."
     ],
     [["backup"], "flyball backup: --out DIR is missing. flyball backup --help says how."],
-    [["backup", "--out", "none/b"], "is not there; make it first. flyball backup --help says how."],
+    [["backup", "--out", "none/b"], "does not exist; create it first. flyball backup --help says how."],
     [["restore"], "flyball restore: --from DIR is missing. flyball restore --help says how."],
-    [["restore", "--from", "none"], "flyball restore: --from none is not there. flyball restore --help says how."],
+    [["restore", "--from", "none"], "flyball restore: --from none does not exist. flyball restore --help says how."],
     [
       ["migrate", "--dryrun"],
       "flyball migrate: there is no flag --dryrun; did you mean --dry-run? flyball migrate --help says how."
     ],
-    [["rotate-key", "now"], 'flyball rotate-key: "now" is one argument too many. flyball rotate-key --help says how.'],
+    [["rotate-key", "now"], 'flyball rotate-key: "now" is an unexpected argument. flyball rotate-key --help says how.'],
     [
       ["recover", "--accept-rollback", "--reason", "x", "--origin", "two words"],
       'flyball recover: --origin should be 1 to 255 printable ASCII characters without a space, "+" or a scheme'
@@ -99,20 +99,20 @@ describe("how the command is called", () => {
       ["recover", "--reason", " "],
       "flyball recover: --reason should be 1 to 2000 characters, one of them visible. flyball recover --help says how."
     ],
-    [["mapping"], "flyball mapping: it takes show, or set FILE. flyball mapping --help says how."],
-    [["mapping", "set"], "flyball mapping: it takes show, or set FILE. flyball mapping --help says how."],
+    [["mapping"], "flyball mapping: expected show, or set FILE. flyball mapping --help says how."],
+    [["mapping", "set"], "flyball mapping: expected show, or set FILE. flyball mapping --help says how."],
     [
       ["mapping", "set", "none.json"],
-      "flyball mapping: none.json cannot be read: it is not there (ENOENT). flyball mapping --help says how."
+      "flyball mapping: none.json cannot be read: it does not exist (ENOENT). flyball mapping --help says how."
     ],
-    [["envelope"], "flyball envelope: it takes export --to cedar|cel FILE. flyball envelope --help says how."],
+    [["envelope"], "flyball envelope: expected export --to cedar|cel FILE. flyball envelope --help says how."],
     [
       ["envelope", "export", "--to", "rego", "x.json"],
       "flyball envelope: --to should be one of cedar, cel. flyball envelope --help says how."
     ],
     [
       ["envelope", "export", "--to", "cel", "none.json"],
-      "flyball envelope: none.json cannot be read: it is not there (ENOENT). flyball envelope --help says how."
+      "flyball envelope: none.json cannot be read: it does not exist (ENOENT). flyball envelope --help says how."
     ],
     [
       ["import"],
@@ -121,7 +121,7 @@ describe("how the command is called", () => {
     ],
     [
       ["import", "none.ndjson"],
-      "flyball import: none.ndjson cannot be read: it is not there (ENOENT). flyball import --help says how."
+      "flyball import: none.ndjson cannot be read: it does not exist (ENOENT). flyball import --help says how."
     ],
     [["import", "."], "flyball import: . is not a file. flyball import --help says how."]
   ])("%j is a usage error in one line, and makes nothing", async (args, sentence) => {

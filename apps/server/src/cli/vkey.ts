@@ -34,8 +34,8 @@ export const run = command("vkey", async (args) => {
   const stored = hasSigningKey(settings) ? null : await chainIn(settings, storageOf(settings, true))
   if (stored !== null) {
     console.error(
-      `flyball: there is no ${SIGNING_KEY} in ${resolve(settings.dataDir)}; this is the key that the store's ` +
-        "records name last."
+      `flyball: there is no ${SIGNING_KEY} in ${resolve(settings.dataDir)}; this is the last key that the store's ` +
+        `records name.`
     )
     console.log(stored.vkey)
     return exitStatus.ok

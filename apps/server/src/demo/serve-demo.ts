@@ -82,7 +82,7 @@ export const serveDemo = async (): Promise<number> => {
       .catch((cause: unknown) => Promise.reject(listenProblem(settings, cause)))
     if (settings.logLevel !== "silent")
       process.stderr.write(
-        "flyball: DEMO. Everybody who reaches this address reads all of it; nobody can write, and nothing is kept.\n"
+        "flyball: DEMO. Anyone who reaches this address can read everything; nobody can write, and nothing is kept.\n"
       )
     console.log(
       `flyball ${version} is ready at ${url}\nbearer token of the persona auditor, which only reads: ${token}`

@@ -14,14 +14,12 @@ export const makeDataFolder = ({ dataDir }: Pick<Settings, "dataDir">): void => 
     makeFolder(dataDir)
   } catch (cause) {
     throw new Error(
-      `the data folder ${resolve(dataDir)} cannot be made: ${fileProblem(cause)}. FLYBALL_DATA_DIR names it`,
+      `the data folder ${resolve(dataDir)} cannot be created: ${fileProblem(cause)}. FLYBALL_DATA_DIR names it`,
       { cause }
     )
   }
   if (!statSync(dataDir).isDirectory())
-    throw new Error(
-      `FLYBALL_DATA_DIR names ${resolve(dataDir)}, where a folder is expected and a file is. Name another folder`
-    )
+    throw new Error(`FLYBALL_DATA_DIR should name a folder, and ${resolve(dataDir)} is a file. Name another folder`)
   try {
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (cause) {
@@ -90,7 +88,7 @@ export const tellingOfNewFile = async <A>(path: string, file: KeyFile, open: () 
     return await open()
   } finally {
     // Also when it fails: a key that does not fit the store is often one that was made a moment ago.
-    if (!wasThere && existsSync(path)) console.error(`flyball: ${news[file]} was made in ${dirname(resolve(path))}.`)
+    if (!wasThere && existsSync(path)) console.error(`flyball: ${news[file]} was created in ${dirname(resolve(path))}.`)
   }
 }
 

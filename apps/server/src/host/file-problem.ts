@@ -1,19 +1,19 @@
 /** Explains the system's error codes of files to an operator. */
 
 const meanings: { readonly [code: string]: string } = {
-  EACCES: "this account may not",
-  EPERM: "this account may not",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
   EROFS: "the file system is read-only",
   ENOSPC: "the disk is full",
   EDQUOT: "the disk quota is used up",
-  EFBIG: "a file may not be that large here",
+  EFBIG: "the file is too large for the file system",
   EIO: "the disk failed",
-  ENOENT: "it is not there",
-  ENOTDIR: "a file is in the way where a folder is needed",
+  ENOENT: "it does not exist",
+  ENOTDIR: "a file is where a folder is expected",
   EISDIR: "it is a folder",
   EMFILE: "too many files are open",
   ENAMETOOLONG: "the name is too long",
-  ELOOP: "its links go round in a circle"
+  ELOOP: "its links form a loop"
 }
 
 /** A few words for an error of the file system, with its code. Never its message, which names paths in its own way. */

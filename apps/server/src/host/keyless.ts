@@ -50,9 +50,9 @@ export const requireKeyOf = async (settings: Settings, storage: StorageChoice): 
   // Another process that shares the folder may have begun the chain since that read.
   if (chain === null || hasSigningKey(settings)) return
   throw new Error(
-    `the store holds the chain of ${chain.origin}, and there is no signing key in ` +
-      `${resolve(settings.dataDir)}. Set FLYBALL_DATA_DIR to the data folder that was made with this store, or ` +
-      `bring ${SIGNING_KEY} back into this one from your vault. Nothing was written`
+    `the store holds the chain of ${chain.origin}, and there is no signing key in ${resolve(settings.dataDir)}. Set ` +
+      `FLYBALL_DATA_DIR to this store's data folder, or restore ${SIGNING_KEY} into this one from your vault. ` +
+      `Nothing was written`
   )
 }
 

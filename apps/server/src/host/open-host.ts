@@ -143,10 +143,11 @@ const withoutKey = async (settings: Settings): Promise<KeysChoice | null> => {
   if (found === null) return null
   const { guarded, keys } = await keysOfRecords(settings, found)
   console.error(
-    `flyball: there is no ${SIGNING_KEY} in ${resolve(settings.dataDir)}; what is read is held against the ` +
-      "keys that the records " +
-      "name." +
-      (guarded ? "" : " There is no guard either: whether more was signed for than the store holds is not known.")
+    `flyball: there is no ${SIGNING_KEY} in ${resolve(settings.dataDir)}; signatures are checked with the keys that ` +
+      `the records name.` +
+      (guarded
+        ? ""
+        : " There is no guard either, so it is unknown whether more records were signed than the store has.")
   )
   return keys
 }
@@ -170,9 +171,9 @@ const retiredStore = async (settings: Settings, chain: string): Promise<StorageC
   if (found !== undefined) return found.storage
   const known =
     chains.length === 0
-      ? "no chain was put aside here"
-      : `put aside here are ${chains.map(({ origin }) => origin).join(", ")}`
-  throw new Error(`--chain ${chain.slice(0, 255)}: ${known}. Leave --chain out for the chain that goes on`)
+      ? "this store has no retired chain"
+      : `the retired chains are ${chains.map(({ origin }) => origin).join(", ")}`
+  throw new Error(`--chain ${chain.slice(0, 255)}: ${known}. Leave --chain out for the current chain`)
 }
 
 const originOption = (settings: Settings) => (settings.origin === null ? {} : { origin: settings.origin })

@@ -19,16 +19,16 @@ export const bringRetiredAlong = async ({ database }: Settings, log: Log): Promi
     return log(
       "warn",
       (
-        "The stores that recoveries put aside could not be brought to this version's schema. " +
-        `Run flyball migrate once no server runs. ${cause instanceof Error ? cause.message : ""}`
+        `The stores of retired chains could not be migrated to this version's schema. Run flyball migrate when no ` +
+        `server runs. ${cause instanceof Error ? cause.message : ""}`
       ).trimEnd()
     )
   }
   for (const { location, steps } of exit.value)
     log(
       "info",
-      `Brought ${location.kind === "sqlite" ? location.file : `the schema ${location.schema}`}, which a ` +
-        `recovery put aside, to schema ${steps.at(-1)!.id}.`
+      `Brought ${location.kind === "sqlite" ? location.file : `the schema ${location.schema}`}, a retired chain, to ` +
+        `schema ${steps.at(-1)!.id}.`
     )
 }
 

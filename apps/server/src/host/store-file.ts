@@ -15,8 +15,8 @@ export const prepareStoreFile = (file: string, readOnly: boolean): void => {
   if (looksAtStoreFile(file)) return
   if (readOnly)
     throw new Error(
-      `there is no store at ${shown}. flyball serve makes it at its first start; FLYBALL_DATABASE_URL and ` +
-        "FLYBALL_DATA_DIR say where it is"
+      `there is no store at ${shown}. flyball serve creates it at its first start; FLYBALL_DATABASE_URL and ` +
+        `FLYBALL_DATA_DIR name its place`
     )
   makeParent(shown)
 }
@@ -32,11 +32,11 @@ export const looksAtStoreFile = (file: string): boolean => {
   if (found.isDirectory())
     throw new Error(`the store should be a file, and ${shown} is a folder. FLYBALL_DATABASE_URL names it`)
   if (!found.isFile())
-    throw new Error(`the store should be an ordinary file, and ${shown} is none. FLYBALL_DATABASE_URL names it`)
+    throw new Error(`the store should be an ordinary file, and ${shown} is not. FLYBALL_DATABASE_URL names it`)
   if (found.size > 0 && !startsAsSqlite(shown)) {
     throw new Error(
-      `${shown} is not a SQLite database. If it was the store, bring it back from a backup; otherwise name ` +
-        "another file with FLYBALL_DATABASE_URL"
+      `${shown} is not a SQLite database. If it was the store, restore it from a backup; otherwise name another ` +
+        `file with FLYBALL_DATABASE_URL`
     )
   }
   return true
@@ -55,7 +55,7 @@ const makeParent = (file: string): void => {
     makeFolder(dirname(file))
   } catch (cause) {
     throw new Error(
-      `the folder of the store ${file} cannot be made: ${fileProblem(cause)}. FLYBALL_DATABASE_URL names it`,
+      `the folder of the store ${file} cannot be created: ${fileProblem(cause)}. FLYBALL_DATABASE_URL names it`,
       { cause }
     )
   }

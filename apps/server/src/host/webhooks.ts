@@ -80,14 +80,14 @@ const takeoverOf = ({ database, secretsLost }: Settings): SecretsKeyTakeover =>
 const wrongKey = (settings: Settings, { reason, webhookId }: WrongSecretsKey): Error => {
   const what =
     webhookId === null
-      ? "the key that webhooks' secrets in this store are sealed with is not"
-      : `the secret of webhook ${webhookId} does not open with the key`
+      ? "the key that encrypts webhooks' secrets in this store is not"
+      : `the secret of webhook ${webhookId} cannot be decrypted with the key`
   return new Error(
     `${what} in ${secretsKeyPath(settings)}: ${reason}. ` +
       (webhookId === null
-        ? `All processes of one store have the same ${SECRETS_KEY}: copy it from one of them, or bring it back ` +
-          "from your vault. "
-        : `Bring the right ${SECRETS_KEY} back from your vault. `) +
+        ? `All processes of one store have the same ${SECRETS_KEY}: copy it from one of them, or restore it from ` +
+          `your vault. `
+        : `Restore the right ${SECRETS_KEY} from your vault. `) +
       "If it is lost, set FLYBALL_SECRETS_LOST=1, start, and give each webhook a new secret (rotate-secret)"
   )
 }

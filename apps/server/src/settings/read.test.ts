@@ -92,7 +92,7 @@ describe("settings", () => {
     }
     assert.strictEqual(
       problem("/run/secret", missing),
-      'FLYBALL_DATABASE_URL_FILE names "/run/secret", which cannot be read: it is not there (ENOENT).'
+      'FLYBALL_DATABASE_URL_FILE names "/run/secret", which cannot be read: it does not exist (ENOENT).'
     )
     assert.strictEqual(
       problem("/run/secret", () => "\n"),
@@ -100,7 +100,7 @@ describe("settings", () => {
     )
     assert.strictEqual(
       problem("postgres://u:hunter2@h/d", missing),
-      "FLYBALL_DATABASE_URL_FILE should name a file, and holds an address; set FLYBALL_DATABASE_URL instead."
+      "FLYBALL_DATABASE_URL_FILE should name a file, and its value is an address; set FLYBALL_DATABASE_URL instead."
     )
     assert.match(
       problem("/run/secret", () => "mysql://u:hunter2@h/d"),

@@ -108,7 +108,7 @@ const givenFor = (row: Setting<unknown>, environment: Environment, readFile: (pa
   if (file.includes("://"))
     return {
       _tag: "Problem",
-      problem: `${variable} should name a file, and holds an address; set ${row.name} instead.`
+      problem: `${variable} should name a file, and its value is an address; set ${row.name} instead.`
     }
   const named = `${variable} names ${JSON.stringify(file)}, which`
   try {

@@ -55,7 +55,7 @@ const parseDatabaseUrl = (text: string): Parsed<DatabaseLocation> => {
     if (!URL.canParse(text)) return no("postgres://user:password@host:port/database")
     return isPercentEncoded(text)
       ? ok({ kind: "postgres", url: text })
-      : no("postgres://user:password@host:port/database, with a % of the password written as %25")
+      : no("postgres://user:password@host:port/database, with % in the password written as %25")
   }
   return no("sqlite:<path>, sqlite::memory: or postgres://…")
 }
@@ -203,7 +203,7 @@ export const settingsTable = {
     ),
     meaning:
       "Name of the chain, a URL without scheme such as `flyball.example/acme/prod`. Fixed at the first start; " +
-      "made up then when not set."
+      "generated then if not set."
   }),
   dataDir: setting({
     name: "FLYBALL_DATA_DIR",
@@ -234,7 +234,7 @@ export const settingsTable = {
             "an https address without user, password or #, exactly as the issuer's tokens name it (http on this host)"
           ),
     meaning:
-      "The organisation's OpenID provider. Without it the server vouches for people itself, on a loopback address only."
+      "The organisation's OpenID provider. Without it the server issues tokens itself, on a loopback address only."
   }),
   oidcAudience: setting({
     name: "FLYBALL_OIDC_AUDIENCE",
@@ -246,7 +246,7 @@ export const settingsTable = {
     name: "FLYBALL_OIDC_ROLES_CLAIM",
     fallback: "roles",
     parse: text(CLAIM_PATH, "the name of a claim, or a path with dots such as realm_access.roles"),
-    meaning: "The claim that rules match as `roles`; a path with dots goes into it."
+    meaning: "The claim that rules match as `roles`; a path with dots selects a nested claim."
   }),
   oidcGroupsClaim: setting({
     name: "FLYBALL_OIDC_GROUPS_CLAIM",
@@ -266,14 +266,14 @@ export const settingsTable = {
     name: "FLYBALL_TENANT_ID",
     fallback: null,
     parse: text(/^[A-Za-z0-9._-]{1,64}$/, "1 to 64 letters, digits, dots, dashes, underscores"),
-    meaning: "`tenant_id` of every agent. Fixed at the first start; `default` then when not set."
+    meaning: "`tenant_id` of every agent. Fixed at the first start, as `default` if not set."
   }),
   trustStore: setting({
     name: "FLYBALL_TRUST_STORE",
     fallback: null,
     parse: text(PATH, "a path"),
     meaning:
-      "Folder of the public keys that may sign agent cards: `*.pem` and `*.jwk`. Read anew for each card. " +
+      "Folder of the public keys that may sign agent cards: `*.pem` and `*.jwk`. Read again for each card. " +
       "Without it no signed card is verified."
   }),
   metricsToken: setting({
@@ -282,23 +282,23 @@ export const settingsTable = {
     parse: text(/^[A-Za-z0-9._~+/-]{16,256}=*$/, "16 to 256 letters, digits and . _ ~ + / -"),
     secret: true,
     show: () => "****",
-    meaning: "Bearer token that opens `/metrics` to callers from elsewhere. Without it only this host reads them."
+    meaning: "Bearer token with which other hosts read `/metrics`. Without it only this host can."
   }),
   trustedProxies: setting({
     name: "FLYBALL_TRUSTED_PROXIES",
     fallback: null,
     parse: parseNetworks,
     meaning:
-      "Addresses and networks of proxies, with commas between, whose `X-Forwarded-For` or `Forwarded` says the " +
-      "client's address for the log. Without it nobody's does."
+      "Addresses and networks of proxies, with commas between, whose `X-Forwarded-For` or `Forwarded` gives the " +
+      "client's address for the log. Without it none is trusted."
   }),
   drainMs: setting({
     name: "FLYBALL_DRAIN_MS",
     fallback: "5000",
     parse: integer(0, 120_000),
     meaning:
-      "After SIGTERM, how long requests are still taken while `/healthz` answers 503, so that a balancer finds " +
-      "out. Milliseconds. After SIGINT there is no wait."
+      "After SIGTERM, how long requests are still accepted while `/healthz` answers 503, so that a load balancer " +
+      "notices. Milliseconds. After SIGINT there is no wait."
   }),
   channelCheckS: setting({
     name: "FLYBALL_CHANNEL_CHECK_S",
@@ -316,7 +316,7 @@ export const settingsTable = {
         ? ok(value)
         : no("an http or https address without user, password, ? or #, such as http://127.0.0.1:4318"),
     meaning:
-      "An OpenTelemetry collector that takes OTLP/HTTP with JSON; spans go to its `/v1/traces`. Without it " +
+      "An OpenTelemetry collector that accepts OTLP/HTTP with JSON; spans go to its `/v1/traces`. Without it " +
       "there are no spans."
   }),
   otlpHeaders: setting({
@@ -357,22 +357,22 @@ export const settingsTable = {
     name: "FLYBALL_EGRESS_HTTP",
     fallback: "0",
     parse: literal("0", "1"),
-    meaning: "`1` lets webhooks have plain http addresses too."
+    meaning: "`1` allows plain http addresses for webhooks."
   }),
   egressPorts: setting({
     name: "FLYBALL_EGRESS_PORTS",
     fallback: null,
     parse: parsePorts,
     meaning:
-      "The only ports that webhooks may use, with commas between. Without it 443 (80 for plain http), and " +
-      "those above 1023 but for what browsers refuse."
+      "The only ports that webhooks may use, with commas between. Without it 443 (80 for plain http), and ports " +
+      "above 1023 except those that browsers block."
   }),
   secretsKeyFile: setting({
     name: "FLYBALL_SECRETS_KEY_FILE",
     fallback: null,
     parse: text(PATH, "a path"),
     meaning:
-      "File of the key that seals webhooks' secrets in the store, the same for all processes of one store. " +
+      "File of the key that encrypts webhooks' secrets in the store, the same for all processes of one store. " +
       "Default: `<data folder>/secrets.key`, made at the first start."
   }),
   secretsLost: setting({
@@ -387,7 +387,7 @@ export const settingsTable = {
     name: "FLYBALL_ALERT_EMAIL",
     fallback: null,
     parse: (value) => (isMailAddress(value) ? ok(value) : no("an e-mail address in ASCII, such as night@example.com")),
-    meaning: "Who is written to when a webhook fails that names nobody, or nobody whom a letter reaches."
+    meaning: "Recipient of e-mail about a failed webhook that names no contact, or none that can be reached."
   }),
   smtpUrl: setting({
     name: "FLYBALL_SMTP_URL",
@@ -396,19 +396,19 @@ export const settingsTable = {
     secret: true,
     show: () => "****",
     meaning:
-      "The mail server: `smtp://user:password@host:587` (STARTTLS), `smtps://…`. Without it letters go to the log."
+      "The mail server: `smtp://user:password@host:587` (STARTTLS), `smtps://…`. Without it e-mail goes to the log."
   }),
   mailFrom: setting({
     name: "FLYBALL_MAIL_FROM",
     fallback: "flyball@localhost",
     parse: parseMailFrom,
-    meaning: "Who letters are from."
+    meaning: "Sender of e-mail."
   }),
   signatureHeader: setting({
     name: "FLYBALL_WEBHOOK_SIGNATURE_HEADER",
     fallback: "X-Platform-Signature",
     parse: parseSignatureHeader,
-    meaning: "Name of the webhooks' header with `sha256=<hex>`; none that a delivery has already."
+    meaning: "Name of an additional header of deliveries with `sha256=<hex>`; none that a delivery already has."
   }),
   webhookRetryAfter: setting({
     name: "FLYBALL_WEBHOOK_RETRY_AFTER",
@@ -423,8 +423,8 @@ export const settingsTable = {
     fallback: "30",
     parse: integer(15, 3_650),
     meaning:
-      "Days after which finished deliveries of webhooks and their events are forgotten, 15 to 3650. Records " +
-      "are kept whatever this says."
+      "Days after which finished deliveries of webhooks and their events are deleted, 15 to 3650. Records are " +
+      "always kept."
   }),
   logLevel: setting({
     name: "FLYBALL_LOG_LEVEL",

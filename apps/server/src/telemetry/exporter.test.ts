@@ -102,7 +102,7 @@ describe("the exporter of spans", () => {
         yield* TestClock.adjust(1)
         assert.deepStrictEqual([sent, counts()], [[2, 2, 2, 2], { exported: 0, dropped: 2, waiting: 0 }])
         assert.deepStrictEqual(warned, [
-          "Spans were dropped: the collector answered 503. Requests go on without them; /metrics counts them."
+          "Spans were dropped: the collector answered 503. Requests are not affected; /metrics counts dropped spans."
         ])
         yield* push(1)
         yield* TestClock.adjust(DELAY_MS + 7_000)

@@ -48,7 +48,7 @@ export const makeExporter = Effect.fnUntraced(function* (
     const nowMs = yield* Clock.currentTimeMillis
     if (loggedAtMs !== null && nowMs - loggedAtMs < NEWS_MS) return
     loggedAtMs = nowMs
-    yield* Effect.logWarning(`Spans were dropped: ${reason}. Requests go on without them; /metrics counts them.`)
+    yield* Effect.logWarning(`Spans were dropped: ${reason}. Requests are not affected; /metrics counts dropped spans.`)
   })
 
   // They leave the list only when their fate is known: what is interrupted here is sent by the last attempt.

@@ -58,15 +58,15 @@ export const withBodies = (report: Report, bodies: BodiesReport | null): Report 
             ? []
             : [
                 `${plural(bodies.wrong, "record is", "records are")} not as section 8 of SPEC.md describes ` +
-                  `${bodies.wrong === 1 ? "its kind" : "their kinds"}, and may hold what does not belong there. ` +
-                  `Ask the operator which program wrote ${bodies.wrong === 1 ? "it" : "them"}.`
+                  `${bodies.wrong === 1 ? "its kind" : "their kinds"}, and may have content that does not belong ` +
+                  `there. Ask the operator which program wrote ${bodies.wrong === 1 ? "it" : "them"}.`
               ]),
           ...(bodies.unknown === 0
             ? []
             : [
                 `${plural(bodies.unknown, "record is of a kind", "records are of kinds")} that this version ` +
                   `does not know, so ${bodies.unknown === 1 ? "its body was" : "their bodies were"} not ` +
-                  "compared. A later version may know more."
+                  "compared. A newer version may know it."
               ])
         ]
   return sentences.length === 0
@@ -77,7 +77,7 @@ export const withBodies = (report: Report, bodies: BodiesReport | null): Report 
 /** The line beside the contents. */
 export const bodyCounts = ({ records, unknown, wrong }: BodiesReport): string => {
   const counts = [
-    `${records - wrong - unknown} as it says`,
+    `${records - wrong - unknown} agree`,
     ...(wrong === 0 ? [] : [`${wrong} not`]),
     ...(unknown === 0 ? [] : [`${unknown} of kinds that this version does not know`])
   ]
@@ -93,7 +93,7 @@ export const bodyEntries = ({
     ? []
     : [
         {
-          title: `Records that are not as the catalogue describes their kind: ${wrong}${listed(problems, wrong)}`,
+          title: `Records that do not agree with the catalogue: ${wrong}${listed(problems, wrong)}`,
           items: problems.map(({ problem, seq }) => `Record ${seq}: ${problem}`)
         }
       ]

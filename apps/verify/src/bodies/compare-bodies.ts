@@ -27,6 +27,4 @@ const problemOf = ({ body, kind, parts }: PackRecord<number | null>): string | n
     kind,
     [...parts].map(([name, bytes]) => ({ name, bytes }))
   ) ??
-  (kind === "part.erased" && isKeptPart(String(body["name"]))
-    ? "It erases a part of a sort that is never erased."
-    : null)
+  (kind === "part.erased" && isKeptPart(String(body["name"])) ? "It erases a part that may never be erased." : null)

@@ -13,15 +13,15 @@ export const certificateText = (certificate: StopCertificate): string => {
       `${requested === null ? "" : `, requested by ${requested.by}`}.`,
     `${instances.length} instances: ${acknowledged} acknowledged, ${stopped} stopped, ${silent} silent.`,
     `${refusal_count} refusals.`,
-    released === null ? "It holds at the end of the pack." : `Released by ${released.writer} at ${released.at}.`,
+    released === null ? "Still active at the end of the pack." : `Released by ${released.writer} at ${released.at}.`,
     boundTexts[bound]
   ].join(" ")
 }
 
 const boundTexts: { readonly [bound in StopCertificate["bound"]]: string } = {
-  met: "Every instance saw it within 15 s, and none has a later side effect on record.",
-  missed: "An instance has a side effect on record later than 15 s after it.",
-  unknown: "Whether every instance stopped within 15 s is not known.",
+  met: "Every instance acknowledged within 15 s, and no later side effect is recorded.",
+  missed: "An instance has a recorded side effect more than 15 s after the activation.",
+  unknown: "It is unknown whether every instance stopped within 15 s.",
   none: "Nothing had to stop."
 }
 

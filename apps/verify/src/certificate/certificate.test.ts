@@ -173,8 +173,8 @@ describe("flyball-verify --certificate", () => {
     assert.include(
       said,
       `Certificate halt of agent ${agent}, by system:operator at ${at(2)}, epoch 1. 2 instances: 1 acknowledged, ` +
-        `1 stopped, 1 silent. 1 refusals. Released by usr_x at ${at(60)}. Whether every instance stopped within 15 s ` +
-        "is not known."
+        `1 stopped, 1 silent. 1 refusals. Released by usr_x at ${at(60)}. It is unknown whether every instance ` +
+        `stopped within 15 s.`
     )
     assert.include(
       said,

@@ -21,7 +21,7 @@ export const whyNotCertified = ({ header, verdicts }: Report): string | null =>
   header === null || verdicts.integrity !== "ok"
     ? "No certificate was made: the records are not what the pack claims."
     : header.kind === "sparse"
-      ? "No certificate was made: that needs a full or range pack, since it also says what did not happen."
+      ? "No certificate was made: it needs a full or range pack, because it also states what did not happen."
       : null
 
 /** The report where a certificate was requested. One that is missing or not complete is status 2. */

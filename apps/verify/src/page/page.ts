@@ -38,7 +38,7 @@ const begin = (request: PageRequest): void => {
   kept = null
   failure.hidden = true
   found.hidden = true
-  status.textContent = "The check has begun."
+  status.textContent = "The check has started."
   setWorking(true)
   worker = startWorker(take, (sentence) => take({ type: "failed", sentence }))
   send({ type: "check", request })
@@ -83,7 +83,7 @@ const take = (message: FromWorker): void => {
       const [first, last] = [message.rows.at(0), message.rows.at(-1)]
       section("shown").textContent =
         first === undefined || last === undefined
-          ? "No record holds this text."
+          ? "No record has this text."
           : `Records ${first.seq} to ${last.seq}${next === null ? ", the last" : ""}.`
       button("earlier").disabled = starts.length < 2
       button("later").disabled = next === null

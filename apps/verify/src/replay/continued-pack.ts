@@ -32,7 +32,7 @@ export const continuedPack = async (
     }
     if (beginning !== null) return `${NOT_MADE} ${beginning.name} and ${name} are both of ${origin}. Give one of them.`
     if (header.kind === "sparse" || header.from > 0)
-      return `${NOT_MADE} ${name} does not hold all records of ${origin} from record 0 on. Give a pack that does.`
+      return `${NOT_MADE} ${name} does not have all records of ${origin} from record 0 on. Give a pack that does.`
     if (header.to + 1 !== from) return apart(name, header.to, from)
     if (toHex(one.crypto.leafHash(last)) !== (await firstLink(pack)))
       return `${NOT_MADE} this pack does not continue ${name}: record ${from} names another record before it.`
@@ -46,7 +46,7 @@ export const continuedPack = async (
     : { ...earlier, packs: [...earlier.packs, { pack: beginning, before: 0 }] }
 }
 
-const NOT_MADE = "Evaluations were not made again:"
+const NOT_MADE = "Evaluations were not recomputed:"
 
 const apart = (name: string, to: number, from: number): string =>
   to + 1 < from

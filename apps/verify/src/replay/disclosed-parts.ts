@@ -41,7 +41,7 @@ export class DisclosedParts {
     const { bytes, end } = this.#reader
     const part = fromBase64(latin1.decode(bytes.subarray(this.#salt + SALT_DIGITS + 1, end)))
     // The first reading took the line apart in the same way.
-    if (part === null) throw new Error("A part that was read before cannot be read again.")
+    if (part === null) throw new Error("A part that was read before could not be read again.")
     return part
   }
 

@@ -68,8 +68,8 @@ export const earlierPacks = async (pack: PackFile, given: ReadonlyArray<PackFile
   const [spare] = left
   if (spare !== undefined)
     return (
-      `Evaluations were not made again: ${spare.pack.name} holds ${spare.origin}, which is no chain that this ` +
-      `one follows${followed === null || followed === "hidden" ? "" : `; it follows ${followed.origin}`}.`
+      `Evaluations were not recomputed: ${spare.pack.name} is of ${spare.origin}, which is not a chain that ` +
+      `this one follows${followed === null || followed === "hidden" ? "" : `; it follows ${followed.origin}`}.`
     )
   return { packs, missing: partial ?? missingOf(followed) }
 }
@@ -78,8 +78,8 @@ const missingOf = (followed: Previous | "hidden" | null): string | null => {
   if (followed === null) return null
   if (followed === "hidden")
     return (
-      "Record 0 says that this chain follows another one, and the pack does not show which: what was " +
-      "carried over from there is not known. Ask for another pack."
+      "Record 0 says that this chain follows another one, and the pack does not show which: the state carried " +
+      "over from there is unknown. Request another pack."
     )
   if (followed.storedSize === 0) return null
   return (
@@ -97,17 +97,17 @@ const wholeChain = async (pack: PackFile): Promise<Given | string> => {
   const { checkpoint, header, origin, verdicts } = await verifyPackOf(pack, { vkeys: [] })
   if (verdicts.integrity !== "ok" || checkpoint === null || origin === null)
     return (
-      `Evaluations were not made again: the records of ${pack.name} are not what that pack claims. Verify it ` +
+      `Evaluations were not recomputed: the records of ${pack.name} are not what that pack claims. Verify it ` +
       "by itself to see what is wrong."
     )
   if (header?.kind !== "full")
     return (
-      `Evaluations were not made again: ${pack.name} does not hold its whole chain. ` +
+      `Evaluations were not recomputed: ${pack.name} does not hold its whole chain. ` +
       "Give a full pack with --previous."
     )
   return { pack, origin, size: checkpoint.size, rootHex: checkpoint.rootHex }
 }
 
 const differs = ({ origin, pack, rootHex, size }: Given, { storedRootHex, storedSize }: Previous): string =>
-  `Evaluations were not made again: this chain follows ${origin} of ${storedSize} records with root ` +
+  `Evaluations were not recomputed: this chain follows ${origin} of ${storedSize} records with root ` +
   `${storedRootHex}, and ${pack.name} holds ${size} with root ${rootHex}. They are not the same history.`

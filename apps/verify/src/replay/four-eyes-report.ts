@@ -48,14 +48,14 @@ export const wrongActs = ({ acts, verdicts }: FourEyesReport): number =>
 
 /** One sentence per verdict. */
 export const actText: { readonly [verdict in ActVerdictName]: string } = {
-  ok: "It was done as the rules ask.",
-  digest_mismatch: "What it says of its own parts is not so.",
+  ok: "It was done as the rules require.",
+  digest_mismatch: "What it says of its own parts is wrong.",
   second_person_missing: "It takes two people, and one did it.",
-  authors_mismatch: "Not all who wrote on it are among its authors.",
+  authors_mismatch: "Not all who wrote it are among its authors.",
   draft_mismatch: "What was published is not what was drafted.",
   number_mismatch: "Its version or revision is not the next one.",
   waiver_mismatch: "What was granted is not what was requested.",
-  withheld: "It could not be judged."
+  withheld: "It could not be checked."
 }
 
 /** How many acts there are, by verdict. */
@@ -79,7 +79,7 @@ export const actEntries = (
       : [
           {
             title:
-              "Versions and waivers that were not made as their rules ask: " +
+              "Versions and waivers that were not made as the rules require: " +
               `${wrong}${listed(report.mismatches, wrong)}`,
             items: report.mismatches.map(item)
           }
@@ -88,7 +88,7 @@ export const actEntries = (
       ? []
       : [
           {
-            title: `Versions and waivers that could not be judged: ${open}${listed(report.withheld, open)}`,
+            title: `Versions and waivers that could not be checked: ${open}${listed(report.withheld, open)}`,
             items: report.withheld.map(item)
           }
         ])

@@ -1,6 +1,6 @@
 /**
  * Whether what takes two people was done by two: versions that newly allow something, and waivers. From records alone,
- * in order, beside the evaluations that are made again.
+ * in order, beside the evaluations that are recomputed.
  *
  * Spec: document 1 part 5; decisions 0025 and 0026.
  */
@@ -90,7 +90,7 @@ export class FourEyes {
       if (!isErasure) this.#forget()
       const isJudged = before === 0 && judgedKinds.has(kind) && typeof body["envelope_id"] === "string"
       return isJudged
-        ? act(record, { verdict: "withheld", reason: "The record is not as this version knows its kind." })
+        ? act(record, { verdict: "withheld", reason: "The record does not agree with the catalogue of this version." })
         : null
     }
     const number = this.#numbers.take(record)

@@ -86,7 +86,7 @@ const takeKnown = (again: Recomputation, record: ReplayRecord, atMs: number, bef
 }
 
 /**
- * The longest window of the envelopes that a pack discloses. Under others nothing can be made again. Unit:
+ * The longest window of the envelopes that a pack discloses. Under others nothing can be recomputed. Unit:
  * milliseconds.
  */
 const longestWindowOf = async (content: AsyncIterable<Uint8Array>): Promise<number> => {

@@ -38,9 +38,9 @@ describe("the exit status", () => {
       exit(2, "outcome_mismatch"),
       exit(1, "withheld")
     ]).toEqual([0, 0, 2, 1, 2, 1, 1])
-    expect(withReplay({ ...unreadable, exit: 0 }, null, "Not made again: a reason.")).toMatchObject({
+    expect(withReplay({ ...unreadable, exit: 0 }, null, "Not recomputed: a reason.")).toMatchObject({
       exit: 2,
-      not_checked: ["Not made again: a reason.", ...unreadable.not_checked]
+      not_checked: ["Not recomputed: a reason.", ...unreadable.not_checked]
     })
     expect(withReplay({ ...unreadable, exit: 0 }, counted(["ok"], 1), null).exit).toBe(2)
   })
@@ -59,13 +59,13 @@ describe("the lists", () => {
       MAX_LISTED,
       MAX_LISTED
     ])
-    expect(replayCounts(many)).toBe("56 made again: 1 ok, 25 tier_mismatch, 30 withheld.")
+    expect(replayCounts(many)).toBe("56 recomputed: 1 ok, 25 tier_mismatch, 30 withheld.")
     const [wrong, open] = replayEntries(many)
     expect(wrong!.title).toBe("Evaluations that do not follow from their rules: 25, the first 20 of them here")
     expect(wrong!.items[0]).toBe(
-      "Record 30: The agent had another tier or status. Because of 30. (tier_mismatch, evl_30 of agt_1)"
+      "Record 30: The agent had a different tier or status. Because of 30. (tier_mismatch, evl_30 of agt_1)"
     )
-    expect(open!.title).toContain("could not be made again: 30")
+    expect(open!.title).toContain("could not be recomputed: 30")
     expect(many.statement).toMatch(
       /^25 recorded evaluations do not follow .* \(the first: tier_mismatch at record 30\)/
     )
@@ -86,9 +86,11 @@ describe("the lists", () => {
         })
       return count.report(0).statement
     }
-    expect(statement(true, true)).toMatch(/an agent's SDK says that it decided what its envelopes do not give\.$/)
+    expect(statement(true, true)).toMatch(/an agent's SDK reports a verdict that its envelopes do not give\.$/)
     for (const local of [[false], [true, false], [false, true]])
-      expect(statement(...local)).toMatch(/the sealer of this chain sealed something that its own rules do not give\.$/)
+      expect(statement(...local)).toMatch(
+        /the sealer of this chain sealed something that does not follow from its rules\.$/
+      )
   })
 
   it("name what was made long before it was recorded, which is open and not wrong", () => {
@@ -107,7 +109,7 @@ describe("the lists", () => {
     expect(replayEntries(late)).toEqual([
       {
         title: "Evaluations made long before they were recorded: 15",
-        items: [expect.stringMatching(/^Records 1, 3, .*: more than 5 minutes /)]
+        items: [expect.stringMatching(/^Records 1, 3, .*: the evaluation.s time is more than 5 minutes /)]
       }
     ])
     expect(withReplay({ ...unreadable, exit: 0 }, late, null)).toMatchObject({

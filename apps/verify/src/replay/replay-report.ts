@@ -15,12 +15,12 @@ export interface ReplayReport {
   readonly verdicts: { readonly [verdict in RecomputeVerdict]?: number }
   /** The first {@link MAX_LISTED} that do not follow from their envelopes, by seq. */
   readonly mismatches: ReadonlyArray<ListedEvaluation>
-  /** The first {@link MAX_LISTED} that could not be made again, or only with what their own records tell, by seq. */
+  /** The first {@link MAX_LISTED} that could not be recomputed, or only with what their own records tell, by seq. */
   readonly withheld: ReadonlyArray<ListedEvaluation>
   /** Evaluations that name a time long before that of their record: how many, and the first {@link MAX_LISTED} seqs. */
   readonly late: { readonly count: number; readonly seqs: ReadonlyArray<number>; readonly beyond_ms: number }
   /**
-   * Records that are not as the catalogue describes their kind: nothing was taken of them but the members that it
+   * Records that do not agree with the catalogue: nothing was taken of them but the members that it
    * names.
    */
   readonly unreadable_records: number
@@ -114,7 +114,7 @@ export class ReplayCount {
 export const mismatchCount = ({ evaluations, verdicts }: Pick<ReplayReport, "evaluations" | "verdicts">): number =>
   evaluations - (verdicts.ok ?? 0) - (verdicts.as_recorded ?? 0) - (verdicts.withheld ?? 0)
 
-/** The report on a pack whose evaluations were made again, or could not be: then `why` says it. */
+/** The report on a pack whose evaluations were recomputed, or could not be: then `why` says it. */
 export const withReplay = (report: Report, replay: ReplayReport | null, why: string | null): Report => {
   if (replay === null)
     return {
@@ -127,17 +127,17 @@ export const withReplay = (report: Report, replay: ReplayReport | null, why: str
     ...((replay.verdicts.withheld ?? 0) === 0
       ? []
       : [
-          `${plural(replay.verdicts.withheld!, "evaluation")} could not be made again, since what that needs ` +
-            "is not in this pack. Ask for a full pack that discloses it."
+          `${plural(replay.verdicts.withheld!, "evaluation")} could not be recomputed, because their inputs are ` +
+            `not in this pack. Request a full pack that discloses them.`
         ]),
     ...((replay.verdicts.as_recorded ?? 0) === 0
       ? []
       : [
           `${plural(replay.verdicts.as_recorded!, "evaluation")} ` +
-            `${replay.verdicts.as_recorded === 1 ? "was" : "were"} made again only with the tier, status, ` +
-            "versions and sums that " +
-            `${replay.verdicts.as_recorded === 1 ? "its record tells" : "their records tell"}, since what would ` +
-            "prove those lies before this pack. Ask for a full pack."
+            `${replay.verdicts.as_recorded === 1 ? "was" : "were"} recomputed only with the tier, status, ` +
+            `versions and sums that ` +
+            `${replay.verdicts.as_recorded === 1 ? "its record states" : "their records state"}, because the ` +
+            `records that prove them are before this pack. Request a full pack.`
         ]),
     ...((replay.four_eyes.verdicts.withheld ?? 0) === 0
       ? []
@@ -152,21 +152,21 @@ export const withReplay = (report: Report, replay: ReplayReport | null, why: str
           `${plural(replay.late.count, "evaluation")} ` +
             `${replay.late.count === 1 ? "names a time" : "name times"} more than ` +
             `${replay.late.beyond_ms / 60_000} minutes before ` +
-            `${replay.late.count === 1 ? "its record" : "their records"}. A host that slept makes such; so does ` +
-            "who wants a waiver or a status that had ended. Ask the operator."
+            `${replay.late.count === 1 ? "its record" : "their records"}. A host that slept causes this, and so ` +
+            `does a caller that wants to use an ended waiver or status. Ask the operator.`
         ]),
     ...(replay.unreadable_records === 0 || replay.evaluations + replay.four_eyes.acts === 0
       ? []
       : [
           `${plural(replay.unreadable_records, "record")} of agents, envelopes or evaluations that ` +
-            `${replay.unreadable_records === 1 ? "is" : "are"} not as this version knows their kind: what it ` +
-            "does not know was left out where evaluations were made again."
+            `${replay.unreadable_records === 1 ? "is" : "are"} not in the form that this version knows: unknown ` +
+            `members were ignored when evaluations were recomputed.`
         ]),
     ...(replay.unknown_kinds === 0 || replay.evaluations + replay.four_eyes.acts === 0
       ? []
       : [
-          `${plural(replay.unknown_kinds, "record")} of kinds that this version does not know: left out where ` +
-            "evaluations were made again. A later version may know more."
+          `${plural(replay.unknown_kinds, "record")} of kinds that this version does not know: ignored when ` +
+            `evaluations were recomputed. A newer version may know them.`
         ])
   ]
   return {
@@ -194,10 +194,10 @@ const evaluationsStatement = (replay: Counted, onlySdksErred: boolean): string =
       `from the records before ${wrong === 1 ? "it" : "them"} ` +
       `(${wrong === 1 ? "" : "the first: "}${first.verdict} at record ${first.seq}): ` +
       (onlySdksErred
-        ? "an agent's SDK says that it decided what its envelopes do not give."
-        : "the sealer of this chain sealed something that its own rules do not give.")
+        ? "an agent's SDK reports a verdict that its envelopes do not give."
+        : "the sealer of this chain sealed something that does not follow from its rules.")
     )
-  if (evaluations === 0) return "This pack holds no evaluation, so there was none to make again."
+  if (evaluations === 0) return "This pack has no evaluation, so none was recomputed."
   const good = verdicts.ok ?? 0
   const made =
     good === evaluations ? "Every recorded evaluation follows" : `${good} of ${evaluations} recorded evaluations follow`

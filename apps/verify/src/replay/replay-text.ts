@@ -7,43 +7,43 @@ import { type ListedEvaluation, mismatchCount, type ReplayReport } from "./repla
 /** One sentence per verdict. */
 export const replayText: { readonly [verdict in RecomputeVerdict]: string } = {
   ok: "It follows from its rules.",
-  envelope_unknown: "It names an envelope that was not published as it says.",
+  envelope_unknown: "It names an envelope version that was not published so.",
   envelope_not_in_force: "It was not decided under what was in force.",
-  signal_invalid: "Its signals were taken for right where they are wrong, or the other way round.",
-  tier_mismatch: "The agent had another tier or status.",
-  meter_mismatch: "A meter held something else.",
+  signal_invalid: "It accepted invalid signals, or rejected valid ones.",
+  tier_mismatch: "The agent had a different tier or status.",
+  meter_mismatch: "A meter had a different value.",
   rule_mismatch: "Another rule decides.",
-  outcome_mismatch: "The outcome is another one.",
+  outcome_mismatch: "The outcome is different.",
   trace_mismatch: "The trace of the decision is wrong.",
-  advice_mismatch: "What it asks of the agent does not follow from it.",
+  advice_mismatch: "Its obligations do not follow from it.",
   id_mismatch: "Its id is not the one that derives from the request.",
-  made_twice: "The same was evaluated twice.",
-  ended_twice: "It ends what had ended.",
-  reference_mismatch: "It names another record than it should.",
+  made_twice: "The same request was evaluated twice.",
+  ended_twice: "It ends something that had already ended.",
+  reference_mismatch: "It names the wrong record.",
   review_mismatch: "Its review does not follow from the records before it.",
-  approval_reused: "The approval had been consumed before.",
-  self_approved: "Who answered it is its requester, an author of its envelope, answered before or is no person.",
-  approved_other_action: "The approval is that of another action.",
+  approval_reused: "The approval was already used.",
+  self_approved: "Its reviewer is its requester, an author of its envelope, had already answered, or is not a person.",
+  approved_other_action: "The approval is for another action.",
   expired_approval: "The review was over when it was approved, or presented.",
   killed_but_allowed: "It was not denied, although the kill switch was on for its agent.",
   activation_mismatch: "Other activations of the kill switch reached its agent.",
   release_not_allowed: "Its writer may not release that halt.",
   standing_approval_mismatch: "A standing approval does not approve it, or an act on one was not allowed.",
   standing_approval_too_wide: "The box of the standing approval is wider than the review that it is made from.",
-  local_verdict_mismatch: "The verdict of the agent's SDK does not follow from what it had read.",
-  local_verdict_not_allowed: "The agent's SDK must not decide that alone.",
-  drill_result_mismatch: "The drill measured something else, or its starter attests it.",
-  writer_mismatch: "Who wrote it could not have written it.",
-  breaker_value_mismatch: "The breaker comes to something else.",
-  trip_missing: "A breaker had to trip before.",
-  as_recorded: "It follows from its rules, given what its own record tells.",
-  withheld: "It could not be made again."
+  local_verdict_mismatch: "The verdict of the agent's SDK does not follow from the envelopes that it had read.",
+  local_verdict_not_allowed: "The agent's SDK may not decide this alone.",
+  drill_result_mismatch: "The drill's measurements differ, or its starter attested it.",
+  writer_mismatch: "Its writer could not have written it.",
+  breaker_value_mismatch: "The breaker's reading differs.",
+  trip_missing: "A breaker should have tripped before.",
+  as_recorded: "It follows from its rules, given the facts that its own record states.",
+  withheld: "It could not be recomputed."
 }
 
 /** How many evaluations there are, by verdict. */
 export const replayCounts = ({ evaluations, local_verdicts: local, verdicts }: ReplayReport): string => {
   const alone = local === 0 ? "" : ` ${local} of them by the agent's SDK alone.`
-  return evaluations === 0 ? "none." : `${evaluations} made again: ${countedVerdicts(replayText, verdicts)}.${alone}`
+  return evaluations === 0 ? "none." : `${evaluations} recomputed: ${countedVerdicts(replayText, verdicts)}.${alone}`
 }
 
 /** The lists below the findings. */
@@ -70,8 +70,8 @@ export const replayEntries = (
               "Evaluations made long before they were recorded: " +
               `${replay.late.count}${listed(replay.late.seqs, replay.late.count)}`,
             items: [
-              `Records ${replay.late.seqs.join(", ")}: more than ${replay.late.beyond_ms / 60_000} minutes lie ` +
-                "between the time that the evaluation names and that of its record."
+              `Records ${replay.late.seqs.join(", ")}: the evaluation's time is more than ` +
+                `${replay.late.beyond_ms / 60_000} minutes before that of its record.`
             ]
           }
         ]),
@@ -80,8 +80,8 @@ export const replayEntries = (
       : [
           {
             title:
-              "Evaluations that could not be made " +
-              `again${recorded === 0 ? "" : ", or not out of the records before them"}: ` +
+              `Evaluations that could not be ` +
+              `recomputed${recorded === 0 ? "" : ", or not from the records before them"}: ` +
               `${open}${listed(replay.withheld, open)}`,
             items: replay.withheld.map(item)
           }

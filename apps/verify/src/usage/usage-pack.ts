@@ -56,7 +56,7 @@ export const whyNoUsage = ({ header, verdicts }: Report): string | null =>
   header === null || verdicts.integrity !== "ok"
     ? "No usage was counted: the records are not what the pack claims."
     : header.kind !== "full"
-      ? "No usage was counted: that needs a full pack, since prices and incidents begin anywhere before the window."
+      ? "No usage was counted: that needs a full pack, because prices and incidents may begin before the window."
       : null
 
 /** The report where usage was requested. Figures that are missing are status 2. */

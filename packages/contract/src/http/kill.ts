@@ -31,7 +31,7 @@ export const kill = {
     method: "POST",
     path: `${AT}/activate`,
     summary:
-      "Activates the kill switch for an agent, a model, an org unit or the deployment. A dry run lists the agents " +
+      "Activates the kill switch for an agent, or for every agent that uses a model. A dry run lists the agents " +
       "reached.",
     access: access.operate,
     query: queryOf(KillActivateQuery),

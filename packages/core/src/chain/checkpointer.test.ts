@@ -281,7 +281,7 @@ describe("the last checkpoint, when it cannot be signed", () => {
       yield* session(({ checkpointer }) => use(Effect.exit(checkpointer.now))).pipe(stuck, Effect.provide(logger))
       return said
     }).pipe(Effect.provide(world()))
-  const LAST = "Error The last checkpoint could not be signed. The next start signs for what the store holds."
+  const LAST = "Error The last checkpoint could not be signed. The next start signs it."
 
   it.effect("is logged when the session closes", () =>
     Effect.map(
@@ -324,7 +324,7 @@ describe("a store that was put back under a running process", () => {
         })
       ).pipe(remembers, Effect.provide(logger))
       const line =
-        "No checkpoint can be made before an operator intervenes: store and guard are not as they should be, and " +
+        "No checkpoint can be made before an operator intervenes: store and guard disagree, and " +
         "records may be missing."
       assert.deepStrictEqual([...new Set(said)], [line])
       assert.isAbove(said.length, 1)

@@ -35,18 +35,17 @@ const WAIT_STEP_MS = 100
 
 const UNSIGNED = "No checkpoint could be made, so nobody outside can check the newest records; it is tried again."
 
-const UNSIGNED_AT_CLOSE = "The last checkpoint could not be signed. The next start signs for what the store holds."
+const UNSIGNED_AT_CLOSE = "The last checkpoint could not be signed. The next start signs it."
 /** Where trying again does not help. Records may be missing: the store may have been put back under this process. */
 const UNSIGNABLE =
-  "No checkpoint can be made before an operator intervenes: store and guard are not as they should be, and " +
-  "records may be missing."
+  "No checkpoint can be made before an operator intervenes: store and guard disagree, and records may be missing."
 
 const saying = (otherwise: string, cause: Cause.Cause<ReadFault>): string =>
   Option.getOrNull(Cause.findErrorOption(cause))?._tag === "StorageCorrupt" ? UNSIGNABLE : otherwise
 
 /** Error text of a read-only command when no checkpoint was ever signed. */
 export const NO_CHECKPOINT =
-  "no checkpoint was signed yet. Start the server on this store once; it signs within ten seconds and when it stops"
+  "no checkpoint is signed yet. Start the server on this store once; it signs within ten seconds and when it stops"
 
 /** Kinds whose records are signed for at once: they change who answers, who may write, or what may go on. */
 export const urgentKinds: ReadonlyArray<string> = [

@@ -29,7 +29,7 @@ export const verifyPackFile = async (path: string, options: VerifyFileOptions = 
   const content = () => abortable(packContent(source, compression), options.signal)
   const report = await verifyPack(nodeCrypto, content(), { file: path, ...options, reopen: content })
   if (await source.unchanged()) return report
-  const advice = "Copy it to a place where nobody writes to it, and verify the copy."
+  const advice = "Copy it to a place where no program writes it, and verify the copy."
   throw new PackFileUnusable(`The file changed while it was read. ${advice}`)
 }
 

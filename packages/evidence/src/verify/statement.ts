@@ -84,7 +84,7 @@ const anchor = ({ cosignatures, verdicts }: Stated): string => {
   const who = cosignatures.map(({ name, timeS }) => `${name} at ${instant(timeS)}`).join(", ")
   return (
     `, cosigned by ${cosignatures.length === 1 ? "one witness" : `${cosignatures.length} witnesses`} ` +
-    `(${who})${verdicts.anchoring === "stale" ? ", longer ago than required" : ""}`
+    `(${who})${verdicts.anchoring === "stale" ? ", but longer ago than required" : ""}`
   )
 }
 

@@ -42,6 +42,6 @@ const inexact = new InvalidInput({
 
 const lost = (): Error =>
   new Error(
-    "Another part of the host has read the body of this request, and left nothing of it. Mount the API before it, or " +
-      "pass what it read as { body }"
+    "Another part of the host has already read the body of this request. Mount the API before it, or pass the " +
+      "parsed body as { body }"
   )

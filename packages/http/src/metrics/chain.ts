@@ -57,8 +57,8 @@ const families = (state: ChainState | null, nowMs: number): ReadonlyArray<Metric
     ),
     gauge(
       "flyball_chain_unsigned_age_seconds",
-      "Age of the oldest record that no checkpoint covers, 0 when there is none. More than a minute: nothing " +
-        "is being signed.",
+      "Age of the oldest record that no checkpoint covers, 0 when there is none. Over a minute: nothing is being " +
+        "signed.",
       state === null ? null : (since(state.unsignedSinceMs) ?? 0)
     ),
     gauge(
@@ -68,8 +68,8 @@ const families = (state: ChainState | null, nowMs: number): ReadonlyArray<Metric
     ),
     gauge(
       "flyball_chain_ahead_seconds",
-      "How far the newest record lies ahead of this host's clock, 0 where it does not. More than a minute: a " +
-        "clock is wrong, and time stands still for meters and webhooks.",
+      "How far the newest record's time is ahead of this host's clock, else 0. Over a minute: a clock is wrong, and " +
+        "meters and webhooks wait.",
       state === null ? null : Math.max(0, (state.headAtMs ?? 0) - nowMs) / 1_000
     )
   ]

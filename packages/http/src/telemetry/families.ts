@@ -11,12 +11,12 @@ export const spanFamilies = (tracing: TracingApi | null): ReadonlyArray<MetricFa
     {
       name: "flyball_trace_spans_total",
       type: "counter",
-      help: "Finished spans that a collector took (exported) or that were lost because it did not (dropped).",
+      help: "Finished spans that a collector accepted (exported), or that were lost because it did not (dropped).",
       samples: [
         { labels: { outcome: "exported" }, value: exported },
         { labels: { outcome: "dropped" }, value: dropped }
       ]
     },
-    gauge("flyball_trace_spans_waiting", "Finished spans that wait to be sent, or are on their way.", waiting)
+    gauge("flyball_trace_spans_waiting", "Finished spans that wait to be sent, or are being sent.", waiting)
   ]
 }

@@ -30,7 +30,7 @@ export interface EgressOptions {
   readonly egressAllow?: ReadonlyArray<string>
   /** Plain http too. */
   readonly allowHttp?: boolean
-  /** The only ports that may be used. Without: 443 (80 for http), and those above 1023 but for what browsers refuse. */
+  /** The only ports that may be used. Without it: 443, 80 for http, and ports above 1023 that no browser blocks. */
   readonly ports?: ReadonlyArray<number>
   /** Certificates in PEM that are trusted in place of the usual ones. */
   readonly ca?: string

@@ -39,7 +39,7 @@ const opensIt = (what: string): string =>
   `The operator opens it with ${what} in FLYBALL_EGRESS_ALLOW (egressAllow in a program)`
 
 /**
- * Ports that are usual for a receiver: 443 (80 for plain http), and those above 1023 but for what browsers refuse.
+ * Ports that are usual for a receiver: 443 (80 for plain http), and ports above 1023 except those that browsers block.
  * Below are mail, log-in and other services.
  */
 export const isUsualPort = (port: number, isTls: boolean): boolean =>

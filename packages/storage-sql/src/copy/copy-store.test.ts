@@ -193,7 +193,7 @@ describe.each<[string, () => StoreLocation]>([
       const file = newFile()
       yield* copyToFile(from, file)
       const fault = yield* Effect.flip(copyToFile(from, file))
-      assert.match(fault.message, /is there already; name another/)
+      assert.match(fault.message, /exists already; name another/)
       assert.strictEqual(
         (yield* using({ kind: "sqlite", file }, (storage) => storage.head))?.seq,
         0,
@@ -205,7 +205,7 @@ describe.each<[string, () => StoreLocation]>([
       )
       assert.match(
         (yield* Effect.flip(copyFromFile(file, taken))).message,
-        /is there already; move it away|holds a store already/
+        /exists already; move it away|holds a store already/
       )
       assert.deepStrictEqual(
         yield* using(taken, (storage) => Effect.map(storage.list("things"), (all) => all.map(({ id }) => id))),

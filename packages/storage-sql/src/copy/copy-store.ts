@@ -25,12 +25,12 @@ import { vacuumInto } from "./vacuum-into.ts"
  * Copies a store as it is at one moment into a new SQLite file, while another process may write it. The file is durable
  * when this succeeds, and gone when it fails.
  *
- * - Fails: `StorageUnavailable`, also when `file` is there already; `StorageCorrupt` where the store is damaged.
+ * - Fails: `StorageUnavailable`, also when `file` exists already; `StorageCorrupt` where the store is damaged.
  */
 export const copyToFile = (store: StoreLocation, file: string): Effect.Effect<void, StorageOpenFault> =>
   Effect.suspend(() => {
     if (existsSync(file))
-      return Effect.fail(new StorageUnavailable({ reason: `${file} is there already; name another file`, wrote: "no" }))
+      return Effect.fail(new StorageUnavailable({ reason: `${file} exists already; name another file`, wrote: "no" }))
     return (store.kind === "sqlite" ? vacuumInto(store.file, file) : postgresToFile(store, file)).pipe(
       Effect.onError(() => Effect.sync(() => rmSync(file, { force: true })))
     )

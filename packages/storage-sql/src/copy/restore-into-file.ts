@@ -30,7 +30,7 @@ export const restoreIntoFile = (from: string, to: string): Effect.Effect<void, S
     const taken = leftovers
       .map((end) => `${to}${end}`)
       .find((file) => existsSync(file) && !(file === to && isEmptyFile(to)))
-    if (taken !== undefined) return yield* refuse(`${taken} is there already; move it away first, or name another file`)
+    if (taken !== undefined) return yield* refuse(`${taken} exists already; move it away first, or name another file`)
     // A process that is about to write into the empty file holds the lock of its name.
     if (isEmptyFile(to))
       yield* Effect.acquireRelease(

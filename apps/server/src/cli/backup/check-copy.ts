@@ -93,9 +93,7 @@ const inspect = Effect.fnUntraced(function* (newest: Checkpoint | null, guard: S
         : `: ${first.code}${first.seq === null ? "" : ` at record ${first.seq}`}, expected ${first.expected}, ` +
           `found ${first.found}`
     return yield* Effect.die(
-      new Error(
-        `the copy does not hold${said}. Run flyball check: the store itself is damaged, or the disk of the copy is`
-      )
+      new Error(`the copy is not valid${said}. Run flyball check: the store is damaged, or the disk of the copy is`)
     )
   }
   return {

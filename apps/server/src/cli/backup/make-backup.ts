@@ -26,10 +26,10 @@ import { describeFile, FORMAT, type Manifest, MANIFEST, retiredName, STORE } fro
 
 /** Fails with {@link UsageError} when `out` cannot become a new folder, before anything else is done. */
 export const checkOutFolder = (out: string): void => {
-  if (existsSync(out)) throw new UsageError(`--out ${out} is there already; a backup is always a new folder`)
+  if (existsSync(out)) throw new UsageError(`--out ${out} exists already; a backup is always a new folder`)
   const parent = dirname(resolve(out))
   if (statSync(parent, { throwIfNoEntry: false })?.isDirectory() !== true)
-    throw new UsageError(`--out ${out}: the folder ${parent} is not there; make it first`)
+    throw new UsageError(`--out ${out}: the folder ${parent} does not exist; create it first`)
 }
 
 /**
@@ -63,7 +63,7 @@ export const makeBackup = async (
       if (attempt === ATTEMPTS)
         throw new Error(
           `the signing key was rotated while the store was copied, and again at each of ${ATTEMPTS} attempts. ` +
-            "Back up again when that is done",
+            "Back up again after the rotations",
           { cause }
         )
     }

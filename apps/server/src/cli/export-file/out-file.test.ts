@@ -44,7 +44,7 @@ describe("an output file", () => {
       () => null,
       (error: unknown) => error
     )
-    assert.match(String(taken), /a\.evp is there already, and was not when the command began/)
+    assert.match(String(taken), /a\.evp was created by another process while the command ran/)
     const cause = await writeOutFile(join(folder, "a.evp"), failing(), never, true).then(
       () => null,
       (error: unknown) => error
@@ -70,7 +70,7 @@ describe("an output file", () => {
     symlinkSync("nothing", join(folder, "dangling"))
     writeFileSync(join(folder, "file"), "")
     for (const name of ["dangling", "file"])
-      assert.throws(() => checkIsNew("--out", join(folder, name)), UsageError, /is there already; --force replaces it/)
+      assert.throws(() => checkIsNew("--out", join(folder, name)), UsageError, /exists already; --force replaces it/)
     checkIsNew("--out", join(folder, "new"))
     checkIsNew("--out", join(folder, "file", "new"))
   })
@@ -99,8 +99,8 @@ describe("an output file", () => {
     writeFileSync(join(folder, "file"), "")
     for (const [file, sentence] of [
       ["sub", /is a folder/],
-      ["none/a.evp", /is not there; make it first/],
-      ["file/a.evp", /is not there; make it first/]
+      ["none/a.evp", /does not exist; create it first/],
+      ["file/a.evp", /does not exist; create it first/]
     ] as const) {
       assert.throws(() => checkOutFile("--out", join(folder, file)), UsageError, sentence)
     }

@@ -14,12 +14,12 @@ export const checkOutFile = (flag: string, file: string): void => {
   if (found !== undefined && !found.isFile()) throw new UsageError(`${flag} ${file} is not an ordinary file`)
   const folder = dirname(resolve(file))
   if (stat(folder)?.isDirectory() !== true)
-    throw new UsageError(`${flag} ${file}: the folder ${folder} is not there; make it first`)
+    throw new UsageError(`${flag} ${file}: the folder ${folder} does not exist; create it first`)
 }
 
 /** Fails with {@link UsageError} when something has the name `file`, a link to nothing included. */
 export const checkIsNew = (flag: string, file: string): void => {
-  if (isThere(file)) throw new UsageError(`${flag} ${file} is there already; --force replaces it`)
+  if (isThere(file)) throw new UsageError(`${flag} ${file} exists already; --force replaces it`)
 }
 
 const isThere = (file: string): boolean => {
@@ -85,7 +85,7 @@ const nameNew = async (partial: string, file: string): Promise<void> => {
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
     if (code === "EEXIST" || isThere(file))
-      throw new Error(`${file} is there already, and was not when the command began. Nothing is left of the attempt`, {
+      throw new Error(`${file} was created by another process while the command ran. Nothing is left of the attempt`, {
         cause
       })
     if (code === undefined || !NO_LINKS.has(code)) throw cause

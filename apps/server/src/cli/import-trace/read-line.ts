@@ -21,9 +21,9 @@ export const readLine = ({ bytes, number }: Line): TraceLine => {
 const jsonProblems = {
   size: () => "the line is too long",
   utf8: (offset: number) => `the text is not UTF-8 from byte ${offset} of the line`,
-  syntax: (offset: number) => `the JSON is broken at byte ${offset} of the line`,
+  syntax: (offset: number) => `the JSON is malformed at byte ${offset} of the line`,
   depth: (offset: number) => `the JSON is nested too deeply at byte ${offset} of the line`,
-  duplicate: (offset: number) => `a name stands twice in one object, at byte ${offset} of the line`
+  duplicate: (offset: number) => `a name occurs twice in one object, at byte ${offset} of the line`
 } as const
 
 /** The trace's word for a member of a decision, where it has another. */

@@ -49,7 +49,7 @@ const statuses = new Set(["intended", "ok", "error", "denied", "unknown"])
 export const readTraceLine = (line: unknown): TraceRead => {
   if (typeof line !== "object" || line === null || Array.isArray(line)) return { ok: false, expected: "a JSON object" }
   const trace = line as { readonly [name: string]: unknown }
-  if (trace["v"] !== 1) return { ok: false, expected: "v to be 1, the form of traces that this version reads" }
+  if (trace["v"] !== 1) return { ok: false, expected: "v to be 1, the trace format that this version reads" }
   if (typeof trace["agent"] !== "string" || trace["agent"] === "") return { ok: false, expected: "an agent name" }
   if (typeof trace["status"] === "string" && !statuses.has(trace["status"]))
     return { ok: false, expected: `a status of ${[...statuses].join(", ")}` }

@@ -83,7 +83,7 @@ export const witnessLines = (runtime: HostRuntime, orgUnit: string, totals: Tota
     const { agent } = await runtime.runPromise(Agents.use((agents) => agents.register(input.success, writer)))
     if (agent.org_unit !== orgUnit)
       console.error(
-        `flyball: the agent ${name} is registered in the org unit ${agent.org_unit} already and stays there.`
+        `flyball: the agent ${name} is already registered in the org unit ${agent.org_unit} and stays there.`
       )
     totals.agents.set(name, agent.id)
     return agent.id
@@ -147,15 +147,15 @@ const lineProblem = (batch: ReadonlyArray<TraceLine>, cause: unknown): unknown =
     const others = indexes.length - 1
     return new LineProblem(
       line.line,
-      `${say(line)}${others > 0 ? ` (and so it is with ${others} other line${others === 1 ? "" : "s"})` : ""}`
+      `${say(line)}${others > 0 ? ` (and ${others} more line${others === 1 ? "" : "s"} with this problem)` : ""}`
     )
   }
   if (cause instanceof ClientRefReused) {
     return at(
       cause.indexes,
       ({ decision }) =>
-        `the id ${decision.client_ref} was used before for a decision with other content. What is recorded ` +
-        "cannot change; give a new decision a new id"
+        `the id ${decision.client_ref} was used before for a decision with different content. Recorded decisions ` +
+        `cannot change; give a new decision a new id`
     )
   }
   if (cause instanceof DecisionTooLarge)

@@ -102,12 +102,12 @@ const inWords = <E>(
   if (refusal instanceof ActivationNotFound)
     return Effect.succeed(
       new Error(
-        `there is no activation ${JSON.stringify(id.slice(0, 40))} in this store; flyball kill-status AGENT names ` +
-          "what holds"
+        `there is no activation ${JSON.stringify(id.slice(0, 40))} in this store; flyball kill-status AGENT lists ` +
+          `the active ones`
       )
     )
   if (refusal instanceof ActivationReleased)
-    return Effect.succeed(new Error(`${refusal.message} flyball kill-status AGENT names what holds`))
+    return Effect.succeed(new Error(`${refusal.message} flyball kill-status AGENT lists the active ones`))
   if (!(refusal instanceof ReleaseNotAllowed)) return Effect.succeed(refusal)
   return kill.activation(id).pipe(
     Effect.map(

@@ -42,8 +42,8 @@ export const namedTarget = (
     ...(deployment === true ? [{ type: "deployment" } as const] : [])
   ]
   const [one, more] = named
-  if (one === undefined) throw new UsageError(`name what it is for: ${TARGETS}`)
-  if (more !== undefined) throw new UsageError(`it takes one target: ${TARGETS}`)
+  if (one === undefined) throw new UsageError(`the target is missing: ${TARGETS}`)
+  if (more !== undefined) throw new UsageError(`expected one target: ${TARGETS}`)
   return one
 }
 

@@ -9,11 +9,11 @@ import { counted } from "../command.ts"
 const LISTED = 20
 
 const effects: { readonly [response in KillActivation["response"]]: string } = {
-  notify: "Operators are notified; nothing is held back",
+  notify: "Operators are notified; agents continue",
   step_down: "Each agent acts one tier below its own",
-  drain: "What is under way may end; nothing new begins",
+  drain: "Actions under way may end; no new action begins",
   halt: "No new side effect begins",
-  quarantine: "No new side effect begins, and its keys do nothing but read this state and acknowledge it"
+  quarantine: "No new side effect begins, and the agent's keys may only read this state and acknowledge it"
 }
 
 /** Describes the effect of a response, as a sentence without its full stop. */
@@ -32,10 +32,10 @@ export const reachLines = async (runtime: HostRuntime, reach: KillReach): Promis
   const instances = reach.instances.slice(0, LISTED).map(instanceName)
   return [
     reach.agent_count === 0
-      ? "It reaches no agent that is registered now."
+      ? "It reaches no registered agent."
       : `It reaches ${list(counted(reach.agent_count, "agent"), named, reach.agent_count)}`,
     reach.instance_count === 0
-      ? "No instance of them was seen in the last hour."
+      ? "None of their instances was seen in the last hour."
       : `Seen in the last hour: ${list(counted(reach.instance_count, "instance"), instances, reach.instance_count)}`,
     ...(reach.models.length === 0 ? [] : [`Models: ${reach.models.join(", ")}`])
   ]
@@ -58,7 +58,7 @@ export const statusSentence = (
       ? `Not halted, under ${effective}: ${words}. ${effectOf(effective)}`
       : drill
         ? `Not halted: ${words}. A shadow drill is under way`
-        : `Not halted: ${words}. Nothing is activated`) + ` (epoch ${epoch}).`
+        : `Not halted: ${words}. No activation`) + ` (epoch ${epoch}).`
 
 /** One activation: who, when, and how far its instances are. */
 export const activationLines = (activation: KillActivation): ReadonlyArray<string> => {

@@ -21,7 +21,7 @@ export const withWhatToType = (
   if (!(cause instanceof Error) || !cause.message.includes("another process writes")) return cause
   return new Error(
     `${cause.message}. Nothing was recorded. Stop the server, run this again, and start the server: clients begin ` +
-      "nothing new once it has been silent for 15 s, and see the new state when it is back." +
+      `no new action after 15 s without an answer, and see the new state when it is back.` +
       (same === null ? "" : ` Or leave it running: ${curl(oidcIssuer, port, same)}`),
     { cause }
   )

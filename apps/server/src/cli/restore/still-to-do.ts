@@ -38,10 +38,10 @@ export const stillToDo = (
   if (!hasKey)
     lines.push(
       `Bring signing.key back into ${folder} from your vault. Without it flyball check and flyball vkey work; ` +
-        "packs are not made, and the chain is not carried on."
+        "packs cannot be made, and the chain cannot continue."
     )
   if (held === null && guard !== null && !files.some(({ name }) => name === MARK)) {
-    lines.push(`${newest}. If it is lost: ${RECOVER} --guard-forgotten goes on under another name.`)
+    lines.push(`${newest}. If it is lost: ${RECOVER} --guard-forgotten continues under another name.`)
   } else if (held === null && guard !== null) {
     lines.push(
       `${newest}. If it is lost, ${isShared ? `copy ${from} into ${folder}` : `take ${from}`}: it knows of ` +
@@ -51,14 +51,14 @@ export const stillToDo = (
   } else if (held !== null && held.size > tree.size) {
     lines.push(
       `The guard in ${place} has signed for ${counted(held.size, "record")}, and the backup holds ` +
-        `${tree.size}: the server will not start on it. Restore a newer backup, or go on under another name: ` +
+        `${tree.size}: the server will not start on it. Restore a newer backup, or continue under another name: ` +
         `${RECOVER}.`
     )
   } else if (held !== null && checkpoint !== null && held.size < checkpoint.size) {
     lines.push(
       `The guard in ${place} has signed for ${counted(held.size, "record")}, and the backup holds a ` +
         `checkpoint of ${checkpoint.size}: it is an older copy, and the server will not start with it. Bring the ` +
-        `newest one back. If there is none: ${RECOVER} --guard-forgotten goes on under another name.`
+        `newest one back. If there is none: ${RECOVER} --guard-forgotten continues under another name.`
     )
   } else if (held !== null && inDoubt) {
     lines.push(
@@ -71,7 +71,7 @@ export const stillToDo = (
 }
 
 const choice = (subject: string): ReadonlyArray<string> => [
-  `${subject} does not start until you say which it is:`,
+  `${subject} does not start until you choose one of:`,
   "  nothing was signed after the backup: flyball restore --nothing-signed-since",
-  `  something was, or nobody knows: ${RECOVER}`
+  `  something was, or it is not known: ${RECOVER}`
 ]

@@ -31,8 +31,8 @@ export const writeStores = async (from: string, { files }: Manifest, store: Stor
     const left = await takeBack(written)
     if (left.length === 0) throw cause
     throw new Error(
-      `${cause instanceof Error ? cause.message : String(cause)} What this restore had written could not be ` +
-        `taken away again: remove ${left.join(" and ")} before the next one`,
+      `${cause instanceof Error ? cause.message : String(cause)} Files of this restore could not be removed: remove ` +
+        `${left.join(" and ")} before the next one`,
       { cause }
     )
   }

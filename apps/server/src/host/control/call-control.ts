@@ -24,7 +24,7 @@ export const actOverControl = async (settings: Settings, act: HostAct): Promise<
 const readAnswer = (line: string): ControlAnswer => {
   if (line === "")
     throw new Error(
-      "the running server ended before it answered, so whether this was recorded is not known: flyball kill-status " +
+      "the running server ended before it answered, so it is unknown whether this was recorded: flyball kill-status " +
         "shows it"
     )
   return JSON.parse(line) as ControlAnswer

@@ -36,7 +36,7 @@ export const serveControl = async (
   })
   server.maxConnections = MAX_CALLERS
   try {
-    if (await isAnswered(path)) throw new Error("another process answers there")
+    if (await isAnswered(path)) throw new Error("another process listens on it")
     unlinkIfThere(path)
     await listen(server, path)
   } catch (cause) {
@@ -101,7 +101,7 @@ const serveCaller = async (
   const request = requestIn(line)
   const answer: ControlAnswer =
     request === null
-      ? { failed: "the running server does not know this command. Is it of another version? Nothing was recorded" }
+      ? { failed: "the running server does not know this command. It may be another version. Nothing was recorded" }
       : request.store !== store
         ? { other_store: true }
         : await act(request.act).then(

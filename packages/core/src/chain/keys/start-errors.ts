@@ -55,7 +55,7 @@ export class StoreBehindGuard extends Schema.TaggedError<StoreBehindGuard>()("St
       `A checkpoint of ${this.signed} records was signed for ${this.origin}, but the store holds ` +
       `${this.stored}. The store is older than its guard, or another one. ` +
       "Bring back the newest copy of the store; signing on would contradict what others already hold. Only " +
-      "when there is none: a recovery (flyball recover) goes on under another name."
+      "when there is none: a recovery (flyball recover) continues under another name."
     )
   }
 }
@@ -73,7 +73,7 @@ export class GuardDisagrees extends Schema.TaggedError<GuardDisagrees>()("GuardD
       `${this.found}. ` +
       "Stored records were changed after they were signed, or this is another store. Do not write to it; run a " +
       "check, and restore a copy that agrees. " +
-      `Only when there is none: a recovery (flyball recover) goes on under another name.`
+      `Only when there is none: a recovery (flyball recover) continues under another name.`
     )
   }
 }
@@ -94,7 +94,7 @@ export class GuardBehindStore extends Schema.TaggedError<GuardBehindStore>()("Gu
       "All processes that sign for one origin share one guard: use the data folder that made the checkpoint, " +
       "or bring its newest copy back." +
       (this.guarded === 0
-        ? " Only when the guard is lost for good: a recovery (flyball recover) goes on under another name."
+        ? " Only when the guard is lost for good: a recovery (flyball recover) continues under another name."
         : "")
     )
   }
@@ -112,7 +112,7 @@ export class GuardInDoubt extends Schema.TaggedError<GuardInDoubt>()("GuardInDou
       "Bring back its newest copy. When there is none: if nothing was signed after the backup, say so with " +
       "flyball restore --nothing-signed-since, and start again. " +
       "Otherwise, or when nobody knows, signing on could contradict what others already hold: flyball recover " +
-      "--accept-rollback --reason TEXT goes on under another name."
+      "--accept-rollback --reason TEXT continues under another name."
     )
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Recovery: leaves a chain whose store is behind what was signed, and goes on under another name.
+ * Recovery: leaves a chain whose store is behind what was signed, and continues under another name.
  *
  * The steps: the store is put aside and a new one begins (one step, by the store itself); the guard moves to the new
  * chain; its first record is signed
