@@ -235,7 +235,7 @@ describe("what the catalogue says beside bodies", () => {
       [genesis, ...Array.from({ length: 25 }, () => record("agent.activated", { secret: "jane" }))],
       "--bodies"
     )
-    expect(out).toContain("Bodies          26 records compared with the catalogue: 1 as it says, 25 not.")
+    expect(out).toContain("Bodies          26 records compared with the catalogue: 1 in agreement, 25 not.")
     expect(out).toContain(
       "Records that do not agree with the catalogue: 25, the first 20 of them here\n  - Record " +
         "1: The body of agent.activated lacks agent_id."

@@ -94,7 +94,7 @@ describe("a monthly pack", { timeout: 60_000 }, () => {
     assert.include(strange.notChecked[0], "no pack given with --previous is of flyball.test/recovery")
     const beside = await requested(file("last-month.evp"), vector)
     assert.deepEqual([beside.status, beside.replay], [2, null])
-    assert.include(beside.notChecked[0], "which is no chain that this one follows")
+    assert.include(beside.notChecked[0], "which is not a chain that this one follows")
     const twice = await requested(file("last-month.evp"), file("last-month.evp"))
     assert.include(twice.notChecked[0], "are both of flyball.test/recovery. Give one of them.")
   })

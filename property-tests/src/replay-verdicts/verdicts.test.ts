@@ -345,7 +345,8 @@ describe("a pack that does not show everything", () => {
       expect(replay!.verdicts, String(disclose)).toEqual({ withheld: all - ok, ...(ok === 0 ? {} : { ok }) })
       expect([status, notChecked[0]]).toEqual([
         2,
-        `${all - ok} evaluations could not be recomputed, because their inputs are not in this pack. Request a full pack that discloses them.`
+        `${all - ok} evaluations could not be recomputed, because their inputs are not in this pack. Request a ` +
+          `full pack that discloses them.`
       ])
     }
   })

@@ -248,7 +248,7 @@ describe("flyball recover", () => {
     const alone = await me.flyball(["restore", "--rename-key", "--guard"], host)
     assert.deepEqual(
       [alone.status, alone.err.slice(0, 54)],
-      [2, "flyball restore: --rename-key is about the key in the "]
+      [2, "flyball restore: --rename-key renames the key in the d"]
     )
     const { err, out, status } = await me.flyball(["restore", "--rename-key"], host)
     assert.deepEqual(

@@ -171,8 +171,8 @@ describe("flyball serve", () => {
     assert.deepInclude(logOf(err).at(-1), {
       level: "error",
       message:
-        "stopped, and no checkpoint can be signed before an operator intervenes: store and guard disagree, and records " +
-        "may be missing"
+        "stopped, and no checkpoint can be signed before an operator intervenes: store and guard disagree, and " +
+        "records may be missing"
     })
   })
 

@@ -77,7 +77,7 @@ export const withBodies = (report: Report, bodies: BodiesReport | null): Report 
 /** The line beside the contents. */
 export const bodyCounts = ({ records, unknown, wrong }: BodiesReport): string => {
   const counts = [
-    `${records - wrong - unknown} agree`,
+    `${records - wrong - unknown} in agreement`,
     ...(wrong === 0 ? [] : [`${wrong} not`]),
     ...(unknown === 0 ? [] : [`${unknown} of kinds that this version does not know`])
   ]

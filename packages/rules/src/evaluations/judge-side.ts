@@ -139,7 +139,7 @@ const compareSide = (recorded: SideBody, again: Decision, wrong: Problem | null)
     : problem("trace_mismatch", "Other rules held or failed than the record says.")
 }
 
-/** The first meter that a record tells otherwise than it was made again; null when there is none. */
+/** The first meter that a record tells otherwise than it was recomputed; null when there is none. */
 const differingMeter = (recorded: ReadonlyArray<MeterBody>, { meters }: Decision): Problem | null => {
   if (recorded.length !== meters.length)
     return problem("meter_mismatch", `${meters.length} meters were read; the record names ${recorded.length}.`)

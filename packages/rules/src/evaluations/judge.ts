@@ -260,7 +260,7 @@ export class Judge {
         return problem("withheld", `The meter ${id} is read so long before its record that its value then was dropped.`)
       const window = this.hasUnproved ? meters.find((meter) => meter.id === id)?.window : undefined
       if (window !== undefined && this.#book.unprovedMs(window) > sinceMs)
-        return problem("withheld", `The meter ${id} holds amounts of evaluations that could not be made again.`)
+        return problem("withheld", `The meter ${id} holds amounts of evaluations that could not be recomputed.`)
     }
     return null
   }

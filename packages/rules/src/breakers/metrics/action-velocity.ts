@@ -5,7 +5,7 @@ import { Series } from "../series.ts"
 /** The metric. */
 export const actionVelocity: Metric = {
   name: "action_velocity",
-  about: "Witnessed decisions; with `kind` those of one kind alone.",
+  about: "Witnessed decisions; with `kind` only those of one kind.",
   trips: "above `max_count`",
   params: {
     window_ms: windowMs,

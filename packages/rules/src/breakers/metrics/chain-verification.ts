@@ -5,7 +5,7 @@ import type { Metric } from "../metric.ts"
 export const chainVerification: Metric = {
   name: "chain_verification",
   about:
-    "The first record that a check of this chain found not to be in order, as `chain.verify_failed` reports it; `ok` " +
+    "The first invalid record that a check of this chain found, as `chain.verify_failed` reports it; `ok` " +
     "before. It halts the whole deployment, whatever response is set.",
   trips: "at the first one",
   params: {},

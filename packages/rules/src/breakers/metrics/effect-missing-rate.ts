@@ -7,7 +7,7 @@ import { shareReading } from "../share.ts"
 export const effectMissingRate: Metric = {
   name: "effect_missing_rate",
   about:
-    "Evaluations that let an action through and whose `evaluation_id` no decision with an outcome names, among those " +
+    "Evaluations that allowed an action and whose `evaluation_id` no decision with an outcome names, among those " +
     "made at least `within_ms` ago. A late outcome counts as one.",
   trips: "at `threshold_bp` and above",
   params: {

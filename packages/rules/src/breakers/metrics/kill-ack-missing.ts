@@ -18,8 +18,8 @@ const NEVER = Number.POSITIVE_INFINITY
 export const killAckMissing: Metric = {
   name: "kill_ack_missing",
   about:
-    "Milliseconds since the oldest `drain`, `halt` or `quarantine` that an expected instance of the agent has not " +
-    "acknowledged, whatever target it is aimed at; 0 where none is. Drills and released activations do not count.",
+    "Milliseconds since the oldest `drain`, `halt` or `quarantine` that an expected instance of the agent has " +
+    "not acknowledged, for any target; 0 if there is none. Drills and released activations do not count.",
   trips: "above `max_ms`",
   params: { max_ms: { type: "integer", min: 1_000, max: 31_622_400_000, default: 30_000 } },
   kinds: ["kill.acknowledged", "kill.activated", "kill.released", "kill.stopped"],

@@ -4,7 +4,7 @@ import type { Metric } from "../metric.ts"
 /** The metric. */
 export const ownerOrphaned: Metric = {
   name: "owner_orphaned",
-  about: "Milliseconds since the agent lost its owner, or since the window began where that is later; 0 with an owner.",
+  about: "Milliseconds since the agent lost its owner, or since the window began if that is later; 0 with an owner.",
   trips: "above `grace_ms`",
   params: { grace_ms: { type: "integer", min: 1_000, max: 31_622_400_000, default: 604_800_000 } },
   kinds: [],

@@ -6,7 +6,7 @@ import { type Metric, windowMs } from "../metric.ts"
 export const repeatAction: Metric = {
   name: "repeat_action",
   about:
-    "How often evaluations let the same action through, by `action_digest`; the most repeated one counts. " +
+    "How often evaluations allowed the same action, by `action_digest`; the most repeated one counts. " +
     "Evaluations " +
     "without a digest do not count.",
   trips: "above `max_identical`",

@@ -16,7 +16,7 @@ interface Waiting {
 /** The metric. */
 export const reviewBacklog: Metric = {
   name: "review_backlog",
-  about: "Reviews that wait for people. One whose time is over does not wait.",
+  about: "Reviews that wait for people. Expired ones do not count.",
   trips: "above `max_open`",
   params: { max_open: { type: "integer", min: 1, max: 10_000 } },
   kinds: ["review.cancelled", "review.expired", "review.opened", "review.resolved"],

@@ -10,8 +10,8 @@ const letsThrough = (outcome: Json | undefined): boolean => outcome === "allow" 
 export const spend: Metric = {
   name: "spend",
   about:
-    "The sum of what evaluations that let an action through added to the meter `meter` of an envelope. A settlement " +
-    "that names an amount replaces what its evaluation added, and a void takes it away.",
+    "The sum that evaluations which allowed an action added to the meter `meter` of an envelope. A settlement " +
+    "with an amount replaces what its evaluation added, and a void removes it.",
   trips: "at `cap` and above",
   params: {
     meter: { type: "name", max: 64 },
