@@ -110,7 +110,11 @@ export const MAX_STALE_MS = 15_000
 /** Longest that `guard` waits for a person. Unit: milliseconds. */
 export const MAX_HOLD_MS = 3_600_000
 
-/** Opens a client. Asks the server nothing yet. */
+/**
+ * Opens a client. Sends no request yet.
+ *
+ * - Fails: throws `RangeError` for an option out of its bounds.
+ */
 export const openClient = (options: ClientOptions): Client => {
   const {
     capture = "spool",

@@ -136,6 +136,8 @@ export interface Gap {
 
 /** Outcomes of an evaluation, least restrictive first. */
 export const outcomes = ["allow", "allow_with_notice", "require_review", "deny", "halt"] as const
+
+/** One of {@link outcomes}. */
 export type Outcome = (typeof outcomes)[number]
 
 /** A question whether the agent may act. Spec: api.md, POST /bound/evaluations. */
@@ -183,6 +185,8 @@ export interface Review {
 
 /** Responses of the kill switch, least restrictive first. */
 export const killResponses = ["notify", "step_down", "drain", "halt", "quarantine"] as const
+
+/** One of {@link killResponses}. */
 export type KillResponse = (typeof killResponses)[number]
 
 /** Kill status of one target, as far as the client reads it. Spec: api.md, GET /bound/kill/status. */

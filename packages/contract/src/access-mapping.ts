@@ -9,11 +9,13 @@ import { inDocument, inPart, showsRecords } from "./place.ts"
 
 /** Claims that a rule can match. */
 export const mappingClaims = ["roles", "groups", "user_ids"] as const
+
+/** One of {@link mappingClaims}. */
 export type MappingClaim = (typeof mappingClaims)[number]
 
 /** Longest value of a claim that is matched. Unit: characters. */
 export const CLAIM_LIMIT = 256
-/** Rules of a mapping. It is read at every request of a person. */
+/** Most rules of a mapping, which is read at every request of a person. */
 export const MAX_MAPPING_RULES = 1_000
 
 /** A rule: a person with this value in this claim has this role, in this org unit or in all (`*`). */

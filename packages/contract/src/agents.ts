@@ -24,6 +24,8 @@ import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords, whol
 
 /** Autonomy tiers, least autonomy first. */
 export const autonomyTiers = ["L0", "L1", "L2", "L3", "L4"] as const
+
+/** One of {@link autonomyTiers}. */
 export type AutonomyTier = (typeof autonomyTiers)[number]
 
 /** Conditions that a tier can need. */
@@ -46,10 +48,14 @@ export const tierConditionWords: { readonly [condition: string]: string } = {
 
 /** Statuses of an agent. */
 export const agentStatuses = ["draft", "active", "suspended", "decommissioned"] as const
+
+/** One of {@link agentStatuses}. */
 export type AgentStatus = (typeof agentStatuses)[number]
 
 /** Risk classes; what was not said is `unclassified`. */
 export const riskClasses = ["prohibited", "high", "limited", "minimal", "unclassified"] as const
+
+/** One of {@link riskClasses}. */
 export type RiskClass = (typeof riskClasses)[number]
 
 /** Body of POST /agents. An ingest key may leave `org_unit` out; then it is the key's. */

@@ -139,6 +139,8 @@ export const erasureReasons = [
   "captured_by_mistake",
   "security"
 ] as const
+
+/** One of {@link erasureReasons}. */
 export type ErasureReason = (typeof erasureReasons)[number]
 
 /** Names of parts. */

@@ -29,14 +29,20 @@ export const decisionKinds = [
   "approval",
   "other"
 ] as const
+
+/** One of {@link decisionKinds}. */
 export type DecisionKind = (typeof decisionKinds)[number]
 
 /** Statuses of a decision, as far as its writer knows. */
 export const decisionStatuses = ["intended", "ok", "error", "denied", "unknown"] as const
+
+/** One of {@link decisionStatuses}. */
 export type DecisionStatus = (typeof decisionStatuses)[number]
 
 /** Outcomes that a settlement can have: an intention is none. */
 export const settledStatuses = ["ok", "error", "denied", "unknown"] as const
+
+/** One of {@link settledStatuses}. */
 export type SettledStatus = (typeof settledStatuses)[number]
 
 /** Whether a verdict bound the agent or was only noted. */
@@ -48,6 +54,8 @@ export const deciders = ["server", "sdk_cache", "fail_open", "fail_closed"] as c
  * by a gateway that the action passed. Only a key that was minted for a gateway may claim `mediated`.
  */
 export const captureTiers = ["self_reported", "framework_hook", "mediated"] as const
+
+/** One of {@link captureTiers}. */
 export type CaptureTier = (typeof captureTiers)[number]
 /** Why decisions were not witnessed. */
 export const gapReasons = ["server_unreachable", "spool_full", "crash", "clock"] as const

@@ -8,15 +8,13 @@
  */
 export const PART_LIMIT_BYTES = 1_048_576
 
-/** Decisions in one batch. */
+/** Most decisions in one batch. */
 export const MAX_BATCH = 1_000
 
-/** Items that one page of a list can hold. */
+/** Most items of one page. */
 export const MAX_PAGE = 1_000
 
-/**
- * Items of a page where no limit is given, in the lists that are not complete without one: they grow with every act.
- */
+/** Default number of items of a page, in the lists that are not complete without a limit: they grow with every act. */
 export const DEFAULT_PAGE = 100
 
 /** Bytes of a request body. Enough for every shape but a batch. */
@@ -44,5 +42,5 @@ export const MAX_BODY_VALUES = 3_000_000
  */
 export const MAX_BODY_MEMBERS = 16_384
 
-/** Members of one JSON object in `args`, `result`, `labels` and signals. Hardly more have room in 1 MiB. */
+/** Most members of one JSON object in `args`, `result`, `labels` and signals. Hardly more fit into 1 MiB. */
 export const MAX_FREE_MEMBERS = 100_000

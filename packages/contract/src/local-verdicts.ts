@@ -51,6 +51,8 @@ export const localObstacles = [
   "latched",
   "waived"
 ] as const
+
+/** One of {@link localObstacles}. */
 export type LocalObstacleWord = (typeof localObstacles)[number]
 
 /**

@@ -6,6 +6,8 @@ import { inBody, inDocument, showsRecords } from "./place.ts"
 
 /** Every record, a range of them, or those that match a filter. */
 export const packKinds = ["full", "range", "sparse"] as const
+
+/** One of {@link packKinds}. */
 export type PackKind = (typeof packKinds)[number]
 
 const partNames = list(partName, 0, 32)

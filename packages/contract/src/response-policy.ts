@@ -10,6 +10,8 @@ import { inPart, showsRecords } from "./place.ts"
 
 /** Scopes of rows. The narrowest that fits an agent counts: `agent`, `org_unit`, `tier`, `default`. */
 export const policyScopes = ["default", "tier", "org_unit", "agent"] as const
+
+/** One of {@link policyScopes}. */
 export type PolicyScope = (typeof policyScopes)[number]
 
 /** Triggers of a response. */
@@ -23,11 +25,13 @@ export const policyTriggers = [
   "agent_request",
   "review"
 ] as const
+
+/** One of {@link policyTriggers}. */
 export type PolicyTrigger = (typeof policyTriggers)[number]
 
-/** Rows of a policy. It is read whenever something triggers. */
+/** Most rows of a policy, which is read at every trigger. */
 export const MAX_POLICY_ROWS = 1_000
-/** Addresses of a row. */
+/** Most addresses of a row. */
 export const MAX_POLICY_ADDRESSES = 32
 
 /** A row of PUT /bound/response-policy. */

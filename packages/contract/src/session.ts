@@ -6,6 +6,8 @@ import { oneOf } from "./fields.ts"
 
 /** Service roles, strongest first. */
 export const roles = ["admin", "governor", "operator", "reviewer", "auditor"] as const
+
+/** One of {@link roles}. */
 export type Role = (typeof roles)[number]
 
 /**

@@ -43,7 +43,7 @@ export interface OpenPack {
   readonly records: ReadonlyArray<OpenRecord>
 }
 
-/** Takes a full pack apart that a verifier found in order. */
+/** Splits a valid full pack into its lines. Throws for a pack that cannot be read. */
 export const openPack = (pack: Uint8Array): OpenPack => {
   const lines = fromUtf8(pack)!
     .trimEnd()

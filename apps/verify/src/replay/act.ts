@@ -16,6 +16,8 @@ export const actVerdicts = [
   "waiver_mismatch",
   "withheld"
 ] as const
+
+/** One of {@link actVerdicts}. */
 export type ActVerdictName = (typeof actVerdicts)[number]
 
 /** Verdict on an act that breaks a rule or could not be judged. */

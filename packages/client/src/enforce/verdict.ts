@@ -16,6 +16,8 @@ export const localRules = [
   "@fail_closed:protocol",
   "@fail_closed:guard"
 ] as const
+
+/** One of {@link localRules}. */
 export type LocalRule = (typeof localRules)[number]
 
 /** A verdict: the server's, or a denial of the client. `retry`: the same question may be sent again. */

@@ -59,4 +59,5 @@ export const principal = endpoint({
   refusals: ["PrincipalNotFound"]
 })
 
+/** Endpoints about the service itself. */
 export const system = { healthz, status, me, meta, principal } as const

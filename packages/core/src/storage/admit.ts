@@ -15,6 +15,8 @@ import { emptyHead } from "./seal.ts"
  * backend checks them, carries them to its writer and reads their versions by this list.
  */
 export const documentActs = ["deletes"] as const
+
+/** One of {@link documentActs}. */
 export type DocumentAct = (typeof documentActs)[number]
 
 /** The members of a ChangeSet that {@link admit} reads. A thread that holds no bodies can still provide them. */

@@ -2,7 +2,7 @@ import type { Envelope } from "../language/envelope.ts"
 import type { TierNeeds } from "../language/floor-words.ts"
 import type { Inputs } from "./inputs.ts"
 
-/** The tier from which an agent needs an armed breaker and an attested drill. */
+/** The lowest tier, as a number (3 for L3), at which lint expects an armed breaker and an attested drill (W212). */
 export const GUARDED_TIER = 3
 
 /**

@@ -9,6 +9,8 @@ import { toCedar } from "./cedar.ts"
 
 /** Languages that an envelope can be exported to. */
 export const exportLanguages = ["cedar", "cel"] as const
+
+/** One of {@link exportLanguages}. */
 export type ExportLanguage = (typeof exportLanguages)[number]
 
 /** The policy text, or why there is none: sentences, at least one. */

@@ -7,6 +7,8 @@
 
 /** Verdicts, least restrictive first; their index is their severity. */
 export const outcomes = ["allow", "allow_with_notice", "require_review", "deny", "halt"] as const
+
+/** One of {@link outcomes}. */
 export type Outcome = (typeof outcomes)[number]
 
 /**

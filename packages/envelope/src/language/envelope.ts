@@ -163,4 +163,6 @@ export type Obligation =
 
 /** Effects of an action on the world, from harmless to final. */
 export const effectClasses = ["read", "write_reversible", "external_message", "money", "irreversible"] as const
+
+/** One of {@link effectClasses}. */
 export type EffectClass = (typeof effectClasses)[number]

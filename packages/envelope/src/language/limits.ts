@@ -45,7 +45,7 @@ export const MAX_NAME = 64
 export const MAX_VALUE_TEXT = 128
 export const MAX_SENTENCE = 500
 
-/** A meter's longest window: what a year of evaluations costs to recompute is what a verifier reads anyway. */
+/** A meter's longest window. Unit: milliseconds. A verifier reads a year of evaluations anyway. */
 export const MAX_WINDOW_MS = 366 * 86_400_000
 /** Contributions one window may hold, where the meter does not say. */
 export const DEFAULT_MAX_COUNT = 100_000

@@ -19,14 +19,16 @@ export const readCosignature = (payload: Uint8Array): Cosignature | null => {
   return { timeS, signature: payload.subarray(TIME_BYTES), message: (text) => cosignatureMessage(timeS, text) }
 }
 
-/** The payload of a signature line of type 0x04. */
+/** The payload of a signature line of type 0x04: the time `timeS` in seconds since 1970 UTC, then the signature. */
 export const writeCosignature = (timeS: number, signature: Uint8Array): Uint8Array => {
   const time = new Uint8Array(TIME_BYTES)
   new DataView(time.buffer).setBigUint64(0, BigInt(timeS))
   return concatBytes(time, signature)
 }
 
-/** Builds the message that a cosigner signs: its time, then the whole text of the checkpoint. */
+/**
+ * Builds the message that a cosigner signs: its time `timeS` in seconds since 1970, then the text of the checkpoint.
+ */
 export const cosignatureMessage = (timeS: number, checkpointText: Uint8Array): Uint8Array =>
   concatBytes(utf8(`cosignature/v1\ntime ${timeS}\n`), checkpointText)
 

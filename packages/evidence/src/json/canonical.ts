@@ -4,8 +4,8 @@ import type { Slices } from "../slices.ts"
 import type { JsonValue } from "./value.ts"
 
 /**
- * Containers that may be open at once, when a caller names no other bound: what A2A signatures allow, and far from any
- * stack's end.
+ * Default of `maxDepth`: levels of nested containers. Enough for what A2A signatures allow, and far from any stack's
+ * end.
  */
 export const MAX_CANONICAL_DEPTH = 128
 

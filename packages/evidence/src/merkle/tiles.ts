@@ -17,7 +17,7 @@ export class MissingNodes extends Error {
   override readonly name = "MissingNodes"
 }
 
-/** Root of a full tile: `hashes` are its 256 hashes joined. */
+/** Root of a full tile: `hashes` are its 256 hashes joined, 8,192 bytes. Throws for another length. */
 export const tileRoot = (crypto: Crypto, hashes: Uint8Array): Uint8Array => {
   if (hashes.length !== TILE_WIDTH * 32)
     throw new RangeError(`A full tile has ${TILE_WIDTH * 32} bytes; this one has ${hashes.length}.`)

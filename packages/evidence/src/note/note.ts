@@ -4,7 +4,7 @@ import { isKeyName } from "./vkey.ts"
 
 /** Bytes of a note: room for 100 post-quantum signatures, and a bound on what a hostile note can make us do. */
 export const MAX_NOTE_BYTES = 1024 * 1024
-/** Signature lines of a note. C2SP asks for at least 16. */
+/** Most signature lines of a note. C2SP requires at least 16. */
 export const MAX_NOTE_SIGNATURES = 100
 
 /**

@@ -39,7 +39,9 @@ export const parseVkey = (text: string): VkeyResult => {
   return { ok: true, vkey: { name, keyId, type: key[0]!, publicKey: key.subarray(1) } }
 }
 
-/** The text form of a key. One short hash: it needs no fast library, and so no `crypto` from its caller. */
+/**
+ * The text form of a key: `<name>+<key id in hex>+<base64 of type and key>`. `type` is the signature type, one byte.
+ */
 export const formatVkey = (name: string, publicKey: Uint8Array, type: number = signatureType.ed25519): string => {
   const keyId = toHex(keyIdOf(portableCrypto, name, type, publicKey))
   return `${name}+${keyId}+${toBase64(concatBytes(Uint8Array.of(type), publicKey))}`

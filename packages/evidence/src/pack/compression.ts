@@ -2,7 +2,7 @@
 import { Unreadable } from "../verify/findings.ts"
 import type { ByteSource } from "./byte-source.ts"
 
-/** Content may grow to this, however small its file. */
+/** Unit: bytes. Content may always decompress to this size, for a file of any size. */
 export const MAX_FREE_CONTENT_BYTES = 64 * 1024 * 1024
 /**
  * Beyond that, content may be this many times its file. Records compress 5 to 20 times; a bomb 1,000 times and more.

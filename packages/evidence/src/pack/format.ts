@@ -10,13 +10,13 @@ export const MAX_FIRST_LINE_BYTES = 512
 export const MAX_RECORD_BYTES = 64 * 1024
 /** Bytes of a part. */
 export const MAX_PART_BYTES = 16 * 1024 * 1024
-/** Key hints of a pack. */
+/** Most key hints of a pack. */
 export const MAX_HINTS = 64
 /** Bytes of a key hint. One that is of use has a name of at most 255 characters and a key of 33 bytes. */
 export const MAX_HINT_BYTES = 4096
 /** Hashes on an I, X or S line. A tree of 2^53 records needs fewer. */
 export const MAX_PROOF_HASHES = 128
-/** Timestamp tokens of a pack. */
+/** Most timestamp tokens of a pack. */
 export const MAX_TOKENS = 16
 /** Bytes of a hash, and of a salt. */
 export const HASH_BYTES = 32

@@ -3,8 +3,10 @@ import { partMembers } from "../records/part-json.ts"
 import type { ExpectedDocument, Json, JsonMap, ReplayRecord } from "../records/record.ts"
 import { emptyMapping, type MappingDocument, mappingMembers } from "./document.ts"
 
-/** Collection of the mapping, and the id of its one document. */
+/** Collection of the mapping. */
 export const ACCESS_MAPPING = "access_mapping"
+
+/** Id of the one document in {@link ACCESS_MAPPING}. */
 export const MAPPING_ID = "mapping"
 
 /** The document after `mapping.changed`. */

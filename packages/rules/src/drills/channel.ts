@@ -2,8 +2,10 @@
 import { parseInstant } from "@flyball/evidence"
 import type { ExpectedDocument, ReplayRecord } from "../records/record.ts"
 
-/** Collection of the last check, and the id of its one document. */
+/** Collection of the last check of the kill switch's channel. */
 export const CHANNEL_CHECKS = "channel_checks"
+
+/** Id of the one document in {@link CHANNEL_CHECKS}. */
 export const CHANNEL_CHECK_ID = "last"
 
 /** The last check. */

@@ -2,8 +2,10 @@
 import { portableCrypto, toHex, utf8 } from "@flyball/evidence"
 import type { JsonMap } from "../records/record.ts"
 
-/** Collections of envelopes and of what was published of them. */
+/** Collection of envelopes, each with its draft. */
 export const ENVELOPES = "envelopes"
+
+/** Collection of published versions. */
 export const ENVELOPE_VERSIONS = "envelope_versions"
 
 /** The draft: the text that would be published next. */
@@ -57,8 +59,10 @@ export type VersionDocument = {
 /** Members of an envelope that come from the part `profile`. */
 export const envelopeProfileMembers = ["name", "orgUnit", "target"] as const
 
-/** The look-up key of an agent's envelope, and of an org unit's. */
+/** The look-up key of an agent's envelope. */
 export const agentTarget = (agentId: string): string => `agent:${agentId}`
+
+/** The look-up key of an org unit's envelope: a digest of its name, which is personal data. */
 export const unitTarget = (orgUnit: string): string => `unit:${toHex(portableCrypto.sha256(utf8(orgUnit)))}`
 
 /** Unique look-up keys of an envelope: an agent or org unit has one. */

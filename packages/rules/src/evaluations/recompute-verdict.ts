@@ -37,6 +37,8 @@ export const recomputeVerdicts = [
   "as_recorded",
   "withheld"
 ] as const
+
+/** One of {@link recomputeVerdicts}. */
 export type RecomputeVerdict = (typeof recomputeVerdicts)[number]
 
 /**

@@ -5,8 +5,10 @@
 import type { AutonomyTier } from "../agents/document.ts"
 import type { KillResponse } from "../kill/response.ts"
 
-/** Collection of the policy, and the id of its one document. */
+/** Collection of the response policy. */
 export const RESPONSE_POLICY = "response_policy"
+
+/** Id of the one document in {@link RESPONSE_POLICY}. */
 export const RESPONSE_POLICY_ID = "policy"
 
 /** Triggers of a response. */
@@ -20,10 +22,14 @@ export const policyTriggers = [
   "agent_request",
   "review"
 ] as const
+
+/** One of {@link policyTriggers}. */
 export type PolicyTrigger = (typeof policyTriggers)[number]
 
 /** Scopes of a row, the most specific first: it wins. */
 export const policyScopes = ["agent", "org_unit", "tier", "default"] as const
+
+/** One of {@link policyScopes}. */
 export type PolicyScope = (typeof policyScopes)[number]
 
 /** A row. */
@@ -58,4 +64,6 @@ export interface PolicyFacts {
  * people, `halt` and `quarantine` are stronger than a suspension; the others would be less.
  */
 export const suspendingTriggers: ReadonlySet<PolicyTrigger> = new Set(["orphan", "recert"])
+
+/** Responses that a row of these triggers may have: the others are weaker than the suspension itself. */
 export const besideSuspension: ReadonlySet<KillResponse> = new Set(["notify", "halt", "quarantine"])

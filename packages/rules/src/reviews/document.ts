@@ -22,6 +22,8 @@ export const REVIEW_LEASE_MS = 900_000
  * does not give, which nobody has.
  */
 export const reviewRoles = ["admin", "governor", "operator", "reviewer", "other"] as const
+
+/** One of {@link reviewRoles}. */
 export type ReviewRole = (typeof reviewRoles)[number]
 
 /** Roles of the service whose people answer reviews, strongest first. */
@@ -29,10 +31,14 @@ export const answeringRoles: ReadonlyArray<string> = reviewRoles.filter((role) =
 
 /** Answers of people. */
 export const reviewResolutions = ["approve", "reject", "amend"] as const
+
+/** One of {@link reviewResolutions}. */
 export type ReviewResolution = (typeof reviewResolutions)[number]
 
 /** Why a review is over without an answer. */
 export const reviewCancelCauses = ["killed", "superseded", "withdrawn"] as const
+
+/** One of {@link reviewCancelCauses}. */
 export type ReviewCancelCause = (typeof reviewCancelCauses)[number]
 
 /** So many different people of a role; null: of any that answers reviews. */
@@ -74,6 +80,8 @@ export type ReviewDocument = {
 
 /** Statuses of a review. */
 export const reviewStatuses = ["open", "claimed", "resolved", "expired", "cancelled"] as const
+
+/** One of {@link reviewStatuses}. */
 export type ReviewStatus = (typeof reviewStatuses)[number]
 
 /** The review that an evaluation opens: the same 128 bits under another prefix. */

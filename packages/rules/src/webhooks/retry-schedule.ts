@@ -25,7 +25,7 @@ export const delaysMs: ReadonlyArray<number> = [
 /** Attempts that a delivery has. One that crashed counts: it may have reached the receiver. */
 export const MAX_ATTEMPTS = delaysMs.length
 
-/** The largest share by which an attempt may be put off at random. */
+/** The largest random extension of a delay, as a share of it. Unit: ratio, 0 to 1. */
 export const MAX_JITTER = 0.1
 
 /** How the delays are counted. */

@@ -37,7 +37,7 @@ export const retiredLocations = (
           }))
       )
 
-/** Where the store with this number belongs beside `store`: for bringing it back. */
+/** The location beside `store` of the retired store with this number, 1 for the first: where a restore puts it. */
 export const retiredLocation = (store: StoreLocation, number: number): StoreLocation =>
   store.kind === "sqlite"
     ? { kind: "sqlite", file: `${store.file}.retired-${number}` }

@@ -38,7 +38,7 @@ export interface Fault {
 /** Decides about each call as it comes; null lets it through. */
 export type FaultPlan = (point: FaultPoint, call: number) => FaultKind | null
 
-/** Nothing goes wrong. */
+/** Plans no fault for any call. */
 export const noFaults: FaultPlan = () => null
 
 /** Exactly these faults. */

@@ -61,7 +61,10 @@ export const claimSecretsKey = (
     )
   )
 
-/** The same for a process that has no key yet, and before it makes one: nothing is written. */
+/**
+ * Whether the store needs an existing secrets key: for a process that has none, before it creates one. Writes nothing.
+ * Answers null if a new key may be created, else the `WrongSecretsKey` that refuses it.
+ */
 export const needsSecretsKey = (
   takeover: SecretsKeyTakeover
 ): Effect.Effect<WrongSecretsKey | null, ReadFault, Storage> =>

@@ -39,7 +39,7 @@ import { readMeasure } from "./read-input.ts"
 import { breakersOf, readBreaker, type StoredBreaker, storedBreaker } from "./stored-breaker.ts"
 import { factsOf, tripDue, type Tripping } from "./trip.ts"
 
-/** Breakers that one agent can have. */
+/** Most breakers of one agent. */
 export const MAX_BREAKERS = 64
 
 /** Agents whose readings one commit writes. */
