@@ -1,6 +1,7 @@
 /** Reads stored records as the fold wants them, page by page. */
 import { type Crypto, readRecord, type RecordView, toHex } from "@flyball/evidence"
 import { Effect } from "effect"
+import { inTurns } from "../../storage/each-record.ts"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import type { ReadFault, StorageApi, StoredPart } from "../../storage/port.ts"
 import { catalogueDifference, kindsWithParts } from "@flyball/rules"
@@ -35,13 +36,13 @@ export const readRecords = Effect.fnUntraced(function* (
     if (page.length === 0)
       return yield* new StorageCorrupt({ reason: `record ${from} is missing below the head at ${range.to}` })
     const views: Array<RecordView> = []
-    for (const record of page) {
-      const read = readRecord(record.bytes)
-      if (!read.ok) return yield* new StorageCorrupt({ reason: `record ${record.seq} cannot be read (${read.code})` })
+    yield* inTurns(page, ({ bytes, seq }) => {
+      const read = readRecord(bytes)
+      if (!read.ok) return Effect.fail(new StorageCorrupt({ reason: `record ${seq} cannot be read (${read.code})` }))
       views.push(read.record)
       const difference = catalogueDifference(read.record)
       if (difference !== null) report(difference)
-    }
+    })
     const { contents, differences } = yield* partsOf(
       storage,
       crypto,
@@ -49,8 +50,9 @@ export const readRecords = Effect.fnUntraced(function* (
       which === "every part" ? () => true : ({ kind }) => kindsWithParts.has(kind)
     )
     differences.forEach(report)
-    for (const view of views)
+    yield* inTurns(views, (view) => {
       fold({ seq: view.seq, kind: view.kind, body: view.body, parts: contents.get(view.seq) ?? new Map() })
+    })
     from = page.at(-1)!.seq + 1
   }
 })

@@ -12,12 +12,18 @@ import { type StoredActivation, storedActivation } from "../kill/kill-reader.ts"
 
 const PAGE = 1_000
 
-/** A record as windows take it. */
-export const sampleOf = ({ atMs, bytes, kind, seq }: StoredRecord): Effect.Effect<MetricRecord, StorageCorrupt> => {
+/** A record as windows take it, or why it cannot be read. */
+export const readSample = ({ atMs, bytes, kind, seq }: StoredRecord): MetricRecord | StorageCorrupt => {
   const read = readRecord(bytes)
   return read.ok
-    ? Effect.succeed({ seq, atMs, kind, body: read.record.body as JsonObject })
-    : Effect.fail(new StorageCorrupt({ reason: `record ${seq} cannot be read (${read.code})` }))
+    ? { seq, atMs, kind, body: read.record.body as JsonObject }
+    : new StorageCorrupt({ reason: `record ${seq} cannot be read (${read.code})` })
+}
+
+/** {@link readSample} as an effect. */
+export const sampleOf = (record: StoredRecord): Effect.Effect<MetricRecord, StorageCorrupt> => {
+  const sample = readSample(record)
+  return sample instanceof StorageCorrupt ? Effect.fail(sample) : Effect.succeed(sample)
 }
 
 /** The activation that a record is about; null where it expects no instance. */

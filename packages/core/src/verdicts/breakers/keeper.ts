@@ -14,9 +14,11 @@ import {
   windowKinds
 } from "@flyball/rules"
 import { Context, Effect, Layer, Semaphore } from "effect"
-import { type AsOf, type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
+import { eachRecord, inTurns } from "../../storage/each-record.ts"
+import { StorageCorrupt } from "../../storage/faults.ts"
+import { type AsOf, type ReadFault, Storage, type StorageApi, type StoredRecord } from "../../storage/port.ts"
 import { firstWithin } from "../evaluations/fold-records.ts"
-import { expectedBy, haltSamples, sampleOf } from "./halt-samples.ts"
+import { expectedBy, haltSamples, readSample, sampleOf } from "./halt-samples.ts"
 import { BREAKER_EPOCH, breakersOf, type StoredBreaker } from "./stored-breaker.ts"
 
 /** Records read at a time. */
@@ -36,6 +38,13 @@ export const watchedKinds: ReadonlyArray<string> = [
 const ownKinds = watchedKinds.filter((kind) => !haltKinds.includes(kind))
 const signKinds = metricOf("heartbeat_missing")!.kinds
 
+/** Hands a record to windows. */
+const take = (watched: AgentBreakers, record: StoredRecord): Effect.Effect<never, StorageCorrupt> | undefined => {
+  const sample = readSample(record)
+  if (sample instanceof StorageCorrupt) return Effect.fail(sample)
+  watched.take(sample)
+}
+
 /** The windows of one store. One for each service. */
 export const breakerKeeper = (storage: StorageApi) => {
   const turn = Semaphore.makeUnsafe(1)
@@ -45,6 +54,12 @@ export const breakerKeeper = (storage: StorageApi) => {
   let epoch = -1
   /** The last record that all windows hold. */
   let folded = -1
+
+  const takeHalt = Effect.fnUntraced(function* (record: StoredRecord) {
+    const sample = yield* sampleOf(record)
+    for (const [agentId, instances] of yield* expectedBy(storage, sample))
+      agents.get(agentId)?.take({ ...sample, instances })
+  })
 
   /** Folds everything that was recorded up to a position. */
   const catchUp = Effect.fnUntraced(function* (to: number): Effect.fn.Return<void, ReadFault> {
@@ -56,16 +71,11 @@ export const breakerKeeper = (storage: StorageApi) => {
     }
     while (folded < to) {
       const page = yield* storage.records({ from: folded + 1, kinds: watchedKinds, limit: PAGE })
-      for (const record of page) {
-        if (haltKinds.includes(record.kind)) {
-          const sample = yield* sampleOf(record)
-          for (const [agentId, instances] of yield* expectedBy(storage, sample))
-            agents.get(agentId)?.take({ ...sample, instances })
-          continue
-        }
+      yield* inTurns(page, (record) => {
+        if (haltKinds.includes(record.kind)) return takeHalt(record)
         const watched = record.agentId === null ? undefined : agents.get(record.agentId)
-        if (watched !== undefined) watched.take(yield* sampleOf(record))
-      }
+        if (watched !== undefined) return take(watched, record)
+      })
       folded = Math.max(page.length < PAGE ? to : 0, page.at(-1)?.seq ?? 0, folded)
     }
   })
@@ -121,15 +131,11 @@ export const breakerKeeper = (storage: StorageApi) => {
     const takeHaltsTo = (seq: number): void => {
       while (later.length > 0 && later[0]!.seq <= seq) watched.take(later.shift()!)
     }
-    while (from <= folded) {
-      const page = yield* storage.records({ agentId, from, to: folded, kinds: ownKinds, limit: PAGE })
-      for (const record of page) {
-        takeHaltsTo(record.seq)
-        // What the documents say of breakers is as new as any record up to here.
-        if (!record.kind.startsWith("breaker.")) watched.take(yield* sampleOf(record))
-      }
-      from = page.length < PAGE ? folded + 1 : page.at(-1)!.seq + 1
-    }
+    yield* eachRecord(storage, { agentId, from, to: folded, kinds: ownKinds }, (record) => {
+      takeHaltsTo(record.seq)
+      // What the documents say of breakers is as new as any record up to here.
+      return record.kind.startsWith("breaker.") ? undefined : take(watched, record)
+    })
     takeHaltsTo(folded)
     if (agents.size >= MAX_AGENTS) agents = new Map()
     agents.set(agentId, watched)

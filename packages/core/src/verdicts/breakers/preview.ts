@@ -4,8 +4,10 @@ import { formatInstant } from "@flyball/evidence"
 import { haltKinds, type MetricRecord, previewBreaker } from "@flyball/rules"
 import { Effect } from "effect"
 import { inSlices } from "../../in-slices.ts"
+import { inTurns } from "../../storage/each-record.ts"
+import { StorageCorrupt } from "../../storage/faults.ts"
 import type { ReadFault, StorageApi } from "../../storage/port.ts"
-import { haltsWithin, sampleOf } from "./halt-samples.ts"
+import { haltsWithin, readSample } from "./halt-samples.ts"
 import type { MeasuredBy } from "./read-input.ts"
 
 /** Records that a preview reads at most. */
@@ -68,7 +70,11 @@ const recordsOf = Effect.fnUntraced(function* (
   let [from, to] = [fromSeq ?? 0, head]
   while (found.length < MAX_PREVIEW_RECORDS && from <= to) {
     const page = yield* storage.records({ agentId, kinds, from, to, order, limit: PAGE })
-    for (const record of page) found.push(yield* sampleOf(record))
+    yield* inTurns(page, (record) => {
+      const sample = readSample(record)
+      if (sample instanceof StorageCorrupt) return Effect.fail(sample)
+      found.push(sample)
+    })
     if (page.length < PAGE) break
     if (order === "desc") to = page.at(-1)!.seq - 1
     else from = page.at(-1)!.seq + 1

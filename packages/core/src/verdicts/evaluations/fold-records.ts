@@ -2,6 +2,7 @@
 import { readRecord } from "@flyball/evidence"
 import { Effect } from "effect"
 import type { JsonMap, WindowBook } from "@flyball/rules"
+import { inTurns } from "../../storage/each-record.ts"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import type { AsOf, ReadFault, StorageApi } from "../../storage/port.ts"
 import { foldMeters, meterKinds, numberedBefore } from "@flyball/rules"
@@ -47,10 +48,10 @@ export const foldPage = Effect.fnUntraced(function* (
   before = 0
 ): Effect.fn.Return<{ readonly folded: number; readonly count: number }, ReadFault> {
   const page = yield* storage.records({ kinds: meterKinds, from, limit: PAGE })
-  for (const record of page) {
-    const read = readRecord(record.bytes)
-    if (!read.ok) return yield* new StorageCorrupt({ reason: `record ${record.seq} cannot be read (${read.code})` })
-    foldMeters(book, numberedBefore({ seq: record.seq, kind: record.kind, body: read.record.body as JsonMap }, before))
-  }
+  yield* inTurns(page, ({ bytes, kind, seq }) => {
+    const read = readRecord(bytes)
+    if (!read.ok) return Effect.fail(new StorageCorrupt({ reason: `record ${seq} cannot be read (${read.code})` }))
+    foldMeters(book, numberedBefore({ seq, kind, body: read.record.body as JsonMap }, before))
+  })
   return { folded: page.length < PAGE ? Math.max(to, page.at(-1)?.seq ?? 0) : page.at(-1)!.seq, count: page.length }
 })
