@@ -76,3 +76,40 @@ describe("a list", () => {
     assert.strictEqual((await write(100, 20_000, { ...writing, bodiless: true })).text, "")
   })
 })
+
+describe("an object with a list", () => {
+  const around = { from: 'a"b', left_out: undefined, few: [1, 2] }
+  const writeObject = (count: number, length: number) => {
+    const { items, made } = countedItems(count, length)
+    const { heads, response, taken } = slowResponse(made)
+    const value = { ...around, agents: items, after: { count }, last: null }
+    return Effect.runPromise(writeAnswer(response, 200, json(value), writing)).then(() => ({
+      heads,
+      taken,
+      text: taken.map(({ text }) => text).join(""),
+      plain: JSON.stringify(value)
+    }))
+  }
+
+  it("that is long is made while it is taken, and is the object's own JSON", async () => {
+    const { plain, taken, text } = await writeObject(100, 20_000)
+    assert.strictEqual(text, plain)
+    taken.forEach(({ made }, piece) => assert.isAtMost(made, (piece + 1) * 4))
+  })
+
+  it("that is short goes out in one piece that says its length", async () => {
+    for (const count of [0, 3, 65, 100]) {
+      const { heads, plain, taken, text } = await writeObject(count, 10)
+      assert.strictEqual(taken.length, 1)
+      assert.strictEqual(text, plain)
+      assert.include(heads[1] as Array<string>, String(text.length))
+    }
+  })
+
+  it("that is an object of nothing else is its own JSON", async () => {
+    const { items, made } = countedItems(100, 10)
+    const { response, taken } = slowResponse(made)
+    await Effect.runPromise(writeAnswer(response, 200, json({ agents: items }), writing))
+    assert.strictEqual(taken.map(({ text }) => text).join(""), JSON.stringify({ agents: items }))
+  })
+})

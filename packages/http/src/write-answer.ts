@@ -30,10 +30,12 @@ export const writeAnswer = (
   writing: Writing
 ): Effect.Effect<void, unknown> => {
   switch (answer.kind) {
-    case "json":
-      return Array.isArray(answer.value)
-        ? writeList(response, status, answer.value, writing)
+    case "json": {
+      const list = listIn(answer.value)
+      return list !== null
+        ? writeList(response, status, list, writing)
         : Effect.sync(() => writeJson(response, status, noHeaders, answer.value, writing))
+    }
     case "allow":
       return Effect.sync(
         () => void response.writeHead(status, { ...headersOf(writing), allow: answer.methods.join(", ") }).end()
@@ -112,6 +114,41 @@ const writeText = (
   response.end(bodiless ? undefined : text, length === text.length ? "latin1" : "utf8")
 }
 
+/** A list, and the text around its items. */
+interface ListText {
+  readonly before: string
+  readonly items: ReadonlyArray<unknown>
+  readonly after: string
+}
+
+/** A member that has no more items than this is made into text with its object. */
+const LONG_LIST = 64
+
+/** The list that an answer is, or the longest of its members where that is long; null for any other answer. */
+const listIn = (value: unknown): ListText | null => {
+  if (Array.isArray(value)) return { before: "[", items: value, after: "]" }
+  if (typeof value !== "object" || value === null || "toJSON" in value) return null
+  let longest: ReadonlyArray<unknown> | null = null
+  for (const member of Object.values(value))
+    if (Array.isArray(member) && member.length > (longest?.length ?? LONG_LIST)) longest = member
+  if (longest === null) return null
+  const members = Object.entries(value).filter(([, member]) => member !== undefined)
+  const place = members.findIndex(([, member]) => member === longest)
+  const textOf = ([name, member]: readonly [string, unknown]): string =>
+    `${JSON.stringify(name)}:${JSON.stringify(member)}`
+  return {
+    before: `{${members
+      .slice(0, place)
+      .map((one) => `${textOf(one)},`)
+      .join("")}${JSON.stringify(members[place]![0])}:[`,
+    items: longest,
+    after: `]${members
+      .slice(place + 1)
+      .map((one) => `,${textOf(one)}`)
+      .join("")}}`
+  }
+}
+
 /** How much of a list is made into text before others have their turn, about a millisecond's work. Unit: characters. */
 const TURN_CHARACTERS = 65_536
 
@@ -122,15 +159,16 @@ const TURN_CHARACTERS = 65_536
 const writeList = (
   response: Outgoing,
   status: number,
-  items: ReadonlyArray<unknown>,
+  list: ListText,
   writing: Writing
 ): Effect.Effect<void, unknown> =>
   Effect.suspend(() => {
+    const { after, before, items } = list
     const first = textFrom(items, 0)
     return first.next === items.length
-      ? Effect.sync(() => writeText(response, status, noHeaders, `[${first.text}]`, writing))
+      ? Effect.sync(() => writeText(response, status, noHeaders, before + first.text + after, writing))
       : Effect.tryPromise({
-          try: () => writeLongList(response, status, items, first, writing),
+          try: () => writeLongList(response, status, list, first, writing),
           catch: (error) => error
         })
   })
@@ -149,20 +187,20 @@ const textFrom = (items: ReadonlyArray<unknown>, from: number): { readonly text:
 const writeLongList = async (
   response: Outgoing,
   status: number,
-  items: ReadonlyArray<unknown>,
+  { after, before, items }: ListText,
   first: { readonly text: string; readonly next: number },
   writing: Writing
 ): Promise<void> => {
   response.writeHead(status, { ...headersOf(writing), "content-type": "application/json" })
   if (writing.bodiless) return void response.end()
   let { next, text } = first
-  for (let before = "["; ; before = ",") {
-    if (!(await push(response, before + text, writing.stallMs))) return
+  for (let joint = before; ; joint = ",") {
+    if (!(await push(response, joint + text, writing.stallMs))) return
     if (next === items.length) break
     await anotherTurn()
     ;({ next, text } = textFrom(items, next))
   }
-  response.end("]")
+  response.end(after)
 }
 
 const writePieces = async (
