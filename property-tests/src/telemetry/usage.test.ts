@@ -9,7 +9,7 @@ import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import { expect, it } from "vitest"
 import { telemetryOver } from "../../../packages/core/src/outward/telemetry/service.ts"
-import { usageSegments } from "../../../packages/core/src/outward/telemetry/usage-segments.ts"
+import { USAGE_SEGMENTS, usageSegments } from "../../../packages/core/src/outward/telemetry/usage-segments.ts"
 import { runs } from "../runs.ts"
 import { type Act, histories, naiveUsage, recordsOf, type Sealed } from "./history.ts"
 
@@ -32,15 +32,17 @@ const within = <A, E>(history: ReadonlyArray<Sealed>, inside: Effect.Effect<A, E
 
 const windows = fc.record({
   size: fc.integer({ min: 1, max: 12 }),
+  /** Segments that are joined. */
+  fan: fc.integer({ min: 2, max: 3 }),
   from: fc.nat(100),
   to: fc.nat(100),
   /** Segments that the job had folded before. */
   rolled: fc.nat(20)
 })
 
-it("what segments give is what a plain count gives, for any window", () =>
+it("what segments and joined segments give is what a plain count gives, for any window", () =>
   fc.assert(
-    fc.asyncProperty(histories, windows, async (acts: ReadonlyArray<Act>, { from, rolled, size, to }) => {
+    fc.asyncProperty(histories, windows, async (acts: ReadonlyArray<Act>, { fan, from, rolled, size, to }) => {
       const history = recordsOf(acts, BEGIN_MS)
       const span = history.at(-1)!.at - BEGIN_MS
       const fromMs = BEGIN_MS + Math.floor((span * Math.min(from, to)) / 100)
@@ -49,7 +51,8 @@ it("what segments give is what a plain count gives, for any window", () =>
         history,
         Effect.gen(function* () {
           const storage = yield* Storage
-          const telemetry = telemetryOver(storage, usageSegments(storage, utf8("chain"), size), 1_000)
+          const telemetry = telemetryOver(storage, usageSegments(storage, utf8("chain"), size, fan), 1_000)
+          yield* telemetry.rollUp(rolled)
           yield* telemetry.rollUp(rolled)
           return yield* telemetry.usage({
             from: new Date(fromMs).toISOString(),
@@ -86,4 +89,35 @@ it("another process goes on from the segments that are kept, and a backlog is re
   expect(found.left).toBe(complete - 2)
   expect(found.raced).toEqual([0, 0])
   for (const answer of found.answers) expect(answer).toEqual(naiveUsage(history, BEGIN_MS, history.at(-1)!.at + 1))
+})
+
+it("a window of many segments is read from the joined ones, and from few documents", async () => {
+  const history = recordsOf(fc.sample(histories, { numRuns: 12, seed: 22 }).flat(), BEGIN_MS).slice(0, 300)
+  const toMs = history.at(-1)!.at + 1
+  const { answer, read } = await within(
+    history,
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      yield* telemetryOver(storage, usageSegments(storage, utf8("chain"), 2, 2)).rollUp(1_000)
+      let read = 0
+      const counting = Storage.of({
+        ...storage,
+        list: (collection, page) =>
+          Effect.map(storage.list(collection, page), (found) => {
+            if (collection === USAGE_SEGMENTS) read += found.length
+            return found
+          })
+      })
+      const answer = yield* telemetryOver(counting, usageSegments(counting, utf8("chain"), 2, 2)).usage({
+        from: new Date(BEGIN_MS).toISOString()
+      })
+      return { answer, read }
+    })
+  )
+  expect(answer).toEqual(naiveUsage(history, BEGIN_MS, toMs))
+  // One of the highest level stands for eight segments; of each level below, one may be left at the end.
+  const segments = Math.floor(history.length / 2)
+  expect(segments).toBeGreaterThan(100)
+  expect(read).toBeGreaterThan(0)
+  expect(read).toBeLessThanOrEqual(Math.floor(segments / 8) + 3)
 })

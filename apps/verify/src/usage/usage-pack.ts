@@ -1,5 +1,5 @@
 /** The usage figures of a window, made again from the records of a pack. */
-import type { Report } from "@flyball/evidence"
+import { inOneGo, type Report } from "@flyball/evidence"
 import {
   foldUsage,
   onsetSeqs,
@@ -39,16 +39,18 @@ export const usageOfPack = async ({ content }: PackFile, { fromMs, toMs }: Usage
     await readPackRecords(content, { kind: () => true, part: () => false }, ({ seq }, atMs) => {
       if (wanted.has(seq)) times.set(seq, atMs)
     })
-  return usageReport({
-    fromMs,
-    toMs,
-    asOfSeq,
-    totals,
-    state,
-    showsAgent: () => true,
-    showsTarget: () => true,
-    atMsOf: (seq) => times.get(seq)
-  })
+  return inOneGo(
+    usageReport({
+      fromMs,
+      toMs,
+      asOfSeq,
+      totals,
+      state,
+      showsAgent: () => true,
+      showsTarget: () => true,
+      atMsOf: (seq) => times.get(seq)
+    })
+  )
 }
 
 /** Why there are no figures; null where there may be. Prices and open incidents may lie anywhere before the window. */

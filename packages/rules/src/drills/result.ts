@@ -53,7 +53,7 @@ export const drillResult = (
 }
 
 /** The value of ascending values at or below which so many percent of them lie; null of none. */
-export const nearestRank = (ascending: ReadonlyArray<number>, percent: number): number | null =>
+export const nearestRank = (ascending: ArrayLike<number>, percent: number): number | null =>
   ascending[Math.ceil((ascending.length * percent) / 100) - 1] ?? null
 
 const nameOf = ({ agentId, instanceId }: KillInstance): string => `${agentId} ${instanceId}`

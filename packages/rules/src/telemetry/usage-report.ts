@@ -1,5 +1,5 @@
 /** The figures of a window as they are answered and as the verifier prints them. Pure. */
-import { formatInstant } from "@flyball/evidence"
+import { formatInstant, type Slices } from "@flyball/evidence"
 import { nearestRank } from "../drills/result.ts"
 import type { KillTargetType } from "../kill/response.ts"
 import { containedAtMs, type Incident } from "./incidents.ts"
@@ -92,12 +92,19 @@ export interface UsageWindow {
 export const onsetSeqs = ({ state, totals }: Pick<UsageWindow, "state" | "totals">): ReadonlyArray<number> =>
   [...totals.ended(), ...state.incidents.list()].flatMap(({ onsetSeq }) => (onsetSeq === null ? [] : [onsetSeq]))
 
+/** Agents whose figures are made between two turns of the event loop. */
+const AGENTS_A_SLICE = 100
+
 /** The figures of a window. Agents without any are left out; the others come by id. */
-export const usageReport = (window: UsageWindow): UsageReport => {
+export function* usageReport(window: UsageWindow): Slices<UsageReport> {
   const { asOfSeq, fromMs, showsAgent, state, toMs, totals } = window
   const open = new Map<string, Array<number>>()
   for (const { agentId, openedAtMs } of state.reviews.list())
-    if (showsAgent(agentId)) open.set(agentId, [...(open.get(agentId) ?? []), toMs - openedAtMs])
+    if (showsAgent(agentId)) {
+      const own = open.get(agentId)
+      if (own === undefined) open.set(agentId, [toMs - openedAtMs])
+      else own.push(toMs - openedAtMs)
+    }
   const known = totals.agents().filter(([id]) => showsAgent(id))
   const counted = new Set(known.map(([id]) => id))
   // An agent whose reviews only wait has a row too.
@@ -105,12 +112,21 @@ export const usageReport = (window: UsageWindow): UsageReport => {
   const shown = [...known, ...waiting.map((id) => [id, noTotals()] as const)].toSorted(([a], [b]) => (a < b ? -1 : 1))
   const all = noReviews()
   for (const [, { reviews }] of shown) addReviews(all, reviews)
+  yield
+  const agents: Array<AgentUsage> = []
+  for (const [id, agent] of shown) {
+    agents.push(agentUsage(id, agent, open.get(id) ?? []))
+    if (agents.length % AGENTS_A_SLICE === 0) yield
+  }
+  yield
+  const reviews = reviewFigures(all, [...open.values()].flat())
+  yield
   return {
     from: formatInstant(fromMs),
     to: formatInstant(toMs),
     as_of_seq: asOfSeq,
-    agents: shown.map(([id, agent]) => agentUsage(id, agent, open.get(id) ?? [])),
-    reviews: reviewFigures(all, [...open.values()].flat()),
+    agents,
+    reviews,
     incident: incidentFigures(window)
   }
 }
@@ -173,7 +189,7 @@ const reviewFigures = (totals: ReviewTotals, open: ReadonlyArray<number>): Revie
 }
 
 const percentiles = (times: ReadonlyArray<number>) => {
-  const ascending = times.toSorted((a, b) => a - b)
+  const ascending = Float64Array.from(times).sort()
   return { p50: nearestRank(ascending, 50), p95: nearestRank(ascending, 95) }
 }
 

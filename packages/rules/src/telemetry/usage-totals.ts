@@ -1,4 +1,5 @@
 /** Usage of agents within a range of the chain: sums that add up across ranges. Pure. */
+import type { Slices } from "@flyball/evidence"
 import type { Json } from "../records/record.ts"
 import type { Incident } from "./incidents.ts"
 import { noReviews, type ReviewTotals } from "./review-times.ts"
@@ -41,21 +42,6 @@ export class UsageTotals {
   readonly #agents = new Map<string, AgentTotals>()
   readonly #ended: Array<Incident> = []
 
-  /** `json`: what {@link toJson} gave. */
-  static of(json: Json): UsageTotals {
-    const totals = new UsageTotals()
-    const { agents, ended } = json as unknown as Stored
-    for (const [id, { decisions, evaluations, models, reviews }] of agents)
-      totals.#agents.set(id, {
-        decisions,
-        evaluations: [...evaluations],
-        models: new Map(models.map(([name, model]) => [name, { ...model, cost: BigInt(model.cost) }])),
-        reviews: { ...reviews, decisionMs: [...reviews.decisionMs], waitMs: [...reviews.waitMs] }
-      })
-    totals.#ended.push(...ended)
-    return totals
-  }
-
   /** The sums of one agent, to add to. */
   agent(id: string): AgentTotals {
     const known = this.#agents.get(id)
@@ -80,39 +66,102 @@ export class UsageTotals {
     return this.#ended
   }
 
-  /** Adds the sums of the stretch that follows. */
-  add(next: UsageTotals): void {
-    for (const [id, more] of next.#agents) {
-      const own = this.agent(id)
-      own.decisions += more.decisions
-      for (const [place, count] of more.evaluations.entries()) own.evaluations[place]! += count
-      for (const [name, used] of more.models) addUsed(own.models, name, used)
-      addReviews(own.reviews, more.reviews)
+  /** Adds the sums of the stretch that follows. `json`: what {@link toJson} of it gave. In slices. */
+  *addStored(json: Json): Slices<void> {
+    const { agents, ended } = json as unknown as Stored
+    for (const [index, rows] of agents.entries()) {
+      if (index > 0) yield
+      for (const row of JSON.parse(rows) as ReadonlyArray<StoredAgent>) this.#addRow(row)
     }
-    this.#ended.push(...next.#ended)
+    for (const incident of ended) this.#ended.push(incident)
   }
 
   /** As plain data. */
   toJson(): Json {
-    const agents = [...this.#agents].map(([id, { models, ...totals }]) => [
-      id,
-      { ...totals, models: [...models].map(([name, model]) => [name, { ...model, cost: String(model.cost) }]) }
-    ])
+    const rows = [...this.#agents].map(rowOf)
+    const agents: Array<string> = []
+    for (let from = 0; from < rows.length; from += ROWS_A_TEXT)
+      agents.push(JSON.stringify(rows.slice(from, from + ROWS_A_TEXT)))
     return { agents, ended: this.#ended } as unknown as Json
+  }
+
+  #addRow([id, decisions, evaluations, models, reviews]: StoredAgent): void {
+    const own = this.agent(id)
+    own.decisions += decisions
+    for (const [place, count] of evaluations.entries()) own.evaluations[place]! += count
+    for (const [name, inputTokens, outputTokens, unpricedTokens, cost, statedCost] of models)
+      addUsed(own.models, name, { inputTokens, outputTokens, unpricedTokens, cost: BigInt(cost), statedCost })
+    if (reviews !== null) addReviews(own.reviews, reviewsOf(reviews))
   }
 }
 
+/** Agents of one text, which is about a millisecond's work. */
+const ROWS_A_TEXT = 100
+
 interface Stored {
-  readonly agents: ReadonlyArray<
-    readonly [
-      string,
-      Omit<AgentTotals, "models"> & {
-        readonly models: ReadonlyArray<readonly [string, Omit<ModelTotals, "cost"> & { readonly cost: string }]>
-      }
-    ]
-  >
+  /** Rows of {@link ROWS_A_TEXT} agents each, as JSON in a text: a store reads a document at once, and a text later. */
+  readonly agents: ReadonlyArray<string>
   readonly ended: ReadonlyArray<Incident>
 }
+
+/** Thousands of agents have a row in each of many segments: a row is short. */
+type StoredAgent = readonly [
+  id: string,
+  decisions: number,
+  /** Empty where all are 0. */
+  evaluations: ReadonlyArray<number>,
+  models: ReadonlyArray<
+    readonly [name: string, inputTokens: number, outputTokens: number, unpriced: number, cost: string, stated: number]
+  >,
+  reviews: StoredReviews | null
+]
+
+type StoredReviews = readonly [
+  counts: ReadonlyArray<number>,
+  decisionMs: ReadonlyArray<number>,
+  waitMs: ReadonlyArray<number>
+]
+
+/** The counts of reviews, in the order in which they are kept. */
+const reviewCounts = [
+  "opened",
+  "approved",
+  "rejected",
+  "amended",
+  "expired",
+  "cancelled",
+  "quickApprovals"
+] as const satisfies ReadonlyArray<keyof ReviewTotals>
+
+const rowOf = ([id, { decisions, evaluations, models, reviews }]: readonly [string, AgentTotals]): StoredAgent => [
+  id,
+  decisions,
+  evaluations.some((count) => count > 0) ? evaluations : [],
+  [...models].map(([name, { cost, inputTokens, outputTokens, statedCost, unpricedTokens }]) => [
+    name,
+    inputTokens,
+    outputTokens,
+    unpricedTokens,
+    String(cost),
+    statedCost
+  ]),
+  storedReviews(reviews)
+]
+
+const storedReviews = (reviews: ReviewTotals): StoredReviews | null => {
+  const counts = reviewCounts.map((name) => reviews[name])
+  const { decisionMs, waitMs } = reviews
+  return counts.every((count) => count === 0) && decisionMs.length + waitMs.length === 0
+    ? null
+    : [counts, decisionMs, waitMs]
+}
+
+const reviewsOf = ([counts, decisionMs, waitMs]: StoredReviews): ReviewTotals => ({
+  ...noReviews(),
+  ...Object.fromEntries(reviewCounts.map((name, place) => [name, counts[place]!])),
+  decisionMs: decisionMs as Array<number>,
+  waitMs: waitMs as Array<number>
+})
 
 /** Adds what was used of a model. Numbers of callers are large where they are wrong: sums stay exact integers. */
 export const addUsed = (models: Map<string, ModelTotals>, name: string, used: ModelTotals): void => {

@@ -10,6 +10,7 @@ import { Chain } from "../../chain/chain.ts"
 import { covers, everyUnit, type Scope } from "../../foundation/scope.ts"
 import { AGENTS, storedAgent } from "../../registry/agents/document.ts"
 import { type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
+import { inSlices } from "../../in-slices.ts"
 import { seqsBetween } from "../packs/seqs-between.ts"
 import { type FoldedUsage, usageSegments } from "./usage-segments.ts"
 
@@ -30,7 +31,10 @@ export interface TelemetryApi {
     query?: TelemetryQuery,
     scope?: Scope
   ) => Effect.Effect<TelemetryOut, InvalidInput | TelemetryBehind | ReadFault>
-  /** Folds up to so many segments that are complete and not kept yet; answers how many are still missing. */
+  /**
+   * Folds up to so many segments that are complete and not kept yet, and joins as many of higher levels once none of
+   * the first is missing; answers how many are still missing.
+   */
   readonly rollUp: (most: number) => Effect.Effect<number, ReadFault>
 }
 
@@ -80,20 +84,26 @@ export const telemetryOver = (
         if (record !== null) times.set(onset, record.atMs)
       }
       const visible = yield* visibleAgents(storage, folded, scope)
-      return usageReport({
-        fromMs,
-        toMs,
-        asOfSeq: end === 0 ? null : end - 1,
-        ...folded,
-        showsAgent: (id) => visible === null || visible.has(id),
-        showsTarget: ({ targetId, targetType }) =>
-          visible === null || (targetType === "agent" && visible.has(targetId)),
-        atMsOf: (onset) => times.get(onset)
-      })
+      return yield* inSlices(
+        usageReport({
+          fromMs,
+          toMs,
+          asOfSeq: end === 0 ? null : end - 1,
+          ...folded,
+          showsAgent: (id) => visible === null || visible.has(id),
+          showsTarget: ({ targetId, targetType }) =>
+            visible === null || (targetType === "agent" && visible.has(targetId)),
+          atMsOf: (onset) => times.get(onset)
+        })
+      )
     }),
     rollUp: Effect.fnUntraced(function* (most) {
       const { seq } = yield* storage.asOf
-      return yield* turn.withPermits(1)(segments.rollUp(seq + 1, most))
+      return yield* turn.withPermits(1)(
+        Effect.flatMap(segments.rollUp(seq + 1, most), (missing) =>
+          missing > 0 ? Effect.succeed(missing) : segments.join(most)
+        )
+      )
     })
   })
 }
