@@ -11,6 +11,7 @@ const proofs: {
   kills: () => import("./kills.ts"),
   servers: () => import("./servers.ts"),
   simulation: () => import("./simulation.ts"),
+  telemetry: () => import("./telemetry.ts"),
   traces: () => import("./traces.ts")
 }
 
