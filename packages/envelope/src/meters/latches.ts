@@ -1,24 +1,13 @@
 /**
- * Latches: what a run once met, it has met until a review clears it.
+ * Latches: what a run once met, it has met for as long as it lasts.
  *
  * Spec: `SPEC.md` section 3.
  */
 import type { Signal } from "../language/envelope.ts"
 
-/**
- * A record of a run that touches latches, in the order of the chain: an evaluation with the latches it set, or a review
- * with those it clears.
- */
-export interface LatchEvent {
-  readonly sets: ReadonlyArray<string>
-  readonly clears: ReadonlyArray<string>
-}
-
-/** Latches that are set after one more record of the run. */
-export const foldLatches = (set: ReadonlySet<string>, { clears, sets }: LatchEvent): ReadonlySet<string> =>
-  sets.length === 0 && clears.length === 0
-    ? set
-    : new Set([...[...set].filter((name) => !clears.includes(name)), ...sets])
+/** Latches that are set in a run after one more evaluation, by those that it sets. */
+export const foldLatches = (set: ReadonlySet<string>, sets: ReadonlyArray<string>): ReadonlySet<string> =>
+  sets.length === 0 ? set : new Set([...set, ...sets])
 
 /**
  * The latches that an evaluation sets for those after it in its run, by name: whatever came of it, even where another

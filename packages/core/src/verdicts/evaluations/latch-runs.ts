@@ -39,7 +39,7 @@ export const readRun = (storage: StorageApi, agentId: string, runId: string) => 
 /** Adds what one evaluation sets. */
 export const addLatches = (run: RunLatches, evaluationId: string, sets: ReadonlyArray<string>): void => {
   for (const name of sets) if (!run.set.has(name)) run.by.set(name, evaluationId)
-  run.set = foldLatches(run.set, { sets, clears: [] })
+  run.set = foldLatches(run.set, sets)
 }
 
 /** The put of a run whose latches changed; null where they did not, and it is only expected as it was. */

@@ -162,4 +162,42 @@ describe("an approval", () => {
       assert.deepStrictEqual(replayed(yield* recorded).filter(wrong), [])
     }).pipe(world())
   )
+
+  it.effect(
+    "its one action: what a run met stays, so that the next one needs a review again, in another run none",
+    () =>
+      Effect.gen(function* () {
+        const { signals } = refunds()
+        const { agentId } = yield* governedAgent(
+          refunds({
+            signals: {
+              ...(signals as object),
+              untrusted: { type: "bool", source: "caller", on_missing: false },
+              tainted: { type: "bool", source: "latch", set_by: "untrusted" }
+            },
+            rules: [
+              ...(refunds()["rules"] as ReadonlyArray<object>),
+              { id: "tainted", outcome: "require_review", when: [{ signal: "tainted", is: true }] }
+            ]
+          })
+        )
+        const small = { tool: "refund", amount: 10 }
+        const inRun = (run_id: string, more: Parameters<typeof evaluate>[2] = {}) =>
+          evaluate(agentId, small, { run_id, args: small, ...more })
+        yield* evaluate(agentId, { ...small, untrusted: true }, { run_id: "one", args: small })
+        const { review_id: reviewId } = yield* inRun("one")
+        yield* approved(reviewId!)
+        const outcomes = [
+          yield* inRun("one", { approval_id: reviewId! }),
+          yield* inRun("one", { approval_id: reviewId! }),
+          yield* inRun("two")
+        ].map(({ matched_rule, outcome }) => [outcome, matched_rule])
+        assert.deepStrictEqual(outcomes, [
+          ["allow", "tainted"],
+          ["require_review", "tainted"],
+          ["allow_with_notice", "@tier_floor"]
+        ])
+        yield* agrees
+      }).pipe(Effect.provide(governorWorld()))
+  )
 })
