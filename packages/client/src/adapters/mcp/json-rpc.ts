@@ -79,6 +79,7 @@ export const readMessage = (value: unknown): ReadMessage => {
     return refused(null, "id is neither a text nor a whole number")
   if (own("method")) {
     if (typeof method !== "string") return refused(knownId, "method is not a text")
+    if (!isPlainMethod(method)) return refused(knownId, "method is spelled as no method of MCP is")
     if (own("result") || own("error")) return refused(knownId, "a request has no result")
     if (own("params") && !isParams(params)) return refused(knownId, "params is no object")
     const rest = { method, ...(own("params") ? { params: params as Params } : {}) }
@@ -93,6 +94,13 @@ export const readMessage = (value: unknown): ReadMessage => {
     ? { ok: true, message: { jsonrpc, id: knownId, error: error as { code: number; message: string } } }
     : refused(knownId, "error is not an error")
 }
+
+/**
+ * Whether a method can be read in one way only. A server that ignores case, blanks or forms of Unicode would take
+ * another spelling for `tools/call`.
+ */
+const isPlainMethod = (method: string): boolean =>
+  /^[\w./$-]+$/.test(method) && (isGoverned({ method }) || !isGoverned({ method: method.toLowerCase() }))
 
 const refused = (id: RequestId | null, reason: string): ReadMessage => ({ ok: false, id, reason })
 

@@ -23,10 +23,12 @@ import {
   type JsonRpcRequest,
   type JsonRpcResponse,
   keyOfId,
+  LIMIT_EXCEEDED,
   type Params,
   readMessage,
   type RequestId
 } from "./json-rpc.ts"
+import { NO_ROOM, type Place, type Room } from "./room.ts"
 import { taskNotifications } from "./tasks.ts"
 
 /** How one message travels to the server, where each has a stream of its own (Streamable HTTP). */
@@ -43,14 +45,19 @@ export interface MediatorOptions<Options extends SendOptions> {
   readonly toClient: (message: JsonRpcMessage) => void
   /** Whether each request has a stream of its own, whose end cancels it. */
   readonly hasPerRequestStream?: boolean | undefined
+  /** Room for the requests that have no answer yet; unbounded where it is left out. */
+  readonly room?: Room | undefined
   /** Is given why something that the server sent was dropped. */
   readonly onDropped?: ((reason: string) => void) | undefined
 }
 
 /** Stands between client and server. */
 export interface Mediator<Options extends SendOptions> {
-  /** Takes a message of the client. Resolves when it was passed on or answered; throws where the server is away. */
-  readonly fromClient: (value: unknown, options?: Options) => Promise<void>
+  /**
+   * Takes a message of the client that has so many bytes. Resolves when it was passed on or answered; throws where the
+   * server is away.
+   */
+  readonly fromClient: (value: unknown, options?: Options, bytes?: number) => Promise<void>
   /** Takes a message of the server; false: the client must not see it. */
   readonly fromServer: (value: unknown) => boolean
   /** The connection is over: what waits never begins, and what runs is witnessed as failed. */
@@ -70,14 +77,20 @@ export const mediate = <Options extends SendOptions>({
   calls,
   hasPerRequestStream = false,
   onDropped,
+  room,
   toClient,
   toServer
 }: MediatorOptions<Options>): Mediator<Options> => {
   const pending = new Map<string, Pending>()
   /** Requests other than calls that have no answer yet. */
-  const others = new Map<string, JsonRpcRequest>()
+  const others = new Map<string, { readonly request: JsonRpcRequest; readonly place: Place | undefined }>()
   const running = new Set<Promise<unknown>>()
   let over: string | null = null
+
+  const forget = (key: string): void => {
+    others.get(key)?.place?.leave()
+    others.delete(key)
+  }
 
   const track = (work: Promise<unknown>): void => {
     const one = work.catch(() => undefined).finally(() => running.delete(one))
@@ -123,7 +136,11 @@ export const mediate = <Options extends SendOptions>({
         if (signal.aborted) halt()
       })
 
-  const callTool = async (request: JsonRpcRequest, options: Options | undefined): Promise<void> => {
+  const callTool = async (
+    request: JsonRpcRequest,
+    options: Options | undefined,
+    place: Place | undefined
+  ): Promise<void> => {
     const key = keyOfId(request.id)
     const one: Pending = { cancel: new AbortController(), settle: null, fail: null }
     const giveUp = (): void => {
@@ -138,6 +155,7 @@ export const mediate = <Options extends SendOptions>({
       sent = (cause) => (cause === undefined ? resolve() : reject(cause))
     })
     const release = (): void => {
+      place?.leave()
       if (pending.get(key) === one) pending.delete(key)
       options?.requestSignal?.removeEventListener("abort", giveUp)
     }
@@ -167,7 +185,7 @@ export const mediate = <Options extends SendOptions>({
   const onCancelled = async (message: JsonRpcMessage, params: Params | undefined, options?: Options): Promise<void> => {
     const one = pending.get(keyOfId((params?.["requestId"] ?? null) as RequestId | null))
     // A call that the server never saw needs no cancelling there.
-    others.delete(keyOfId((params?.["requestId"] ?? null) as RequestId | null))
+    forget(keyOfId((params?.["requestId"] ?? null) as RequestId | null))
     if (one === undefined || one.settle !== null) await toServer(message, options)
     one?.cancel.abort()
     one?.fail?.(new CallCancelled("tools/call"))
@@ -184,14 +202,14 @@ export const mediate = <Options extends SendOptions>({
     const one = pending.get(key)
     if (one !== undefined) one.settle?.(answer)
     else {
-      others.delete(key)
+      forget(key)
       toClient(answer)
     }
     return false
   }
 
   return {
-    fromClient: async (value, options) => {
+    fromClient: async (value, options, bytes = 0) => {
       const read = readMessage(value)
       if (!read.ok) return toClient(errorResponse(read.id, INVALID_REQUEST, `Not an MCP message: ${read.reason}.`))
       const { message } = read
@@ -205,11 +223,13 @@ export const mediate = <Options extends SendOptions>({
       const key = keyOfId(message.id)
       if (pending.has(key) || others.has(key))
         return toClient(errorResponse(message.id, INVALID_REQUEST, "A request of this id has no answer yet."))
-      if (isGoverned(message)) return callTool(message, options)
-      others.set(key, message)
-      options?.requestSignal?.addEventListener("abort", () => void others.delete(key), { once: true })
+      const place = room?.enter(bytes)
+      if (place === null) return toClient(errorResponse(message.id, LIMIT_EXCEEDED, NO_ROOM))
+      if (isGoverned(message)) return callTool(message, options, place)
+      others.set(key, { request: message, place })
+      options?.requestSignal?.addEventListener("abort", () => forget(key), { once: true })
       return toServer(message, options).catch((cause: unknown) => {
-        others.delete(key)
+        forget(key)
         throw cause
       })
     },
@@ -235,10 +255,10 @@ export const mediate = <Options extends SendOptions>({
       }
       // One that names no request, as after JSON that the server could not read, is the client's to see.
       if (message.id === null) return true
-      const request = others.get(key)
+      const request = others.get(key)?.request
       // An answer that nothing waits for: a second one, or one to a request that was never sent.
       if (request === undefined) return false
-      others.delete(key)
+      forget(key)
       track(calls().then((governed) => governed.answered(request, message)))
       return true
     },

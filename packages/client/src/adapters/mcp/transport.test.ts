@@ -1,7 +1,7 @@
 import { afterEach, assert, describe, it } from "vitest"
 import { governedAgent, until } from "../testing/governed-agent.ts"
 import { connectInRounds, connections, type Deeds } from "./testing/servers.ts"
-import { type CallOptions, DENIED_META, governTransport } from "./index.ts"
+import { type CallOptions, DENIED_META, governTransport, type TransportLike } from "./index.ts"
 
 const endings: Array<() => Promise<unknown>> = []
 afterEach(async () => {
@@ -173,6 +173,37 @@ describe.each(connections)("a governed transport of $name", ({ connect }) => {
     const [decision] = await witnessed()
     assert.deepInclude(decision, { action: "slow", status: "error" })
     deeds.slow[0]!()
+  })
+})
+
+describe("a call whose message the host's code changes while it is held", () => {
+  it("is sent as it was judged", async () => {
+    const { agent, deeds, resolve, script, waits } = await world()
+    script.verdict = () => "require_review"
+    const sent: Array<unknown> = []
+    const inner: TransportLike = {
+      start: async () => undefined,
+      send: async (message) => void sent.push(structuredClone(message)),
+      close: async () => undefined
+    }
+    const governed = governTransport(inner, agent)
+    const message = {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "refund", arguments: { amount: 5 }, _meta: { a: 1 } }
+    }
+    const sending = governed.send(message)
+    await until(() => waits() === 1)
+    message.params.name = "lookup"
+    message.params._meta.a = 2
+    message.params.arguments = { amount: 900 }
+    resolve("rev_1", "approve")
+    await sending
+    const { params } = sent[0] as typeof message
+    assert.deepStrictEqual(params, { name: "refund", arguments: { amount: 5 }, _meta: { a: 1 } })
+    assert.lengthOf(deeds.ran, 0)
+    await governed.close()
   })
 })
 

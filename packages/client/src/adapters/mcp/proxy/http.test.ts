@@ -14,6 +14,8 @@ import { afterEach, assert, describe, it } from "vitest"
 import { governedAgent, until } from "../../testing/governed-agent.ts"
 import { serveService } from "../../testing/serve-service.ts"
 import { governCalls } from "../calls.ts"
+import { makeRoom, type Room } from "../room.ts"
+import { hostileMessages } from "../testing/hostile-messages.ts"
 import { addTools, type Deeds } from "../testing/servers.ts"
 import { taskServer } from "../testing/task-server.ts"
 import { governHttp } from "./http.ts"
@@ -108,7 +110,7 @@ const upstreamV2 = async () => {
 }
 
 /** A proxy in front of this address. */
-const proxied = async (upstream: string) => {
+const proxied = async (upstream: string, room?: Room) => {
   const governed = await governedAgent()
   endings.push(() => governed.client.close())
   governed.script.verdict = ({ action, signals }) =>
@@ -116,7 +118,7 @@ const proxied = async (upstream: string) => {
   const calls = governCalls(governed.agent, { toolServer: "shop" })
   const said: Array<string> = []
   const session = { calls: () => Promise.resolve(calls), close: () => Promise.resolve() }
-  const url = await listening(governHttp({ upstream, session, log: (line) => said.push(line) }))
+  const url = await listening(governHttp({ upstream, session, room, log: (line) => said.push(line) }))
   return { ...governed, said, url: `${url}/mcp` }
 }
 
@@ -308,6 +310,31 @@ describe("a task over HTTP", () => {
   })
 })
 
+describe.each(hostileMessages)("over HTTP, $name", ({ answer, bytes, sent }) => {
+  it("reaches the server as it was judged, or not at all", async () => {
+    const bodies: Array<string> = []
+    const upstream = await listening(
+      createServer((request, response) => {
+        void textOf(request).then((body) => {
+          bodies.push(body)
+          response.writeHead(200, { "content-type": "application/json" })
+          response.end(JSON.stringify({ jsonrpc: "2.0", id: JSON.parse(body).id, result: {} }))
+        })
+      })
+    )
+    const { script, url } = await proxied(`${upstream}/mcp`)
+    script.verdict = ({ action }) => (action === "refund" ? "deny" : "allow")
+    const got = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: Buffer.from(bytes)
+    })
+    const { error, result } = JSON.parse(await got.text())
+    assert.strictEqual(error?.code ?? (result.isError === true ? "denied" : null), answer)
+    assert.deepStrictEqual(bodies, sent === null ? [] : [sent])
+  })
+})
+
 describe("the proxy over HTTP", () => {
   const post = async (url: string, body: string, headers: { readonly [name: string]: string } = {}) => {
     const answer = await fetch(url, {
@@ -412,6 +439,30 @@ describe("the proxy over HTTP", () => {
       (await witnessed()).map(({ status }) => status),
       ["error"]
     )
+  })
+
+  it("refuses what there is no room for, and goes on once something is answered", async () => {
+    const upstream = await upstreamV2()
+    const { resolve, script, url, waits } = await proxied(upstream.url, makeRoom(2, 1_000))
+    script.verdict = () => "require_review"
+    const held = [post(url, refund()), post(url, refund({ id: 2, params: call("refund", { amount: 6 }) }))]
+    await until(() => waits() === 2)
+    const refused = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: refund({ id: 3 })
+    })
+    assert.deepStrictEqual([refused.status, refused.headers.get("retry-after")], [503, "1"])
+    assert.strictEqual(JSON.parse(await refused.text()).error.code, -32_005)
+    resolve("rev_1", "reject")
+    assert.include((await held[0]!).text, "ended: reject")
+    const long = await post(url, refund({ params: call("refund", { text: "x".repeat(1_000) }) }))
+    assert.deepStrictEqual([long.status, JSON.parse(long.text).error.code], [503, -32_005])
+    script.verdict = () => "deny"
+    assert.include((await post(url, refund())).text, "deny by rule-deny")
+    resolve("rev_2", "reject")
+    await held[1]
+    assert.lengthOf(upstream.seen, 0)
   })
 
   it("answers what is nested too deeply to be written again", async () => {

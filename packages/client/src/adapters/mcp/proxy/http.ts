@@ -21,9 +21,11 @@ import {
   type JsonRpcRequest,
   type JsonRpcResponse,
   keyOfId,
+  LIMIT_EXCEEDED,
   PARSE_ERROR,
   readMessage
 } from "../json-rpc.ts"
+import { makeRoom, NO_ROOM, type Place, type Room } from "../room.ts"
 import { taskNotifications } from "../tasks.ts"
 import { drained } from "./drained.ts"
 import { jsonOfLine, MAX_LINE_BYTES } from "./lines.ts"
@@ -35,6 +37,7 @@ export interface HttpOptions {
   readonly upstream: string
   readonly session: Session
   readonly log: (line: string) => void
+  readonly room?: Room | undefined
 }
 
 /** Headers of a request that the server needs. `mcp-*` goes too. */
@@ -72,7 +75,7 @@ interface Exchanged {
 
 /** Makes the listener of a proxy; it is not listening yet. */
 export const governHttp = (options: HttpOptions): Server => {
-  const { log, session, upstream } = options
+  const { log, room = makeRoom(), session, upstream } = options
   const { pathname } = new URL(upstream)
   const server = createServer((request, response) => {
     answer(request, response).catch((cause: unknown) => {
@@ -95,8 +98,12 @@ export const governHttp = (options: HttpOptions): Server => {
       const passed = await reach(request.method!, headers, undefined, ending.signal)
       return isEventStream(passed) ? passEvents(passed, response) : passOn(passed, response)
     }
-    const body = await bodyOf(request)
-    if (body === null) return sendText(response, 413, "The message is too long.")
+    const place = room.enter(0)
+    if (place === null) return noRoom(request, response)
+    response.on("close", place.leave)
+    const body = await bodyOf(request, place)
+    if (body === "too long") return sendText(response, 413, "The message is too long.")
+    if (body === "no room") return noRoom(request, response)
     const value = jsonOfLine(body)
     if (value === undefined) return sendJson(response, 400, errorResponse(null, PARSE_ERROR, "The body is not JSON."))
     const read = readMessage(value)
@@ -111,6 +118,13 @@ export const governHttp = (options: HttpOptions): Server => {
     }
     if (isGoverned(message)) return callTool(message, headers, response, ending.signal)
     return passRequest(message, headers, response, ending.signal)
+  }
+
+  /** Answers a request for which there is no room. What is left of it is read and dropped. */
+  function noRoom(request: IncomingMessage, response: ServerResponse): void {
+    request.resume()
+    response.setHeader("retry-after", "1")
+    sendJson(response, 503, errorResponse(null, LIMIT_EXCEEDED, NO_ROOM))
   }
 
   function reach(
@@ -371,26 +385,29 @@ const headerValue = (text: string): string =>
     ? text
     : `=?base64?${Buffer.from(text).toString("base64")}?=`
 
-/** The body of a request; null where it is too long. What is left of that is read and dropped. */
-const bodyOf = (request: IncomingMessage): Promise<Buffer | null> =>
-  boundedBytes(request.iterator({ destroyOnReturn: false }))
+/** The body of a request. What is left of one that is too long is read and dropped. */
+const bodyOf = async (request: IncomingMessage, place: Place): Promise<Buffer | "too long" | "no room"> => {
+  const pieces: Array<Uint8Array> = []
+  let bytes = 0
+  for await (const piece of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
+    bytes += piece.length
+    if (bytes > MAX_LINE_BYTES) return "too long"
+    if (!place.grow(piece.length)) return "no room"
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}
 
 /** The body of an answer. Fails: throws where it is too long. */
 const bytesOf = async ({ body }: Response): Promise<Buffer> => {
-  const bytes = body === null ? Buffer.alloc(0) : await boundedBytes(body)
-  if (bytes === null) throw new RangeError("The answer of the server is too long.")
-  return bytes
-}
-
-/** All bytes of a stream; null where there are more than a message may have. */
-const boundedBytes = async (stream: AsyncIterable<Uint8Array>): Promise<Buffer | null> => {
   const pieces: Array<Uint8Array> = []
   let bytes = 0
-  for await (const piece of stream) {
-    bytes += piece.length
-    if (bytes > MAX_LINE_BYTES) return null
-    pieces.push(piece)
-  }
+  if (body !== null)
+    for await (const piece of body) {
+      bytes += piece.length
+      if (bytes > MAX_LINE_BYTES) throw new RangeError("The answer of the server is too long.")
+      pieces.push(piece)
+    }
   return Buffer.concat(pieces)
 }
 

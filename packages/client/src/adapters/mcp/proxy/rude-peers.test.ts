@@ -8,6 +8,8 @@ import { afterEach, assert, describe, it } from "vitest"
 import { governedAgent, until } from "../../testing/governed-agent.ts"
 import { serveService } from "../../testing/serve-service.ts"
 import { governCalls } from "../calls.ts"
+import { makeRoom } from "../room.ts"
+import { hostileMessages } from "../testing/hostile-messages.ts"
 import { governChild } from "./stdio.ts"
 
 const proxy = fileURLToPath(new URL("main.ts", import.meta.url))
@@ -200,7 +202,7 @@ describe("a client that", () => {
       args: [
         "-e",
         `const say = (method) => console.log(JSON.stringify({ jsonrpc: "2.0", method }))
-         process.on("SIGTERM", () => say("termed")); say("pid " + process.pid); setInterval(() => 0, 1e6)`
+         process.on("SIGTERM", () => say("termed")); say("pid." + process.pid); setInterval(() => 0, 1e6)`
       ],
       env: process.env,
       session: { calls: () => Promise.resolve(calls), close: () => Promise.resolve() },
@@ -213,7 +215,7 @@ describe("a client that", () => {
     let text = ""
     output.on("data", (piece: Buffer) => {
       text += piece.toString()
-      pid = Number(/pid (\d+)/.exec(text)?.[1] ?? 0)
+      pid = Number(/pid.(\d+)/.exec(text)?.[1] ?? 0)
     })
     await until(() => pid !== 0)
     input.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "hang" } })}\n`)
@@ -225,5 +227,128 @@ describe("a client that", () => {
       (await witnessed()).map(({ status }) => status),
       ["error"]
     )
+  })
+
+  it("sends what can be read in two ways reaches the server as it was judged, or not at all", async () => {
+    const { agent, client, script } = await governedAgent()
+    endings.push(() => client.close())
+    script.verdict = ({ action }) => (action === "refund" ? "deny" : "allow")
+    const calls = governCalls(agent, {})
+    const input = new PassThrough()
+    const output = new PassThrough()
+    // It says each line that it gets, and answers it.
+    const echo = `require("readline").createInterface({ input: process.stdin }).on("line", (line) => {
+      console.log(JSON.stringify({ jsonrpc: "2.0", method: "got", params: { line } }))
+      console.log(JSON.stringify({ jsonrpc: "2.0", id: JSON.parse(line).id, result: {} }))
+    })`
+    const ended = governChild({
+      command: process.execPath,
+      args: ["-e", echo],
+      env: process.env,
+      session: { calls: () => Promise.resolve(calls), close: () => Promise.resolve() },
+      input,
+      output,
+      log: () => undefined,
+      onSignals: () => undefined
+    })
+    const messages = output.toArray()
+    for (const { bytes } of hostileMessages) input.write(Buffer.concat([bytes, Buffer.from("\n")]))
+    input.end()
+    assert.deepStrictEqual(await ended, { code: 0 })
+    output.end()
+    const said = Buffer.concat(await messages)
+      .toString()
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+    assert.sameMembers(
+      said.flatMap(({ method, params }) => (method === "got" ? [params.line] : [])),
+      hostileMessages.flatMap(({ sent }) => (sent === null ? [] : [sent]))
+    )
+    assert.sameMembers(
+      said.flatMap(({ error, method, result }) =>
+        method === undefined ? [error?.code ?? (result.isError === true ? "denied" : null)] : []
+      ),
+      hostileMessages.map(({ answer }) => answer)
+    )
+  })
+})
+
+describe("a client that sends more than there is room for", () => {
+  it("is refused what is too much, and goes on once something is answered", async () => {
+    const { agent, client, resolve, script, waits, witnessed } = await governedAgent()
+    endings.push(() => client.close())
+    script.verdict = ({ action }) => (action === "refund" ? "require_review" : "allow")
+    const calls = governCalls(agent, {})
+    const input = new PassThrough()
+    const output = new PassThrough()
+    const ended = governChild({
+      command: process.execPath,
+      args: [rude],
+      env: process.env,
+      session: { calls: () => Promise.resolve(calls), close: () => Promise.resolve() },
+      input,
+      output,
+      log: () => undefined,
+      onSignals: () => undefined,
+      room: makeRoom(2, 1_000)
+    })
+    let text = ""
+    output.on("data", (piece: Buffer) => (text += piece.toString()))
+    // oxlint-disable-next-line no-explicit-any
+    const answerTo = (id: number): any =>
+      text
+        .split("\n")
+        .slice(0, -1)
+        .map((line) => JSON.parse(line))
+        .find((one) => one.id === id)
+    const send = (id: number, method: string, params: object): void =>
+      void input.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`)
+    const call = (id: number, name: string): void => send(id, "tools/call", { name, arguments: { id } })
+    call(1, "refund")
+    call(2, "hang")
+    await until(() => waits() === 1)
+    call(3, "refund")
+    send(4, "ping", {})
+    await until(() => answerTo(3) !== undefined && answerTo(4) !== undefined)
+    assert.deepStrictEqual([answerTo(3).error.code, answerTo(4).error.code], [-32_005, -32_005])
+    // What asks for no answer takes no room: one of the two is given up.
+    input.write('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}\n')
+    let id = 10
+    do {
+      send(++id, "ping", {})
+      await until(() => answerTo(id) !== undefined)
+    } while (answerTo(id).error !== undefined)
+    send(5, "ping", { text: "x".repeat(1_000) })
+    await until(() => answerTo(5) !== undefined)
+    assert.strictEqual(answerTo(5).error?.code, -32_005, "too many bytes")
+    for (const one of [6, 7]) {
+      send(one, "ping", {})
+      await until(() => answerTo(one) !== undefined)
+      assert.deepStrictEqual(answerTo(one).result, {})
+    }
+    resolve("rev_1", "reject")
+    await until(() => answerTo(1) !== undefined)
+    input.end()
+    await ended
+    assert.sameMembers(
+      (await witnessed()).map(({ action, status }) => `${action} ${status}`),
+      ["hang error", "refund denied"]
+    )
+  })
+
+  it("has room for 1,000 requests of 256 MiB", () => {
+    const room = makeRoom()
+    for (let count = 0; count < 1_000; count++) assert.isNotNull(room.enter(1))
+    assert.isNull(room.enter(0))
+    const wide = makeRoom()
+    const place = wide.enter(64 * 1_048_576)!
+    assert.isTrue(place.grow(192 * 1_048_576))
+    assert.isFalse(place.grow(1))
+    assert.isNull(wide.enter(1))
+    place.leave()
+    place.leave()
+    assert.isNotNull(wide.enter(256 * 1_048_576))
+    assert.isNull(wide.enter(1))
   })
 })

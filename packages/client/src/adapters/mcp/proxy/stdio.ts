@@ -12,6 +12,7 @@ import {
   readMessage
 } from "../json-rpc.ts"
 import { mediate } from "../mediator.ts"
+import { makeRoom, type Room } from "../room.ts"
 import { drained } from "./drained.ts"
 import { isBlank, jsonOfLine, splitLines } from "./lines.ts"
 import type { Session } from "./session.ts"
@@ -25,6 +26,7 @@ export interface StdioOptions {
   readonly input: Readable
   readonly output: Writable
   readonly log: (line: string) => void
+  readonly room?: Room | undefined
   /** Is given what passes a signal on to the child. */
   readonly onSignals: (forward: (signal: NodeJS.Signals) => void) => void
   /** Time for the child to end once its client has. Unit: milliseconds. */
@@ -62,6 +64,7 @@ export const governChild = async (options: StdioOptions): Promise<Ended> => {
   const toClient = (message: JsonRpcMessage): void => void output.write(`${lineOf(message)}\n`)
   const mediator = mediate({
     calls: session.calls,
+    room: options.room ?? makeRoom(),
     toClient,
     onDropped: (reason) => log(`the server sent what is no MCP message; it was dropped: ${reason}`),
     toServer: async (message) => void child.stdin.write(`${JSON.stringify(message)}\n`)
@@ -69,9 +72,9 @@ export const governChild = async (options: StdioOptions): Promise<Ended> => {
 
   /** Messages of the client that are neither passed on nor answered yet. */
   const underWay = new Set<Promise<void>>()
-  const pass = (value: unknown): void => {
+  const pass = (value: unknown, bytes: number): void => {
     const one = mediator
-      .fromClient(value)
+      .fromClient(value, undefined, bytes)
       .catch((cause: unknown) => {
         log(String(cause))
         const read = readMessage(value)
@@ -90,7 +93,7 @@ export const governChild = async (options: StdioOptions): Promise<Ended> => {
         else if (!isBlank(line)) {
           const value = jsonOfLine(line)
           if (value === undefined) toClient(errorResponse(null, PARSE_ERROR, "The message is not JSON."))
-          else pass(value)
+          else pass(value, line.length)
         }
       }
       await drained(child.stdin)
