@@ -1,6 +1,6 @@
 /** A request as handlers see it: decoded, its caller known and admitted. */
 import { type Endpoint, type generalRefusals, type Params, type ParamValues } from "@flyball/contract/http"
-import type { Refusal } from "@flyball/contract"
+import type { Forbidden, KeyNotAllowed, Refusal, Unauthorized } from "@flyball/contract"
 import {
   type GovernorServices,
   type Storage,
@@ -35,6 +35,8 @@ export interface Call<P, Q, B> {
    */
   readonly request: Incoming
   readonly server: ServerFacts
+  /** Finds out anew who the caller is, and whether this endpoint admits it: for answers that last. */
+  readonly readmit: Effect.Effect<AdmittedCaller, Unauthorized | Forbidden | KeyNotAllowed | Fault, Services>
 }
 
 /** Facts about the server that system endpoints report. */
@@ -50,6 +52,8 @@ export interface ServerFacts {
   readonly prefix: string
   /** Whether a process on this host reads the metrics without the token. */
   readonly localMetrics: boolean
+  /** How often a stream sends a comment where nothing happens, and checks its caller. Unit: milliseconds. */
+  readonly pingMs: number
 }
 
 /** The value of a success in JSON; `never` where the row answers with bytes, so that JSON is a type error there. */

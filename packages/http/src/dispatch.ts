@@ -61,12 +61,7 @@ export const dispatch = Effect.fnUntraced(function* (
   progress.endpoint = endpoint
   // Checked by hand, from here on: an Effect for each costs more than most of them do.
   if (!endpoint.access.anonymous) {
-    const { access } = dispatcher
-    const caller =
-      access.host === undefined || access.host === null
-        ? yield* authenticate(onlyAuthorization(request), access)
-        : yield* authenticateWithHost(request, access, access.host)
-    const admitted = admittedTo(endpoint, caller)
+    const admitted = admittedTo(endpoint, yield* callerOf(request, dispatcher.access))
     if (Result.isFailure(admitted)) return yield* admitted.failure
     progress.caller = admitted.success
   }
@@ -84,7 +79,10 @@ export const dispatch = Effect.fnUntraced(function* (
     caller: progress.caller,
     accept: (request.headers.accept ?? "").toLowerCase(),
     request,
-    server: dispatcher.server
+    server: dispatcher.server,
+    readmit: Effect.suspend(() =>
+      Effect.flatMap(callerOf(request, dispatcher.access), (caller) => Effect.fromResult(admittedTo(endpoint, caller)))
+    )
   } satisfies Call<unknown, unknown, unknown>
   yield* refuseQuarantined(endpoint, call.caller, call)
   const answer = yield* forbiddenWhereRead(
@@ -96,6 +94,11 @@ export const dispatch = Effect.fnUntraced(function* (
 })
 
 const noBody = { limitBytes: BODY_LIMIT_BYTES, keepRaw: null }
+
+const callerOf = (request: Incoming, access: Access) =>
+  access.host === undefined || access.host === null
+    ? authenticate(onlyAuthorization(request), access)
+    : authenticateWithHost(request, access, access.host)
 
 /** The caller as this endpoint admits it. The demo's persona only reads, whatever its role may. */
 const admittedTo = (endpoint: AnyEndpoint, caller: KnownCaller) =>

@@ -32,7 +32,8 @@ export interface HostCaller {
 
 /**
  * Says who is calling; null for nobody. A rejection is answered with 503: whether the caller is somebody could not be
- * found out.
+ * found out. It is called once for each request, and for a stream of events again every five seconds with the request
+ * that began it: null, or no grant, then ends the stream, and a rejection changes nothing.
  */
 export type HostAuthenticate = (request: HostRequest) => HostCaller | null | Promise<HostCaller | null>
 

@@ -3,7 +3,10 @@ import { EVENT_STREAM_MEDIA } from "@flyball/contract/http"
 import { utf8 } from "@flyball/evidence"
 import type { Answer } from "./answer.ts"
 
-/** Time after which a stream without events sends a comment: proxies cut what is silent. Unit: milliseconds. */
+/**
+ * Time after which a stream without events sends a comment, since proxies cut what is silent, and after which its
+ * caller is checked again. Unit: milliseconds.
+ */
 export const PING_MS = 5_000
 
 /** An event. `id` is what a client that connects again sends as `Last-Event-ID`. */

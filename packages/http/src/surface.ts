@@ -13,6 +13,7 @@ import { pages } from "./pages.ts"
 import { requestId } from "./request-id.ts"
 import { router } from "./router.ts"
 import { serveRequest, type Serving } from "./serve-request.ts"
+import { PING_MS } from "./server-sent-events.ts"
 import { Tracing } from "./telemetry/tracing.ts"
 import { writeProblem } from "./write-answer.ts"
 
@@ -65,7 +66,8 @@ export const openSurface = (options: SurfaceOptions): Surface => {
       count: httpCounts(options.context),
       metricsToken: options.metricsToken,
       prefix: options.prefix,
-      localMetrics: false
+      localMetrics: false,
+      pingMs: PING_MS
     }
   }
   const serving: Serving = { ...options, dispatcher, tracing: Context.get(options.context, Tracing) }

@@ -12,6 +12,7 @@ import {
   httpCounts,
   type LogRequest,
   pages,
+  PING_MS,
   requestId,
   router,
   serveRequest,
@@ -43,6 +44,8 @@ export interface ServerTimes {
    * For a reader that takes nothing of an answer, so that one who stops reading does not hold its source open for ever.
    */
   readonly stallMs: number
+  /** How often a stream sends a comment where nothing happens, and checks its caller. */
+  readonly pingMs: number
   /** How often the first two are checked. */
   readonly checkMs: number
   /** For what is under way when the server closes. */
@@ -55,6 +58,7 @@ export const defaultTimes: ServerTimes = {
   requestMs: 60_000,
   keepAliveMs: 65_000,
   stallMs: 60_000,
+  pingMs: PING_MS,
   checkMs: 5_000,
   closeMs: 10_000
 }
@@ -108,7 +112,8 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
       count: httpCounts(options.context),
       metricsToken: options.metricsToken ?? null,
       prefix: "",
-      localMetrics: true
+      localMetrics: true,
+      pingMs: times.pingMs
     }
   }
   const server = createServer({

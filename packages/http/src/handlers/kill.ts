@@ -7,7 +7,8 @@ import { Effect } from "effect"
 import { acceptsJson } from "../accepts.ts"
 import { type Answer, json } from "../answer.ts"
 import type { HandlersOf, ServerFacts } from "../call.ts"
-import { eventStream, ping, PING_MS, serverSentEvent } from "../server-sent-events.ts"
+import { eventStream, ping, serverSentEvent } from "../server-sent-events.ts"
+import { type StreamAdmission, streamAdmission } from "../stream-admission.ts"
 import { untilDrained } from "../until-drained.ts"
 import { scopeOf, writerOf } from "../caller.ts"
 import { knows } from "../conditional-get.ts"
@@ -57,13 +58,17 @@ export const killHandlers: HandlersOf<typeof kill> = {
       tagged = (yield* untilDrained(kill.statusAfter(target, tagged.tag, waitMs, scope), server)) ?? tagged
     return known() ? { kind: "unchanged", headers: headersOf(tagged) } : statusAnswer(tagged)
   }),
-  stream: Effect.fnUntraced(function* ({ caller, query, server }) {
+  stream: Effect.fnUntraced(function* (call) {
+    const { caller, query, server } = call
     const kill = yield* Kill
-    const [target, scope] = [targetOf(query), scopeOf(caller)]
-    const first = (yield* kill.statusAfter(target, null, 0, scope))!
+    const target = targetOf(query)
+    const first = (yield* kill.statusAfter(target, null, 0, scopeOf(caller)))!
+    const admission = yield* streamAdmission(call)
     const next = (tag: string): Promise<TaggedStatus | null> =>
-      Effect.runPromise(untilDrained(kill.statusAfter(target, tag, PING_MS, scope), server))
-    return eventStream(events(first, next, server))
+      Effect.runPromise(
+        untilDrained(kill.statusAfter(target, tag, admission.waitMs(), scopeOf(admission.caller())), server)
+      )
+    return eventStream(events(first, next, admission, server))
   })
 }
 
@@ -93,10 +98,14 @@ const statusAnswer = (tagged: TaggedStatus): Answer<KillStatus> => ({
   headers: headersOf(tagged)
 })
 
-/** The state now and with each change, as events; a comment every five seconds. Ends when the server drains. */
+/**
+ * The state now and with each change, as events; a comment every five seconds. Ends when the server drains, and when
+ * the caller is no longer admitted: that is checked behind a change and not before it, so that no halt waits for it.
+ */
 async function* events(
   first: TaggedStatus,
   next: (tag: string) => Promise<TaggedStatus | null>,
+  admission: StreamAdmission,
   server: ServerFacts
 ): AsyncGenerator<Uint8Array> {
   let tagged = first
@@ -104,7 +113,8 @@ async function* events(
   while (!server.draining()) {
     const changed = await next(tagged.tag)
     if (changed !== null) yield eventOf((tagged = changed))
-    else if (!server.draining()) yield ping()
+    if (!(await admission.holds())) return
+    if (changed === null && !server.draining()) yield ping()
   }
 }
 

@@ -6,19 +6,26 @@ import { Effect } from "effect"
 import { json } from "../answer.ts"
 import type { HandlersOf, ServerFacts } from "../call.ts"
 import { type AdmittedCaller, emailOf, scopeOf, writerOf } from "../caller.ts"
-import { eventStream, ping, PING_MS, serverSentEvent } from "../server-sent-events.ts"
+import { eventStream, ping, serverSentEvent } from "../server-sent-events.ts"
+import { type StreamAdmission, streamAdmission } from "../stream-admission.ts"
 import { untilDrained } from "../until-drained.ts"
 
 /** Handlers of the group `reviews`. */
 export const reviewsHandlers: HandlersOf<typeof reviews> = {
   list: ({ caller, query }) =>
     Reviews.use((reviews) => reviews.list(query, scopeOf(caller), ownOf(caller))).pipe(Effect.map(json)),
-  stream: Effect.fnUntraced(function* ({ caller, query, request, server }) {
+  stream: Effect.fnUntraced(function* (call) {
+    const { query, request, server } = call
     const reviews = yield* Reviews
     const first = yield* reviews.placeBehind(yield* lastEventId(request.headers["last-event-id"]))
-    const step = (place: ReviewPlace): Promise<ReviewStep | null> =>
-      Effect.runPromise(untilDrained(reviews.changes(place, PING_MS, query, scopeOf(caller), ownOf(caller)), server))
-    return eventStream(events(first, step, server))
+    const admission = yield* streamAdmission(call)
+    const step = (place: ReviewPlace): Promise<ReviewStep | null> => {
+      const caller = admission.caller()
+      return Effect.runPromise(
+        untilDrained(reviews.changes(place, admission.waitMs(), query, scopeOf(caller), ownOf(caller)), server)
+      )
+    }
+    return eventStream(events(first, step, admission, server))
   }),
   get: Effect.fnUntraced(function* ({ caller, params: { review_id: id }, query, server }) {
     const reviews = yield* Reviews
@@ -44,18 +51,19 @@ export const reviewsHandlers: HandlersOf<typeof reviews> = {
 
 /**
  * Reviews that wait for people, then each change. Where none comes in five seconds, a comment says how far the chain
- * was read. Ends when the server drains.
+ * was read. Ends when the server drains, and when the caller is no longer admitted.
  */
 async function* events(
   first: ReviewPlace,
   step: (place: ReviewPlace) => Promise<ReviewStep | null>,
+  admission: StreamAdmission,
   server: ServerFacts
 ): AsyncGenerator<Uint8Array> {
   // At once, so that the answer begins; without an id, since nothing was sent yet.
   yield ping()
   for (let place = first; !server.draining();) {
     const next = await step(place)
-    if (next === null) return
+    if (next === null || !(await admission.holds())) return
     place = next.place
     for (const { review, seq } of next.changes) yield serverSentEvent(seq, "review", review)
     if (next.changes.length === 0) yield ping(place.live.length === 0 ? Math.max(0, place.readTo) : null)

@@ -3,7 +3,7 @@
  * others.
  */
 import { Chain, type StorageCorrupt, type StorageUnavailable } from "@flyball/core"
-import type { RequestLog, Services } from "@flyball/http/server"
+import type { RequestLog, Services, TokenVerifier } from "@flyball/http/server"
 import { Context, type Effect } from "effect"
 import { afterEach } from "vitest"
 import { openWorld, type World } from "../http-world.ts"
@@ -22,17 +22,18 @@ export const givenServers = () => {
     return world
   }
 
-  /** A second server over the same governor, in which some services are others. */
+  /** A second server over the same governor, in which some services are others; and who vouches for people, perhaps. */
   const beside = async (
     world: World,
     change: (context: Context.Context<Services>) => Context.Context<Services>,
-    times: Partial<ServerTimes> = {}
+    times: Partial<ServerTimes> = {},
+    verifier: TokenVerifier = world.issuer
   ) => {
     const log: Array<RequestLog> = []
     const logged: Array<() => void> = []
     const server = makeServer({
       context: change(world.context),
-      verifier: world.issuer,
+      verifier,
       version: "0.0.0-test",
       times,
       log: (entry) => {
