@@ -14,7 +14,7 @@ import { type EnvelopeCache, envelopeCache } from "./local/envelope-cache.ts"
 import type { Problem } from "./problem.ts"
 import { REDACTED, type Redact, redactMembers, redactSafely } from "./redact.ts"
 import { makeRefs, type Refs } from "./refs.ts"
-import { reviewsOf, type Reviews } from "./reviews/reviews.ts"
+import { MAX_HOLD_MS, reviewsOf, type Reviews } from "./reviews/reviews.ts"
 import type { AgentInfo, Decision, Evaluation, Json, Receipt, Registration, Settlement } from "./wire.ts"
 
 /** Options of a client. Units: milliseconds. */
@@ -93,13 +93,20 @@ export type Witnessed = Omit<Decision, "client_ref" | "writer_seq"> & { readonly
 
 /** A client. */
 export interface Client {
-  /** Finds the agent of this name, or registers it, and starts to follow its kill status. */
+  /**
+   * Finds the agent of this name, or registers it, and starts to follow its kill status. Throws `ServerRefused` where
+   * the server refuses, and with status 0 where it does not answer.
+   */
   readonly register: (registration: Registration) => Promise<AgentClient>
   /** Sends what waits, and says what came of it. Unit: milliseconds. */
   readonly flush: (withinMs?: number) => Promise<Flushed>
   /** Decisions that wait to be sent. */
   readonly pending: () => number
-  /** Flushes for up to two seconds and ends. What is still not sent stays in the spool. */
+  /**
+   * Flushes for up to two seconds and ends; once, however often it is called. What is still not sent stays in the
+   * spool, and is lost with a spool in memory. Wait for what runs first: what ends later is not recorded. No guarded
+   * action begins afterwards.
+   */
   readonly close: () => Promise<Flushed>
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
@@ -107,13 +114,10 @@ export interface Client {
 /** Longest age of a kill status that a host may choose. Spec: design.md section 6. Unit: milliseconds. */
 export const MAX_STALE_MS = 15_000
 
-/** Longest that `guard` waits for a person. Unit: milliseconds. */
-export const MAX_HOLD_MS = 3_600_000
-
 /**
  * Opens a client. Sends no request yet.
  *
- * - Fails: throws `RangeError` for an option out of its bounds.
+ * - Fails: throws `RangeError` for an option out of its bounds, `TypeError` for an `url` or `key` that cannot be one.
  */
 export const openClient = (options: ClientOptions): Client => {
   const {
@@ -131,6 +135,9 @@ export const openClient = (options: ClientOptions): Client => {
   const { waitMs = 0 } = options.hold ?? {}
   if (!(waitMs >= 0 && waitMs <= MAX_HOLD_MS))
     throw new RangeError(`hold.waitMs must be at least 0 and at most ${MAX_HOLD_MS}; it is ${waitMs}.`)
+  if (!(timeoutMs > 0)) throw new RangeError(`timeoutMs must be above 0; it is ${timeoutMs}.`)
+  requireAddress(options.url)
+  requireKey(options.key)
   const caller = makeCaller({ url: options.url, key: options.key, fetch: options.fetch ?? globalThis.fetch, clock })
   const digestKey = digestKeyOf(options.digestKey ?? options.key)
   const refs = makeRefs(clock)
@@ -138,8 +145,18 @@ export const openClient = (options: ClientOptions): Client => {
   const redact: Redact = typeof options.redact === "function" ? options.redact : redactMembers(options.redact ?? [])
   const instanceId = options.instanceId ?? refs.bootId
   const watches = new Set<KillWatch | EnvelopeCache>()
+  const agents = new Map<string, AgentClient>()
+  let closing: Promise<Flushed> | null = null
 
   const agentOf = (info: AgentInfo): AgentClient => {
+    // Who registers for each task gets the same agent, with one watch over its halts.
+    const known = agents.get(info.id)
+    const agent = known === undefined ? makeAgent(info) : { ...known, info }
+    agents.set(info.id, agent)
+    return agent
+  }
+
+  const makeAgent = (info: AgentInfo): AgentClient => {
     const kill = watchKill({ agentId: info.id, instanceId, maxStaleMs, pollMs, timeoutMs, clock, caller, onProblem })
     const maxAgeMs = maxStaleMs * STALE_READS
     const envelopes = envelopeCache({ agentId: info.id, caller, clock, kill, maxAgeMs, timeoutMs, onProblem })
@@ -185,7 +202,7 @@ export const openClient = (options: ClientOptions): Client => {
   }
 
   const flush = (withinMs = 10_000): Promise<Flushed> => recorder.flush(withinMs)
-  const close = async (): Promise<Flushed> => {
+  const end = async (): Promise<Flushed> => {
     for (const watch of watches) watch.close()
     const flushed = await flush(2_000)
     await recorder.close()
@@ -195,17 +212,34 @@ export const openClient = (options: ClientOptions): Client => {
     register: async (registration) => agentOf(await register(caller, registration, timeoutMs)),
     flush,
     pending: recorder.pending,
-    close,
-    [Symbol.asyncDispose]: async () => void (await close())
+    close: () => (closing ??= end()),
+    [Symbol.asyncDispose]: async () => void (await (closing ??= end()))
   }
 }
+
+/** Fails: throws where the address is none of a server. Settings that are not set are the common case. */
+const requireAddress = (url: unknown): void => {
+  const protocol = typeof url === "string" && URL.canParse(url) ? new URL(url).protocol : null
+  if (protocol !== "http:" && protocol !== "https:")
+    throw new TypeError(`url must be the address of a Flyball server, as https://flyball.example; it is ${shown(url)}.`)
+}
+
+/** Fails: throws where this cannot be a key. Its text is never shown. */
+const requireKey = (key: unknown): void => {
+  if (typeof key !== "string" || key === "")
+    throw new TypeError(`key must be the text of an ingest key; it is ${key === "" ? "empty" : typeof key}.`)
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new TypeError("key must be the text of an ingest key: this one has spaces, line ends or other characters.")
+}
+
+const shown = (value: unknown): string => (typeof value === "string" ? JSON.stringify(value) : typeof value)
 
 /** Looks the agent up by its exact name, and registers it where there is none. Spec: document 1 section 4. */
 const register = async (caller: Caller, registration: Registration, timeoutMs: number): Promise<AgentInfo> => {
   const found = await findByName(caller, registration.name, timeoutMs)
   if (found !== null) return found
   const made = await caller.send({ method: "POST", path: "/api/v1/agents", json: registration, timeoutMs })
-  if (made.kind === "answer" && made.status === 201) return made.body as AgentInfo
+  if (made.kind === "answer" && made.status === 201 && isAgent(made.body, registration.name)) return made.body
   // Another instance may have registered it in between.
   if (made.kind === "answer" && made.status === 409) {
     const other = await findByName(caller, registration.name, timeoutMs)
@@ -219,7 +253,15 @@ const findByName = async (caller: Caller, name: string, timeoutMs: number): Prom
   const answer = await caller.send({ method: "GET", path, timeoutMs })
   if (answer.kind !== "answer" || answer.status !== 200 || !Array.isArray(answer.body))
     throw refusedBy("The agent could not be looked up", answer)
-  return (answer.body as ReadonlyArray<AgentInfo>)[0] ?? null
+  const [found] = answer.body as ReadonlyArray<unknown>
+  if (found === undefined) return null
+  if (!isAgent(found, name)) throw refusedBy("The answer is not the agent that was looked up", answer)
+  return found
+}
+
+const isAgent = (body: unknown, name: string): body is AgentInfo => {
+  const agent = body as Partial<AgentInfo> | null
+  return typeof agent?.id === "string" && agent.name === name
 }
 
 const evaluate = async (
@@ -271,7 +313,7 @@ const witness = async (
     return null
   }
   const receipt = await recorder.sendNow(agentId, decision)
-  if (receipt === null) throw new ServerRefused("The decision could not be witnessed", 0, "the server did not answer")
+  if (receipt === null) throw new ServerRefused("The decision could not be witnessed: no receipt came", 0, null)
   return receipt
 }
 

@@ -5,8 +5,11 @@ export interface ClientClock {
   readonly monotonicMs: () => number
   /** Milliseconds since 1970 UTC. */
   readonly nowMs: () => number
-  /** Calls back once; the answer cancels. */
-  readonly after: (ms: number, call: () => void) => () => void
+  /**
+   * Calls back once; the answer cancels. `isAwaited`: a caller waits for it, and the process may not end before. What
+   * is done in the background keeps no process alive.
+   */
+  readonly after: (ms: number, call: () => void, isAwaited?: boolean) => () => void
   /** 0 up to, but not including, 1: the jitter of retries and polls. */
   readonly random: () => number
 }
@@ -26,22 +29,27 @@ export const neverBack = (read: () => number): (() => number) => {
 }
 
 /**
- * The clock of this process. Its timers keep no process alive. In a worker `performance.now` may be the time of day,
+ * The clock of this process. In a worker `performance.now` may be the time of day,
  * which somebody can set back.
  */
 export const systemClock: ClientClock = {
   monotonicMs: neverBack(() => performance.now()),
   nowMs: () => Date.now(),
-  after: (ms, call) => {
+  after: (ms, call, isAwaited = false) => {
     const timer: unknown = setTimeout(call, ms)
-    if (typeof timer === "object" && timer !== null && "unref" in timer) (timer as { unref: () => void }).unref()
+    if (!isAwaited && typeof timer === "object" && timer !== null && "unref" in timer)
+      (timer as { unref: () => void }).unref()
     return () => clearTimeout(timer as ReturnType<typeof setTimeout>)
   },
   random: () => Math.random()
 }
 
-/** Waits; ends early when the signal aborts. A time that is over already is no wait. */
-export const pause = (clock: ClientClock, ms: number, signal?: AbortSignal): Promise<void> =>
+/** Waits where a caller does. Otherwise a process whose server refuses connections would end in the middle. */
+export const awaitedPause = (clock: ClientClock, ms: number, signal?: AbortSignal): Promise<void> =>
+  pause(clock, ms, signal, true)
+
+/** Waits; ends early when the signal aborts. A time that is over already is no wait. `isAwaited`: as in the clock. */
+export const pause = (clock: ClientClock, ms: number, signal?: AbortSignal, isAwaited = false): Promise<void> =>
   new Promise((resolve) => {
     if (signal?.aborted === true) return resolve()
     const end = (): void => {
@@ -49,6 +57,6 @@ export const pause = (clock: ClientClock, ms: number, signal?: AbortSignal): Pro
       signal?.removeEventListener("abort", end)
       resolve()
     }
-    const cancel = clock.after(Math.max(0, ms), end)
+    const cancel = clock.after(Math.max(0, ms), end, isAwaited)
     signal?.addEventListener("abort", end)
   })

@@ -10,5 +10,5 @@ export type Problem =
       readonly clientRef: string
       readonly answer: unknown
     }
-  | { readonly kind: "lost"; readonly reason: "spool_full"; readonly count: number }
+  | { readonly kind: "lost"; readonly reason: "spool_full" | "closed"; readonly count: number }
   | { readonly kind: "spool"; readonly reason: string }

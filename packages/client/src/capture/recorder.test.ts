@@ -323,11 +323,15 @@ describe("the recorder", () => {
     assert.deepStrictEqual(await failing, { accepted: 0, duplicates: 0, rejected: 0, pending: 1 })
   })
 
-  it("waits as long as the server asks", async () => {
+  it("waits as long as the server asks, also in a flush", async () => {
     let sent = 0
     const { clock, recorder } = world(() => (sent++, { status: 429, headers: { "retry-after": "30" } }))
     await recorder.keep(entry("a"))
-    await clock.advance(30_000)
+    await clock.advance(20_000)
+    const flushing = recorder.flush(5_000)
+    await clock.advance(5_000)
+    assert.deepInclude(await flushing, { accepted: 0, pending: 1 })
+    await clock.advance(5_000)
     assert.strictEqual(sent, 1)
     await clock.advance(1_000)
     assert.strictEqual(sent, 2)

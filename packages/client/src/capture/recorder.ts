@@ -4,8 +4,9 @@
  * Capture fails open: while the server is away decisions wait in the spool, and what the spool has no room for becomes
  * a gap in the chain. The server knows each decision by its `client_ref`, so that sending one again adds nothing.
  */
-import { type ClientClock, pause } from "../clock.ts"
+import { awaitedPause, type ClientClock, pause } from "../clock.ts"
 import type { Answer, Caller } from "../http/caller.ts"
+import { refusalText } from "../http/server-refused.ts"
 import type { Problem } from "../problem.ts"
 import type { Decision, Receipt } from "../wire.ts"
 import { type Entry, type OwedGap, paid, widen } from "./entry.ts"
@@ -21,7 +22,7 @@ export interface Flushed {
 
 /** Sends what was witnessed. */
 export interface Recorder {
-  /** Keeps an entry for sending; false where it became part of a gap. */
+  /** Keeps an entry for sending; false where it became part of a gap, or came after the end. */
   readonly keep: (entry: Entry) => Promise<boolean>
   /** Sends one decision now and waits for its receipt; null where the server is away. Throws where it is refused. */
   readonly sendNow: (agentId: string, decision: Decision) => Promise<Receipt | null>
@@ -79,6 +80,8 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
   let failures = 0
   /** Decisions of the next request: fewer after one that was refused or too slow, more after one that was taken. */
   let batchSize = BATCH
+  /** Until then the server wants no request; on the monotonic clock. */
+  let notBeforeMs = Number.NEGATIVE_INFINITY
   let running: Promise<void> | null = null
   let wake = new AbortController()
   /** Resolved when the loop went idle or made a pause after a failure. */
@@ -195,6 +198,7 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
       }
       onProblem({ kind: "capture", reason: sent.reason, pending: spool.size() })
       const bound = Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** failures++)
+      if (sent.retryAfterMs !== null) notBeforeMs = clock.monotonicMs() + sent.retryAfterMs
       passed.splice(0).forEach((call) => call())
       await rest(Math.max(sent.retryAfterMs ?? 0, RETRY_MIN_MS + clock.random() * (bound - RETRY_MIN_MS)))
     }
@@ -234,6 +238,10 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
   if (spool.size() > 0 || spool.owed().length > 0) run(0)
   return {
     keep: async (entry) => {
+      if (ending.signal.aborted) {
+        onProblem({ kind: "lost", reason: "closed", count: 1 })
+        return false
+      }
       const isKept = await spool.add(entry).catch((cause: unknown) => {
         onProblem({ kind: "spool", reason: String(cause) })
         return false
@@ -261,11 +269,11 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
       while ((spool.size() > 0 || spool.owed().length > 0) && clock.monotonicMs() < untilMs && !ending.signal.aborted) {
         const over = new Promise<void>((resolve) => passed.push(resolve))
         run(0)
-        wake.abort()
+        if (clock.monotonicMs() >= notBeforeMs) wake.abort()
         const ended = new AbortController()
-        await Promise.race([over, pause(clock, untilMs - clock.monotonicMs(), ended.signal)])
+        await Promise.race([over, awaitedPause(clock, untilMs - clock.monotonicMs(), ended.signal)])
         ended.abort()
-        if (failures > 0) await pause(clock, Math.min(RETRY_MIN_MS, Math.max(0, untilMs - clock.monotonicMs())))
+        if (failures > 0) await awaitedPause(clock, Math.min(RETRY_MIN_MS, Math.max(0, untilMs - clock.monotonicMs())))
       }
       return {
         accepted: counts.accepted - before.accepted,
@@ -318,13 +326,8 @@ const awayOf = (answer: Answer): Sent =>
     ? { kind: "away", reason: answer.reason, retryAfterMs: answer.retryAfterMs }
     : { kind: "away", reason: reasonOf(answer), retryAfterMs: null }
 
-const reasonOf = ({ body, excerpt, status }: Extract<Answer, { kind: "answer" }>): string => {
-  const code = codeOf(body)
-  if (code !== null) return `status ${status} ${code}`
-  return isSuccess(status) || !isRefusal(body)
-    ? `status ${status}, which is no answer of a Flyball server: ${excerpt}`
-    : `status ${status}`
-}
+const reasonOf = (answer: Extract<Answer, { kind: "answer" }>): string =>
+  isSuccess(answer.status) ? `status ${answer.status}, which is no receipt: ${answer.excerpt}` : refusalText(answer)
 
 const isSuccess = (status: number): boolean => status === 200 || status === 201
 

@@ -5,7 +5,7 @@
  */
 import { DecisionRefused, type Recorder } from "../capture/recorder.ts"
 import { witnessedPart } from "../capture/witnessed-part.ts"
-import { type ClientClock, pause } from "../clock.ts"
+import { awaitedPause, type ClientClock } from "../clock.ts"
 import type { Caller } from "../http/caller.ts"
 import type { EffectClass } from "../kill/kill-view.ts"
 import type { KillWatch } from "../kill/kill-watch.ts"
@@ -13,7 +13,7 @@ import { type Redact, redactMembers, redactSafely } from "../redact.ts"
 import type { Refs } from "../refs.ts"
 import type { EnvelopeCache } from "../local/envelope-cache.ts"
 import type { GivenLocally } from "../local/read-envelopes.ts"
-import type { Reviews } from "../reviews/reviews.ts"
+import { MAX_HOLD_MS, type Reviews } from "../reviews/reviews.ts"
 import type { CaptureTier, Decision, Evaluation, EvaluationRequest, Json, Outcome } from "../wire.ts"
 import { actionDigest, keyedActionDigest } from "./action-digest.ts"
 import { isUnchanged, snapshotOf } from "./arguments.ts"
@@ -153,7 +153,7 @@ export const makeGuard = (options: GuardOptions): Guard => {
       const given = action.effect === "read" ? options.envelopes.verdict(signals, action.runId ?? null) : null
       if (given !== null) return { by: "cache", given, signals }
       if (attempt === RETRIES) return verdict
-      await pause(clock, 50 + clock.random() * 100 * 2 ** attempt)
+      await awaitedPause(clock, 50 + clock.random() * 100 * 2 ** attempt)
     }
   }
 
@@ -208,7 +208,7 @@ export const makeGuard = (options: GuardOptions): Guard => {
     if (verdict.by !== "server" || verdict.evaluation.outcome !== "require_review") return null
     if (action.onReview !== undefined) return action.onReview(verdict.evaluation)
     const { review_id: reviewId } = verdict.evaluation
-    const withinMs = action.hold?.waitMs ?? options.holdMs
+    const withinMs = Math.min(action.hold?.waitMs ?? options.holdMs, MAX_HOLD_MS)
     if (reviewId === null || withinMs === 0) return null
     // Where the server cannot be reached, the action is pending as before.
     const review = await options.reviews.wait(reviewId, { withinMs }).catch(() => null)
@@ -355,10 +355,21 @@ interface Said {
   readonly validMs: number
 }
 
+/** What a rule of the service itself means to an agent's developer, where the verdict suggests nothing. */
+const hints: { readonly [rule: string]: string | undefined } = {
+  "@invalid_signal": "A signal is not one that the envelope declares, or not of its type.",
+  "@killed": "The agent is stopped.",
+  "@missing_signal": "A signal that the envelope needs was not sent.",
+  "@no_envelope": "No envelope is in force for the agent: a governor publishes one first.",
+  "@not_active": "The agent is not active: an operator activates it first.",
+  "@suspended": "The agent is suspended.",
+  "@tier_floor": "The agent's autonomy tier does not allow it alone, whatever its envelope says."
+}
+
 const serverSaid = ({ matched_rule, obligations, outcome, suggestion, valid_ms }: Evaluation): Said => ({
   outcome,
   rule: matched_rule,
-  reason: suggestion ?? "",
+  reason: suggestion ?? hints[matched_rule] ?? "",
   obligations,
   validMs: valid_ms
 })
@@ -367,7 +378,7 @@ const serverSaid = ({ matched_rule, obligations, outcome, suggestion, valid_ms }
 const cacheSaid = ({ obligations, suggestion, verdict }: GivenLocally): Said => ({
   outcome: verdict.outcome,
   rule: verdict.matched_rule,
-  reason: suggestion ?? "",
+  reason: suggestion ?? hints[verdict.matched_rule] ?? "",
   obligations,
   validMs: Number.POSITIVE_INFINITY
 })

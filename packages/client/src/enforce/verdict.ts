@@ -5,6 +5,7 @@
  * Enforcement fails closed: whatever is not a clear yes is a no, and no setting changes that.
  */
 import type { Answer } from "../http/caller.ts"
+import { refusalText } from "../http/server-refused.ts"
 import { type Evaluation, type Outcome, outcomes } from "../wire.ts"
 
 /** Rules that the client itself denies by. Spec: envelopes.md 3.12. */
@@ -39,10 +40,14 @@ const obligationTypes: ReadonlySet<unknown> = new Set([
 export const verdictOf = (answer: Answer): Verdict => {
   if (answer.kind === "unreachable") return denied("@fail_closed:unreachable", answer.reason, true)
   const { body, status } = answer
-  if (status === 401 || status === 403) return denied("@fail_closed:auth", `status ${status}${codeOf(body)}`)
-  if (status !== 200 && status !== 201) return denied("@fail_closed:protocol", `status ${status}${codeOf(body)}`)
+  if (status === 401 || status === 403) return denied("@fail_closed:auth", refusalText(answer))
+  if (status !== 200 && status !== 201) return denied("@fail_closed:protocol", refusalText(answer))
   const evaluation = readEvaluation(body)
-  if (evaluation === null) return denied("@fail_closed:protocol", "the answer is not an evaluation")
+  if (evaluation === null)
+    return denied(
+      "@fail_closed:protocol",
+      body === undefined ? refusalText(answer) : "the answer is not an evaluation that this version understands"
+    )
   if (isPermission(evaluation.outcome)) {
     const unknown = evaluation.obligations.find((one) => !obligationTypes.has(one["type"]))
     if (unknown !== undefined)
@@ -55,11 +60,6 @@ export const verdictOf = (answer: Answer): Verdict => {
 export const isPermission = (outcome: Outcome): boolean => outcome === "allow" || outcome === "allow_with_notice"
 
 const denied = (rule: LocalRule, reason: string, retry = false): Verdict => ({ by: "client", rule, reason, retry })
-
-const codeOf = (body: unknown): string => {
-  const code = typeof body === "object" && body !== null ? (body as { readonly code?: unknown }).code : undefined
-  return typeof code === "string" ? ` ${code}` : ""
-}
 
 /** An evaluation, if it has what a verdict is read from. */
 const readEvaluation = (body: unknown): Evaluation | null => {

@@ -5,10 +5,10 @@ import type { Answer } from "./caller.ts"
 export class ServerRefused extends Error {
   override readonly name = "ServerRefused"
   readonly status: number
+  /** Body of the answer; why there was none where `status` is 0, and how it begins where it is no JSON. */
   readonly answer: unknown
-  constructor(what: string, status: number, answer: unknown) {
-    const text = typeof answer === "string" ? answer : JSON.stringify(answer)?.slice(0, 500)
-    super(`${what}: ${status === 0 ? "" : `status ${status}, `}${text}`)
+  constructor(message: string, status: number, answer: unknown) {
+    super(message)
     this.status = status
     this.answer = answer
   }
@@ -17,9 +17,23 @@ export class ServerRefused extends Error {
 /** The refusal that an answer is. */
 export const refusedBy = (what: string, answer: Answer): ServerRefused =>
   answer.kind === "answer"
-    ? new ServerRefused(
-        what,
-        answer.status,
-        answer.body === undefined ? `which is no answer of a Flyball server: ${answer.excerpt}` : answer.body
-      )
-    : new ServerRefused(what, 0, answer.reason)
+    ? new ServerRefused(`${what}: ${refusalText(answer)}`, answer.status, answer.body ?? answer.excerpt)
+    : new ServerRefused(`${what}: ${answer.reason}`, 0, answer.reason)
+
+/** A refusal in words: its status and code, and the server's sentence; of what is no JSON, how it begins. */
+export const refusalText = ({ body, excerpt, status }: Extract<Answer, { kind: "answer" }>): string => {
+  if (body === undefined) return `status ${status}, which is no answer of a Flyball server: ${excerpt}`
+  const { code, detail } = (body ?? {}) as { readonly code?: unknown; readonly detail?: unknown }
+  const known = typeof code === "string" ? `status ${status} ${code}` : `status ${status}`
+  const said = typeof detail === "string" ? detail : firstOf(detail)
+  return said === null ? known : `${known}: ${said}`
+}
+
+/** The first of the errors that a 422 lists. */
+const firstOf = (detail: unknown): string | null => {
+  const [first] = Array.isArray(detail)
+    ? (detail as ReadonlyArray<{ readonly loc?: unknown; readonly msg?: unknown }>)
+    : []
+  if (typeof first?.msg !== "string") return null
+  return Array.isArray(first.loc) ? `${first.loc.join(".")}: ${first.msg}` : first.msg
+}

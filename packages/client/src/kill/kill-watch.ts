@@ -6,6 +6,7 @@
  */
 import { type ClientClock, pause } from "../clock.ts"
 import type { Answer, Caller } from "../http/caller.ts"
+import { refusalText } from "../http/server-refused.ts"
 import type { Problem } from "../problem.ts"
 import { makeAcknowledger } from "./acknowledge.ts"
 import { knownChain } from "./known-chain.ts"
@@ -104,7 +105,7 @@ export const watchKill = (options: KillWatchOptions): KillWatch => {
       trouble = null
       return become(confirm(view, answer.sentAtMs))
     }
-    if (answer.status !== 200) return fail(statusOf(answer))
+    if (answer.status !== 200) return fail(refusalText(answer))
     let seen = observe(view, answer.body, answer.sentAtMs)
     let unproved: string | null = null
     if (seen.rejected === "origin_changed") {
@@ -163,7 +164,9 @@ export const watchKill = (options: KillWatchOptions): KillWatch => {
   void follow()
   return {
     view: () => view,
-    denial: (effect) => killDenial(view, effect, clock.monotonicMs(), maxStaleMs),
+    denial: (effect) =>
+      // Nothing is followed any more.
+      ending.signal.aborted ? "@stale_status" : killDenial(view, effect, clock.monotonicMs(), maxStaleMs),
     trouble: () => trouble,
     refresh,
     signal: () => {
@@ -181,7 +184,10 @@ export const watchKill = (options: KillWatchOptions): KillWatch => {
       listeners.add(call)
       return () => void listeners.delete(call)
     },
-    close: () => ending.abort()
+    close: () => {
+      trouble = "the client is closed"
+      ending.abort()
+    }
   }
 }
 
@@ -206,11 +212,6 @@ const whyRejected = (
     case "not_a_status":
       return `the answer is no kill status of a Flyball server: ${excerpt}`
   }
-}
-
-const statusOf = ({ body, excerpt, status }: Extract<Answer, { kind: "answer" }>): string => {
-  const code = (body as { readonly code?: unknown } | null | undefined)?.code
-  return `status ${status} ${typeof code === "string" ? code : excerpt}`.trim()
 }
 
 const originIn = (status: unknown): string => String((status as { readonly origin?: unknown } | null)?.origin)

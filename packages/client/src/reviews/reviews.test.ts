@@ -11,11 +11,18 @@ afterEach(() => void client?.close())
 /** A server with reviews that a test answers; it holds a question until something happens or its time is over. */
 const world = async (hold?: { readonly waitMs: number }) => {
   const clock = manualClock()
-  const state = { status: "open", resolution: null as string | null, consumed: false, halted: false, isAway: false }
+  const state = {
+    status: "open",
+    resolution: null as string | null,
+    consumed: false,
+    halted: false,
+    isAway: false,
+    away: "cut" as Scripted
+  }
   const opened: Array<string> = []
   const { fetch: scripted, seen } = scriptedFetch((sent): Scripted => {
     const path = sent.path.split("?")[0]!
-    if (state.isAway) return "cut"
+    if (state.isAway) return state.away
     if (path === "/api/v1/agents") return { status: 200, json: [{ id: "agt_1", name: "bot" }] }
     if (path.endsWith("/kill/stream")) return "hang"
     if (path.endsWith("/kill/ack")) return { status: 201, json: {} }
@@ -98,20 +105,25 @@ describe("waiting for a review", () => {
     assert.isBelow(seen.filter(({ path }) => path.includes("/reviews/")).length, 6)
   })
 
-  it("goes on while the server is away, and throws only where it never answered", async () => {
-    const { agent, clock, state } = await world()
-    state.isAway = true
-    const outcome = watched(agent.reviews.wait("rev_1", { withinMs: 30_000 }))
-    await clock.advance(10_000)
-    state.isAway = false
-    Object.assign(state, { status: "resolved", resolution: "approve" })
-    await clock.advance(2_000)
-    assert.deepInclude(outcome.is as object, { resolution: "approve" })
-    state.isAway = true
-    const failing = watched(agent.reviews.wait("rev_1", { withinMs: 5_000 }))
-    await clock.advance(6_000)
-    assert.instanceOf(failing.is, ServerRefused)
-  })
+  for (const [what, away] of [
+    ["cut off", "cut"],
+    ["a page in its place", { status: 200, text: "<h1>We are back soon</h1>" }]
+  ] as const)
+    it(`goes on while the server is away (${what}), and throws only where it never answered`, async () => {
+      const { agent, clock, state } = await world()
+      state.away = away
+      state.isAway = true
+      const outcome = watched(agent.reviews.wait("rev_1", { withinMs: 30_000 }))
+      await clock.advance(10_000)
+      state.isAway = false
+      Object.assign(state, { status: "resolved", resolution: "approve" })
+      await clock.advance(2_000)
+      assert.deepInclude(outcome.is as object, { resolution: "approve" })
+      state.isAway = true
+      const failing = watched(agent.reviews.wait("rev_1", { withinMs: 5_000 }))
+      await clock.advance(6_000)
+      assert.instanceOf(failing.is, ServerRefused)
+    })
 
   it("throws where the server refuses to say", async () => {
     const { agent, clock } = await world()

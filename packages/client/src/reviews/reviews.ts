@@ -1,7 +1,7 @@
 /** Waits for the people who answer a review. */
-import { type ClientClock, pause } from "../clock.ts"
+import { awaitedPause, type ClientClock } from "../clock.ts"
 import type { Answer, Caller } from "../http/caller.ts"
-import { refusedBy, ServerRefused } from "../http/server-refused.ts"
+import { refusedBy } from "../http/server-refused.ts"
 import { isStopping } from "../kill/kill-view.ts"
 import type { KillWatch } from "../kill/kill-watch.ts"
 import type { Review } from "../wire.ts"
@@ -29,6 +29,9 @@ export interface ReviewsOptions {
   readonly kill: KillWatch
   readonly timeoutMs: number
 }
+
+/** Longest that `guard` waits for a person. Unit: milliseconds. */
+export const MAX_HOLD_MS = 3_600_000
 
 /** Longest that the server holds one question. Spec: api.md, GET /bound/reviews/{id}. Unit: milliseconds. */
 const MAX_WAIT_MS = 25_000
@@ -63,7 +66,8 @@ export const reviewsOf = ({ caller, clock, kill, timeoutMs }: ReviewsOptions): R
         const answer = await caller.send({ method: "GET", path, timeoutMs: waitMs + timeoutMs, signal: ending.signal })
         if (ending.signal.aborted) break
         last = answer
-        if (answer.kind === "answer") {
+        // A page of a proxy in between is no answer.
+        if (answer.kind === "answer" && answer.body !== undefined) {
           const review = answer.status === 200 ? readReview(answer.body) : null
           if (review === null) throw refusedBy(`The review ${reviewId} could not be read`, answer)
           if (isOver(review)) return review
@@ -72,16 +76,14 @@ export const reviewsOf = ({ caller, clock, kill, timeoutMs }: ReviewsOptions): R
         if (clock.monotonicMs() >= untilMs) break
         const isQuick = clock.monotonicMs() - sentMs < PAUSE_MS
         const pauseMs = answer.kind === "unreachable" ? Math.max(answer.retryAfterMs ?? 0, PAUSE_MS) : PAUSE_MS
-        if (isQuick) await pause(clock, Math.min(pauseMs, untilMs - clock.monotonicMs()), ending.signal)
+        if (isQuick) await awaitedPause(clock, Math.min(pauseMs, untilMs - clock.monotonicMs()), ending.signal)
       }
     } finally {
       release()
       signal?.removeEventListener("abort", end)
     }
     if (seen !== null) return seen
-    throw last.kind === "answer"
-      ? refusedBy(`The review ${reviewId} could not be read`, last)
-      : new ServerRefused(`The review ${reviewId} could not be read`, 0, last.reason)
+    throw refusedBy(`The review ${reviewId} could not be read`, last)
   }
 })
 

@@ -1,0 +1,154 @@
+import { afterEach, assert, describe, it } from "vitest"
+import { type Client, type ClientOptions, openClient } from "./client.ts"
+import { memorySpool } from "./capture/spool.ts"
+import { ServerRefused } from "./http/server-refused.ts"
+import type { Problem } from "./problem.ts"
+import { manualClock, settled } from "./testing/manual-clock.ts"
+import { type Scripted, scriptedFetch } from "./testing/scripted-server.ts"
+
+const status = {
+  halted: false,
+  drill: false,
+  activation_event: null,
+  effective_response: null,
+  epoch: 1,
+  origin: "a/b"
+}
+const verdict = {
+  id: "evl_1",
+  outcome: "allow",
+  matched_rule: "small",
+  valid_ms: 15_000,
+  obligations: [],
+  review_id: null,
+  suggestion: null
+}
+
+let client: Client | null = null
+afterEach(() => client?.close())
+
+/** A client whose server answers a look-up so. */
+const world = (
+  lookUp: Scripted = { status: 200, json: [{ id: "agt_1", name: "bot" }] },
+  more: Partial<ClientOptions> = {}
+) => {
+  const clock = manualClock()
+  const problems: Array<Problem> = []
+  const { fetch, seen } = scriptedFetch(({ json, path }): Scripted => {
+    if (path.startsWith("/api/v1/agents?")) return lookUp
+    if (path === "/api/v1/agents") return { status: 201, json: { id: "agt_new", name: json.name } }
+    if (path.includes("/kill/status")) return { status: 200, json: status }
+    if (path.endsWith("/evaluations")) return { status: 201, json: verdict }
+    if (path.includes("/decisions"))
+      return {
+        status: 201,
+        json: {
+          receipts: json.decisions.map(({ client_ref }: { client_ref: string }) => ({ client_ref, duplicate: false }))
+        }
+      }
+    return "hang"
+  })
+  client = openClient({
+    url: "http://flyball.test",
+    key: "k",
+    fetch,
+    clock,
+    onProblem: (problem) => void problems.push(problem),
+    ...more
+  })
+  return { client, clock, problems, seen }
+}
+
+describe("the options of a client", () => {
+  it("name what is wrong with an address or a key, and never show the key", () => {
+    for (const [options, message] of [
+      [{ url: undefined }, /^url must be the address of a Flyball server, as https:.*; it is undefined\.$/],
+      [{ url: "" }, /it is ""/],
+      [{ url: "localhost:8787" }, /it is "localhost:8787"/],
+      [{ url: "127.0.0.1:8787" }, /it is "127.0.0.1:8787"/],
+      [{ url: "file:///etc" }, /it is "file:/],
+      [{ key: undefined }, /^key must be the text of an ingest key; it is undefined\.$/],
+      [{ key: "" }, /it is empty/],
+      [{ key: "secret key" }, /this one has spaces/],
+      [{ key: "secret\n" }, /this one has spaces/]
+    ] as const)
+      try {
+        openClient({ url: "http://flyball.test", key: "k", ...options } as ClientOptions)
+        assert.fail(`taken: ${JSON.stringify(options)}`)
+      } catch (cause) {
+        assert.instanceOf(cause, TypeError)
+        assert.match(cause.message, message)
+        assert.notInclude(cause.message, "secret")
+      }
+    for (const timeoutMs of [0, -1, Number.NaN])
+      assert.throws(() => openClient({ url: "http://flyball.test", key: "k", timeoutMs }), RangeError)
+  })
+})
+
+describe("a registration", () => {
+  it("gives the same agent again, with one watch over its halts", async () => {
+    const { client, seen } = world()
+    const [first, second] = [await client.register({ name: "bot" }), await client.register({ name: "bot" })]
+    await settled()
+    assert.strictEqual(first.kill, second.kill)
+    assert.lengthOf(
+      seen.filter(({ path }) => path.includes("/kill/stream")),
+      1
+    )
+  })
+
+  it("takes no answer for an agent that is another, or none", async () => {
+    for (const json of [[{}], [{ id: 7, name: "bot" }], [{ id: "agt_1", name: "bot2" }], [null], {}, null]) {
+      const { client } = world({ status: 200, json })
+      const failed = await client.register({ name: "bot" }).catch((cause: unknown) => cause)
+      assert.instanceOf(failed, ServerRefused, JSON.stringify(json))
+      await client.close()
+    }
+    const { client } = world({ status: 200, json: [] })
+    assert.strictEqual((await client.register({ name: "bot" })).id, "agt_new")
+  })
+
+  it("says what stands in the way", async () => {
+    for (const [answer, message] of [
+      ["cut", "The agent could not be looked up: ECONNRESET"],
+      [{ status: 503 }, "The agent could not be looked up: status 503"],
+      [
+        { status: 401, json: { code: "unauthorized", detail: "A valid bearer token is needed." } },
+        "The agent could not be looked up: status 401 unauthorized: A valid bearer token is needed."
+      ],
+      [
+        { status: 200, text: "<h1>Welcome</h1>" },
+        "The agent could not be looked up: status 200, which is no answer of a Flyball server: <h1>Welcome</h1>"
+      ]
+    ] as const) {
+      const { client } = world(answer)
+      const failed = await client.register({ name: "bot" }).catch((cause: unknown) => cause as ServerRefused)
+      assert.strictEqual((failed as ServerRefused).message, message)
+      await client.close()
+    }
+  })
+})
+
+describe("the end of a client", () => {
+  it("comes once, begins no action afterwards, and says what comes too late", async () => {
+    let closed = 0
+    const spool = { ...memorySpool(), close: async () => void closed++ }
+    const { client, problems } = world(undefined, { spool })
+    const agent = await client.register({ name: "bot" })
+    await settled()
+    let end = (): void => undefined
+    const running = agent.guard("refund", {}, () => new Promise<string>((resolve) => (end = () => resolve("done"))))
+    await settled()
+    assert.strictEqual(await client.close(), await client.close())
+    await client[Symbol.asyncDispose]()
+    assert.strictEqual(closed, 1)
+    let ran = 0
+    const denied = await agent.guard("refund", {}, () => ++ran).catch((cause: unknown) => String(cause))
+    assert.include(denied, "deny by @stale_status")
+    assert.include(denied, "the client is closed")
+    assert.strictEqual(ran, 0)
+    end()
+    assert.strictEqual(await running, "done")
+    assert.deepStrictEqual(problems, Array(2).fill({ kind: "lost", reason: "closed", count: 1 }))
+  })
+})
