@@ -126,6 +126,15 @@ describe("docs/embed.md", () => {
   })
 })
 
+describe.each(["envelope", "rules"])("packages/%s/README.md", (name) => {
+  it("has an example that prints what the page shows", async () => {
+    const page = readFileSync(join(root, "packages", name, "README.md"), "utf8")
+    const { output, status } = await runExample(blocks("ts", page)[0]!, `${name}-example`)
+    assert.equal(status, 0, output)
+    assert.equal(output.trim(), blocks("text", page)[0]!.trim())
+  })
+})
+
 describe("docs/commands.md", () => {
   it("lists the commands of flyball --help, in order", () => {
     const page = readFileSync(join(root, "docs/commands.md"), "utf8")

@@ -23,9 +23,7 @@ export interface ClientOptions {
   readonly url: string
   /** An ingest key. */
   readonly key: string
-  /**
-   * `spool` (default): what cannot be witnessed now is kept and sent later. `strict`: no action without a receipt.
-   */
+  /** `spool` (default): what cannot be witnessed now is kept and sent later. `strict`: no action without a receipt. */
   readonly capture?: "spool" | "strict"
   /** Where decisions wait; in memory where it is left out. `fileSpool` of `@flyball/client/file-spool` keeps them. */
   readonly spool?: Spool
@@ -60,7 +58,7 @@ export interface ClientOptions {
   readonly clock?: ClientClock
 }
 
-/** An agent of this process. */
+/** One agent of this process: guards its actions and witnesses its decisions. */
 export interface AgentClient {
   readonly id: string
   readonly info: AgentInfo
@@ -79,7 +77,7 @@ export interface AgentClient {
   readonly envelopes: Pick<EnvelopeCache, "refresh">
 }
 
-/** A question of `evaluate`. */
+/** Input of `evaluate`. */
 export interface Question {
   readonly action: string
   readonly signals: { readonly [name: string]: Json }
@@ -88,10 +86,10 @@ export interface Question {
   readonly runId?: string
 }
 
-/** A decision to witness; its `client_ref` is made where it is left out. */
+/** A decision to witness. `client_ref` is generated if it is left out. */
 export type Witnessed = Omit<Decision, "client_ref" | "writer_seq"> & { readonly client_ref?: string }
 
-/** A client. */
+/** A client of one server. Made by {@link openClient}. */
 export interface Client {
   /**
    * Finds the agent of this name, or registers it, and starts to follow its kill status. Throws `ServerRefused` where
@@ -111,7 +109,7 @@ export interface Client {
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
-/** Longest age of a kill status that a host may choose. Spec: design.md section 6. Unit: milliseconds. */
+/** Highest age of a kill status that a host may configure. Spec: design.md section 6. Unit: milliseconds. */
 export const MAX_STALE_MS = 15_000
 
 /**

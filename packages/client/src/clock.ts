@@ -1,6 +1,6 @@
 /** Time as the client needs it, so that tests run without real time. */
 
-/** A clock. `monotonicMs` never steps back, whatever happens to the time of day. Units: milliseconds. */
+/** A clock. `monotonicMs` never decreases, even if the time of day does. Units: milliseconds. */
 export interface ClientClock {
   readonly monotonicMs: () => number
   /** Milliseconds since 1970 UTC. */

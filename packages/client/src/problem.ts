@@ -1,6 +1,9 @@
 /** Problems of the client, for the host's log. None is thrown. */
 
-/** A problem. `rejected`: the server refused what was witnessed, and it is not sent again. */
+/**
+ * A problem that the client reports to `onProblem`. `rejected`: the server refused an entry, and it is not sent
+ * again.
+ */
 export type Problem =
   | { readonly kind: "envelopes" | "kill_status" | "kill_stream" | "kill_ack"; readonly reason: string }
   | { readonly kind: "capture"; readonly reason: string; readonly pending: number }

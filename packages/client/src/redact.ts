@@ -1,13 +1,13 @@
 /** Takes secrets out of what leaves the process. */
 import type { Json } from "./wire.ts"
 
-/** Written in place of what was taken out. */
+/** Replacement of removed values. */
 export const REDACTED = "[redacted]"
 
-/** Takes out what may not leave; what it throws on leaves as {@link REDACTED}. */
+/** Removes values that must not leave the process. If it throws, the whole value is replaced by {@link REDACTED}. */
 export type Redact = (value: Json) => Json
 
-/** Takes out the values of these members, at any depth. Names are compared without case. */
+/** Returns a function that removes the values of these members, at any depth. Names are compared without case. */
 export const redactMembers = (names: ReadonlyArray<string>): Redact => {
   const secret = new Set(names.map((name) => name.toLowerCase()))
   const walk = (value: Json): Json => {

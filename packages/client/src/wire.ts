@@ -79,7 +79,7 @@ export interface Decision {
   readonly signals?: Json
 }
 
-/** A verdict that the client gave by itself: `decided_by` is then `sdk_cache`. Spec: `envelope/1` section 15. */
+/** A verdict that the client gave itself: `decided_by` is then `sdk_cache`. Spec: `envelope/1` section 15. */
 export interface LocalVerdict {
   readonly age_ms: number
   readonly as_of_ms: number
@@ -170,7 +170,7 @@ export interface Evaluation {
   readonly retry_after_ms: number | null
 }
 
-/** A review, as far as the client reads it. `resolution`: what the people said who answered; null until it is over. */
+/** A review, as far as the client reads it. `resolution`: the answer of the people; null until the review is over. */
 export interface Review {
   readonly id: string
   readonly agent_id: string

@@ -3,7 +3,7 @@ import type { Slices } from "@flyball/evidence"
 import { Effect } from "effect"
 
 /**
- * Runs work slice by slice, and lets everybody else have a turn between two of them. Work of one slice is done at once.
+ * Runs work slice by slice, and yields to other tasks between two slices. The work of one slice runs without a break.
  *
  * - Fails: never; what the work throws is a defect.
  */

@@ -80,8 +80,8 @@ describe("flyball check", () => {
       out,
       "\nIdempotency: 296 keys compared with the records that took them; 5 differences.\nDifferences:\n" +
         "  record 10: the records say an idempotency key, the table no row\n" +
-        "  record 11 /digest: the records say the digest of what was said, the table another digest\n" +
-        "  record 12 /digest: the records say the digest of what was said, the table none\n" +
+        "  record 11 /digest: the records say the digest of the request, the table another digest\n" +
+        "  record 12 /digest: the records say the digest of the request, the table none\n" +
         "  record 13 /seq: the records say 13, the table 14\n" +
         "  record 15: the records say no row of this key, the table a row\n"
     )

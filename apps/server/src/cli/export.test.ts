@@ -109,7 +109,7 @@ describe("flyball export", () => {
       2,
       "--from: Expected a seq up to 5. flyball export --help says how."
     ],
-    [["--kind", "full", "--from", "5"], 2, "--from: Leave it out: a full pack leaves nothing out."],
+    [["--kind", "full", "--from", "5"], 2, "--from: Leave it out: a full pack cannot be filtered."],
     [
       ["--kind", "sparse", "--agent", "agt_00000000000000000000000000"],
       1,

@@ -29,7 +29,7 @@ export type FrameworkCall = <A>(
   toolServer?: string
 ) => Promise<A>
 
-/** A tool that cannot be governed, and is not named as such. */
+/** A tool that cannot be governed, and is not listed in `ungoverned`. */
 export class ToolNotGoverned extends Error {
   override readonly name = "ToolNotGoverned"
   constructor(tool: string, why: string) {

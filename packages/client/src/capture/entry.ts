@@ -2,8 +2,9 @@
 import type { Decision, Gap, Settlement } from "../wire.ts"
 
 /**
- * One thing to send. `decision` carries a decision as the server takes it; `settle` ends one witnessed before.
- * `outcome` ends one whose receipt nobody waited for: it is sent once more, which adds nothing and answers its id.
+ * One entry of the spool. `decision` has a decision as the server takes it; `settle` settles one that was witnessed.
+ * `outcome` settles one whose receipt was not awaited: the decision is sent once more, which adds nothing and returns
+ * its id.
  */
 export type Entry =
   | { readonly kind: "decision"; readonly agentId: string; readonly decision: Decision }
@@ -21,7 +22,7 @@ export type Entry =
       readonly settlement: Settlement
     }
 
-/** A gap that is owed to the chain: decisions that the spool had no room for. */
+/** A gap to report: decisions that the spool had no room for. */
 export interface OwedGap extends Gap {
   readonly agentId: string
 }

@@ -20,7 +20,7 @@ interface Segment {
   removed: number
 }
 
-/** Opens a folder, which is made where it is missing, with mode 0700. */
+/** Opens a spool in a folder, which is created with mode 0700 if it does not exist. */
 export const fileSpool = (dir: string, bounds: SpoolBounds = defaultBounds): Spool => {
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   const unlock = lock(dir)

@@ -4,7 +4,7 @@
  */
 import type { Entry, OwedGap } from "./entry.ts"
 
-/** A spool. Entries leave in the order in which they came. */
+/** A bounded queue of entries. Entries are removed in the order in which they were added. */
 export interface Spool {
   /** Adds an entry; false where there is no room. Resolves when it is kept as durably as this spool keeps anything. */
   readonly add: (entry: Entry) => Promise<boolean>
@@ -28,7 +28,7 @@ export interface SpoolBounds {
 /** About 16 MiB, or 20,000 decisions of median size. */
 export const defaultBounds: SpoolBounds = { maxBytes: 16 * 1_048_576, maxEntries: 20_000 }
 
-/** A spool in memory. A crash loses what waits in it; `fileSpool` keeps it. */
+/** A spool in memory. A crash loses its entries; `fileSpool` keeps them. */
 export const memorySpool = ({ maxBytes, maxEntries }: SpoolBounds = defaultBounds): Spool => {
   const waiting: Array<{ readonly entry: Entry; readonly bytes: number }> = []
   let bytes = 0

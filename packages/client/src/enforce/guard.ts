@@ -55,7 +55,7 @@ export class EffectFailed extends Error {
   }
 }
 
-/** Thrown by an effect of which nobody knows how it ended: `result` is witnessed with status `unknown`. */
+/** Thrown by an effect whose outcome is unknown: `result` is witnessed with status `unknown`. */
 export class EffectUnknown extends Error {
   override readonly name = "EffectUnknown"
   readonly result: Json
@@ -65,7 +65,7 @@ export class EffectUnknown extends Error {
   }
 }
 
-/** Argument of an effect. */
+/** Argument of an effect: its `signal`, and the action's arguments. */
 export interface Running {
   /** Aborts when the agent is halted. */
   readonly signal: AbortSignal
@@ -109,7 +109,8 @@ type DecidedAs = Pick<Decision, "decided_by" | "evaluation_id" | "labels" | "loc
 const RETRIES = 2
 
 /**
- * Arguments that are sent along. Unit: characters of JSON, of which each is up to three of the server's 262,144 bytes.
+ * Arguments that are sent along. Unit: characters of JSON, of which each is up to three of the server's 262,144
+ * bytes.
  */
 const MAX_ARGS_CHARS = 87_381
 

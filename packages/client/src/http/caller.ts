@@ -109,7 +109,7 @@ export const makeCaller = ({ clock, fetch, key, url }: CallerOptions): Caller =>
           sentAtMs
         }
       } catch (cause) {
-        if (signal?.aborted === true) return away("the request was given up")
+        if (signal?.aborted === true) return away("the request was aborted")
         return ending.signal.aborted ? away(`no answer within ${timeoutMs} ms`, true) : away(reasonOf(cause))
       } finally {
         cancel()

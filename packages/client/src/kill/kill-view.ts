@@ -6,9 +6,7 @@
  */
 import { type KillResponse, killResponses, type KillStatus } from "../wire.ts"
 
-/**
- * The state that was confirmed last; `sentAtMs` is null until the first confirmation. Unit: milliseconds, monotonic.
- */
+/** The last confirmed kill status; `sentAtMs` is null until the first confirmation. Unit: milliseconds, monotonic. */
 export interface KillView {
   readonly origin: string | null
   readonly epoch: number
@@ -52,7 +50,7 @@ export const confirm = (view: KillView, sentAtMs: number): KillView =>
 /** Class of an action by its effect: `read` changes nothing outside the agent. */
 export type EffectClass = "read" | "side_effect"
 
-/** Why an action may not begin by what is known of halts; null: it may. */
+/** Why an action may not begin under the known kill status; null: it may. */
 export type KillDenial = "@stale_status" | "@killed" | null
 
 /** How often `maxStaleMs` may pass before even reads are denied. Spec: envelopes.md 3.12, first row. */

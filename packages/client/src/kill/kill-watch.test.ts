@@ -199,13 +199,13 @@ describe("the watch over halts", () => {
     for (const [more, reason] of [
       [
         { epoch: 0 },
-        "the server's epoch went back from 1 to 0, so its answer is older than what is known, or the server runs on " +
-          "an older copy of its store"
+        "the server's epoch went back from 1 to 0, so its answer is older than the known status, or the server " +
+          "runs on an older copy of its store"
       ],
       [
         { origin: "c/d", epoch: 5 },
-        "the server goes on as c/d, and does not prove that this chain follows a/b: it was not learned in time who " +
-          "signs for the old one. If you know that it was recovered, open the client anew"
+        "the server now has the chain c/d, and does not prove that it follows a/b: it was not learned in time who " +
+          "signs for the old one. If you know that it was recovered, open a new client"
       ]
     ] as const) {
       const { clock, now, problems, watch } = world()
@@ -324,7 +324,7 @@ describe("the watch over halts after a recovery", () => {
     for (const [what, genesis, before] of cases) {
       const { problems, watch } = await after(genesis, before === undefined ? sampleGenesis({ origin: "a/b" }) : before)
       assert.strictEqual(watch.denial("side_effect"), "@stale_status", what)
-      assert.match((problems[0] as { readonly reason: string }).reason, /does not prove that this chain follows/, what)
+      assert.match((problems[0] as { readonly reason: string }).reason, /does not prove that it follows/, what)
       watch.close()
     }
   })

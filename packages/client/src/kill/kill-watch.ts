@@ -201,13 +201,13 @@ const whyRejected = (
   switch (rejected) {
     case "epoch_went_back":
       return (
-        `the server's epoch went back from ${known.epoch} to ${(body as KillStatus).epoch}, so its answer is older ` +
-        "than what is known, or the server runs on an older copy of its store"
+        `the server's epoch went back from ${known.epoch} to ${(body as KillStatus).epoch}, so its answer is ` +
+        `older than the known status, or the server runs on an older copy of its store`
       )
     case "origin_changed":
       return (
-        `the server goes on as ${originIn(body)}, and does not prove that this chain follows ${known.origin}: ` +
-        `${unproved}. If you know that it was recovered, open the client anew`
+        `the server now has the chain ${originIn(body)}, and does not prove that it follows ${known.origin}: ` +
+        `${unproved}. If you know that it was recovered, open a new client`
       )
     case "not_a_status":
       return `the answer is no kill status of a Flyball server: ${excerpt}`

@@ -12,7 +12,7 @@ import type { Problem } from "../problem.ts"
 import type { Json } from "../wire.ts"
 import { type GivenLocally, type LocalEnvelopes, readEnvelopesInForce } from "./read-envelopes.ts"
 
-/** The envelopes that are kept. */
+/** The cached envelopes of one agent. */
 export interface EnvelopeCache {
   /** Begins to read, once; an agent that guards no read needs none. */
   readonly start: () => void

@@ -6,7 +6,7 @@ import { isStopping } from "../kill/kill-view.ts"
 import type { KillWatch } from "../kill/kill-watch.ts"
 import type { Review } from "../wire.ts"
 
-/** How long to wait. Unit: milliseconds. */
+/** Options of a wait. Unit: milliseconds. */
 export interface ReviewWait {
   readonly withinMs: number
   /** Ends the wait early, as a halt of the agent does. */

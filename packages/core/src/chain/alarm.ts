@@ -21,7 +21,7 @@ export interface Alarm {
   readonly foundBy: "signing" | "check"
 }
 
-const UNREPORTED = "The chain is not in order, and the event for webhooks could not be stored."
+const UNREPORTED = "The chain has an error, and the event for webhooks could not be stored."
 
 /** Queues the event of a finding, unless it was queued before. Never fails: the caller reports the finding itself. */
 export const raiseAlarm = (storage: StorageApi, { code, foundBy, seq }: Alarm): Effect.Effect<void> =>

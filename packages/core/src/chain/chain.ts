@@ -24,7 +24,7 @@ import { verifyRange } from "./check/verify.ts"
 /** A key that signs, or signed, for the chain. */
 export type ChainKey = KeysOut["keys"][number]
 
-/** Reads of the chain. */
+/** Reads of the chain and its proofs. */
 export interface ChainApi {
   readonly origin: string
   /** First 4 bytes of SHA-256 of the origin: the tag inside derived ids. */

@@ -70,13 +70,11 @@ export const urgentKinds: ReadonlyArray<string> = [
 export interface CheckpointerApi {
   /** A checkpoint that covers everything committed before the call. */
   readonly now: Effect.Effect<Checkpoint, ReadFault>
-  /**
-   * Announces committed records, so that what is due is signed before the next poll. Never fails, never waits.
-   */
+  /** Announces committed records, so that what is due is signed before the next poll. Never fails, never waits. */
   readonly onCommit: (kinds: ReadonlyArray<string>) => void
 }
 
-/** Signs checkpoints. */
+/** Service that signs checkpoints. */
 export class Checkpointer extends Context.Service<Checkpointer, CheckpointerApi>()("flyball/core/Checkpointer") {
   /**
    * Signs in the background while its scope is open, and once more when it closes. With `readOnly` it signs nothing and

@@ -21,7 +21,7 @@ export const checkpointingStorage: Layer.Layer<Storage, never, Storage | Checkpo
         const kinds = (change.records ?? []).map((record) => record.kind)
         let handedOver: ChangeSet | null = change
         const commit = Effect.suspend(() => {
-          if (handedOver === null) throw new Error("A commit was run twice. Ask the store for a new one each time.")
+          if (handedOver === null) throw new Error("A commit was run twice. Get a new one from the store each time.")
           const once = storage.commit(handedOver)
           handedOver = null
           return once

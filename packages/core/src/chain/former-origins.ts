@@ -11,7 +11,7 @@ import { readPrevious } from "./read-previous.ts"
 /** The document. Working state: record 0 of each chain names the one before. */
 const FORMER_ORIGINS = { collection: "former_origins", id: "deployment" } as const
 
-/** The names, as far as the store has them. None where no recovery was. */
+/** The names of earlier chains, as far as the store has them. Empty without a recovery. */
 export const readFormerOrigins = Effect.fnUntraced(function* (
   storage: StorageApi
 ): Effect.fn.Return<ReadonlyArray<string>, ReadFault> {
@@ -22,7 +22,7 @@ export const readFormerOrigins = Effect.fnUntraced(function* (
 
 const kept = (origins: unknown): ReadonlyArray<string> => (Array.isArray(origins) ? (origins as Array<string>) : [])
 
-const UNDONE = "The names of the chains before this one could not be written down. The next start tries again."
+const UNDONE = "The names of the chains before this one could not be stored. The next start tries again."
 
 /** Writes the names down at the start, those in the stores that were put aside among them. */
 export const keepFormerOrigins = (options: { readonly readOnly?: boolean }): Layer.Layer<never, never, Storage> =>

@@ -115,8 +115,8 @@ const warnOfClock = Effect.fnUntraced(function* (storage: StorageApi) {
   if (atMs <= nowMs + CLOCK_SLACK_MS) return
   yield* Effect.logError(
     `The newest record is of ${sayInstant(atMs)}, and this host's clock says ${sayInstant(Math.floor(nowMs))}. ` +
-      "Until the clock is there, windows of meters do not slide, waivers end as if it were, and what webhooks " +
-      "are owed is not tried again. If the clock is wrong, put it right."
+      "Until the clock is there, windows of meters do not slide, waivers end by the chain's time, and failed " +
+      "deliveries are not retried. If the clock is wrong, correct it."
   )
 })
 
@@ -226,9 +226,9 @@ const makeGenesis = Effect.fnUntraced(function* (storage: StorageApi, signer: Si
     const genesis = yield* readStoredGenesis(storage)
     // Not made by us: another process was first, and its genesis is the genesis.
     if (genesis !== null) return genesis
-    if (made) return yield* new StorageCorrupt({ reason: "genesis was written and cannot be read back" })
+    if (made) return yield* new StorageCorrupt({ reason: "the genesis record was written and cannot be read" })
   }
-  return yield* new StorageUnavailable({ reason: "the chain could not be begun", wrote: "unknown" })
+  return yield* new StorageUnavailable({ reason: "the chain could not be started", wrote: "unknown" })
 })
 
 const failWhereBehind = (storage: StorageApi, origin: string) =>

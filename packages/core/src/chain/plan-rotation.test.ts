@@ -32,7 +32,7 @@ describe("planning a rotation", () => {
 
   it.each<[string, { readonly current: string; readonly next: string | null }, RegExp]>([
     ["away from a key that is not the current one", { current: a, next: c }, /the key here is .*start again/i],
-    ["to no key", { current: b, next: null }, /no key that could follow/],
+    ["to no key", { current: b, next: null }, /no next key/],
     ["back to an earlier key", { current: b, next: a }, /does not come back/],
     ["to itself", { current: b, next: b }, /does not come back/]
   ])("refuses one %s", (_name, held, sentence) => {

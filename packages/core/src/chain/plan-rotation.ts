@@ -39,11 +39,11 @@ export const planRotation = (
   }
   if (held.next === null)
     return refused(
-      "there is no key that could follow. Another process may have rotated at the same moment: check the " +
+      "there is no next key. Another process may have rotated at the same moment: check the " +
         "keys of the chain, and rotate again if it has not."
     )
   if (keys.some(({ vkey }) => vkey === held.next))
-    return refused(`the key ${keyIdText(held.next)} has signed for this chain before, and a key does not come back.`)
+    return refused(`the key ${keyIdText(held.next)} has signed for this chain before, and a key is never used again.`)
   return Result.succeed({
     records: [
       {

@@ -69,4 +69,4 @@ export const retiredGeneses = (crypto: Crypto, retired: Retirement["retired"]): 
   })
 }
 
-const UNREADABLE = "A store that a recovery put aside could not be read. Its chain is not shown."
+const UNREADABLE = "The store of a retired chain could not be read. Its chain is not shown."

@@ -13,7 +13,7 @@ import { RetiredStores } from "../storage/retirement.ts"
 import { readPrevious } from "./read-previous.ts"
 import { withRetired } from "./with-retired.ts"
 
-/** A chain that was put aside. */
+/** A retired chain. */
 export interface RetiredChain {
   readonly origin: string
   /** Records that its store holds. */
@@ -48,20 +48,20 @@ export const retiredChainsOf = (
     (chains) => chains.flat()
   )
 
-/** The chains that were put aside beside the store that is open, oldest first. */
+/** The retired chains beside the open store, oldest first. */
 export const retiredChains: Effect.Effect<ReadonlyArray<RetiredChain>, ReadFault> = Effect.flatMap(
   Effect.flatten(RetiredStores),
   retiredChainsOf
 )
 
-/** The chains that were put aside beside this store, oldest first, without opening it. */
+/** The retired chains beside a store, oldest first, without opening it. */
 export const retiredChainsBeside = (storage: StorageChoice): Effect.Effect<ReadonlyArray<RetiredChain>, ReadFault> => {
   const retirement = retirementOf(storage)
   return retirement === null ? Effect.succeed([]) : Effect.flatMap(retirement.retired, retiredChainsOf)
 }
 
 /**
- * Recomputes every retired chain from its stored bytes, and holds it against what the chain after it says of it, oldest
+ * Recomputes every retired chain from its stored bytes, and compares it with what the next chain says of it, oldest
  * first.
  *
  * A chain that was put aside because its records had been changed has findings: that is what it was put aside for, and

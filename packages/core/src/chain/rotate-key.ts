@@ -26,7 +26,7 @@ import { RotationRefused } from "./keys/rotation-refusals.ts"
 import { isSignedByBoth, settleRotation } from "./settle-rotation.ts"
 import { heldKeys, Signer } from "./keys/signer.ts"
 
-/** A rotation from its record to its end. */
+/** Result of a rotation. */
 export interface Rotated extends Rotation {
   /** The first checkpoint that covers the record, with both signatures. */
   readonly checkpoint: Checkpoint
@@ -46,7 +46,7 @@ export interface KeyRotationApi {
   readonly last: Effect.Effect<Rotated | null, ReadFault>
 }
 
-/** The rotation of the signing key. */
+/** Service that rotates the signing key. */
 export class KeyRotation extends Context.Service<KeyRotation, KeyRotationApi>()("flyball/core/KeyRotation") {
   /** With `readOnly` every rotation is refused. */
   static readonly layer = (
@@ -85,7 +85,7 @@ const make = Effect.gen(function* () {
     const { rotation } = signer
     if (rotation === undefined)
       return yield* new RotationRefused({
-        reason: "whatever holds it has one key for ever. Use a data folder, or a signer that can hold two keys."
+        reason: "this signer has one fixed key. Use a data folder, or a signer that can hold two keys."
       })
     // A step 4 that was cut short comes first: the next key is then the current one.
     yield* settleRotation(parts)

@@ -44,7 +44,7 @@ export interface SigningParts {
 }
 
 const UNSETTLED =
-  "The signing key was rotated and both keys have signed, but the old one could not be put away. It is tried " +
+  "The signing key was rotated and both keys have signed, but the old one could not be destroyed. It is tried " +
   "again at the next checkpoint."
 
 /**

@@ -8,7 +8,7 @@ import { type ReadFault, Storage } from "../storage/port.ts"
 const SETTINGS = "settings"
 const TENANT = "tenant"
 
-/** The `tenant_id` where none was chosen. */
+/** Default of `tenant_id`. */
 export const defaultTenantId = "default"
 
 const TENANT_ID = /^[A-Za-z0-9._-]{1,64}$/

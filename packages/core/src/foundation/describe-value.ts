@@ -3,7 +3,7 @@
 /** Unit: characters of a text that are shown. */
 const MAX_SHOWN = 80
 
-/** A few words for a value of any kind. Not for secrets: a text is shown. */
+/** Describes a value of any kind in a few words. Not for secrets: text is shown. */
 export const describeValue = (value: unknown): string => {
   switch (typeof value) {
     case "string":
@@ -20,7 +20,7 @@ export const describeValue = (value: unknown): string => {
   }
 }
 
-/** Whether it is an object that options can be read from. Plain JavaScript has no compiler that would check it. */
+/** Whether a value is an object that options can be read from. For callers in plain JavaScript. */
 export const isOptions = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 

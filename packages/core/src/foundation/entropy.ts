@@ -37,7 +37,7 @@ export const pooledEntropy = (): EntropySource => {
   }
 }
 
-/** The randomness of the process. Tests replace it with a seeded one; nothing else does. */
+/** Random bytes of the process. Tests replace it with a seeded source. */
 export const Entropy: Context.Reference<EntropySource> = Context.Reference("flyball/core/Entropy", {
   defaultValue: pooledEntropy
 })

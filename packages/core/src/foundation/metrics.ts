@@ -93,7 +93,7 @@ export const histogramBy = <const V extends string>(
   bounds: ReadonlyArray<number> = durationBounds
 ): HistogramBy<V> => byLabel(label, values, (labels) => histogramOf(name, help, labels, bounds))
 
-/** A registry of its own for each governor: two in one process do not count into each other. */
+/** Provides a separate metric registry for each governor, so that two in one process do not share counts. */
 export const ownMetrics: Layer.Layer<never> = Layer.sync(Metric.MetricRegistry, () => new Map())
 
 /**
@@ -131,7 +131,7 @@ const seriesOf = (metric: Metric.Metric<never, unknown>, context: Context.Contex
   return { attributes, description, id, type, state: metric.valueUnsafe(context) } as Metric.Metric.Snapshot
 }
 
-/** Metrics of the registry that the calling Effect runs with. */
+/** Reads the metrics of the registry that the calling Effect runs with. */
 export const metricsNow: Effect.Effect<ReadonlyArray<MetricFamily>> = Effect.contextWith(
   (context: Context.Context<never>) => Effect.sync(() => readMetrics(context))
 )

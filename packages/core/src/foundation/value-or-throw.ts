@@ -9,21 +9,17 @@ export const valueOrThrow = <A, E>(exit: Exit.Exit<A, E>): A => {
   const failure = Cause.findErrorOption(exit.cause)
   if (Option.isSome(failure)) throw governorError(failure.value)
   if (Cause.hasInterruptsOnly(exit.cause)) throw aborted()
-  throw new GovernorError(
-    "internal_error",
-    "The governor failed inside. This is a bug; please report it with the cause.",
-    { cause: Cause.squash(exit.cause) }
-  )
+  throw new GovernorError("internal_error", "The governor failed. This is a bug; please report it with the cause.", {
+    cause: Cause.squash(exit.cause)
+  })
 }
 
 /** Converts a refusal or fault into a {@link GovernorError}. */
 export const governorError = (error: unknown): GovernorError => {
   if (!isTagged(error))
-    return new GovernorError(
-      "internal_error",
-      "The governor failed inside. This is a bug; please report it with the cause.",
-      { cause: error }
-    )
+    return new GovernorError("internal_error", "The governor failed. This is a bug; please report it with the cause.", {
+      cause: error
+    })
   const members = Object.fromEntries(Object.entries(error).filter(([name]) => !ownMembers.has(name)))
   const detail = "detail" in members ? members["detail"] : Object.keys(members).length === 0 ? null : members
   return new GovernorError(codeOf(reportedTag(error._tag, error)), error.message, { detail, cause: error })
@@ -31,7 +27,10 @@ export const governorError = (error: unknown): GovernorError => {
 
 /** A call that its own signal ended. Whether it had begun to write is not known; sending it again is safe. */
 export const aborted = (): GovernorError =>
-  new GovernorError("aborted", "The call was ended by its signal. If it was writing, send it again: it is idempotent.")
+  new GovernorError(
+    "aborted",
+    "The call was aborted by its signal. If it was writing, send it again: it is idempotent."
+  )
 
 /** Any call after `close()`. */
 export const closed = (): GovernorError => new GovernorError("closed", "This governor is closed. Open another one.")

@@ -8,7 +8,7 @@ export interface Writer {
 
 const WRITER = /^(?:(?:key|usr)_[0-9a-hjkmnp-tv-z]{26}|(?:system|policy|breaker):[a-z0-9_-]{1,64})$/
 
-/** Whether this can stand as a writer in a record. */
+/** Whether a text is a valid writer of records. */
 export const isWriterId = (text: unknown): text is string => typeof text === "string" && WRITER.test(text)
 
 /** Whether a caller can name this writer: a rule acts by itself, and no caller acts in its name. */

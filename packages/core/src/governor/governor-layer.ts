@@ -48,7 +48,7 @@ import { OutboxListener, notifyingStorage } from "../outward/webhooks/outbox-lis
 import { Webhooks } from "../outward/webhooks/service.ts"
 import type { WebhookSettingsInvalid } from "../outward/webhooks/settings-problem.ts"
 
-/** How a governor is opened. */
+/** Options of {@link governorLayer}. */
 export interface GovernorLayerOptions {
   /** The chain's name; made up at the first start when left out, and fixed from then on. */
   readonly origin?: string
@@ -60,10 +60,10 @@ export interface GovernorLayerOptions {
   readonly retired?: boolean
 }
 
-/** Why a governor does not start. */
+/** Errors that refuse the start of a governor. */
 export type StartError = ChainStartError | TenantRefused | WebhookSettingsInvalid
 
-/** Everything a governor offers. */
+/** All services of a governor. */
 export type GovernorServices =
   | AccessMapping
   | Agents

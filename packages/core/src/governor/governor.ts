@@ -107,7 +107,7 @@ import { type WebhooksChoice, webhooksLayerOf } from "../outward/webhooks/webhoo
 import { systemHost, type Writer } from "../foundation/writer.ts"
 import { ChannelPeriod } from "../verdicts/drills/channel-check.ts"
 
-/** How a governor is opened. */
+/** Options of {@link openGovernor}. */
 export interface GovernorOptions {
   /** Where everything is kept: `memoryStorage()`, `sqliteStorage(…)`, `postgresStorage(…)`. */
   readonly storage: StorageChoice
@@ -260,8 +260,7 @@ export interface Governor extends AsyncDisposable {
 }
 
 /**
- * Opens a governor: the store, the chain in it, the signing key and its guard. What does not fit together is refused
- * here.
+ * Opens a governor: the store, the chain in it, the signing key and its guard. Checks that these belong together.
  *
  * - Fails: rejects with `GovernorError`, code `storage_needed`, `keys_needed`, `invalid_writer`, `invalid_option`, that
  *   of a refused start (`origin_refused`, `key_refused`, …) or of a fault.

@@ -1,4 +1,4 @@
-/** Takes a line of what happens in the background. `cause`: what went wrong, with its stack; null where nothing did. */
+/** Receives a log line of background work. `cause`: the error with its stack; null without one. */
 export type LogLine = (line: {
   readonly level: "error" | "warn" | "info"
   readonly message: string

@@ -8,7 +8,7 @@ import type { Storage } from "../storage/port.ts"
 import type { GovernorServices } from "./governor-layer.ts"
 import type { Governor } from "./governor.ts"
 
-/** The inside of an open governor. */
+/** Internals of an open governor, for packages that serve its API. */
 export interface Mount {
   readonly context: Context.Context<GovernorServices | Storage>
   /**
@@ -28,7 +28,7 @@ const mounts = new WeakMap<object, Mount>()
 export const setMount = (governor: Governor, mount: Mount): void => void mounts.set(governor, mount)
 
 /**
- * The inside of a governor that `openGovernor` opened.
+ * Returns the internals of a governor that `openGovernor` opened.
  *
  * - Fails: throws `GovernorError`, code `invalid_option`, for anything else.
  */

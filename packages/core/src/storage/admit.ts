@@ -40,15 +40,16 @@ export interface StoreView extends OutboxView {
   readonly part: (seq: number, name: string) => "present" | "erased" | "missing"
 }
 
-/**
- * The outcome for one draft: it is sealed, or it repeats a stored record, or an earlier draft of its ChangeSet.
- */
+/** The outcome for one draft: it is sealed, or it repeats a stored record, or an earlier draft of its ChangeSet. */
 export type Fate =
   | { readonly _tag: "Fresh" }
   | { readonly _tag: "Stored"; readonly seq: number }
   | { readonly _tag: "Repeat"; readonly index: number }
 
-/** One fate per draft, in order. A ChangeSet with a conflict writes nothing. */
+/**
+ * Result of {@link admit}: one fate per draft, in order, or the conflicts. A ChangeSet with a conflict writes
+ * nothing.
+ */
 export interface Admission {
   readonly conflicts: ReadonlyArray<Conflict>
   readonly fates: ReadonlyArray<Fate>

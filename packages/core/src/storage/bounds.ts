@@ -20,7 +20,7 @@ export const maxEventBytes = 64 * 1024
 export const maxExcerptBytes = 4096
 /** Longest that a claim holds a delivery: an attempt takes seconds. */
 export const maxLeaseMs = 60 * 60 * 1000
-/** Most records, seqs or rows one read takes or gives. */
+/** Most records, seqs or rows of one read. */
 export const maxRows = 1000
 
 const kindPattern = /^[a-z][a-z0-9_.]{2,63}$/
@@ -31,9 +31,7 @@ const keyPattern = /^[a-z][a-z0-9_.:-]{0,63}$/
 const typePattern = /^[a-z][a-z0-9_.]{2,59}$/
 const namePattern = /^[a-z][a-z0-9_-]{0,63}$/
 
-/**
- * Names that matched once are found in a set. Planners have few, each checked thousands of times a second.
- */
+/** Names that matched once are found in a set. Planners have few, each checked thousands of times a second. */
 const keptNames = 1_000
 const isNameOf = (pattern: RegExp): ((name: string) => boolean) => {
   const known = new Set<string>()
@@ -59,7 +57,7 @@ const isKeyName = isNameOf(keyPattern)
 const isEventType = isNameOf(typePattern)
 const isCollection = isNameOf(namePattern)
 
-/** Says what is wrong with a ChangeSet whatever the store holds; null when nothing is. */
+/** Describes the first problem of a ChangeSet that does not depend on the store; null if there is none. */
 export const changeProblem = (change: ChangeSet): string | null =>
   putsProblem(change) ??
   recordsProblem(change) ??
@@ -67,27 +65,27 @@ export const changeProblem = (change: ChangeSet): string | null =>
   forgetProblem(change) ??
   outboxProblem(change)
 
-/** Says what is wrong with a query; null when nothing is. */
+/** Describes the problem of a query; null if there is none. */
 export const queryProblem = (query: RecordQuery): string | null => limitProblem(query.limit)
 
-/** Says what is wrong with the limit of a page of records, deliveries or events; null when nothing is. */
+/** Describes the problem of a page limit of records, deliveries or events; null if there is none. */
 export const limitProblem = (limit: number): string | null =>
   Number.isInteger(limit) && limit >= 1 && limit <= maxRows
     ? null
     : `A limit is a whole number from 1 to ${maxRows}, not ${limit}.`
 
-/** Says what is wrong with a claim; null when nothing is. */
+/** Describes the problem of a claim; null if there is none. */
 export const claimProblem = ({ leaseMs, limit, perEndpoint }: ClaimRequest): string | null => {
   if (!Number.isInteger(leaseMs) || leaseMs < 1 || leaseMs > maxLeaseMs)
     return `A lease is a whole number of milliseconds from 1 to ${maxLeaseMs}, not ${leaseMs}.`
   return limitProblem(limit) ?? limitProblem(perEndpoint)
 }
 
-/** Says what is wrong with what is to be forgotten; null when nothing is. */
+/** Describes the problem of a request to delete old rows; null if there is none. */
 export const forgetRequestProblem = ({ beforeMs, limit }: ForgetRequest): string | null =>
   Number.isSafeInteger(beforeMs) && beforeMs >= 0
     ? limitProblem(limit)
-    : `What is over is forgotten from before a whole number of milliseconds since 1970, not ${beforeMs}.`
+    : `Finished deliveries are deleted before a time in whole milliseconds since 1970, not ${beforeMs}.`
 
 const putsProblem = (change: ChangeSet): string | null => {
   // Most put one document, which no other can be.
@@ -101,7 +99,7 @@ const putsProblem = (change: ChangeSet): string | null => {
     const problem = addressProblem(put.collection, put.id, put.expectedVersion ?? 0)
     if (problem !== null) return problem
     if (isTwice(seen, put.collection, put.id))
-      return `A ChangeSet puts a document of ${put.collection} twice; put it once, as it is at the end.`
+      return `A ChangeSet puts a document of ${put.collection} twice; put its last state once.`
     const problemOfKeys = keysProblem(put.collection, put.keys) ?? keysProblem(put.collection, put.unique)
     if (problemOfKeys !== null) return problemOfKeys
     if (put.keys === undefined || put.unique === undefined) continue
@@ -112,7 +110,8 @@ const putsProblem = (change: ChangeSet): string | null => {
     for (const { collection, id, version } of change[act] ?? []) {
       const problem = addressProblem(collection, id, version)
       if (problem !== null) return problem
-      if (act === "deletes" && collection === WEBHOOKS) return "An endpoint of webhooks stays: deliveries tell of it."
+      if (act === "deletes" && collection === WEBHOOKS)
+        return "A webhook endpoint cannot be deleted: deliveries refer to it."
       if (version === 0) return `A document of ${collection} in ${act} must exist; its version is not 0.`
       if (isTwice(seen, collection, id)) return `A ChangeSet changes a document of ${collection} twice.`
     }
@@ -239,19 +238,19 @@ export const eventDataProblem = (type: string, text: string): string | null => {
   const bytes = text.length * 3 > maxEventBytes ? textBytes(text) : 0
   return bytes > maxEventBytes
     ? `The data of an event ${type} has ${bytes} bytes; the most is ${maxEventBytes}. Send ids, and let the ` +
-        "receiver ask."
+        `receiver request the rest.`
     : null
 }
 
 /** Finished is finished; and an attempt does not stay open behind a delivery that is not in flight any more. */
 const moveProblem = ({ ended, from, id, to }: DeliveryMove): string | null => {
   if (id === "" || !isStorable(id)) return "its id is not text that a store can hold."
-  if (from.state !== "pending" && from.state !== "in_flight") return `it is ${from.state} already, and stays so.`
+  if (from.state !== "pending" && from.state !== "in_flight") return `it is ${from.state}, which is final.`
   if (!isCount(from.attempts)) return `its attempts are ${from.attempts}, not a whole number from 0.`
   if (to.state === "pending" && !isCount(to.nextAttemptAtMs))
     return `its next attempt is due at ${to.nextAttemptAtMs}, not at a whole number of milliseconds.`
   if ((from.state === "in_flight") !== (ended !== undefined))
-    return "how an attempt ended is said exactly when the delivery was in flight."
+    return "the end of an attempt is given exactly when the delivery was in flight."
   if (ended === undefined) return null
   if (!isCount(ended.endedAtMs))
     return `its attempt ended at ${ended.endedAtMs}, not at a whole number of milliseconds.`

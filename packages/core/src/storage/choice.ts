@@ -7,7 +7,7 @@ import { RetiredStores, type Retirement } from "./retirement.ts"
 /** Faults of opening a store. */
 export type StorageOpenFault = StorageUnavailable | StorageCorrupt
 
-/** A store somebody chose, not opened yet. Made by `memoryStorage()`, `sqliteStorage(…)`, `postgresStorage(…)`. */
+/** A store, chosen and not opened yet. Made by `memoryStorage()`, `sqliteStorage(…)`, `postgresStorage(…)`. */
 export interface StorageChoice {
   /** `memory`, `sqlite` or `postgres`: for messages, never to branch on. */
   readonly backend: string
@@ -21,7 +21,7 @@ export interface StorageChoice {
   readonly problem?: string | null
 }
 
-/** Wraps a storage layer for a host to hand around. */
+/** Makes a choice of a store from a layer, for hosts without Effect. */
 export const storageChoice = (
   backend: string,
   layer: Layer.Layer<Storage, StorageOpenFault>,
@@ -34,7 +34,7 @@ export const storageChoice = (
   problem
 })
 
-/** The layer inside a choice. */
+/** Returns the layer of a choice. */
 export const layerOf = (choice: StorageChoice): Layer.Layer<Storage, StorageOpenFault> =>
   choice.layer as Layer.Layer<Storage, StorageOpenFault>
 

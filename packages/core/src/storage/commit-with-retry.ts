@@ -59,7 +59,7 @@ const attempts = <A, E, R>(
     if (left === 1)
       return Effect.fail(
         new StorageUnavailable({
-          reason: `what this act reads kept changing, ${MAX_ATTEMPTS} times in a row`,
+          reason: `the documents that this act reads kept changing, ${MAX_ATTEMPTS} times in a row`,
           wrote: "no",
           contended: true
         })

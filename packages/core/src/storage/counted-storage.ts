@@ -19,7 +19,7 @@ const duration = histogramBy(
 )
 const sealed = counter("flyball_records_sealed_total", "Records that this process added to the chain.")
 
-/** The store underneath, with its commits and sealed records counted. */
+/** Wraps a store so that its commits and sealed records are counted. */
 export const countedStorage: Layer.Layer<Storage, never, Storage> = Layer.effect(
   Storage,
   Effect.gen(function* () {

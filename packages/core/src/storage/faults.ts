@@ -43,7 +43,7 @@ export type Conflict =
   | { readonly _tag: "NotEmpty" }
   | { readonly _tag: "Empty" }
 
-/** The data read has changed: read again, plan again. Nothing was written. */
+/** Data that was read has changed: read again, plan again. Nothing was written. */
 export class StorageConflict extends Data.TaggedError("StorageConflict")<{
   readonly conflicts: ReadonlyArray<Conflict>
 }> {
@@ -56,9 +56,8 @@ export class StorageConflict extends Data.TaggedError("StorageConflict")<{
 }
 
 /**
- * The store cannot be reached, or cannot write now. Retry later. `wrote`: whether the change may have been made durable
- * all the same.
- * `contended`: the store is well; others kept changing what the act reads, and it gave up.
+ * The store cannot be reached, or cannot write now. Retry later. `wrote`: whether the change may be durable
+ * nevertheless. `contended`: the store works, but others kept changing the data that the act reads, and it gave up.
  */
 export class StorageUnavailable extends Data.TaggedError("StorageUnavailable")<{
   readonly reason: string
@@ -68,13 +67,13 @@ export class StorageUnavailable extends Data.TaggedError("StorageUnavailable")<{
 }> {
   override get message(): string {
     if (this.contended === true)
-      return `Others kept changing what this changes: ${this.reason}. Nothing was written; send it again.`
+      return `Other requests kept changing the same documents: ${this.reason}. Nothing was written; send it again.`
     return (
       `The store is unavailable: ${this.reason}. ` +
       `${
         this.wrote === "no"
           ? "Nothing was written."
-          : "Whether the change was written is not known; send it again, it is idempotent."
+          : "It is unknown whether the change was written; send it again, it is idempotent."
       }`
     )
   }

@@ -13,7 +13,7 @@ export type JsonObject = { readonly [name: string]: JsonValue }
 /** A JSON value without `undefined`; record bodies hold integers only. */
 export type JsonValue = null | boolean | number | string | ReadonlyArray<JsonValue> | JsonObject
 
-/** A state document as it was read, frozen: it may be answered to many. `version` starts at 1. */
+/** A state document, frozen, because several callers may get it. `version` starts at 1. */
 export interface Document {
   readonly collection: string
   readonly id: string
@@ -21,7 +21,7 @@ export interface Document {
   readonly body: JsonObject
 }
 
-/** Writes one state document whole. */
+/** Replaces one state document. */
 export interface DocumentPut {
   readonly collection: string
   readonly id: string
@@ -109,7 +109,7 @@ export interface ChangeSet extends OutboxChange {
   readonly forget?: ReadonlyArray<{ readonly scope: string; readonly key: string }>
 }
 
-/** Receipt of one draft. `duplicate`: it was there already (see {@link IdempotencyKey}). */
+/** Receipt of one draft. `duplicate`: it was recorded before (see {@link IdempotencyKey}). */
 export interface RecordReceipt {
   readonly seq: number
   readonly hash: Uint8Array
@@ -140,7 +140,7 @@ export interface StoredRecord {
   readonly atMs: number
 }
 
-/** A part that is still there, or the seq of the record that says it was erased. */
+/** A stored part, or the seq of the record that erased it. */
 export type StoredPart =
   | {
       readonly seq: number
@@ -184,7 +184,7 @@ export interface Rehashed {
   readonly last: Head
 }
 
-/** A once key that is taken. */
+/** A once key that is in use. */
 export interface TakenKey {
   readonly scope: string
   readonly key: string
@@ -259,5 +259,5 @@ export interface StorageApi {
   readonly releaseLease: (name: string, holder: string) => Effect.Effect<void, ReadFault>
 }
 
-/** The store behind everything. */
+/** Service of the store. */
 export class Storage extends Context.Service<Storage, StorageApi>()("flyball/core/Storage") {}

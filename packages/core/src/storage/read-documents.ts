@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { queueTask } from "../foundation/task-queue.ts"
 import type { Document, JsonObject } from "./port.ts"
 
-/** A document as a store keeps it. */
+/** A document as a store keeps it: its body is text. */
 export interface DocumentText {
   readonly collection: string
   readonly id: string
@@ -16,15 +16,15 @@ export interface DocumentText {
 }
 
 /**
- * How much a store hands over at once of a long list. Unit: characters of bodies, or bytes; the last document comes on
- * top.
+ * Size after which a store ends a page of a long list, the last document included. Unit: characters of bodies, or
+ * bytes.
  */
 export const LIST_UNITS = 1_048_576
 
 /** How much is read before others have their turn: about a millisecond's work. Unit: characters of bodies. */
 const TURN_UNITS = 65_536
 
-/** Reads a document. It may be answered to many, so nobody can change it. */
+/** Reads a document and freezes it, because several callers may get it. */
 export const readDocument = ({ body, collection, id, version }: DocumentText): Document =>
   Object.freeze({ collection, id, version, body: frozen(JSON.parse(body) as JsonObject) })
 
@@ -83,7 +83,7 @@ export const listDocuments = Effect.fnUntraced(function* <E>(
   }
 })
 
-/** How long the bodies of these rows are together. Unit: characters. */
+/** Total length of the bodies of these rows. Unit: characters. */
 export const unitsOf = (rows: ReadonlyArray<DocumentText>): number =>
   rows.reduce((units, { body }) => units + body.length, 0)
 

@@ -15,7 +15,7 @@ export const saltBytes = 32
 /** `prev` of record 0, and the hash of {@link emptyHead}. */
 const zeroHash = (): Uint8Array => new Uint8Array(32)
 
-/** The head that a commit without records answers while the chain is empty. */
+/** The head that a commit without records returns while the chain is empty. */
 export const emptyHead = (): Head => ({ seq: -1, hash: zeroHash(), atMs: 0 })
 
 /** A part with the salt that its commitment was made with. */
@@ -47,7 +47,7 @@ export interface SealedRecord {
   readonly parts: ReadonlyArray<SealedPart>
 }
 
-/** How many salts these drafts need: one for each part. */
+/** Number of salts that these drafts need: one for each part. */
 export const partCount = (drafts: ReadonlyArray<RecordDraft>): number =>
   drafts.reduce((sum, draft) => sum + draft.parts.length, 0)
 
@@ -79,7 +79,7 @@ export const commitDraft = (
 })
 
 /**
- * Commits to the parts of many drafts. Nothing of the drafts or of `salts` is held on to: their arrays are copied.
+ * Commits to the parts of many drafts. Copies the arrays of the drafts and of `salts`.
  *
  * Salts are drawn for every draft, also for one that turns out to be a duplicate, so that equal seeds give equal bytes
  * on every store.

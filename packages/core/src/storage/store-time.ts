@@ -4,7 +4,7 @@
  * Format 1 writes instants of the years 0000 to 9999. A record with a later one could not be read again.
  */
 
-/** The last millisecond that a record can say: `LAST_INSTANT_MS` of evidence. A test compares the two. */
+/** The last millisecond that a record can have: `LAST_INSTANT_MS` of evidence. A test compares the two. */
 export const LAST_STORE_MS = 253_402_300_799_999
 
 /** The newest record: the store's time is never before it. */
@@ -12,21 +12,21 @@ interface Newest {
   readonly atMs: number
 }
 
-/** The store's time: the clock's, and never before the newest record's. Unit: milliseconds since 1970 UTC. */
+/** The store's time: the clock's, but never before the newest record's. Unit: milliseconds since 1970 UTC. */
 export const storeTimeMs = (nowMs: number, head: Newest | null): number => Math.max(Math.floor(nowMs), head?.atMs ?? 0)
 
 /**
- * The store's time as plans read it: the last one that a record can say, where it is past that.
+ * The store's time for plans, limited to the last one that a record can have.
  *
  * So reads go on, and a plan can write the instants that it makes of it. Its commit is refused.
  */
 export const plannedTimeMs = (nowMs: number, head: Newest | null): number => instantMs(storeTimeMs(nowMs, head))
 
-/** A time that a record can say: this one, or the last. Unit: milliseconds since 1970 UTC. */
+/** Limits a time to the last one that a record can have. Unit: milliseconds since 1970 UTC. */
 export const instantMs = (ms: number): number => Math.min(ms, LAST_STORE_MS)
 
 /**
- * Why nothing can get this time, as half a sentence; null where it can.
+ * Describes why records cannot have this time, as half a sentence; null if they can.
  *
  * It refuses what gets the store's time: records, events, deliveries. Working state does not, so that a store that is
  * past the end can be opened.
@@ -39,5 +39,5 @@ export const timeProblem = (nowMs: number, head: Newest | null): string | null =
   const ms = Math.floor(nowMs)
   if (ms <= LAST_STORE_MS) return null
   const found = `the clock is at ${ms} ms since 1970, past the year 9999`
-  return `${found}, and a record cannot say such a time; put the clock right`
+  return `${found}, and a record cannot have such a time; correct the clock`
 }

@@ -113,7 +113,7 @@ export const recordCases = [
           const fault = yield* Effect.flip(write)
           assert.ok(fault instanceof StorageUnavailable, String(fault))
           assert.equal(fault.wrote, "no")
-          assert.match(fault.message, /past the year 9999, and a record cannot say such a time; put the clock right/)
+          assert.match(fault.message, /past the year 9999, and a record cannot have such a time; correct the clock/)
         }
         // Working state gets no time, so that a store can be opened. What is read goes on, at a time that a record can
         // say.

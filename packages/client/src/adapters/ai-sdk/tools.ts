@@ -15,8 +15,7 @@ import type { Json } from "../../wire.ts"
 type Execute = (input: unknown, options: { readonly abortSignal?: AbortSignal | undefined }) => unknown
 
 /**
- * The same tools, each of which runs only where it may. Give these to `generateText`, `streamText` or an agent in
- * place of your own.
+ * Returns the same tools, each governed. Pass these to `generateText`, `streamText` or an agent in place of your own.
  *
  * A refused call ends as a tool's error whose text the model reads. A tool is given a copy of its input, and an
  * `abortSignal` that also aborts on a halt.
@@ -35,7 +34,7 @@ export const governTools = <T extends ToolSet>(tools: T, agent: AgentClient, opt
       }
       if (execute === undefined) {
         if (ungoverned.has(name)) return [name, tool]
-        throw new ToolNotGoverned(name, "it has no execute, so that something else runs it")
+        throw new ToolNotGoverned(name, "it has no execute function, so something else runs it")
       }
       return [
         name,
@@ -88,6 +87,6 @@ const streamed = (call: FrameworkCall, name: string, execute: Execute): Execute 
       for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value
       await ended
     } finally {
-      await reader.cancel(new Error("Nobody takes the outputs any more."))
+      await reader.cancel(new Error("The caller stopped reading the outputs."))
     }
   }

@@ -35,7 +35,7 @@ export interface HookOutput {
   }
 }
 
-/** A hook. */
+/** A hook of the Claude Agent SDK. */
 export type Hook = (
   // oxlint-disable-next-line no-explicit-any
   input: any,

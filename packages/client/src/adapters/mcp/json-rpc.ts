@@ -130,7 +130,7 @@ export const isModern = ({ params }: JsonRpcRequest): boolean => {
   return isParams(meta) && typeof meta[VERSION_META] === "string"
 }
 
-/** Where a refused call says what refused it, for programs. */
+/** Key of `_meta` under which a refused call carries its denial, for programs. */
 export const DENIED_META = "flyball/denied"
 
 /** The result of a call that did not run: a tool's error, so that the model reads the reason. */

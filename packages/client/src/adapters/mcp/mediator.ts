@@ -222,7 +222,7 @@ export const mediate = <Options extends SendOptions>({
       }
       const key = keyOfId(message.id)
       if (pending.has(key) || others.has(key))
-        return toClient(errorResponse(message.id, INVALID_REQUEST, "A request of this id has no answer yet."))
+        return toClient(errorResponse(message.id, INVALID_REQUEST, "A request with this id is still unanswered."))
       const place = room?.enter(bytes)
       if (place === null) return toClient(errorResponse(message.id, LIMIT_EXCEEDED, NO_ROOM))
       if (isGoverned(message)) return callTool(message, options, place)

@@ -124,7 +124,7 @@ export const makeTasks = (maxTasks = MAX_TASKS): Tasks => {
         if (other !== undefined) giveUp(other, "Another task of this name began.")
         followed.set(taskId, one)
         if (followed.size > maxTasks)
-          giveUp(followed.values().next().value!, `More than ${maxTasks} tasks run; this one is followed no more.`)
+          giveUp(followed.values().next().value!, `More than ${maxTasks} tasks run; this one is not followed any more.`)
         call.signal.addEventListener("abort", halt)
         if (call.signal.aborted) halt()
         else say(task)

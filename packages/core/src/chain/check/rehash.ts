@@ -90,7 +90,7 @@ export const rehashedRoot = Effect.fnUntraced(function* (
       const finding = checked.findings[0]
       if (finding !== undefined) {
         return yield* new StorageCorrupt({
-          reason: `record ${finding.seq} is not in order (${finding.code}); nothing was signed for it. Run a check`,
+          reason: `record ${finding.seq} is not valid (${finding.code}); nothing was signed for it. Run a check`,
           cause: { code: finding.code, seq: finding.seq }
         })
       }

@@ -68,6 +68,9 @@ const guard = Effect.sync(() => {
   })
 })
 
-/** A new signing key and an empty guard, both gone with the process. A chain in a file cannot be reopened with them. */
+/**
+ * A new signing key and an empty guard in memory. They end with the process, so a stored chain cannot be reopened
+ * with them.
+ */
 export const ephemeralKeys = (): KeysChoice =>
   keysChoice("memory", Layer.mergeAll(Layer.effect(Signer, signer), Layer.effect(Guard, guard)))

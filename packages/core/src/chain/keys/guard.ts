@@ -44,10 +44,10 @@ export interface GuardApi {
   readonly mayBegin?: Effect.Effect<boolean, StorageUnavailable | StorageCorrupt>
 }
 
-/** The last-signed state. */
+/** Service of the signing guard: the last signed size and root. */
 export class Guard extends Context.Service<Guard, GuardApi>()("flyball/core/Guard") {}
 
-/** A guard that is kept apart from the keys and not opened yet: an opaque value for hosts without Effect. */
+/** A guard apart from the keys, chosen and not opened yet: an opaque value for hosts without Effect. */
 export interface GuardChoice {
   /** `postgres` …: for messages, never to branch on. */
   readonly guardKind: string
@@ -55,13 +55,13 @@ export interface GuardChoice {
   readonly layer: unknown
 }
 
-/** Makes a choice of a guard from a layer. For people who write a guard of their own. */
+/** Makes a choice of a guard from a layer. For authors of a guard. */
 export const guardChoice = (
   guardKind: string,
   layer: Layer.Layer<Guard, StorageUnavailable | StorageCorrupt>
 ): GuardChoice => ({ guardKind, layer })
 
-/** The layer inside a choice. */
+/** Returns the layer of a choice. */
 export const guardLayerOf = (choice: GuardChoice): Layer.Layer<Guard, StorageUnavailable | StorageCorrupt> =>
   choice.layer as Layer.Layer<Guard, StorageUnavailable | StorageCorrupt>
 

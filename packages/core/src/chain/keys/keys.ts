@@ -23,7 +23,7 @@ type KeysSource = KeysLayer | ((origin: string | undefined) => KeysLayer)
  */
 export const keysChoice = (keysKind: string, layer: KeysSource): KeysChoice => ({ keysKind, layer })
 
-/** The layer inside a choice, for a governor with this option `origin`. */
+/** Returns the layer of a choice, for a governor with this option `origin`. */
 export const keysLayerOf = (choice: KeysChoice, origin?: string): KeysLayer => {
   const source = choice.layer as KeysSource
   return typeof source === "function" ? source(origin) : source

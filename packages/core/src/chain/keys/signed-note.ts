@@ -31,7 +31,7 @@ export const signedNote = (
           ? Effect.succeed(signatureLine(origin, logKeyId(crypto, key, origin), signature))
           : Effect.fail(
               new StorageCorrupt({
-                reason: "the signer gave a signature that its own public key does not verify; it was thrown away"
+                reason: "the signer returned a signature that its own public key does not verify; it was discarded"
               })
             )
       )

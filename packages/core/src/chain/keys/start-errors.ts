@@ -54,7 +54,7 @@ export class StoreBehindGuard extends Schema.TaggedError<StoreBehindGuard>()("St
     return (
       `A checkpoint of ${this.signed} records was signed for ${this.origin}, but the store holds ` +
       `${this.stored}. The store is older than its guard, or another one. ` +
-      "Bring back the newest copy of the store; signing on would contradict what others already hold. Only " +
+      "Bring back the newest copy of the store; further signatures would contradict those that others have. Only " +
       "when there is none: a recovery (flyball recover) continues under another name."
     )
   }
@@ -109,10 +109,10 @@ export class GuardInDoubt extends Schema.TaggedError<GuardInDoubt>()("GuardInDou
     return (
       `The guard here is a backup's: it knows of ${this.guarded} signed records of ${this.origin}, and of ` +
       "nothing that was signed after that backup. " +
-      "Bring back its newest copy. When there is none: if nothing was signed after the backup, say so with " +
-      "flyball restore --nothing-signed-since, and start again. " +
-      "Otherwise, or when nobody knows, signing on could contradict what others already hold: flyball recover " +
-      "--accept-rollback --reason TEXT continues under another name."
+      "Bring back its newest copy. When there is none: if nothing was signed after the backup, run flyball " +
+      "restore --nothing-signed-since, and start again. Otherwise, or if it is not known, further signatures " +
+      "could contradict those that others have: flyball recover --accept-rollback --reason TEXT continues under " +
+      "another name."
     )
   }
 }
@@ -126,8 +126,8 @@ export class KeyFromElsewhere extends Schema.TaggedError<KeyFromElsewhere>()("Ke
       `The store holds no chain, and the signing key of ${this.origin} was not made in this folder: it may ` +
       "have signed for a chain that is not here, and no guard is here that would know. A new chain of that " +
       "name could contradict it. " +
-      "Bring store and guard back first (flyball restore). To begin another chain, move signing.key, origin " +
-      "and vkey away: a new key is made."
+      "Bring store and guard back first (flyball restore). To begin another chain, move signing.key, origin and " +
+      "vkey away: a new key is created."
     )
   }
 }
@@ -176,8 +176,7 @@ export class KeyFromBefore extends Schema.TaggedError<KeyFromBefore>()("KeyFromB
   override get message(): string {
     return (
       `The signing key here is named ${this.from}, as this chain was before a recovery; the store holds ` +
-      `${this.to}, and that recovery is done. The key is the right one, out of an older copy such as a ` +
-      "vault's. " +
+      `${this.to}, and that recovery is done. The key is the right one, from an older copy such as a vault's. ` +
       `Run flyball restore --rename-key: it gives the key the name ${this.to}.`
     )
   }
@@ -192,15 +191,14 @@ export class GuardFromBefore extends Schema.TaggedError<GuardFromBefore>()("Guar
     return (
       `The guard here is of ${this.from}, as this chain was before a recovery; the store holds ${this.to}, and ` +
       "the guard knows of nothing that was signed for that. Bring back its newest copy. " +
-      "Only when there is none: flyball recover --accept-rollback --guard-forgotten --reason TEXT goes on " +
+      "Only when there is none: flyball recover --accept-rollback --guard-forgotten --reason TEXT continues " +
       "under another name."
     )
   }
 }
 
 /**
- * A file of the data folder is not what it should be. Never repaired silently: it may be the only trace of what was
- * signed.
+ * A file of the data folder is not valid. Never repaired automatically: it may be the only trace of what was signed.
  */
 export class KeysUnreadable extends Schema.TaggedError<KeysUnreadable>()("KeysUnreadable", {
   file: Schema.String,

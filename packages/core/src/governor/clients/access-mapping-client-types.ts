@@ -9,7 +9,7 @@ export type RoleName = Role
 /** A person with this value in this claim has this role, in this org unit or in all (`*`). */
 export interface MappingRuleInput extends Input<typeof MappingRule> {}
 
-/** The whole mapping. */
+/** A whole access mapping. */
 export interface MappingInput extends Input<typeof MappingIn> {}
 
 /** The mapping in force. `version` 0: none was ever set. */

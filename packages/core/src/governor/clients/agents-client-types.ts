@@ -21,7 +21,7 @@ import type {
 import type { ActOptions, CallOptions } from "./call-options.ts"
 import type { Filter, Info, Input } from "./plain.ts"
 
-/** How much an agent may do by itself, least first. */
+/** Autonomy tiers, least autonomy first. */
 export type Tier = AutonomyTier
 
 /** An agent to be registered. Absent and null mean the same. */
@@ -58,8 +58,8 @@ export interface TimelineFilter extends Filter<typeof TimelineQuery> {}
 export interface TimelineEntryInfo extends Info<typeof TimelineEntry> {}
 
 /**
- * The registry. Every act on an agent is one record, and answers the agent after it; one that its status does not take
- * is refused with `invalid_transition`.
+ * The registry of agents. Each act is one record, and returns the agent after it. An act that the agent's status does
+ * not allow fails with `invalid_transition`.
  */
 export interface AgentsClient {
   /** Finds the agent of this name, or registers it. */

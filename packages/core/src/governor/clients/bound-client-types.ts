@@ -34,7 +34,7 @@ export type JsonObjectInput = { readonly [name: string]: unknown }
 /** The intent that is evaluated. */
 export interface EvaluationInput extends Input<typeof EvaluationIn> {}
 
-/** The verdict, and all that led to it. It may be acted on for `valid_ms`. */
+/** The verdict with its inputs and trace. The agent may act on it for `valid_ms`. */
 export interface EvaluationInfo extends Info<typeof Evaluation> {}
 
 /** Which evaluations of an agent to list, newest first. */
@@ -49,15 +49,13 @@ export interface EnvelopeInfo extends Info<typeof EnvelopeOut> {}
 /** A published version. */
 export interface EnvelopeVersionInfo extends Info<typeof EnvelopeVersionOut> {}
 
-/** Result of lint. `proved`: codes that are certainly not there where no finding names them. */
+/** Result of lint. `proved`: codes that are proved absent unless a finding names them. */
 export interface LintInfo extends Info<typeof LintOut> {}
 
 /** Differences between two versions. */
 export interface DiffInfo extends Info<typeof DiffOut> {}
 
-/**
- * Outcomes of recorded evaluations under a draft. It authorises nothing; `not_replayable` counts by reason.
- */
+/** Outcomes of recorded evaluations under a draft. It authorises nothing; `not_replayable` counts by reason. */
 export interface BacktestInfo extends Info<typeof BacktestOut> {}
 
 /** An exception to one rule, for a time. `unless` and `reason` are null once their part was erased. */
@@ -66,7 +64,7 @@ export interface WaiverInfo extends Info<typeof WaiverOut> {}
 /** Receipt of a voided evaluation. */
 export interface VoidInfo extends Info<typeof VoidOut> {}
 
-/** Envelopes: how far agents may go alone. */
+/** Envelopes: the bounds of what agents may do alone. */
 export interface EnvelopesClient {
   /** Begins an envelope for one agent or one org unit, as a draft. */
   create(input: Input<typeof EnvelopeCreate>, options?: ActOptions): Promise<EnvelopeInfo>

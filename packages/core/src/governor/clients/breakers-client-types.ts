@@ -32,7 +32,7 @@ export interface BreakerChange extends Input<typeof BreakerUpdate> {}
 /** Why a breaker is released. */
 export interface BreakerRelease extends Input<typeof BreakerReleaseIn> {}
 
-/** A breaker to be tried out. */
+/** A breaker to preview. */
 export interface BreakerTrial extends Input<typeof BreakerPreviewIn> {}
 
 /** A breaker. */
@@ -44,7 +44,7 @@ export interface BreakerReading extends Info<typeof BreakerCheckOut> {}
 /** Result of a preview: the trips that a breaker would have had. */
 export interface BreakerPreviewInfo extends Info<typeof BreakerPreviewOut> {}
 
-/** Circuit breakers: limits on what an agent does that stop it by themselves. */
+/** Circuit breakers: limits on a metric of an agent that stop the agent when they are reached. */
 export interface BreakersClient {
   /** Arms a breaker; its window begins now. */
   arm(agentId: string, breaker: BreakerInput, options?: ActOptions): Promise<BreakerInfo>

@@ -38,10 +38,10 @@ export interface RecordFilter extends Filter<typeof RecordsQuery> {}
 /** The content of a part, with the salt of its commitment; both base64. */
 export interface PartInfo extends Info<typeof PartOut> {}
 
-/** That a record is in the tree of this size. */
+/** Proof that a record is in the tree of this size. */
 export interface ProofInfo extends Info<typeof ProofOut> {}
 
-/** That the tree of `to` records begins with that of `from`. */
+/** Proof that the tree of `to` records begins with that of `from`. */
 export interface ConsistencyInfo extends Info<typeof ConsistencyOut> {}
 
 /** A key that signs, or signed, for the chain. */
@@ -50,7 +50,7 @@ export type KeyInfo = KeysOut["keys"][number]
 /** Which part to erase, and why. */
 export interface ErasureInput extends Input<typeof ErasureIn> {}
 
-/** The record that says a part was erased. */
+/** The record of an erasure. */
 export interface ErasureInfo extends Info<typeof ErasureOut> {}
 
 /** Request for an evidence pack: its contents. */

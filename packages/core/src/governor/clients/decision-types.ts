@@ -20,7 +20,7 @@ import type { Filter, Info, Input } from "./plain.ts"
 /** Tokens and cost of a call. */
 export interface UsageInput extends Input<typeof Usage> {}
 
-/** The same in an answer: always all of it, null where it was not said. */
+/** Tokens and cost of a call in an answer: every member, null if it was not given. */
 export interface UsageInfo extends Info<typeof UsageOut> {}
 
 /**
@@ -29,7 +29,7 @@ export interface UsageInfo extends Info<typeof UsageOut> {}
  */
 export interface DecisionInput extends Input<typeof DecisionIn> {}
 
-/** Receipt of a decision. `duplicate`: it was there already. */
+/** Receipt of a decision. `duplicate`: it was already recorded. */
 export interface DecisionReceipt extends Info<typeof Receipt> {}
 
 /** One receipt per decision, in order, and the head of the chain after them. */
@@ -41,7 +41,7 @@ export interface SettleInput extends Input<typeof SettleIn> {}
 /** Receipt of an outcome. */
 export interface SettleReceipt extends Info<typeof SettleOut> {}
 
-/** A stretch of time in which decisions were made and not witnessed. */
+/** A period in which decisions were made and not witnessed. */
 export interface GapInput extends Input<typeof CaptureGapIn> {}
 
 /** Receipt of a reported capture gap. */

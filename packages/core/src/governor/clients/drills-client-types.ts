@@ -9,7 +9,7 @@ export interface DrillInput extends Input<typeof DrillIn> {}
 /** A drill. `result` is null until it is completed. */
 export interface DrillInfo extends Info<typeof DrillOut> {}
 
-/** Exercises of the kill switch. */
+/** Drills: exercises of the kill switch. */
 export interface DrillsClient {
   /** Activates a halt as an exercise. A `live` one really halts, and releases itself after `max_duration_ms`. */
   start(drill: DrillInput, options?: ActOptions): Promise<DrillInfo>
@@ -22,10 +22,10 @@ export interface DrillsClient {
   attest(id: string, options?: ActOptions): Promise<DrillInfo>
 }
 
-/** The safety view. */
+/** Kill state, breakers and drills of each agent, and the state of the kill switch's channel. */
 export interface SafetyInfo extends Info<typeof SafetyOut> {}
 
-/** Every agent's halt state and what guards it. */
+/** The safety view: each agent's kill state, breakers and drills. */
 export interface SafetyClient {
   /** Oldest first: all agents, or a page of them. */
   view(filter?: Filter<typeof SafetyQuery>, options?: CallOptions): Promise<SafetyInfo>

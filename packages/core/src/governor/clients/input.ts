@@ -152,7 +152,7 @@ const unreadable = (error: unknown): InvalidInput =>
         "value_error",
         error instanceof Unwalkable
           ? error.message
-          : `It threw while it was read: ${error instanceof Error ? error.message : typeof error}`
+          : `Reading it threw an error: ${error instanceof Error ? error.message : typeof error}`
       )
     ]
   })

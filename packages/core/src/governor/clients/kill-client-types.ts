@@ -19,10 +19,10 @@ import type { Filter, Info, Input } from "./plain.ts"
 /** The kill state of a target. */
 export interface KillStatusInfo extends Info<typeof KillStatus> {}
 
-/** An activation or a release, the state after it, and whom it reaches. */
+/** An activation or a release, the state after it, and the agents that it reaches. */
 export interface KillChangedInfo extends Info<typeof KillChanged> {}
 
-/** An activation, and the truth about stopping. */
+/** An activation, with the state of each expected instance. */
 export interface KillActivationInfo extends Info<typeof KillActivation> {}
 
 /** The stop certificate of an activation, and the first and last record that it was made from. */
@@ -31,10 +31,10 @@ export interface KillCertificateInfo extends Info<typeof KillCertificate> {}
 /** Recorded acknowledgement of a halt by an instance. */
 export interface KillAckInfo extends Info<typeof KillAckOut> {}
 
-/** A request for a halt, and the activation that it came to. */
+/** A request for a halt, and the activation that it caused, if any. */
 export interface KillRequestInfo extends Info<typeof KillRequestOut> {}
 
-/** An entry of the log. */
+/** An entry of the kill switch's log. */
 export interface KillEventInfo extends Info<typeof KillEvent> {}
 
 /** The kill switch. */

@@ -24,7 +24,7 @@ export interface ModelChange extends Input<typeof ModelUpdate> {}
 /** A registered model. */
 export interface ModelInfo extends Info<typeof ModelOut> {}
 
-/** The models. */
+/** The registry of models. */
 export interface ModelsClient {
   /** Registers a model; one that is there already is refused with `model_taken`, and its id. */
   create(input: ModelInput, options?: ActOptions): Promise<ModelInfo>

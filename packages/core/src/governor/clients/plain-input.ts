@@ -48,12 +48,12 @@ class Walk {
   #values = 0
 
   #enter(value: object): void {
-    if (this.#open.includes(value)) throw new Unwalkable("It contains itself. Hand in a tree: what JSON can say.")
+    if (this.#open.includes(value)) throw new Unwalkable("It contains itself. Pass a value that JSON can express.")
     this.#open.push(value)
   }
 
   #count(): void {
-    if (++this.#values > MAX_VALUES) throw new Unwalkable(`It holds more than ${MAX_VALUES} values. Hand in less.`)
+    if (++this.#values > MAX_VALUES) throw new Unwalkable(`It has more than ${MAX_VALUES} values. Pass fewer.`)
   }
 
   /** Checks before anything is made: mostly there is nothing to leave out. */

@@ -13,12 +13,12 @@ import type { Filter, Info, Input } from "./plain.ts"
 /** A review. */
 export interface ReviewInfo extends Info<typeof Review> {}
 
-/** A review with what a reviewer must see. */
+/** A review with all that its reviewer needs. */
 export interface ReviewDetailInfo extends Info<typeof ReviewDetail> {}
 
 /**
- * The person who answers: `writer` is `usr_…`. The host answers for the person's right to do so, unless it says which
- * roles the person has where.
+ * The person who answers: `writer` is `usr_…`. The host is responsible for the person's right to answer, unless it
+ * passes the person's roles.
  */
 export interface ReviewerOptions extends ActOptions {
   readonly grants?: ReadonlyArray<{ readonly role: string; readonly orgUnit: string }> | undefined
@@ -26,7 +26,7 @@ export interface ReviewerOptions extends ActOptions {
   readonly email?: string | undefined
 }
 
-/** People answer what an envelope does not let an agent do alone. */
+/** Reviews: people approve or reject actions that an envelope does not allow alone. */
 export interface ReviewsClient {
   /** Newest first. An empty page is the end. */
   list(filter?: Filter<typeof ReviewListQuery>, options?: CallOptions): Promise<ReadonlyArray<ReviewInfo>>

@@ -11,10 +11,10 @@ import type { Filter, Info, Input } from "./plain.ts"
 /** Input of a proposal. */
 export interface StandingApprovalInput extends Input<typeof StandingApprovalCreate> {}
 
-/** A standing approval, with what is left of it. */
+/** A standing approval with its remaining uses. */
 export interface StandingApprovalInfo extends Info<typeof StandingApproval> {}
 
-/** Approvals in advance, of a box of inputs. */
+/** Standing approvals: approvals in advance, of a box of inputs. */
 export interface StandingApprovalsClient {
   /** Proposes one from a review that the writer approved. It approves nothing before another writer grants it. */
   propose(proposal: StandingApprovalInput, options?: ActOptions): Promise<StandingApprovalInfo>

@@ -6,7 +6,7 @@ import type { Filter, Info } from "./plain.ts"
 /** Usage of agents in a window. */
 export interface TelemetryInfo extends Info<typeof TelemetryOut> {}
 
-/** Usage of agents, and figures of reviews and incidents. */
+/** Usage and cost of agents, and figures of reviews and incidents, in a window. */
 export interface TelemetryClient {
   /**
    * Tokens, cost, decisions, evaluations and reviews of each agent, and incidents. `from` is 30 days before `to` and

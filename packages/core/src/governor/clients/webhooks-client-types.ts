@@ -23,13 +23,13 @@ export interface WebhookInput extends Omit<Input<typeof WebhookCreate>, "events"
 /** A webhook. Texts are null once their part was erased. */
 export interface WebhookInfo extends Info<typeof WebhookOut> {}
 
-/** A webhook with its secret, the only time that it is shown. */
+/** A webhook with its secret, which is shown only once. */
 export interface WebhookSecretInfo extends Info<typeof WebhookWithSecret> {}
 
 /** Error of a delivery attempt. */
 export type AttemptErrorInfo = (typeof attemptErrors)[number]
 
-/** How a test went. */
+/** Result of a test delivery. */
 export interface WebhookTestInfo extends Info<typeof WebhookTestOut> {}
 
 /** An event owed to a webhook, with every attempt so far. */

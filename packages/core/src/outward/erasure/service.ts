@@ -15,7 +15,7 @@ import { erasedKeyOf } from "./idempotency-key.ts"
 import { planErasure } from "./plan-erasure.ts"
 import { type Beside, documentIdOf, type Scrub, scrubOf } from "./scrub.ts"
 
-/** Erasure. */
+/** Operation that erases a part. */
 export interface ErasureApi {
   readonly erase: (
     command: ErasureIn,
@@ -23,7 +23,7 @@ export interface ErasureApi {
   ) => Effect.Effect<ErasureOut, RecordNotFound | PartNotFound | PartErased | ReadFault>
 }
 
-/** Erasure. */
+/** Service that erases parts of records. */
 export class Erasure extends Context.Service<Erasure, ErasureApi>()("flyball/core/Erasure") {
   static readonly layer: Layer.Layer<Erasure, never, Storage | Chain | Checkpointer> = Layer.effect(
     Erasure,
@@ -102,9 +102,7 @@ const besideOf = (
 /** Newest records per read; an agent that was updated more often since costs another read. */
 const PAGE = 100
 
-/**
- * Whether no later record replaced the value of the part. Records name keys and people once.
- */
+/** Whether no later record replaced the value of the part. Records name keys and people once. */
 const isCurrent = Effect.fnUntraced(function* (
   storage: StorageApi,
   record: RecordView,

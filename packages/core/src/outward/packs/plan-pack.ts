@@ -33,14 +33,16 @@ export const planPack = (
 ): Result.Result<PackSpec, Forbidden | InvalidInput> => {
   if (scope.orgUnits !== "*" && request.kind !== "sparse")
     return Result.fail(
-      new Forbidden({ need: "a role that covers every org unit; a sparse pack of the agents of your own is open" })
+      new Forbidden({
+        need: "a role that covers every org unit; with your role you can request a sparse pack of your own agents"
+      })
     )
   const problems = notFor[request.kind].flatMap((member) =>
     present(request[member])
       ? [
           problem(
             member,
-            `Leave it out: a ${request.kind} pack leaves nothing out. Ask for kind sparse to filter`,
+            `Leave it out: a ${request.kind} pack cannot be filtered. Request kind sparse to filter`,
             request[member]
           )
         ]

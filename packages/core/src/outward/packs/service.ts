@@ -38,7 +38,7 @@ import { packKeys, retiredPackKeys } from "./pack-keys.ts"
 import { planPack } from "./plan-pack.ts"
 import { seqsBetween } from "./seqs-between.ts"
 
-/** Evidence packs. What lies outside `scope` is answered as if it were not there. */
+/** Operations on evidence packs. Objects outside `scope` are answered as not found. */
 export interface PacksApi {
   /** Signs a checkpoint and stores the request. */
   readonly request: (
@@ -69,14 +69,15 @@ export interface PacksApi {
     scope?: Scope
   ) => Effect.Effect<AsyncIterable<Uint8Array>, AgentNotFound | Forbidden | InvalidInput | ReadFault>
   /**
-   * The bytes of a pack of the last signed checkpoint. Writes nothing: for commands that read beside a running server.
+   * The bytes of a pack of the last signed checkpoint. Writes nothing: for commands that read beside a running
+   * server.
    */
   readonly export: (
     request: PackRequest
   ) => Effect.Effect<AsyncIterable<Uint8Array>, AgentNotFound | Forbidden | InvalidInput | ReadFault>
 }
 
-/** Evidence packs. */
+/** Service of evidence packs. */
 export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Packs") {
   /** With `retired`: of a chain that a recovery put aside. */
   static readonly layer = ({ retired = false }: { readonly retired?: boolean } = {}): Layer.Layer<

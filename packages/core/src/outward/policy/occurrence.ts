@@ -45,7 +45,7 @@ export const occurrenceOf = ({ data, type }: StoredEvent): Occurrence | null => 
   switch (type) {
     case "agent.suspended":
       return data["reason"] === "orphan_grace"
-        ? of("orphan", "was suspended: nobody answered for it for a week", { suspends: true })
+        ? of("orphan", "was suspended: it had no owner for a week", { suspends: true })
         : data["reason"] === "recert_overdue"
           ? of("recert", "was suspended: its recertification is overdue", { suspends: true })
           : null
@@ -56,7 +56,7 @@ export const occurrenceOf = ({ data, type }: StoredEvent): Occurrence | null => 
         : null
     case "kill.requested":
       return data["activation_id"] === null
-        ? of("agent_request", "asks to be stopped, and was not: an operator decides")
+        ? of("agent_request", "requested to be stopped and was not: an operator decides")
         : null
     case "review.opened":
       return of("review", `waits for people: an action needs a review until ${String(data["expires_at"])}`)
@@ -116,7 +116,7 @@ export const lettersOf = (
       `Trigger: ${trigger}`,
       `More: ${String(stored.data["resource"])} of the server`,
       "",
-      "You are written to as the owner of the agent, or because the response policy names you."
+      "You get this e-mail as the owner of the agent, or because the response policy names you."
     ].join("\n")
   }))
 }

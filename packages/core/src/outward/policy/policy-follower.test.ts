@@ -108,7 +108,7 @@ describe("the follower of the response policy", () => {
       yield* Kill.use((kill) => kill.request({ agent_id: id, reason: "I pay twice." }, { id: `key_${"0".repeat(26)}` }))
       const [tripped, requested] = [
         `Flyball: ${id} has a breaker that tripped (consecutive_failures)`,
-        `Flyball: ${id} asks to be stopped, and was not: an operator decides`
+        `Flyball: ${id} requested to be stopped and was not: an operator decides`
       ]
       assert.sameDeepMembers(
         [...(yield* written(there))],

@@ -133,7 +133,7 @@ export const policyFollower: Layer.Layer<never, never, Kill | OutboxListener | S
       {
         lease: LEASE,
         leaseMs: LEASE_MS,
-        failed: "What the response policy says of events could not be done; the job tries again.",
+        failed: "The response policy could not be applied to events; the job tries again.",
         pause: Effect.timeoutOption(Queue.take(wake), POLL_MS)
       },
       whereHeld(

@@ -29,7 +29,7 @@ import { type NothingToRecover, type OriginTaken, type ReasonInvalid, RecoveryUn
 import { retiredChainsOf } from "../../chain/retired-chains.ts"
 import { withStore } from "./with-store.ts"
 
-/** Store and keys that are to be recovered. Nobody else may have a SQLite file open. */
+/** Store and keys to recover. No other process may have the SQLite file open. */
 export interface RecoverySite {
   readonly storage: StorageChoice
   /** Chosen without an origin: the name is about to change. */
@@ -64,10 +64,10 @@ export interface Recovered {
   readonly previous: Previous
 }
 
-/** Everything a recovery can fail with. */
+/** Errors of a recovery. */
 export type RecoveryError = StartError | NothingToRecover | ReasonInvalid | OriginTaken | RecoveryUnsupported
 
-/** Says what a recovery would give up. Writes nothing. */
+/** Computes what a recovery would give up. Writes nothing. */
 export const recoveryNeed = ({
   guardForgotten = false,
   keys,
@@ -96,7 +96,7 @@ export const recoveryNeed = ({
         }
   }).pipe(Effect.provide(keysLayerOf(keys)))
 
-/** Recovers, or goes on with a recovery that was stopped. */
+/** Recovers a chain, or finishes a recovery that was interrupted. */
 export const recover = (site: RecoverySite, command: RecoveryCommand): Effect.Effect<Recovered, RecoveryError> =>
   Effect.gen(function* () {
     const reason = reasonProblem(command.reason)
@@ -142,7 +142,7 @@ const follow = Effect.fnUntraced(function* (storage: StorageApi, signer: SignerA
   if (typeof genesis === "string") return yield* new StorageCorrupt({ reason: genesis })
   if (record === null || previous === null)
     return yield* new StorageCorrupt({
-      reason: "the store was put aside, and what took its place names no chain before it"
+      reason: "the store was retired, and the store in its place names no chain before it"
     })
   const { origin } = genesis
   // A tree of one record has that record's hash for its root.
@@ -165,8 +165,8 @@ const moveGuard = Effect.fnUntraced(function* (previous: Previous, begun: Signed
   if (!reported) {
     return yield* new StorageCorrupt({
       reason:
-        `record 0 of ${begun.origin} tells of ${previous.signedSize ?? 0} signed records of ` +
-        `${previous.origin}, and the guard holds something else. Use the data folder that the recovery ` +
+        `record 0 of ${begun.origin} states ${previous.signedSize ?? 0} signed records of ${previous.origin}, ` +
+        `and the guard has a different number. Use the data folder that the recovery ` +
         "began with"
     })
   }

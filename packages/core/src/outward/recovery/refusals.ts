@@ -33,8 +33,8 @@ export class ReasonInvalid extends Schema.TaggedError<ReasonInvalid>()("ReasonIn
 export class OriginTaken extends Schema.TaggedError<OriginTaken>()("OriginTaken", { origin: Schema.String }) {
   override get message(): string {
     return (
-      `A chain of the name ${this.origin} has been here already, and one name means one history. Choose ` +
-      "another, or leave it out."
+      `A chain with the name ${this.origin} existed here before, and each name has one history. Choose another, ` +
+      `or leave it out.`
     )
   }
 }
@@ -54,9 +54,8 @@ export class RecoveryUnsupported extends Schema.TaggedError<RecoveryUnsupported>
 }) {
   override get message(): string {
     return this.what === "store"
-      ? "This store cannot be put aside: one in memory ends with its process, and one that was opened for " +
-          "reading only is not changed. Open the file or the database that is to be recovered."
-      : "These keys are bound to the name of their chain, and cannot be given another. Use keys that can, such " +
-          "as a data folder."
+      ? "This store cannot be retired: it is in memory, or open for reading only. Open the file or the database " +
+          "that is to be recovered."
+      : "These keys are bound to the name of their chain. Use keys that can be renamed, such as a data folder."
   }
 }

@@ -12,7 +12,7 @@ import type { RecoverySite } from "./recover.ts"
 import { KeyNamedAlready, RecoveryUnsupported } from "./refusals.ts"
 import { withStore } from "./with-store.ts"
 
-/** A key that has another name now. */
+/** A key with its new name. */
 export interface RenamedKey {
   readonly from: string
   readonly to: string

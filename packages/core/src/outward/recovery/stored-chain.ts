@@ -9,7 +9,7 @@ import { readStoredGenesis } from "../../chain/open.ts"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
 
-/** A chain as its records name it. Nothing of this was held against a key from elsewhere. */
+/** A chain as its records name it, not checked against keys from elsewhere. */
 export interface StoredChain {
   readonly origin: string
   /** The key that signs last, as genesis or the last rotation names it. */
@@ -19,7 +19,7 @@ export interface StoredChain {
   readonly signed: SignedState | null
 }
 
-/** The chain of the store; null while it holds none. */
+/** The chain of the store; null for an empty store. */
 export const storedChain: Effect.Effect<StoredChain | null, ReadFault, Storage> = Effect.gen(function* () {
   const storage = yield* Storage
   const genesis = yield* readStoredGenesis(storage)

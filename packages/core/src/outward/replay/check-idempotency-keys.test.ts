@@ -119,7 +119,7 @@ describe("the check of the idempotency table", () => {
         ] as const) {
           const { differences } = yield* checkedWith((row) => [row.seq === one.seq ? { ...row, digest } : row])
           assert.deepStrictEqual(differences, [
-            ["once", String(one.seq), "/digest", "the digest of what was said", found]
+            ["once", String(one.seq), "/digest", "the digest of the request", found]
           ])
         }
       }

@@ -170,7 +170,7 @@ const differenceOf = ({ expected, found, seq }: Judged): Difference | null => {
   return {
     ...at,
     path: "/digest",
-    expected: expected.digest === null ? "none: a part of the record was erased" : "the digest of what was said",
+    expected: expected.digest === null ? "none: a part of the record was erased" : "the digest of the request",
     found: found.digest === null ? "none" : expected.digest === null ? "a digest" : "another digest"
   }
 }

@@ -79,7 +79,7 @@ const partsOf = Effect.fnUntraced(function* (
           collection: "parts",
           id: `${view.seq}/${name}`,
           path: "",
-          expected: "the content that record committed to",
+          expected: "the content that the record committed to",
           found
         })
     }

@@ -60,7 +60,7 @@ const UNCOVERED: ReadonlyArray<string> = [
   "digests of idempotency keys whose record misses a part"
 ]
 
-/** The replay checker. */
+/** Service that compares documents with the records. */
 export class Replay extends Context.Service<Replay, { readonly check: Effect.Effect<ReplayReport, ReadFault> }>()(
   "flyball/core/Replay"
 ) {

@@ -19,7 +19,7 @@ export const DEFAULT_WINDOW_MS = 30 * 24 * 60 * 60 * 1000
 /** Segments that one request folds where the job has not; more are refused. */
 const MOST_SEGMENTS = 4
 
-/** Telemetry. */
+/** Reads of usage, cost, reviews and incidents in a window. */
 export interface TelemetryApi {
   /**
    * The figures of a window for the agents in scope. Incidents of models, org units and the deployment are shown to a
@@ -38,7 +38,7 @@ export interface TelemetryApi {
   readonly rollUp: (most: number) => Effect.Effect<number, ReadFault>
 }
 
-/** Telemetry. */
+/** Service of usage telemetry. */
 export class Telemetry extends Context.Service<Telemetry, TelemetryApi>()("flyball/core/Telemetry") {
   static readonly layer: Layer.Layer<Telemetry, never, Chain | Storage> = Layer.effect(
     Telemetry,

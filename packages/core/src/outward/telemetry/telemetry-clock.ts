@@ -23,7 +23,7 @@ export const telemetryClock: Layer.Layer<never, never, Storage | Telemetry> = La
       {
         lease: LEASE,
         leaseMs: LEASE_MS,
-        failed: "The usage of the chain could not be summed up; the job tries again.",
+        failed: "The usage of the chain could not be summed; the job tries again.",
         pause: Effect.sleep(POLL_MS)
       },
       (held) =>

@@ -100,7 +100,8 @@ export const usageSegments = (storage: StorageApi, originTag: Uint8Array, size =
     return new UsageState(document.body["state"] as JsonMap)
   })
 
-  const lost = (index: number) => new StorageCorrupt({ reason: `segment ${index} of the usage was kept, and is gone` })
+  const lost = (index: number) =>
+    new StorageCorrupt({ reason: `segment ${index} of the usage was stored, and is missing` })
 
   /** How many segments of a level are kept: they are made one after the other, so that none is missing between two. */
   const countKept = Effect.fnUntraced(function* (complete: number, level = 0): Effect.fn.Return<number, ReadFault> {

@@ -19,7 +19,7 @@ import { WebhookSettings } from "./settings.ts"
 import { type Target, Targets } from "./targets.ts"
 import { logRarely } from "./log-rarely.ts"
 
-/** How an engine works. */
+/** Options of {@link deliveryEngine}. */
 export interface DeliveryEngineOptions {
   /** Deliveries in hand at once, from claim to settlement. Default 1,000. */
   readonly maxInFlight?: number
@@ -56,8 +56,8 @@ const defaults: Required<DeliveryEngineOptions> = {
 const NOT_YET_MS = 50
 
 /**
- * Sends while its scope is open. At its end it claims nothing more, waits for what is under way (up to `drainMs`) and
- * settles it; what then is still open falls to the lease.
+ * Sends deliveries while its scope is open. At its end it claims nothing more, waits up to `drainMs` for attempts
+ * under way and settles them; the lease ends those that remain.
  */
 export const deliveryEngine = (
   options: DeliveryEngineOptions = {}
@@ -122,10 +122,7 @@ const engine = Effect.fnUntraced(function* ({
     )
     return sender.send(request).pipe(
       Effect.catchDefect((defect) =>
-        Effect.as(
-          Effect.logError("The sender of webhooks failed inside; the attempt counts as crashed.", defect),
-          crashed
-        )
+        Effect.as(Effect.logError("The sender of webhooks failed; the attempt counts as crashed.", defect), crashed)
       ),
       Effect.flatMap(({ errorCode, responseExcerpt, retryAfterMs, statusCode }) =>
         // By the monotonic clock from the store's own time of the claim on: neither a clock that steps nor one that
@@ -203,8 +200,7 @@ const engine = Effect.fnUntraced(function* ({
       // It stays claimed, so that it is logged once and does not block other receivers.
       if (event === null) {
         yield* Effect.logError(
-          `Delivery ${delivery.id} is owed of an event that is not there. It is left alone; ` +
-            "an operator must check the store."
+          `Delivery ${delivery.id} has no stored event. It is not attempted; an operator must check the store.`
         )
         continue
       }
@@ -231,8 +227,8 @@ const engine = Effect.fnUntraced(function* ({
   })
 
   const outage = logRarely(
-    "What webhooks are owed could not be claimed; the engine tries again.",
-    "What webhooks are owed is claimed again."
+    "Webhook deliveries could not be claimed; the engine tries again.",
+    "Webhook deliveries can be claimed again."
   )
 
   const claiming = Effect.gen(function* () {
@@ -254,7 +250,8 @@ const engine = Effect.fnUntraced(function* ({
     settleBatch(settling, [one]).pipe(
       Effect.catchDefect((defect) =>
         Effect.logError(
-          `How delivery ${one.delivery.id} went could not be settled. This is a bug; please report it with the cause.`,
+          `The result of delivery ${one.delivery.id} could not be settled. This is a bug; please report it with ` +
+            `the cause.`,
           defect
         )
       )
@@ -271,7 +268,7 @@ const engine = Effect.fnUntraced(function* ({
     // A contradiction in the store does not resolve itself: the leases run out, and an operator must intervene.
     Effect.catchTag("StorageCorrupt", (cause) =>
       Effect.as(
-        Effect.logError("How deliveries of webhooks went could not be settled, and will not be.", cause),
+        Effect.logError("Results of webhook deliveries could not be settled, and are not tried again.", cause),
         ended.slice(0, batch)
       )
     )
@@ -292,7 +289,7 @@ const engine = Effect.fnUntraced(function* ({
       Cause.hasInterruptsOnly(cause)
         ? Effect.failCause(cause)
         : Effect.andThen(
-            Effect.logError("How deliveries of webhooks went could not be settled; the engine tries again.", cause),
+            Effect.logError("Results of webhook deliveries could not be settled; the engine tries again.", cause),
             Effect.sleep(pollMs)
           )
     ),

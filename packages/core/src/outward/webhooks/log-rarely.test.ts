@@ -32,7 +32,7 @@ describe("a fault that comes with every poll", () => {
       yield* failed("full")
       assert.deepStrictEqual(said, [
         "Error It failed.",
-        "Error It failed. It failed 599 more times since this was said last.",
+        "Error It failed. It failed 599 more times since the last report.",
         "Error It failed.",
         "Info It works.",
         "Error It failed."
@@ -59,8 +59,8 @@ describe("a fault that comes with every poll", () => {
       away = false
       yield* Effect.andThen(tick, tick)
       assert.deepStrictEqual(said, [
-        "Error What webhooks are owed could not be claimed; the engine tries again.",
-        "Info What webhooks are owed is claimed again."
+        "Error Webhook deliveries could not be claimed; the engine tries again.",
+        "Info Webhook deliveries can be claimed again."
       ])
     }).pipe(
       Effect.provide(

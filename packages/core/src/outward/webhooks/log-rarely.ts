@@ -1,6 +1,4 @@
-/**
- * Rate-limits the log of a recurring fault: it is logged at first, then every ten minutes, and when it is over.
- */
+/** Rate-limits the log of a recurring fault: it is logged at first, then every ten minutes, and when it is over. */
 import { Cause, Clock, Effect } from "effect"
 
 /** How often a fault that goes on is logged again. Unit: milliseconds. */
@@ -27,9 +25,7 @@ export const logRarely = (fault: string, over: string): LogRarely => {
         return
       }
       const since =
-        last === null || last.unreported === 0
-          ? ""
-          : ` It failed ${last.unreported} more times since this was said last.`
+        last === null || last.unreported === 0 ? "" : ` It failed ${last.unreported} more times since the last report.`
       last = { words, atNanos, unreported: 0 }
       yield* Effect.logError(`${fault}${since}`, cause)
     }),

@@ -29,7 +29,7 @@ const LEASE = "mail_clock"
 export const MAIL_LOOK_MS = 60_000
 
 /**
- * Tries the letters that are due, for a minute at most, and answers how many were handed over.
+ * Sends the e-mails that are due, for at most a minute, and returns how many were sent.
  *
  * A crash between the handing over and the commit has the letter handed over again, under the same message id: better
  * twice than never.
@@ -70,11 +70,9 @@ export const sendDueMails: Effect.Effect<number, ReadFault, Storage | Mailer> = 
         yield* storage.commit({ puts })
         if (givenUp)
           yield* Effect.logError(
-            `Nobody was written to about ${aboutOf(webhookId)}: letter ${messageId} is given ` +
-              `up after ${storedMail(document).tries + 1} of ${MAIL_TRIES} tries. ` +
-              (puts.length > 1
-                ? "The alert address is written to instead."
-                : "Check the mail server, and tell the owner.")
+            `No e-mail was sent about ${aboutOf(webhookId)}: message ${messageId} is given up after ` +
+              `${storedMail(document).tries + 1} of ${MAIL_TRIES} tries. ` +
+              (puts.length > 1 ? "The alert address gets it instead." : "Check the mail server, and notify the owner.")
           )
       })
     )
@@ -113,24 +111,24 @@ const tryOnce = (mailer: MailerApi, mail: Mail): Effect.Effect<MailTried> =>
   // for a day and a half.
   !isMailAddress(mail.to)
     ? Effect.as(
-        Effect.logWarning(`Letter ${mail.messageId} is for an address that letters cannot be sent to.`),
+        Effect.logWarning(`Letter ${mail.messageId} is for an address that e-mail cannot be sent to.`),
         "hopeless"
       )
     : mailer.send(mail).pipe(
         Effect.as<MailTried>("handed_over"),
         Effect.catchTag("MailFailed", ({ reason }) =>
-          Effect.as(Effect.logWarning(`Letter ${mail.messageId} was not handed over: ${reason}.`), "not_yet" as const)
+          Effect.as(Effect.logWarning(`E-mail ${mail.messageId} was not sent: ${reason}.`), "not_yet" as const)
         ),
         // A letter that breaks the mailer must not keep those behind it waiting for ever.
         Effect.catchDefect((defect) =>
           Effect.as(
-            Effect.logError(`The mailer failed inside at letter ${mail.messageId}; the try counts.`, defect),
+            Effect.logError(`The mailer failed at e-mail ${mail.messageId}; the attempt counts.`, defect),
             "not_yet" as const
           )
         )
       )
 
-/** Polls once a minute, and when a letter was written here, while its scope is open. */
+/** Sends waiting e-mails while its scope is open: once a minute, and when one was written here. */
 export const mailJob: Layer.Layer<never, never, Storage | Mailer | OutboxListener> = Layer.effectDiscard(
   Effect.gen(function* () {
     const bell = yield* OutboxListener
@@ -141,7 +139,7 @@ export const mailJob: Layer.Layer<never, never, Storage | Mailer | OutboxListene
       {
         lease: LEASE,
         leaseMs: LEASE_MS,
-        failed: "Waiting letters could not be read; the job tries again.",
+        failed: "Waiting e-mails could not be read; the job tries again.",
         pause: Effect.timeoutOption(Queue.take(wake), MAIL_LOOK_MS)
       },
       whereHeld(sendDueMails)

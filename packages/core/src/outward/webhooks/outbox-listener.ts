@@ -9,7 +9,7 @@ import { MAILS } from "./mails.ts"
 /** The kinds of things that wait to be sent. */
 export type Waiting = "deliveries" | "mails"
 
-/** The bell. */
+/** Operations of {@link OutboxListener}. */
 export interface OutboxListenerApi {
   /** `events`: the types of the events that the commit wrote. */
   readonly ring: (what: Waiting, events: ReadonlyArray<string>) => void
@@ -17,7 +17,7 @@ export interface OutboxListenerApi {
   readonly listen: (what: Waiting, heard: (events: ReadonlyArray<string>) => void) => () => void
 }
 
-/** The bell of a governor. */
+/** Service that wakes the delivery engine when a commit has events. */
 export class OutboxListener extends Context.Service<OutboxListener, OutboxListenerApi>()(
   "flyball/core/OutboxListener"
 ) {

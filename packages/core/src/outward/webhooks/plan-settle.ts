@@ -184,15 +184,15 @@ const letterOf = (
   subject: `Webhook ${id} has failed`,
   text: [
     `The webhook ${id} to ${body.url ?? "an address that was erased"} has failed: ${delivery.attempts} ` +
-      `attempts at one delivery went wrong, the last one at ${formatInstant(endedAtMs)}`,
+      `attempts at one delivery failed, the last one at ${formatInstant(endedAtMs)}`,
     `(${statusCode === null ? (errorCode ?? "no answer") : `the receiver answered ${statusCode}`}).`,
     "",
     `Delivery: ${delivery.id}`,
     `Event: ${delivery.eventId} (${eventType})`,
     "",
-    "Nothing is sent to it any more, and what was still owed to it is cancelled. Events go on being recorded.",
-    "When the receiver is well again: POST /api/v1/webhooks/{id}/test sends a test event, /enable has new " +
-      "events sent again, and /recover sends what was missed, up to 14 days back.",
+    "Nothing is sent to it any more, and its pending deliveries are cancelled. Events are still recorded.",
+    "When the receiver works again: POST /api/v1/webhooks/{id}/test sends a test event, /enable resumes new " +
+      "events, and /recover sends missed events, up to 14 days back.",
     ""
   ].join("\n")
 })

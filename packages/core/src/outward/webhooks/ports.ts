@@ -2,7 +2,7 @@
 import { Context, type Effect, Schema } from "effect"
 import type { AttemptError } from "../../storage/outbox/outbox.ts"
 
-/** One POST as it goes out. */
+/** One POST to send. */
 export interface OutgoingRequest {
   readonly url: string
   readonly headers: { readonly [name: string]: string }
@@ -21,7 +21,7 @@ export interface Attempted {
   readonly retryAfterMs: number | null
 }
 
-/** Sends one request, following nothing, and never fails: what goes wrong is an answer. Spec: document 1 section 6. */
+/** Sends one request without following redirects. Never fails: an error is a result. Spec: document 1 section 6. */
 export interface WebhookSenderApi {
   readonly send: (request: OutgoingRequest) => Effect.Effect<Attempted>
   /**
@@ -31,10 +31,10 @@ export interface WebhookSenderApi {
   readonly urlProblem: (url: string) => string | null
 }
 
-/** Sends webhooks. `@flyball/node` has the one that is pinned at the socket. */
+/** Service that sends webhook requests. `@flyball/node` has one that pins the address at the socket. */
 export class WebhookSender extends Context.Service<WebhookSender, WebhookSenderApi>()("flyball/core/WebhookSender") {}
 
-/** A letter. */
+/** An e-mail. */
 export interface Mail {
   readonly to: string
   readonly subject: string
@@ -43,14 +43,14 @@ export interface Mail {
   readonly messageId: string
 }
 
-/** A letter could not be handed over. The reason holds no password. */
+/** An e-mail could not be sent. The reason contains no password. */
 export class MailFailed extends Schema.TaggedError<MailFailed>()("MailFailed", { reason: Schema.String }) {
   override get message(): string {
     return this.reason
   }
 }
 
-/** Hands letters over to a mail server; without one, to the log. */
+/** Sends e-mail through a mail server, or writes it to the log without one. */
 export interface MailerApi {
   readonly send: (mail: Mail) => Effect.Effect<void, MailFailed>
 }
@@ -58,7 +58,7 @@ export interface MailerApi {
 /** Sends mail. */
 export class Mailer extends Context.Service<Mailer, MailerApi>()("flyball/core/Mailer") {}
 
-/** The sealed secret cannot be opened: another key, another owner, or changed bytes. */
+/** The secret cannot be decrypted: another key, another owner, or changed bytes. */
 export class SecretUnreadable extends Schema.TaggedError<SecretUnreadable>()("SecretUnreadable", {
   reason: Schema.String
 }) {
@@ -68,8 +68,8 @@ export class SecretUnreadable extends Schema.TaggedError<SecretUnreadable>()("Se
 }
 
 /**
- * Seals secrets for the store. `boundTo` names the owner (a webhook's id): what is sealed for one does not open for
- * another.
+ * Encrypts and decrypts secrets. `boundTo` names the owner (a webhook's id): a secret encrypted for one owner cannot
+ * be decrypted for another.
  */
 export interface SecretBoxApi {
   /** Which key seals: a short digest, the same in every process with the same key. */
@@ -78,5 +78,5 @@ export interface SecretBoxApi {
   readonly open: (sealed: Uint8Array, boundTo: string) => Effect.Effect<Uint8Array, SecretUnreadable>
 }
 
-/** Seals secrets. */
+/** Service that encrypts secrets for the store. */
 export class SecretBox extends Context.Service<SecretBox, SecretBoxApi>()("flyball/core/SecretBox") {}

@@ -32,7 +32,7 @@ type SecretsKeyDocument = {
  */
 export type SecretsKeyTakeover = "lost" | "nothing_sealed" | "never"
 
-/** Why a process must not start with its key. */
+/** The reason why a process must not start with its secrets key. */
 export interface WrongSecretsKey {
   /** The webhook whose secret does not open; null where it is the store's key that is another. */
   readonly webhookId: string | null

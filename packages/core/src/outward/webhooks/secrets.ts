@@ -62,11 +62,11 @@ export const openSecrets = Effect.fnUntraced(function* (
 ): Effect.fn.Return<SigningKeys, SecretUnreadable> {
   const keysOf = (text: string | undefined): Effect.Effect<SecretKeys, SecretUnreadable> => {
     const bytes = text === undefined ? null : fromBase64(text)
-    if (bytes === null) return Effect.fail(new SecretUnreadable({ reason: "the webhook has no sealed secret" }))
+    if (bytes === null) return Effect.fail(new SecretUnreadable({ reason: "the webhook has no encrypted secret" }))
     return Effect.flatMap(box.open(bytes, webhookId), (opened) => {
       const keys = secretKeys(fromUtf8(opened) ?? "", crypto.sha256)
       return keys === null
-        ? Effect.fail(new SecretUnreadable({ reason: "what was sealed is no secret of a webhook" }))
+        ? Effect.fail(new SecretUnreadable({ reason: "the decrypted value is not a secret of a webhook" }))
         : Effect.succeed(keys)
     })
   }

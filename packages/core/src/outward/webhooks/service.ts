@@ -59,7 +59,7 @@ import { showDeliveries } from "./show-deliveries.ts"
 import { WebhookSettings } from "./settings.ts"
 import { requireUsableSettings, type WebhookSettingsInvalid } from "./settings-problem.ts"
 
-/** The webhooks. Every change of one is a record. */
+/** Operations on webhooks. Every change of a webhook is a record. */
 export interface WebhooksApi {
   /**
    * The answer holds the secret, this once. Who is written to when it fails: the input's address, else `creatorEmail`
@@ -128,7 +128,7 @@ export interface WebhooksApi {
 /** Hours of a rotation's overlap where nobody says. */
 const OVERLAP_HOURS = 24
 const HOUR_MS = 3_600_000
-/** The webhooks. Without a sender and a secret box they can be listed and ended, and nothing more. */
+/** Service of webhooks. Without a sender and a secret box webhooks can only be listed and ended. */
 export class Webhooks extends Context.Service<Webhooks, WebhooksApi>()("flyball/core/Webhooks") {
   static readonly layer: Layer.Layer<Webhooks, WebhookSettingsInvalid, Storage> = Layer.effect(
     Webhooks,

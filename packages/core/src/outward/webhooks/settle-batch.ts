@@ -12,8 +12,8 @@ import type { WebhookSettingsApi } from "./settings.ts"
 
 const deliveries = counterBy(
   "flyball_deliveries_total",
-  "Webhook deliveries by outcome; retry: an attempt failed and another follows. Cancelled ones are those of webhooks " +
-    "that are given up, and attempts under way when a webhook ends.",
+  "Webhook deliveries by outcome; retry: an attempt failed and another follows. Cancelled ones belong to failed " +
+    "webhooks, or were in flight when a webhook ended.",
   "outcome",
   ["succeeded", "failed", "cancelled", "retry"]
 )
@@ -55,8 +55,8 @@ export const settleBatch = (
           yield* Effect.ignore(countCancelled(storage, change, receipt))
           for (const { data } of change.events ?? []) {
             yield* Effect.logWarning(
-              `Webhook ${String(data["webhook_id"])} has failed: delivery ${String(data["delivery_id"])} went ` +
-                "wrong seven times. Nothing is sent to it until it is enabled."
+              `Webhook ${String(data["webhook_id"])} has failed: delivery ${String(data["delivery_id"])} failed ` +
+                `seven times. Nothing is sent to it until it is enabled.`
             )
           }
         }).pipe(

@@ -87,8 +87,8 @@ export class Targets {
         Effect.catchTag("SecretUnreadable", ({ reason }) =>
           Effect.as(
             Effect.logError(
-              `Webhook ${id} cannot be signed for: ${reason}. Start with the key that its secret was sealed ` +
-                "with, or create another webhook."
+              `Webhook ${id} cannot be signed for: ${reason}. Start with the key that encrypted its secret, or ` +
+                `create another webhook.`
             ),
             null
           )

@@ -12,8 +12,8 @@ export interface WebhooksChoice {
   readonly layer: unknown
 }
 
-/** Makes a choice from a layer. For people who write a sender of their own. */
+/** Makes a choice from a layer. For authors of a sender. */
 export const webhooksChoice = (webhooksKind: string, layer: WebhooksLayer): WebhooksChoice => ({ webhooksKind, layer })
 
-/** The layer inside a choice. */
+/** Returns the layer of a choice. */
 export const webhooksLayerOf = (choice: WebhooksChoice): WebhooksLayer => choice.layer as WebhooksLayer

@@ -64,7 +64,7 @@ export const planDisown = (
           new InvalidTransition({
             status: stored.body.status,
             act: "disown",
-            why: "Nobody answers for this agent: there is no owner to take away, and its week runs on."
+            why: "This agent has no owner to remove. Its week without an owner continues."
           })
         )
   )

@@ -28,7 +28,7 @@ const LEASE_MS = 15_000
 const WAIT_MS = 250
 
 const UNDONE =
-  "Records of agents from an older version do not say yet which halts reach them. The next start tries again."
+  "Records of agents from an older version do not state yet which halts reach them. The next start tries again."
 
 /**
  * Seals the members of each agent that lacks them once, before any caller is served, in one process at a time: the
@@ -96,7 +96,7 @@ const sealFrom = Effect.fnUntraced(function* (
     // A process that waits takes over where this one is slow. Two at once do no harm: versions keep them apart.
     yield* storage.lease(LEASE, holder, LEASE_MS)
   }
-  yield* Effect.logInfo(`Sealed which halts reach ${sealed} agents that an earlier version registered.`)
+  yield* Effect.logInfo(`Recorded which halts reach ${sealed} agents that an earlier version registered.`)
 })
 
 const sealBatch = Effect.fnUntraced(function* (storage: StorageApi, originTag: Uint8Array, place: Place) {

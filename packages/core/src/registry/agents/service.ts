@@ -37,7 +37,7 @@ import { timelineLister } from "./timeline.ts"
 /** Agents read at a time while listing: the registry is never held whole. */
 const PAGE = 500
 
-/** Why an agent is not registered. */
+/** Refusals of a registration. */
 export type RegisterRefusal = InvalidInput | OrgUnitNotAllowed | TierOverCap
 
 /** The document of a name, and whether this call made it. */
@@ -56,7 +56,7 @@ export interface RegisterOptions {
   readonly reads?: Scope
 }
 
-/** The registry. */
+/** Operations on agents. */
 export interface AgentsApi extends AgentActs {
   /**
    * Finds the agent of this name, or registers it. An agent that exists is answered as it is, whatever the input says

@@ -2,13 +2,13 @@
 import { Context, Effect } from "effect"
 import type { ReadFault } from "../../storage/port.ts"
 
-/** Answers of capabilities that the registry does not hold itself. */
+/** Answers on conditions that the registry does not hold itself. */
 export interface TierEvidenceApi {
   /** Whether a published envelope binds the agent. */
   readonly publishedEnvelope: (agentId: string) => Effect.Effect<boolean, ReadFault>
 }
 
-/** The port. Until a capability is there, nothing speaks for an agent, and its condition is unmet. */
+/** Port to the capabilities that prove conditions of a tier. Without one, its condition is unmet. */
 export const TierEvidence = Context.Reference<TierEvidenceApi>("flyball/core/TierEvidence", {
   defaultValue: () => ({ publishedEnvelope: () => Effect.succeed(false) })
 })

@@ -122,10 +122,10 @@ const sentences: { readonly [kind: string]: (body: JsonObject) => string } = {
   "review.claimed": ({ given_back }) => (given_back === true ? "Review given back." : "Review claimed."),
   "review.resolved": ({ approvals_given, approvals_needed, ends, resolution }) =>
     `Review answered: ${resolution}${ends === true ? "" : `, ${approvals_given} of ${approvals_needed} approvals`}.`,
-  "review.expired": () => "Review expired: nobody ended it in time.",
+  "review.expired": () => "Review expired: nobody answered in time.",
   "review.cancelled": ({ cause }) => `Review cancelled: ${cause}.`,
   "review.consumed": ({ result }) => `Approval ${result}.`,
-  "meter.voided": () => "Evaluation voided: what it added to meters is taken back.",
+  "meter.voided": () => "Evaluation voided: its amounts are removed from meters.",
   "envelope.drafted": ({ revision, version }) => `Envelope version ${version} drafted, revision ${revision}.`,
   "envelope.published": ({ mode, version }) => `Envelope version ${version} published, ${mode}.`,
   "envelope.withdrawn": () => "Envelope withdrawn.",

@@ -180,7 +180,7 @@ describe("taking away an owner", () => {
         yield* agents.disown(id, { reason: "x" }, writer)
         const again = yield* Effect.flip(agents.disown(id, { reason: "x" }, writer))
         assert.deepInclude(again, { _tag: "InvalidTransition", status, act: "disown" })
-        assert.match(again.message, /^Nobody answers for this agent/)
+        assert.match(again.message, /^This agent has no owner to remove/)
       }
     }).pipe(Effect.provide(Layer.fresh(world)))
   )

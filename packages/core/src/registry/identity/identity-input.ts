@@ -32,7 +32,7 @@ export const readIdentity = (input: IdentityIn): Result.Result<Attached, Invalid
       return refused(
         ["withdraw_verified"],
         "value_error",
-        "Only a declaration takes this. A card that is verified replaces any identity"
+        "Only a declaration can have this. A verified card replaces any identity"
       )
     }
     return isDeclared

@@ -2,7 +2,7 @@
 import { Context, Data, Effect, type Layer, Schema } from "effect"
 import type { TrustedKey } from "@flyball/rules"
 
-/** A trust store. */
+/** Operations of a trust store. */
 export interface TrustStoreApi {
   /**
    * Every trusted key as it is now, revoked ones too. Read for each card, so that a revocation counts at once; no two
@@ -14,8 +14,8 @@ export interface TrustStoreApi {
 }
 
 /**
- * A trust store that was open cannot be read any more: no card can be judged until it can. The store of the chain is
- * another, and well.
+ * The trust store cannot be read any more, so no card can be verified until it can. The store of the chain is not
+ * affected.
  */
 export class TrustStoreUnavailable extends Data.TaggedError("TrustStoreUnavailable")<{
   readonly reason: string
@@ -26,7 +26,7 @@ export class TrustStoreUnavailable extends Data.TaggedError("TrustStoreUnavailab
   }
 }
 
-/** The port. Without a trust store no key is known, and no card is verified. */
+/** Port of the trust store. Without one no key is trusted, and no card is verified. */
 export const TrustStore = Context.Reference<TrustStoreApi>("flyball/core/TrustStore", {
   defaultValue: () => ({ keys: Effect.succeed([]) })
 })
@@ -57,5 +57,5 @@ export type TrustStoreLayer = Layer.Layer<never, TrustStoreUnreadable>
 /** Makes a choice of trust store from a layer that provides {@link TrustStore}. */
 export const trustStoreChoice = (trustKind: string, layer: TrustStoreLayer): TrustStoreChoice => ({ trustKind, layer })
 
-/** The layer inside a choice. */
+/** Returns the layer of a choice. */
 export const trustLayerOf = (choice: TrustStoreChoice): TrustStoreLayer => choice.layer as TrustStoreLayer

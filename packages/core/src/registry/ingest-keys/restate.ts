@@ -12,8 +12,8 @@ import { holdsCharacters, planRestate } from "./plan-restate.ts"
 const PAGE = 500
 
 const UNDONE =
-  "An earlier version kept the first characters of some ingest keys, and they were not wiped. The next start " +
-  "tries again."
+  "An earlier version stored the first characters of some ingest keys, and they could not be erased. The next " +
+  "start tries again."
 
 /**
  * Restates each key once, before anybody is served. Costs one list of the keys where nothing has to be done; with
@@ -41,7 +41,9 @@ export const restateKeys = Effect.fnUntraced(function* (storage: StorageApi): Ef
   if (ids.length === 0) return
   const minted = yield* mintedBy(storage)
   for (const id of ids) yield* commitWithRetry(storage, restateOne(storage, id, minted.get(id) ?? null))
-  yield* Effect.logInfo(`The first characters of ${ids.length} ingest keys, which an earlier version kept, are wiped.`)
+  yield* Effect.logInfo(
+    `The first characters of ${ids.length} ingest keys, which an earlier version stored, are erased.`
+  )
 })
 
 const restateOne = Effect.fnUntraced(function* (storage: StorageApi, id: string, seq: number | null) {

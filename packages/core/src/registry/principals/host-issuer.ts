@@ -1,2 +1,2 @@
-/** Whom records name as the issuer of people that the host vouches for. */
+/** Issuer in records of people whom the host authenticates itself. */
 export const HOST_ISSUER = "flyball.local/host"

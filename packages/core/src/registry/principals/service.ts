@@ -1,5 +1,6 @@
 /**
- * Pseudonyms of people. Records name `usr_…`; who that is stands in one document and one part, and both can be erased.
+ * Pseudonyms of people. Records name `usr_…`; who that is stands in one document and one part, and both can be
+ * erased.
  */
 import { isId, PrincipalNotFound, type PrincipalOut } from "@flyball/contract"
 import { Context, Effect, Layer } from "effect"
@@ -10,7 +11,7 @@ import type { Writer } from "../../foundation/writer.ts"
 import { planSeen, PRINCIPALS } from "./plan-seen.ts"
 import { identityDigest, type PrincipalDocument } from "@flyball/rules"
 
-/** The people known here. */
+/** Operations on principals. */
 export interface PrincipalsApi {
   /** The writer that stands for this person; a new pseudonym at first sight, or after the old one was erased. */
   readonly writerFor: (issuer: string, subject: string) => Effect.Effect<Writer, ReadFault>
@@ -18,7 +19,7 @@ export interface PrincipalsApi {
   readonly get: (id: string) => Effect.Effect<PrincipalOut, PrincipalNotFound | ReadFault>
 }
 
-/** The people known here. */
+/** Service of principals: people known by issuer and subject. */
 export class Principals extends Context.Service<Principals, PrincipalsApi>()("flyball/core/Principals") {
   static readonly layer: Layer.Layer<Principals, never, Storage> = Layer.effect(
     Principals,

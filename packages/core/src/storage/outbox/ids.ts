@@ -31,10 +31,10 @@ export const eventIdAfter = (last: string | null, atMs: number, random: string):
   return last === null || id > last ? id : following(last)
 }
 
-/** No event of this time or a later one has a smaller id. Unit: milliseconds since 1970. */
+/** Lower bound of the ids of events of this time or later. Unit: milliseconds since 1970. */
 export const firstEventId = (sinceMs: number): string => encodeId(EVENT, timed(Math.max(0, Math.floor(sinceMs)), zeros))
 
-/** No delivery made at this time or later has a smaller id. Unit: milliseconds since 1970. */
+/** Lower bound of the ids of deliveries made at this time or later. Unit: milliseconds since 1970. */
 export const firstDeliveryId = (sinceMs: number): string =>
   encodeId(DELIVERY, timed(Math.max(0, Math.floor(sinceMs)), zeros))
 

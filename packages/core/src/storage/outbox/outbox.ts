@@ -14,8 +14,8 @@ import type { JsonObject, ReadFault } from "../port.ts"
 export const WEBHOOKS = "webhooks"
 
 /**
- * How far apart the sequences of an endpoint lie in a chain and in the one that a recovery begins after it: the new one
- * goes on behind the next multiple.
+ * Distance between the sequences of an endpoint in a chain and in the one that a recovery begins after it: the new
+ * one continues after the next multiple.
  *
  * Nobody knows what was sent from the records that are lost, and a number must not come twice with two events. Far more
  * than one chain ever owes an endpoint, and room for 9,000 recoveries below what a number holds. Decision 0010.
@@ -23,8 +23,8 @@ export const WEBHOOKS = "webhooks"
 export const SEQUENCES_OF_A_CHAIN = 1_000_000_000_000
 
 /**
- * Something that happened. Storage gives it an id, its time and the head of its commit, and owes it to every endpoint
- * with the look-up key `on:<type>`.
+ * An event before it is stored. Storage gives it an id, its time and the head of its commit, and a delivery for every
+ * endpoint with the look-up key `on:<type>`.
  */
 export interface EventDraft {
   readonly type: string
@@ -35,7 +35,7 @@ export interface EventDraft {
   readonly data: JsonObject
 }
 
-/** An event as it is kept. */
+/** A stored event. */
 export interface StoredEvent extends EventDraft {
   readonly id: string
   readonly atMs: number
@@ -140,7 +140,7 @@ export interface ClaimRequest {
   readonly perEndpoint: number
 }
 
-/** A delivery that was claimed, with what is sent. Its open attempt is durable before this is answered. */
+/** A claimed delivery with the content to send. Its open attempt is durable before this is returned. */
 export interface Claimed {
   readonly delivery: Delivery
   readonly event: StoredEvent
@@ -183,7 +183,7 @@ export interface MissedQuery {
   readonly limit: number
 }
 
-/** The result of a search of so many rows. `next` is where the next one goes on; null at the end. */
+/** One page of missed events. `next` is the position of the next page; null at the end. */
 export interface MissedPage {
   readonly events: ReadonlyArray<StoredEvent>
   readonly next: string | null
@@ -203,7 +203,7 @@ export interface ForgetRequest {
   readonly limit: number
 }
 
-/** How many were deleted, and where the next step goes on; null at the end. */
+/** Number of deleted rows, and the position of the next step; null at the end. */
 export interface ForgetAnswer {
   readonly count: number
   readonly next: string | null

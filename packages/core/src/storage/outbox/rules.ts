@@ -92,7 +92,7 @@ export interface Owed {
   readonly sequences: ReadonlyMap<string, number>
 }
 
-/** Gives events their ids, and every endpoint that wants one a delivery with its next sequence. */
+/** Gives events their ids, and every subscribed endpoint a delivery with its next sequence. */
 export const owe = (
   { again, events: drafts }: Pick<OutboxDraft, "events" | "again">,
   debts: Debts,

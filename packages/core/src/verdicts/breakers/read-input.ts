@@ -52,7 +52,7 @@ export const readMeasure = (
       detailItem(
         ["body", "confidence_bp"],
         "value_error",
-        `${name} is no share of samples: leave confidence_bp out, or 0`,
+        `${name} is not a share of samples: leave confidence_bp out, or set it to 0`,
         confidenceBp
       )
     )

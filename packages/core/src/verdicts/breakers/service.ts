@@ -45,7 +45,7 @@ export const MAX_BREAKERS = 64
 /** Agents whose readings one commit writes. */
 const CHECKS_A_COMMIT = 500
 
-/** Breakers. What lies outside `scope` is answered as if it were not there. */
+/** Operations on circuit breakers. Objects outside `scope` are answered as not found. */
 export interface BreakersApi {
   /** Arms a breaker: its window begins with the record. */
   readonly arm: (
@@ -83,7 +83,7 @@ export interface BreakersApi {
   readonly tripDue: (agentId: string) => Effect.Effect<number, ReadFault>
 }
 
-/** Breakers. */
+/** Service of circuit breakers. */
 export class Breakers extends Context.Service<Breakers, BreakersApi>()("flyball/core/Breakers") {
   static readonly layer: Layer.Layer<Breakers, never, Storage | BreakerWindows> = Layer.effect(
     Breakers,

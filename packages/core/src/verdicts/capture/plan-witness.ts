@@ -90,7 +90,7 @@ const verdictRefusal = (indexes: ReadonlyArray<number>): InvalidInput =>
       detailItem(
         ["body", "decisions", String(index), "local_verdict"],
         "value_error",
-        "A local verdict stands beside `decided_by: sdk_cache` alone"
+        "A local verdict is allowed only with `decided_by: sdk_cache`"
       )
     )
   })

@@ -49,7 +49,7 @@ import { recordHash } from "../../foundation/record-hash.ts"
 
 const gaps = counter("flyball_capture_gaps_total", "Reports that decisions were made and not captured.")
 
-/** Capture. What lies outside `scope` is answered as if it were not there. */
+/** Operations on decisions and capture gaps. Objects outside `scope` are answered as not found. */
 export interface CaptureApi {
   /**
    * Witnesses 1 to 1,000 decisions. The same `client_ref` with the same content answers the first receipt. `capture:
@@ -100,7 +100,7 @@ export interface CaptureApi {
   ) => Effect.Effect<ReadonlyArray<DecisionOut>, AgentNotFound | ReadFault>
 }
 
-/** Capture. */
+/** Service that witnesses decisions. */
 export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/core/Capture") {
   static readonly layer: Layer.Layer<Capture, never, Storage | Chain> = Layer.effect(
     Capture,

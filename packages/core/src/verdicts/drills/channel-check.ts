@@ -37,7 +37,10 @@ export const CHANNEL_WRITER = "system:channel"
 const REASON = "Check of the kill switch's channel."
 const target = { type: "agent", id: CHANNEL_TARGET } as const
 
-/** Activates, waits until the status shows it, releases, waits until it is gone, and records how that went. */
+/**
+ * Checks the kill switch's channel: activates, waits until the status shows it, releases, waits until it is gone, and
+ * records the result.
+ */
 export const checkChannel: Effect.Effect<ChannelDocument, ReadFault | StorageConflict, Kill | Storage> = Effect.gen(
   function* () {
     const kill = yield* Kill

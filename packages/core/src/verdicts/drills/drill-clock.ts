@@ -26,7 +26,7 @@ export const drillClock: Layer.Layer<never, never, Drills | Storage> = Layer.eff
       {
         lease: LEASE,
         leaseMs: LEASE_MS,
-        failed: "Drills whose time is over could not be ended; the job tries again.",
+        failed: "Expired drills could not be ended; the job tries again.",
         pause: Effect.sleep(DRILL_LOOK_MS)
       },
       whereHeld(

@@ -204,7 +204,7 @@ export const planAttest = (
     return Result.fail(
       new SecondApproverRequired({
         change: "attest",
-        sentence: person === "perhaps_them" ? ERASED_AUTHOR : "The starter does not vouch for the result."
+        sentence: person === "perhaps_them" ? ERASED_AUTHOR : "The person who started the drill cannot attest it."
       })
     )
   const drill: DrillDocument = { ...body, attestedBy: writer.id, attestedAtMs: asOf.ms }

@@ -33,7 +33,7 @@ import { drillOut, storedDrill, type StoredDrill } from "./document.ts"
 import { heardUpTo } from "./heard.ts"
 import { agentOf, planAttest, planComplete, planStart } from "./plan-drill.ts"
 
-/** Drills. What lies outside `scope` is answered as if it were not there; a model is used in every org unit. */
+/** Operations on drills. Objects outside `scope` are answered as not found; a model is used in every org unit. */
 export interface DrillsApi {
   /** Activates a halt as an exercise, and records what it is to show. */
   readonly start: (
@@ -63,7 +63,7 @@ export interface DrillsApi {
 /** Drills read at a time while listing. */
 const PAGE = 500
 
-/** Drills. */
+/** Service of drills. */
 export class Drills extends Context.Service<Drills, DrillsApi>()("flyball/core/Drills") {
   static readonly layer: Layer.Layer<Drills, never, Storage> = Layer.effect(
     Drills,

@@ -425,7 +425,7 @@ describe("an envelope", () => {
       const refused = yield* Effect.flip(envelopes.diff(envelopeId, { from: 0, to: 1 }))
       assert.deepStrictEqual(
         refused._tag === "InvalidInput" ? refused.detail.map(({ loc, msg }) => [loc, msg]) : refused,
-        [[["query", "to"], "Expected a version whose text is still there; that of version 1 was erased"]]
+        [[["query", "to"], "Expected a version whose text is not erased; that of version 1 was erased"]]
       )
       assert.deepStrictEqual(yield* outcome(agentId, { tool: "search" }), ["deny", "@no_envelope"])
       assert.deepStrictEqual((yield* Replay.use(({ check }) => check)).differences, [])

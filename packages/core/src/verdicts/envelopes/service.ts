@@ -76,7 +76,7 @@ import {
   versionOut
 } from "./stored-envelope.ts"
 
-/** Envelopes. What lies outside `scope` is answered as if it were not there. */
+/** Operations on envelopes. Objects outside `scope` are answered as not found. */
 export interface EnvelopesApi {
   /** Begins an envelope for an agent or an org unit, as a draft. Each has one. */
   readonly create: (
@@ -178,7 +178,7 @@ const UNNAMED = ""
 /** Documents read at a time. */
 const PAGE = 500
 
-/** Envelopes. */
+/** Service of envelopes. */
 export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyball/core/Envelopes") {
   static readonly layer: Layer.Layer<Envelopes, never, Storage> = Layer.effect(
     Envelopes,
@@ -538,7 +538,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
                     detailItem(
                       ["query", "to"],
                       "value_error",
-                      `Expected a version whose text is still there; that of version ${to} was erased`,
+                      `Expected a version whose text is not erased; that of version ${to} was erased`,
                       String(to)
                     )
                   ]

@@ -90,7 +90,7 @@ const noObject = (): InvalidInput =>
   new InvalidInput({ detail: [detailItem(["body", "signals"], "dict_type", "Input should be a valid dictionary")] })
 
 const notExact =
-  "Expected arguments that RFC 8785 can write, such as numbers of double precision; send the digest alone"
+  "Expected arguments with an RFC 8785 form, with numbers of double precision; otherwise send only the digest"
 const nothingRedacted = "Nothing can be redacted from arguments that are not sent"
 const redactedDigest = "Redacted arguments need the digest of those that the action is taken with"
 const otherDigest = "The digest is not that of the RFC 8785 form of `args`; where `args` are redacted, say so"

@@ -77,8 +77,7 @@ const foldChain = (
 const gone = (origin: string, size: number, untilMs: number) =>
   new StorageUnavailable({
     reason:
-      `meters reach back into the chain ${origin}, whose ${size} records were put aside by a recovery, ` +
-      "and they are not beside the store; bring them back. Without them nothing that is metered is " +
-      `decided before ${formatInstant(untilMs)}`,
+      `meters reach back into the chain ${origin}, whose ${size} records were put aside by a recovery, and they ` +
+      `are not beside the store; restore them. Without them metered evaluations fail until ${formatInstant(untilMs)}`,
     wrote: "no"
   })

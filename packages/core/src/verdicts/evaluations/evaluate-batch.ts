@@ -103,7 +103,7 @@ const attempt = (
       ? attempt(context, requests, left - 1)
       : Effect.fail(
           new StorageUnavailable({
-            reason: `what these evaluations read kept changing, ${MAX_ATTEMPTS} times in a row`,
+            reason: `the documents that these evaluations read kept changing, ${MAX_ATTEMPTS} times in a row`,
             wrote: "no",
             contended: true
           })

@@ -28,8 +28,8 @@ const searchedWords = (searched: Searched): string | null => {
       return "The search for a less restrictive verdict was stopped at its limit; simpler rules can be searched whole."
     case "withheld":
       return (
-        "What would change it cannot be computed: an input of the evaluation was erased, or differs from the agent's " +
-        "registration today."
+        "The changes cannot be computed: an input of the evaluation was erased, or differs from the agent's " +
+        "current registration."
       )
   }
 }

@@ -11,7 +11,8 @@ import { foldMeters, meterKinds, numberedBefore } from "@flyball/rules"
 const PAGE = 1_000
 
 /**
- * A record's own time may lie this much before that of its evaluation, where a clock stepped back. Unit: milliseconds.
+ * A record's own time may lie this much before that of its evaluation, where a clock stepped back. Unit:
+ * milliseconds.
  */
 export const CLOCK_STEP_MS = 60_000
 

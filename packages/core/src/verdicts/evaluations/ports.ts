@@ -81,7 +81,7 @@ export interface StandingApprovalOf {
   readonly put: (left: number) => DocumentPut
 }
 
-/** The other steps. */
+/** Steps of an evaluation by other services: kill state, approvals, reviews. */
 export interface EvaluationStepsApi {
   readonly killOf: (agent: StoredAgent) => Effect.Effect<KillOf, ReadFault>
   /**
@@ -100,7 +100,7 @@ export interface EvaluationStepsApi {
   readonly follow: (concluded: Concluded) => { readonly reviewId: string | null; readonly change: ChangeSet }
 }
 
-/** The port. */
+/** Port of the steps that other services add to an evaluation. */
 export const EvaluationSteps = Context.Reference<EvaluationStepsApi>("flyball/core/EvaluationSteps", {
   defaultValue: () => ({
     killOf: () => Effect.succeed({ state: "none", activations: [], expects: [] }),

@@ -56,7 +56,7 @@ export const readEnvelopesInForce = Effect.fnUntraced(function* (
     before = found
   }
   return yield* new StorageUnavailable({
-    reason: "what is in force for the agent kept changing while it was read",
+    reason: "the envelopes in force for the agent kept changing while they were read",
     wrote: "no"
   })
 })

@@ -48,7 +48,7 @@ import { bind, type Binding, hasLatches, mayGiveBack, readSide, reservationsOf, 
 /** Agents that are remembered as metered; past it all are let go of. */
 const MAX_METERED = 100_000
 
-/** Evaluations. What lies outside `scope` is answered as if it were not there. */
+/** Operations on evaluations. Objects outside `scope` are answered as not found. */
 export interface EvaluationsApi {
   /**
    * Decides and records, before it answers. The same content under the same `client_ref` gets the first answer again;
@@ -85,7 +85,7 @@ export interface EvaluationsApi {
   ) => Effect.Effect<VoidOut, EvaluationEnded | EvaluationNotFound | InvalidInput | NothingToVoid | ReadFault>
 }
 
-/** Evaluations. */
+/** Service of evaluations. */
 export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()("flyball/core/Evaluations") {
   static readonly layer: Layer.Layer<Evaluations, never, Storage | Chain> = Layer.effect(
     Evaluations,
@@ -206,7 +206,7 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
                     detailItem(
                       ["writer"],
                       "value_error",
-                      "An ingest key voids nothing: an agent that could would spend without end",
+                      "An ingest key cannot void evaluations: otherwise an agent could reset its own meters",
                       writer.id
                     )
                   ]

@@ -57,7 +57,7 @@ export const planRelease = (
     return Result.fail(new ActivationReleased({ releasedAt: formatInstant(body.releasedAtMs) }))
   const problem = releaseProblem(body, reach.highestTier, writer.id)
   if (problem === "automatic")
-    return Result.fail(new ReleaseNotAllowed({ sentence: "Only a person releases a halt: rules and keys do not." }))
+    return Result.fail(new ReleaseNotAllowed({ sentence: "Only a person can release a halt: rules and keys cannot." }))
   if (problem !== null || (person !== "another" && needsSecondPerson(body, reach.highestTier)))
     return Result.fail(
       person === "perhaps_them" && problem === null

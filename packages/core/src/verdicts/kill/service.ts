@@ -82,18 +82,21 @@ const activationsBy = counterBy(
   killResponses
 )
 const releases = counter("flyball_kill_releases_total", "Released activations of the kill switch.")
-const acks = counter("flyball_kill_acknowledgements_total", "What instances said of activations, repetitions aside.")
+const acks = counter(
+  "flyball_kill_acknowledgements_total",
+  "Acknowledgements of activations by instances, repetitions excluded."
+)
 
 /** Why a target is not one of the caller's. */
 export type TargetRefusal = AgentNotFound | ModelNotFound | OrgUnitNotAllowed
 
-/** A status, and what tells it from other states. */
+/** A kill status with its entity tag. */
 export interface TaggedStatus {
   readonly status: KillStatus
   readonly tag: string
 }
 
-/** The kill switch. What lies outside `scope` is answered as if it were not there. */
+/** Operations of the kill switch. Objects outside `scope` are answered as not found. */
 export interface KillApi {
   /**
    * Activates a response, and answers whom it reaches. A dry run answers the same and records nothing. A model is used
@@ -181,7 +184,7 @@ export interface KillApi {
   readonly quarantineOf: (agentId: string, scope?: Scope) => Effect.Effect<string | null, ReadFault>
 }
 
-/** The kill switch. */
+/** Service of the kill switch. */
 export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") {
   static readonly layer: Layer.Layer<Kill, never, Storage | Chain | Signer | KillListener> = Layer.effect(
     Kill,
@@ -529,7 +532,8 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
 }
 
 /**
- * What holds of an agent because this key requested it, at least as restrictive as a response; null where nothing does.
+ * What holds of an agent because this key requested it, at least as restrictive as a response; null where nothing
+ * does.
  */
 const heldBy = ({ live }: KillView, agentId: string, { id: key }: Writer, response: KillResponse): string | null =>
   live.find(

@@ -29,6 +29,6 @@ export const signStatus = Effect.fnUntraced(function* (
   return verifyEd25519(crypto, current.publicKey, bytes, signature)
     ? { ...unsigned, signature: toBase64(signature) }
     : yield* new StorageCorrupt({
-        reason: "the signer gave a signature that its own public key does not verify; it was thrown away"
+        reason: "the signer returned a signature that its own public key does not verify; it was discarded"
       })
 })

@@ -113,7 +113,7 @@ const repeated = (rows: ReadonlyArray<PolicyRow>): ReadonlyArray<DetailItem> => 
           detailItem(
             ["body", String(index)],
             "value_error",
-            `Row ${first} has this scope, target and trigger too: which of the two counts is not decided`
+            `Row ${first} has the same scope, target and trigger: remove one of the two`
           )
         ]
   })

@@ -29,13 +29,13 @@ import { type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
 import { policyRow, policyRowOut, storedPolicy } from "./document.ts"
 import { type KnownTargets, planSetPolicy } from "./plan-set.ts"
 
-/** Rows, and the version of the policy that they are of; 0 where none was ever set. */
+/** Rows of the response policy with its version; 0 if none was ever set. */
 export interface VersionedPolicy {
   readonly rows: ReadonlyArray<PolicyRowOut>
   readonly version: number
 }
 
-/** The response policy. */
+/** Operations on the response policy. */
 export interface ResponsePoliciesApi {
   /** The policy in force, as stored now: what another process has set counts at once. */
   readonly current: Effect.Effect<ResponsePolicyDocument, ReadFault>
@@ -51,7 +51,7 @@ export interface ResponsePoliciesApi {
   ) => Effect.Effect<VersionedPolicy, InvalidInput | PolicyVersionConflict | ReadFault>
 }
 
-/** The response policy. */
+/** Service of the response policy. */
 export class ResponsePolicies extends Context.Service<ResponsePolicies, ResponsePoliciesApi>()(
   "flyball/core/ResponsePolicies"
 ) {

@@ -24,7 +24,7 @@ const CHANGE_POLL_MS = 250
 /** Reviews that one step answers at most. */
 const BATCH = 50
 
-/** Where a reader of changes stands. A value: a reader who leaves keeps nothing open. */
+/** Position of a reader of changes. A plain value: nothing stays open for a reader who leaves. */
 export interface ReviewPlace {
   /** Every change up to this record was answered; -1: none. */
   readonly readTo: number
@@ -33,15 +33,15 @@ export interface ReviewPlace {
 }
 
 /**
- * A change: the seq of its record, and the review as it stands now. A reader who goes on behind `seq` misses nothing.
- * Of a review that was live when the reader began, `seq` is that of the record that opened it.
+ * A change: the seq of its record, and the review after it. A reader who continues after `seq` misses nothing. For a
+ * review that was open when the reader began, `seq` is that of the record that opened it.
  */
 export interface ReviewChange {
   readonly seq: number
   readonly review: Review
 }
 
-/** A step: what changed, oldest first, and where the next step goes on. */
+/** One step of reading: the changes, oldest first, and the position of the next step. */
 export interface ReviewStep {
   readonly changes: ReadonlyArray<ReviewChange>
   readonly place: ReviewPlace

@@ -41,7 +41,7 @@ import { presentation } from "./presentation.ts"
 import { reviewFeed, type ReviewPlace, type ReviewStep } from "./review-changes.ts"
 import { reviewOut, type ReviewPlan, type StoredReview, storedReview } from "./stored-review.ts"
 
-/** A person who answers reviews, or wants to see one. */
+/** A person who answers or reads reviews. */
 export interface ReviewingPerson {
   readonly writer: Writer
   /** Roles of the person by org unit; `any`: the host answers for the person. */
@@ -50,7 +50,7 @@ export interface ReviewingPerson {
   readonly email: string | null
 }
 
-/** Reviews. What lies outside `scope` is answered as if it were not there. */
+/** Operations on reviews. Objects outside `scope` are answered as not found. */
 export interface ReviewsApi {
   /**
    * Newest first. A page reads at most 20,000 records, so it may be shorter than its limit: an empty one is the end.
@@ -133,7 +133,7 @@ const CHUNK = 500
 /** How often a wait polls for what ends a review without a record: its time, a halt, other versions. Milliseconds. */
 const POLL_MS = 1_000
 
-/** Reviews. */
+/** Service of reviews. */
 export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/core/Reviews") {
   static readonly layer: Layer.Layer<Reviews, never, Storage | Evaluations> = Layer.effect(
     Reviews,

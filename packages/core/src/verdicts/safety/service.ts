@@ -20,7 +20,7 @@ import { lastChannelCheck } from "../drills/channel-clock.ts"
 import { killReader } from "../kill/kill-reader.ts"
 import { type KillFacts, killFacts } from "./kill-facts.ts"
 
-/** The safety view. */
+/** Reads of each agent's kill state, breakers and drills. */
 export interface SafetyApi {
   /** The agents in scope, oldest first: all of them, or a page. What it shows of the kill switch is of one epoch. */
   readonly view: (query?: SafetyQuery, scope?: Scope) => Effect.Effect<SafetyOut, ReadFault>
@@ -43,7 +43,7 @@ const FEW_AGENTS = 32
 /** How long a count of all agents stays. */
 const COUNTED_FOR = "1 minute"
 
-/** The safety view. */
+/** Service of the safety view. */
 export class Safety extends Context.Service<Safety, SafetyApi>()("flyball/core/Safety") {
   static readonly layer: Layer.Layer<Safety, never, Storage> = Layer.effect(
     Safety,

@@ -78,7 +78,7 @@ interface Bound {
   readonly expects: NonNullable<ChangeSet["expects"]>
 }
 
-/** Standing approvals. */
+/** Operations on standing approvals. */
 export interface StandingApprovalsApi {
   /**
    * Proposes one, from a review that the writer approved. It approves nothing before another person grants it.
@@ -123,7 +123,7 @@ export interface StandingApprovalsApi {
   ) => Effect.Effect<StandingApproval, StandingApprovalNotFound | StandingApprovalNotOpen | ReadFault>
 }
 
-/** Standing approvals. */
+/** Service of standing approvals. */
 export class StandingApprovals extends Context.Service<StandingApprovals, StandingApprovalsApi>()(
   "flyball/core/StandingApprovals"
 ) {
@@ -319,7 +319,7 @@ const unproved = (proof: Exclude<StandingProof, { readonly kind: "proved" }>, pi
   proof.kind === "outside"
     ? invalid(
         ["body", "pins", String(proof.place)],
-        "The reviewed action itself lies outside: its value at this path is another, or it has none"
+        "The reviewed action is outside the box: its value at this path differs or is missing"
       )
     : proof.kind === "wider"
       ? new StandingApprovalTooWide({ rule: proof.rule, example: { ...proof.example } })

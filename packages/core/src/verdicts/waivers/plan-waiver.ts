@@ -68,7 +68,7 @@ export const planGrant = (
   if (status !== "requested" || live !== body.version || body.unless === null)
     return Result.fail(new WaiverNotOpen({ status }))
   if (person !== "another") {
-    const sentence = `The rule ${body.ruleId} would not hold where the waiver says so.`
+    const sentence = `The rule ${body.ruleId} would not hold for the inputs that the waiver excepts.`
     return Result.fail(
       new SecondApproverRequired({
         change: "loosens",

@@ -53,7 +53,7 @@ describe("waivers beside each other", () => {
       yield* grant(envelopeId, first.id)
       const refused = yield* Effect.flip(grant(envelopeId, second.id))
       assert.strictEqual(refused._tag, "InvalidInput")
-      assert.match(String(refused), /too large to be decided on/)
+      assert.match(String(refused), /too large to evaluate/)
       assert.strictEqual((yield* ask(agentId, { tool: "refund", amount: 10 })).outcome, "allow_with_notice")
       assert.strictEqual((yield* Effect.flip(request(envelopeId, islands(7_000))))._tag, "InvalidInput")
     }).pipe(Effect.provide(governorWorld()))

@@ -28,7 +28,7 @@ import { type ReadFault, Storage } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { planGrant, planRequest, type StoredWaiver, waiverOut } from "./plan-waiver.ts"
 
-/** Longest that a waiver holds. What shall hold longer belongs into the envelope. Unit: milliseconds. */
+/** Longest duration of a waiver. Longer exceptions belong into the envelope. Unit: milliseconds. */
 export const MAX_WAIVER_MS = 90 * 86_400_000
 
 /**
@@ -40,7 +40,7 @@ export const MAX_WAIVERS_IN_FORCE = 32
 /** Bytes of the part of a waiver. Spec: evidence, SPEC.md section 7, `waiver.requested`. */
 const MAX_WAIVER_BYTES = 65_536
 
-/** Waivers. */
+/** Operations on waivers. */
 export interface WaiversApi {
   /** Asks for one, of the version in force. */
   readonly request: (
@@ -66,7 +66,7 @@ export interface WaiversApi {
   ) => Effect.Effect<ReadonlyArray<WaiverOut>, EnvelopeNotFound | ReadFault>
 }
 
-/** Waivers. */
+/** Service of waivers. */
 export class Waivers extends Context.Service<Waivers, WaiversApi>()("flyball/core/Waivers") {
   static readonly layer: Layer.Layer<Waivers, never, Storage> = Layer.effect(
     Waivers,
@@ -92,8 +92,8 @@ export class Waivers extends Context.Service<Waivers, WaiversApi>()("flyball/cor
         )
         if (holding.length >= MAX_WAIVERS_IN_FORCE)
           return (
-            `Up to ${MAX_WAIVERS_IN_FORCE} waivers of an envelope hold at a time. Write what shall hold ` +
-            "longer into the envelope, or wait until one has ended"
+            `Up to ${MAX_WAIVERS_IN_FORCE} waivers of an envelope can be in force at a time. Change the ` +
+            `envelope for longer exceptions, or wait until one has ended`
           )
         const beside =
           (yield* inForce.layer(
@@ -102,7 +102,7 @@ export class Waivers extends Context.Service<Waivers, WaiversApi>()("flyball/cor
             holding.map(({ id }) => id)
           ))?.waivers ?? []
         return bind([{ ...layer, waivers: [...beside, { id: "", waiver }] }]).ready === null
-          ? "With this exception beside those that hold the rule is too large to be decided on. Write a narrower one"
+          ? "With this exception and those in force the rule is too large to evaluate. Write a narrower one"
           : null
       })
 

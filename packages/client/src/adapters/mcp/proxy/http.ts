@@ -158,7 +158,7 @@ export const governHttp = (options: HttpOptions): Server => {
     if (isJson) {
       const raw = (await bytesOf(got)).toString("utf8")
       const found = answerTo(message, raw)
-      if (found === null) throw new Error("What the server answered is no answer to the request.")
+      if (found === null) throw new Error("The server's message is not an answer to the request.")
       return { response: found, headers: answered, status: got.status, event: null, raw }
     }
     response.writeHead(got.status, answered).flushHeaders()
@@ -266,7 +266,7 @@ export const governHttp = (options: HttpOptions): Server => {
     }
     reach("POST", routed, message, AbortSignal.timeout(5_000))
       .then((got) => got.body?.cancel())
-      .catch((cause: unknown) => log(`what the agent had begun could not be cancelled: ${reasonOf(cause)}`))
+      .catch((cause: unknown) => log(`running requests of the agent could not be cancelled: ${reasonOf(cause)}`))
   }
 
   function fail(response: ServerResponse, message: JsonRpcRequest, cause: unknown): void {

@@ -98,7 +98,7 @@ const captureOf = async (
   const body = (await answer.json()) as { readonly code?: unknown }
   if (answer.status === 201) return "mediated"
   if (answer.status === 403 && body.code === "capture_not_mediated") return "framework_hook"
-  throw new Error(`what the key may claim could not be found out: status ${answer.status}`)
+  throw new Error(`the claims that the key may make could not be read: status ${answer.status}`)
 }
 
 const problemLine = (problem: Problem): string => {

@@ -4,7 +4,7 @@ import { fit, type Fitted, lintRead, readLayer, test } from "./examine.ts"
 import { historyOf } from "./history-json.ts"
 import type { Answers, Kind, Limits, Questions, Surroundings } from "./questions.ts"
 
-/** Answers one question, as far as `limits` go. */
+/** Answers one question within `limits`. */
 export const answer = <K extends Kind>(
   { about, kind }: { readonly kind: K; readonly about: Questions[K] },
   limits: Limits

@@ -15,8 +15,8 @@ export interface ExaminerApi {
 }
 
 /**
- * The port. Where nothing else is provided the host's own thread answers, which does nothing else meanwhile, within a
- * budget that keeps this short; on Node `@flyball/node` has a thread for it.
+ * Port of the examiner. Default: the host's own thread, within a budget that keeps the time short; on Node
+ * `@flyball/node` has a separate thread.
  *
  * - Spec: decision 0029.
  */

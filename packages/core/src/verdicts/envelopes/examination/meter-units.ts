@@ -30,8 +30,8 @@ export const changedUnits = (envelope: JsonMap, before: ReadonlyArray<MeterUnit>
         code: "E105" as const,
         path: `/meters/${meter}`,
         message:
-          `The meter ${meter} adds up ${unit} here and ${other.unit} in a version before: its windows ` +
-          "would hold both. Give it another id, under which it begins with nothing."
+          `The meter ${meter} adds up ${unit} here and ${other.unit} in a version before: its windows would mix ` +
+          `both. Give it another id, under which it starts empty.`
       }
     ]
   })

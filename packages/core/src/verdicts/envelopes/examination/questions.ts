@@ -61,7 +61,7 @@ export interface Questions {
   readonly publish: About & { readonly acknowledged: ReadonlyArray<string>; readonly before: Before }
 }
 
-/** Answers by the kind of their question. `unfit`: what keeps the text from being an envelope here. */
+/** Answers by the kind of their question. `unfit`: the problems because of which the text is not an envelope. */
 export interface Answers {
   readonly lint: LintOut
   readonly diff: { readonly unfit: ReadonlyArray<EnvelopeFinding> } | { readonly report: DiffReport }
@@ -78,8 +78,8 @@ export type Kind = keyof Questions
 
 export type { Limits }
 
-/** Where an answer holds up everything else. Twenty rules take a hundred nodes. */
+/** Limits where an answer blocks the host's thread. Twenty rules take a hundred nodes. */
 export const inPlaceLimits: Limits = { nodes: 10_000, work: 4_000_000 }
 
-/** Where it holds up nothing but the next question of its lane. */
+/** Limits where an answer blocks only the next question of its lane. */
 export const threadLimits: Limits = { nodes: 200_000, work: 100_000_000 }
