@@ -85,9 +85,7 @@ export const AgentCreate = Schema.Struct({
 }).annotate(becomesRecord("agent.registered"))
 export type AgentCreate = typeof AgentCreate.Type
 
-/**
- * {@link AgentCreate} for a caller with several org units, so that a missing one is listed beside all other errors.
- */
+/** {@link AgentCreate} for a caller with several org units, so that a missing one is listed beside all other errors. */
 export const AgentCreateOfUnit = Schema.Struct({ ...AgentCreate.fields, org_unit: orgUnit })
 
 // What only registration or an act of its own may set; the rest is a description, which may be given anew.
@@ -204,7 +202,7 @@ export const Agent = Schema.Struct({
 )
 export type Agent = typeof Agent.Type
 
-/** An agent that nobody answers for. It is suspended at `suspend_at`. */
+/** An agent without an owner. It is suspended at `suspend_at`. */
 export const Orphan = Schema.Struct({ ...Agent.fields, orphaned_since: instant, suspend_at: instant })
 export type Orphan = typeof Orphan.Type
 

@@ -108,7 +108,7 @@ export const BreakerCheckOut = Schema.Struct({
 })
 export type BreakerCheckOut = typeof BreakerCheckOut.Type
 
-/** Body of POST /bound/agents/{agent_id}/breakers/preview: a breaker that is tried out, and how much history. */
+/** Body of POST /bound/agents/{agent_id}/breakers/preview: a breaker to preview, and the length of history. */
 export const BreakerPreviewIn = Schema.Struct({
   metric,
   params,

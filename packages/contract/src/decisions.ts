@@ -228,7 +228,7 @@ export type CaptureGapIn = typeof CaptureGapIn.Type
 export const CaptureGapOut = Schema.Struct({ agent_id: Schema.String, seq: Schema.Int, record_hash: Schema.String })
 export type CaptureGapOut = typeof CaptureGapOut.Type
 
-/** Query of GET /agents/{agent_id}/decisions. `before` is the seq of the last decision seen; newest come first. */
+/** Query of GET /agents/{agent_id}/decisions, newest first. `before` is the seq of the last decision seen. */
 export const DecisionListQuery = Schema.Struct({
   /** 1 to 1,000, default 100. */
   limit: leftOut(integerParam(1, MAX_PAGE), DEFAULT_PAGE),

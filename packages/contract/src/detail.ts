@@ -29,13 +29,13 @@ export const detailTypes = [
   "too_short"
 ] as const
 
-/** One of pydantic's names for what is wrong. */
+/** One of pydantic's error types. */
 export type DetailType = (typeof detailTypes)[number]
 
 /** Slots of an input: the first element of `loc`. */
 export type Slot = "body" | "query" | "path"
 
-/** A problem with one value of an input. */
+/** A problem with one value of an input, as in the body of 422. */
 export interface DetailItem {
   /** Slot, then member names and indexes, all as strings. */
   readonly loc: ReadonlyArray<string>
@@ -66,7 +66,7 @@ const secretMembers: ReadonlySet<string> = new Set([
   "private_key"
 ])
 
-/** Makes a detail item; cuts `input` and hides it under secret members. */
+/** Makes a detail item. Cuts `input`, and hides it under secret members. */
 export const detailItem = (
   loc: ReadonlyArray<string>,
   type: DetailType,

@@ -56,8 +56,7 @@ export const EnvelopeCreate = Schema.Struct({
 export type EnvelopeCreate = typeof EnvelopeCreate.Type
 
 /**
- * Body of PATCH /bound/envelopes/{envelope_id}: what the draft says from here on. Another `revision` there than
- * `if_revision` is refused.
+ * Body of PATCH /bound/envelopes/{envelope_id}: the new draft. Refused if the envelope's revision is not `if_revision`.
  */
 export const EnvelopeUpdate = Schema.Struct({ envelope: envelopeJson, if_revision: optional(integer()) })
 export type EnvelopeUpdate = typeof EnvelopeUpdate.Type
@@ -136,7 +135,7 @@ export type EnvelopeVersionOut = typeof EnvelopeVersionOut.Type
 
 const openQuestion = Schema.Struct({ code: Schema.String, rules: Schema.Array(Schema.String), reason: Schema.String })
 
-/** Body of POST …/lint: another text in place of the draft, if there is one. */
+/** Body of POST …/lint: a text to lint in place of the draft. */
 export const LintIn = Schema.Struct({
   envelope: optional(envelopeJson),
   acknowledge_partial: optional(list(identifier(8), 0, 32))

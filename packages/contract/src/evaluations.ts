@@ -162,8 +162,8 @@ export const EvaluationListQuery = Schema.Struct({
 export type EvaluationListQuery = typeof EvaluationListQuery.Type
 
 /**
- * One thing that would have to be otherwise: a stretch of numbers, or a value; null: absent. `interval` is that stretch
- * of an integer signal, both bounds included; null for a value of another type, and where the signal would be absent.
+ * One change of an input: an interval of numbers, or a value; null: absent. `interval` is the interval of an integer
+ * signal, both bounds included; null for a value of another type, and where the signal would be absent.
  */
 export const ChangeOut = Schema.Struct({
   signal: Schema.String,

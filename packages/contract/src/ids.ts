@@ -34,5 +34,5 @@ const patterns: { readonly [K in IdKind]: RegExp } = Object.fromEntries(
 /** The pattern that ids of this kind match. */
 export const idPattern = (kind: IdKind): RegExp => patterns[kind]
 
-/** Whether `text` has the form of an id of this kind. It says nothing about whether the thing exists. */
+/** Whether a text has the form of an id of this kind. Whether the object exists is not checked. */
 export const isId = (kind: IdKind, text: string): boolean => patterns[kind].test(text)

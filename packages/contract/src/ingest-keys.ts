@@ -38,6 +38,6 @@ export const IngestKeyOut = Schema.Struct({
 }).annotate(showsRecords(["ingest_key.minted", "ingest_key.restated", "ingest_key.revoked"]))
 export type IngestKeyOut = typeof IngestKeyOut.Type
 
-/** Answer of the minting: the only time that `key` is shown. */
+/** Answer of the creation of an ingest key: the only one that contains `key`. */
 export const IngestKeyMinted = Schema.Struct({ ...IngestKeyOut.fields, key: Schema.String })
 export type IngestKeyMinted = typeof IngestKeyMinted.Type

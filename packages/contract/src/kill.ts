@@ -20,7 +20,7 @@ import { becomesRecord, computed, inBody, showsRecords, wholePart } from "./plac
 /** Responses, least restrictive first. */
 export const killResponses = ["notify", "step_down", "drain", "halt", "quarantine"] as const
 
-/** Types of targets that the interface takes. */
+/** Types of targets that requests may name. */
 export const killTargets = ["agent", "model"] as const
 
 /** Types of targets that records and events name. */
@@ -30,7 +30,7 @@ export const killTargetTypes = ["agent", "model", "org_unit", "deployment"] as c
 export const drillModes = ["shadow", "live"] as const
 
 /**
- * How long a client may go by a kill status.
+ * Time for which a client may use a kill status.
  *
  * - Unit: milliseconds. No new side effect begins later than this after an activation, whatever the network does.
  */
@@ -116,8 +116,8 @@ export type KillStatus = typeof KillStatus.Type
 export const KillInstanceOut = Schema.Struct({ agent_id: Schema.String, instance_id: Schema.String })
 
 /**
- * Whom an activation reaches. `instances` are those in records of the agents reached in the hour before. Each list has
- * up to 10,000 items; the counts are complete.
+ * The agents and instances that an activation reaches. `instances` are those in records of these agents in the hour
+ * before. Each list has up to 10,000 items; the counts are complete.
  */
 export const KillReach = Schema.Struct({
   agents: Schema.Array(Schema.String),
@@ -157,7 +157,7 @@ export const KillInstanceState = Schema.Struct({
   unconfirmed_at: Schema.NullOr(instant)
 })
 
-/** An activation, and the truth about stopping: how many instances of how many said what, and each by itself. */
+/** An activation with the state of its instances: how many acknowledged and stopped, and the state of each. */
 export const KillActivation = Schema.Struct({
   id: inBody(Schema.String, "activation_id"),
   target_type: inBody(oneOf(killTargetTypes)),

@@ -35,7 +35,7 @@ export const ProvenanceCreate = Schema.Struct({
 }).annotate(becomesRecord("agent.provenance_added"))
 export type ProvenanceCreate = typeof ProvenanceCreate.Type
 
-/** A piece of an agent, and the record that says so. `name` is the id once what was written of it was erased. */
+/** A component of an agent, and its record. `name` is the id once its description was erased. */
 export const ProvenanceOut = Schema.Struct({
   id: inBody(Schema.String, "provenance_id"),
   agent_id: inBody(Schema.String),

@@ -64,7 +64,7 @@ export const PolicyRow = Schema.Struct({
 })
 export type PolicyRow = typeof PolicyRow.Type
 
-/** The policy as its record tells it. Over HTTP it is the list of its rows. */
+/** The response policy as its record states it. Over HTTP it is the list of its rows. */
 export const ResponsePolicy = Schema.Struct({
   rows: inPart("policy", Schema.Array(PolicyRow))
 }).annotate(showsRecords(["response_policy.changed"], { body: ["rows", "writer"] }))

@@ -11,11 +11,11 @@ export const reviewerProblems = ["requester_or_author", "owner", "answered_befor
 
 /** Statuses of a review. */
 export const reviewStatuses = ["open", "claimed", "resolved", "expired", "cancelled"] as const
-/** Answers of people. `amend`: the agent is to ask for something else. */
+/** Answers of people. `amend`: the agent should request something else. */
 export const reviewResolutions = ["approve", "reject", "amend"] as const
 /** Why a review is over without an answer. */
 export const reviewCancelCauses = ["killed", "superseded", "withdrawn"] as const
-/** Roles that a review can need. `other`: one that the service does not give. */
+/** Roles that a review can need. `other`: a role that the service does not assign. */
 export const reviewRoles = ["reviewer", "operator", "governor", "admin", "other"] as const
 /** Results of presenting an approval. */
 export const consumedResults = ["used", "voided"] as const
@@ -23,7 +23,7 @@ export const consumedResults = ["used", "voided"] as const
 /** Longest that a request for a review waits for a change. Unit: milliseconds. */
 export const MAX_REVIEW_WAIT_MS = 25_000
 
-/** So many different people of a role must approve; null: of any role that answers reviews. */
+/** Number of different people of a role who must approve; null: of any role that answers reviews. */
 export const ReviewNeed = Schema.Struct({
   role: Schema.NullOr(oneOf(reviewRoles)),
   approvals: Schema.Int,

@@ -27,8 +27,8 @@ export const MeOut = Schema.Struct({
 export type MeOut = typeof MeOut.Type
 
 /**
- * Answer of GET /principals/{principal_id}: whom a pseudonym in records stands for, as the identity provider names the
- * person. Both are null once the identity was erased; `erased` then says so.
+ * Answer of GET /principals/{principal_id}: the person behind a pseudonym, as the identity provider names them. Both
+ * members are null once the identity was erased; `erased` is then true.
  */
 export const PrincipalOut = Schema.Struct({
   id: Schema.String,

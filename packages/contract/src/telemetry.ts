@@ -39,7 +39,7 @@ export const OutcomeCounts = Schema.Struct({
   halt: Schema.Int
 })
 
-/** Reviews in figures. */
+/** Figures of reviews. */
 export const ReviewFigures = Schema.Struct({
   opened: Schema.Int,
   approved: Schema.Int,
@@ -61,7 +61,7 @@ export const ReviewFigures = Schema.Struct({
   oldest_open_ms: Schema.NullOr(Schema.Int)
 })
 
-/** One agent. */
+/** Usage of one agent. */
 export const AgentUsage = Schema.Struct({
   agent_id: Schema.String,
   decisions: Schema.Int,

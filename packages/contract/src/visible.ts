@@ -5,5 +5,5 @@
  */
 const mark = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u
 
-/** Whether one character at least can be seen. */
+/** Whether a text has at least one visible character. */
 export const isVisible = (text: string): boolean => mark.test(text)

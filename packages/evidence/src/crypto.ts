@@ -4,7 +4,7 @@ import { toHex } from "./bytes.ts"
 import { commitmentWith } from "./commitment.ts"
 import { ed25519PublicKey, ed25519Sign, ed25519Verify } from "./ed25519-portable.ts"
 
-/** Cryptographic functions that format 1 needs of a library. Returned arrays are fresh: nobody writes to them later. */
+/** Cryptographic functions that format 1 needs. Returned arrays are fresh: the library never writes to them again. */
 export interface Crypto {
   /** For reports and messages, never to branch on. */
   readonly name: "portable" | "openssl"

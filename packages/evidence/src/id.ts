@@ -101,7 +101,7 @@ export const decisionId = (atMs: number, seq: number, originTag: Uint8Array): st
   return encodeId(PREFIX, bytes)
 }
 
-/** Parses a decision's identifier; null when the text is none. */
+/** Parses a decision's identifier; null for any other text. */
 export const parseDecisionId = (id: string): DecisionRef | null => {
   const bytes = decodeId(PREFIX, id)
   return bytes === null ? null : { atMs: get48(bytes, 0), seq: get48(bytes, 6), originTag: bytes.slice(12) }

@@ -6,8 +6,8 @@ import { concatBytes, utf8 } from "./bytes.ts"
 const DOMAIN = "flyball/v1 kill_status\0"
 
 /**
- * The domain, then the RFC 8785 form of the status as it was answered, without its member `signature`. So the caller's
- * nonce, the origin and the key's id are covered.
+ * The signed bytes of a kill status: the domain, then the RFC 8785 form of the status as it was answered, without its
+ * member `signature`. So nonce, origin and key id are covered.
  */
 export const killStatusBytes = (status: { readonly [member: string]: unknown }): Uint8Array => {
   const { signature: _, ...signed } = status

@@ -22,13 +22,16 @@ export interface Previous {
   readonly storedRootHex: string
 }
 
-/** Name of the part that holds it. It is never erased, and every pack with its record shows it. */
+/**
+ * Name of the part of record 0 that names the chain before. It is never erased, and every pack with its record
+ * discloses it.
+ */
 export const PREVIOUS = "previous"
 
-/** Name of the part that holds the person's reason: any text, so it can be withheld and erased. */
+/** Name of the part of record 0 with the person's reason: free text, so it can be withheld and erased. */
 export const REASON = "reason"
 
-/** The bytes of the part. */
+/** The bytes of the part `previous`. */
 export const previousBytes = ({
   checkpoint,
   origin,
@@ -46,7 +49,7 @@ export const previousBytes = ({
     stored_size: storedSize
   })
 
-/** Reads the part back; null when it is anything else, or not canonical JSON. */
+/** Reads the part `previous`; null if it has another form, or is not canonical JSON. */
 export const parsePrevious = (bytes: Uint8Array): Previous | null => {
   const value = parsed(bytes)
   if (value === null || Object.keys(value).sort().join() !== MEMBERS) return null

@@ -7,7 +7,7 @@
  */
 export type Slices<A> = Generator<void, A, void>
 
-/** Runs work at once, with no turn for anybody else. */
+/** Runs sliced work to its end without yielding. */
 export const inOneGo = <A>(work: Slices<A>): A => {
   for (;;) {
     const { done, value } = work.next()

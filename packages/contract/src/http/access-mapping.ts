@@ -3,7 +3,7 @@ import { MappingIn, MappingOut, ResolveDraftIn, ResolvedOut } from "../access-ma
 import { access } from "./access.ts"
 import { endpoint, json, jsonBody } from "./endpoint.ts"
 
-/** The access mapping. */
+/** Endpoints of the access mapping. */
 export const accessMapping = {
   get: endpoint({
     id: "access_mapping.get",

@@ -22,7 +22,7 @@ const row = (name: string, may: Partial<Omit<AccessRow, "name">>): AccessRow => 
   ...may
 })
 
-/** The rows. A new capability picks one; a new row needs a line in the specification's table. */
+/** Rows of the access table. Each endpoint names one. */
 export const access = {
   public: row("public", { anonymous: true, ingestKey: true, roles }),
   /**
@@ -101,7 +101,7 @@ export const refusalFor = (row: AccessRow, caller: Caller): KeyNotAllowed | Forb
   })
 }
 
-/** Why a caller may not do this to something that another of its grants lets it read. */
+/** Why a caller may not do this to an object that another of its grants can read. */
 export const refusalThere = (row: AccessRow, grants: ReadonlyArray<Grant>): Forbidden =>
   new Forbidden({ need: `${roleNeeded(row)} in the org unit that it is about`, have: grantsHeld(grants, true) })
 

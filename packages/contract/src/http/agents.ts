@@ -24,7 +24,7 @@ import { bodyBy, endpoint, idParam, json, jsonBody, optionalBody, queryOf } from
 /** The agent that a path names. */
 export const agentId = idParam("agent", () => new AgentNotFound())
 
-/** The registry. */
+/** Endpoints of the agent registry. */
 export const agents = {
   create: endpoint({
     id: "agents.create",

@@ -51,7 +51,7 @@ const version: Param<number> = {
   example: "1"
 }
 
-/** Bounded autonomy. */
+/** Endpoints of envelopes, waivers and evaluations. */
 export const bound = {
   createEnvelope: endpoint({
     id: "bound.create_envelope",

@@ -32,7 +32,7 @@ const partParam: Param<string> = {
   example: "args"
 }
 
-/** The chain. */
+/** Endpoints of the chain. */
 export const chain = {
   head: endpoint({
     id: "chain.head",

@@ -35,7 +35,7 @@ const witnessBody: Body<ReadonlyArray<DecisionIn>> = {
   keepRaw: isRaw
 }
 
-/** Capture. */
+/** Endpoints of decisions and capture gaps. */
 export const decisions = {
   witness: endpoint({
     id: "decisions.witness",

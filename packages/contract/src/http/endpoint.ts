@@ -95,7 +95,7 @@ export const queryOf = <
 
 /** The parameters of a path by name. */
 export type Params = { readonly [name: string]: Param<unknown> }
-/** Their values. */
+/** Values of path parameters by name. */
 export type ParamValues<P extends Params> = { readonly [K in keyof P]: P[K] extends Param<infer A> ? A : never }
 
 /** The form of a success: JSON of a shape, or bytes of a media type. */
@@ -222,7 +222,7 @@ export const namesAgent = ({ body, id, params, query }: AnyEndpoint): boolean =>
     (query !== null && query.names.includes("agent_id")) ||
     (body !== null && "fields" in body.schema && "agent_id" in (body.schema.fields as object)))
 
-/** Every refusal that an endpoint can answer with: its own, and those that follow from what it is. */
+/** Every refusal of an endpoint: its own, and the general ones that apply to it. */
 export const refusalsOf = (of: AnyEndpoint): ReadonlyArray<RefusalTag> => {
   const tags: Array<RefusalTag> = [...generalRefusals, ...of.refusals]
   if (!of.access.anonymous) tags.push("Unauthorized", "Forbidden")

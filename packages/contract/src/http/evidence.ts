@@ -9,7 +9,7 @@ import { endpoint, idParam, json, jsonBody, media, queryOf } from "./endpoint.ts
 /** Media type of a pack: text, though not for reading in a browser. */
 export const PACK_MEDIA = "application/vnd.flyball.evidence-pack"
 
-/** Evidence packs. */
+/** Endpoints of evidence packs. */
 export const evidence = {
   create: endpoint({
     id: "evidence.create",

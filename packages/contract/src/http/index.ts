@@ -75,7 +75,7 @@ export {
   webhooks
 }
 
-/** Every endpoint, in the order in which a reader meets them. */
+/** Every endpoint, in the order of the pages. */
 export const endpoints: ReadonlyArray<AnyEndpoint> = [
   system,
   agents,

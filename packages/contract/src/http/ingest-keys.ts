@@ -6,7 +6,7 @@ import { IngestKeyNotFound } from "../refusals.ts"
 import { access } from "./access.ts"
 import { endpoint, idParam, json, jsonBody, queryOf } from "./endpoint.ts"
 
-/** Ingest keys. */
+/** Endpoints of ingest keys. */
 export const ingestKeys = {
   mint: endpoint({
     id: "ingest_keys.mint",

@@ -24,7 +24,7 @@ import { endpoint, EVENT_STREAM_MEDIA, idParam, json, jsonBody, media, mediaOrJs
 
 const AT = "/api/v1/bound/kill"
 
-/** The kill switch. */
+/** Endpoints of the kill switch. */
 export const kill = {
   activate: endpoint({
     id: "kill.activate",

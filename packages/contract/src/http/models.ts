@@ -6,7 +6,7 @@ import { ModelNotFound } from "../refusals.ts"
 import { access } from "./access.ts"
 import { endpoint, idParam, json, jsonBody, queryOf } from "./endpoint.ts"
 
-/** Models. */
+/** Endpoints of models. */
 export const models = {
   list: endpoint({
     id: "models.list",

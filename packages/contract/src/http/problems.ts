@@ -114,7 +114,7 @@ const extras: { readonly [T in RefusalTag]?: Extras<Extract<Refusal, { readonly 
   NotWriting: { headers: () => ({ "retry-after": "5" }) }
 }
 
-/** Status, and what goes along, of every refusal. The status is the one that its class states. */
+/** Status, body members and headers of every refusal. The status is that of its class. */
 export const problems = Object.fromEntries(
   Object.entries(refusals).map(([tag, { status }]) => [tag, { status, ...extras[tag as RefusalTag] }])
 ) as unknown as { readonly [T in RefusalTag]: ProblemRow<Extract<Refusal, { readonly _tag: T }>> }
@@ -134,7 +134,7 @@ const faults: { readonly [tag: string]: string } = {
   StorageCorrupt: "The store holds inconsistent data, so this request was stopped. The operator must intervene."
 }
 
-/** Tags of the world's faults, which any endpoint can answer with. */
+/** Tags of storage and provider faults, which any endpoint can answer. */
 export const faultTags: ReadonlyArray<string> = Object.keys(faults)
 
 /** An answer that is not a success. */
@@ -169,7 +169,7 @@ export const problemOf = (error: unknown): Problem | null => {
 const membersOf = ({ members = {} }: ProblemRow<Refusal>, refusal: Refusal): { readonly [name: string]: unknown } =>
   Object.fromEntries(Object.entries(members).map(([name, { of }]) => [name, of(refusal)]))
 
-/** The answer to a defect: it names the request, so that an operator finds it in the log, and nothing else. */
+/** The answer to a defect: it contains only the request id, under which the log has the cause. */
 export const internalError = (requestId: string): Problem => ({
   status: 500,
   body: {

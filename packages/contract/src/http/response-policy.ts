@@ -4,7 +4,7 @@ import { PolicyRow, ResponsePolicyIn } from "../response-policy.ts"
 import { access } from "./access.ts"
 import { endpoint, json, jsonBody } from "./endpoint.ts"
 
-/** The response policy. */
+/** Endpoints of the response policy. */
 export const responsePolicy = {
   get: endpoint({
     id: "bound.response_policy",

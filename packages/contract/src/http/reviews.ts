@@ -17,7 +17,7 @@ import { endpoint, EVENT_STREAM_MEDIA, idParam, json, jsonBody, media, optionalB
 const AT = "/api/v1/bound/reviews"
 const review = { review_id: idParam("review", () => new ReviewNotFound({})) } as const
 
-/** Reviews. */
+/** Endpoints of reviews. */
 export const reviews = {
   list: endpoint({
     id: "reviews.list",

@@ -3,7 +3,7 @@ import { SafetyOut, SafetyQuery } from "../safety.ts"
 import { access } from "./access.ts"
 import { endpoint, json, queryOf } from "./endpoint.ts"
 
-/** The safety view. */
+/** Endpoint of the safety view. */
 export const safety = {
   view: endpoint({
     id: "bound.safety",

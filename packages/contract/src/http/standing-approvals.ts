@@ -15,7 +15,7 @@ const one = {
   standing_approval_id: idParam("standingApproval", () => new StandingApprovalNotFound({}))
 } as const
 
-/** Standing approvals. */
+/** Endpoints of standing approvals. */
 export const standingApprovals = {
   propose: endpoint({
     id: "standing_approvals.propose",

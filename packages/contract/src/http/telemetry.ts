@@ -3,7 +3,7 @@ import { TelemetryOut, TelemetryQuery } from "../telemetry.ts"
 import { access } from "./access.ts"
 import { endpoint, json, queryOf } from "./endpoint.ts"
 
-/** Telemetry. */
+/** Endpoint of usage telemetry. */
 export const telemetry = {
   usage: endpoint({
     id: "bound.usage",

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { reported } from "./members.ts"
 
-/** No token, or one that is not known, has run out or was revoked. One answer for all, so that nobody learns which. */
+/** No token, or one that is unknown, expired or revoked. The answer is the same for all, so that it reveals nothing. */
 export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", {}) {
   static readonly status = 401
   static get example(): Unauthorized {

@@ -46,7 +46,7 @@ export class AgentNameTaken extends Schema.TaggedError<AgentNameTaken>()("AgentN
   }
 }
 
-/** The act is not taken in the status that the agent has; `why` says it where the status alone does not. */
+/** The agent's status does not allow the act; `why` explains it if the status alone does not. */
 export class InvalidTransition extends Schema.TaggedError<InvalidTransition>()("InvalidTransition", {
   status: reported(Schema.String),
   act: reported(Schema.String),
@@ -81,7 +81,7 @@ export class IdentityAlreadyVerified extends Schema.TaggedError<IdentityAlreadyV
   }
 }
 
-/** The agent's tier needs what it does not have. `missing` names it. */
+/** The agent does not meet the conditions of its tier. `missing` lists them. */
 export class TierGateUnmet extends Schema.TaggedError<TierGateUnmet>()("TierGateUnmet", {
   tier: reported(Schema.String),
   missing: reported(Schema.Array(Schema.String))

@@ -39,7 +39,7 @@ export class BreakerNotTripped extends Schema.TaggedError<BreakerNotTripped>()("
   }
 }
 
-/** The metric has a name, and nothing that it could be computed from yet. `lacks` says what. */
+/** The metric is named, but its source is not built yet. `lacks` says what is missing. */
 export class MetricNotAvailable extends Schema.TaggedError<MetricNotAvailable>()("MetricNotAvailable", {
   metric: reported(Schema.String),
   lacks: reported(Schema.String)

@@ -61,7 +61,7 @@ export class DecisionAlreadySettled extends Schema.TaggedError<DecisionAlreadySe
   }
 }
 
-/** An ingest key said less of a meter than its evaluation reserved. `reserved` is what it may say at least. */
+/** An ingest key settled a meter below the reserved amount. `reserved` is the lowest amount that it may settle. */
 export class SettleBelowReserved extends Schema.TaggedError<SettleBelowReserved>()("SettleBelowReserved", {
   meter: reported(Schema.String),
   reserved: reported(Schema.Int)

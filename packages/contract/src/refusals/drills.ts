@@ -34,7 +34,7 @@ const attestWords = {
   too_old: "The drill was completed more than 30 days ago. Start another one."
 } as const
 
-/** Nobody can vouch for the drill as it stands. `why` is one of the words of {@link attestWords}. */
+/** The drill cannot be attested in its state. `why` is one of the words of {@link attestWords}. */
 export class DrillNotAttestable extends Schema.TaggedError<DrillNotAttestable>()("DrillNotAttestable", {
   why: reported(Schema.Literals(["not_completed", "attested", "nobody_acknowledged", "too_old"]))
 }) {

@@ -81,8 +81,7 @@ const isErrorFinding = (
   typeof finding.message === "string"
 
 /**
- * Errors were found about the draft. `findings` are all that was found; the message names the first error and the
- * number of the others.
+ * The draft has errors. `findings` are all findings; the message names the first error and the number of the others.
  */
 export class EnvelopeNotPublishable extends Schema.TaggedError<EnvelopeNotPublishable>()("EnvelopeNotPublishable", {
   findings: reported(Schema.Array(Schema.Unknown))
@@ -122,8 +121,8 @@ export class EnvelopeNotPublishable extends Schema.TaggedError<EnvelopeNotPublis
 }
 
 /**
- * The draft newly allows something, and its publisher wrote it. `change` is what was proved, `sentence` says what is
- * new.
+ * The draft newly allows something, and its publisher wrote it. `change` is the proved kind of change, `sentence` names
+ * the new permissions.
  */
 export class SecondApproverRequired extends Schema.TaggedError<SecondApproverRequired>()("SecondApproverRequired", {
   change: reported(Schema.String),
@@ -143,7 +142,7 @@ export class SecondApproverRequired extends Schema.TaggedError<SecondApproverReq
   }
 }
 
-/** The caller has as many lints, diffs, backtests or publications under way as it may. `limit` is that number. */
+/** The caller has reached the limit of lints, diffs, backtests or publications under way. `limit` is that number. */
 export class ExaminationQueueFull extends Schema.TaggedError<ExaminationQueueFull>()("ExaminationQueueFull", {
   limit: reported(Schema.Int)
 }) {

@@ -26,7 +26,7 @@ export class NothingToVoid extends Schema.TaggedError<NothingToVoid>()("NothingT
   }
 }
 
-/** The evaluation ended for its meters before: a decision said what it came to, or it was voided. It ends once. */
+/** The evaluation was settled by a decision or voided before. It ends once. */
 export class EvaluationEnded extends Schema.TaggedError<EvaluationEnded>()("EvaluationEnded", {
   how: reported(Schema.Literals(["settled", "void"]))
 }) {

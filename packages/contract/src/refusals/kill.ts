@@ -15,7 +15,7 @@ export class ActivationNotFound extends Schema.TaggedError<ActivationNotFound>()
   }
 }
 
-/** The activation holds no more. */
+/** The activation is already released. */
 export class ActivationReleased extends Schema.TaggedError<ActivationReleased>()("ActivationReleased", {
   releasedAt: reported(Schema.String)
 }) {
@@ -47,7 +47,7 @@ export class ActivationPutAside extends Schema.TaggedError<ActivationPutAside>()
   }
 }
 
-/** A halt of an agent at L3 or above is released by somebody else than who made it, and never by a rule. */
+/** A halt of an agent at L3 or above cannot be released by its activator, and never by a rule. */
 export class ReleaseNotAllowed extends Schema.TaggedError<ReleaseNotAllowed>()("ReleaseNotAllowed", {
   sentence: reported(Schema.String)
 }) {

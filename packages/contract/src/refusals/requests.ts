@@ -63,7 +63,7 @@ export class UnsupportedMediaType extends Schema.TaggedError<UnsupportedMediaTyp
   }
 }
 
-/** The body has more bytes than this route takes. */
+/** The body has more bytes than this endpoint accepts. */
 export class BodyTooLarge extends Schema.TaggedError<BodyTooLarge>()("BodyTooLarge", {
   limitBytes: reported(Schema.Int)
 }) {

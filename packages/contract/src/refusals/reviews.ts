@@ -29,7 +29,7 @@ export class ReviewClosed extends Schema.TaggedError<ReviewClosed>()("ReviewClos
   }
 }
 
-/** Another person has the review until the lease ends, or gives it back. */
+/** Another person has claimed the review until the lease ends, or until it is given back. */
 export class ReviewClaimed extends Schema.TaggedError<ReviewClaimed>()("ReviewClaimed", {
   claimedBy: reported(Schema.String),
   leaseUntil: reported(Schema.String)

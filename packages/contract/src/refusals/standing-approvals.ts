@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { reported } from "./members.ts"
 
-/** The review was not approved, or what was reviewed is not all there. */
+/** The review was not approved, or a part of its evaluation is redacted or erased. */
 export class ReviewNotApproved extends Schema.TaggedError<ReviewNotApproved>()("ReviewNotApproved", {}) {
   static readonly status = 409
   static get example(): ReviewNotApproved {
@@ -16,7 +16,7 @@ export class ReviewNotApproved extends Schema.TaggedError<ReviewNotApproved>()("
   }
 }
 
-/** The caller is none of those who approved the review. */
+/** The caller did not approve the review. */
 export class NotTheApprover extends Schema.TaggedError<NotTheApprover>()("NotTheApprover", {}) {
   static readonly status = 409
   static get example(): NotTheApprover {
@@ -41,7 +41,7 @@ export class StandingApprovalNotFound extends Schema.TaggedError<StandingApprova
   }
 }
 
-/** The standing approval is past this act. `status` says why. */
+/** The standing approval's status does not allow the act. `status` is that status. */
 export class StandingApprovalNotOpen extends Schema.TaggedError<StandingApprovalNotOpen>()("StandingApprovalNotOpen", {
   status: reported(Schema.String)
 }) {

@@ -29,7 +29,7 @@ export class Draining extends Schema.TaggedError<Draining>()("Draining", {}) {
   }
 }
 
-/** The store answers, but takes no writes: what /healthz says of a full disk. */
+/** The store can be read but not written, for example because the disk is full. Answered by /healthz. */
 export class NotWriting extends Schema.TaggedError<NotWriting>()("NotWriting", {}) {
   static readonly status = 503
   static get example(): NotWriting {

@@ -15,7 +15,7 @@ export class WebhookNotFound extends Schema.TaggedError<WebhookNotFound>()("Webh
   }
 }
 
-/** The webhook is at its end. */
+/** The webhook is revoked. */
 export class WebhookRevoked extends Schema.TaggedError<WebhookRevoked>()("WebhookRevoked", {
   webhookId: reported(Schema.String)
 }) {
@@ -44,7 +44,7 @@ export class WebhookNotActive extends Schema.TaggedError<WebhookNotActive>()("We
   }
 }
 
-/** A webhook has at most two secrets that sign, and this one has two. */
+/** A webhook has at most two signing secrets, and this one has two. */
 export class RotationUnderWay extends Schema.TaggedError<RotationUnderWay>()("RotationUnderWay", {
   overlapUntil: reported(Schema.String)
 }) {
@@ -89,7 +89,7 @@ export class DeliveryUnfinished extends Schema.TaggedError<DeliveryUnfinished>()
   }
 }
 
-/** This host cannot send, or cannot keep a secret. */
+/** This host has no sender, or no key that encrypts secrets. */
 export class WebhooksUnavailable extends Schema.TaggedError<WebhooksUnavailable>()("WebhooksUnavailable", {}) {
   static readonly status = 503
   static get example(): WebhooksUnavailable {

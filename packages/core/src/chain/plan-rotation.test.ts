@@ -33,8 +33,8 @@ describe("planning a rotation", () => {
   it.each<[string, { readonly current: string; readonly next: string | null }, RegExp]>([
     ["away from a key that is not the current one", { current: a, next: c }, /the key here is .*start again/i],
     ["to no key", { current: b, next: null }, /no next key/],
-    ["back to an earlier key", { current: b, next: a }, /does not come back/],
-    ["to itself", { current: b, next: b }, /does not come back/]
+    ["back to an earlier key", { current: b, next: a }, /is never used again/],
+    ["to itself", { current: b, next: b }, /is never used again/]
   ])("refuses one %s", (_name, held, sentence) => {
     const planned = planRotation(portableCrypto, keys, held)
     assert.isTrue(Result.isFailure(planned))

@@ -37,7 +37,7 @@ describe("the error that a host gets", () => {
     assert.include(error.message, "the disk is full")
     const busy = governorError(new StorageUnavailable({ reason: "64 times", wrote: "no", contended: true }))
     assert.strictEqual(busy.code, "storage_conflict")
-    assert.match(busy.message, /^Others kept changing .* send it again\.$/)
+    assert.match(busy.message, /^Other requests kept changing .* send it again\.$/)
   })
 
   it("tells an interrupted call from a defect", () => {

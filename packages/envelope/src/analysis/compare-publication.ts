@@ -18,7 +18,7 @@ import { longerNotice } from "./longer-notice.ts"
 import { movedMeters } from "./moved-meters.ts"
 import { unitsOf } from "./render/names.ts"
 
-/** A version in force. `envelope` is null where its text is gone or cannot be read: nothing is permitted under it. */
+/** A version in force. `envelope` is null if its text is erased or cannot be read: nothing is permitted under it. */
 export interface GateLayer {
   readonly envelopeId: string
   readonly envelope: Envelope | null
@@ -59,7 +59,7 @@ export interface ComparedPublication {
 /** Different texts of agents that are compared one by one. Past it the change is `unknown`. */
 const MAX_COMPARED = 256
 
-/** The budgets of a question about these versions. */
+/** The budgets of a comparison of these versions. */
 export const budgetsOf = (
   { nodes, work }: Limits,
   ...versions: ReadonlyArray<Combination | null>
@@ -72,12 +72,13 @@ export const budgetsOf = (
   return { budget, searchBudget: budget }
 }
 
-/** Under the tier floor; null where they do not fit together. */
+/** Layers under the tier floor; null if they do not fit together. */
 export const floored = (envelopes: ReadonlyArray<Envelope>): Combination | null =>
   compile(withTierFloor(envelopes)).combination
 
 /**
- * Compares. `to` is the published version with what lies around it; `history` are recorded inputs, run through both.
+ * Compares a version to publish with the versions in force. `to` is the published version with the layers around it;
+ * `history` are recorded inputs, evaluated under both.
  */
 export const comparePublication = (
   later: Envelope,

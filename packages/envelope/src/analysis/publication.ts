@@ -11,8 +11,8 @@ export interface PublicationFacts {
 }
 
 /**
- * E111: a version that allows something new, or of which nobody could prove that it does not, needs a second approver
- * and a backtest.
+ * E111: a version that newly allows something, or that is not proved to be only stricter, needs a second approver and a
+ * backtest.
  *
  * - Spec: the gate of publication; api.md, POST /bound/envelopes/{id}/publish.
  */

@@ -3,7 +3,7 @@ import type { Values } from "../decide/decode.ts"
 import type { Meter } from "../language/envelope.ts"
 import type { Actor } from "../meters/meter-reading.ts"
 
-/** An evaluation as the chain holds it. What a record lacks makes it not replayable; it is never guessed. */
+/** An evaluation as its record states it. A missing member makes it not replayable; nothing is guessed. */
 export interface RecordedEvaluation {
   readonly evaluationId: string
   /**

@@ -29,8 +29,8 @@ export type BoxProof =
 const BUDGET = 4 * SEARCH_BUDGET
 
 /**
- * Lists what requires a review at a verdict, from where each rule failed (-1 where it holds): places of rules, and of a
- * layer that is silent -1 - its place. Ascending.
+ * Lists what requires a review at a verdict: the places of rules, and for a silent layer -1 minus its place. Ascending.
+ * The input says where each rule failed, -1 where it holds.
  */
 export const askingFor = (compiled: Compiled, failedOn: ReadonlyArray<number>): ReadonlyArray<number> => [
   ...compiled.otherwise

@@ -47,8 +47,8 @@ export interface Situation {
 }
 
 /**
- * A combination made ready. Has memory of its own for the point at hand: for one caller at a time, which JavaScript
- * sees to.
+ * A prepared combination. It reuses memory for the current inputs, so it serves one call at a time, as JavaScript's
+ * single thread ensures.
  */
 export interface Ready {
   readonly combination: Combination
@@ -65,7 +65,7 @@ export interface Ready {
   readonly point: Float64Array
 }
 
-/** Makes a combination ready to decide with. */
+/** Prepares a combination for `decide`. */
 export const prepare = (combination: Combination): Ready => {
   const rules = combination.layers.flatMap((layer) => layer.rules)
   return {

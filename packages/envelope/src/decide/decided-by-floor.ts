@@ -5,7 +5,7 @@ import { TIER_FLOOR } from "../language/tier-floor.ts"
 import type { Ready } from "./decide.ts"
 import type { Decision } from "./decision.ts"
 
-/** The class; null where a rule, a meter or an earlier step decided. */
+/** The effect class if the tier floor decided; null if a rule, a meter or an earlier step did. */
 export const decidedByFloor = (
   { floorCount, rules }: Ready,
   { failedOn, matchedRule }: Pick<Decision, "failedOn" | "matchedRule">

@@ -54,7 +54,7 @@ interface DerivedStep extends Derived {
   readonly scratch: Array<number>
 }
 
-/** Values by name, as they come. */
+/** Values of signals by name, not yet checked. */
 export interface Values {
   readonly [name: string]: unknown
 }

@@ -10,8 +10,8 @@ import { type Action, decide, type Ready } from "./decide.ts"
 import type { Decision } from "./decision.ts"
 
 /**
- * How long an SDK may decide under envelopes whose answer was not confirmed since: as long as reads go on under an old
- * kill status. Unit: milliseconds, from the sending of the request that confirmed them.
+ * Highest age of the envelopes under which an SDK may decide: the age up to which reads continue under an old kill
+ * status. Unit: milliseconds, from the sending of the request that confirmed them.
  */
 export const LOCAL_MAX_AGE_MS = 60_000
 
@@ -26,7 +26,7 @@ export const localObstacle = (layers: ReadonlyArray<Envelope>): LocalObstacle | 
   return layers.some(({ signals }) => signals.some(({ source }) => source === "latch")) ? "latched" : null
 }
 
-/** What the service said of the agent when the layers were read. */
+/** The agent's state, as the service answered it with the layers. */
 export interface LocalStanding {
   readonly agentId: string
   /** Values of the signals of source `server`, at the tier at which the agent acts. */
@@ -36,7 +36,7 @@ export interface LocalStanding {
 /** Why one action gets no verdict without the service. */
 export type LocalRefusal = LocalObstacle | "not_a_read" | "not_decided_alone" | "obliges"
 
-/** A verdict, `allow` or `deny`; or why there is none. */
+/** A verdict, `allow` or `deny`; or the reason why there is none. */
 export type LocalVerdict =
   | { readonly decision: Decision; readonly refusal: null }
   | { readonly decision: null; readonly refusal: LocalRefusal }

@@ -7,8 +7,8 @@ import type { SignalProblem } from "./decode.ts"
 const MAX_LISTED = 16
 
 /**
- * Names a problem of signals. `sent` are the signals as they came; undefined where they are gone. A value is described
- * by its type and its relation to the bounds, never quoted, and a name that no layer declares is not repeated.
+ * Describes a problem of signals. `sent` are the received signals; undefined if they were erased. Values are described
+ * by type and bounds and never quoted, and undeclared names are not repeated.
  */
 export const signalWords = ({ signals }: Combination, { rule, signal: name }: SignalProblem, sent: unknown): string => {
   if (rule === "@missing_signal" && (name === null || name === "run_id"))

@@ -15,7 +15,7 @@ export interface TraceEntry {
 
 const stopSteps: ReadonlyArray<StopStep> = ["kill", "agent", "envelope", "signals"]
 
-/** The steps in the order of the pipeline. `combination` is null where no envelope was in force. */
+/** Renders the trace of a decision, in the order of the steps. `combination` is null if no envelope was in force. */
 export const renderTrace = (combination: Combination | null, decision: Decision): ReadonlyArray<TraceEntry> => {
   const { stopped } = decision
   const reached = stopped === null ? stopSteps.length : stopSteps.indexOf(stopped.step)

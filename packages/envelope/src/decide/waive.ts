@@ -31,7 +31,7 @@ export const readWaiver = (
   }
 }
 
-/** An envelope with some waivers in force. Those of rules that it has not do nothing. */
+/** Returns an envelope with waivers applied. Waivers of rules that it does not have are ignored. */
 export const waive = (envelope: Envelope, waivers: ReadonlyArray<Waiver>): Envelope =>
   waivers.length === 0
     ? envelope

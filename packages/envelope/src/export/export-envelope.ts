@@ -13,7 +13,7 @@ export const exportLanguages = ["cedar", "cel"] as const
 /** One of {@link exportLanguages}. */
 export type ExportLanguage = (typeof exportLanguages)[number]
 
-/** The policy text, or why there is none: sentences, at least one. */
+/** The policy text, or the sentences that say why there is none. */
 export type Exported = { readonly text: string } | { readonly refusals: ReadonlyArray<string> }
 
 /**

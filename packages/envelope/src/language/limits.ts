@@ -7,9 +7,9 @@
 export const MAX_INT = 2 ** 53 - 2
 export const MIN_INT = -MAX_INT
 
-/** Bytes of an envelope in RFC 8785 form: what one record may hold beside it. */
+/** Most bytes of an envelope in RFC 8785 form: the room of a part beside one record. */
 export const MAX_ENVELOPE_BYTES = 262_144
-/** Containers open at once; conditions reach 2 levels of JSON a nesting. */
+/** Most levels of nested containers; each level of conditions takes two. */
 export const MAX_ENVELOPE_DEPTH = 32
 /** Conditions nested in each other. */
 export const MAX_CONDITION_DEPTH = 8

@@ -15,7 +15,7 @@ export const mergeObligations = (obligations: ReadonlyArray<Obligation>): Readon
   return [...merged.values()]
 }
 
-/** An obligation as JSON, as it was read. */
+/** Returns an obligation as the JSON that it was read from. */
 export const obligationJson = (
   obligation: Obligation
 ): { readonly [name: string]: string | number | ReadonlyArray<string> } => {

@@ -23,7 +23,7 @@ export const tierFloorTable: { readonly [C in EffectClass]: readonly [Outcome, O
   irreversible: ["deny", "deny", "require_review", "require_review", "allow_with_notice"]
 }
 
-/** Name of the deciding rule in an evaluation when the floor decides. Ids of its rules begin with this. */
+/** Name of the deciding rule when the tier floor decides; prefix of the ids of its rules. */
 export const TIER_FLOOR = "@tier_floor"
 
 /** The signal every combination has. */
@@ -41,7 +41,7 @@ const tier: Signal = {
   setBy: null
 }
 
-/** Layers under their tier floor, ready to compile. */
+/** Adds the tier floor to layers, ready to compile. */
 export const withTierFloor = (layers: ReadonlyArray<Envelope>): ReadonlyArray<Envelope> => [
   tierFloor(layers),
   ...layers

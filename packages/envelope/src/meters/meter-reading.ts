@@ -4,7 +4,7 @@ import type { Combination } from "../compile/compile.ts"
 import type { Meter } from "../language/envelope.ts"
 import { MAX_SUM } from "./window-sum.ts"
 
-/** A meter at one evaluation. */
+/** A meter's value at one evaluation. */
 export interface MeterReading {
   readonly id: string
   /** Which window: the values of the meter's key as a JSON list. */

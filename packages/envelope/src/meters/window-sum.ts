@@ -6,11 +6,11 @@ import type { WindowState } from "./meter-reading.ts"
  */
 const PART = 2 ** 52
 
-/** The greatest sum that is reported. No meter's greatest value comes up to it, and records hold none above. */
+/** The greatest reported sum, 2^53 - 1. No meter's bound reaches it, and records have none above. */
 export const MAX_SUM = Number.MAX_SAFE_INTEGER
 
 /**
- * A sum that amounts are added to and taken from again, and how many they are.
+ * An exact sum of amounts that can be added and removed, and their number.
  *
  * A double alone would round above 2^53, which windows can pass: a version with a longer one finds what a shorter one
  * let go of. What was rounded never comes back right.

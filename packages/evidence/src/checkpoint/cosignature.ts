@@ -1,7 +1,7 @@
 /** Timestamped Ed25519 cosignatures, type 0x04. Spec: C2SP tlog-cosignature. */
 import { concatBytes, utf8 } from "../bytes.ts"
 
-/** A cosignature taken apart. */
+/** A parsed cosignature. */
 export interface Cosignature {
   /** Seconds since 1970, as the cosigner states it. */
   readonly timeS: number
@@ -10,7 +10,7 @@ export interface Cosignature {
   readonly message: (checkpointText: Uint8Array) => Uint8Array
 }
 
-/** Takes the payload of a signature line of type 0x04 apart; null when it is none, or its time is beyond 2^53. */
+/** Parses the payload of a signature line of type 0x04; null if it is malformed, or its time is beyond 2^53. */
 export const readCosignature = (payload: Uint8Array): Cosignature | null => {
   if (payload.length !== TIME_BYTES + SIGNATURE_BYTES) return null
   const time = new DataView(payload.buffer, payload.byteOffset).getBigUint64(0)

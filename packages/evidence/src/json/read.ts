@@ -5,7 +5,7 @@ import { inOneGo, type Slices } from "../slices.ts"
 import { sequenceLength } from "./form.ts"
 import { survey } from "./survey.ts"
 
-/** Where a value stands: names and indexes from the root. */
+/** The place of a value: names and indexes from the root. */
 export type JsonPath = ReadonlyArray<string | number>
 
 /** Bounds of a reading, and which values must not lose anything. */
@@ -22,7 +22,7 @@ export interface ReadOptions {
   readonly keepRaw?: (path: JsonPath) => boolean
 }
 
-/** Bounds of what one text holds, for readers of what strangers send. */
+/** Bounds on the content of one text, for readers of untrusted input. */
 export interface ReadBounds {
   /** Commas and opening brackets outside strings, at most: about as many as there are values. */
   readonly maxPlaces?: number

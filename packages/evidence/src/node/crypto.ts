@@ -40,7 +40,7 @@ const privateKey = (seed: Uint8Array) => {
   return createPrivateKey({ key: Buffer.concat([SEED_PREFIX, seed]), format: "der", type: "pkcs8" })
 }
 
-/** The port by OpenSSL. */
+/** Cryptographic functions by OpenSSL. */
 export const nodeCrypto: Crypto = {
   name: "openssl",
   sha256: digest,

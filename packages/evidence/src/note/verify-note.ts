@@ -14,7 +14,7 @@ export interface JudgedSignature {
   readonly timeS: number | null
 }
 
-/** The lines of a note, sorted by what we know of them. */
+/** The lines of a note, sorted by the result of their verification. */
 export interface NoteVerification {
   readonly verified: ReadonlyArray<JudgedSignature>
   /** Lines that name a known key and do not verify. */

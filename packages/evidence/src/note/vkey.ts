@@ -51,7 +51,7 @@ export const formatVkey = (name: string, publicKey: Uint8Array, type: number = s
 export const keyIdOf = (crypto: Crypto, name: string, type: number, publicKey: Uint8Array): Uint8Array =>
   crypto.sha256(concatBytes(utf8(`${name}\n`), Uint8Array.of(type), publicKey)).slice(0, KEY_ID_BYTES)
 
-/** Why signatures by this key cannot be verified here, or null when they can. */
+/** Why signatures by this key cannot be verified here; null if they can. */
 export const checkVkey = (crypto: Crypto, vkey: Vkey): string | null => {
   if (!isVerifiable(vkey))
     return `its signature type 0x${toHex(Uint8Array.of(vkey.type))} is not one of 0x01 (Ed25519) and 0x04 (cosignature)`

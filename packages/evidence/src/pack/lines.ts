@@ -29,8 +29,7 @@ export interface PackExtras {
 export type PackSign = (message: Uint8Array) => Uint8Array | Promise<Uint8Array>
 
 /**
- * A pack in the making. Each call returns the bytes of its lines, to be written where the caller likes, and feeds the
- * running digest.
+ * Writes a pack line by line. Each call returns the bytes of its lines and feeds the running digest.
  *
  * The caller keeps the order of section 5: `open`, then each `record` (sparse: followed by its `inclusion`), `range`
  * (range and full), every `disclosed`, every `erased`, `close`. Calls that break it throw: the pack would not be

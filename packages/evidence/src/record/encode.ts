@@ -25,7 +25,7 @@ export interface RecordFields {
   readonly seq: number
 }
 
-/** The same with the body as text, as {@link recordBodyText} writes it. */
+/** Fields of a record to write, with the body as text, as {@link recordBodyText} writes it. */
 export interface RecordTextFields extends Omit<RecordFields, "body"> {
   readonly bodyText: string
 }
@@ -134,9 +134,7 @@ const bodyText = (body: JsonObject): string => {
   return text.includes("\\ud") ? write(body) : text
 }
 
-/**
- * Refuses what a body cannot hold; answers whether all names are in order. Texts are checked when they are written.
- */
+/** Refuses what a body cannot hold; answers whether all names are in order. Texts are checked when they are written. */
 const inspect = (value: JsonValue, room: number): boolean => {
   switch (typeof value) {
     case "string":

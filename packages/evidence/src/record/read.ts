@@ -3,7 +3,7 @@ import { formatInstant } from "./instant.ts"
 import { RECORD_VERSION, type RecordProblem, type RecordView } from "./record.ts"
 import { RecordScanner } from "./scan.ts"
 
-/** A record as values, or what is wrong with it. */
+/** A record as values, or the problem with it. */
 export type ReadRecord = { readonly ok: true; readonly record: RecordView } | ({ readonly ok: false } & RecordProblem)
 
 const scanner = new RecordScanner()

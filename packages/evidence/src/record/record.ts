@@ -16,7 +16,7 @@ export interface PartCommitment {
   readonly name: string
 }
 
-/** A record as values. The bytes stay what counts: this is for reading, never for checking a hash. */
+/** A record as values, for reading only: hashes are checked over the bytes. */
 export interface RecordView {
   readonly at: string
   readonly atMs: number
@@ -28,7 +28,7 @@ export interface RecordView {
   readonly v: number
 }
 
-/** Codes of what can be wrong inside one record. Spec: format 1 section 6. */
+/** Codes of errors inside one record. Spec: format 1 section 6. */
 export type RecordCode = "E_NONCANONICAL" | "E_LIMIT" | "E_VERSION" | "E_TIME"
 
 /** Problem with a record, in the terms of a finding. */

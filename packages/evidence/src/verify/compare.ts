@@ -2,7 +2,7 @@
 import type { ExitStatus, Finding, Report } from "./report.ts"
 import { MAX_LISTED_FINDINGS } from "./report.ts"
 
-/** Who signed both checkpoints: the log, by keys that the user pinned, or one key that nobody vouches for. */
+/** The signer of both checkpoints: the log, by keys that the user pinned, or one unpinned key. */
 export type CommonSigner = { readonly pinned: true } | { readonly pinned: false; readonly keyId: string }
 
 /** Result of the comparison. */

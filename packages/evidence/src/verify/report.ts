@@ -30,7 +30,7 @@ export const findingCodes = [
 /** One of {@link findingCodes}. */
 export type FindingCode = (typeof findingCodes)[number]
 
-/** Something that is not as claimed: a value, never thrown. */
+/** A disagreement between the pack and its claims: a value, never thrown. */
 export interface Finding {
   readonly code: FindingCode
   /** Line of the pack, from 1; null when it is about no line of this file. */
@@ -41,21 +41,21 @@ export interface Finding {
   readonly found: string
 }
 
-/** Are the records and the tree what they say of each other? */
+/** Whether the records and the tree agree with each other. */
 export type Integrity = "ok" | "broken" | "not_checked"
-/** Who vouches for it? `not_checked` only for a file that could not be read. */
+/** Who signed the pack. `not_checked` only for a file that could not be read. */
 export type Authenticity =
   | "signed_by_pinned_key"
   | "signed_by_unpinned_key"
   | "unsigned"
   | "bad_signature"
   | "not_checked"
-/** How much of the chain is there? */
+/** How much of the chain the pack has. */
 export type Completeness = "full" | "range" | "sparse_claimed" | "truncated" | "not_checked"
-/** Which evidence outside the operator's reach agrees? */
+/** Which evidence outside the operator's reach confirms the pack. */
 export type Anchoring = "witnessed" | "timestamped" | "consistent_with_trusted_checkpoint" | "none" | "stale"
 
-/** The four answers. Never one boolean. */
+/** The four verdicts, which are never reduced to one boolean. */
 export interface Verdicts {
   readonly integrity: Integrity
   readonly authenticity: Authenticity

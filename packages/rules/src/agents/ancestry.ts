@@ -1,6 +1,6 @@
 /** Who an agent works for, up to the first: a halt of any of them reaches it. Spec: api.md, POST /agents. */
 
-/** How many ancestors an agent may have. */
+/** Most ancestors of an agent. */
 export const MAX_ANCESTORS = 8
 
 /**

@@ -35,7 +35,7 @@ export const erasedProfile = (agentId: string): AgentProfile => ({
   blastRadius: {}
 })
 
-/** Who answers for an agent: the members of the part `owner`. */
+/** The owner of an agent: the members of the part `owner`. */
 export type AgentOwner = {
   readonly ownerName: string | null
   readonly ownerEmail: string | null
@@ -101,7 +101,7 @@ export const ownerMembers = namesOf(noOwner)
 /** Members that come from the part `identity`. */
 export const identityMembers = ["identitySource", "identityRef"] as const
 
-/** The remainder of an identity whose part was erased: the word that the record's body has for its source. */
+/** The rest of an identity whose part was erased: the source word of the record's body. */
 export const erasedIdentity = (source: string): { readonly identitySource: string; readonly identityRef: null } => ({
   identitySource: sourceWord(source),
   identityRef: null

@@ -10,11 +10,11 @@ export const ORPHAN_GRACE_MS = 7 * 86_400_000
 /** The owner as a document or a registration names it. */
 type Named = Pick<AgentDocument, "ownerEmail" | "ownerName">
 
-/** Whether an owner can be reached: one with a name and an e-mail address. Activating asks for this. */
+/** Whether an owner can be reached: one with a name and an e-mail address. Required for activation. */
 export const isCompleteOwner = (owner: Named): boolean => owner.ownerName !== null && owner.ownerEmail !== null
 
 /**
- * Whether somebody answers for the agent, as far as its records say.
+ * Whether the agent has an owner, as far as its records say.
  *
  * Rules 1 took a name or an address alone. Such an agent has its owner until a record says that the owner is
  * incomplete.
@@ -27,13 +27,13 @@ export const lacksOrphanRecord = (agent: AgentDocument): boolean =>
   agent.status !== "decommissioned" && hasOwner(agent) && !isCompleteOwner(agent)
 
 /**
- * Since when an agent is an orphan; null when it is none. One registered without a complete owner has been one since it
- * was made.
+ * Time since which an agent has no owner; null if it has one. An agent registered without a complete owner has none
+ * since its registration.
  *
  * - Unit: milliseconds since 1970 UTC. A decommissioned agent needs nobody.
  */
 export const orphanedSinceMs = (agent: AgentDocument, createdAtMs: number): number | null =>
   hasOwner(agent) || agent.status === "decommissioned" ? null : (agent.orphanedAtMs ?? createdAtMs)
 
-/** When an orphan is suspended. */
+/** Time at which an agent without an owner is suspended. Unit: milliseconds since 1970 UTC. */
 export const orphanSuspendAtMs = (sinceMs: number): number => sinceMs + ORPHAN_GRACE_MS

@@ -8,7 +8,7 @@ import type { AgentDocument } from "./document.ts"
 import { hasOwner, isCompleteOwner } from "./owner.ts"
 
 /**
- * The digest of an org unit: one who is shown the unit can check it, and equal units of one chain have equal digests.
+ * The digest of an org unit: a reader who knows the unit can check it, and equal units of one chain have equal digests.
  *
  * It is no secret: names of units are easy to guess.
  *
@@ -32,7 +32,7 @@ export const withSealedMembers = (
   ...(ownerCompleteOf(agent) === false ? { ownerComplete: false } : {})
 })
 
-/** The members of the record's body. Absent ones are undefined. */
+/** The sealed members for a record's body. Absent ones are undefined. */
 export const sealedBody = (agent: AgentDocument): { readonly [member: string]: Json | undefined } => ({
   model_ids: agent.sealedModelIds,
   org_unit_digest: agent.orgUnitDigest,
@@ -40,7 +40,9 @@ export const sealedBody = (agent: AgentDocument): { readonly [member: string]: J
   parent_agent_id: agent.parentAgentId
 })
 
-/** Whether no record of this chain says these members yet: the agent is of an older store, or of the chain before. */
+/**
+ * Whether no record of this chain states these members yet: the agent is from an older store, or from the chain before.
+ */
 export const lacksSealedMembers = (agent: AgentDocument, originTag: Uint8Array): boolean =>
   agent.sealedModelIds === undefined ||
   (agent.orgUnit !== null && agent.orgUnitDigest !== orgUnitDigest(originTag, agent.orgUnit))

@@ -9,7 +9,7 @@ import type { AutonomyTier } from "./document.ts"
 /** A condition of the gate. `recertification`: no due date has passed. */
 export type TierCondition = "owner" | "recertification" | "published_envelope" | "verified_identity" | "attested_drill"
 
-/** Age up to which a drill counts. Unit: milliseconds. */
+/** Age up to which an attested drill counts. Unit: milliseconds. */
 export const DRILL_AGE_MS = 30 * 86_400_000
 
 /**
@@ -22,7 +22,7 @@ export interface GateRow {
   readonly lost: "suspends" | "lowers"
 }
 
-/** The table, in the order of tiers. */
+/** The conditions of all tiers, in the order of tiers. */
 export const tierGate: ReadonlyArray<GateRow> = [
   { from: "L0", needs: "owner", lost: "suspends" },
   { from: "L0", needs: "recertification", lost: "suspends" },

@@ -41,7 +41,7 @@ export const transitions: { readonly [act in AgentAct]: Transition } = {
   "add-provenance": { from: living, to: null }
 }
 
-/** The status after an act; null when the act is not taken in this status. */
+/** The status after an act; null if the status does not allow the act. */
 export const statusAfter = (act: AgentAct, status: AgentStatus): AgentStatus | null => {
   const { from, to } = transitions[act]
   return from.includes(status) ? (to ?? status) : null

@@ -10,7 +10,7 @@ export const breakerModes = ["shadow", "warn", "enforce"] as const
 /** One of {@link breakerModes}. */
 export type BreakerMode = (typeof breakerModes)[number]
 
-/** A trip, as the record says it. */
+/** A trip, as its record states it. */
 export type BreakerTrip = {
   readonly atMs: number
   readonly asOfSeq: number
@@ -50,9 +50,9 @@ export const breakerUnique = ({ agentId, name }: Pick<BreakerDocument, "agentId"
 /** The look-up key by which an agent's breakers are found. */
 export const breakerKeys = ({ agentId }: Pick<BreakerDocument, "agentId">) => ({ agent_id: agentId })
 
-/** Whether a breaker is due to be read: one that is switched off, or tripped already, is not. */
+/** Whether a breaker is read: it is enabled and not tripped. */
 export const isWatching = ({ enabled, trip }: Pick<BreakerDocument, "enabled" | "trip">): boolean =>
   enabled && trip === null
 
-/** Kinds of records that begin a breaker's window. */
+/** Kinds of records that restart a breaker's window. */
 export const windowKinds: ReadonlyArray<string> = ["breaker.armed", "breaker.changed", "breaker.released"]

@@ -23,7 +23,7 @@ export interface MetricRecord {
  */
 export const haltKinds: ReadonlyArray<string> = ["kill.activated", "kill.released"]
 
-/** Where a reading is taken: records up to `seq` count, at the time `ms`. */
+/** The place of a reading: records up to `seq` count, at the time `ms`. Unit: milliseconds since 1970 UTC. */
 export interface ReadAt {
   readonly ms: number
   readonly seq: number
@@ -78,7 +78,7 @@ export type ParamSpec =
       readonly optional?: true
     }
 
-/** The parameters of a breaker: integers, names and words. All that have a default are there. */
+/** The parameters of a breaker: integers, names and words, with defaults filled in. */
 export type Params = { readonly [name: string]: number | string }
 
 /** Where a window begins: the record that armed, changed or released the breaker. */

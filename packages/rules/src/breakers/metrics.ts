@@ -49,5 +49,5 @@ export const unavailableMetrics: ReadonlyArray<UnavailableMetric> = [
 
 const byName: ReadonlyMap<string, Metric> = new Map(breakerMetrics.map((metric) => [metric.name, metric]))
 
-/** The metric of a name; null where there is none that breakers can watch. */
+/** The metric with a name; null if breakers cannot watch it. */
 export const metricOf = (name: string): Metric | null => byName.get(name) ?? null

@@ -20,7 +20,7 @@ export interface ParamProblem {
 
 const NAME = /^[A-Za-z0-9._:/@+-]+$/
 
-/** The parameters with their defaults, or everything that is wrong with them. */
+/** The parameters with their defaults, or all their problems. */
 export const readParams = (
   metric: Metric,
   given: { readonly [name: string]: unknown },

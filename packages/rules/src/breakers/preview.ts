@@ -31,7 +31,7 @@ export const MAX_POINTS = 200
 /** Records between two slices. */
 const SLICE = 500
 
-/** The breaker that is tried out. */
+/** The breaker to preview. */
 export interface Tried {
   readonly metric: string
   readonly params: Params

@@ -15,7 +15,7 @@ interface Watched {
   fold: MetricFold | null
 }
 
-/** A breaker that trips, and on what. */
+/** A breaker that trips, with its reading. */
 export interface DueBreaker {
   readonly breakerId: string
   readonly breaker: BreakerDocument
@@ -34,7 +34,7 @@ export const carriedStart: WindowStart = { seq: -1, atMs: Number.MAX_SAFE_INTEGE
 /** Records between two times that what is past is let go of. */
 const FORGET_EVERY = 256
 
-/** The breakers of one agent. */
+/** Reads the breakers of one agent. */
 export class AgentBreakers {
   readonly #watched = new Map<string, Watched>()
   #sinceForgotten = 0

@@ -20,7 +20,7 @@ export type DraftDocument = {
   readonly envelope: JsonMap | null
 }
 
-/** An envelope: for whom it is, what is in force, and the draft. */
+/** An envelope: its agent or org unit, the version in force, and the draft. */
 export type EnvelopeDocument = {
   readonly agentId: string | null
   /** Null for an agent's, and once the profile was erased. */

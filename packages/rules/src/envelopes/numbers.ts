@@ -23,7 +23,7 @@ interface Numbers {
 const inDocument: ReadonlySet<unknown> = new Set(["envelope", "profile"])
 
 /**
- * The fold. It grows with envelopes, and with nothing else.
+ * Fold of revision and version numbers. Its memory grows only with the number of envelopes.
  *
  * A revision counts how often the envelope's document was written: by drafts, publications, withdrawals, and by
  * erasures that found

@@ -1,11 +1,9 @@
-/**
- * The part `advice`: the obligations of a verdict. It follows from the envelope as the verdict does.
- */
+/** The part `advice`: the obligations of a verdict. It follows from the envelope as the verdict does. */
 import { canonicalBytes } from "@flyball/evidence"
 import type { Decision } from "@flyball/envelope"
 import { obligationJson } from "@flyball/envelope"
 
-/** The bytes of the part; null where a verdict advises nothing and its record has no such part. */
+/** The bytes of the part `advice`; null if the verdict has none, and its record no such part. */
 export const adviceOf = ({ noticeMs, obligations, retryAfterMs, suggestion }: Decision): Uint8Array | null =>
   obligations.length === 0 && noticeMs === null && retryAfterMs === null && suggestion === null
     ? null

@@ -6,8 +6,7 @@ import type { Reservation, WindowBook } from "./window-book.ts"
 export const meterKinds: ReadonlyArray<string> = ["evaluation.made", "decision.settled", "meter.voided"]
 
 /**
- * Whether who wrote a record may make a meter hold less than it does. An ingest key may not: with it an agent that
- * could would spend without end.
+ * Whether a writer may reduce a meter. An ingest key may not: otherwise an agent could reset its own meters.
  *
  * Spec: `envelope/1` section 6; decision 0025.
  */

@@ -37,7 +37,7 @@ export interface InForceThen {
   bound: { readonly live: Bound; readonly shadow: Bound | null } | null
 }
 
-/** The state. */
+/** State of agents, envelopes and waivers that evaluations are recomputed with. */
 export class GovernedState {
   readonly #agents = new KnownAgents()
   /** The activations of the kill switch. */
@@ -69,9 +69,7 @@ export class GovernedState {
     return this.#agents.at(agentId, seq)
   }
 
-  /**
-   * The layers that bound an agent once a record was the last one, without waivers; null where they are not known.
-   */
+  /** The layers that bound an agent once a record was the last one, without waivers; null where they are not known. */
   layersAt(agentId: string, seq: number, atMs: number): ReadonlyArray<Layer> | null {
     const document = this.#agents.at(agentId, seq)?.document
     if (document === undefined || document.unknown.includes("orgUnit")) return null

@@ -33,11 +33,11 @@ export interface Binding {
   readonly owners: ReadonlyMap<string, string>
 }
 
-/** No envelope in force. */
+/** A binding without an envelope in force. */
 export const unbound: Binding = { layers: [], ready: null, owners: new Map() }
 
 /**
- * Makes layers ready, under the tier floor. Layers that do not fit together, or whose content is gone, permit nothing.
+ * Combines layers under the tier floor. Layers that do not fit together, or whose content is erased, permit nothing.
  */
 export const bind = (layers: ReadonlyArray<Layer>): Binding => ({
   layers,

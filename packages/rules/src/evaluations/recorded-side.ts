@@ -45,7 +45,7 @@ export const recordedSide = (
   }))
 })
 
-/** Its members of a body; those of a list in the order of their names. */
+/** Members of a body for one side of a verdict; list members in the order of their names. */
 export const sideBody = ({ layers, matchedRule, meters, outcome, stoppedOn, trace }: RecordedSide): JsonMap => ({
   layers: layers.map(({ digest, envelopeId, version }) => ({ digest, envelope_id: envelopeId, version })),
   matched_rule: matchedRule,
@@ -61,7 +61,7 @@ export const sideBody = ({ layers, matchedRule, meters, outcome, stoppedOn, trac
   trace
 })
 
-/** Reads a side out of a body that the catalogue found in order. */
+/** Reads one side of a verdict from a body that agrees with the catalogue. */
 export const readSide = (body: JsonMap): RecordedSide => ({
   outcome: String(body["outcome"]) as Outcome,
   matchedRule: String(body["matched_rule"]),

@@ -11,7 +11,7 @@ const MAX_DEPTH = 64
 export const signalsOf = (bytes: Uint8Array): unknown => formed(bytes)?.value ?? null
 
 /**
- * Signals for display. Null also if the bytes are not the RFC 8785 form of their value, as with a number that has more
+ * Signals for display. Null if the bytes are not the RFC 8785 form of their value, as with a number that has more
  * digits than a double.
  */
 export const shownSignals = (bytes: Uint8Array): unknown => {

@@ -5,7 +5,7 @@ import { dueSuspension } from "../agents/due.ts"
 import type { InactiveRule } from "@flyball/envelope"
 
 /**
- * Active, and time alone does not ask for its suspension: no job has to have run. Unit: milliseconds since 1970 UTC.
+ * Whether an agent is active and no suspension is due, whether or not a job has run. Unit: milliseconds since 1970 UTC.
  */
 export const isActive = (agentId: string, agent: AgentDocument, nowMs: number, madeMs = madeAtMs(agentId)): boolean =>
   agent.status === "active" && dueSuspension(agent, madeMs, nowMs) === null

@@ -17,7 +17,7 @@ export interface Reservation {
   readonly amount: number
 }
 
-/** The book. */
+/** The windows of meters, as records fill them. */
 export class WindowBook {
   readonly #ledgers = new Map<string, WindowLedger>()
   readonly #reserved = new ReservedWindows()

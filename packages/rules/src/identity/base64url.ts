@@ -1,7 +1,7 @@
 /** Base64url in its one form: no padding, no bits left over. Spec: RFC 7515 section 2. */
 import { fromBase64, toBase64 } from "@flyball/evidence"
 
-/** Bytes of a base64url text; null when it is anything else, a second spelling of the same bytes too. */
+/** Bytes of a base64url text; null for any other text, including a second spelling of the same bytes. */
 export const fromBase64url = (text: string): Uint8Array | null =>
   /^[A-Za-z0-9_-]*$/.test(text) && text.length % 4 !== 1
     ? fromBase64(text.replaceAll("-", "+").replaceAll("_", "/") + "=".repeat((4 - (text.length % 4)) % 4))

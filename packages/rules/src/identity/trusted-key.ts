@@ -30,7 +30,7 @@ export type Screened =
   | { readonly key: TrustedKey | null; readonly reason: ClaimReason }
 
 /**
- * Finds the key of a signature, and whether it may vouch for an agent of this name now.
+ * Finds the key of a signature, and whether it may vouch for an agent with this name now.
  *
  * A key that is bound to other agents is unknown here. One whose time has not come yet is `key_expired`: the moment is
  * outside its time.

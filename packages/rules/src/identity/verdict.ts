@@ -5,7 +5,7 @@ import type { ClaimReason, TrustedKey } from "./trusted-key.ts"
 /** Reasons of a verdict. Spec: research "agent governance" 6.2. */
 export type ReasonCode = "ok" | ClaimReason | "card_malformed" | "name_mismatch"
 
-/** A signature after it was checked: by which key, and why it does not count; null when it does. */
+/** A checked signature: its key, and the reason why it does not count; null if it does. */
 export interface CheckedClaim {
   readonly claim: Claim
   readonly key: TrustedKey | null

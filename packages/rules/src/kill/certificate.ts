@@ -8,10 +8,12 @@ import type { KillInstance } from "./document.ts"
 import { instancesIn } from "./fold.ts"
 import { halts, type KillResponse } from "./response.ts"
 
-/** Within which time no new side effect begins. Unit: milliseconds. Spec: envelopes.md 3.10, max_stale. */
+/**
+ * Time within which no new side effect may begin after a halt. Unit: milliseconds. Spec: envelopes.md 3.10, max_stale.
+ */
 export const STOP_BOUND_MS = 15_000
 
-/** Refusals that a certificate lists. The rest are counted. */
+/** Most refusals that a certificate lists. The rest are counted. */
 export const MAX_REFUSALS = 1_000
 
 /** Instances that are followed. Of more, the certificate says that it is not complete. */
@@ -48,7 +50,7 @@ export interface CertifiedRefusal {
   readonly outcome: string
 }
 
-/** The certificate. Times are RFC 3339. */
+/** A stop certificate. Times are RFC 3339. */
 export interface StopCertificate {
   readonly activation_id: string
   /** Gaps in what the records show; empty where they show everything. */

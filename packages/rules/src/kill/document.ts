@@ -5,7 +5,7 @@ import type { DrillMode, KillResponse, KillTargetType } from "./response.ts"
 /** Collection of the activations: one document each, under its id `kil_…`. */
 export const KILL_ACTIVATIONS = "kill_activations"
 
-/** Collection of what instances said of an activation, under {@link ackId}. */
+/** Collection of acknowledgements, each under its {@link ackId}. */
 export const KILL_ACKS = "kill_acks"
 
 /**
@@ -32,7 +32,7 @@ export interface KillInstance {
   readonly instanceId: string
 }
 
-/** An activation. It holds while `releasedAtMs` is null. Times in milliseconds since 1970 UTC. */
+/** An activation. It is active while `releasedAtMs` is null. Times in milliseconds since 1970 UTC. */
 export type ActivationDocument = {
   readonly targetType: KillTargetType
   readonly targetId: string
@@ -77,7 +77,7 @@ export type AckDocument = {
 export const ackId = (activationId: string, { agentId, instanceId }: KillInstance): string =>
   `${activationId}/${agentId}/${instanceId}`
 
-/** Look-up keys of an activation: while it holds, by `state`; always by its target. */
+/** Look-up keys of an activation: by `state` while it is active; always by its target. */
 export const activationKeys = ({
   releasedAtMs,
   targetId,
@@ -87,7 +87,7 @@ export const activationKeys = ({
   ...(releasedAtMs === null ? { state: "live" } : {})
 })
 
-/** Look-up keys of what an instance said. */
+/** Look-up keys of an acknowledgement. */
 export const ackKeys = ({ activationId }: AckDocument): { readonly [key: string]: string } => ({
   activation: activationId
 })

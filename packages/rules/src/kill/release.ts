@@ -3,18 +3,18 @@ import type { AutonomyTier } from "../agents/document.ts"
 import type { ActivationDocument } from "./document.ts"
 import { halts } from "./response.ts"
 
-/** The tier from which on the release of a real halt needs a second person. */
+/** Lowest tier at which the release of a real halt needs a second person. */
 export const FOUR_EYES_TIER: AutonomyTier = "L3"
 
 /** Why a release is not allowed. `automatic`: a rule released it; only a person does, except for a live drill. */
 export type ReleaseProblem = "automatic" | "same_person"
 
-/** The writer of releases of live drills whose time is over. */
+/** Writer of releases of expired live drills. */
 export const DRILL_WRITER = "system:drill"
 
 /**
- * Whether the release of this activation needs somebody else than its activator: it is real, it halts, and it reached
- * an agent at L3 or above when it was made, or reaches one now.
+ * Whether an activation must be released by a person other than its activator: it is real, it halts, and it reached an
+ * agent at L3 or above when it was made, or reaches one now.
  */
 export const needsSecondPerson = (
   { drill, highestTier, response }: Pick<ActivationDocument, "drill" | "highestTier" | "response">,
@@ -22,12 +22,12 @@ export const needsSecondPerson = (
 ): boolean =>
   drill === null && halts(response) && [highestTier, tierNow].some((tier) => tier !== null && tier >= FOUR_EYES_TIER)
 
-/** Whether a writer is a rule, which acts by itself: a breaker activates and never releases. */
+/** Whether a writer is a rule, such as a breaker, which activates and never releases. */
 export const isRule = (writer: string): boolean => writer.startsWith("breaker:") || writer.startsWith("policy:")
 
 /**
- * Judges a release by this writer; null where it is in order. Whether two pseudonyms are one person is not
- * known here.
+ * Why this writer may not release an activation; null if it may. Whether two pseudonyms are one person is not known
+ * here.
  */
 export const releaseProblem = (
   activation: Pick<ActivationDocument, "actor" | "drill" | "highestTier" | "response">,

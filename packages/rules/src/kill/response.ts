@@ -23,10 +23,10 @@ export type DrillMode = (typeof drillModes)[number]
 /** The place of a response: a higher one is more restrictive. */
 export const severityOfResponse = (response: KillResponse): number => killResponses.indexOf(response)
 
-/** Whether no new side effect may begin under a response: status then says `halted`. */
+/** Whether a response forbids new side effects: the status then says `halted`. */
 export const halts = (response: KillResponse): boolean => response === "halt" || response === "quarantine"
 
-/** The target that the channel check is aimed at. It is no agent, and reaches none. */
+/** The target of the channel check. It is not an agent, and reaches none. */
 export const CHANNEL_TARGET = "flyball:channel"
 
 /** The id of the target of type `deployment`. */

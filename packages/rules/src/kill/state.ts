@@ -31,7 +31,7 @@ export interface KillStateOf<A extends Deciding> {
 }
 
 /**
- * The state that a set of activations makes.
+ * The kill state under a set of activations.
  *
  * The most restrictive response holds. A shadow drill changes no behaviour, so it is named only where nothing else is
  * active. A real halt outranks a drill: it is named although a live drill may be more restrictive. Among equals a real
@@ -57,7 +57,7 @@ export const killStateOf = <A extends Deciding>(activations: ReadonlyArray<A>): 
   }
 }
 
-/** In the order in which they are named. */
+/** Sorts activations in the order in which records and answers name them. */
 export const byPrecedence = <A extends Deciding>(activations: ReadonlyArray<A>): ReadonlyArray<A> =>
   activations.toSorted(
     (a, b) =>
@@ -88,7 +88,7 @@ export const activationsBody = (activations: ReadonlyArray<ReachingActivation>):
           via
         }))
 
-/** Reads that member of a body that the catalogue found in order. */
+/** Reads the member `activations` of a body that agrees with the catalogue. */
 export const readActivations = (value: Json | undefined): ReadonlyArray<ReachingActivation> =>
   (Array.isArray(value) ? (value as ReadonlyArray<JsonMap>) : []).map(({ drill, epoch, id, response, via }) => ({
     id: String(id),

@@ -1,6 +1,6 @@
 /** A model as state. Plain data. */
 
-/** A model's document. Nothing of it is a person's: names of models are identifiers, and stand in the record's body. */
+/** A model's document. It has no personal data: names of models are identifiers in the record's body. */
 export type ModelDocument = {
   readonly provider: string
   readonly name: string

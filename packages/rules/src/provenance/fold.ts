@@ -4,7 +4,7 @@ import { readMembers } from "../records/part-members.ts"
 import type { ExpectedDocument, Json, ReplayRecord } from "../records/record.ts"
 import { erasedProvenance, type ProvenanceDocument, provenanceMembers } from "./document.ts"
 
-/** Collection of the pieces of agents. */
+/** Collection of the components of agents. */
 export const PROVENANCE = "provenance"
 
 /** The document after `agent.provenance_added`. */

@@ -36,7 +36,9 @@ const wireNames = new Map<string, string>()
 /** The names of the members in a document. */
 export const namesOf = <T extends PartMembersOf>(erased: T): ReadonlyArray<keyof T & string> => Object.keys(erased)
 
-/** Reads members that a part or a request says. What is absent or of another type has its value of an erased part. */
+/**
+ * Reads the members of a part or a request. Absent members, and those of another type, get the value of an erased part.
+ */
 export const readMembers = <T extends PartMembersOf>(wire: { readonly [name: string]: unknown }, erased: T): T => {
   const read: { [member: string]: Json } = {}
   for (const [member, empty] of Object.entries(erased)) {

@@ -44,7 +44,7 @@ export interface ExpectedDocument {
   readonly later?: ReadonlyArray<string>
 }
 
-/** One way in which the documents differ from the records. `expected` and `found` never show what came from a part. */
+/** A disagreement between documents and records. `expected` and `found` never show content of a part. */
 export interface Difference {
   readonly collection: string
   readonly id: string

@@ -2,7 +2,7 @@
 import { checkBody, kindRow } from "@flyball/evidence"
 import type { Difference, JsonMap } from "../records/record.ts"
 
-/** How a record differs from the row of its kind; null when it does not. */
+/** The disagreement of a record with the row of its kind; null if there is none. */
 export const catalogueDifference = (record: {
   readonly seq: number
   readonly kind: string

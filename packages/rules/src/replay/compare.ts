@@ -1,7 +1,7 @@
 /** Compares a document with what the records say, down to the member that differs. */
 import type { Difference, ExpectedDocument, Json, JsonMap } from "../records/record.ts"
 
-/** Differences of one document. Null stands for a document that is not there. */
+/** Differences of one document. Null stands for a missing document. */
 export const compareDocument = (
   expected: ExpectedDocument | null,
   found: { readonly collection: string; readonly id: string; readonly body: JsonMap } | null

@@ -54,7 +54,7 @@ import { foldWebhookChanged, foldWebhookCreated, foldWebhookRevoked } from "../w
 import { areNewerRules } from "../records/rules-version.ts"
 import type { Difference, ExpectedDocument, ReplayRecord } from "../records/record.ts"
 
-/** Collections whose documents follow from records alone. All others are working state, and no business of replay. */
+/** Collections whose documents follow from records alone. Replay does not compare others, which are working state. */
 export const governedCollections = [
   "access_mapping",
   "agents",

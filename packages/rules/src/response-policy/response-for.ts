@@ -8,7 +8,7 @@ import {
 } from "./document.ts"
 import type { KillResponse } from "../kill/response.ts"
 
-/** The response, and who is written to beside the owner. */
+/** The response, and the people who are notified besides the owner. */
 export interface PolicyAnswer {
   readonly response: KillResponse
   readonly notify: ReadonlyArray<string>

@@ -57,7 +57,7 @@ export const consumption = (state: ApprovalState, outcome: Outcome): "used" | "v
         : "voided"
 
 /**
- * What an evaluation is about, by name: its action and the signal `tool`. The digest of its arguments says neither.
+ * The names of an evaluation's action and tool, which the digest of its arguments does not cover.
  *
  * - `signals`: as the evaluation uses them.
  */

@@ -14,7 +14,7 @@ export const PRESENTED_SCOPE = "review_presented"
 /** How long a review waits where its envelope does not say. Unit: milliseconds. */
 export const DEFAULT_REVIEW_MS = 86_400_000
 
-/** How long a person who took a review up has it alone. Unit: milliseconds. Spec: envelopes.md 3.11. */
+/** Duration of a claim of a review. Unit: milliseconds. Spec: envelopes.md 3.11. */
 export const REVIEW_LEASE_MS = 900_000
 
 /**
@@ -41,7 +41,7 @@ export const reviewCancelCauses = ["killed", "superseded", "withdrawn"] as const
 /** One of {@link reviewCancelCauses}. */
 export type ReviewCancelCause = (typeof reviewCancelCauses)[number]
 
-/** So many different people of a role; null: of any that answers reviews. */
+/** Number of different people of a role; null: of any role that answers reviews. */
 export type ReviewNeed = { readonly approvals: number; readonly role: ReviewRole | null }
 
 /** An approval: whose, and which of the roles needed that person has. */
@@ -93,7 +93,7 @@ export const reviewKeys = ({ agentId, ended }: ReviewDocument): { readonly [key:
   ...(ended === null ? { state: "live" } : {})
 })
 
-/** Status of a review at a time. A lease that ran out is none; a review whose time is over is expired. */
+/** Status of a review at a time. An ended lease does not count; a review past its time is expired. */
 export const reviewStatus = (review: ReviewDocument, nowMs: number): ReviewStatus =>
   review.ended ??
   (review.expiresAtMs <= nowMs
@@ -133,7 +133,7 @@ export const reviewTerms = (obligations: Decision["obligations"]): ReviewTerms =
 
 const roleNamed = (role: string): ReviewRole => reviewRoles.find((one) => one === role) ?? "other"
 
-/** The most people that one of the needs asks for. */
+/** The highest number of people that one of the needs requires. */
 export const approvalsNeeded = (needs: ReadonlyArray<ReviewNeed>): number =>
   Math.max(...needs.map(({ approvals }) => approvals))
 
@@ -160,6 +160,6 @@ export const rolesHeld = (
   )
 }
 
-/** Whether a person who has these of the roles needed can do anything for a review. */
+/** Whether a person with these of the needed roles can contribute to a review. */
 export const canServe = (needs: ReadonlyArray<ReviewNeed>, roles: ReadonlyArray<ReviewRole>): boolean =>
   needs.some(({ role }) => role === null || roles.includes(role))

@@ -3,7 +3,7 @@ import type { ExpectedDocument, JsonMap, ReplayRecord } from "../records/record.
 import type { ReviewDocument, ReviewLayer, ReviewNeed, ReviewResolution, ReviewRole } from "./document.ts"
 import { REVIEWS } from "./document.ts"
 
-/** The review that `review.opened` tells of. */
+/** The review that a record `review.opened` opens. */
 export const openedReview = (body: JsonMap): ReviewDocument => ({
   agentId: String(body["agent_id"]),
   evaluationId: String(body["evaluation_id"]),
@@ -34,7 +34,7 @@ export const openedReview = (body: JsonMap): ReviewDocument => ({
   consumedResult: null
 })
 
-/** The review after another of its records. What it was shown to whom changes nothing. */
+/** The review after another of its records. Records of what it was shown to people change nothing. */
 export const reviewAfter = (
   review: ReviewDocument,
   { body, kind }: Pick<ReplayRecord, "body" | "kind">

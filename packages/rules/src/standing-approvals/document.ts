@@ -55,6 +55,6 @@ export const standingStatus = (
 /** Look-up keys. */
 export const standingKeys = ({ agentId }: Pick<StandingApprovalDocument, "agentId">) => ({ agent_id: agentId })
 
-/** The part `box`. */
+/** Reads the part `box`. */
 export const boxOf = ({ action, args, pins }: Pick<StandingApprovalDocument, "action" | "args" | "pins">) =>
   ({ action, args, pins }) as unknown as { readonly [member: string]: Json }

@@ -42,7 +42,7 @@ export const liesInBox = (
   return JSON.stringify(args) === JSON.stringify(box.args) && box.pins.every((pin) => holds(pin, inputs))
 }
 
-/** Whether one pin holds. */
+/** Whether a pin holds for inputs. */
 export const holds = (pin: Pin, { args, signals }: ActionInputs): boolean => {
   const value = valueAt({ args, signals }, pin.path)
   if (value === undefined || (typeof value === "number" && !isExact(value))) return false

@@ -18,7 +18,7 @@ export interface ReviewedAction {
 /** `outside`: the reviewed action does not lie in its own box. `place`: that of the pin in the list. */
 export type StandingProof = BoxProof | { readonly kind: "outside"; readonly place: number }
 
-/** Proves the pins of a standing approval. It takes some seconds at the worst. */
+/** Proves that the box of a standing approval stays within its review. Takes up to some seconds. */
 export const proveStanding = (
   { asks, compiled, inputs, server }: ReviewedAction,
   pins: ReadonlyArray<Pin>

@@ -92,10 +92,10 @@ export interface UsageWindow {
 export const onsetSeqs = ({ state, totals }: Pick<UsageWindow, "state" | "totals">): ReadonlyArray<number> =>
   [...totals.ended(), ...state.incidents.list()].flatMap(({ onsetSeq }) => (onsetSeq === null ? [] : [onsetSeq]))
 
-/** Agents whose figures are made between two turns of the event loop. */
+/** Agents whose figures are computed between two turns of the event loop. */
 const AGENTS_A_SLICE = 100
 
-/** The figures of a window. Agents without any are left out; the others come by id. */
+/** The figures of a window. Agents without usage are left out; the others are sorted by id. */
 export function* usageReport(window: UsageWindow): Slices<UsageReport> {
   const { asOfSeq, fromMs, showsAgent, state, toMs, totals } = window
   const open = new Map<string, Array<number>>()

@@ -37,7 +37,7 @@ export const noTotals = (): AgentTotals => ({
   reviews: noReviews()
 })
 
-/** The sums of a stretch. */
+/** Sums of usage over a segment of the chain. */
 export class UsageTotals {
   readonly #agents = new Map<string, AgentTotals>()
   readonly #ended: Array<Incident> = []

@@ -12,7 +12,7 @@ export type DeliveryState = "pending" | "in_flight" | "succeeded" | "failed" | "
 /** An act that moves a delivery to another state. */
 export type DeliveryAct = "claim" | "succeed" | "retry" | "fail" | "cancel"
 
-/** The table. Three states are ends: nothing leads out of them. */
+/** States of a delivery after each act. Three states are final. */
 export const deliveryTransitions: {
   readonly [act in DeliveryAct]: { readonly from: ReadonlyArray<DeliveryState>; readonly to: DeliveryState }
 } = {

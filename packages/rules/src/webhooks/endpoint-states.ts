@@ -28,7 +28,7 @@ export interface EndpointTransition {
 
 const living: ReadonlyArray<EndpointStatus> = ["active", "failed", "disabled"]
 
-/** The table. Revoked is the end: its secret is gone, and nothing leads out of it. */
+/** Statuses of a webhook after each act. Revoked is final. */
 export const endpointTransitions: { readonly [act in EndpointAct]: EndpointTransition } = {
   fail: { from: ["active"], to: "failed" },
   disable: { from: ["active"], to: "disabled" },

@@ -11,7 +11,7 @@ const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 
-/** How long attempt 1, 2, … 7 waits. Unit: milliseconds. */
+/** Delays before attempts 1 to 7. Unit: milliseconds. */
 export const delaysMs: ReadonlyArray<number> = [
   0,
   MINUTE_MS,
@@ -22,7 +22,7 @@ export const delaysMs: ReadonlyArray<number> = [
   24 * HOUR_MS
 ]
 
-/** Attempts that a delivery has. One that crashed counts: it may have reached the receiver. */
+/** Most attempts of a delivery. A crashed attempt counts, because it may have reached the receiver. */
 export const MAX_ATTEMPTS = delaysMs.length
 
 /** The largest random extension of a delay, as a share of it. Unit: ratio, 0 to 1. */
@@ -44,7 +44,7 @@ export interface ScheduleSettings {
   readonly followRetryAfter?: boolean | undefined
 }
 
-/** The specification's instants, exactly. */
+/** The schedule of the specification, without jitter and `Retry-After`. */
 export const exactSchedule: ScheduleSettings = { base: "previous_attempt", jitter: 0 }
 
 /** An attempt that failed. Times in milliseconds since 1970 UTC. */

@@ -2,7 +2,7 @@
 import { fromBase64, toBase64, utf8 } from "@flyball/evidence"
 import { type HmacKey, hmacKey, type Sha256 } from "./hmac.ts"
 
-/** How every secret begins, so that scanners for leaked secrets can know it. */
+/** First characters of every secret, so that secret scanners recognise it. */
 export const SECRET_PREFIX = "whsec_"
 
 /** Random bytes of a secret that we make. */
@@ -15,7 +15,7 @@ const MAX_BYTES = 64
 /** The text of a secret, as its owner is shown it once. */
 export const secretText = (random: Uint8Array): string => SECRET_PREFIX + toBase64(random)
 
-/** The bytes behind the prefix; null when the text is no secret. */
+/** The bytes after the prefix; null if the text is not a secret. */
 export const secretBytes = (secret: string): Uint8Array | null => {
   if (!secret.startsWith(SECRET_PREFIX)) return null
   const bytes = fromBase64(secret.slice(SECRET_PREFIX.length))
@@ -33,7 +33,7 @@ export interface SecretKeys {
   readonly bytes: HmacKey
 }
 
-/** Makes the keys of a secret ready; null when the text is no secret. */
+/** The keys of a secret; null if the text is not a secret. */
 export const secretKeys = (secret: string, sha256: Sha256): SecretKeys | null => {
   const bytes = secretBytes(secret)
   return bytes === null ? null : { text: hmacKey(utf8(secret), sha256), bytes: hmacKey(bytes, sha256) }

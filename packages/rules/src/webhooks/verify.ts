@@ -20,7 +20,7 @@ export interface Received {
   readonly body: Uint8Array
 }
 
-/** Why a delivery is not believed. */
+/** Why a delivery is not genuine. */
 export type VerifyProblem =
   | "secret_malformed"
   | "header_missing"

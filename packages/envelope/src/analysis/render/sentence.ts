@@ -34,7 +34,7 @@ export const ruleSentence = (rule: Rule, names: Names): string => {
   return [`${verbs[rule.outcome]} ${when}${unless}.`, ...extra].join(" ")
 }
 
-/** A whole envelope in sentences, a line a rule, with what is said where none holds. */
+/** Renders an envelope as sentences, one line per rule, and one for the default. */
 export const envelopeSentences = (envelope: Envelope): string => {
   const names = namesOf(envelope)
   const lines = envelope.rules.map(

@@ -83,7 +83,7 @@ const isFurther = (condition: Condition): boolean => condition.kind !== "test"
 const filled = (parts: ReadonlyArray<string>, between: string): string =>
   parts.length === 0 ? "-" : parts.join(between)
 
-/** The table in Markdown. */
+/** Renders a decision table in Markdown. */
 export const tableAsMarkdown = ({ columns, rows }: DecisionTable): string => {
   const line = (cells: ReadonlyArray<string>): string =>
     `| ${cells.map((cell) => cell.replaceAll("\\", "\\\\").replaceAll("|", "\\|").replaceAll("\n", " ")).join(" | ")} |`
