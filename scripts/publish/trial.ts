@@ -21,12 +21,22 @@ import { basename, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { isDeepStrictEqual } from "node:util"
 import { gunzipSync, zstdCompressSync } from "node:zlib"
+import { adapterReadmes } from "../../property-tests/src/client/adapter-readmes.ts"
 import { agentExamples, runExample } from "../agent-examples.ts"
 import { libraries } from "./list.ts"
 import { makeExecutable } from "./executable.ts"
 import { packPackages, type Tarball } from "./pack.ts"
 import { stagePackages } from "./stage.ts"
-import { frameworks, requireAlone, type Runtime, startReadmeServer, writeAdapters, writeProgram } from "./try-client.ts"
+import {
+  frameworks,
+  requireAlone,
+  type Runtime,
+  startReadmeServer,
+  tryAdapterReadme,
+  writeAdapterReadmes,
+  writeAdapters,
+  writeProgram
+} from "./try-client.ts"
 import { tryExample } from "./try-example.ts"
 import { tryWorker } from "./try-worker.ts"
 
@@ -344,7 +354,6 @@ await trialOf("the client in a worker (workerd): registers, witnesses, asks, wai
     server: readmeServer
   })
 )
-await readmeServer.stop()
 
 const adapting = project("adapters", tarballs, [CLIENT])
 trial("the client's adapters install with their frameworks, and every one loads", () => {
@@ -353,12 +362,18 @@ trial("the client's adapters install with their frameworks, and every one loads"
   const types = ["@types/node@24.19.2", "@types/json-schema@7.0.15"]
   npmInstall(adapting, "--no-save", ...types, ...frameworks(root))
   writeAdapters(adapting)
+  writeAdapterReadmes(adapting)
   return run(process.execPath, ["adapters.ts"], adapting).trim()
 })
 for (const version of ["5", "7"] as const)
-  trial(`TypeScript ${version} accepts the declarations of the client's adapters (skipLibCheck off)`, () => {
+  trial(`TypeScript ${version} accepts the client's adapters and their READMEs (skipLibCheck off)`, () => {
     run(process.execPath, [compiler(version), "-p", "."], adapting)
   })
+for (const readme of adapterReadmes)
+  await trialOf(`the program of the README of ${readme.name}`, () =>
+    tryAdapterReadme(adapting, readme, readmeServer.environment)
+  )
+await readmeServer.stop()
 
 const agents = join(work, "agents")
 trial("the install line of examples/agents needs no registry entry of ours", () => {

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process"
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { type AdapterReadme, adapterReadmes, refundModel } from "../../property-tests/src/client/adapter-readmes.ts"
 import {
   prepareReadme,
   readmeOutput,
@@ -132,6 +133,32 @@ export const startReadmeServer = async (folder: string): Promise<ReadmeServer> =
     },
     stop: server.stop
   }
+}
+
+/**
+ * Writes the programs of the adapters' READMEs into an installed project, with the settings to check their types.
+ */
+export const writeAdapterReadmes = (folder: string): void => {
+  for (const { files, name } of adapterReadmes) {
+    mkdirSync(join(folder, name))
+    for (const file of files) writeFileSync(join(folder, name, file.name), file.text)
+  }
+  const settings = JSON.parse(readFileSync(join(folder, "tsconfig.json"), "utf8")) as { files: Array<string> }
+  settings.files.push(...adapterReadmes.map(({ name }) => `${name}/program.ts`))
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings))
+}
+
+/** Runs the program of an adapter's README. Fails: rejects where its output is not the page's. */
+export const tryAdapterReadme = async (
+  folder: string,
+  { name, prints }: AdapterReadme,
+  environment: ReadmeServer["environment"]
+): Promise<void> => {
+  const model = await refundModel(folder)
+  const cwd = join(folder, name)
+  const out = await output(process.execPath, ["program.ts"], cwd, { ...environment, ...model.environment })
+  await model.close()
+  if (out !== prints) throw new Error(`It printed:\n${out}`)
 }
 
 /** Runs a program and returns its output, with its errors where it fails. */

@@ -1,10 +1,11 @@
-/** The program of the client's README, run as a reader copies it, against a real server. */
+/** Programs of the READMEs of the client and its adapters, run as a reader copies them, against a real server. */
 import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { adapterReadmes, refundModel } from "./adapter-readmes.ts"
 import { openWorld, type World } from "../../../apps/server/src/http/http-world.ts"
 import { prepareReadme, readmeAgent, readmeOutput, readmeProgram, type Sender } from "./readme-program.ts"
 
@@ -24,9 +25,13 @@ const senderOf =
     return got.json
   }
 
-const run = (file: string): Promise<{ readonly status: number | null; readonly out: string; readonly err: string }> =>
+/** Runs a program of the folder; `more` are variables of its environment. */
+const run = (
+  file: string,
+  more: { readonly [name: string]: string } = {}
+): Promise<{ readonly status: number | null; readonly out: string; readonly err: string }> =>
   new Promise((resolve, reject) => {
-    const env = { PATH: process.env["PATH"], FLYBALL_URL: world.url, FLYBALL_KEY: world.key }
+    const env = { PATH: process.env["PATH"], FLYBALL_URL: world.url, FLYBALL_KEY: world.key, ...more }
     const child = spawn(process.execPath, [file], { cwd: folder, env })
     const [out, err]: [Array<Buffer>, Array<Buffer>] = [[], []]
     child.stdout.on("data", (chunk: Buffer) => out.push(chunk))
@@ -58,4 +63,16 @@ describe("the README of the client", () => {
     assert.strictEqual(evaluations.status, 200)
     assert.notInclude(decisions.text + evaluations.text, "4000 0000 0000 0002")
   })
+})
+
+describe.each(adapterReadmes)("the README of $name", ({ files, prints }) => {
+  it("prints what its program prints", async () => {
+    for (const file of files) writeFileSync(join(folder, file.name), file.text)
+    const model = await refundModel(folder)
+    const { err, out, status } = await run("program.ts", model.environment)
+    await model.close()
+    assert.deepStrictEqual({ status, out }, { status: 0, out: prints }, err)
+    const decisions = await world.send("GET", "/api/v1/bound/evaluations", { token: world.admin })
+    assert.notInclude(decisions.text, "4000 0000 0000 0002")
+  }, 60_000)
 })
