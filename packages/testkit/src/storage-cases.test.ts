@@ -37,10 +37,15 @@ const faults: ReadonlyArray<{
   },
   {
     what: "documents that are written before a conflict is seen",
-    foundBy: "a refused commit leaves no trace (Once, 4 of 9)",
+    foundBy: "a refused commit leaves no trace (Once, 4 of 10)",
     breakIt: ({ commit }) => ({
       commit: ({ puts = [], ...change }) => Effect.andThen(commit({ puts }), commit(change))
     })
+  },
+  {
+    what: "commits that are in time whenever they come",
+    foundBy: "what must be sealed before a time is sealed before it, or not at all",
+    breakIt: ({ commit }) => ({ commit: ({ sealBeforeMs: _, ...change }) => commit(change) })
   },
   {
     what: "a lease for everybody",

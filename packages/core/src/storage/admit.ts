@@ -22,7 +22,7 @@ export type DocumentAct = (typeof documentActs)[number]
 /** The members of a ChangeSet that {@link admit} reads. A thread that holds no bodies can still provide them. */
 export interface AdmissibleChange extends Pick<
   ChangeSet,
-  DocumentAct | "again" | "erase" | "expectEmpty" | "expectNew" | "expects" | "moves"
+  DocumentAct | "again" | "erase" | "expectEmpty" | "expectNew" | "expects" | "moves" | "sealBeforeMs"
 > {
   readonly puts?: ReadonlyArray<Pick<DocumentPut, "collection" | "id" | "expectedVersion" | "unique">>
   readonly records?: ReadonlyArray<Pick<RecordDraft, "kind" | "once">>
@@ -31,6 +31,8 @@ export interface AdmissibleChange extends Pick<
 /** The state that {@link admit} reads. */
 export interface StoreView extends OutboxView {
   readonly head: Head | null
+  /** The time that records are sealed at now, see `storeTimeMs`. Unit: milliseconds since 1970 UTC. */
+  readonly atMs: number
   /** The document's version; 0 for a document that does not exist. */
   readonly version: (collection: string, id: string) => number
   /** The id of the document that holds this unique value. */
@@ -56,7 +58,7 @@ export interface Admission {
 }
 
 /**
- * Checks a ChangeSet against a store. Conflicts come in this order: chain empty or not, `expects`, `puts`,
+ * Checks a ChangeSet against a store. Conflicts come in this order: chain empty or not, too late, `expects`, `puts`,
  * {@link documentActs}, unique keys, idempotency keys by index, parts, deliveries, events.
  *
  * - Unique keys are checked against the state after all puts: a value that one put frees, another may take.
@@ -69,6 +71,8 @@ export const admit = (change: AdmissibleChange, view: StoreView): Admission => {
   if (change.expectEmpty === true && view.head !== null) conflicts.push({ _tag: "NotEmpty" })
   if (view.head === null && records.length > 0 && records[0]?.kind !== "chain.genesis")
     conflicts.push({ _tag: "Empty" })
+  if (change.sealBeforeMs !== undefined && view.atMs >= change.sealBeforeMs)
+    conflicts.push({ _tag: "Late", beforeMs: change.sealBeforeMs, atMs: view.atMs })
   for (const { collection, id, version } of change.expects ?? [])
     versionConflict(conflicts, view, collection, id, version)
   for (const { collection, id, expectedVersion } of change.puts ?? [])

@@ -38,6 +38,8 @@ export type Conflict =
       readonly expected: DeliveryStanding
       readonly found: DeliveryStanding | null
     }
+  /** It would be sealed at `atMs`, and had to be before `beforeMs`. */
+  | { readonly _tag: "Late"; readonly beforeMs: number; readonly atMs: number }
   /** An event that is owed once more is not there. */
   | { readonly _tag: "Event"; readonly id: string }
   | { readonly _tag: "NotEmpty" }

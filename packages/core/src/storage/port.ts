@@ -87,6 +87,12 @@ export interface ChangeSet extends OutboxChange {
    * too. For plans in which one record depends on what the others say.
    */
   readonly expectNew?: boolean
+  /**
+   * The time that it is sealed at must be before this one, else it is a conflict `Late`. For plans that hold up to a
+   * time: a commit may wait, for a lock or for a group, longer than what was planned. Unit: milliseconds since 1970
+   * UTC.
+   */
+  readonly sealBeforeMs?: number
   /** Documents that must still have these versions (0: absent), beyond those that are put. */
   readonly expects?: ReadonlyArray<{ readonly collection: string; readonly id: string; readonly version: number }>
   readonly puts?: ReadonlyArray<DocumentPut>

@@ -38,6 +38,7 @@ export const admitGroup = (
   changes: ReadonlyArray<PreparedChange>
 ): AdmittedGroup => {
   const atMs = storeTimeMs(nowMs, view.head)
+  view.atMs = atMs
   const rows: AdmittedGroup["rows"] = {
     sealed: [],
     puts: new Map(),

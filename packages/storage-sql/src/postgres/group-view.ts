@@ -11,6 +11,7 @@ const slot = (...names: ReadonlyArray<string | number>): string => names.join("\
 /** One view per attempt. It answers only what was read from the database or written by the group. */
 export class GroupView implements StoreView {
   head: Head | null = null
+  atMs = 0
   readonly #versions = new Map<string, number>()
   readonly #stored = new Set<string>()
   /** Holder and the slot of its document, by unique value. */

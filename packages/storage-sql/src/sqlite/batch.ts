@@ -90,6 +90,8 @@ export interface BatchedChange {
   readonly names: number
   readonly expectEmpty: boolean
   readonly expectNew: boolean
+  /** Infinity where any time will do. */
+  readonly sealBeforeMs: number
   readonly expects: ReadonlyArray<BatchedVersion>
   readonly puts: ReadonlyArray<BatchedPut>
   readonly acts: { readonly [act in DocumentAct]: ReadonlyArray<BatchedVersion> }
@@ -132,6 +134,7 @@ export const readBatch = (buffer: ArrayBuffer): ReadonlyArray<BatchedChange> => 
     names: from.u32(),
     expectEmpty: from.u8() === 1,
     expectNew: from.u8() === 1,
+    sealBeforeMs: from.f64(),
     expects: readVersions(from),
     puts: times(from.u32(), () => ({
       collection: from.u32(),

@@ -59,6 +59,8 @@ export class ChainWriter {
   #head: Head | null = null
   /** The state that `admit` reads: the tables and the rows that wait for them. It changes nothing. */
   readonly #view: StoreView
+  /** The time of the batch at hand. */
+  #nowMs = 0
   /** Whether the batch may have added a delivery that is not finished. */
   #owed = false
 
@@ -80,9 +82,13 @@ export class ChainWriter {
 
   #makeView(): StoreView {
     const headOf = (): Head | null => this.#head
+    const atMs = (): number => storeTimeMs(this.#nowMs, this.#head)
     return {
       get head() {
         return headOf()
+      },
+      get atMs() {
+        return atMs()
       },
       version: (collection, id) => this.#documents.version(collection, id),
       uniqueHolder: (collection, key, value) => this.#documents.uniqueHolder(collection, key, value),
@@ -180,6 +186,7 @@ export class ChainWriter {
     const untimely = change.records.length > 0 || change.outbox !== null ? timeProblem(nowMs, this.#head) : null
     if (untimely !== null) return { _tag: "Failed", fault: faultOf(new StoreRefused(untimely)) }
     const before = this.#head
+    this.#nowMs = nowMs
     const { conflicts, fates } = admit(admissible(change, naming), this.#view)
     if (conflicts.length > 0) return { _tag: "Refused", conflicts }
     const sealed = this.#append(nowMs, change, fates, naming)
@@ -342,6 +349,7 @@ const admissibleActs = (
 const admissible = (change: BatchedChange, { text }: Naming): AdmissibleChange => ({
   expectEmpty: change.expectEmpty,
   expectNew: change.expectNew,
+  sealBeforeMs: change.sealBeforeMs,
   expects: change.expects.map((one) => ({ ...one, collection: text(one.collection) })),
   puts: change.puts.map(({ collection, expectedVersion, id, keys }) => {
     const put = {

@@ -37,6 +37,7 @@ export const prepare = (change: ChangeSet, salts: Uint8Array, outbox: OutboxDraf
   out.skip(batchHeaderBytes)
   out.u8(change.expectEmpty === true ? 1 : 0)
   out.u8(change.expectNew === true ? 1 : 0)
+  out.f64(change.sealBeforeMs ?? Number.POSITIVE_INFINITY)
   packVersions(out, names, expects)
   out.u32(puts.length)
   puts.forEach((put, index) => {

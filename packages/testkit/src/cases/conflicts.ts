@@ -6,6 +6,7 @@ import { observe } from "../observe.ts"
 import { storageCase } from "../storage-case.ts"
 import {
   begin,
+  checkChain,
   digest,
   draft,
   endpoint,
@@ -17,6 +18,8 @@ import {
   put,
   refused
 } from "./given.ts"
+
+const HOUR_MS = 3_600_000
 
 const scene = { collections: ["things"], once: [{ scope: "agt_1", keys: ["k1", "k2", "k3"] }] }
 
@@ -61,6 +64,7 @@ const refusals: ReadonlyArray<{ readonly kind: Conflict["_tag"]; readonly change
     }
   },
   { kind: "Event", change: { ...cargo, again: [{ eventId: "evt_none", endpointId: "whk_1" }] } },
+  { kind: "Late", change: { ...cargo, sealBeforeMs: 0 } },
   { kind: "NotEmpty", change: { ...cargo, expectEmpty: true, records: [genesis, ...(cargo.records ?? [])] } }
 ]
 
@@ -227,8 +231,10 @@ export const conflictCases = [
     "conflicts of every kind are collected, in order",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* furnish(storage)
+      const late = yield* storage.asOf
       const conflicts = yield* refused(storage, {
         expectEmpty: true,
+        sealBeforeMs: late.ms,
         expects: [{ collection: "things", id: "t1", version: 7 }],
         puts: [
           put("t1"),
@@ -253,8 +259,11 @@ export const conflictCases = [
         moves: [{ id: "dlv_none", from: { state: "pending", attempts: 2 }, to: { state: "cancelled" } }],
         again: [{ eventId: "evt_none", endpointId: "whk_1" }]
       })
+      const [, { atMs }] = conflicts as [unknown, { readonly atMs: number }]
+      assert.ok(atMs >= late.ms)
       assert.deepEqual(conflicts, [
         { _tag: "NotEmpty" },
+        { _tag: "Late", beforeMs: late.ms, atMs },
         { _tag: "Version", collection: "things", id: "t1", expected: 7, found: 1 },
         { _tag: "Version", collection: "things", id: "t1", expected: 0, found: 1 },
         { _tag: "Version", collection: "things", id: "t4", expected: 4, found: 0 },
@@ -289,6 +298,32 @@ export const conflictCases = [
         assert.deepEqual(yield* storage.records({ agentId: "agt_9", limit: 10 }), [])
       })
     )
+  ),
+  storageCase(
+    "what must be sealed before a time is sealed before it, or not at all",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      yield* begin(storage)
+      const { ms } = yield* storage.asOf
+      const inTime = yield* storage.commit({ records: [draft()], puts: [put("t1")], sealBeforeMs: ms + HOUR_MS })
+      assert.ok(inTime.head.atMs < ms + HOUR_MS)
+      // The time of the head has come, whatever the clock says.
+      const conflicts = yield* refused(storage, { puts: [put("t2")], sealBeforeMs: inTime.head.atMs })
+      assert.deepEqual(
+        conflicts.map(({ _tag }) => _tag),
+        ["Late"]
+      )
+      assert.equal(yield* storage.get("things", "t2"), null)
+      // One that is late spoils nothing of those that it shares a group with.
+      const [late, other] = yield* Effect.all(
+        [
+          Effect.result(storage.commit({ records: [draft()], sealBeforeMs: ms })),
+          Effect.result(storage.commit({ records: [draft()], sealBeforeMs: ms + HOUR_MS }))
+        ],
+        { concurrency: "unbounded" }
+      )
+      assert.deepEqual([late._tag, other._tag], ["Failure", "Success"])
+      assert.equal(yield* checkChain(storage), 3)
+    })
   ),
   storageCase(
     "after a refusal the chain goes on without a gap, and what was refused is free",

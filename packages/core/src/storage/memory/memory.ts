@@ -64,6 +64,7 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
     if (untimely !== null) return Effect.fail(new StorageUnavailable({ reason: untimely, wrote: "no" }))
     const { conflicts, fates } = admit(change, {
       head,
+      atMs: storeTimeMs(nowMs, head),
       version: (collection, id) => documents.version(collection, id),
       uniqueHolder: (collection, key, value) => documents.uniqueHolder(collection, key, value),
       once: (scope, key) => chain.once(scope, key),

@@ -27,6 +27,7 @@ const ask = (
   more: Parameters<typeof evaluate>[2] = {}
 ) => evaluate(agentId, signals, { args: signals, ...more })
 
+const HOUR_MS = 3_600_000
 const world = () => Effect.provide(governorWorld())
 const resolve = (id: string, resolution: "approve" | "reject" | "amend" = "approve", person = cyn) =>
   Reviews.use((reviews) => reviews.resolve(id, { resolution, reason: "seen" }, person))
@@ -536,6 +537,42 @@ describe("a review", () => {
       assert.deepStrictEqual(yield* reviews.list({ limit: 9 }, { orgUnits: ["elsewhere"] }), [])
     }).pipe(world())
   )
+
+  it.effect("that a commit reaches only at its end is over, however long before it the commit began", () => {
+    let hangs: { readonly kind: string; readonly ms: number } | null = null
+    const hanging = (below: StorageApi): StorageApi => ({
+      ...below,
+      commit: (change) =>
+        Effect.suspend(() => {
+          if (hangs === null || change.records?.[0]?.kind !== hangs.kind) return below.commit(change)
+          const { ms } = hangs
+          hangs = null
+          return Effect.andThen(TestClock.adjust(ms), below.commit(change))
+        })
+    })
+    return Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const reviews = yield* Reviews
+      for (const [kind, act] of [
+        ["review.resolved", (id: string) => resolve(id)],
+        ["review.claimed", (id: string) => reviews.claim(id, { give_back: false }, cyn)],
+        ["review.cancelled", (id: string) => reviews.withdraw(id, {}, key)]
+      ] as const) {
+        const hung = Effect.fnUntraced(function* (ms: number) {
+          const { review_id: id } = yield* ask(agentId, large)
+          // The envelope gives a review an hour.
+          yield* TestClock.adjust(HOUR_MS - 1_000)
+          hangs = { kind, ms }
+          return { id: id!, exit: yield* Effect.exit(act(id!)) }
+        })
+        assert.strictEqual((yield* hung(999)).exit._tag, "Success", kind)
+        const { exit, id } = yield* hung(1_000)
+        assert.strictEqual(code(exit), '"_tag":"ReviewClosed"', kind)
+        assert.deepInclude(yield* reviews.get(id), { status: "expired", approvals_given: 0 })
+      }
+      yield* agrees
+    }).pipe(Effect.provide(governorWorld(hanging)))
+  })
 })
 
 describe("an evaluation that needs a review", () => {

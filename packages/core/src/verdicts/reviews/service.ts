@@ -217,7 +217,10 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
         }
       })
 
-      /** An act of a person on a live review, in the commit that decides whether it is live. */
+      /**
+       * An act of a person on a live review, in the commit that decides whether it is live: one that would be sealed at
+       * the review's end or later is planned again, and finds it over.
+       */
       const act = <E>(
         id: string,
         person: ReviewingPerson,
@@ -241,7 +244,8 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
               if (planned.change.records !== undefined)
                 yield* storage.commit({
                   ...planned.change,
-                  expects: [...expects, { collection: AGENTS, id: agent.id, version: agent.version }]
+                  expects: [...expects, { collection: AGENTS, id: agent.id, version: agent.version }],
+                  sealBeforeMs: stored.body.expiresAtMs
                 })
               return planned.review
             })
@@ -351,7 +355,7 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
                 if (ended !== null) yield* storage.commit({ ...ended.change, expects })
                 if (status !== "open" && status !== "claimed") return yield* new ReviewClosed({ status })
                 const planned = planCancel(stored, "withdrawn", ms, { reason, writer })
-                yield* storage.commit(planned.change)
+                yield* storage.commit({ ...planned.change, sealBeforeMs: stored.body.expiresAtMs })
                 return planned.review
               })
             ),
