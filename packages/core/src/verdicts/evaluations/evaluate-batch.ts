@@ -500,12 +500,17 @@ const changeOf = (
   ).values())
     puts.push(of.put(left))
   for (const { collection, id } of puts) expects.delete(`${collection} ${id}`)
+  const sealBefore = planned.flatMap(({ follow, standing }) => [
+    ...follow.flatMap(({ sealBeforeMs }) => sealBeforeMs ?? []),
+    ...(standing === null ? [] : [standing.of.endsAtMs])
+  ])
   return {
     put,
     // What another process made meanwhile is in its window already: those planned behind it here would count it twice.
     set: {
       expectNew: true,
       expects: [...expects.values()],
+      ...(sealBefore.length === 0 ? {} : { sealBeforeMs: Math.min(...sealBefore) }),
       puts,
       records: planned.flatMap(({ records }) => records),
       events: planned.flatMap(({ follow, plan }) => [

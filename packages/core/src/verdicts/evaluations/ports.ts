@@ -74,6 +74,8 @@ export const noApproval: ApprovalOf = {
 export interface StandingApprovalOf {
   readonly id: string
   readonly left: number
+  /** Its end: what it lets through must be sealed before. Unit: milliseconds since 1970 UTC. */
+  readonly endsAtMs: number
   readonly approves: (awaiting: Awaiting, left: number) => boolean
   /** The record that an evaluation used it up by one. */
   readonly used: (left: number, evaluationId: string, writer: Writer) => RecordDraft

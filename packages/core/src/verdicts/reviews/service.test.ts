@@ -544,7 +544,8 @@ describe("a review", () => {
       ...below,
       commit: (change) =>
         Effect.suspend(() => {
-          if (hangs === null || change.records?.[0]?.kind !== hangs.kind) return below.commit(change)
+          const { kind } = hangs ?? { kind: "" }
+          if (hangs === null || !change.records?.some((record) => record.kind === kind)) return below.commit(change)
           const { ms } = hangs
           hangs = null
           return Effect.andThen(TestClock.adjust(ms), below.commit(change))
@@ -570,6 +571,15 @@ describe("a review", () => {
         assert.strictEqual(code(exit), '"_tag":"ReviewClosed"', kind)
         assert.deepInclude(yield* reviews.get(id), { status: "expired", approvals_given: 0 })
       }
+      // The same of an approval that is presented.
+      const presented = Effect.fnUntraced(function* (ms: number) {
+        const { review_id: id } = yield* ask(agentId, large)
+        yield* resolve(id!)
+        yield* TestClock.adjust(HOUR_MS - 1_000)
+        hangs = { kind: "review.consumed", ms }
+        return (yield* ask(agentId, large, { approval_id: id! })).outcome
+      })
+      assert.deepStrictEqual([yield* presented(999), yield* presented(1_000)], ["allow", "require_review"])
       yield* agrees
     }).pipe(Effect.provide(governorWorld(hanging)))
   })

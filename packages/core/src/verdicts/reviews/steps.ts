@@ -47,7 +47,12 @@ export const reviewSteps: Layer.Layer<never, never, Storage> = Layer.effect(
           consumed: ({ atMs, evaluationId, layers, obligations, outcome, writer }) => {
             const presented = presenting(layers, reviewTerms(obligations))
             const result = consumption(approvalState(stored.body, presented, atMs), outcome)
-            return result === null ? null : planConsume(stored, evaluationId, result, atMs, writer).change
+            return result === null
+              ? null
+              : {
+                  ...planConsume(stored, evaluationId, result, atMs, writer).change,
+                  sealBeforeMs: stored.body.expiresAtMs
+                }
           },
           expects: [{ collection: REVIEWS, id: stored.id, version: stored.version }]
         }

@@ -395,6 +395,29 @@ describe("a standing approval", () => {
     }).pipe(Effect.provide(governorWorld(wrap)))
   })
 
+  it.effect("lets nothing through whose commit is reached only at its end", () => {
+    let hangsMs = 0
+    const wrap = (storage: StorageApi): StorageApi => ({
+      ...storage,
+      commit: (set) =>
+        Effect.suspend(() => {
+          const ms = set.records?.some(({ kind }) => kind === "standing_approval.used") === true ? hangsMs : 0
+          hangsMs -= ms
+          return Effect.andThen(TestClock.adjust(ms), storage.commit(set))
+        })
+    })
+    return Effect.gen(function* () {
+      const { agentId, reviewId } = yield* reviewed
+      yield* granted(reviewId, { expires_at: "1970-01-01T01:00:00.000Z" })
+      yield* TestClock.setTime(HOUR_MS - 1_000)
+      hangsMs = 499
+      assert.strictEqual((yield* refund(agentId, 5_000)).outcome, "allow")
+      hangsMs = 501
+      assert.strictEqual((yield* refund(agentId, 5_000)).outcome, "require_review")
+      yield* agrees
+    }).pipe(Effect.provide(governorWorld(wrap)))
+  })
+
   it.effect("is not proposed from a review whose arguments were erased", () =>
     Effect.gen(function* () {
       const { reviewId, seq } = yield* reviewed

@@ -23,6 +23,7 @@ export const standingApprovalSteps: Layer.Layer<never, never, Storage> = Layer.e
               return {
                 id,
                 left: body.left,
+                endsAtMs: body.expiresAtMs,
                 approves: (awaiting, left) => whyNotApproved({ ...body, left }, awaiting) === null,
                 used: (left, evaluationId, writer) => standingUsed(stored, left, evaluationId, writer),
                 put: (left) => putStanding(id, version, { ...body, left })
