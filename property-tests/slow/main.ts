@@ -9,6 +9,7 @@ const proofs: {
   differential: () => import("../../benchmarks/envelopes-rivals/differential.ts"),
   diskfull: () => import("./diskfull.ts"),
   kills: () => import("./kills.ts"),
+  readers: () => import("./readers.ts"),
   servers: () => import("./servers.ts"),
   simulation: () => import("./simulation.ts"),
   telemetry: () => import("./telemetry.ts"),
