@@ -39,7 +39,7 @@ interface Agent {
   readonly name: string
 }
 
-/** Governs two agents, lets a week pass for the second, and answers a server that goes on. */
+/** Governs two agents, lets a week pass for the second, and answers a server that continues. */
 export const govern = async (
   folder: string,
   server: RunningServer,

@@ -27,7 +27,7 @@ export interface Reviewed {
   readonly isAnother: boolean
 }
 
-/** Lets an agent ask, a person approve, and the agent go on. */
+/** Lets an agent ask, a person approve, and the agent continue. */
 export const reviewed = async ({
   agent: { name },
   call: { action, args },

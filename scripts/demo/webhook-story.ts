@@ -30,7 +30,7 @@ const MINUTE_MS = 60_000
 /** The schedule's: what passes before the second attempt, and before the third. */
 const LATER_MS = [MINUTE_MS, 6 * MINUTE_MS]
 
-/** Sends the event of a new key to a webhook, and answers a server that goes on. */
+/** Sends the event of a new key to a webhook, and answers a server that continues. */
 export const tell = async (
   folder: string,
   server: RunningServer,

@@ -6,7 +6,7 @@ export const marksOf = (name: string): { readonly start: string; readonly end: s
   end: `<!-- end of ${name} -->`
 })
 
-/** A page with this text between its marks; null where the marks are not there once each, in order. */
+/** A page with this text between its marks; null where the marks are missing once each, in order. */
 export const putBetween = (page: string, name: string, text: string): string | null => {
   const { end, start } = marksOf(name)
   const [before, rest, ...moreStarts] = page.split(start)

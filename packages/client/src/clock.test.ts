@@ -15,7 +15,7 @@ describe("a pause", () => {
 })
 
 describe("a clock that never steps back", () => {
-  it("stands still where its source is set back, and goes on from there", () => {
+  it("stands still where its source is set back, and continues from there", () => {
     const source = [1_000, 1_500, 200, 300, 200, 250, 5_000]
     const clock = neverBack(() => source.shift()!)
     assert.deepStrictEqual(

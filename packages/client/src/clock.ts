@@ -15,7 +15,7 @@ export interface ClientClock {
 }
 
 /**
- * A clock that never steps back: where its source does, it stands still and then goes on with it. What passed between
+ * A clock that never steps back: where its source does, it stands still and then continues with it. What passed between
  * the two readings around the step is not counted.
  */
 export const neverBack = (read: () => number): (() => number) => {

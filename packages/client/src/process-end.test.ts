@@ -52,13 +52,13 @@ describe("a process whose server is gone", () => {
       "1\n"
     ]
   ] as const)
-    it(`goes on until ${what} has ended`, async () => {
+    it(`continues until ${what} has ended`, async () => {
       const { out, status } = await run(line)
       assert.deepStrictEqual({ status, out }, { status: 0, out: printed })
     })
 
   it("is not kept by what the client does in the background", async () => {
-    // It would go on for ever.
+    // It would continue for ever.
     const { out, status } = await run('void agent.witness({ action: "note" })')
     assert.deepStrictEqual({ status, out }, { status: 0, out: "" })
   })

@@ -43,7 +43,7 @@ export interface Usage {
 /** Outcomes of a decision, as far as its writer knows. */
 export type DecisionStatus = "intended" | "ok" | "error" | "denied" | "unknown"
 
-/** Who decided that the agent may go on. */
+/** Who decided that the agent may continue. */
 export type DecidedBy = "server" | "sdk_cache" | "fail_open" | "fail_closed"
 
 /**

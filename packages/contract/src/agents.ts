@@ -88,7 +88,7 @@ export type AgentCreate = typeof AgentCreate.Type
 /** {@link AgentCreate} for a caller with several org units, so that a missing one is listed beside all other errors. */
 export const AgentCreateOfUnit = Schema.Struct({ ...AgentCreate.fields, org_unit: orgUnit })
 
-// What only registration or an act of its own may set; the rest is a description, which may be given anew.
+// What only registration or an act of its own may set; the rest is a description, which may be given again.
 const {
   name: _name,
   owner_name: _ownerName,

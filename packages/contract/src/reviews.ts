@@ -105,7 +105,7 @@ export const ReviewDifference = Schema.Struct({
 /**
  * A review with what a reviewer needs to see. `args` and `signals` are null where they were not sent or were erased,
  * and where they are `withheld`: the caller's role does not read parts. `differences` are from the last action of the
- * tool that people approved, whose review is `compared_with`; null where there is none, or its arguments are not there.
+ * tool that people approved, whose review is `compared_with`; null where there is none, or its arguments are missing.
  * At most 100 are listed, and `differences_omitted` counts the rest.
  * `presented_digest`: `sha256:<hex>` over the RFC 8785 form of an object of `id`, `evaluation_id`, `action`,
  * `action_digest`, `args`, `args_redacted`, `signals`, `matched_rule`, `rule_reason`, `explanation`, `compared_with`,

@@ -29,7 +29,7 @@ export const attemptErrors = [
 ] as const
 
 /**
- * How long an old secret may go on signing beside the new one.
+ * How long an old secret may continue signing beside the new one.
  *
  * - Unit: hours.
  */

@@ -35,7 +35,7 @@ export interface Call<P, Q, B> {
    */
   readonly request: Incoming
   readonly server: ServerFacts
-  /** Finds out anew who the caller is, and whether this endpoint admits it: for answers that last. */
+  /** Finds out again who the caller is, and whether this endpoint admits it: for answers that last. */
   readonly readmit: Effect.Effect<AdmittedCaller, Unauthorized | Forbidden | KeyNotAllowed | Fault, Services>
 }
 

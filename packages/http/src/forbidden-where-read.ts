@@ -66,7 +66,7 @@ const isReadOnlyElsewhere = (
   return Effect.flatMap(readsIt(acts), (there) => (there ? Effect.succeed(false) : readsIt(reads)))
 }
 
-/** Looks up what a refusal says is not there, as far as a scope goes; null for every other refusal. */
+/** Looks up what a refusal says is missing, as far as a scope goes; null for every other refusal. */
 const lookUp = (refusal: Refusal | Fault): ((scope: Scope) => Effect.Effect<boolean, Fault, Services>) | null => {
   switch (refusal._tag) {
     case "AgentNotFound": {

@@ -34,7 +34,7 @@ export const refuseQuarantined = (
   )
 }
 
-/** The agent that a request is about; null where it is not there, which its handler says. */
+/** The agent that a request is about; null where it is missing, which its handler says. */
 const agentOf = ({ body, params, query }: Requested, scope: Scope): Effect.Effect<string | null, Fault, Services> => {
   const named = member(params, "agent_id") ?? member(body, "agent_id") ?? member(query, "agent_id")
   if (named !== null) return Effect.succeed(named)

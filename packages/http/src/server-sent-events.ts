@@ -14,7 +14,7 @@ export const serverSentEvent = (id: number, event: string, data: unknown): Uint8
   utf8(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
 
 /**
- * A comment, which clients pass over. With `id` a client that connects again goes on there although no event came: a
+ * A comment, which clients pass over. With `id` a client that connects again continues there although no event came: a
  * block without data sets the last id and is no event.
  */
 export const ping = (id: number | null = null): Uint8Array => utf8(`: ping\n${id === null ? "" : `id: ${id}\n`}\n`)

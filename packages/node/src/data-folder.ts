@@ -34,7 +34,7 @@ import { beginUse, isUnused } from "./unused-keys.ts"
 /**
  * Keys and guard in a folder of this host, made at the first start; and a thread for questions about envelopes.
  *
- * - Files: `signing.key` (mode 0600), `origin`, `vkey`, and the folder `guard`; while a rotation goes on,
+ * - Files: `signing.key` (mode 0600), `origin`, `vkey`, and the folder `guard`; while a rotation continues,
  *   `signing.key.next-<key id>`. The README says what each is and what losing it costs.
  * - Fails, when a governor opens: `OriginInvalid`, `OriginRefused`, `KeysUnreadable`, `StorageUnavailable`.
  */
@@ -101,7 +101,7 @@ const guardOf = Effect.fnUntraced(function* (
 const named = (origin: string | undefined): { readonly origin?: string } => (origin === undefined ? {} : { origin })
 
 /**
- * The vkey of a data folder: what an auditor pins. Makes the folder when it is not there, and touches nothing else.
+ * The vkey of a data folder: what an auditor pins. Makes the folder if it does not exist, and touches nothing else.
  *
  * - Fails: rejects with `OriginInvalid`, `OriginRefused`, `KeysUnreadable`, `StorageUnavailable`.
  */

@@ -30,7 +30,7 @@ export const readGuardState = async (dir: string): Promise<SignedState | null> =
 /**
  * Puts `state` into the guard in `dir`, if it is empty, as what a backup knew of: more may have been signed, and until
  * {@link acceptGuardState} says that nothing was it signs nothing
- * more. The folder is made when it is not there; the state is durable when the promise resolves.
+ * more. The folder is made if it does not exist; the state is durable when the promise resolves.
  *
  * Answers false when the guard holds another state: then nothing has changed. One that holds this state already is left
  * as it is.

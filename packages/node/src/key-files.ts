@@ -37,7 +37,7 @@ export const nextKeyFile = (dir: string, current: PrivateKey): string =>
   join(dir, `signing.key.next-${keyIdHex(current)}`)
 const vkeyFile = (dir: string): string => join(dir, "vkey")
 
-/** Reads both keys. Throws `FolderProblem` when one is garbled, open to everybody, or the current one is not there. */
+/** Reads both keys. Throws `FolderProblem` when one is garbled, open to everybody, or the current one is missing. */
 export const readKeys = async (dir: string): Promise<FolderKeys> => {
   for (let attempt = 1; ; attempt++) {
     const current = await readKey(keyFile(dir))
@@ -74,9 +74,9 @@ export const makeNextKey = async (dir: string): Promise<void> => {
 
 /**
  * Puts the next key, which must have this public key, in the place of the current one, and destroys the old one's file
- * content. Nothing when it is there already.
+ * content. Nothing when it exists already.
  *
- * A crash leaves either both keys, and the next call goes on, or the new key alone. Then the old one's bytes may be
+ * A crash leaves either both keys, and the next call continues, or the new key alone. Then the old one's bytes may be
  * left in blocks that no file names.
  */
 export const promoteNextKey = async (dir: string, publicKey: Uint8Array): Promise<void> => {
@@ -166,7 +166,7 @@ const refuseOpenToAll = async (file: string): Promise<void> => {
   )
 }
 
-/** The bytes of a file; null when it is not there. */
+/** The bytes of a file; null if it does not exist. */
 export const readOrNull = async (file: string): Promise<Uint8Array | null> => {
   try {
     return await readFile(file)

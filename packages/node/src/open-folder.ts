@@ -1,5 +1,5 @@
 /**
- * Opens the data folder, and makes it first when it is not there. Plain promises; the Effect layer is in
+ * Opens the data folder, and makes it first if it does not exist. Plain promises; the Effect layer is in
  * `data-folder.ts`.
  */
 import { randomBytes } from "node:crypto"
@@ -65,7 +65,7 @@ const makeFolder = async (dir: string): Promise<void> => {
   for (let at = dir; at.length >= made.length; at = dirname(at)) await syncFolder(dirname(at))
 }
 
-/** Reads the key, and writes what is public of it beside it. A rotation that goes on meanwhile is followed. */
+/** Reads the key, and writes what is public of it beside it. A rotation that continues meanwhile is followed. */
 const publishedKey = async (dir: string, origin: string | undefined): Promise<PrivateKey> => {
   for (let attempt = 1; ; attempt++) {
     const keys = await readKeys(dir)

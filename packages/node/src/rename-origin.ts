@@ -8,12 +8,12 @@ import { openFolder } from "./open-folder.ts"
 import { formatPrivateKey, privateKey } from "./private-key.ts"
 
 /**
- * Gives the signing key the name `origin`, and writes `origin` and `vkey` anew. Durable when the promise resolves; does
- * nothing when it has that name.
+ * Gives the signing key the name `origin`, and writes `origin` and `vkey` again. Durable when the promise resolves;
+ * does nothing when it has that name.
  *
  * What is public goes first and comes back last, so that a crash anywhere leaves a key that opens, under one name or
- * the other. A key that was waiting
- * to follow this one goes: only the old chain can have named it, and nothing was signed with it alone.
+ * the other. A key that was waiting to follow this one goes: only the old chain can have named it, and nothing was
+ * signed with it alone.
  *
  * - Fails: `OriginInvalid`, `FolderProblem`, and the system's errors.
  */

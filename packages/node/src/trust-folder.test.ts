@@ -209,7 +209,7 @@ describe("a governor with a trust folder", () => {
     }
   }
 
-  it("reads it anew for each card, so that a revocation counts at once", async () => {
+  it("reads it again for each card, so that a revocation counts at once", async () => {
     await using governor = await openGovernor({ storage: memoryStorage(), trustStore: trustFolder({ dir }) })
     const { agent } = await governor.agents.register({ name: "courier", org_unit: "ops" })
     const reason = async () => (await governor.agents.attachIdentity(agent.id, signed)).reason_code
@@ -233,7 +233,7 @@ describe("a governor with a trust folder", () => {
     assert.deepEqual((await governor.check()).differences, [])
   })
 
-  it("does not open over a folder that is not there, is a file, or that others may write", async () => {
+  it("does not open over a folder that does not exist, is a file, or that others may write", async () => {
     const problem = (at: string) =>
       openGovernor({ storage: memoryStorage(), trustStore: trustFolder({ dir: at }) }).then(
         (governor) => governor.close().then(() => "opened"),

@@ -34,7 +34,7 @@ const MAX_FILE_BYTES = 16_384
 const GROUP_OR_WORLD_WRITES = 0o022
 
 /**
- * The public keys in a folder as a choice of trust store. It is read anew for each card: a file that is there, changed
+ * The public keys in a folder as a choice of trust store. It is read again for each card: a file that is there, changed
  * or gone counts from the next one on.
  *
  * A file that is refused is not trusted, and one warning in the log says why. The README of this package says what the

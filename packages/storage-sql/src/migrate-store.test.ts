@@ -83,7 +83,7 @@ const keepWriting = (
 
 describe("on Postgres, under load,", () => {
   it.effect.each([true, false])(
-    "a migration (older may run: %s) loses nothing, and older processes go on or stop with a sentence",
+    "a migration (older may run: %s) loses nothing, and older processes continue or stop with a sentence",
     (olderMayRun) =>
       Effect.gen(function* () {
         const schema = `load_${olderMayRun}`
@@ -144,7 +144,7 @@ describe("on Postgres, under load,", () => {
 
 describe("on SQLite", () => {
   it.effect(
-    "a migration waits for nobody: beside a writer it is refused and the writer goes on; after it nothing is lost",
+    "a migration waits for nobody: beside a writer it is refused and the writer continues; after it nothing is lost",
     () =>
       Effect.gen(function* () {
         const file = newFile()

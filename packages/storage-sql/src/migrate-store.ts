@@ -20,7 +20,7 @@ import { trySqlite } from "./sqlite/try-sqlite.ts"
 export interface PlannedMigration {
   readonly id: number
   readonly name: string
-  /** Whether processes of the version before may go on writing. On SQLite no other process writes. */
+  /** Whether processes of the version before may continue writing. On SQLite no other process writes. */
   readonly olderMayRun: boolean
 }
 
@@ -52,7 +52,7 @@ export const missingMigrations = (
     : trySqlite(() => known.sqlite.slice(sqliteSchema(store.file, known.sqlite.length)).map(planned))
 
 /**
- * Runs the schema changes that a store lacks, and answers them. A store that is not there is made, without a chain.
+ * Runs the schema changes that a store lacks, and answers them. A store that does not exist is made, without a chain.
  *
  * - Fails: as {@link missingMigrations} does, and where another process has the SQLite file open for writing.
  */
@@ -78,7 +78,7 @@ const planned = (step: Migration | SqliteMigration): PlannedMigration => ({
 })
 
 /**
- * The schema number of a store's SQLite file, 0 when it is not there. Makes nothing.
+ * The schema number of a store's SQLite file, 0 if it does not exist. Makes nothing.
  *
  * - Fails: as {@link missingMigrations} does.
  */

@@ -22,7 +22,7 @@ import {
 /** A part of a record: disclosed, erased by a later record, or withheld. */
 export interface OpenPart {
   readonly name: string
-  /** 64 hex digits; made anew from what is disclosed. */
+  /** 64 hex digits; made again from what is disclosed. */
   readonly c: string
   readonly disclosed: { readonly salt: Uint8Array; readonly bytes: Uint8Array } | null
   readonly erasingSeq: number | null
@@ -86,7 +86,7 @@ export const openPack = (pack: Uint8Array): OpenPack => {
 }
 
 /**
- * Seals a pack anew with a key: `seed` is that of the chain's own, or of a chain that never was. Answers it with the
+ * Seals a pack again with a key: `seed` is that of the chain's own, or of a chain that never was. Answers it with the
  * key to pin.
  */
 export const sealPack = async (

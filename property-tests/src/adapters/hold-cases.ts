@@ -77,7 +77,7 @@ export const describeHolds = (
         assert.include((await turn).answers[0]!, "refund done 60")
       })
 
-    it("is pending when the hold ends; the same call goes on once it is approved, and no other", async () => {
+    it("is pending when the hold ends; the same call continues once it is approved, and no other", async () => {
       const { deeds, opened, shown } = await started(5)
       assert.match(await shown(60), /pending rev_/)
       const review = await opened()

@@ -39,7 +39,7 @@ export interface AuditOptions {
  *
  * The chain verifies, the documents are the fold of the records; acknowledged is there exactly once, where and as it
  * was said; refused with "nothing was
- * written" is not there; nothing is there that nobody sent; erased stays erased, and nothing else is; every root that
+ * written" is missing; nothing is there that nobody sent; erased stays erased, and nothing else is; every root that
  * anybody vouched for is the root of these records.
  */
 export const audit = (book: Book, { keys, pack, storage, where }: AuditOptions): Promise<Audited> =>

@@ -81,7 +81,7 @@ const verified = async () => {
 }
 
 describe("a client that is cut off from its server", () => {
-  it("goes on with the reads that the envelope offers, and with nothing else, and replay follows each", async () => {
+  it("continues with the reads that the envelope offers, and with nothing else, and replay follows each", async () => {
     const { agent } = await governed("reader", lookups())
     assert.strictEqual(await readsWhileCut(agent), "ran")
     assert.strictEqual(await attempt(agent, "export"), "deny export")

@@ -90,7 +90,7 @@ describe("the client against a real server", () => {
     assert.strictEqual(again.id, agent.id)
   })
 
-  it("stops at a halt, goes on after the release, and says so truthfully", async () => {
+  it("stops at a halt, continues after the release, and says so truthfully", async () => {
     const agent = await governed("halted")
     const { activation_event } = await post("/bound/kill/activate", {
       target_type: "agent",

@@ -55,7 +55,7 @@ export const connectionWalks = async (serverUrl: string): Promise<ConnectionWalk
   const folder = mkdtempSync(join(tmpdir(), "flyball-connections-"))
   let walks = 0
 
-  /** One life of a governor on a store that is there or not; `goesOn` makes the script begin anew. */
+  /** One life of a governor on a store that is there or not; `goesOn` makes the script restart. */
   const walk = async (cuts: ReadonlyArray<Cut>, name: string, goesOn: () => boolean): Promise<ConnectionWalked> => {
     const schema = `walk${++walks}`
     const problems: Array<string> = []

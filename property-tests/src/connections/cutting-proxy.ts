@@ -21,7 +21,7 @@ export interface Cut {
 export interface CuttingProxy {
   /** The address that it was given, through the proxy. */
   readonly url: string
-  /** Cuts here from now on, with the count begun anew. */
+  /** Cuts here from now on, with the count restarted. */
   readonly plan: (cuts: ReadonlyArray<Cut>) => void
   /** Exchanges since the plan was made. */
   readonly exchanges: () => number

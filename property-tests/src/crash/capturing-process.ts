@@ -4,7 +4,7 @@
  *
  * Arguments: storage as JSON (`{"sqlite": file}` or `{"postgres": url}`), data folder, number of the round, acts after
  * which it closes in order (0: never).
- * One line on standard output for each thing, written before anybody goes on: `stage NAME`, `ask ACT REF…`, `done ACT
+ * One line on standard output for each thing, written before anybody continues: `stage NAME`, `ask ACT REF…`, `done ACT
  * REF SEQ HASH`, `vouched SIZE ROOT`.
  */
 import { writeSync } from "node:fs"

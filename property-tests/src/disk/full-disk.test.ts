@@ -1,5 +1,5 @@
 /**
- * A real server on a disk that fills up: it refuses with 503 or stops signing, loses nothing, and goes on by itself
+ * A real server on a disk that fills up: it refuses with 503 or stops signing, loses nothing, and continues by itself
  * when there is space.
  */
 import { mkdtempSync, rmSync } from "node:fs"

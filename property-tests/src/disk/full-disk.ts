@@ -1,6 +1,6 @@
 /**
  * A real server whose disk fills up while callers write, twice, and gets its space back: refused honestly, nothing
- * lost, goes on by itself.
+ * lost, continues by itself.
  */
 import assert from "node:assert/strict"
 import { setTimeout as pause } from "node:timers/promises"
@@ -12,7 +12,7 @@ import { type ServerProcess, startServer, type Variables, adminToken } from "../
 
 /** Refusals that make one time of a full disk. */
 const REFUSALS = 60
-/** Acknowledged acts that show that the server goes on. */
+/** Acknowledged acts that show that the server continues. */
 const ACTS = 60
 /** Padding of each decision's arguments: a few hundred fill what is left. Unit: bytes. */
 const PADDING_BYTES = 8_192
@@ -59,7 +59,7 @@ class Witnesses {
     this.#pick = pickOf(seededSource(`full disk ${seed}`))
   }
 
-  /** A question was refused: half of the decisions are left for good, to see that they are not there afterwards. */
+  /** A question was refused: half of the decisions are left for good, to see that they are missing afterwards. */
   refused(answer: Answer, what: string): boolean {
     const { body, retryAfter, status } = answer
     const expected =
@@ -173,7 +173,9 @@ export const fullStore = ({
     }
   })
 
-/** Fills the disk of key and guard while the store has all the room it wants: records go on, and nothing is signed. */
+/**
+ * Fills the disk of key and guard while the store has all the room it wants: records continue, and nothing is signed.
+ */
 export const fullDataFolder = (world: FullDiskWorld): Promise<FullDisk> =>
   running(world, async ({ callers, server, witnesses: { book, refusals } }) => {
     const complaints = (): number =>
@@ -194,7 +196,7 @@ export const fullDataFolder = (world: FullDiskWorld): Promise<FullDisk> =>
     await goesOn({ book, callers, server })
   })
 
-/** The same process goes on without help: acts are acknowledged again, and all of them are signed for. */
+/** The same process continues without help: acts are acknowledged again, and all of them are signed for. */
 const goesOn = async ({
   book,
   callers,

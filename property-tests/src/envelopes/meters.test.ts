@@ -1,4 +1,4 @@
-/** Windows of meters against a fold that starts anew at every question. */
+/** Windows of meters against a fold that restarts at every question. */
 import { MeterBook } from "../../../packages/envelope/src/meters/sliding-window.ts"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"

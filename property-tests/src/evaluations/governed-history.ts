@@ -1,5 +1,5 @@
 /**
- * Random histories of governed agents: evaluated, settled, voided, published anew, suspended, with several processes'
+ * Random histories of governed agents: evaluated, settled, voided, published again, suspended, with several processes'
  * worth of evaluators over one store.
  */
 import type { EvaluationIn } from "@flyball/contract"

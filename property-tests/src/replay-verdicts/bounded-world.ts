@@ -121,7 +121,7 @@ export const publish = (
     return id
   })
 
-/** Writes a draft anew and puts it in force. */
+/** Writes a draft again and puts it in force. */
 export const republish = (
   id: string,
   envelope: { readonly [member: string]: unknown },

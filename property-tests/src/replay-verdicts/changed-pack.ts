@@ -1,5 +1,5 @@
 /**
- * Packs that who holds the key takes apart, changes and seals anew: hashes, root and signatures are right, and only
+ * Packs that who holds the key takes apart, changes and seals again: hashes, root and signatures are right, and only
  * replay can find it.
  */
 import type { GovernorServices } from "@flyball/core"
@@ -24,7 +24,7 @@ export const lived = async <A>(
 /** Sealed by who holds the key. */
 export const sealed = (open: OpenPack) => sealPack(nodeCrypto, open, seed)
 
-/** Sealed anew and replayed. */
+/** Sealed again and replayed. */
 export const resealed = async (open: OpenPack): Promise<ReplayedPack> => {
   const { pack, vkey } = await sealed(open)
   return replayed(pack, vkey)

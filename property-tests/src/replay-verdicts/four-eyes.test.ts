@@ -1,5 +1,5 @@
 /**
- * Chains in which one person did what takes two, sealed anew by who holds the key: everything else about them is in
+ * Chains in which one person did what takes two, sealed again by who holds the key: everything else about them is in
  * order, and replay names it.
  */
 import { Envelopes } from "@flyball/core"

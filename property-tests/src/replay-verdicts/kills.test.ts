@@ -1,4 +1,4 @@
-/** Chains with a halt that who holds the key changed and sealed anew: hashes and signatures are right. */
+/** Chains with a halt that who holds the key changed and sealed again: hashes and signatures are right. */
 import { Agents, Kill } from "@flyball/core"
 import { memoryStorage } from "@flyball/core/storage"
 import type { JsonObject } from "@flyball/evidence"

@@ -51,7 +51,7 @@ describe("a member that this version does not know", () => {
           seqsOf((one) => one === kind),
           later
         ),
-        /not as this version knows their kind|that is not as this version knows/
+        /not in the form that this version knows/
       )
   })
 
@@ -62,7 +62,7 @@ describe("a member that this version does not know", () => {
         seqsOf(() => true),
         later
       ),
-      /not as this version knows/
+      /not in the form that this version knows/
     )
     expect(replay.verdicts).toEqual({ withheld: evaluations().length })
     expect(replay.withheld[0]!.reason).toBe("The record has members that this version does not know.")
@@ -77,7 +77,7 @@ describe("a member that this version does not know", () => {
         seqsOf((kind) => kind.startsWith("agent.")),
         later
       ),
-      /not as this version knows/
+      /not in the form that this version knows/
     )
     expect(agents.verdicts).toEqual({ ok: evaluations().length })
     const nested = (record: OpenRecord): OpenRecord => ({
@@ -88,7 +88,7 @@ describe("a member that this version does not know", () => {
       }
     })
     const seq = evaluations().find((one) => (open.records[one]!.body["meters"] as ReadonlyArray<unknown>).length > 0)!
-    const one = await expectReported(changed(open, seq, nested), /not as this version knows/)
+    const one = await expectReported(changed(open, seq, nested), /not in the form that this version knows/)
     expect(one.verdicts).toEqual({ ok: evaluations().length - 1, withheld: 1 })
     expect(one.withheld).toMatchObject([{ seq, reason: "The record has members that this version does not know." }])
   })

@@ -1,4 +1,4 @@
-/** Chains with verdicts of agents' SDKs that who holds the key changed and sealed anew. */
+/** Chains with verdicts of agents' SDKs that who holds the key changed and sealed again. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

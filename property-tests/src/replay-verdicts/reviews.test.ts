@@ -1,4 +1,4 @@
-/** Chains with reviews that who holds the key changed and sealed anew: hashes and signatures are right. */
+/** Chains with reviews that who holds the key changed and sealed again: hashes and signatures are right. */
 import { Agents, Evaluations, Reviews } from "@flyball/core"
 import type { JsonObject } from "@flyball/evidence"
 import type { OpenPack } from "@flyball/testkit"

@@ -1,6 +1,6 @@
 /**
- * Chains that were changed and sealed anew by who holds the key: hashes, root and signatures are right, and only replay
- * finds it.
+ * Chains that were changed and sealed again by who holds the key: hashes, root and signatures are right, and only
+ * replay finds it.
  */
 import type { JsonObject, JsonValue } from "@flyball/evidence"
 import { canonicalBytes, toHex, utf8 } from "@flyball/evidence"
@@ -75,7 +75,7 @@ describe("a chain as it was recorded", () => {
     )
   })
 
-  it("replays as well after it was taken apart and sealed anew", async () => {
+  it("replays as well after it was taken apart and sealed again", async () => {
     expect(await resealed(open)).toMatchObject({
       status: 0,
       integrity: "ok",

@@ -61,7 +61,7 @@ const within = <A>(choice: StorageChoice, inside: Effect.Effect<A, unknown, Gove
 const notLived = ["evidence.exported", "key.rotated"]
 
 /**
- * The parts that a document holds: each must have been erased from under one. Nothing writes a webhook's address anew
+ * The parts that a document holds: each must have been erased from under one. Nothing writes a webhook's address again
  * yet.
  */
 const placesInDocuments = recordKinds

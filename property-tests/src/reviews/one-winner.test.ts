@@ -165,7 +165,7 @@ const round = async (
 const CHANGES = ["opened", "claimed", "resolved", "expired", "cancelled", "consumed"].map((act) => `review.${act}`)
 
 /**
- * A reader of the changes on one host after the other, cut off anywhere, that goes on behind the last one it got.
+ * A reader of the changes on one host after the other, cut off anywhere, that continues behind the last one it got.
  * `end`: reads what is left, and answers the records of all changes that it got, in that order.
  */
 const following = (hosts: ReadonlyArray<Host>, pick: Pick) => {

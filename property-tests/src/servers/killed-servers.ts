@@ -14,7 +14,7 @@ import { adminToken, type ServerProcess, startServer } from "./server-process.ts
 export interface KilledServersOptions {
   /** An empty database. */
   readonly databaseUrl: string
-  /** A folder that is not there yet. */
+  /** A folder that does not exist yet. */
   readonly dataDir: string
   readonly servers: number
   readonly callers: number

@@ -45,7 +45,7 @@ describe("three servers on one Postgres", () => {
 
 describe("a second server on one SQLite file", () => {
   it(
-    "is refused with a sentence while the first goes on; when that is killed, the next start takes over at once",
+    "is refused with a sentence while the first continues; when that is killed, the next start takes over at once",
     { timeout: 120_000 },
     async () => {
       const variables = { FLYBALL_DATA_DIR: join(folder, "data"), FLYBALL_LOG_LEVEL: "warn" }

@@ -17,7 +17,7 @@ export const seedsOf = (text: string): ReadonlyArray<number> =>
     return [Number(seed)]
   })
 
-/** Adds a seed that failed, unless it is there already. */
+/** Adds a seed that failed, unless it exists already. */
 export const keepSeed = (seed: number, why: string): void => {
   if (!keptSeeds().includes(seed)) appendFileSync(file, `${seed} ${why.replaceAll(/\s+/g, " ").slice(0, 200)}\n`)
 }

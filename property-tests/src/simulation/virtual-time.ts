@@ -88,7 +88,9 @@ export class VirtualTime {
     this.#outside += calls
   }
 
-  /** Lets the world go on until this fiber has ended. Throws when nothing is left to happen, or after `mostSteps`. */
+  /**
+   * Lets the world continue until this fiber has ended. Throws when nothing is left to happen, or after `mostSteps`.
+   */
   async until(fiber: Fiber.Fiber<unknown, unknown>, mostSteps: number): Promise<void> {
     await atRest()
     while (fiber.pollUnsafe() === undefined) {

@@ -99,7 +99,7 @@ const SINCE = new Date(START_MS - 5 * 86_400_000).toISOString()
 const MOST_FAR = 4
 
 /**
- * A week behind the earliest time that a refusal names: the store's clock may go on for hours until a call that is
+ * A week behind the earliest time that a refusal names: the store's clock may continue for hours until a call that is
  * tried again gets through.
  */
 const inAWeekOf = (refusal: { readonly _tag: string }): string => {

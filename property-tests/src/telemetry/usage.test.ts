@@ -65,7 +65,7 @@ it("what segments and joined segments give is what a plain count gives, for any 
     { numRuns: runs(150, 3_000), seed: 20_261_126 }
   ))
 
-it("another process goes on from the segments that are kept, and a backlog is refused until it is folded", async () => {
+it("another process continues from the segments that are kept, and a backlog is refused until it is folded", async () => {
   const history = recordsOf(fc.sample(histories, { numRuns: 8, seed: 22 }).flat(), BEGIN_MS)
   const size = 4
   const complete = Math.floor(history.length / size)

@@ -92,7 +92,7 @@ export const linesOf = (pack: Uint8Array): ReadonlyArray<string> => fromUtf8(pac
 /** The pack of some lines, as they are. */
 export const packOf = (lines: ReadonlyArray<string>): Uint8Array => utf8(`${lines.join("\n")}\n`)
 
-/** The pack of some lines with Z and N made anew by the log's key: what an operator who tampers would do. */
+/** The pack of some lines with Z and N made again by the log's key: what an operator who tampers would do. */
 export const reseal = (
   chain: Chain,
   lines: ReadonlyArray<string>,

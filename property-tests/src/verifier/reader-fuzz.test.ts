@@ -153,7 +153,7 @@ describe("hostile files", () => {
   })
 
   it("a line without end is refused before it fills the memory", async () => {
-    // Far more than the limit of a line and what the collector may leave lying about: only a reader that goes on to the
+    // Far more than the limit of a line and what the collector may leave lying about: only a reader that continues to the
     // end takes so much.
     const { grownBytes, report } = await file(
       "endless",

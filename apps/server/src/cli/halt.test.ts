@@ -175,7 +175,7 @@ describe("flyball halt", { timeout: 240_000 }, () => {
     assert.strictEqual((await me.flyball(["check"])).status, 0)
   })
 
-  it("goes on where a server was killed, and the next server takes the socket", async () => {
+  it("continues where a server was killed, and the next server takes the socket", async () => {
     const socket = me.path(".flyball", "control.sock")
     const killed = await me.serve()
     await killed.stop("SIGKILL")

@@ -67,7 +67,7 @@ describe("flyball import", () => {
     assert.match(err, /^flyball: the agent \S+ is already registered in the org unit imported and stays there\.\n$/)
   })
 
-  it("records what precedes a broken line, names the line, and goes on there when it is fixed", async () => {
+  it("records what precedes a broken line, names the line, and continues there when it is fixed", async () => {
     const good = [1, 2, 3].map((index) => changed(lines[index]!, { id: `before-${index}` }))
     const { err, out, status } = await imports(
       file("broken.ndjson", [...good, '{"v":1,', changed(lines[4]!, { id: "after" })].join("\n"))

@@ -55,7 +55,7 @@ describe("flyball migrate", () => {
     }
   })
 
-  it("does not wait: beside a server on SQLite it is refused, and the server goes on", async () => {
+  it("does not wait: beside a server on SQLite it is refused, and the server continues", async () => {
     const server = await me.serve()
     const refused = await me.flyball(["migrate"])
     assert.strictEqual(refused.status, 1)

@@ -25,7 +25,7 @@ it.each([
   ["without a guard", []],
   ["with the backup's guard", ["--guard"]]
 ] as const)(
-  "%s and a key of before: it goes on under another name, never under that one",
+  "%s and a key of before: it continues under another name, never under that one",
   { timeout: 120_000 },
   async (_, guard) => {
     const host = { FLYBALL_DATA_DIR: `host${guard.length}` }

@@ -41,7 +41,7 @@ afterAll(async () => {
 })
 
 describe("flyball recover on Postgres", () => {
-  it("puts the schema aside and goes on in a new one", async () => {
+  it("puts the schema aside and continues in a new one", async () => {
     const { err, out, status } = await me.flyball(
       ["recover", "--accept-rollback", "--reason", "the standby lagged behind"],
       copy

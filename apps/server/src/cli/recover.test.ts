@@ -116,7 +116,7 @@ describe("flyball recover", () => {
     assert.isFalse(existsSync(me.path(".flyball", "flyball.db.retired-1")))
   })
 
-  it("goes on under another name, with the same agents and keys", async () => {
+  it("continues under another name, with the same agents and keys", async () => {
     const { err, out, status } = await me.flyball(["recover", ...why], { FLYBALL_ORIGIN: ORIGIN })
     second = /^The chain continues as (\S+)\. Give/m.exec(out)![1]!
     assert.match(second, new RegExp(`^${ORIGIN}~2-[0-9a-f]{8}$`))

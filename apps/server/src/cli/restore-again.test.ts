@@ -74,7 +74,7 @@ describe("a restore that fails halfway", { timeout: 120_000 }, () => {
     assert.isTrue(existsSync(me.path("full/flyball.db.retired-1")))
   })
 
-  it("after a kill goes on from the retired store; another file of that name is refused", async () => {
+  it("after a kill continues from the retired store; another file of that name is refused", async () => {
     mkdirSync(me.path("killed"))
     cpSync(me.path("bk/store.db.retired-1"), me.path("killed/flyball.db.retired-1"))
     const again = await me.flyball(["restore", "--from", "bk"], { FLYBALL_DATA_DIR: "killed" })

@@ -50,7 +50,7 @@ const adviceOf = (text: string, command: string): ReadonlyArray<string> => {
   return found!
 }
 
-/** No pack of what goes on from here contradicts what the auditor has. */
+/** No pack of what continues from here contradicts what the auditor has. */
 const assertNoSplit = async (variables: Variables): Promise<void> => {
   for (const [name, ...chain] of [["now"], ["old", "--chain", ORIGIN]] as const) {
     const pack = `${variables["FLYBALL_DATA_DIR"]}-${name}.evp`

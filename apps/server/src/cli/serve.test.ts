@@ -115,7 +115,7 @@ describe("flyball serve", () => {
     assert.deepInclude(logOf(err).at(-1), { message: "stopped", signedRecords: 1 })
   })
 
-  it("after SIGTERM goes on for a while and says so at /healthz, and ends at once at a second signal", async () => {
+  it("after SIGTERM continues for a while and says so at /healthz, and ends at once at a second signal", async () => {
     const server = await me.serve({ FLYBALL_DRAIN_MS: "120000" })
     const ended = server.stop("SIGTERM")
     const health = async (): Promise<number> => (await fetch(`${server.url}/healthz`)).status

@@ -46,7 +46,7 @@ const guarded = async (): Promise<number> => {
 }
 
 describe("two servers in separate folders", () => {
-  it("sign one history with one guard, and each goes on when the other is killed", { timeout: 180_000 }, async () => {
+  it("sign one history with one guard, and each continues when the other is killed", { timeout: 180_000 }, async () => {
     const first = await me.serve(host("a"))
     copyKeys("a", "b")
     const second = await me.serve(host("b"))
@@ -97,7 +97,10 @@ describe("two servers in separate folders", () => {
     assert.match(await refused("another key", host("other-key")), /The keys belong to flyball\.local/)
     copyKeys("a", "other-secrets")
     writeFileSync(me.path("other-secrets", "secrets.key"), `${Buffer.alloc(32, 7).toString("base64")}\n`)
-    assert.match(await refused("another secrets key", host("other-secrets")), /the key that webhooks' secrets in this/)
+    assert.match(
+      await refused("another secrets key", host("other-secrets")),
+      /the key that encrypts webhooks' secrets in this/
+    )
     assert.strictEqual((await server.stop("SIGTERM")).status, 0)
   })
 

@@ -48,7 +48,7 @@ describe("FLYBALL_TRUST_STORE", () => {
     assert.include(server.err(), "acme.pem: its group or everybody may write it")
   })
 
-  it("of a folder that is not there stops the server with a sentence, and no command that only reads", async () => {
+  it("of a folder that does not exist stops the server with a sentence, and no command that only reads", async () => {
     await me.flyball(["import", "-"])
     const { err, out, status } = await me.flyball(["serve"], { FLYBALL_TRUST_STORE: "trust" })
     assert.deepEqual([status, out], [1, ""])

@@ -8,7 +8,7 @@ import type { Settings } from "../settings/read.ts"
 import { fileProblem } from "./file-problem.ts"
 import { makeFolder } from "./make-folder.ts"
 
-/** Makes the data folder if it is not there. Fails with a sentence. */
+/** Makes the data folder if it does not exist. Fails with a sentence. */
 export const makeDataFolder = ({ dataDir }: Pick<Settings, "dataDir">): void => {
   try {
     makeFolder(dataDir)

@@ -52,10 +52,10 @@ export type HostRuntime = ManagedRuntime.ManagedRuntime<GovernorServices | Stora
 export interface OpenHostOptions {
   /** Writes nothing, and works beside a running server. */
   readonly readOnly: boolean
-  /** With `readOnly`: a chain that was put aside, in place of the one that goes on. */
+  /** With `readOnly`: a chain that was put aside, in place of the one that continues. */
   readonly chain?: string
   /**
-   * With `readOnly`: goes without the signing key where it is not there, by the keys that the records name. For a
+   * With `readOnly`: goes without the signing key where it is missing, by the keys that the records name. For a
    * command that signs nothing at all.
    */
   readonly keyless?: boolean

@@ -58,7 +58,7 @@ describe("a start without a key for the secrets, on a store that names one", () 
     )
   })
 
-  it("goes on where a server that starts beside it on the same folder has made the key meanwhile", async () => {
+  it("continues where a server that starts beside it on the same folder has made the key meanwhile", async () => {
     await requireSecretsKey(
       settings(),
       claimedStore(() => writeFileSync(join(dir, "secrets.key"), "made by the other"))

@@ -93,7 +93,7 @@ describe("the queue before the examiner", () => {
         assert.strictEqual((await world.send(method, `${at}/${path}`, { token })).status, 429)
       }
     }
-    // What is not there is not there, also for a caller with a full queue.
+    // What is missing is missing, also for a caller with a full queue.
     const missing = await world.send("POST", `/api/v1/bound/envelopes/env_${"0".repeat(26)}/lint`, { token: auditor })
     assert.strictEqual(missing.status, 404)
     await open()

@@ -183,7 +183,7 @@ describe("the grants of a person, over HTTP", () => {
             const token = await personWith(grants)
             for (const act of acts) {
               const status = await statusOf(token, act, unit)
-              // Taken, or refused for something else: an envelope or a settlement that is there already.
+              // Taken, or refused for something else: an envelope or a settlement that exists already.
               const allowed = status < 300 || status === 409
               assert.strictEqual(allowed, may(grants, act, unit), `${act.name} of ${unit}: ${status}`)
               const reads = grants.some(({ orgUnit }) => orgUnit === "*" || orgUnit === unit)

@@ -235,7 +235,7 @@ describe("a page", () => {
     }
   })
 
-  it("goes on behind an agent that left the list since, and from none that the caller may not see", async () => {
+  it("continues behind an agent that left the list since, and from none that the caller may not see", async () => {
     const [first, second] = [await world.register(fresh()), await world.register(fresh())]
     const orphans = async (after: string) => (await admin("GET", `/api/v1/agents/orphans?after=${after}`)).json.map(id)
     assert.include(await orphans(first), second)

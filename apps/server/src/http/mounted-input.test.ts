@@ -107,7 +107,7 @@ for (const [name, serve, reads] of adapters)
       assert.include(part.text, "12345678901234567890")
     })
 
-    it("answers HEAD and OPTIONS, a wrong method, and what is not there, in the API's form", async () => {
+    it("answers HEAD and OPTIONS, a wrong method, and what does not exist, in the API's form", async () => {
       const { admin, send } = world
       const head = await send("HEAD", "/api/v1/agents", { token: admin })
       assert.deepStrictEqual([head.status, head.bytes.length], [200, 0])

@@ -1,4 +1,4 @@
-/** Reviews as server-sent events: who sees which, where a client goes on, and what a reader who leaves costs. */
+/** Reviews as server-sent events: who sees which, where a client continues, and what a reader who leaves costs. */
 // First, as in the command: what is compiled must refuse what is interpreted.
 import "effect/schema/SchemaJITCompiler/enable"
 import { Reviews, type ReviewsApi, StorageUnavailable } from "@flyball/core"
@@ -166,7 +166,7 @@ describe("the stream of reviews", () => {
     assert.deepStrictEqual(await rest, [])
   })
 
-  it("goes on behind Last-Event-ID, on another host too, and loses nothing", async () => {
+  it("continues behind Last-Event-ID, on another host too, and loses nothing", async () => {
     const world = await opened()
     const { approve, claim, open, reviewer } = await governed(world)
     const ids = [await open(), await open(), await open()]
@@ -197,7 +197,7 @@ describe("the stream of reviews", () => {
     whole.close()
   })
 
-  it("tells a client where to go on although it sees nothing", async () => {
+  it("tells a client where to continue although it sees nothing", async () => {
     const world = await opened()
     const { open, reviewer } = await governed(world)
     const foreign = await world.token("reviewer", "elsewhere", "foreigner")
@@ -236,7 +236,7 @@ describe("the stream of reviews", () => {
     assert.deepStrictEqual(await seen(world.admin, 0, "?status=resolved", 2), [approved, approved])
   })
 
-  it("refuses what is no id of an event, and begins anew behind one that the chain does not have", async () => {
+  it("refuses what is no id of an event, and restarts behind one that the chain does not have", async () => {
     const world = await opened()
     const { open, reviewer } = await governed(world)
     const id = await open()
@@ -296,7 +296,7 @@ describe("a reader of the stream", () => {
     socket.destroy()
   })
 
-  it("is cut where the store does not answer, and goes on where it was", async () => {
+  it("is cut where the store does not answer, and continues where it was", async () => {
     const world = await opened()
     const { open, reviewer } = await governed(world)
     const id = await open()

@@ -10,7 +10,7 @@ import { rawConnection } from "./testing/raw-client.ts"
 const { beside, opened } = givenServers()
 
 describe("bodies on the wire", () => {
-  it("are refused by their announced length, unread; the connection goes on", async () => {
+  it("are refused by their announced length, unread; the connection continues", async () => {
     const { key, port } = await opened()
     const head = (extra: string) =>
       `POST /api/v1/agents HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: ` +

@@ -142,7 +142,7 @@ describe("people of a real OpenID provider", () => {
     const variables = { FLYBALL_OIDC_ISSUER: issuer }
     const { err, status } = await me.flyball(["token", "--role", "admin"], variables)
     assert.strictEqual(status, 1)
-    assert.include(err, "Ask that issuer for one")
+    assert.include(err, "Get one from that issuer")
     await server.stop("SIGTERM")
     writeFileSync(
       me.path("mapping.json"),

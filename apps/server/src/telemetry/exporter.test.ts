@@ -114,7 +114,7 @@ describe("the exporter of spans", () => {
       })
   )
 
-  it.effect("drops at once what a collector will never take, and goes on with the next", () =>
+  it.effect("drops at once what a collector will never take, and continues with the next", () =>
     Effect.gen(function* () {
       const { counts, push, sent } = yield* world((batch) => (batch === 0 ? Effect.fail(refused(false)) : Effect.void))
       yield* push(BATCH_SPANS + 2)

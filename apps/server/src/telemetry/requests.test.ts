@@ -125,7 +125,7 @@ describe("spans", () => {
     )
   })
 
-  it("go on with the trace that the caller names, and begin one where what it says cannot be followed", async () => {
+  it("continue with the trace that the caller names, and begin one where what it says cannot be followed", async () => {
     const collector = await collecting()
     const { world } = await traced(collector.endpoint, {}, async ({ log, send }) => {
       log.length = 0
@@ -195,7 +195,7 @@ describe("a collector", () => {
   ])("%s changes no answer, and what was lost is counted", async (_, answer) => {
     const collector = await collecting(answer)
     const { result } = await traced(collector.endpoint, { lastMs: 0 }, async ({ send }) => {
-      // More than a batch, so that the exporter sends while requests go on.
+      // More than a batch, so that the exporter sends while requests continue.
       for (let round = 0; round < 11; round++) {
         const answers = await Promise.all(Array.from({ length: 50 }, () => send("GET", "/status")))
         assert.isTrue(answers.every(({ status }) => status === 200))
@@ -210,7 +210,7 @@ describe("a collector", () => {
     assert.isAtLeast(dropped! + of("flyball_trace_spans_waiting")[0]!, 550)
   })
 
-  it("that is not there changes no answer", async () => {
+  it("that does not exist changes no answer", async () => {
     const collector = await openCollector()
     await collector.close()
     const { result } = await traced(collector.endpoint, { lastMs: 0 }, ({ send }) =>

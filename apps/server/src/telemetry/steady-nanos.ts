@@ -1,6 +1,6 @@
 /** The time of spans: of day, and yet good for durations. */
 
-/** How far the two clocks may part before the time of day is taken anew. Unit: milliseconds. */
+/** How far the two clocks may part before the time of day is taken again. Unit: milliseconds. */
 const APART_MS = 5
 
 /**

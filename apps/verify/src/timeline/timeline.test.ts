@@ -45,7 +45,7 @@ describe("the timeline", () => {
     ])
   })
 
-  it("goes on where a page ended, and ends behind the last record", async () => {
+  it("continues where a page ended, and ends behind the last record", async () => {
     expect(await seqs({ limit: 3 })).toEqual({ seqs: [0, 1, 2], next: 3 })
     expect(await seqs({ limit: 3, from: 3 })).toEqual({ seqs: [3, 4, 5], next: 6 })
     expect(await seqs({ limit: 3, from: 19 })).toEqual({ seqs: [19, 20, 21], next: null })

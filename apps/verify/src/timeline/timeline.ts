@@ -21,7 +21,7 @@ export interface TimelinePart {
   readonly note: string | null
 }
 
-/** Some records, and the seq to go on from; null behind the last one. */
+/** Some records, and the seq to continue from; null behind the last one. */
 export interface TimelinePage {
   readonly rows: ReadonlyArray<TimelineRow>
   readonly next: number | null

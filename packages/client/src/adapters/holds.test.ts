@@ -48,7 +48,7 @@ describe("a call that a person must approve", () => {
     assert.lengthOf(ran, 0)
   })
 
-  it("is pending when nobody answers in time, and the same call goes on later", async () => {
+  it("is pending when nobody answers in time, and the same call continues later", async () => {
     const { call, ran, resolve, reviews } = await world(10)
     assert.match(await call("refund", { amount: 900 }), /^require_review: pending rev_1: /)
     assert.match(await call("refund", { amount: 900 }), /^require_review: pending rev_1: /)
@@ -61,7 +61,7 @@ describe("a call that a person must approve", () => {
     assert.lengthOf(ran, 1)
   })
 
-  it("does not go on with other arguments, nor as another action", async () => {
+  it("does not continue with other arguments, nor as another action", async () => {
     const { call, ran, resolve, seen } = await world(0)
     await call("refund", { amount: 900 })
     resolve("rev_1", "approve")

@@ -165,7 +165,7 @@ describe("guard", () => {
     assert.deepInclude((await witnessed())[0], { args: part, result: part })
   })
 
-  it("witnesses at once what goes on elsewhere, and settles it by how it ends", async () => {
+  it("witnesses at once what continues elsewhere, and settles it by how it ends", async () => {
     const { agent, clock, seen, settlements, witnessed } = await world()
     let finish: () => void = () => undefined
     const running = agent.guard("build", { token: "secret" }, async ({ goesOn }) => {

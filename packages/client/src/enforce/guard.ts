@@ -74,7 +74,7 @@ export interface Running {
   /** The server's verdict; null where the client decided while the server was away. */
   readonly evaluation: Evaluation | null
   /**
-   * For an effect that goes on for long somewhere else: witnesses the action now, as `intended`, so that it is in the
+   * For an effect that continues for long somewhere else: witnesses the action now, as `intended`, so that it is in the
    * record whatever becomes of this process. How the effect ends settles it.
    */
   readonly goesOn: () => Promise<void>

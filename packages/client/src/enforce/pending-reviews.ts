@@ -1,4 +1,4 @@
-/** Remembers which review an action waits for, so that the same call goes on with it later. */
+/** Remembers which review an action waits for, so that the same call continues with it later. */
 import { actionDigest } from "./action-digest.ts"
 import type { Action } from "./guard.ts"
 import type { Verdict } from "./verdict.ts"
@@ -28,7 +28,7 @@ export const makePendingReviews = (): PendingReviews => {
       return action.approvalId !== undefined || approvalId === undefined ? action : { ...action, approvalId }
     },
     note: (action, args, verdict) => {
-      // A denial of the client says nothing of the review: it stays the one to go on with.
+      // A denial of the client says nothing of the review: it stays the one to continue with.
       if (verdict.by !== "server") return
       const { outcome, review_id: reviewId } = verdict.evaluation
       const isWaiting = outcome === "require_review" && reviewId !== null

@@ -113,7 +113,7 @@ describe("the watch over halts", () => {
     assert.isTrue(watch.signal().signal.aborted)
   })
 
-  it("lets what runs go on under a drain", async () => {
+  it("lets what runs continue under a drain", async () => {
     const { now, push, watch } = world()
     await settled()
     const { signal } = watch.signal()
@@ -249,7 +249,7 @@ describe("the watch over halts", () => {
 
 describe("the watch over halts after a recovery", () => {
   const recovered = { origin: "a/b~2", after: "a/b" }
-  /** A watch that knows its chain, whose server then goes on under another name, at a lower epoch. */
+  /** A watch that knows its chain, whose server then continues under another name, at a lower epoch. */
   const after = async (
     genesis: object | null,
     before: object | null = sampleGenesis({ origin: "a/b" }),
@@ -263,7 +263,7 @@ describe("the watch over halts after a recovery", () => {
     return made
   }
 
-  it("goes on in the chain whose signed genesis names the one that it knows", async () => {
+  it("continues in the chain whose signed genesis names the one that it knows", async () => {
     const { clock, now, problems, watch } = await after(sampleGenesis(recovered))
     assert.isNull(watch.denial("side_effect"))
     assert.deepInclude(watch.view(), { origin: "a/b~2", epoch: 3 })
@@ -282,7 +282,7 @@ describe("the watch over halts after a recovery", () => {
   const chainOf = (number: number, more: object = {}) =>
     sampleGenesis({ origin: `a/b~${number}`, after: number === 2 ? "a/b" : `a/b~${number - 1}`, ...more })
 
-  it("goes on after recoveries that it missed, where each follows the one before it", async () => {
+  it("continues after recoveries that it missed, where each follows the one before it", async () => {
     for (const newest of [3, 4, 17]) {
       const former = Object.fromEntries(Array.from({ length: newest }, (_, at) => [`a/b~${at}`, chainOf(at)]))
       const { problems, watch } = await after(chainOf(newest), undefined, { origin: `a/b~${newest}`, former })

@@ -61,7 +61,7 @@ const JITTER = 0.1
 
 /** Pause before a stream that ended is opened again. Unit: milliseconds, and up to twice that. */
 const REOPEN_MS = 1_000
-/** The same where the server let no stream open several times. Polls go on meanwhile. */
+/** The same where the server let no stream open several times. Polls continue meanwhile. */
 const REOPEN_MAX_MS = 8_000
 
 /** Starts to follow; the first poll is under way when it answers. */
@@ -110,7 +110,7 @@ export const watchKill = (options: KillWatchOptions): KillWatch => {
     let unproved: string | null = null
     if (seen.rejected === "origin_changed") {
       unproved = await chain.follow(originIn(answer.body))
-      // Epochs are of one origin: in the chain that goes on nothing is known yet.
+      // Epochs are of one origin: in the chain that continues nothing is known yet.
       if (unproved === null) seen = observe(unknownView, answer.body, answer.sentAtMs)
     }
     if (ending.signal.aborted) return
@@ -155,7 +155,7 @@ export const watchKill = (options: KillWatchOptions): KillWatch => {
 
   const onEvent = async (data: string): Promise<void> => {
     const seen = observe(view, parsed(data), Number.NEGATIVE_INFINITY)
-    // A stop counts at once. What lets an agent go on is taken from a poll alone.
+    // A stop counts at once. What lets an agent continue is taken from a poll alone.
     if (seen.rejected === null && isStopping(seen.view.response)) become({ ...seen.view, sentAtMs: view.sentAtMs })
     else await refresh()
   }

@@ -241,7 +241,7 @@ describe("a read while the server gives no verdict", () => {
       assert.strictEqual(await ends("lookup"), unreachable)
     })
 
-  it("goes on for a minute after the envelopes were confirmed, and not longer, whatever else is known", async () => {
+  it("continues for a minute after the envelopes were confirmed, and not longer, whatever else is known", async () => {
     const { away, clock, ends, script } = await world()
     await away()
     script.envelopes = "cut"

@@ -109,7 +109,7 @@ describe("waiting for a review", () => {
     ["cut off", "cut"],
     ["a page in its place", { status: 200, text: "<h1>We are back soon</h1>" }]
   ] as const)
-    it(`goes on while the server is away (${what}), and throws only where it never answered`, async () => {
+    it(`continues while the server is away (${what}), and throws only where it never answered`, async () => {
       const { agent, clock, state } = await world()
       state.away = away
       state.isAway = true
@@ -161,7 +161,7 @@ describe("a guarded action that a person must approve", () => {
     return { outcome, ran }
   }
 
-  it("is refused at once with its review where nothing is waited for; the same call goes on with it", async () => {
+  it("is refused at once with its review where nothing is waited for; the same call continues with it", async () => {
     const { agent, approvals, clock, state } = await world()
     const first = call(agent)
     await clock.advance(100)
@@ -173,7 +173,7 @@ describe("a guarded action that a person must approve", () => {
     const approved = call(agent)
     await clock.advance(100)
     assert.strictEqual(approved.outcome.is, "ran")
-    // The approval is used up: the next one asks anew.
+    // The approval is used up: the next one asks again.
     const next = call(agent)
     await clock.advance(100)
     assert.strictEqual(next.outcome.is, "require_review rev_2")

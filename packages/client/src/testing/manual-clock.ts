@@ -37,7 +37,7 @@ export const manualClock = (): ManualClock => {
   }
 }
 
-/** Lets everything that waits for no timer go on. */
+/** Lets everything that waits for no timer continue. */
 export const settled = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
 }

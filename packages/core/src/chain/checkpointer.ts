@@ -47,7 +47,7 @@ const saying = (otherwise: string, cause: Cause.Cause<ReadFault>): string =>
 export const NO_CHECKPOINT =
   "no checkpoint is signed yet. Start the server on this store once; it signs within ten seconds and when it stops"
 
-/** Kinds whose records are signed for at once: they change who answers, who may write, or what may go on. */
+/** Kinds whose records are signed for at once: they change who answers, who may write, or what may continue. */
 export const urgentKinds: ReadonlyArray<string> = [
   "agent.owner_transferred",
   "agent.orphaned",

@@ -7,8 +7,8 @@ import { readPrevious } from "./read-previous.ts"
 import { withRetired } from "./with-retired.ts"
 
 /**
- * The name in record 0 of the open store, and those in the stores that were put aside beside it. One that is not there,
- * or cannot be read, names nothing.
+ * The name in record 0 of the open store, and those in the stores that were put aside beside it. One that does not
+ * exist, or cannot be read, names nothing.
  */
 export const formerNames = Effect.fnUntraced(function* (
   storage: StorageApi,

@@ -1,6 +1,6 @@
 /**
  * The names of the chains before this one, kept beside the documents that recoveries carry along: what an earlier chain
- * keyed with its name is found again, also where the stores that were put aside are not there any more.
+ * keyed with its name is found again, also where the stores that were put aside are missing any more.
  */
 import { portableCrypto } from "@flyball/evidence"
 import { Effect, Layer } from "effect"

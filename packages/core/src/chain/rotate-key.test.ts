@@ -77,7 +77,7 @@ describe("rotating the key", () => {
     }).pipe(Effect.scoped, Effect.provide(world()))
   )
 
-  it.effect("goes on with the next key after it was opened again, and can be done again", () =>
+  it.effect("continues with the next key after it was opened again, and can be done again", () =>
     Effect.gen(function* () {
       const vkeys: Array<string> = []
       for (let round = 0; round < 3; round++) {

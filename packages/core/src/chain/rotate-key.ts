@@ -38,8 +38,8 @@ export interface KeyRotationApi {
    * Makes a new signing key and retires the old one. While a rotation is unfinished, by whomever it was begun, this
    * finishes it and begins none.
    *
-   * - Fails: `RotationRefused`; `StorageUnavailable` where a step could not be done. The same call again goes on where
-   *   it stopped.
+   * - Fails: `RotationRefused`; `StorageUnavailable` where a step could not be done. The same call again continues
+   *   where it stopped.
    */
   readonly rotate: Effect.Effect<Rotated, RotationRefused | ReadFault>
   /** The last rotation that a checkpoint covers; null before the first. */
@@ -73,7 +73,7 @@ const make = Effect.gen(function* () {
   const { origin } = chain
   const parts = { crypto, origin, signer, storage }
 
-  /** The last rotation, if its checkpoint is not there yet. */
+  /** The last rotation, if its checkpoint is missing yet. */
   const unfinished = Effect.gen(function* () {
     const keys = yield* chainKeys(storage, crypto)
     const last = rotationsAmong(keys).at(-1)

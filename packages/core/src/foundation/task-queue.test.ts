@@ -45,7 +45,7 @@ describe("work in turns", () => {
       assert.strictEqual(new Set(doneIn).size, 6)
     }))
 
-  it("takes tasks from tasks, and goes on after one that throws", async () => {
+  it("takes tasks from tasks, and continues after one that throws", async () => {
     const order: Array<string> = []
     const thrown = new Promise<unknown>((caught) => {
       const listeners = process.listeners("uncaughtException")

@@ -235,7 +235,7 @@ export interface Governor extends AsyncDisposable {
     keys(options?: CallOptions): Promise<ReadonlyArray<KeyInfo>>
     /**
      * Makes a new signing key, has both sign one checkpoint, and destroys the old one. After a failure call it again:
-     * it goes on where it stopped.
+     * it continues where it stopped.
      */
     rotateKey(options?: CallOptions): Promise<RotationInfo>
   }

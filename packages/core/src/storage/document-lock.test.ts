@@ -48,7 +48,7 @@ describe("the line before a document", () => {
     })
   )
 
-  it.effect("goes on behind who is interrupted, at work or waiting", () =>
+  it.effect("continues behind who is interrupted, at work or waiting", () =>
     Effect.gen(function* () {
       const log: Array<string> = []
       const gate = yield* Deferred.make<void, StorageUnavailable>()

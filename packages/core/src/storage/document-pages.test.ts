@@ -45,7 +45,7 @@ describe("a collection in pages", () => {
     })
   )
 
-  it.effect("is read anew at each run", () =>
+  it.effect("is read again at each run", () =>
     Effect.gen(function* () {
       const { requested, storage } = collection(3)
       const list = everyDocument(storage, "agents", ids)

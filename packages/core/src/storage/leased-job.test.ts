@@ -31,7 +31,7 @@ describe("a job under a lease", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("goes on after a round that failed, and after one that is a defect", () =>
+  it.effect("continues after a round that failed, and after one that is a defect", () =>
     Effect.gen(function* () {
       let at = 0
       const { counted, end } = yield* process(

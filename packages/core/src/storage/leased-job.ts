@@ -10,13 +10,13 @@ export interface LeasedJob<R> {
   readonly lease: string
   /** A process that died is replaced after this. Unit: milliseconds. */
   readonly leaseMs: number
-  /** Message in the log for a round that failed; the job goes on. */
+  /** Message in the log for a round that failed; the job continues. */
   readonly failed: string
   /** Waits for the next round. */
   readonly pause: Effect.Effect<unknown, never, R>
 }
 
-/** Takes the lease, or takes it anew; false while another process holds it. */
+/** Takes the lease, or takes it again; false while another process holds it. */
 export type Held = Effect.Effect<boolean, ReadFault>
 
 /**

@@ -98,7 +98,7 @@ export interface ChangeSet extends OutboxChange {
   readonly puts?: ReadonlyArray<DocumentPut>
   /**
    * Documents that go, each at this version, with their look-up keys. Working state only: what records tell of stays,
-   * and endpoints of webhooks do. An id that went is never given again: its versions would begin anew.
+   * and endpoints of webhooks do. An id that went is never given again: its versions would restart.
    */
   readonly deletes?: ReadonlyArray<{ readonly collection: string; readonly id: string; readonly version: number }>
   readonly records?: ReadonlyArray<RecordDraft>

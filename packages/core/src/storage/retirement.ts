@@ -23,9 +23,8 @@ export interface RetirePlan {
 export interface Retirement {
   /**
    * Puts the store aside, whole, and leaves a new one in its place: the genesis and the documents that are carried.
-   * What is owed, once keys and leases stay behind;
-   * the sequences of endpoints go on behind the next multiple of `SEQUENCES_OF_A_CHAIN`, so that a receiver sees that
-   * something is missing, and none comes twice.
+   * What is owed, once keys and leases stay behind; the sequences of endpoints continue behind the next multiple of
+   * `SEQUENCES_OF_A_CHAIN`, so that a receiver sees that something is missing, and none comes twice.
    *
    * All or nothing to a process that opens the store; a crash on the way is finished by doing it again. No other
    * process writes meanwhile, and none that had the old chain open can write into the new one.

@@ -47,7 +47,7 @@ describe("sealing", () => {
     )
   })
 
-  it("goes on from a head, and never back in time", () => {
+  it("continues from a head, and never back in time", () => {
     const [first] = seal(null, atMs, [genesis], salt)
     const [second] = seal(first!.record, atMs - 5000, [transferred], salt)
     assert.strictEqual(toHex(second!.record.hash), "48710003c5ef11a5215bdb984e6828d761fa33cdbbaa18e88b8c9d2a82aedf78")

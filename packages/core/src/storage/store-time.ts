@@ -18,7 +18,7 @@ export const storeTimeMs = (nowMs: number, head: Newest | null): number => Math.
 /**
  * The store's time for plans, limited to the last one that a record can have.
  *
- * So reads go on, and a plan can write the instants that it makes of it. Its commit is refused.
+ * So reads continue, and a plan can write the instants that it makes of it. Its commit is refused.
  */
 export const plannedTimeMs = (nowMs: number, head: Newest | null): number => instantMs(storeTimeMs(nowMs, head))
 

@@ -126,7 +126,7 @@ describe("backtest", () => {
     assert.deepEqual(outcome({ kind: "voided", evaluationId: first.evaluation.evaluationId }), { unchanged: 2 })
   })
 
-  it("goes on from the last time of a window where an evaluation was made at an earlier one", () => {
+  it("continues from the last time of a window where an evaluation was made at an earlier one", () => {
     const draft = given([pay(500), cap(700)], meter)
     const at = (atMs: number) => evaluation(300, { atMs })
     const counterfactual = (...times: ReadonlyArray<number>) =>

@@ -49,8 +49,8 @@ const SHOWN = 5
 /**
  * Runs recorded evaluations through a draft. Pure and read-only: it may advise, and authorises nothing.
  *
- * - `events` stand in the order of the chain. Their times may fall: only those of one window go on from its last, as in
- *   the service.
+ * - `events` stand in the order of the chain. Their times may fall: only those of one window continue from its last, as
+ *   in the service.
  * - Spec: POST /bound/envelopes/{id}/backtest; decision 0022.
  */
 export const backtest = (

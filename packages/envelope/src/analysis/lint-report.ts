@@ -20,7 +20,7 @@ export interface LintFinding {
   readonly historyCount: number | null
 }
 
-/** A question that was not answered: the budget was spent, or a fact it needs is not there. */
+/** A question that was not answered: the budget was spent, or a fact it needs is missing. */
 export interface OpenQuestion {
   readonly code: LintCode
   /** The rules that the question is about; none: the envelope. */

@@ -119,7 +119,7 @@ const byName = <A>(
   return [...found.keys()].sort().map((name) => found.get(name)!)
 }
 
-/** Whether a layer refuses to go on without the signal. A latch is always there. */
+/** Whether a layer refuses to continue without the signal. A latch is always there. */
 const isRequired = ({ onMissing, optional, source }: Signal): boolean =>
   source !== "latch" && !optional && onMissing === null
 

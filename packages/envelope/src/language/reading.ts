@@ -11,7 +11,7 @@ export const NAME = /^[a-z][a-z0-9_]{0,63}$/
 const RESERVED = new Set(["agent_id", "org_unit", "run_id", "constructor"])
 
 /**
- * A reading: each method answers the value, or null after it has said what is wrong. Of a value that is not there it
+ * A reading: each method answers the value, or null after it has said what is wrong. Of a value that does not exist it
  * says nothing: {@link Reading.object} and {@link Reading.need} do.
  */
 export class Reading {

@@ -21,7 +21,7 @@ describe("a latch", () => {
     assert.deepEqual(latchesSetBy(signals, { web: true }, { leak: false }), ["tainted"])
     assert.deepEqual(latchesSetBy(signals, { web: "true", leak: true }, { web: true, leak: false }), [])
     assert.deepEqual(latchesSetBy(signals, null, {}), ["leaked"])
-    // Null is no value of a bool; a missing one is one that is not there.
+    // Null is no value of a bool; a missing one is one that does not exist.
     assert.deepEqual(latchesSetBy(signals, {}, { leak: null }), [])
   })
 

@@ -17,7 +17,7 @@ export interface ReadOptions {
    * Selects the values that are committed as they were received: such a value that has no exact RFC 8785 form becomes a
    * `RawJson`.
    * Called per value from the root down, and no further below a value it selects. It must not keep the path, which
-   * changes as reading goes on.
+   * changes as reading continues.
    */
   readonly keepRaw?: (path: JsonPath) => boolean
 }

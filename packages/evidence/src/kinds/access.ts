@@ -40,7 +40,7 @@ export const accessKinds: ReadonlyArray<KindRow> = [
   },
   {
     kind: "mapping.changed",
-    about: "Who becomes what here was set anew, all of it. `rules` is how many rules there are.",
+    about: "Who becomes what here was replaced, all of it. `rules` is how many rules there are.",
     body: [must("rules", { type: "integer", min: 0, max: 1000 }), writer],
     parts: [
       objectPart("mapping", MAX_PART_BYTES, ["rules: [{id, match: {claim, value}, org_unit, role}]", "trust_canonical"])

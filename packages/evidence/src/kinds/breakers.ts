@@ -40,7 +40,7 @@ export const breakerKinds: ReadonlyArray<KindRow> = [
   },
   {
     kind: "breaker.changed",
-    about: "A breaker was changed: the record says all of it, and its window begins anew here.",
+    about: "A breaker was changed: the record says all of it, and its window restarts here.",
     body: breaker,
     parts: []
   },
@@ -69,7 +69,7 @@ export const breakerKinds: ReadonlyArray<KindRow> = [
   },
   {
     kind: "breaker.released",
-    about: "A person armed a tripped breaker again: its window begins anew here. What it activated stays active.",
+    about: "A person armed a tripped breaker again: its window restarts here. What it activated stays active.",
     body: [agentId, asOfMs, asOfSeq, breakerId, writer],
     parts: [part("reason", 16_384, "any text as JSON: what a person said of it")]
   }

@@ -137,7 +137,7 @@ export const envelopeKinds: ReadonlyArray<KindRow> = [
   {
     kind: "envelope.drafted",
     about:
-      "A draft was written, or written anew; `revision` counts them. With `agent_id` it is for that agent, " +
+      "A draft was written, or written again; `revision` counts them. With `agent_id` it is for that agent, " +
       "else for the org unit in the profile.",
     body: [
       may("agent_id", id("agt_")),

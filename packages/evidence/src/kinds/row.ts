@@ -47,8 +47,8 @@ export const part = (name: string, maxBytes: number, holds: string): PartRow => 
   holds
 })
 /**
- * A part that is a JSON object of these members: a name with `?` may be absent, and one may go on with the shape of its
- * value, as in `rules: [...]`. `more` follows in the sentence.
+ * A part that is a JSON object of these members: a name with `?` may be absent, and one may continue with the shape of
+ * its value, as in `rules: [...]`. `more` follows in the sentence.
  */
 export const objectPart = (name: string, maxBytes: number, members: ReadonlyArray<string>, more = ""): PartRow => ({
   ...part(name, maxBytes, `\`{${members.join(", ")}}\`${more}`),

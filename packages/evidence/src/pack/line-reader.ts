@@ -19,7 +19,7 @@ export class LineReader {
   end = 0
   /** Number of the current line, from 1. */
   line = 0
-  /** A line passed `limit`; reading cannot go on. */
+  /** A line passed `limit`; reading cannot continue. */
   tooLong = false
   /** Bytes that a line may have, its newline not counted. */
   limit: number

@@ -5,7 +5,7 @@ import type { ByteSource } from "./byte-source.ts"
 /**
  * Position behind the first frame, or null when the bytes are none or the frame is cut off.
  *
- * Node's decoder goes on silently with any frame that follows, in a way that depends on how the bytes were cut into
+ * Node's decoder continues silently with any frame that follows, in a way that depends on how the bytes were cut into
  * chunks. A pack is one stream and nothing after it, so we find the end ourselves.
  */
 export const zstdFrameEnd = async (source: ByteSource): Promise<number | null> => {

@@ -304,7 +304,7 @@ describe("the scanner", () => {
     }
   })
 
-  it("says a bad instant by NaN and goes on", () => {
+  it("says a bad instant by NaN and continues", () => {
     const scanner = new RecordScanner()
     for (const at of [
       "2026-11-31T00:00:00.000Z",

@@ -70,7 +70,7 @@ async function* events(
   }
 }
 
-/** The seq behind which a client goes on; null where it begins. */
+/** The seq behind which a client continues; null where it begins. */
 const lastEventId = (
   header: string | ReadonlyArray<string> | undefined
 ): Effect.Effect<number | null, InvalidInput> => {

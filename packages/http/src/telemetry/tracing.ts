@@ -15,7 +15,7 @@ export interface SpanCounts {
   readonly waiting: number
 }
 
-/** A span that goes on. */
+/** A span that continues. */
 export interface OpenSpan extends TraceContext {
   /** Ends it, once. The name comes last: of a request it is the route, which is found on the way. */
   readonly end: (said: { readonly name: string; readonly attributes: Attributes; readonly failed: boolean }) => void

@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { ExaminerThread, type ExaminerThreadOptions } from "./examiner-thread.ts"
 
 /**
- * `Examiner` over threads of its own: evaluations go on while an envelope is examined. `dataFolder` brings it.
+ * `Examiner` over threads of its own: evaluations continue while an envelope is examined. `dataFolder` brings it.
  *
  * Publications have a thread of their own: running work cannot be preempted, and a publication does not wait for a lint
  * that takes 15 s. A thread starts with its first question, and both end with the governor.

@@ -23,7 +23,7 @@ const threadModule = (): string => {
 }
 
 /**
- * Script that a thread runs first: it does not inherit the compile cache, and stripping types anew takes most of its
+ * Script that a thread runs first: it does not inherit the compile cache, and stripping types again takes most of its
  * start.
  */
 const BOOTSTRAP = `

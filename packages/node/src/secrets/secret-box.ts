@@ -51,7 +51,7 @@ export const openSecretBox = async (options: SecretBoxOptions): Promise<PlainSec
  * Puts a new key before the others, and answers its id. What is sealed from now on by a process that starts, is sealed
  * with it; what was sealed before still opens.
  *
- * A process that runs goes on sealing with the key it started with, and opens what the new one sealed. An old key's
+ * A process that runs continues sealing with the key it started with, and opens what the new one sealed. An old key's
  * line may be taken out once nothing is sealed
  * with it any more.
  */
@@ -130,7 +130,7 @@ const boxOver = (
         let key = keys.find((candidate) => candidate.id === id)
         if (key === undefined) {
           const now = yield* Effect.promise(reread)
-          // A key that was taken out of the file goes on opening here until the process ends.
+          // A key that was taken out of the file continues opening here until the process ends.
           if (now !== null) keys = [...now, ...keys.filter((old) => now.every((candidate) => candidate.id !== old.id))]
           key = keys.find((candidate) => candidate.id === id)
         }

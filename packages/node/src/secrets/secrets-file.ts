@@ -29,14 +29,14 @@ const GROUP = 0o070
 export interface SecretsFile {
   readonly path: string
   /**
-   * It is ours, in the data folder: the folder is made when it is not there, and nobody but its owner may read the
+   * It is ours, in the data folder: the folder is made if it does not exist, and nobody but its owner may read the
    * file. Others' may be read by a group, as mounted secrets are.
    */
   readonly isOurs: boolean
 }
 
 /**
- * Reads the keys, and makes the file with one new key when it is not there. Throws `FolderProblem`, or the system's
+ * Reads the keys, and makes the file with one new key if it does not exist. Throws `FolderProblem`, or the system's
  * error.
  */
 export const openSecretsFile = async (file: SecretsFile): Promise<SecretsKeys> => {
@@ -63,7 +63,7 @@ export const addSecretsKey = async (file: SecretsFile): Promise<SecretsKeys> => 
   return next
 }
 
-/** Null when it is not there. */
+/** Null if it does not exist. */
 export const readSecretsFile = async (file: SecretsFile): Promise<SecretsKeys | null> => {
   let handle: FileHandle
   try {

@@ -38,7 +38,7 @@ describe("a request that is delivered", () => {
     ])
   })
 
-  test("goes on to the next vetted address where the first is not there", async () => {
+  test("continues to the next vetted address where the first is missing", async () => {
     const there = await receiver((_, response) => response.end(), { host: "127.0.0.2" })
     const answer = await sender({ ...loopback, resolve: answering("127.0.0.3", "127.0.0.2") }).send(
       request(`http://hooks.example:${there.port}/`)
@@ -160,7 +160,7 @@ describe("a request that goes nowhere", () => {
     expect(there.connections()).toBe(0)
   })
 
-  test("when the name is not there, or nothing listens", async () => {
+  test("when the name is missing, or nothing listens", async () => {
     const port = await listening(createServer())
     const gone = createServer()
     const free = await listening(gone)

@@ -2,7 +2,7 @@
  * Where requests to a URL may go, remembered.
  *
  * Reading a URL and vetting addresses are pure: the same text under the same rules has the same outcome. So what is
- * looked up, at each attempt, is vetted anew
+ * looked up, at each attempt, is vetted again
  * only where it is not what was vetted for this URL last. Nothing is remembered of a name's answer but its verdict.
  */
 import { type Pin, pinTo } from "./pinned-agents.ts"

@@ -41,7 +41,7 @@ export class GroupedWindow {
   within(ms: number, windowMs: number, seq: number): Largest {
     const first = firstAbove(this.#times, ms - windowMs)
     const end = Math.max(first, Math.min(firstAbove(this.#times, ms), firstAbove(this.#seqs, seq)))
-    // A window that has nothing in common with the one before it is counted anew.
+    // A window that has nothing in common with the one before it is counted again.
     if (first >= this.#end || end <= this.#first) {
       this.#sums.clear()
       this.#largest = 0n

@@ -54,7 +54,7 @@ export class AgentBreakers {
     return this.#watched.get(id)?.start ?? null
   }
 
-  /** Begins every window anew, with a chain that follows another: seqs begin anew with each. */
+  /** Begins every window again, with a chain that follows another: seqs restart with each. */
   restart(): void {
     for (const [id, { document }] of this.#watched) this.put(id, document, carriedStart)
   }

@@ -19,7 +19,7 @@ interface Numbers {
   readonly erasures: number
 }
 
-/** Parts whose erasure writes the document of some envelope anew, if it holds them still. */
+/** Parts whose erasure writes the document of some envelope again, if it holds them still. */
 const inDocument: ReadonlySet<unknown> = new Set(["envelope", "profile"])
 
 /**

@@ -13,7 +13,7 @@ const references: { readonly [kind: string]: ReadonlyArray<string> } = {
 
 /**
  * * The record with its number, and those of records that it names, moved down by `before`: the number of records
- * between the first one of its chain and record 0 of the chain that goes on. So numbers rise through all of them, and
+ * between the first one of its chain and record 0 of the chain that continues. So numbers rise through all of them, and
  * none is used twice.
  */
 export const numberedBefore = <R extends { readonly seq: number; readonly kind: string; readonly body: JsonMap }>(

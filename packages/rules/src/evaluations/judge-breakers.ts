@@ -15,9 +15,7 @@ import type { KnownAgent } from "./known-agents.ts"
 import { problem, type Problem } from "./recompute-verdict.ts"
 import { madeAtMs } from "./standing.ts"
 
-/**
- * A reading that is older than this when it is recorded is not judged: windows keep no more. Unit: milliseconds.
- */
+/** A reading that is older than this when it is recorded is not judged: windows keep no more. Unit: milliseconds. */
 const LATE_MS = 300_000
 
 /** The breakers of a chain. */
@@ -51,7 +49,7 @@ export class BreakerJudge {
   ): Problem | null {
     if (isOfThisChain && !this.#isWithinChain) {
       this.#isWithinChain = true
-      // Numbers begin anew with each chain, and windows with them.
+      // Numbers restart with each chain, and windows with them.
       for (const watched of this.#byAgent.values()) watched.restart()
     }
     const { body, kind } = record

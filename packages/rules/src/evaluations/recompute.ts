@@ -198,7 +198,7 @@ export class Recomputation {
         : null
     if (kind === "kill.activated") this.#highlyReached.activated(this.#state, numbered)
     this.#state.fold(numbered)
-    // What a recovery put aside is another chain: this one goes on from a copy.
+    // What a recovery put aside is another chain: this one continues from a copy.
     if (!isOfThisChain) this.#state.kills.epochIs(null)
     if (drilled !== null) return alone(record, drilled)
     if (released !== null) return alone(record, released)
@@ -312,9 +312,7 @@ export class Recomputation {
     }
   }
 
-  /**
-   * Drops contributions that no window reaches. Uses the records' time, because an evaluation states its own.
-   */
+  /** Drops contributions that no window reaches. Uses the records' time, because an evaluation states its own. */
   #sweep(atMs: number): void {
     this.#sinceSweep = 0
     const beforeMs = atMs - this.#longestWindowMs - LATE_MS - CLOCK_STEP_MS

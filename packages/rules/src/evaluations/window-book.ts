@@ -31,7 +31,7 @@ export class WindowBook {
     return { value, count }
   }
 
-  /** The time of what was added last; the times of a window go on from there. */
+  /** The time of what was added last; the times of a window continue from there. */
   latestMs(window: string): number {
     return this.#ledgers.get(window)?.latestMs ?? 0
   }

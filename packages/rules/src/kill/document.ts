@@ -16,7 +16,7 @@ export const KILL_EPOCH = { collection: "kill_epoch", id: "deployment" } as cons
 
 /**
  * Working state, `{}`: put where an agent's provenance names another model. Evaluations expect it unchanged while an
- * activation is aimed at a model, since none of the documents that they read says that a piece is not there.
+ * activation is aimed at a model, since none of the documents that they read says that a piece is missing.
  */
 export const KILL_REACH = { collection: "kill_reach", id: "deployment" } as const
 

@@ -110,7 +110,7 @@ export interface ReplayState {
   /** Records that contradict what came before them. */
   readonly differences: Array<Difference>
   readonly numbers: EnvelopeNumbers
-  /** Of the chain at hand: seqs begin anew with each chain, so that this does too. */
+  /** Of the chain at hand: seqs restart with each chain, so that this does too. */
   references: References
 }
 

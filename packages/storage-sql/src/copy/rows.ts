@@ -91,7 +91,7 @@ export interface AttemptRow {
   readonly excerpt: string
 }
 
-/** The last sequence that an endpoint was given. Whose turn it is to be served is not carried: they begin anew. */
+/** The last sequence that an endpoint was given. Whose turn it is to be served is not carried: they restart. */
 export interface SequenceRow {
   readonly endpointId: string
   readonly sequence: number

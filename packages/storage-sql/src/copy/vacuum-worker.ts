@@ -3,7 +3,7 @@
  *
  * `VACUUM INTO` reads in one snapshot, writes only rows that are alive (nothing that was erased comes along, whatever a
  * page still held), and leaves one file
- * without a log. The backup API takes as long, copies free pages too, and starts anew at every commit of the writer
+ * without a log. The backup API takes as long, copies free pages too, and restarts at every commit of the writer
  * unless a snapshot is held as well.
  */
 import { DatabaseSync } from "node:sqlite"

@@ -10,7 +10,7 @@ import { guardOptionsProblem, guardPlace, guardSchema, type PostgresGuardOptions
  * The signing guard in a Postgres database: one for all hosts that sign for a chain.
  *
  * Keep it in another database than the store's, best on another server: what restores the store must not restore the
- * guard with it. While its database is away no checkpoint is signed, and everything else goes on.
+ * guard with it. While its database is away no checkpoint is signed, and everything else continues.
  *
  * - Fails, when it is opened: `StorageUnavailable`, also where an option is not what it should be.
  */

@@ -54,7 +54,7 @@ const begin = `INSERT INTO flyball.signed AS s (one, origin, size, root_hex, fro
   ON CONFLICT (one) DO UPDATE SET size = s.size
   WHERE s.origin = $1::text AND s.size = $2::int8 AND s.root_hex = $3::text RETURNING 1 AS done`
 
-/** Also where the new state is there already: the answer then says that it is durable. */
+/** Also where the new state exists already: the answer then says that it is durable. */
 const move = `UPDATE flyball.signed AS s SET origin = $4::text, size = $5::int8, root_hex = $6::text,
   from_backup = from_backup AND s.origin = $4::text AND s.size = $5::int8 AND s.root_hex = $6::text
   WHERE (s.origin = $4::text AND s.size = $5::int8 AND s.root_hex = $6::text)

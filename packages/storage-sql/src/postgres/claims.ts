@@ -200,7 +200,7 @@ const takenOf = (rows: ReadonlyArray<Row>): ReadonlyArray<Taken> => {
   return rows.flatMap((row) => {
     if (row["id"] === null) return []
     const event = events.get(row["event_id"] as string)
-    // A delivery of an event that is not there is left to its lease.
+    // A delivery of an event that does not exist is left to its lease.
     return event === undefined ? [] : [{ delivery: deliveryOf(row), event }]
   })
 }

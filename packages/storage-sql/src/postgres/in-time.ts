@@ -20,7 +20,7 @@ export const AnswerTime: Context.Reference<number> = Context.Reference("flyball/
 export type Restart = (cut: () => void) => void
 
 /**
- * Runs what first waits for a connection, and calls `restart` when it has one: then the time begins anew.
+ * Runs what first waits for a connection, and calls `restart` when it has one: then the time restarts.
  *
  * A server that does not answer is cut off: all connections that `cut` knows are thrown away, since their path is in
  * doubt.

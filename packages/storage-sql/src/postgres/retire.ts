@@ -1,5 +1,5 @@
 /**
- * Putting a store on Postgres aside and beginning anew in its place, in one transaction. Decision 0010 of core.
+ * Putting a store on Postgres aside and starting again in its place, in one transaction. Decision 0010 of core.
  *
  * The schema gets another name, migrations make a new one, documents are copied, and record 0 is written. The head's
  * table is locked whole before: a writer that
@@ -133,8 +133,8 @@ const carry = [
 ]
 
 /**
- * Sequences go on behind all that the old chain can have given, also to an endpoint that was owed nothing yet when the
- * copy was made. Decision 0010.
+ * Sequences continue behind all that the old chain can have given, also to an endpoint that was owed nothing yet when
+ * the copy was made. Decision 0010.
  */
 const carrySequences = [
   `INSERT INTO flyball.sequences (endpoint_id, sequence)

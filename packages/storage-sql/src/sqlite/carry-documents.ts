@@ -6,8 +6,8 @@ import { openForWriting } from "./open-database.ts"
  * Makes the file `fresh` with every document of `old` but those of the collections in `leave`: versions, bodies and
  * look-up keys as they are.
  *
- * Sequences go on behind all that the old chain can have given, also to an endpoint that was owed nothing yet when the
- * copy was made. Decision 0010. `old` is a name that SQLite opens without taking a lock.
+ * Sequences continue behind all that the old chain can have given, also to an endpoint that was owed nothing yet when
+ * the copy was made. Decision 0010. `old` is a name that SQLite opens without taking a lock.
  */
 export const carryDocuments = (
   old: string,
@@ -39,7 +39,7 @@ const word = (old: string): string =>
   `(SELECT n.id FROM main.word n JOIN old.word o ON o.text = n.text WHERE o.id = ${old})`
 
 /**
- * Words are numbered anew: the old table is mostly kinds and agents of records that stay behind. Documents keep their
+ * Words are numbered again: the old table is mostly kinds and agents of records that stay behind. Documents keep their
  * number, which their keys refer to.
  */
 const statements = (leaving: number): ReadonlyArray<string> => {

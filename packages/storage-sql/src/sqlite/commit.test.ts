@@ -66,7 +66,7 @@ describe("ChainWriter", () => {
     }
   })
 
-  it("says that nothing was written when the disk is full, and goes on when there is room again", () => {
+  it("says that nothing was written when the disk is full, and continues when there is room again", () => {
     const { commit, db, reader } = open()
     db.exec(`PRAGMA max_page_count = ${(db.prepare("PRAGMA page_count").get()!["page_count"] as number) + 4}`)
     const answers = commit({ records: [draft(1_000_000)] }, { records: [draft(10)] })

@@ -66,7 +66,7 @@ export const openForWriting = (
   }
 }
 
-/** The system goes on with an open file that has lost its name, and so does SQLite. */
+/** The system continues with an open file that has lost its name, and so does SQLite. */
 const inPlace = (file: string): (() => void) => {
   // Where the process moves to another folder, a relative name leads elsewhere.
   const name = resolve(file)
@@ -85,7 +85,7 @@ const inPlace = (file: string): (() => void) => {
 }
 
 /**
- * A log without its database holds what was committed last, and SQLite deletes it when it makes the database anew. One
+ * A log without its database holds what was committed last, and SQLite deletes it when it makes the database again. One
  * of a database that is only being made has a page already.
  */
 const refuseOrphanedLog = (file: string): void => {
@@ -112,7 +112,7 @@ const ownLinks = /\.(?:retired-[1-9][0-9]{0,8}|partial-[0-9a-f]{12})$/
 export const refuseHardLinked = (file: string): void => {
   const real = realName(file)
   const found = orNull(() => statSync(real))
-  // A name that is not there yet, or a `file:` URI of a store that nothing changes.
+  // A name that does not exist yet, or a `file:` URI of a store that nothing changes.
   if (found === null || found.nlink < 2) return
   const folder = dirname(real)
   const beside = readdirSync(folder).filter((name) => {
@@ -174,7 +174,7 @@ const maxLinks = 40
 const realName = (file: string, links = 0): string => {
   const found = orNull(() => realpathSync.native(file))
   if (found !== null) return found
-  // It is not there yet. A link to it may be, and SQLite makes the file that the link names.
+  // It is missing yet. A link to it may be, and SQLite makes the file that the link names.
   const folder = orNull(() => realpathSync.native(dirname(resolve(file))))
   if (folder === null) return file
   const name = join(folder, basename(file))

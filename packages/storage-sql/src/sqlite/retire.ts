@@ -1,5 +1,5 @@
 /**
- * Putting a SQLite file aside and beginning anew in its place. Decision 0010 of core.
+ * Putting a SQLite file aside and starting again in its place. Decision 0010 of core.
  *
  * The new file is complete before it gets the name. `link()` gives the old one its second name, `rename()` gives its
  * first name to the new one: a process that opens the file finds the old store or the new one, whole. A crash leaves at

@@ -78,7 +78,7 @@ describe("a SQLite file", () => {
   )
 
   it.effect(
-    "that is replaced, moved or deleted while it is in use takes nothing more, and goes on when it is back",
+    "that is replaced, moved or deleted while it is in use takes nothing more, and continues when it is back",
     () =>
       Effect.gen(function* () {
         const file = newFile()
@@ -212,7 +212,7 @@ describe("a SQLite file", () => {
         join(place, "folder", "store.db"),
         join(place, "folder", "..", "one.db")
       ]
-      // At first the file is not there, and the links lead to what is to be made.
+      // At first the file is missing, and the links lead to what is to be made.
       for (const name of names.toReversed()) {
         yield* using(sqliteStorage({ file: name }), () =>
           Effect.forEach(

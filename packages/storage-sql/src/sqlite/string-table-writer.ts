@@ -11,7 +11,7 @@ const prefixLength = 4
 const END = "~"
 
 /**
- * Adds to the table `word`. Only inside transactions, and while nobody else does: numbers go on behind the last that
+ * Adds to the table `word`. Only inside transactions, and while nobody else does: numbers continue behind the last that
  * was seen.
  *
  * An id that follows all of its prefix is new for certain: it waits, many for one call. Any other text is inserted at

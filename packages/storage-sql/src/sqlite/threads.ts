@@ -11,7 +11,7 @@ import { WorkerThread } from "./worker-thread.ts"
 
 /** How to open a SQLite store. */
 export interface SqliteOptions {
-  /** Path of the database file, made if it is not there; `:memory:` for one that is gone when it is closed. */
+  /** Path of the database file, made if it does not exist; `:memory:` for one that is gone when it is closed. */
   readonly file: string
   /**
    * How long to wait for another process that is just closing the file.
@@ -97,7 +97,8 @@ const open = (thread: WorkerThread, file: string): Effect.Effect<void, ReadFault
   )
 
 /**
- * Asks a storage worker. An interrupted caller goes on at once; the request runs to its end and its answer is dropped.
+ * Asks a storage worker. An interrupted caller continues at once; the request runs to its end and its answer is
+ * dropped.
  */
 export const call = <Op extends WorkerRequest["op"]>(
   thread: WorkerThread,

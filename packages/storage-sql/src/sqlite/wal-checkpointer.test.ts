@@ -52,7 +52,7 @@ describe("Checkpoints", () => {
     db.close()
   })
 
-  it("starts the log over past its bound as soon as no reader is in the way, and goes on while one is", () => {
+  it("starts the log over past its bound as soon as no reader is in the way, and continues while one is", () => {
     const { db, file, log, write } = open("bound.db")
     const restarts = vi.fn()
     const prepare = db.prepare.bind(db)
@@ -82,7 +82,7 @@ describe("Checkpoints", () => {
     db.close()
   })
 
-  it("waits once for a reader that holds a snapshot, then only briefly, so that commits go on", () => {
+  it("waits once for a reader that holds a snapshot, then only briefly, so that commits continue", () => {
     vi.useFakeTimers()
     const { db, file, log, write } = open("patience.db")
     db.exec("PRAGMA busy_timeout = 40")

@@ -130,7 +130,7 @@ export const claimCases = [
     })
   ),
   storageCase(
-    "endpoints take turns, and go on with theirs in the next claim",
+    "endpoints take turns, and continue with theirs in the next claim",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* (yield* CaseTime).set(start)
       yield* owing(storage, { a: 5, b: 2, c: 1 })

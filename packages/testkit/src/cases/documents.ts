@@ -126,7 +126,7 @@ export const documentCases = [
     })
   ),
   storageCase(
-    "a list goes on after an id, there or not, and stops at its limit",
+    "a list continues after an id, there or not, and stops at its limit",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* storage.commit({ puts: orderedIds.map((id) => put(id)) })
       assert.deepEqual(ids(yield* storage.list("things", { limit: 3 })), orderedIds.slice(0, 3))

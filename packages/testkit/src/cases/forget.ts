@@ -109,7 +109,7 @@ export const forgetCases = [
     })
   ),
   storageCase(
-    "a search for missed events is bounded: it reads up to its limit and answers where to go on",
+    "a search for missed events is bounded: it reads up to its limit and answers where to continue",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* storage.commit({ puts: [endpoint("whk_a")], events: Array.from({ length: 5 }, (_, n) => event({ n })) })
       const query = { endpointId: "whk_a", types: ["thing.made"], sinceMs: 0, limit: 3 }
@@ -200,7 +200,7 @@ export const forgetCases = [
     })
   ),
   storageCase(
-    "a search is bounded by its limit whatever is kept, and the next goes on after it",
+    "a search is bounded by its limit whatever is kept, and the next continues after it",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const time = yield* CaseTime
       yield* time.set(start)

@@ -91,7 +91,7 @@ export const recordCases = [
     })
   ),
   storageCase(
-    "nothing is written or claimed at a time past the year 9999, and all goes on when the clock is back",
+    "nothing is written or claimed at a time past the year 9999, and all continues when the clock is back",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const clock = yield* CaseTime
       yield* clock.set(march)
@@ -115,7 +115,7 @@ export const recordCases = [
           assert.equal(fault.wrote, "no")
           assert.match(fault.message, /past the year 9999, and a record cannot have such a time; correct the clock/)
         }
-        // Working state gets no time, so that a store can be opened. What is read goes on, at a time that a record can
+        // Working state gets no time, so that a store can be opened. What is read continues, at a time that a record can
         // say.
         yield* storage.commit({ puts: [put(`state ${atMs}`)] })
         assert.deepEqual(yield* storage.asOf, { ms: LAST_INSTANT_MS, seq: 0 })

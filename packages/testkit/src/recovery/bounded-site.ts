@@ -142,7 +142,7 @@ export const bounded = (site: RecoverySite): Effect.Effect<Bounded, unknown> =>
     { origin: ORIGIN, tenantId: "acme" }
   )
 
-/** Makes every evaluation of the chain that goes on again: after the chains before it, or without them. */
+/** Makes every evaluation of the chain that continues again: after the chains before it, or without them. */
 export const remade = (site: RecoverySite, withEarlier: boolean): Effect.Effect<ReadonlyArray<Recomputed>, unknown> =>
   session(
     site,

@@ -74,7 +74,7 @@ const faults: ReadonlyArray<KeyFault> = (["advance", "sign", "rename"] as const)
 /** The cases. */
 export const recoveryCases: ReadonlyArray<RecoveryCase> = [
   recoveryCase(
-    "a recovery puts the chain aside and goes on under another name, with everything that is not about the old chain",
+    "a recovery puts the chain aside and continues under another name, with everything that is not about the old chain",
     Effect.fnUntraced(function* (site) {
       const { agentId, key, keyId, revokedId, size } = yield* lived(site)
       const oldVkey = yield* session(
@@ -160,7 +160,7 @@ export const recoveryCases: ReadonlyArray<RecoveryCase> = [
   ),
 
   recoveryCase(
-    "packs show what a chain says of the one before it, whatever they disclose; the old chain's packs go on to " +
+    "packs show what a chain says of the one before it, whatever they disclose; the old chain's packs continue to " +
       "verify under its own key",
     Effect.fnUntraced(function* (site) {
       const { size } = yield* lived(site)
@@ -309,7 +309,7 @@ export const recoveryCases: ReadonlyArray<RecoveryCase> = [
   ),
 
   recoveryCase(
-    "a recovery goes on only with the guard that the new chain tells of",
+    "a recovery continues only with the guard that the new chain tells of",
     Effect.fnUntraced(function* (site) {
       yield* lived(site)
       putBack(site, 2)
@@ -366,7 +366,7 @@ export const recoveryCases: ReadonlyArray<RecoveryCase> = [
   ),
 
   recoveryCase(
-    "a signer without a name of its own goes on with the same key",
+    "a signer without a name of its own continues with the same key",
     Effect.fnUntraced(function* ({ storage }) {
       const site = { storage, keys: new KeptKeys(null) }
       yield* lived(site)

@@ -107,7 +107,7 @@ const erasures = Effect.fnUntraced(function* ({ ledger, ports, records }: Checke
 })
 
 /**
- * Finds acts without a reference of the client that are not there for each acknowledgement, or more often than tried.
+ * Finds acts without a reference of the client that do not exist for each acknowledgement, or more often than tried.
  */
 const tried = <K>(
   what: string,

@@ -23,7 +23,7 @@ export interface CopyFacts {
 }
 
 /**
- * Records at the end of the chain that are hashed and linked anew. Everything before them is bound by the roots that
+ * Records at the end of the chain that are hashed and linked again. Everything before them is bound by the roots that
  * are compared;
  * `flyball check` on a restored copy recomputes all.
  */

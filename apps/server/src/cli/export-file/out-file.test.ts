@@ -74,7 +74,7 @@ describe("an output file", () => {
     checkIsNew("--out", join(folder, "new"))
     checkIsNew("--out", join(folder, "file", "new"))
   })
-  it("is not there when the command was stopped", async () => {
+  it("is missing when the command was stopped", async () => {
     const stop = new AbortController()
     const stopping = async function* (): AsyncGenerator<Uint8Array> {
       yield Buffer.from("half")

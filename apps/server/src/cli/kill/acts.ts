@@ -93,7 +93,7 @@ const releaseNow = async (
   ].join("\n")
 }
 
-/** A refusal with what the operator needs to go on: who may release it, or where to find the id. */
+/** A refusal with what the operator needs to continue: who may release it, or where to find the id. */
 const inWords = <E>(
   kill: Pick<typeof Kill.Service, "activation">,
   id: string,

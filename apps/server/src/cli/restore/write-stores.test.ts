@@ -9,7 +9,7 @@ import { writeStores } from "./write-stores.ts"
 const scratch = mkdtempSync(join(tmpdir(), "flyball-write-stores-"))
 afterAll(() => rmSync(scratch, { recursive: true }))
 
-describe("a retired store that is there already, byte for byte", () => {
+describe("a retired store that exists already, byte for byte", () => {
   it.each([
     ["absolute", (file: string) => file],
     ["relative", (file: string) => relative(process.cwd(), file)]

@@ -10,7 +10,7 @@ import { describeFile, type BackedUpFile, type Manifest, retiredNumber, STORE } 
  * Writes the retired stores first: they are of use only beside the one that is in use, which comes last and says that
  * all is there.
  *
- * A retired file that is there already, byte for byte, is what a restore that was killed left: it stays.
+ * A retired file that exists already, byte for byte, is what a restore that was killed left: it stays.
  *
  * - Fails: with the cause, once what was written is taken away again; names what could not be.
  */

@@ -30,7 +30,7 @@ const readAnswer = (line: string): ControlAnswer => {
   return JSON.parse(line) as ControlAnswer
 }
 
-/** Codes of a socket that is not there, or that a killed server left. */
+/** Codes of a socket that does not exist, or that a killed server left. */
 const nobodyListens = new Set(["ENOENT", "ECONNREFUSED", "ENOTSOCK", "ENOTDIR"])
 
 /** The line that is answered, empty where the connection ended without one; null where nobody listens. */

@@ -108,7 +108,7 @@ describe("the program of the Claude Agent SDK", () => {
   )
 
   it(
-    "defers a call that a person must approve, and runs it when the session goes on",
+    "defers a call that a person must approve, and runs it when the session continues",
     async () => {
       const { actions, has, resolve, run, script } = await world(
         (request) => (hasResults(request) ? "done" : [touch("one")]),
@@ -128,7 +128,7 @@ describe("the program of the Claude Agent SDK", () => {
   )
 
   it(
-    "does not run a deferred call whose session goes on before a person has answered",
+    "does not run a deferred call whose session continues before a person has answered",
     async () => {
       const { has, run, script } = await world((request) => (hasResults(request) ? "done" : [touch("one")]), {
         holdMs: 0
@@ -142,7 +142,7 @@ describe("the program of the Claude Agent SDK", () => {
   )
 
   it(
-    "judges a deferred call by the arguments that its session has when it goes on",
+    "judges a deferred call by the arguments that its session has when it continues",
     async () => {
       const { actions, has, resolve, rewrite, run, script, seen } = await world(
         (request) => (hasResults(request) ? "done" : [touch("one")]),

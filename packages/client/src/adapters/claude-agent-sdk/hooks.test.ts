@@ -106,7 +106,7 @@ describe("the hooks", () => {
     assert.match(hookSpecificOutput!.permissionDecisionReason!, /^pending rev_1: /)
   })
 
-  it("let an approved call go on with the same input only", async () => {
+  it("let an approved call continue with the same input only", async () => {
     const { begin, resolve, script } = await world({ holdMs: 0 })
     script.verdict = () => "require_review"
     assert.strictEqual(await begin("a", { amount: 5 }), "defer")

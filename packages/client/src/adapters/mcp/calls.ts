@@ -50,7 +50,7 @@ export type CallOutcome =
 export interface Carrier {
   /** Sends the request, and resolves with its answer. */
   readonly forward: (running: Running) => Promise<JsonRpcResponse>
-  /** Hands the client the answer of a call that the server goes on with: nothing else is handed to it then. */
+  /** Hands the client the answer of a call that the server continues with: nothing else is handed to it then. */
   readonly accepted: (response: JsonRpcResponse) => void
   /** Sends a request of ours, and drops its answer. */
   readonly request: (message: JsonRpcRequest) => void

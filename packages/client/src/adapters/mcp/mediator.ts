@@ -110,7 +110,7 @@ export const mediate = <Options extends SendOptions>({
           if (!(hasPerRequestStream && isModern(request))) void toServer(cancelled(request.id)).catch(() => undefined)
         }
         one.settle = (response) => {
-          // A task goes on: the end of its request is none of it.
+          // A task continues: the end of its request is none of it.
           signal.removeEventListener("abort", halt)
           resolve(response)
         }

@@ -193,7 +193,7 @@ const task = (more: object = {}) => ({
 })
 
 describe("a task of the extension io.modelcontextprotocol/tasks", () => {
-  /** A call that the server goes on with as the task `t-1`. */
+  /** A call that the server continues with as the task `t-1`. */
   const begun = async () => {
     const made = await wired()
     const params = { name: "transfer", arguments: { amount: 5 }, _meta: { ...meta, progressToken: 9 } }

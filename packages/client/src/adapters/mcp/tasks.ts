@@ -1,5 +1,5 @@
 /**
- * Follows the tasks of MCP: calls that the server goes on with after it answered. Decision 0057.
+ * Follows the tasks of MCP: calls that the server continues with after it answered. Decision 0057.
  *
  * A task is followed by what passes between client and server; nothing is polled. Two designs are read: that of
  * revision 2025-11-25 (`params.task`, `tasks/result`) and the extension `io.modelcontextprotocol/tasks` (a result of

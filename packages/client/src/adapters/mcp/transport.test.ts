@@ -95,7 +95,7 @@ describe.each(connections)("a governed transport of $name", ({ connect }) => {
     assert.lengthOf(deeds.ran, 1)
   })
 
-  it("answers pending after the hold, and the same call goes on later, but no other", async () => {
+  it("answers pending after the hold, and the same call continues later, but no other", async () => {
     const { deeds, resolve, script, tools } = await connected({ holdMs: 5 })
     script.verdict = () => "require_review"
     const pending = await tools.callTool({ name: "refund", arguments: { amount: 60 } })

@@ -97,7 +97,7 @@ export const keyIdText = (vkey: string): string => {
 }
 
 /**
- * The keys of these vkeys. Where this process does not hold one in memory, what it shares with others is read anew.
+ * The keys of these vkeys. Where this process does not hold one in memory, what it shares with others is read again.
  *
  * - Fails: `StorageUnavailable`, naming the key that is not here, when one is missing. Nothing is signed then.
  */

@@ -31,7 +31,7 @@ export class KeyRetired extends Schema.TaggedError<KeyRetired>()("KeyRetired", {
 }
 
 /**
- * A rotation is in the records, the checkpoint that both keys must sign is not there, and one of the two keys is gone.
+ * A rotation is in the records, the checkpoint that both keys must sign is missing, and one of the two keys is gone.
  */
 export class RotationUnfinished extends Schema.TaggedError<RotationUnfinished>()("RotationUnfinished", {
   origin: Schema.String,

@@ -23,7 +23,7 @@ export interface HeldKeys {
  * section 4, "Rotation".
  */
 export interface SignerRotation {
-  /** The keys held now, read anew: another process that shares them may have changed them. */
+  /** The keys held now, read again: another process that shares them may have changed them. */
   readonly keys: Effect.Effect<HeldKeys, ReadFault>
   /** Makes the key that is to follow, unless there is one. Several processes end with one. */
   readonly prepare: Effect.Effect<void, ReadFault>

@@ -48,7 +48,7 @@ export interface BreakerPreviewInfo extends Info<typeof BreakerPreviewOut> {}
 export interface BreakersClient {
   /** Arms a breaker; its window begins now. */
   arm(agentId: string, breaker: BreakerInput, options?: ActOptions): Promise<BreakerInfo>
-  /** Changes a breaker; its window begins anew. */
+  /** Changes a breaker; its window restarts. */
   update(breakerId: string, change: BreakerChange, options?: ActOptions): Promise<BreakerInfo>
   /** Arms a tripped breaker again. What it activated stays active. */
   release(breakerId: string, why?: BreakerRelease, options?: ActOptions): Promise<BreakerInfo>

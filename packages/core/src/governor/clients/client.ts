@@ -14,7 +14,7 @@ export interface Client {
   readonly vkey: string
   readonly run: <A>(effect: Effect.Effect<A, unknown, GovernorServices>, options?: CallOptions | null) => Promise<A>
   /**
-   * Bytes that are made while they are read, anew each time. Nothing starts before the first is requested; an abort
+   * Bytes that are made while they are read, again each time. Nothing starts before the first is requested; an abort
    * signal is checked before each chunk.
    */
   readonly stream: (

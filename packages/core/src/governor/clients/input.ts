@@ -133,7 +133,7 @@ const read = (plain: { readonly decisions: unknown }): Effect.Effect<ReadonlyArr
   Effect.flatMap(inSlices(decodeWitnessInSlices(plain)), answer)
 
 /**
- * Takes something down now, and goes on with it when the effect runs. What cannot be read to its end, or throws while
+ * Takes something down now, and continues with it when the effect runs. What cannot be read to its end, or throws while
  * it is read, ends the effect and not the call.
  */
 const taking = <P, A>(

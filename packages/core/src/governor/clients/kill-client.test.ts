@@ -47,7 +47,7 @@ describe("the kill switch of a governor", () => {
     )
   })
 
-  it("refuses what is no status to watch, and a target that is not there", async () => {
+  it("refuses what is no status to watch, and a target that does not exist", async () => {
     await using governor = await openGovernor({ storage: memoryStorage() })
     const first = async (type: string, id: string) => {
       for await (const _ of governor.kill.watch(type as "agent", id)) return "a state"

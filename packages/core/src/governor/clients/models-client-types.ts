@@ -26,7 +26,7 @@ export interface ModelInfo extends Info<typeof ModelOut> {}
 
 /** The registry of models. */
 export interface ModelsClient {
-  /** Registers a model; one that is there already is refused with `model_taken`, and its id. */
+  /** Registers a model; one that exists already is refused with `model_taken`, and its id. */
   create(input: ModelInput, options?: ActOptions): Promise<ModelInfo>
   update(id: string, change: ModelChange, options?: ActOptions): Promise<ModelInfo>
   /** Oldest first. */

@@ -50,7 +50,7 @@ export interface Scrub {
   readonly collection: string
   /** Member of the record's body that is the document's id; null for the one document that its collection has. */
   readonly idMember: string | null
-  /** Kinds of records that tell the same members anew: what an earlier one of them said is in no document any more. */
+  /** Kinds of records that tell the same members again: what an earlier one of them said is in no document any more. */
   readonly namedBy: ReadonlyArray<string>
   /** Where its id is not one member: what it is. */
   readonly documentId?: (body: { readonly [member: string]: unknown }) => string
@@ -142,7 +142,7 @@ const agentOwner: Scrub = {
 const agentIdentity: Scrub = {
   collection: AGENTS,
   idMember: "agent_id",
-  // A rejected verdict tells nothing anew: it has no such part.
+  // A rejected verdict tells nothing again: it has no such part.
   namedBy: ["agent.identity_attested"],
   without: (document) => ({
     put: putAgent(document, { ...document.body, ...erasedIdentity(String(document.body["identitySource"])) }),

@@ -1,6 +1,4 @@
-/**
- * A requested pack as a document: the request, and the tree at that moment. The bytes are made anew each time.
- */
+/** A requested pack as a document: the request, and the tree at that moment. The bytes are made again each time. */
 import type { PackHeader } from "@flyball/evidence"
 import { formatInstant } from "@flyball/evidence"
 import { omitNullish } from "../../foundation/omit-nullish.ts"

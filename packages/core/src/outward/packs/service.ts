@@ -50,7 +50,7 @@ export interface PacksApi {
   readonly list: (scope?: Scope) => Effect.Effect<ReadonlyArray<PackOut>, ReadFault>
   readonly get: (id: string, scope?: Scope) => Effect.Effect<PackOut, PackNotFound | ReadFault>
   /**
-   * The bytes of a requested pack, made anew. The first stream that is read to its end is recorded as
+   * The bytes of a requested pack, made again. The first stream that is read to its end is recorded as
    * `evidence.exported`, and only then is a `writer` that is an effect run: finding a person's pseudonym may write a
    * record, and reading a pack must not. Reading may throw `StorageUnavailable` or `StorageCorrupt`.
    */

@@ -95,7 +95,7 @@ const requireKey = Effect.fnUntraced(function* (
 })
 
 /**
- * Succeeds where a start would be refused for the one reason that a recovery is for: what was signed is not there, or
+ * Succeeds where a start would be refused for the one reason that a recovery is for: what was signed is missing, or
  * nobody knows any more what was.
  */
 const requireBehind = (

@@ -28,12 +28,11 @@ export interface RecoveredInfo {
 }
 
 /**
- * Puts a store that is behind its signing guard aside, and goes on under a new name: the one way out when no newer copy
- * of the store is left.
+ * Puts a store that is behind its signing guard aside, and continues under a new name: the one way out when no newer
+ * copy of the store is left.
  *
  * What was signed and is not in the store is given up for good; record 0 of the new chain says how much that is. No
- * governor may be open. Stopped
- * anywhere, it is finished by calling it again.
+ * governor may be open. Stopped anywhere, it is finished by calling it again.
  *
  * - Fails: rejects with `GovernorError`: `nothing_to_recover`, `reason_invalid`, `origin_taken`,
  *   `recovery_unsupported`, those of a refused start, or a fault.

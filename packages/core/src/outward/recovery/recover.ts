@@ -2,9 +2,8 @@
  * Recovery: leaves a chain whose store is behind what was signed, and continues under another name.
  *
  * The steps: the store is put aside and a new one begins (one step, by the store itself); the guard moves to the new
- * chain; its first record is signed
- * for; the key takes the new name. Each may be done again: after a crash anywhere, recovery goes on with the new chain
- * where it finds one.
+ * chain; its first record is signed for; the key takes the new name. Each may be done again: after a crash anywhere,
+ * recovery continues with the new chain where it finds one.
  *
  * Spec: design section 4, "Backup"; the gaps are decision 0010.
  */

@@ -126,7 +126,7 @@ describe("the check of the idempotency table", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("finds a key that names another record, or one that is not there", () =>
+  it.effect("finds a key that names another record, or one that does not exist", () =>
     Effect.gen(function* () {
       const { receipts } = yield* lived
       const [seq] = receipts.map((receipt) => receipt.seq)

@@ -24,7 +24,7 @@ export interface ExpectedIdempotencyKey {
 /** Inputs that the record itself does not contain. */
 export interface KeyContext {
   readonly originTag: Uint8Array
-  /** Time of a record; undefined where it is not there. */
+  /** Time of a record; undefined where it is missing. */
   readonly atMsOf: (seq: number) => number | undefined
   /** The signing key before this record; null where a record before it names none. */
   readonly vkey: string | null

@@ -27,7 +27,7 @@ import type { JsonObject, ReadFault, StorageApi, StoredRecord } from "../../stor
 export const SEGMENT = 16_384
 /** Collection of the segments. Working state: they follow from the records. */
 export const USAGE_SEGMENTS = "usage_segments"
-/** Version of what a segment holds. Another one is folded anew. */
+/** Version of what a segment holds. Another one is folded again. */
 const VERSION = 2
 /** Segments of one level that are one of the next. */
 const FAN = 16

@@ -133,7 +133,7 @@ describe("the delivery engine", () => {
     }).pipe(Effect.provide(running().pipe(Layer.provideMerge(webhookWorld(there, {}, slow)))))
   })
 
-  it.effect("goes on after the store was away, and loses nothing of what it sent", () => {
+  it.effect("continues after the store was away, and loses nothing of what it sent", () => {
     const there = outside()
     let away = false
     const flaky = (storage: StorageApi): StorageApi => ({

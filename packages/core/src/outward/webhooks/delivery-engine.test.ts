@@ -93,7 +93,7 @@ describe("the delivery engine", () => {
     }).pipe(Effect.provide(running().pipe(Layer.provideMerge(world))))
   })
 
-  it.effect("sends the same bytes each time, signed anew, and stops at the first 2xx", () => {
+  it.effect("sends the same bytes each time, signed again, and stops at the first 2xx", () => {
     const there = outside()
     there.answer = () => Effect.succeed(there.arrived.length < 3 ? answered(503, 90_000) : accepted)
     return Effect.gen(function* () {

@@ -1,7 +1,7 @@
 /** Rate-limits the log of a recurring fault: it is logged at first, then every ten minutes, and when it is over. */
 import { Cause, Clock, Effect } from "effect"
 
-/** How often a fault that goes on is logged again. Unit: milliseconds. */
+/** How often a fault that continues is logged again. Unit: milliseconds. */
 export const LOG_AGAIN_MS = 600_000
 
 /** The log of one kind of fault. */

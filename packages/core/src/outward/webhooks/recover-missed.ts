@@ -61,7 +61,7 @@ export interface Recovered {
  * Events since then that the webhook wants, and of which no delivery to it succeeded, waits or is under way. None from
  * before it was made, and none that tells of its own failure.
  *
- * It goes page by page. Where it stops in the middle, what it owed is owed, and the next call goes on behind that.
+ * It goes page by page. Where it stops in the middle, what it owed is owed, and the next call continues behind that.
  */
 export const recoverMissed = Effect.fnUntraced(function* <E>(
   storage: StorageApi,

@@ -92,7 +92,7 @@ describe("webhooks that change while something else is under way", () => {
     }).pipe(Effect.provide(webhookWorld(outside(), {}, racing)))
   })
 
-  it.effect("recover page by page, and go on where a store that was away interrupted them", () => {
+  it.effect("recover page by page, and continue where a store that was away interrupted them", () => {
     const MISSED = 1_700
     let commits = 0
     const read: Array<number> = []

@@ -276,7 +276,7 @@ describe("who answers for an agent", () => {
     }).pipe(Effect.provide(Layer.fresh(world)))
   )
 
-  it.effect("suspends the agent when it comes too late; after recertification the agent may go on", () =>
+  it.effect("suspends the agent when it comes too late; after recertification the agent may continue", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(1_795_230_000_000)
       const agents = yield* Agents

@@ -105,7 +105,7 @@ describe("the clock of the registry", () => {
     ).pipe(Effect.provide(Layer.fresh(governorWorld())))
   )
 
-  it.effect("goes on in another process when the first dies with its lease", () =>
+  it.effect("continues in another process when the first dies with its lease", () =>
     at(
       Effect.gen(function* () {
         yield* orphan("one")
@@ -155,7 +155,7 @@ describe("a poll", () => {
     ["cannot be suspended", Effect.fail(away)],
     ["meets a bug", Effect.die("a bug")]
   ] as const) {
-    it.effect(`goes on behind an agent that ${how}, and says so once`, () =>
+    it.effect(`continues behind an agent that ${how}, and says so once`, () =>
       at(
         Effect.gen(function* () {
           const said: Array<string> = []

@@ -36,7 +36,7 @@ export const planTransferOwnership = (
  * Decides what taking an agent's owner away would change: from then on it has a week to get another.
  *
  * - Unit: `nowMs` in milliseconds since 1970 UTC.
- * - Fails: `InvalidTransition` when it is at its end, or it has no owner: the running clock is not started anew.
+ * - Fails: `InvalidTransition` when it is at its end, or it has no owner: the running clock is not restarted.
  * - Spec: document 1 section 1, policy rule; api "agents and registry".
  */
 export const planDisown = (

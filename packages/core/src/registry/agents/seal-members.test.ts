@@ -157,7 +157,7 @@ describe("agents of an older store", () => {
     }).pipe(ports())
   )
 
-  it.effect("are sealed in batches, and the next start goes on where a store stopped taking records", () =>
+  it.effect("are sealed in batches, and the next start continues where a store stopped taking records", () =>
     Effect.gen(function* () {
       const ids = yield* oldStore(230)
       let batches = 0

@@ -168,7 +168,7 @@ describe("recertification, at the gate", () => {
 })
 
 describe("taking away an owner", () => {
-  it.effect("that is not there is refused with the status that the agent has, and why", () =>
+  it.effect("that does not exist is refused with the status that the agent has, and why", () =>
     Effect.gen(function* () {
       const agents = yield* Agents
       const { id } = yield* registered("courier")

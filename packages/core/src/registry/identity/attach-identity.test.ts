@@ -463,7 +463,7 @@ describe("erasing who an agent is", () => {
       const { id } = yield* registered("courier")
       yield* attach(id, signed)
       const { seq } = yield* last
-      // A rejected card afterwards tells nothing anew.
+      // A rejected card afterwards tells nothing again.
       yield* attach(id, { signed_card: detachedCard(courier, ed25519Key("stranger", 9)) })
       yield* erase(seq)
       assert.deepInclude(yield* Agents.use((agents) => agents.get(id)), {

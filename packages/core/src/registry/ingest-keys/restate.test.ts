@@ -103,7 +103,7 @@ const agreed = Effect.gen(function* () {
 })
 
 describe("ingest keys of which an earlier version kept the first characters", () => {
-  it.effect("are restated by the first start: the characters are nowhere, the keys go on, and replay agrees", () =>
+  it.effect("are restated by the first start: the characters are nowhere, the keys continue, and replay agrees", () =>
     Effect.gen(function* () {
       const storage = yield* oldStore
       assert.include(yield* held(storage), "fbk_1qWe")

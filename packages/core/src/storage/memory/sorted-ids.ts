@@ -5,7 +5,7 @@ import { compareText } from "../../foundation/text.ts"
 export class SortedIds {
   readonly #ids: Array<string> = []
 
-  /** Adds an id that is not there yet. */
+  /** Adds an id that does not exist yet. */
   add(id: string): void {
     this.#ids.splice(this.#after(id), 0, id)
   }

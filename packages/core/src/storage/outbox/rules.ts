@@ -36,9 +36,7 @@ export interface OutboxView {
   readonly hasEvent: (id: string) => boolean
 }
 
-/**
- * Every move whose delivery does not stand where it should, and every event that is owed once more and is not there.
- */
+/** Every move whose delivery does not stand where it should, and every event that is owed once more and is missing. */
 export const outboxConflicts = (
   { again = [], moves = [] }: Partial<Pick<OutboxDraft, "moves" | "again">>,
   view: OutboxView

@@ -25,7 +25,7 @@ import { BREAKER_EPOCH, breakersOf, type StoredBreaker } from "./stored-breaker.
 const PAGE = 1_000
 /** Agents whose windows are kept; past it all are let go of, and read again when they are needed. */
 const MAX_AGENTS = 50_000
-/** Records behind which windows are read anew, each agent by itself, instead of all records one after the other. */
+/** Records behind which windows are read again, each agent by itself, instead of all records one after the other. */
 const MAX_BEHIND = 100_000
 /** A window that holds no more records than this is read from its begin. */
 const SHORT = 2_000

@@ -1,4 +1,4 @@
-/** Breakers on `kill_ack_missing`: live, in windows that are read anew, in previews and in replay. */
+/** Breakers on `kill_ack_missing`: live, in windows that are read again, in previews and in replay. */
 import { assert, describe, it } from "@effect/vitest"
 import type { BreakerCreate } from "@flyball/contract"
 import { formatInstant } from "@flyball/evidence"

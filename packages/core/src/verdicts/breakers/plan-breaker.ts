@@ -54,7 +54,7 @@ export const planArm = (id: string, { writer, ...command }: ArmCommand, asOf: As
 /** Input of a change; absent members stay as they are. */
 export type ChangeCommand = Partial<Pick<BreakerDocument, "confidenceBp" | "enabled" | "mode" | "params" | "response">>
 
-/** Decides what changing a breaker would change. Its window begins anew; a tripped one stays tripped. */
+/** Decides what changing a breaker would change. Its window restarts; a tripped one stays tripped. */
 export const planChange = (
   { body, id, version }: StoredBreaker,
   command: ChangeCommand,

@@ -96,7 +96,7 @@ describe("a breaker", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("begins anew when a person releases it: what tripped it cannot trip it again", () =>
+  it.effect("restarts when a person releases it: what tripped it cannot trip it again", () =>
     Effect.gen(function* () {
       const { agentId } = yield* governedAgent()
       const { id } = yield* arm(agentId)
@@ -181,7 +181,7 @@ describe("a breaker", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("is read by nobody while it is switched off, and begins anew when it is switched on", () =>
+  it.effect("is read by nobody while it is switched off, and restarts when it is switched on", () =>
     Effect.gen(function* () {
       const { agentId } = yield* governedAgent()
       const { id } = yield* arm(agentId, errors({ enabled: false }))

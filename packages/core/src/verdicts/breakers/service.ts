@@ -54,7 +54,7 @@ export interface BreakersApi {
     writer: Writer,
     scope?: Scope
   ) => Effect.Effect<Breaker, AgentNotFound | BreakerNameTaken | InvalidInput | MetricNotAvailable | ReadFault>
-  /** Changes a breaker: its window begins anew. A tripped one stays tripped until it is released. */
+  /** Changes a breaker: its window restarts. A tripped one stays tripped until it is released. */
   readonly update: (
     id: string,
     input: BreakerUpdate,

@@ -153,7 +153,7 @@ describe("witnessing", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("answers an agent of another org unit as one that is not there", () =>
+  it.effect("answers an agent of another org unit as one that does not exist", () =>
     Effect.gen(function* () {
       const capture = yield* Capture
       const agent = yield* registered("a")
@@ -277,7 +277,7 @@ describe("listing decisions", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("filters, limits and goes on, over more than one page", () =>
+  it.effect("filters, limits and continues, over more than one page", () =>
     Effect.gen(function* () {
       const capture = yield* Capture
       const [agent, other] = [yield* registered("a"), yield* registered("b")]

@@ -64,7 +64,7 @@ const send = Effect.fnUntraced(function* (
     })
     .pipe(
       Effect.as(true),
-      // The agent changed, or another process was faster: the next poll decides anew.
+      // The agent changed, or another process was faster: the next poll decides again.
       Effect.catchTag("StorageConflict", () => Effect.succeed(false))
     )
 })

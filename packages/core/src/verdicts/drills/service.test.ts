@@ -208,7 +208,7 @@ describe("a drill", () => {
     }).pipe(Effect.provide(world))
   )
 
-  it.effect("is not there for another unit, and not to be had of an agent at its end or of none", () =>
+  it.effect("is missing for another unit, and not to be had of an agent at its end or of none", () =>
     Effect.gen(function* () {
       const drills = yield* Drills
       const { id: agentId } = yield* registered("courier", "ward 7")

@@ -205,7 +205,7 @@ describe("lint in the service", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("E108: an envelope that was published before goes on being evaluated", () =>
+  it.effect("E108: an envelope that was published before continues being evaluated", () =>
     Effect.gen(function* () {
       const { agentId, id } = yield* drafted(asking("treasury"))
       yield* Envelopes.use((envelopes) => envelopes.publish(id, {}, ben))

@@ -53,14 +53,14 @@ export const planBegin = (
 }
 
 /**
- * Whether the draft says this already, with this writer among its authors: writing it anew would change nothing. What
- * was erased is written anew.
+ * Whether the draft says this already, with this writer among its authors: writing it again would change nothing. What
+ * was erased is written again.
  */
 export const saysAlready = ({ body: { draft } }: StoredEnvelope, { digest }: Draft, writer: Writer): boolean =>
   draft !== null && draft.envelope !== null && draft.digest === digest && draft.authors.includes(writer.id)
 
 /**
- * Decides what writing the draft anew would change. What is in force stays.
+ * Decides what writing the draft again would change. What is in force stays.
  *
  * - Fails: `InvalidInput` when 64 others have written on the draft.
  */

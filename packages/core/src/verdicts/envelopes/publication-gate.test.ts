@@ -95,7 +95,7 @@ describe("the gate of publication for an org unit and its agents", () => {
         }).pipe(Effect.provide(governorWorld()))
     )
 
-  it.effect("asks for a second person where a meter would belong to another envelope and begin anew", () =>
+  it.effect("asks for a second person where a meter would belong to another envelope and restart", () =>
     Effect.gen(function* () {
       const envelopes = yield* Envelopes
       const { agentId, unitId } = yield* underUnit(bounds())
@@ -105,7 +105,7 @@ describe("the gate of publication for an org unit and its agents", () => {
       yield* envelopes.update(unitId, { envelope: bounds({ meters: budget }) }, ann)
       assert.strictEqual((yield* Effect.flip(envelopes.publish(unitId, {}, ann)))._tag, "SecondApproverRequired")
       assert.strictEqual((yield* ask(agentId, { tool: "refund", amount: 500 })).outcome, "deny")
-      // Another name is another meter, and nobody's budget begins anew.
+      // Another name is another meter, and nobody's budget restarts.
       yield* envelopes.update(unitId, { envelope: bounds({ meters: { unit_spent: budget.spent } }) }, ann)
       assert.strictEqual((yield* envelopes.publish(unitId, {}, ann)).change, "equal")
       assert.strictEqual((yield* ask(agentId, { tool: "refund", amount: 500 })).outcome, "deny")

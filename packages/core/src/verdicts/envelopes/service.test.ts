@@ -144,7 +144,7 @@ describe("an envelope", () => {
   )
 
   it.effect(
-    "has a draft that its author writes anew without a record; another who writes the same becomes an author",
+    "has a draft that its author writes again without a record; another who writes the same becomes an author",
     () =>
       Effect.gen(function* () {
         const envelopes = yield* Envelopes
@@ -173,7 +173,7 @@ describe("an envelope", () => {
         ])
         assert.strictEqual((yield* envelopes.update(id, { envelope: tighter() }, ann)).revision, revision + 2)
         assert.strictEqual(yield* seq, before + 2)
-        // What was erased is written anew.
+        // What was erased is written again.
         yield* erase(yield* lastOf("envelope.drafted"), "envelope")
         assert.deepStrictEqual((yield* envelopes.update(id, { envelope: tighter() }, ann)).draft?.envelope, tighter())
         yield* sound

@@ -84,7 +84,7 @@ export interface EnvelopesApi {
     writer: Writer,
     scope?: Scope
   ) => Effect.Effect<EnvelopeOut, AgentNotFound | EnvelopeExists | InvalidInput | OrgUnitNotAllowed | ReadFault>
-  /** Writes the draft anew. */
+  /** Writes the draft again. */
   readonly update: (
     id: string,
     input: EnvelopeUpdate,
@@ -350,7 +350,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
           : { json: trial.envelope, digest: trial.digest, authors: trial.authors }
       })
 
-      /** Does `work` where the principal may have more under way. An envelope that is not there is refused before. */
+      /** Does `work` where the principal may have more under way. An envelope that does not exist is refused before. */
       const admitted = <A, E>(
         lane: LaneName,
         id: string,

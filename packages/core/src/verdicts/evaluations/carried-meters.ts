@@ -1,10 +1,9 @@
 /**
- * Contributions to meters before a recovery: their windows go on, so what was spent under the old name counts under the
- * new one.
+ * Contributions to meters before a recovery: their windows continue, so what was spent under the old name counts under
+ * the new one.
  *
  * The contributions stay in the records of the chain that was put aside. Where that chain is gone, what its windows
- * held is not known, and nothing that is metered is decided until all of them have passed.
- * Spec: decision 0010.
+ * held is not known, and nothing that is metered is decided until all of them have passed. Spec: decision 0010.
  */
 import type { Crypto, Previous } from "@flyball/evidence"
 import { formatInstant } from "@flyball/evidence"
@@ -50,7 +49,7 @@ interface Folding {
 }
 
 /**
- * Folds a chain after those before it. `after`: records between its last one and record 0 of the chain that goes on.
+ * Folds a chain after those before it. `after`: records between its last one and record 0 of the chain that continues.
  */
 const foldChain = (
   crypto: Crypto,

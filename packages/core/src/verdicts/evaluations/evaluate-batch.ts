@@ -468,7 +468,7 @@ const changeOf = (
   const puts: Array<DocumentPut> = []
   const expects = new Map<string, { readonly collection: string; readonly id: string; readonly version: number }>()
   // Two requests may have read one document at two times. The older version is expected: what was planned on it
-  // conflicts, and is planned anew.
+  // conflicts, and is planned again.
   const expect = (one: { readonly collection: string; readonly id: string; readonly version: number }): void => {
     const key = `${one.collection} ${one.id}`
     const other = expects.get(key)

@@ -17,7 +17,7 @@ export interface RunLatches {
   readonly version: number
   readonly before: ReadonlySet<string>
   set: ReadonlySet<string>
-  /** By the id of which evaluation each was set first; those of documents without it are not there. */
+  /** By the id of which evaluation each was set first; those of documents without it are missing. */
   readonly by: Map<string, string>
 }
 

@@ -191,7 +191,7 @@ describe("evaluating again", () => {
       })
   )
 
-  it.effect("names advice that does not follow, is not there, or is too much", () =>
+  it.effect("names advice that does not follow, is missing, or is too much", () =>
     Effect.map(records, (all) => {
       const advised = all.findIndex(({ kind, parts }) => kind === "evaluation.made" && parts.has("advice"))
       const bare = all.findIndex(({ kind, parts }) => kind === "evaluation.made" && !parts.has("advice"))

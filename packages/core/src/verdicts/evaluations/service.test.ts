@@ -87,7 +87,7 @@ describe("evaluating", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("makes anew what a batch planned on two readings of one agent", () => {
+  it.effect("makes again what a batch planned on two readings of one agent", () => {
     let then: Effect.Effect<unknown, unknown> = Effect.void
     let between: Effect.Effect<unknown, unknown> = Effect.void
     const once = (effect: Effect.Effect<unknown, unknown>) =>

@@ -169,7 +169,7 @@ describe("the kill switch", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("is released from L3 on by somebody else than its activator", () =>
+  it.effect("is released from L3 on by somebody other than its activator", () =>
     Effect.gen(function* () {
       const agents = yield* Agents
       const agent = yield* registered("bot")

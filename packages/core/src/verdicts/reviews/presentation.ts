@@ -135,6 +135,6 @@ const lastApproved = Effect.fnUntraced(function* (storage: StorageApi, review: R
   return null
 })
 
-/** The value of a part that we wrote ourselves; undefined where it is not there. */
+/** The value of a part that we wrote ourselves; undefined where it is missing. */
 const valueOf = (bytes: Uint8Array | undefined): unknown =>
   bytes === undefined ? undefined : JSON.parse(fromUtf8(bytes) ?? "null")

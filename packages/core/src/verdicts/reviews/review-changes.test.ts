@@ -32,7 +32,7 @@ const all = Effect.fnUntraced(function* (
 })
 
 describe("changes of reviews", () => {
-  it.effect("begin with the reviews that wait for people, and go on with each change", () =>
+  it.effect("begin with the reviews that wait for people, and continue with each change", () =>
     Effect.gen(function* () {
       const { agentId } = yield* governedAgent()
       const reviews = yield* Reviews
@@ -75,7 +75,7 @@ describe("changes of reviews", () => {
     }).pipe(world())
   )
 
-  it.effect("miss nothing behind any record, and begin anew behind one that the chain does not have", () =>
+  it.effect("miss nothing behind any record, and restart behind one that the chain does not have", () =>
     Effect.gen(function* () {
       const { agentId } = yield* governedAgent()
       for (let count = 0; count < 60; count++) yield* opened(agentId)

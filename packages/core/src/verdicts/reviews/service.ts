@@ -79,8 +79,8 @@ export interface ReviewsApi {
    */
   readonly placeBehind: (seq: number | null) => Effect.Effect<ReviewPlace, ReadFault>
   /**
-   * The next changes of reviews, oldest first, and where to go on. Where there are none it waits for one, and answers
-   * none when the time is over. Unit: milliseconds.
+   * The next changes of reviews, oldest first, and where to continue. Where there are none it waits for one, and
+   * answers none when the time is over. Unit: milliseconds.
    */
   readonly changes: (
     place: ReviewPlace,

@@ -8,7 +8,7 @@ import { LineReader } from "../../pack/line-reader.ts"
 import { RecordScanner } from "../../record/scan.ts"
 import type { PackChunks } from "../pack-lines.ts"
 
-/** A part as its record states it. The commitment has 32 bytes and is valid until the walk goes on. */
+/** A part as its record states it. The commitment has 32 bytes and is valid until the walk continues. */
 export interface CommittedPart {
   readonly seq: number
   readonly name: string

@@ -93,7 +93,7 @@ const halves = (text: string): ReadonlyArray<string> => {
 export const hasResults = ({ messages }: ModelRequest): boolean => JSON.stringify(messages).includes('"tool_result"')
 
 /**
- * A prompt without a message, which ends with `over`. A session that goes on with a deferred call takes that up by
+ * A prompt without a message, which ends with `over`. A session that continues with a deferred call takes that up by
  * itself; a message that arrives meanwhile may interrupt it.
  */
 export async function* noPrompt(over: Promise<unknown>): AsyncGenerator<never, void> {

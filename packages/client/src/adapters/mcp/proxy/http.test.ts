@@ -441,7 +441,7 @@ describe("the proxy over HTTP", () => {
     )
   })
 
-  it("refuses what there is no room for, and goes on once something is answered", async () => {
+  it("refuses what there is no room for, and continues once something is answered", async () => {
     const upstream = await upstreamV2()
     const { resolve, script, url, waits } = await proxied(upstream.url, makeRoom(2, 1_000))
     script.verdict = () => "require_review"

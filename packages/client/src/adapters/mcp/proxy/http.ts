@@ -238,7 +238,7 @@ export const governHttp = (options: HttpOptions): Server => {
         running.signal.addEventListener("abort", halt)
         if (running.signal.aborted) return halt()
         exchange(message, headers, response, AbortSignal.any([signal, own.signal])).then((one) => {
-          // A task goes on: the end of its request is none of it.
+          // A task continues: the end of its request is none of it.
           running.signal.removeEventListener("abort", halt)
           if (one === null) return reject(new Error("The server ended the request without an answer."))
           exchanged = one

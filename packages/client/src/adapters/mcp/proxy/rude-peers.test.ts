@@ -112,7 +112,7 @@ describe("a server that", () => {
     assert.deepStrictEqual(outcomes(), ["mangle error"])
   })
 
-  it("answers with a line that is too long is said to, and other calls go on", async () => {
+  it("answers with a line that is too long is said to, and other calls continue", async () => {
     const { call, child, messages, outcomes, said, send } = await start()
     call(1, "flood")
     await until(() => said.err.includes("too long"))
@@ -189,7 +189,7 @@ describe("a client that", () => {
     assert.deepStrictEqual(outcomes(), ["hang error"])
   })
 
-  it("is gone ends a server that goes on, first by SIGTERM and then by SIGKILL", async () => {
+  it("is gone ends a server that continues, first by SIGTERM and then by SIGKILL", async () => {
     const { agent, client, witnessed } = await governedAgent()
     endings.push(() => client.close())
     const calls = governCalls(agent, {})
@@ -275,7 +275,7 @@ describe("a client that", () => {
 })
 
 describe("a client that sends more than there is room for", () => {
-  it("is refused what is too much, and goes on once something is answered", async () => {
+  it("is refused what is too much, and continues once something is answered", async () => {
     const { agent, client, resolve, script, waits, witnessed } = await governedAgent()
     endings.push(() => client.close())
     script.verdict = ({ action }) => (action === "refund" ? "require_review" : "allow")

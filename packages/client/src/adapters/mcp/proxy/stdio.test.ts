@@ -142,7 +142,7 @@ describe("the proxy on stdio", () => {
     assert.deepStrictEqual((await captured()).slice(1), ["flyball-mcp-proxy/start mediated", "refund mediated"])
   }, 30_000)
 
-  it("denies each call while the service is away or refuses the key, and goes on when it is there", async () => {
+  it("denies each call while the service is away or refuses the key, and continues when it is there", async () => {
     const { script, url } = await service()
     script.isAway = true
     const { ask, greet, said } = await start({ url })
@@ -163,7 +163,7 @@ describe("the proxy on stdio", () => {
     assert.notInclude(other.said.err, "ran refund")
   })
 
-  it("answers pending within the hold, and the same call goes on later", async () => {
+  it("answers pending within the hold, and the same call continues later", async () => {
     const { resolve, reviews, script, url } = await service()
     script.verdict = () => "require_review"
     const { ask, greet, said } = await start({ url, options: ["--hold", "0"] })

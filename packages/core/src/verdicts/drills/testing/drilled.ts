@@ -12,7 +12,7 @@ export const acknowledged = (activationId: string, agentId: string, instanceId: 
     )
   )
 
-/** A drill of an agent that one instance acknowledged, completed, and attested by somebody else than its starter. */
+/** A drill of an agent that one instance acknowledged, completed, and attested by somebody other than its starter. */
 export const drilled = (agentId: string) =>
   Effect.gen(function* () {
     const drills = yield* Drills

@@ -8,7 +8,7 @@ const given = () => {
   const queue = new ExaminerQueue()
   const began: Array<string> = []
   const gates = new Map<string, Deferred.Deferred<void>>()
-  /** Asks, and goes on once the question has begun, waits or is refused. */
+  /** Asks, and continues once the question has begun, waits or is refused. */
   const ask = Effect.fnUntraced(function* (lane: LaneName, principal: string, name = principal) {
     const gate = yield* Deferred.make<void>()
     gates.set(name, gate)
@@ -113,7 +113,7 @@ describe("the queue before the examiner", () => {
     })
   )
 
-  it.effect("goes on when a caller goes away in the moment in which its turn comes", () =>
+  it.effect("continues when a caller goes away in the moment in which its turn comes", () =>
     Effect.gen(function* () {
       const { ask, began } = given()
       const [first, second] = [yield* ask("question", "a"), yield* ask("question", "b")]
@@ -125,7 +125,7 @@ describe("the queue before the examiner", () => {
     })
   )
 
-  it.effect("goes on after work that fails or dies", () =>
+  it.effect("continues after work that fails or dies", () =>
     Effect.gen(function* () {
       const { queue } = given()
       for (let n = 0; n < MAX_PER_PRINCIPAL; n++) {
