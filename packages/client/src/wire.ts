@@ -43,7 +43,7 @@ export interface Usage {
 /** Outcomes of a decision, as far as its writer knows. */
 export type DecisionStatus = "intended" | "ok" | "error" | "denied" | "unknown"
 
-/** Who decided that the agent may continue. */
+/** What let the agent continue: a verdict of the server or of a cached envelope, or a failure mode. */
 export type DecidedBy = "server" | "sdk_cache" | "fail_open" | "fail_closed"
 
 /**

@@ -47,7 +47,7 @@ export type SettledStatus = (typeof settledStatuses)[number]
 
 /** Whether a verdict bound the agent or was only noted. */
 export const decisionModes = ["enforced", "observed"] as const
-/** Who decided that the agent may continue. */
+/** What let the agent continue: a verdict of the server or of a cached envelope, or a failure mode. */
 export const deciders = ["server", "sdk_cache", "fail_open", "fail_closed"] as const
 /**
  * How a decision came to be witnessed, as its writer claims: by the agent's own words, by a hook of its framework, or

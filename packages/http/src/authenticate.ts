@@ -30,9 +30,7 @@ export interface PersonClaims {
   readonly orgUnit: string | null
 }
 
-/**
- * Verifies JWTs: an organisation's issuer, or the development issuer on a loopback address.
- */
+/** Verifies JWTs: an organisation's issuer, or the development issuer on a loopback address. */
 export interface TokenVerifier {
   readonly issuer: string
   /** Role names of ours in its tokens count, whatever the mapping says. */
@@ -48,7 +46,7 @@ export interface TokenVerifier {
   readonly fetchKeys?: (nowMs: number) => Promise<string | null>
 }
 
-/** Who may call, beside what is stored. */
+/** Options of authentication, besides what is stored. */
 export interface Access {
   readonly verifier: TokenVerifier | null
   /** The rule that counts while no mapping is set; null for none. */

@@ -19,7 +19,7 @@ import type { AdmittedCaller } from "./caller.ts"
 /** Services that handlers may use. */
 export type Services = GovernorServices | Storage
 
-/** How the world can fail under a handler. */
+/** Faults of a handler: storage and identity provider. */
 export type Fault = StorageUnavailable | StorageCorrupt | StorageConflict | IssuerUnavailable | TrustStoreUnavailable
 
 /** One call of an endpoint. */

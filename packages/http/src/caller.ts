@@ -61,12 +61,12 @@ export const admit = (
   return Result.succeed(caller.kind === "key" ? caller : { ...caller, orgUnits: unitsFor(row, caller) })
 }
 
-/** How far the caller may do what this endpoint does. Nobody: nowhere. */
+/** Org units in which the caller may use this endpoint; none without a caller. */
 export const scopeOf = (caller: AdmittedCaller): Scope => ({
   orgUnits: caller.kind === "anonymous" ? [] : caller.kind === "key" ? [caller.orgUnit] : caller.orgUnits
 })
 
-/** How far the caller reads, by any of its grants: at least as far as it acts. */
+/** Org units that the caller may read, by any of its grants: at least those in which it may act. */
 export const readScopeOf = (caller: KnownCaller): Scope => ({
   orgUnits: caller.kind === "anonymous" ? [] : unitsFor(access.readOwn, caller)
 })

@@ -19,10 +19,10 @@ export interface OidcSettings {
   readonly groupsClaim?: string | undefined
 }
 
-/** Who vouches for people. Ingest keys come from the store, whatever stands here. */
+/** Authentication of people. Ingest keys always come from the store. */
 export type Authentication = { readonly oidc: OidcSettings } | { readonly authenticate: HostAuthenticate }
 
-/** How the API is mounted. */
+/** Options for mounting the API. */
 export interface HttpOptions {
   /**
    * Who vouches for people. Left out, nobody does: requests with an ingest key, `GET /status` and `GET /healthz` are

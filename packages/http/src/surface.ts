@@ -17,7 +17,7 @@ import { PING_MS } from "./server-sent-events.ts"
 import { Tracing } from "./telemetry/tracing.ts"
 import { writeProblem } from "./write-answer.ts"
 
-/** How a surface is opened. */
+/** Options for opening a surface. */
 export interface SurfaceOptions {
   readonly context: Context.Context<Services>
   readonly access: Access

@@ -9,7 +9,7 @@ import type { Outgoing } from "./exchange.ts"
 /** Headers of every response. */
 const always = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const
 
-/** How an answer is written. */
+/** Options for writing an answer. */
 export interface Writing {
   /** The request's id, which every response says. */
   readonly requestId: string

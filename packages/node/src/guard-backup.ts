@@ -67,7 +67,7 @@ export const acceptGuardState = async (dir: string): Promise<SignedState | null>
 export const guardInDoubt = async (dir: string): Promise<boolean> =>
   (await readGuardState(dir)) !== null && guardIn(dir).inDoubt()
 
-/** Takes back what {@link installGuardState} put into an empty guard a moment ago, where it still is the backup's. */
+/** Removes the state that {@link installGuardState} put into an empty guard, if it is unchanged. */
 export const removeGuardState = async (dir: string, state: SignedState): Promise<void> => {
   if (!sameState(await readGuardState(dir), state) || !(await guardInDoubt(dir))) return
   await dropGuardFiles(dir)

@@ -30,9 +30,9 @@ export interface FolderKeys {
 /** Times the files are read or written again because another process changed them meanwhile. */
 const ATTEMPTS = 8
 
-/** Where the current key is. */
+/** Path of the current key. */
 export const keyFile = (dir: string): string => join(dir, "signing.key")
-/** Where the key that follows `current` waits. */
+/** Path of the key that follows `current` in a rotation. */
 export const nextKeyFile = (dir: string, current: PrivateKey): string =>
   join(dir, `signing.key.next-${keyIdHex(current)}`)
 const vkeyFile = (dir: string): string => join(dir, "vkey")

@@ -14,7 +14,7 @@ import { keyFile, readKey, readKeys, readOrNull, SECRET_MODE } from "./key-files
 import { formatPrivateKey, type PrivateKey, privateKey } from "./private-key.ts"
 import { dropUnused, noteUnused } from "./unused-keys.ts"
 
-/** Where the folder is, and the chain's name where it is already decided. */
+/** Path of the folder, and the chain's name if it is already decided. */
 export interface DataFolderOptions {
   readonly dir: string
   /**

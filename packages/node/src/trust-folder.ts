@@ -16,7 +16,7 @@ import { codeOf } from "./atomic-file.ts"
 import { FolderProblem } from "./folder-problem.ts"
 import { trustedKey } from "./trusted-key-file.ts"
 
-/** Where the folder is. */
+/** Path of the folder. */
 export interface TrustFolderOptions {
   readonly dir: string
 }

@@ -24,7 +24,7 @@ export const noteUnused = async (dir: string, key: Pick<PrivateKey, "publicKey">
   await createFile(join(dir, nameOf(key)), utf8("This key was made here and has signed nothing.\n"), SECRET_MODE)
 }
 
-/** Takes it back for one key that did not become the folder's. */
+/** Removes the mark of a key that did not become the folder's. */
 export const dropUnused = (dir: string, key: Pick<PrivateKey, "publicKey">): Promise<void> =>
   rm(join(dir, nameOf(key)), { force: true })
 

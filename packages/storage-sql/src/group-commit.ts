@@ -34,7 +34,7 @@ export interface Weight {
   readonly bytes: number
 }
 
-/** How a backend makes batches durable. */
+/** Options with which a backend commits batches. */
 export interface GroupCommitOptions<Item, Answer, E> {
   readonly weigh: (item: Item) => Weight
   /**

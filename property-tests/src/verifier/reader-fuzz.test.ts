@@ -153,8 +153,8 @@ describe("hostile files", () => {
   })
 
   it("a line without end is refused before it fills the memory", async () => {
-    // Far more than the limit of a line and what the collector may leave lying about: only a reader that continues to the
-    // end takes so much.
+    // Far more than the limit of a line and what the collector may leave lying about: only a reader that reads on
+    // to the end takes so much.
     const { grownBytes, report } = await file(
       "endless",
       Buffer.concat([utf8(`${head[0]}\n`), Buffer.alloc(320 * MiB, 0x20)])

@@ -390,7 +390,7 @@ const redactionOf = (obligations: Evaluation["obligations"]): Redact => {
   return fields.length === 0 ? nothing : redactMembers(fields)
 }
 
-/** What was thrown, in words. Anything can be thrown, and what has no words must not end the witnessing. */
+/** Describes a thrown value in words. Any value can be thrown, and none may stop the witnessing. */
 export const sentenceOf = (cause: unknown): string => {
   try {
     return String(cause instanceof Error ? cause.message : cause)

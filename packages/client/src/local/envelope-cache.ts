@@ -23,7 +23,7 @@ export interface EnvelopeCache {
   readonly close: () => void
 }
 
-/** What a cache is made of. Units: milliseconds. */
+/** Options of the cache. Units: milliseconds. */
 export interface EnvelopeCacheOptions {
   readonly agentId: string
   readonly caller: Caller

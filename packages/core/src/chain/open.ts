@@ -37,7 +37,7 @@ import {
 } from "./keys/start-errors.ts"
 import { storedTree } from "./check/tree.ts"
 
-/** How a chain is opened. */
+/** Options for opening a chain. */
 export interface ChainOptions {
   /** The name the chain must have, or gets when the store is empty. */
   readonly origin?: string

@@ -16,7 +16,7 @@ const idBytes = 16
 export const newId = (prefix: string): Effect.Effect<string> =>
   Effect.withFiberSucceed((fiber) => newIdIn(fiber, prefix))
 
-/** The same for code that runs in a fiber already, where one more Effect per id costs too much. */
+/** Makes an id within a running fiber, without an Effect per id. */
 export const newIdIn = (fiber: Fiber.Fiber<unknown, unknown>, prefix: string): string => {
   const bytes = new Uint8Array(idBytes)
   bytes.set(fiber.getRef(Entropy).bytes(idBytes - timeBytes), timeBytes)

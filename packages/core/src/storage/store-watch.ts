@@ -2,7 +2,7 @@
 import { Effect, Fiber, type Scope } from "effect"
 import type { ReadFault } from "./port.ts"
 
-/** What is watched. `V` is what a caller knows of it. */
+/** Options of a watch. `V` is the caller's known version. */
 export interface Watched<V> {
   /** How often it is read while somebody waits: what another process changes is known this much later. Milliseconds. */
   readonly pollMs: number

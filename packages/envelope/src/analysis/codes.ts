@@ -60,10 +60,7 @@ export const lintCodes = {
 
 export type LintCode = keyof typeof lintCodes
 
-/**
- * How the message of a finding ends that has no example: by its nature, or because none was found. Spec: `SPEC.md`
- * section 14.
- */
+/** End of the message of a finding that cannot have an example input. Spec: `SPEC.md` section 14. */
 export const NO_INPUT = "No input shows this."
 export const NONE_FOUND = "No input that shows this was found."
 

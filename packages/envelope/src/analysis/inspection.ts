@@ -47,7 +47,7 @@ export interface Reported {
   readonly level?: LintLevel
 }
 
-/** How much analysis may do. Both are 200,000 where nothing is said. */
+/** Budgets of analysis. Both default to 200,000. */
 export interface Budgets {
   /** Most nodes of a diagram. */
   readonly budget?: number

@@ -18,7 +18,7 @@ import type { LintFinding, LintReport, OpenQuestion } from "./lint-report.ts"
 import { MAX_ANALYSED_BOXES } from "./model.ts"
 import { shareOf } from "./share.ts"
 
-/** How much a lint may do, and which open questions its reader takes upon himself. */
+/** Budgets of a lint, and the open questions that its reader accepts. */
 export interface LintOptions extends Budgets {
   /** Codes whose questions may stay open, each by its name: where all open ones are named, E110 is a warning. */
   readonly acknowledgePartial?: ReadonlyArray<LintCode>

@@ -19,7 +19,7 @@ export interface Ranking {
   readonly ofLayer: ReadonlyArray<number | null>
 }
 
-/** How restrictive an outcome is: 0 for allow to 4 for halt. */
+/** Severity of an outcome: 0 for allow to 4 for halt. */
 export const severityOf = (outcome: Outcome): number => outcomes.indexOf(outcome)
 
 /** Ranks what can decide. Spec: `compiled.ts`, most restrictive wins, ties to the earliest, silence after rules. */

@@ -12,7 +12,7 @@
 import { type Compiled, type Outcome, outcomes } from "../language/compiled.ts"
 import { BYTES, type Group, groupsOf, MAX_GROUP, type Segment, type Step } from "./segments.ts"
 
-/** Of a rule that holds, and of one that has no boxes, in place of the axis it failed on. */
+/** Value in place of the failed axis, for a rule that holds and for one without boxes. */
 export const HOLDS = -1
 export const HOLDS_NOWHERE = -2
 
@@ -34,7 +34,7 @@ export interface Table {
   readonly words: Int32Array
 }
 
-/** Which rule decides (its place), or which layer by its silence (-1 - its place). */
+/** Place of the deciding rule; of a layer that is silent -1 - its place. */
 export type Verdict = number
 
 /** Lays out a compiled envelope. */

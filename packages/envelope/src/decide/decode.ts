@@ -15,7 +15,7 @@ export interface SignalProblem {
   readonly signal: string | null
 }
 
-/** How to decode the signals of a combination. */
+/** Decoder of the signals of a combination. */
 export interface Decoder {
   readonly steps: ReadonlyArray<Step>
   readonly caller: CallerSteps

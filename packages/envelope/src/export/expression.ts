@@ -5,9 +5,7 @@
 import { hasBit, leastPoint, pointCount } from "../language/boxes.ts"
 import type { Axis, Box, Range } from "../language/compiled.ts"
 
-/**
- * How a language writes what boxes need. Integers and `&&`, `||`, `!`, `==`, `>=`, `<=` are the same in all of them.
- */
+/** Syntax of an export language. Integers and `&&`, `||`, `!`, `==`, `>=`, `<=` are the same in all of them. */
 export interface Dialect {
   readonly value: (name: string) => string
   readonly isThere: (name: string) => string
@@ -15,7 +13,7 @@ export interface Dialect {
   readonly isOneOf: (value: string, list: ReadonlyArray<string>) => string
 }
 
-/** Where any of some boxes holds. */
+/** Expression that is true where any of some boxes holds. */
 export const expressionOf = (boxes: ReadonlyArray<Box>, axes: ReadonlyArray<Axis>, dialect: Dialect): string => {
   if (boxes.length === 0) return "false"
   const all = boxes.map((box) => conjunction(box.map((range) => rangeExpression(range, axes[range.axis]!, dialect))))

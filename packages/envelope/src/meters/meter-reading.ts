@@ -36,7 +36,7 @@ export interface Actor {
   readonly runId: string | null
 }
 
-/** How to read one meter. */
+/** Prepared reading of one meter. */
 export interface MeterStep {
   readonly meter: Meter
   readonly axis: number
@@ -63,7 +63,7 @@ const actorKeys: { readonly [name: string]: KeyStep } = {
   run_id: { from: "runId" }
 }
 
-/** How to read the meters of a combination. */
+/** Prepares the readings of a combination's meters. */
 export const meterSteps = ({ compiled: { axes }, meters }: Combination): ReadonlyArray<MeterStep> => {
   const place = (name: string): number => axes.findIndex((axis) => axis.name === name)
   return meters.map((meter) => ({

@@ -13,7 +13,7 @@ import { claimList, claimText } from "./claims.ts"
 import { fetchKeys } from "./discover.ts"
 import { type IgnoredKey, usableKeys } from "./usable-keys.ts"
 
-/** Whom to believe, and how its tokens are read. */
+/** The trusted issuer, and the claims to read from its tokens. */
 export interface OidcOptions {
   /** Exactly as its tokens name it. */
   readonly issuer: string
@@ -38,9 +38,7 @@ export const COOLDOWN_MS = 10_000
 /** The keys and their address are fetched again after this, so that a withdrawn key ends. Unit: milliseconds. */
 export const KEEP_MS = 300_000
 
-/**
- * The verifier of an organisation's issuer. `fetchKeys`, or else the first token, causes the first request to it.
- */
+/** The verifier of an organisation's issuer. `fetchKeys`, or else the first token, causes the first request to it. */
 export const oidcIssuer = (options: OidcOptions): TokenVerifier => {
   const keys = keysOf(options)
   return {

@@ -24,7 +24,7 @@ export type Named = (ast: SchemaAST.AST, direction: Direction) => JsonSchema | n
 export const jsonSchemaOf = (schema: Schema.Top, direction: Direction, named: Named): JsonSchema =>
   walk(schema.ast, direction, named)
 
-/** The same for a shape that is being given its name. */
+/** The full schema of a shape that is being given its name. */
 export const writtenOut = (ast: SchemaAST.AST, direction: Direction, named: Named): JsonSchema => ({
   ...bare(ast, direction, named),
   ...keywordsOf(ast)

@@ -52,7 +52,7 @@ interface Waiting {
   limits: Limits
 }
 
-/** How the thread is started; tests say otherwise. */
+/** Options of the thread; tests replace them. */
 export interface ExaminerThreadOptions {
   readonly heapMb?: number
   readonly limits?: Limits

@@ -22,7 +22,7 @@ export interface PlainMailer {
 export const smtpMailer = (options: MailOptions): Layer.Layer<Mailer, MailInvalid> =>
   Layer.effect(Mailer, opened(options))
 
-/** The same as a plain object. Throws `MailInvalid`. */
+/** Opens an SMTP mailer as a plain object. Throws `MailInvalid`. */
 export const openSmtpMailer = (options: MailOptions): PlainMailer => {
   const mailer = Effect.runSync(opened(options))
   return { send: (mail) => Effect.runPromise(mailer.send(mail)) }

@@ -2,7 +2,7 @@
 import { isOptions } from "@flyball/core/storage"
 import { addressProblem } from "./letter.ts"
 
-/** How a mail server is reached. */
+/** Options of the mail server. */
 export interface MailOptions {
   /**
    * `smtp://[user:password@]host[:port]` (587; STARTTLS comes before anything else is sent) or `smtps://…` (465; TLS

@@ -8,7 +8,7 @@ import { FolderProblem } from "../folder-problem.ts"
 import { newSecretsKey, seal, sealedBy, type SecretsKey, unseal } from "./sealed.ts"
 import { addSecretsKey, openSecretsFile, readSecretsFile, type SecretsFile } from "./secrets-file.ts"
 
-/** Where the keys are: `secrets.key` in a data folder, or a file of any name. */
+/** Place of the keys: `secrets.key` in a data folder, or a file of any name. */
 export type SecretBoxOptions = { readonly dir: string } | { readonly file: string }
 
 /** A secret box without Effect. */

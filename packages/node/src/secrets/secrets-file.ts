@@ -25,7 +25,7 @@ const ANYBODY = 0o007
 const GROUP_WRITES = 0o020
 const GROUP = 0o070
 
-/** Where the file is. */
+/** Path of the file, and whether it may be created. */
 export interface SecretsFile {
   readonly path: string
   /**

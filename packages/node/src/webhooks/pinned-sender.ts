@@ -20,7 +20,7 @@ import { retryAfterMs } from "./retry-after.ts"
 import { Routes } from "./routes.ts"
 import { readTarget, type UrlRules } from "./target.ts"
 
-/** How requests may leave. Everything is closed unless it is opened here. */
+/** Options of egress. Everything that is not allowed here is denied. */
 export interface EgressOptions {
   /**
    * Denied addresses that may be reached all the same: addresses, ranges such as `10.0.0.0/8`, exact names. Link-local

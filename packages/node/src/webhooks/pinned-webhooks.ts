@@ -14,7 +14,7 @@ import type { MailOptions } from "../mail/settings.ts"
 import { memorySecretBox, secretBox, type SecretBoxOptions } from "../secrets/secret-box.ts"
 import { type EgressOptions, webhookSender } from "./pinned-sender.ts"
 
-/** How a host sends webhooks. */
+/** Options of webhooks of a host. */
 export interface PinnedWebhooksOptions extends EgressOptions {
   /**
    * Where the key is that seals secrets: a data folder, or a file. Left out, it lives in memory, and webhooks of an

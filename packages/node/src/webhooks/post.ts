@@ -6,7 +6,7 @@ import { EXCERPT_BYTES, excerptOf } from "./excerpt.ts"
 import { PeerNotVetted, type Pin, type PinnedAgents } from "./pinned-agents.ts"
 import type { Target } from "./target.ts"
 
-/** How a POST went. `retryAfter` as the answer has it. */
+/** Result of a POST. `retryAfter` is the header's value. */
 export interface Posted {
   readonly statusCode: number | null
   readonly errorCode: Attempted["errorCode"]

@@ -11,7 +11,7 @@ const DATES: ReadonlyArray<RegExp> = [
 ]
 
 /**
- * How long the answer asks to wait.
+ * The delay that the answer requests.
  *
  * - Unit: milliseconds from `nowMs`, 0 to 31 days. A moment that is over is 0.
  * - Shape: whole seconds (a fraction, which some send, is rounded up) or one of the three dates of RFC 9110.

@@ -10,7 +10,7 @@ export interface UrlRules {
   readonly ports: ReadonlySet<number> | null
 }
 
-/** Where a request goes. */
+/** Parsed address of a request. */
 export interface Target {
   readonly isTls: boolean
   /** A name in lower case, or an address without brackets. */

@@ -39,7 +39,7 @@ interface LocalBody {
   readonly status: string
 }
 
-/** What verdicts are recomputed from. */
+/** Inputs of the recomputation of local verdicts. */
 export interface LocalJudgeOptions {
   readonly state: GovernedState
   readonly bindings: Bindings

@@ -19,7 +19,7 @@ export interface AgentReach {
 }
 
 /**
- * How a target reaches an agent, by the nearest way; null where it does not. A model is matched by its exact text.
+ * The nearest way in which a target reaches an agent; null if it does not. A model is matched by its exact text.
  *
  * - Spec: envelopes.md 3.10: an agent, its models by provenance, its org unit, the deployment.
  */

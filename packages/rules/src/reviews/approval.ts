@@ -30,7 +30,7 @@ export type ApprovalState =
   | "stricter"
 
 /**
- * How an approval stands for an evaluation at a time. It lives until the review's own end, counts once, and counts for
+ * State of an approval for an evaluation at a time. It lives until the review's own end, counts once, and counts for
  * the very action of the very agent under the very versions that people saw.
  *
  * - Unit: `atMs` in milliseconds since 1970 UTC.

@@ -30,7 +30,7 @@ export const deliveryAfter = (act: DeliveryAct, state: DeliveryState): DeliveryS
   return from.includes(state) ? to : null
 }
 
-/** How an attempt ended. */
+/** Result of an attempt. */
 export interface EndedAttempt extends FailedAttempt {
   /** Null when the receiver answered 2xx in time. */
   readonly errorCode: string | null

@@ -28,7 +28,7 @@ export const MAX_ATTEMPTS = delaysMs.length
 /** The largest random extension of a delay, as a share of it. Unit: ratio, 0 to 1. */
 export const MAX_JITTER = 0.1
 
-/** How the delays are counted. */
+/** Settings of the delays. */
 export interface ScheduleSettings {
   /**
    * `previous_attempt`: from its end, which is what the specification means. `first_attempt`: from its beginning; an

@@ -2,7 +2,7 @@
 import { describeValue, isOptions } from "@flyball/core/storage"
 import { optionsProblem } from "../postgres/options-problem.ts"
 
-/** Where a guard is that several hosts share. */
+/** Place of a guard that several hosts share. */
 export interface PostgresGuardOptions {
   /** `postgres://user:password@host:port/database`; `sslmode` as in libpq. Best another server than the store's. */
   readonly url: string

@@ -30,7 +30,7 @@ interface Standing {
   readonly nextAttemptAtMs: number | null
 }
 
-/** How an attempt ended. */
+/** Result of an attempt. */
 export type EndedAttempt = NonNullable<DeliveryMove["ended"]> & {
   readonly endpointId: string
   readonly sequence: number

@@ -8,7 +8,7 @@ import { AnswerTime, inTime } from "./in-time.ts"
 import { Lines } from "./lines.ts"
 import { inRealTime } from "./real-time.ts"
 
-/** Where the store is and how much of the server it may take. */
+/** Address of the store, and limits on connections. */
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`; `sslmode` as in libpq. */
   readonly url: string

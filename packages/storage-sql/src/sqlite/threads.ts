@@ -9,7 +9,7 @@ import type { AnswerTo, WorkerRequest } from "./protocol.ts"
 import type { Outcome } from "./worker-thread.ts"
 import { WorkerThread } from "./worker-thread.ts"
 
-/** How to open a SQLite store. */
+/** Options for opening a SQLite store. */
 export interface SqliteOptions {
   /** Path of the database file, made if it does not exist; `:memory:` for one that is gone when it is closed. */
   readonly file: string
@@ -29,8 +29,8 @@ export interface SqliteOptions {
 }
 
 /**
- * Who reads and who writes. For `:memory:`, and for a small store, it is the same worker; `writer` is null where the
- * store was opened for reading only.
+ * The reading and the writing thread. For `:memory:`, and for a small store, they are the same; `writer` is null for a
+ * store that is open for reading only.
  */
 export interface Threads {
   readonly reader: WorkerThread

@@ -115,8 +115,7 @@ export const recordCases = [
           assert.equal(fault.wrote, "no")
           assert.match(fault.message, /past the year 9999, and a record cannot have such a time; correct the clock/)
         }
-        // Working state gets no time, so that a store can be opened. What is read continues, at a time that a record can
-        // say.
+        // Working state gets no time, so a store can be opened. Reads continue, at a time that a record can have.
         yield* storage.commit({ puts: [put(`state ${atMs}`)] })
         assert.deepEqual(yield* storage.asOf, { ms: LAST_INSTANT_MS, seq: 0 })
         assert.deepEqual([(yield* storage.get("things", "t1"))?.version, yield* storage.get("things", "t2")], [1, null])

@@ -46,7 +46,7 @@ export type CallOutcome =
   | { readonly kind: "none" }
   | { readonly kind: "lost"; readonly cause: unknown }
 
-/** How a call travels to the server, and its answer back. */
+/** Sends a call to the server, and its answer back. */
 export interface Carrier {
   /** Sends the request, and resolves with its answer. */
   readonly forward: (running: Running) => Promise<JsonRpcResponse>

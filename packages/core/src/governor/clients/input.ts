@@ -59,9 +59,9 @@ export const decodeErasure = decode(ErasureIn)
 export const decodePack = decode(PackRequest)
 /** A webhook to be created. */
 export const decodeWebhook = decode(WebhookCreate)
-/** How long an old secret stays. */
+/** Decodes the options of a secret's rotation. */
 export const decodeRotate = decode(RotateSecretIn)
-/** Since when a webhook missed something. */
+/** Decodes the options of a webhook's recovery. */
 export const decodeRecover = decode(RecoverIn)
 /** A model to be registered. */
 export const decodeModel = decode(ModelCreate)
@@ -175,13 +175,13 @@ export const query =
       )
     })
 
-/** Which agents. */
+/** Decodes a filter of agents. */
 export const decodeAgentFilter = query(agentFilter)
-/** Which decisions. */
+/** Decodes a filter of decisions. */
 export const decodeDecisionFilter = query(decisionFilter)
-/** Which records. */
+/** Decodes a filter of records. */
 export const decodeRecordFilter = query(recordFilter)
-/** Which deliveries. */
+/** Decodes a filter of deliveries. */
 export const decodeDeliveries = query(deliveryFilter)
 /** A stretch of the chain. */
 export const decodeRange = query(range)

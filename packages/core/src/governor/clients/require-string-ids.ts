@@ -6,8 +6,7 @@ import { governorError } from "../../foundation/value-or-throw.ts"
 type Calls = { readonly [name: string]: (...args: Array<never>) => Promise<unknown> }
 
 /**
- * The same calls, each refused where an argument in front that is a text is none: with a sentence, and not as a fault
- * of ours.
+ * Wraps calls so that each is refused with a sentence if a leading argument that should be a text is not one.
  *
  * `counts`: how many texts stand in front, where it is not one.
  */

@@ -23,8 +23,7 @@ export const packKeys = ({ crypto, origin, signer, storage }: RotationParts) =>
   )
 
 /**
- * The same for a chain that a recovery put aside: where its own key was rotated away since, the one that is here closes
- * the pack, under the old chain's name.
+ * Keys of a pack of a retired chain. If its own key was rotated away since, the current key closes the pack.
  *
  * A verifier that pins the old key finds the checkpoint good and the pack closed by an unknown key, and reports that.
  */

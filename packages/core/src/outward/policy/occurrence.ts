@@ -76,7 +76,7 @@ export const occurrenceOf = ({ data, type }: StoredEvent): Occurrence | null => 
 
 const ownActor = /^policy:(orphan|recert)$/
 
-/** Who activates where a row of the policy adds a response to a suspension. */
+/** Writer of an activation that a row of the policy adds to a suspension. */
 export const policyActor = (trigger: PolicyTrigger): string => `policy:${trigger}`
 
 /** Letters of one event at most. Owners beyond are not written to; the webhook event tells all. */

@@ -45,7 +45,7 @@ export const newMail = (
   return { collection: MAILS, id, expectedVersion: 0, body, keys: { [WAITING.key]: WAITING.value } }
 }
 
-/** The same for a letter to an owner, or to somebody whom the response policy names. */
+/** An e-mail to an owner, or to a person whom the response policy names. */
 export const newPolicyMail = (id: string, letter: Omit<Mail, "messageId">, nowMs: number): DocumentPut =>
   newMail(id, null, letter, nowMs)
 
@@ -60,7 +60,7 @@ export const forgottenMail = (document: Document): DocumentPut => ({
   body: { ...storedMail(document), state: "failed", to: null, subject: null, text: null }
 })
 
-/** How a try of a letter ended. `hopeless`: no mailer ever takes it, as it stands. */
+/** Result of an attempt to send an e-mail. `hopeless`: no mailer will ever take it. */
 export type MailTried = "handed_over" | "not_yet" | "hopeless"
 
 /**

@@ -59,7 +59,7 @@ export const agentOut = (agent: StoredAgent, { facts, tenantId }: ShownWith): Ag
   parent_agent_id: agent.body.parentAgentId ?? null
 })
 
-/** Since when the agent has no owner; null when it has one. */
+/** Time since which the agent has no owner; null if it has one. */
 export const orphanedAt = (agent: StoredAgent): number | null => orphanedSinceMs(agent.body, idAtMs(agent.id))
 
 /** The agent as the list of orphans shows it; null when it is none. */

@@ -11,7 +11,7 @@ import { type AgentPlan, allowed, changeAgent } from "./change-agent.ts"
 import type { StoredAgent } from "./document.ts"
 import { reasonPart } from "./parts.ts"
 
-/** How an agent comes to be suspended. */
+/** The cause and the writer of a suspension. */
 export interface SuspendCommand {
   readonly cause: SuspendedReason
   /** Reason that a person gave; null for none. */

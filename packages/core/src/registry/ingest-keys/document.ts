@@ -36,7 +36,7 @@ export const ingestKeyOut = (id: string, key: IngestKeyDocument, reported: Repor
 /** Hex digits of a hint: 32 of the 256 bits of the digest. */
 const HINT_DIGITS = 8
 
-/** How lists distinguish keys: the beginning of the digest, and no character of the key. Decision 0037. */
+/** First digits of the key's digest, by which lists distinguish keys. No character of the key. Decision 0037. */
 export const keyHint = (digest: string): string => digest.slice(0, HINT_DIGITS)
 
 const instant = (ms: number | null): string | null => (ms === null ? null : formatInstant(ms))

@@ -1,6 +1,6 @@
 /** Leases in memory. With one process there is one holder at most times; the rules are the same all the same. */
 
-/** Who holds which lease until when. */
+/** Holders of leases and their ends. */
 export class LeaseTable {
   readonly #leases = new Map<string, { readonly holder: string; readonly untilMs: number }>()
 

@@ -190,7 +190,7 @@ export const planTrip = (
   }
 }
 
-/** Who writes what a breaker does. Spec: document 1 section 3, kill state. */
+/** Writer of the acts of a breaker. Spec: document 1 section 3, kill state. */
 export const writerOfBreaker = ({ name }: Pick<BreakerDocument, "name">): string => `breaker:${name}`
 
 const wholeBody = (id: string, breaker: BreakerDocument, asOf: AsOf, writer: Writer): JsonObject =>

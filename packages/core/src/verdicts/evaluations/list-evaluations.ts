@@ -7,7 +7,7 @@ import { StorageCorrupt } from "../../storage/faults.ts"
 import type { ReadFault, StorageApi, StoredPart, StoredRecord } from "../../storage/port.ts"
 import type { EvaluationRecord } from "./evaluation-out.ts"
 
-/** How much one page may cost, whatever the chain holds. */
+/** Bounds on the cost of one page, for a chain of any length. */
 export interface PageBounds {
   /** Records of the agent that one page reads. */
   readonly records: number

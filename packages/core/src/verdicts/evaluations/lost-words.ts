@@ -26,7 +26,7 @@ export const lostWords = (body: JsonMap): string | null => {
   ].join(", and ")
 }
 
-/** The same as a sentence. */
+/** The reason of a lower effective tier, as a sentence. */
 export const tierReason = (body: JsonMap): string | null => {
   const { effective, tier } = tiersOf(body)
   const words = lostWords(body)

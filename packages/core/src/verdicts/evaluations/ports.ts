@@ -51,7 +51,7 @@ export interface ApprovalOf {
   readonly expects: NonNullable<ChangeSet["expects"]>
 }
 
-/** Which agent presents an approval, and for what. */
+/** The agent and action for which an approval is presented. */
 export interface PresentedBy {
   readonly agentId: string
   /** As the interface writes it. */

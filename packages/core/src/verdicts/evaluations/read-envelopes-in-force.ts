@@ -27,7 +27,7 @@ export interface TaggedEnvelopes {
   readonly tag: string
 }
 
-/** What is read from. */
+/** Dependencies of the reader. */
 export interface EnvelopesReader {
   readonly storage: StorageApi
   readonly crypto: Crypto

@@ -8,7 +8,7 @@ import type { ReadFault, StorageApi } from "../../storage/port.ts"
 /** Digests of an org unit; none where it was erased, or no recovery was. */
 export type FormerUnits = (orgUnit: string | null) => ReadonlyArray<string>
 
-/** Where nothing is aimed at an org unit. */
+/** Former units if no activation is aimed at an org unit. */
 export const noFormerUnits: FormerUnits = () => []
 
 /** Reads what the chains before this one were called. */

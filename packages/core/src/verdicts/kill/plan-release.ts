@@ -20,7 +20,7 @@ import { epochKey } from "./epoch-key.ts"
 import type { KillView, StoredActivation } from "./kill-reader.ts"
 import { isUnheard, nextKillEpoch, saidPart } from "./plan-activate.ts"
 
-/** Who releases, and what is known of it. */
+/** The writer of a release, and the facts about them. */
 export interface ReleaseCommand {
   readonly reason: string | null
   readonly writer: Writer

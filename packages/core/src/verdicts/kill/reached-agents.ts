@@ -43,7 +43,7 @@ export const reachedBy = Effect.fnUntraced(function* (
   }
 })
 
-/** The same without instances, which take reading records. */
+/** Agents that an activation reaches, without their instances, which need records. */
 export const agentsReachedBy = Effect.fnUntraced(function* (
   storage: StorageApi,
   target: KillTarget

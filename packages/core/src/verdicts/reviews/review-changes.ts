@@ -67,7 +67,7 @@ export interface ReviewFeed {
   readonly changedBehind: (seq: number) => Effect.Effect<void>
 }
 
-/** What it reads with. */
+/** Dependencies of the reader of changes. */
 export interface ReviewReader {
   readonly storage: StorageApi
   readonly live: Effect.Effect<ReadonlyArray<StoredReview>, ReadFault>
