@@ -65,34 +65,31 @@ it("what segments and joined segments give is what a plain count gives, for any 
     { numRuns: runs(150, 3_000), seed: 20_261_126 }
   ))
 
-it(
-  "another process continues from the segments that are kept, and a backlog is refused until it is " + "folded",
-  async () => {
-    const history = recordsOf(fc.sample(histories, { numRuns: 8, seed: 22 }).flat(), BEGIN_MS)
-    const size = 4
-    const complete = Math.floor(history.length / size)
-    expect(complete).toBeGreaterThan(4)
-    const found = await within(
-      history,
-      Effect.gen(function* () {
-        const storage = yield* Storage
-        const own = () => telemetryOver(storage, usageSegments(storage, utf8("chain"), size), 1)
-        const refused = yield* Effect.flip(own().usage({ from: new Date(BEGIN_MS).toISOString() }))
-        const left = yield* own().rollUp(1)
-        const [one, other] = [own(), own()]
-        const raced = yield* Effect.all([one.rollUp(1_000), other.rollUp(1_000)], { concurrency: "unbounded" })
-        const answers = yield* Effect.forEach([one, other, own()], (telemetry) =>
-          telemetry.usage({ from: new Date(BEGIN_MS).toISOString() })
-        )
-        return { refused, left, raced, answers }
-      })
-    )
-    expect(found.refused).toMatchObject({ _tag: "TelemetryBehind", segments: complete - 1 })
-    expect(found.left).toBe(complete - 2)
-    expect(found.raced).toEqual([0, 0])
-    for (const answer of found.answers) expect(answer).toEqual(naiveUsage(history, BEGIN_MS, history.at(-1)!.at + 1))
-  }
-)
+it("another process continues from the segments that are kept, and a backlog is refused until it is folded", async () => {
+  const history = recordsOf(fc.sample(histories, { numRuns: 8, seed: 22 }).flat(), BEGIN_MS)
+  const size = 4
+  const complete = Math.floor(history.length / size)
+  expect(complete).toBeGreaterThan(4)
+  const found = await within(
+    history,
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const own = () => telemetryOver(storage, usageSegments(storage, utf8("chain"), size), 1)
+      const refused = yield* Effect.flip(own().usage({ from: new Date(BEGIN_MS).toISOString() }))
+      const left = yield* own().rollUp(1)
+      const [one, other] = [own(), own()]
+      const raced = yield* Effect.all([one.rollUp(1_000), other.rollUp(1_000)], { concurrency: "unbounded" })
+      const answers = yield* Effect.forEach([one, other, own()], (telemetry) =>
+        telemetry.usage({ from: new Date(BEGIN_MS).toISOString() })
+      )
+      return { refused, left, raced, answers }
+    })
+  )
+  expect(found.refused).toMatchObject({ _tag: "TelemetryBehind", segments: complete - 1 })
+  expect(found.left).toBe(complete - 2)
+  expect(found.raced).toEqual([0, 0])
+  for (const answer of found.answers) expect(answer).toEqual(naiveUsage(history, BEGIN_MS, history.at(-1)!.at + 1))
+})
 
 it("a window of many segments is read from the joined ones, and from few documents", async () => {
   const history = recordsOf(fc.sample(histories, { numRuns: 12, seed: 22 }).flat(), BEGIN_MS).slice(0, 300)
