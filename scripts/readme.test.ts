@@ -164,6 +164,7 @@ const printed: { readonly [path: string]: ReadonlyArray<string> } = {
     "\n@killed\n",
     "GOOD. "
   ],
+  "docs/client.md": ["1\nL2\nactive\n"],
   "docs/reviews.md": [`"status":"resolved"`, `"outcome":"allow"`]
 }
 
