@@ -30,14 +30,45 @@ const world = async (options: ClaudeOptions = {}) => {
 describe("the hooks", () => {
   it("restrict and do not permit: the SDK's own rules still decide", async () => {
     const { hook, use } = await world()
-    assert.deepStrictEqual(await hook("PreToolUse", use("a")), {})
+    assert.deepStrictEqual(await hook("PreToolUse", use("a", { amount: 5 })), {
+      hookSpecificOutput: { hookEventName: "PreToolUse", updatedInput: { amount: 5 } }
+    })
+    assert.deepStrictEqual(await hook("PreToolUse", { ...use("b"), tool_input: "text" }), {})
+  })
+
+  it("record a call that ran with other arguments than were judged as it ran, and stop the run", async () => {
+    const { begin, hook, use, witnessed } = await world()
+    await begin("a", { amount: 5 })
+    const output = await hook("PostToolUse", { ...use("a", { amount: 900 }), tool_response: "refunded" })
+    assert.strictEqual(output.continue, false)
+    assert.match(output.stopReason!, /^refund: the tool ran with other arguments/)
+    assert.sameDeepMembers(
+      (await witnessed()).map(({ args, labels, mode, status }) => ({ args, labels, mode, status })),
+      [
+        { args: { amount: 5 }, labels: undefined, mode: "enforced", status: "error" },
+        { args: { amount: 900 }, labels: { ungoverned: true }, mode: "observed", status: "ok" }
+      ]
+    )
+  })
+
+  it("know two calls of one id apart: the first did not end, the second did", async () => {
+    const { begin, hook, use, witnessed } = await world()
+    await begin("a", { amount: 5 })
+    await begin("a", { amount: 6 })
+    await witnessed()
+    assert.deepStrictEqual(await hook("PostToolUse", { ...use("a", { amount: 6 }), tool_response: "refunded" }), {})
+    assert.deepStrictEqual(
+      (await witnessed()).map(({ args, mode, status }) => `${args.amount} ${mode} ${status}`),
+      ["5 enforced error", "6 enforced ok"]
+    )
   })
 
   it("witness a call with its result, its failure, or that it did not run", async () => {
     const { begin, hook, use, witnessed } = await world()
-    for (const id of ["a", "b", "c", "d"]) await begin(id, { id, token: "hunter2" })
-    await hook("PostToolUse", { ...use("a"), tool_response: { stdout: "fine" } })
-    await hook("PostToolUseFailure", { ...use("b"), error: "exit 1" })
+    const args = (id: string) => ({ id, token: "hunter2" })
+    for (const id of ["a", "b", "c", "d"]) await begin(id, args(id))
+    await hook("PostToolUse", { ...use("a", args("a")), tool_response: { stdout: "fine" } })
+    await hook("PostToolUseFailure", { ...use("b", args("b")), error: "exit 1" })
     await hook("PostToolBatch", { tool_calls: [{ tool_use_id: "c" }] })
     await hook("Stop")
     const decisions = await witnessed()

@@ -4,8 +4,9 @@
  * The shapes below are what the SDK's own types have of them; the SDK itself is not imported.
  */
 import type { AgentClient } from "../../client.ts"
+import { isUnchanged } from "../../enforce/arguments.ts"
 import { ActionDenied } from "../../enforce/denied.ts"
-import { type Action, EffectFailed } from "../../enforce/guard.ts"
+import { type Action, EffectFailed, type Running, sentenceOf } from "../../enforce/guard.ts"
 import type { Json } from "../../wire.ts"
 import { type HoldOptions, HOLD_MS, makeHolds } from "../holds.ts"
 
@@ -30,8 +31,9 @@ export interface HookOutput {
   readonly stopReason?: string
   readonly hookSpecificOutput?: {
     readonly hookEventName: "PreToolUse"
-    readonly permissionDecision: "allow" | "deny" | "defer"
+    readonly permissionDecision?: "allow" | "deny" | "defer"
     readonly permissionDecisionReason?: string
+    readonly updatedInput?: { [name: string]: unknown }
   }
 }
 
@@ -79,6 +81,7 @@ interface Open {
   readonly sessionId: string
   /** The sub-agent; undefined for the main thread. */
   readonly subAgentId: string | undefined
+  readonly args: Json
   readonly ok: (result: Json) => void
   readonly fail: (cause: Error) => void
 }
@@ -118,28 +121,31 @@ export const governClaude = (
   const before = (input: HookInput, signal: AbortSignal): Promise<HookOutput> =>
     new Promise((answer) => {
       const id = input.tool_use_id!
-      const run = ({ signal: halted }: { readonly signal: AbortSignal }): Promise<Json> =>
+      let own: Open | null = null
+      const run = ({ args, signal: halted }: Pick<Running, "args" | "signal">): Promise<Json> =>
         new Promise((resolve, reject) => {
           const halt = (): void => {
             reject(new Error("The agent was halted while the tool ran. Whether it took effect is not known."))
             abortController.abort()
           }
           open.get(id)?.fail(new Error("The call began again before it ended."))
-          open.set(id, { sessionId: input.session_id, subAgentId: input.agent_id, ok: resolve, fail: reject })
+          own = { sessionId: input.session_id, subAgentId: input.agent_id, args, ok: resolve, fail: reject }
+          open.set(id, own)
           halted.addEventListener("abort", halt)
           if (halted.aborted) return halt()
-          answer({})
+          answer(permission(args))
         })
       Promise.resolve()
         .then(() => holds.guard(actionOf(input), jsonOf(input.tool_input), run, signal))
         .catch((cause: unknown) => answer(refusalOf(cause)))
-        .finally(() => open.delete(id))
+        // A call that began again under this id is open still.
+        .finally(() => open.get(id) === own && open.delete(id))
     })
 
   const refusalOf = (cause: unknown): HookOutput => {
     const isPending = cause instanceof ActionDenied && cause.outcome === "require_review"
     const isHalt = cause instanceof ActionDenied && cause.outcome === "halt"
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = sentenceOf(cause)
     return {
       ...(isHalt ? { continue: false, stopReason: reason } : {}),
       hookSpecificOutput: {
@@ -150,27 +156,34 @@ export const governClaude = (
     }
   }
 
-  /** Settles a call; one that no verdict let begin was not stopped by a hook, and the record says so. */
+  /**
+   * Settles a call. One that no verdict let begin was not stopped by a hook, and the record says so. So it is with one
+   * that ran with other arguments than were judged: a hook that ends later, or `canUseTool`, can change them.
+   */
   const after = async (input: HookInput, end: (one: Open) => void, status: "ok" | "error"): Promise<HookOutput> => {
     const one = open.get(input.tool_use_id!)
-    if (one !== undefined) end(one)
-    else
-      await agent
-        .witness({
-          action: nameOf(input.tool_name!),
-          kind: "tool_call",
-          status,
-          mode: "observed",
-          capture: "framework_hook",
-          run_id: input.session_id,
-          tool_server: serverOf(input),
-          labels: { ungoverned: true },
-          args: jsonOf(input.tool_input),
-          result: resultOf(input)
-        })
-        // Capture fails open: what could not be kept became a gap, and the host was given the problem.
-        .catch(() => null)
-    return {}
+    const isOther = one !== undefined && !isUnchanged(jsonOf(input.tool_input), one.args)
+    if (one !== undefined && !isOther) {
+      end(one)
+      return {}
+    }
+    one?.fail(new EffectFailed(OTHER_ARGUMENTS, { not_run: OTHER_ARGUMENTS }))
+    await agent
+      .witness({
+        action: nameOf(input.tool_name!),
+        kind: "tool_call",
+        status,
+        mode: "observed",
+        capture: "framework_hook",
+        run_id: input.session_id,
+        tool_server: serverOf(input),
+        labels: { ungoverned: true },
+        args: jsonOf(input.tool_input),
+        result: resultOf(input)
+      })
+      // Capture fails open: what could not be kept became a gap, and the host was given the problem.
+      .catch(() => null)
+    return isOther ? { continue: false, stopReason: `${nameOf(input.tool_name!)}: ${OTHER_ARGUMENTS}` } : {}
   }
 
   /** Calls that are over without an answer of their own: the SDK's permission rules kept them from running. */
@@ -211,6 +224,14 @@ export const governClaude = (
     }
   }
 }
+
+const OTHER_ARGUMENTS = "the tool ran with other arguments than were judged"
+
+/** No objection. The input is named, so that it is the one that was judged, whatever an earlier hook made of it. */
+const permission = (args: Json): HookOutput =>
+  typeof args === "object" && args !== null && !Array.isArray(args)
+    ? { hookSpecificOutput: { hookEventName: "PreToolUse", updatedInput: { ...args } } }
+    : {}
 
 const isOf = (one: Open, input: HookInput): boolean => one.sessionId === input.session_id
 
