@@ -3,12 +3,14 @@ import type { KillEvent } from "@flyball/contract"
 import { Effect } from "effect"
 import { unitScope } from "../../foundation/scope.ts"
 import { systemHost } from "../../foundation/writer.ts"
+import { Storage } from "../../storage/port.ts"
 import { governorWorld, registered } from "../../testing/governor-world.ts"
 import { Breakers } from "../breakers/service.ts"
 import { Capture } from "../capture/service.ts"
 import { checkChannel } from "../drills/channel-check.ts"
 import { Drills } from "../drills/service.ts"
 import { ann, ben } from "../evaluations/testing/refunds.ts"
+import { listKillEvents } from "./kill-events.ts"
 import { Kill } from "./service.ts"
 
 /** An attested drill of the agent, a shadow trip, a trip that halts it, and its release; and others' events. */
@@ -131,6 +133,17 @@ describe("the log of the kill switch", () => {
         paged,
         all.map(({ seq }) => seq)
       )
+    }).pipe(Effect.provide(governorWorld()))
+  )
+
+  it.effect("reads the parts of what it shows in one go, and none of what it does not show", () =>
+    Effect.gen(function* () {
+      yield* story
+      const storage = yield* Storage
+      const read: Array<ReadonlyArray<number>> = []
+      const counted = Storage.of({ ...storage, parts: (seqs) => (read.push(seqs), storage.parts(seqs)) })
+      const sales = yield* listKillEvents(counted, {}, unitScope("sales"))
+      assert.deepStrictEqual(read, [sales.map(({ seq }) => seq)])
     }).pipe(Effect.provide(governorWorld()))
   )
 })

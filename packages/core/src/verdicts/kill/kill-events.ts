@@ -37,11 +37,13 @@ export const listKillEvents = Effect.fnUntraced(function* (
       limit: PAGE,
       ...(to === undefined ? {} : { to })
     })
+    const shown: Array<KillEvent> = []
     for (const record of page) {
-      if (found.length === limit) break
+      if (found.length + shown.length === limit) break
       const entry = yield* entryOf(storage, record, targets)
-      if (entry.target_id !== CHANNEL_TARGET && (yield* isShown(storage, entry, scope, shownOf))) found.push(entry)
+      if (entry.target_id !== CHANNEL_TARGET && (yield* isShown(storage, entry, scope, shownOf))) shown.push(entry)
     }
+    found.push(...(yield* withReasons(storage, shown)))
     if (page.length < PAGE) break
     read += page.length
     to = page.at(-1)!.seq - 1
@@ -93,7 +95,6 @@ const entryOf = Effect.fnUntraced(function* (
   const read = readRecord(bytes)
   if (!read.ok) return yield* new StorageCorrupt({ reason: `record ${seq} cannot be read (${read.code})` })
   const { at, body } = read.record
-  const said = (yield* storage.parts([seq])).find(({ name }) => name === "reason")
   return {
     seq,
     record_hash: recordHash(hash),
@@ -116,8 +117,16 @@ const entryOf = Effect.fnUntraced(function* (
     instances: integer(body["expected"]) ?? integer(body["instances"]),
     actor: String(body["writer"]),
     requested_by: text(body["requested_by"]),
-    reason: said === undefined || said.bytes === null ? null : reasonIn(said.bytes)
+    reason: null
   } satisfies KillEvent
+})
+
+/** The same entries with their reasons, which are parts: one read for all that are shown. */
+const withReasons = Effect.fnUntraced(function* (storage: StorageApi, entries: ReadonlyArray<KillEvent>) {
+  const reasons = new Map<number, string | null>()
+  const parts = entries.length === 0 ? [] : yield* storage.parts(entries.map(({ seq }) => seq))
+  for (const { bytes, name, seq } of parts) if (name === "reason" && bytes !== null) reasons.set(seq, reasonIn(bytes))
+  return entries.map((entry) => ({ ...entry, reason: reasons.get(entry.seq) ?? null }))
 })
 
 const reasonIn = (bytes: Uint8Array): string | null => text(JSON.parse(fromUtf8(bytes) ?? "null") as JsonObject[string])

@@ -16,7 +16,7 @@ import {
 import type { SafetyRow } from "@flyball/contract"
 import { AGENTS, type StoredAgent, storedAgent } from "../../registry/agents/document.ts"
 import { documentPages } from "../../storage/document-pages.ts"
-import type { ReadFault, StorageApi } from "../../storage/port.ts"
+import type { Document, ReadFault, StorageApi } from "../../storage/port.ts"
 import { formerUnits, noFormerUnits } from "../kill/former-units.ts"
 import { type KillView, modelNames, type StoredActivation } from "../kill/kill-reader.ts"
 
@@ -53,11 +53,10 @@ export const killFacts = Effect.fnUntraced(function* (
   const unitsBefore = live.some(({ body }) => body.targetType === "org_unit")
     ? yield* formerUnits(storage)
     : noFormerUnits
-  const acks = new Map<string, ReadonlyMap<string, AckDocument>>()
-  for (const { id } of live) {
-    const said = (yield* storage.find(KILL_ACKS, "activation", id)).map(({ body }) => body as AckDocument)
-    acks.set(id, new Map(said.map((ack) => [ackId(id, ack), ack])))
-  }
+  /** By activation and agent: an activation may reach every agent, each with instances of its own. */
+  const counts = new Map<string, ReadonlyMap<string, Counts>>()
+  for (const activation of live)
+    counts.set(activation.id, countsOf(activation, yield* storage.find(KILL_ACKS, "activation", activation.id)))
   return {
     stateOf: ({ body, id }) => {
       if (live.length === 0) return killStateOf<Reaching>([])
@@ -77,18 +76,43 @@ export const killFacts = Effect.fnUntraced(function* (
       )
     },
     acksOf: (agentId, { body, id }) => {
-      const said = acks.get(id) ?? new Map<string, AckDocument>()
-      const heard = [...said.values()].filter((ack) => ack.agentId === agentId)
-      const silent = body.expectedInstances.filter((one) => one.agentId === agentId && !said.has(ackId(id, one)))
+      const { heard, silent, stopped } = counts.get(id)?.get(agentId) ?? { heard: 0, silent: 0, stopped: 0 }
       return {
-        expected: heard.length + silent.length,
-        acknowledged: heard.length,
-        stopped: heard.filter(({ stoppedAtMs }) => stoppedAtMs !== null).length,
-        unconfirmed: body.unconfirmedAtMs === null ? 0 : silent.length
+        expected: heard + silent,
+        acknowledged: heard,
+        stopped,
+        unconfirmed: body.unconfirmedAtMs === null ? 0 : silent
       }
     }
   }
 })
+
+/** Instances of one agent under an activation. `silent`: expected, and not heard. */
+interface Counts {
+  heard: number
+  silent: number
+  stopped: number
+}
+
+const countsOf = ({ body, id }: StoredActivation, acks: ReadonlyArray<Document>): ReadonlyMap<string, Counts> => {
+  const counts = new Map<string, Counts>()
+  const of = (agentId: string): Counts => {
+    const known = counts.get(agentId)
+    if (known !== undefined) return known
+    const none = { heard: 0, silent: 0, stopped: 0 }
+    counts.set(agentId, none)
+    return none
+  }
+  const said = new Set<string>()
+  for (const ack of acks.map((one) => one.body as AckDocument)) {
+    said.add(ackId(id, ack))
+    const own = of(ack.agentId)
+    own.heard++
+    if (ack.stoppedAtMs !== null) own.stopped++
+  }
+  for (const one of body.expectedInstances) if (!said.has(ackId(id, one))) of(one.agentId).silent++
+  return counts
+}
 
 /** The parent of each of these agents and of their ancestors. */
 const parentsOf = Effect.fnUntraced(function* (storage: StorageApi, agents: ReadonlyArray<StoredAgent>) {

@@ -3,8 +3,11 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { unitScope } from "../../foundation/scope.ts"
 import { systemHost as writer } from "../../foundation/writer.ts"
+import { BREAKERS } from "@flyball/rules"
+import { AGENTS } from "../../registry/agents/document.ts"
 import { Agents } from "../../registry/agents/service.ts"
 import { Provenance } from "../../registry/provenance/service.ts"
+import { Storage } from "../../storage/port.ts"
 import { governorWorld, registered } from "../../testing/governor-world.ts"
 import { acknowledged, drilled } from "../drills/testing/drilled.ts"
 import { Breakers } from "../breakers/service.ts"
@@ -167,6 +170,77 @@ describe("the safety view", () => {
         after = agents.at(-1)!.agent_id
       }
       assert.deepStrictEqual(paged, all)
+    }).pipe(Effect.provide(world))
+  )
+
+  it.effect("reads for a page the breakers of its agents alone, and no agent by itself to find those of a unit", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const lists: { [collection: string]: number } = {}
+      const counted = Storage.of({
+        ...storage,
+        list: (collection, page) =>
+          Effect.suspend(() => {
+            lists[collection] = (lists[collection] ?? 0) + 1
+            return storage.list(collection, page)
+          })
+      })
+      const safety = yield* Safety.pipe(
+        Effect.provide(Layer.fresh(Safety.layer)),
+        Effect.provideService(Storage, counted)
+      )
+      for (let n = 0; n < 40; n++) yield* register(`other ${n}`)
+      const { id } = yield* register("last", { org_unit: "ward 7" })
+      const input = { name: "b", metric: "consecutive_failures", params: { max_count: 1 }, enabled: true } as const
+      yield* Breakers.use((breakers) => breakers.arm(id, { ...input, mode: "warn" }, writer))
+      const page = yield* safety.view({ limit: 41 })
+      assert.lengthOf(page.agents.at(-1)!.breakers, 1)
+      assert.isUndefined(lists[BREAKERS])
+      assert.lengthOf((yield* safety.view({})).agents.at(-1)!.breakers, 1)
+      assert.strictEqual(lists[BREAKERS], 1)
+      lists[AGENTS] = 0
+      const { agents } = yield* safety.view({ limit: 1 }, unitScope("ward 7"))
+      assert.deepStrictEqual(
+        agents.map(({ name }) => name),
+        ["last"]
+      )
+      assert.strictEqual(lists[AGENTS], 1)
+    }).pipe(Effect.provide(world))
+  )
+
+  it.effect("counts the instances of each agent under a halt that reaches several", () =>
+    Effect.gen(function* () {
+      const ids: Array<string> = []
+      for (const name of ["a", "b"]) {
+        const { id } = yield* register(name)
+        ids.push(id)
+        yield* Provenance.use((provenance) => provenance.add(id, { kind: "model", name: "gpt-9" }, writer))
+        yield* Capture.use((capture) =>
+          capture.witness(
+            id,
+            ["1", "2"].map((n) => ({
+              client_ref: n,
+              kind: "tool_call",
+              action: "pay",
+              status: "ok",
+              instance_id: `${name}${n}`
+            })),
+            writer
+          )
+        )
+      }
+      const { activation_event } = yield* activate("model", "gpt-9")
+      yield* acknowledged(activation_event!, ids[0]!, "a1")
+      yield* acknowledged(activation_event!, ids[1]!, "b1")
+      yield* acknowledged(activation_event!, ids[1]!, "b2")
+      const { agents } = yield* view()
+      assert.deepStrictEqual(
+        agents.map(({ acks }) => [acks!.expected, acks!.acknowledged]),
+        [
+          [2, 1],
+          [2, 2]
+        ]
+      )
     }).pipe(Effect.provide(world))
   )
 })

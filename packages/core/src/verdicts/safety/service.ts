@@ -13,6 +13,7 @@ import {
 import { idAtMs } from "../../foundation/id-time.ts"
 import { covers, everyUnit, type Scope } from "../../foundation/scope.ts"
 import { AGENTS, type StoredAgent, storedAgent } from "../../registry/agents/document.ts"
+import { inTurns } from "../../storage/each-record.ts"
 import { documentPages } from "../../storage/document-pages.ts"
 import { type Document, type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
 import { ChannelPeriod } from "../drills/channel-check.ts"
@@ -38,7 +39,7 @@ export interface SafetyHealth {
 
 /** Agents read at a time. */
 const PAGE = 1_000
-/** Agents up to which breakers are looked up one agent at a time. */
+/** Agents up to which breakers are looked up one agent at a time, where all agents are shown. */
 const FEW_AGENTS = 32
 /** How long a count of all agents stays. */
 const COUNTED_FOR = "1 minute"
@@ -58,14 +59,18 @@ export class Safety extends Context.Service<Safety, SafetyApi>()("flyball/core/S
           const view = yield* reader.view
           const { ms } = yield* storage.asOf
           const facts = yield* killFacts(storage, view, agents)
-          const breakers = yield* breakersOf(storage, agents)
+          const breakers = yield* breakersOf(storage, agents, query.limit !== undefined)
           const last = yield* lastChannelCheck(storage)
+          const rows: Array<SafetyRow> = []
+          yield* inTurns(agents, (agent) => {
+            rows.push(rowOf(agent, facts, breakers.get(agent.id) ?? [], view.epoch, ms))
+          })
           return {
             as_of: formatInstant(ms),
             epoch: view.epoch,
             as_of_seq: view.seq,
             channel: last === null ? null : channelOut(last, periodMs, ms),
-            agents: agents.map((agent) => rowOf(agent, facts, breakers.get(agent.id) ?? [], view.epoch, ms))
+            agents: rows
           }
         }),
         health: Effect.gen(function* () {
@@ -108,10 +113,14 @@ const channelOut = (
 
 type BreakersOut = SafetyRow["breakers"]
 
-/** The breakers that are switched on, by agent. Of few agents each is looked up, of many all are read. */
+/**
+ * The breakers that are switched on, by agent. Those of a page or of few agents are looked up one agent at a time: a
+ * page costs the same however many agents there are. Else all are read.
+ */
 const breakersOf = Effect.fnUntraced(function* (
   storage: StorageApi,
-  agents: ReadonlyArray<StoredAgent>
+  agents: ReadonlyArray<StoredAgent>,
+  isPage: boolean
 ): Effect.fn.Return<ReadonlyMap<string, BreakersOut>, ReadFault> {
   const found = new Map<string, Array<BreakersOut[number]>>()
   const take = (documents: ReadonlyArray<Document>): void => {
@@ -123,7 +132,8 @@ const breakersOf = Effect.fnUntraced(function* (
       found.set(agentId, own)
     }
   }
-  if (agents.length <= FEW_AGENTS) for (const { id } of agents) take(yield* storage.find(BREAKERS, "agent_id", id))
+  if (isPage || agents.length <= FEW_AGENTS)
+    for (const { id } of agents) take(yield* storage.find(BREAKERS, "agent_id", id))
   else yield* Stream.runForEach(documentPages(storage, BREAKERS, PAGE), (page) => Effect.sync(() => take(page)))
   for (const own of found.values()) own.sort((a, b) => (a.name < b.name ? -1 : 1))
   return found
@@ -136,7 +146,8 @@ const agentsIn = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ReadonlyArray<StoredAgent>, ReadFault> {
   const found: Array<StoredAgent> = []
   for (let after = first; found.length < limit;) {
-    const size = Math.min(limit, PAGE)
+    // With a scope of some units most of them may be others' agents.
+    const size = scope.orgUnits === "*" ? Math.min(limit, PAGE) : PAGE
     const page = yield* storage.list(AGENTS, after === undefined ? { limit: size } : { after, limit: size })
     found.push(...page.map(storedAgent).filter(({ body }) => covers(scope, body.orgUnit)))
     if (page.length < size) break
