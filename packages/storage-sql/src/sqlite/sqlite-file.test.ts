@@ -482,14 +482,13 @@ describe("a storage worker that dies", () => {
         startImmediately: true
       })
       // A batch behind a quick one waits in the host for a turn. One that still waits there when the thread is gone
-      // goes
-      // to the next thread, and is written.
+      // goes to the next thread, and is written.
       while (!sent.includes("commit") || !sent.includes("lease")) yield* Effect.yieldNow
       const ended = threads.writer!.crash()
       outside.close()
       for (const fault of [...(yield* Fiber.join(inFlight)), yield* Fiber.join(leased)]) {
         assert.strictEqual(fault._tag, "StorageUnavailable")
-        assert.match(fault.message, /its thread died .*is not known/)
+        assert.match(fault.message, /its thread died .*is unknown/)
       }
       yield* Effect.promise(() => ended)
       const { head } = yield* storage.commit({ records: [draft("after")] })
