@@ -1,5 +1,6 @@
 /**
- * `npm run check`: types, lint, import floors, seeds, long lines, avoided words, the verifier's closure, the lock file.
+ * `npm run check`: types, lint, import floors, seeds, doc comments, long lines, avoided words, the verifier's closure,
+ * the lock file.
  *
  * Prints each violation and exits 1 if there is one.
  */
@@ -8,6 +9,7 @@ import { existsSync, globSync, readFileSync } from "node:fs"
 import { dirname, join, posix } from "node:path"
 import { fileURLToPath } from "node:url"
 import { outdatedPages } from "../docs-tables/tables.ts"
+import { undocumentedExports } from "./doc-comments.ts"
 import { checkFloors, closureOf, folderCycles, packagesWithoutCycles } from "./floors.ts"
 import { longLines } from "./long-lines.ts"
 import { unseededRuns } from "./seeds.ts"
@@ -99,6 +101,8 @@ report(
   "fixed seeds of random tests",
   unseededRuns(sources.filter(({ path }) => path !== "scripts/check/seeds.test.ts"))
 )
+
+report("a doc comment on each export", undocumentedExports(sources))
 
 report("lines of at most 120 columns", longLines(sources))
 

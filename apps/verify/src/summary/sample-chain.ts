@@ -21,6 +21,7 @@ export interface SampleRecord {
   readonly parts?: { readonly [name: string]: unknown }
 }
 
+/** Origin of the sample chain. */
 export const SAMPLE_ORIGIN = "flyball.example/summary"
 const seed = new Uint8Array(32).fill(5)
 const signer = noteSigner(nodeCrypto, { name: SAMPLE_ORIGIN, seed })
@@ -28,6 +29,7 @@ const salt = new Uint8Array(32).fill(7)
 /** 2026-11-21. A record follows each second. */
 const START_MS = 1_795_219_200_000
 
+/** Verification key of the sample chain. */
 export const sampleVkey = signer.vkey
 
 /** The bytes of a part as {@link samplePack} discloses it. */

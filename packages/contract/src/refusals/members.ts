@@ -4,6 +4,8 @@ import { idPrefixes } from "../ids.ts"
 
 /** Ids in examples. */
 export const agentId = `${idPrefixes.agent}_${"0".repeat(26)}`
+
+/** A model's id in the examples of refusals. */
 export const modelId = `${idPrefixes.model}_${"0".repeat(26)}`
 
 /**

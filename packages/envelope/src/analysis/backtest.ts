@@ -13,6 +13,7 @@ import { replayOne, replayRecorded } from "./replay-one.ts"
  */
 export type BacktestClass = "unchanged" | "newly_allowed" | "newly_reviewed" | "newly_denied" | "newly_halted"
 
+/** Options of a backtest. */
 export interface BacktestOptions {
   /** `recorded`: meters as the records have them. `counterfactual`: recomputed from what the draft lets through. */
   readonly meters: "recorded" | "counterfactual"

@@ -58,10 +58,13 @@ export const lintCodes = {
   W214: { level: "warning", hasExample: false, title: "Nothing is decided without the service, though it is offered." }
 } as const satisfies Record<string, { readonly level: LintLevel; readonly hasExample: boolean; readonly title: string }>
 
+/** A code of {@link lintCodes}. */
 export type LintCode = keyof typeof lintCodes
 
 /** End of the message of a finding that cannot have an example input. Spec: `SPEC.md` section 14. */
 export const NO_INPUT = "No input shows this."
+
+/** End of the message of a finding for which no example input was found. */
 export const NONE_FOUND = "No input that shows this was found."
 
 /** The message of a finding without an example. */

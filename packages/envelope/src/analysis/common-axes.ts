@@ -14,6 +14,7 @@ export interface CommonAxes {
   readonly notes: ReadonlyArray<string>
 }
 
+/** Two versions on the axes that they share. */
 export interface OnCommonAxes {
   /** By rule, in the order of the rules. A box may become several. */
   readonly boxes: ReadonlyArray<ReadonlyArray<Box>>

@@ -8,7 +8,11 @@ export class NotRecorded extends Error {}
 
 /** Which count is taken where several are possible. */
 export type TakeCount = (least: number, most: number) => number
+
+/** Takes the lowest possible count. */
 export const countAsLeast: TakeCount = (least) => least
+
+/** Takes the highest possible count. */
 export const countAsMost: TakeCount = (_, most) => most
 
 /**

@@ -14,6 +14,8 @@ import { BYTES, type Group, groupsOf, MAX_GROUP, type Segment, type Step } from 
 
 /** Value in place of the failed axis, for a rule that holds and for one without boxes. */
 export const HOLDS = -1
+
+/** Value in place of the failed axis, for a rule that can hold nowhere. */
 export const HOLDS_NOWHERE = -2
 
 /** A compiled envelope in memory. */

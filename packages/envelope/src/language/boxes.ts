@@ -11,6 +11,8 @@ export type Boxes = ReadonlyArray<Box>
 
 /** Everything, and nothing. */
 export const everything: Boxes = [[]]
+
+/** No box: the empty set of inputs. */
 export const nothing: Boxes = []
 
 /** A set is made of more boxes than are worked with. */

@@ -43,12 +43,15 @@ export interface Scope {
   readonly agents: ReadonlyArray<string>
 }
 
+/** Type of a signal. */
 export type SignalType = "enum" | "int" | "bool"
 /**
  * The source of the value: the agent, the service out of its own state, or the service out of earlier evaluations of
  * the run.
  */
 export type SignalSource = "caller" | "server" | "latch"
+
+/** A constant in a condition. */
 export type Scalar = string | number | boolean
 
 /** A declared input. */
@@ -72,6 +75,7 @@ export interface Signal {
   readonly setBy: string | null
 }
 
+/** Function of a derived signal, with its version. */
 export type DerivedFunction = "ratio_bp@1" | "difference@1" | "sum@1" | "product@1" | "min@1" | "max@1"
 
 /** An integer computed from int signals. It is absent where an argument is. */
@@ -106,6 +110,7 @@ export interface Meter {
   readonly max: number
 }
 
+/** One filter of a meter: the values of a signal that count. */
 export interface MeterFilter {
   readonly signal: string
   readonly values: ReadonlyArray<Scalar>

@@ -5,6 +5,8 @@
  * absence has a point below.
  */
 export const MAX_INT = 2 ** 53 - 2
+
+/** Lowest integer of the language. */
 export const MIN_INT = -MAX_INT
 
 /** Most bytes of an envelope in RFC 8785 form: the room of a part beside one record. */
@@ -14,17 +16,32 @@ export const MAX_ENVELOPE_DEPTH = 32
 /** Conditions nested in each other. */
 export const MAX_CONDITION_DEPTH = 8
 
+/** Most signals of an envelope. */
 export const MAX_SIGNALS = 64
 /** Members of an enum: a bitset of at most nine words. */
 export const MAX_VALUES = 256
+
+/** Most derived signals of an envelope. */
 export const MAX_DERIVED = 16
+
+/** Most arguments of a derived signal. */
 export const MAX_ARGS = 8
+
+/** Most meters of an envelope. */
 export const MAX_METERS = 16
+
+/** Most members of a meter's key. */
 export const MAX_KEY = 4
+
+/** Most params of an envelope. */
 export const MAX_PARAMS = 128
+
+/** Most rules of an envelope. */
 export const MAX_RULES = 500
 /** Conditions in one list. */
 export const MAX_CONDITIONS = 64
+
+/** Most obligations of a rule. */
 export const MAX_OBLIGATIONS = 8
 /** Texts in one obligation. */
 export const MAX_LISTED = 32
@@ -40,18 +57,26 @@ export const MAX_LAYERS = 16
 /** Axes of a combination: what seven binary digits count. One envelope has 96 at most. */
 export const MAX_AXES = 127
 
-/** Code units of texts. */
+/** Longest name. Unit: characters. */
 export const MAX_NAME = 64
+
+/** Longest text value. Unit: characters. */
 export const MAX_VALUE_TEXT = 128
+
+/** Longest reason or suggestion. Unit: characters. */
 export const MAX_SENTENCE = 500
 
 /** A meter's longest window. Unit: milliseconds. A verifier reads a year of evaluations anyway. */
 export const MAX_WINDOW_MS = 366 * 86_400_000
 /** Contributions one window may hold, where the meter does not say. */
 export const DEFAULT_MAX_COUNT = 100_000
+
+/** Highest `max_count` of a meter. */
 export const MAX_COUNT = 10_000_000
 /** Longest time any obligation names. */
 export const MAX_DURATION_MS = 366 * 86_400_000
+
+/** Highest number of approvals that an obligation can require. */
 export const MAX_APPROVALS = 10
 
 /** Time to witness a notice, where no rule says. */

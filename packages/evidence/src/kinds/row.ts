@@ -38,8 +38,13 @@ export interface KindRow {
   readonly parts: ReadonlyArray<PartRow>
 }
 
+/** A required member of a body. */
 export const must = (name: string, type: MemberType): BodyMember => ({ name, type, required: true })
+
+/** An optional member of a body. */
 export const may = (name: string, type: MemberType): BodyMember => ({ name, type, required: false })
+
+/** A part, which can be erased. `maxBytes` in bytes; `holds` describes its content. */
 export const part = (name: string, maxBytes: number, holds: string): PartRow => ({
   name,
   format: "json",
@@ -57,13 +62,23 @@ export const objectPart = (name: string, maxBytes: number, members: ReadonlyArra
     return { name: called!, required: optional === "" }
   })
 })
+
+/** A part that is never erased. `maxBytes` in bytes; `holds` describes its content. */
 export const keptPart = (name: string, maxBytes: number, holds: string): PartRow => ({
   ...part(name, maxBytes, holds),
   kept: true
 })
+
+/** Type of an id with this prefix. */
 export const id = (prefix: string): MemberType => ({ type: "id", prefix })
+
+/** Type of one of these words. */
 export const choice = (...values: ReadonlyArray<string>): MemberType => ({ type: "enum", values })
+
+/** Type of a name of at most `max` characters. */
 export const name = (max: number): MemberType => ({ type: "name", max })
+
+/** Type of a non-negative integer. */
 export const count: MemberType = { type: "integer", min: 0, max: Number.MAX_SAFE_INTEGER }
 /** By which rules the service decided; absent means 1. */
 export const rules = may("rules", { type: "integer", min: 1, max: 1_000_000 })
@@ -74,11 +89,27 @@ export const ownerComplete = may("owner_complete", { type: "boolean" })
  * what an earlier record said of them still holds.
  */
 export const modelIds = may("model_ids", { type: "list", of: name(200), min: 0, max: 64 })
+
+/** The optional member `parent_agent_id`. */
 export const parentAgentId = may("parent_agent_id", id("agt_"))
+
+/** Type of a time. */
 export const instant: MemberType = { type: "instant" }
+
+/** Type of a SHA-256 in hex. */
 export const hash: MemberType = { type: "hash" }
+
+/** The optional member `org_unit_digest`. */
 export const orgUnitDigest = may("org_unit_digest", hash)
+
+/** The required member `writer`. */
 export const writer = must("writer", { type: "writer" })
+
+/** Type of an autonomy tier. */
 export const tier = choice("L0", "L1", "L2", "L3", "L4")
+
+/** The required member `agent_id`. */
 export const agentId = must("agent_id", id("agt_"))
+
+/** One mebibyte. Unit: bytes. */
 export const MIB = 1_048_576

@@ -111,6 +111,7 @@ export interface Tables {
   readonly sequences: SequenceRow
 }
 
+/** Name of a copied table. */
 export type TableName = keyof Tables
 
 /** Tables in the order in which they are copied: what others refer to comes first. */

@@ -14,6 +14,7 @@ export const deliveryColumns = `d.id, d.event_id, d.endpoint_id, d.sequence::flo
   CASE WHEN f.attempt IS NULL THEN d.next_at_ms END::float8 AS next_at_ms, f.lease_until_ms::float8 AS lease_until_ms,
   d.finished_at_ms::float8 AS finished_at_ms`
 
+/** The delivery in a row. */
 export const deliveryOf = (row: Row): Delivery => ({
   ...deliveryColumnsOf(row),
   endpointId: row["endpoint_id"] as string
@@ -22,6 +23,7 @@ export const deliveryOf = (row: Row): Delivery => ({
 /** The columns that {@link eventOf} reads, of `e`. */
 export const eventColumns = "e.id AS event_id, e.type, e.at_ms::float8 AS at_ms, e.seq::float8 AS seq, e.hash, e.data"
 
+/** The event in a row. */
 export const eventOf = (row: Row): StoredEvent => ({
   id: row["event_id"] as string,
   type: row["type"] as string,

@@ -50,6 +50,7 @@ export const noName: Name = 0xffff_ffff
 /** Stands for a put that expects no version. */
 export const anyVersion = -1
 
+/** A document of a batch. */
 export interface BatchedPut {
   readonly collection: Name
   readonly id: string
@@ -67,11 +68,13 @@ export interface BatchedVersion {
   readonly version: number
 }
 
+/** A part of a record of a batch. */
 export interface BatchedPart {
   readonly name: Name
   readonly bytes: Uint8Array
 }
 
+/** A record of a batch. */
 export interface BatchedRecord {
   readonly kind: Name
   /** Index in {@link BatchedChange.agents}; {@link noName} when it is about no agent. */

@@ -9,6 +9,7 @@ export const deliveryColumns =
   "d.id, e.id AS event_id, d.endpoint, d.sequence, d.state, d.attempts, d.created_at_ms, d.next_at_ms, " +
   "d.lease_until_ms, d.finished_at_ms"
 
+/** The delivery in a row. */
 export const deliveryOf = (row: OutboxRow, strings: Pick<StringTable, "text">): Delivery => ({
   ...deliveryColumnsOf(row),
   endpointId: strings.text(row["endpoint"] as number)
@@ -17,6 +18,7 @@ export const deliveryOf = (row: OutboxRow, strings: Pick<StringTable, "text">): 
 /** The columns that {@link eventOf} reads, of `event e`. */
 export const eventColumns = "e.id AS event_id, e.type, e.at_ms, e.seq, e.hash, e.data"
 
+/** The event in a row. */
 export const eventOf = (row: OutboxRow, strings: Pick<StringTable, "text">): EventRow => ({
   id: row["event_id"] as string,
   type: strings.text(row["type"] as number),

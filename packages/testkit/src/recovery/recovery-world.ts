@@ -23,6 +23,8 @@ import { KeptKeys } from "./kept-keys.ts"
 export const ORIGIN = "flyball.test/recovery"
 /** Its name after the first recovery, and after the second. */
 export const SECOND = /^flyball\.test\/recovery~2-[0-9a-f]{8}$/
+
+/** Names that the chain after two recoveries can have. */
 export const THIRD = /^flyball\.test\/recovery~3-[0-9a-f]{8}$/
 
 /** A store and keys. */

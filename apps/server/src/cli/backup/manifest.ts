@@ -40,6 +40,8 @@ export interface Manifest {
 
 /** The format's name; another one is refused. */
 export const FORMAT = "flyball-backup/v1"
+
+/** Name of the file that lists the contents of a backup. */
 export const MANIFEST = "manifest.json"
 /** The store, as one SQLite file. */
 export const STORE = "store.db"

@@ -35,14 +35,22 @@ export interface Params {
   readonly [name: string]: unknown
 }
 
-/** Codes of JSON-RPC 2.0. */
+/** JSON-RPC code: the message is not JSON. */
 export const PARSE_ERROR = -32_700
+
+/** JSON-RPC code: the message is not a valid request. */
 export const INVALID_REQUEST = -32_600
+
+/** JSON-RPC code: the parameters are not valid. */
 export const INVALID_PARAMS = -32_602
+
+/** JSON-RPC code: the receiver failed. */
 export const INTERNAL_ERROR = -32_603
 
-/** Codes of ours, of the range that JSON-RPC leaves to servers: too much waits, and: refused by the agent's rules. */
+/** JSON-RPC code of this adapter, in the range for servers: too many requests wait. */
 export const LIMIT_EXCEEDED = -32_005
+
+/** JSON-RPC code of this adapter, in the range for servers: the agent's rules refuse the request. */
 export const REFUSED = -32_010
 
 /** Where `_meta` of a request says its protocol version: in revisions from 2026-07-28 on. */

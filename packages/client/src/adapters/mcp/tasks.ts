@@ -54,6 +54,8 @@ export interface Tasks {
 
 /** Requests and notifications that say something of a task. */
 export const taskMethods: ReadonlySet<string> = new Set(["tasks/get", "tasks/result", "tasks/list", "tasks/cancel"])
+
+/** Methods of notifications that tell the status of a task. */
 export const taskNotifications: ReadonlySet<string> = new Set(["notifications/tasks/status", "notifications/tasks"])
 
 /** The task that an answer to a call begins; null: the answer is the call's result. */

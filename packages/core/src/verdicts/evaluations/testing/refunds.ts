@@ -13,7 +13,11 @@ import { Evaluations } from "../service.ts"
 
 /** Two governors and the host of an agent. */
 export const ann = { id: `usr_${"0".repeat(25)}1` }
+
+/** A second governor. */
 export const ben = { id: `usr_${"0".repeat(25)}2` }
+
+/** The ingest key of the agent. */
 export const key = { id: `key_${"0".repeat(25)}3` }
 
 /** Refunds up to 2,000 by itself, up to `dayCap` a day; searches freely. */
