@@ -1,7 +1,7 @@
 /** Reviews as people and agents use them. */
 import { assert, describe, it } from "@effect/vitest"
 import { canonicalBytes, portableCrypto, toHex } from "@flyball/evidence"
-import { Effect, Exit, Fiber } from "effect"
+import { Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Erasure } from "../../outward/erasure/service.ts"
 import { Replay } from "../../outward/replay/service.ts"
@@ -536,6 +536,28 @@ describe("a review", () => {
       assert.deepStrictEqual(yield* listed({ limit: 9 }, "key_nobody"), [])
       assert.deepStrictEqual(yield* reviews.list({ limit: 9 }, { orgUnits: ["elsewhere"] }), [])
     }).pipe(world())
+  )
+
+  it.effect("are listed by status without reading more than the documents of those that are not shown", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const ids: Array<string> = []
+      for (let amount = 1; amount <= 5; amount++)
+        ids.push((yield* ask(agentId, { ...large, amount: 5_000 + amount })).review_id!)
+      yield* resolve(ids[2]!)
+      const storage = yield* Storage
+      let read = 0
+      const counted = Storage.of({ ...storage, parts: (seqs) => ((read += seqs.length), storage.parts(seqs)) })
+      const reviews = yield* Reviews.pipe(
+        Effect.provide(Layer.fresh(Reviews.layer)),
+        Effect.provideService(Storage, counted)
+      )
+      assert.deepStrictEqual(
+        (yield* reviews.list({ status: "resolved" })).map(({ id }) => id),
+        [ids[2]]
+      )
+      assert.strictEqual(read, 1)
+    }).pipe(world(), Effect.scoped)
   )
 
   it.effect("that a commit reaches only at its end is over, however long before it the commit began", () => {
