@@ -64,6 +64,17 @@ const execute = (tools: ToolSet, name: string, input: unknown, abortSignal?: Abo
     abortSignal
   })
 
+describe("governed tools", () => {
+  it("take no tool that is put in later, and no other execute", async () => {
+    const { agent } = await world()
+    const refund = tool({ inputSchema, execute: async () => "refunded" })
+    const tools = governTools({ refund }, agent) as ToolSet
+    assert.throws(() => void (tools["other"] = refund), TypeError)
+    assert.throws(() => void (tools["refund"] = refund), TypeError)
+    assert.throws(() => void (tools["refund"]!.execute = refund.execute), TypeError)
+  })
+})
+
 describe("a tool that yields its outputs", () => {
   const counting = (deeds: Array<string>) =>
     tool({

@@ -17,15 +17,15 @@ type Execute = (input: unknown, options: { readonly abortSignal?: AbortSignal | 
 /**
  * Returns the same tools, each governed. Pass these to `generateText`, `streamText` or an agent in place of your own.
  *
- * A refused call ends as a tool's error whose text the model reads. A tool is given a copy of its input, and an
- * `abortSignal` that also aborts on a halt.
+ * They are frozen: a tool that is put in later would not be governed. A refused call ends as a tool's error whose text
+ * the model reads. A tool is given a copy of its input, and an `abortSignal` that also aborts on a halt.
  *
  * - Fails: {@link ToolNotGoverned} on a tool that does not run in this process and is not in `ungoverned`.
  */
 export const governTools = <T extends ToolSet>(tools: T, agent: AgentClient, options: GovernOptions = {}): T => {
   const call = frameworkCalls(agent, options)
   const ungoverned = new Set(options.ungoverned)
-  return Object.fromEntries(
+  const governed = Object.fromEntries(
     Object.entries(tools).map(([name, tool]) => {
       const execute = tool.execute as Execute | undefined
       if (tool.type === "provider" && tool.isProviderExecuted) {
@@ -38,10 +38,15 @@ export const governTools = <T extends ToolSet>(tools: T, agent: AgentClient, opt
       }
       return [
         name,
-        { ...tool, execute: isStreaming(execute) ? streamed(call, name, execute) : plain(call, name, execute) }
+        Object.freeze({
+          ...tool,
+          execute: isStreaming(execute) ? streamed(call, name, execute) : plain(call, name, execute)
+        })
       ]
     })
-  ) as T
+  )
+  // A tool that is put in later would not be governed.
+  return Object.freeze(governed) as T
 }
 
 /** Known before the tool is called, because calling it is the effect. */

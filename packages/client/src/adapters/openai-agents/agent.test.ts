@@ -73,6 +73,16 @@ describe("a governed agent", () => {
     assert.match(shown[0]!, /refunded 900/)
   })
 
+  it("takes no tool, server or agent that is put in later", async () => {
+    const { client, refund } = await world()
+    const other = new Agent({ name: "Other", tools: [refund] })
+    const bot = governAgent(new Agent({ name: "bot", handoffs: [other] }), client)
+    assert.throws(() => void bot.tools.push(refund), TypeError)
+    assert.throws(() => void bot.mcpServers.push({} as MCPServer), TypeError)
+    assert.throws(() => void bot.handoffs.push(other as never), TypeError)
+    assert.throws(() => void (bot.handoffs[0] as typeof other).tools.push(refund), TypeError)
+  })
+
   it("governs the agents that it hands over to, also in a circle and by a handoff object", async () => {
     for (const how of ["agent", "handoff"]) {
       const { client, ran, refund } = await world()

@@ -68,6 +68,8 @@ export const governAgent = <T extends AnyAgent>(agent: T, client: AgentClient, o
     })
     copies.set(of, copy)
     handoffs.push(...of.handoffs.map(handoffOf))
+    // What is put in later would not be governed.
+    for (const list of [copy.tools, copy.mcpServers, copy.handoffs]) Object.freeze(list)
     return copy
   }
 

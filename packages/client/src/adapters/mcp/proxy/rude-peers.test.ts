@@ -21,10 +21,10 @@ afterEach(async () => {
 })
 
 /** The proxy as a process in front of the server. */
-const start = async () => {
+const start = async (options: ReadonlyArray<string> = []) => {
   const service = await serveService()
   endings.push(service.close)
-  const child = spawn(process.execPath, [proxy, "--agent", "bot", "--", process.execPath, rude], {
+  const child = spawn(process.execPath, [proxy, "--agent", "bot", ...options, "--", process.execPath, rude], {
     env: { ...process.env, FLYBALL_URL: service.url, FLYBALL_KEY: "k", NODE_NO_WARNINGS: "1" }
   })
   const exited = once(child, "exit")
@@ -132,6 +132,25 @@ describe("a server that", () => {
     await until(() => messages().length === 1)
     assert.deepInclude(messages()[0], { id: 1 })
     assert.strictEqual(messages()[0].error.code, -32_603)
+  })
+})
+
+describe("a proxy that is killed while a call runs", () => {
+  it("leaves no server behind, and the call in the record where that is strict", async () => {
+    for (const record of ["strict", "spool"]) {
+      const { call, child, exited, outcomes, pid, said, seen } = await start(["--record", record])
+      call(1, "hang")
+      await until(() => said.err.includes("ran hang"))
+      child.kill("SIGKILL")
+      await exited
+      await until(() => !isAlive(pid))
+      assert.deepStrictEqual(outcomes(), record === "strict" ? ["hang intended"] : [])
+      // What was judged is in the record in any case.
+      assert.lengthOf(
+        seen.filter(({ path }) => path.endsWith("/evaluations")),
+        1
+      )
+    }
   })
 })
 

@@ -16,7 +16,7 @@ export interface Session {
 
 /** Opens the session of a proxy. `log` gets one line for each problem, and none for a repeated one. */
 export const openSession = (settings: Settings, log: (line: string) => void): Session => {
-  const { agent, holdMs, key, readOnly, redact, signals, spoolFolder, toolServer, url } = settings
+  const { agent, holdMs, key, readOnly, record, redact, signals, spoolFolder, toolServer, url } = settings
   let last = ""
   const onProblem = (problem: Problem): void => {
     const line = problemLine(problem)
@@ -28,6 +28,7 @@ export const openSession = (settings: Settings, log: (line: string) => void): Se
     key,
     redact,
     onProblem,
+    capture: record,
     ...(signals === null ? {} : { signals: picked(signals.filter((name) => !redact.includes(name))) }),
     ...(spoolFolder === null ? {} : { spool: fileSpool(spoolFolder) })
   })

@@ -17,6 +17,7 @@ describe("the command line of the proxy", () => {
         holdMs: 20_000,
         readOnly: ["a", "b"],
         redact: ["token"],
+        record: "spool",
         signals: ["amount"],
         target: { kind: "stdio", command: "npx", args: ["-y", "@shop/server", "--port", "1"] }
       }
@@ -25,6 +26,7 @@ describe("the command line of the proxy", () => {
 
   it("names an address", () => {
     const settings = read("--agent bot --upstream https://shop.test/mcp --listen [::1]:9000", { FLYBALL_SPOOL: "/s" })
+    assert.deepInclude(read("--agent bot --record strict -- server") as object, { record: "strict" })
     assert.deepInclude(settings as object, {
       spoolFolder: "/s",
       toolServer: "shop.test",
@@ -41,6 +43,7 @@ describe("the command line of the proxy", () => {
       ["--agent bot --agent rob -- server", "--agent is given twice"],
       ["--agent bot --fail-open yes -- server", "unknown option --fail-open"],
       ["--agent bot --hold 56 -- server", "--hold must be 0 to 55 seconds"],
+      ["--agent bot --record never -- server", "--record must be spool or strict"],
       ["--agent bot --hold soon -- server", "--hold must be 0 to 55 seconds"],
       ["--agent bot --upstream http://a/mcp -- server", "give a command or --upstream, not both"],
       ["--agent bot --upstream file:///etc/passwd", "--upstream must be an http or https address"],

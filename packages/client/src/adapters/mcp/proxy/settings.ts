@@ -16,6 +16,8 @@ export interface Settings {
   readonly holdMs: number | undefined
   readonly readOnly: ReadonlyArray<string>
   readonly redact: ReadonlyArray<string>
+  /** `strict`: a call that cannot be recorded first does not run. */
+  readonly record: "spool" | "strict"
   /** Arguments that the envelope reads; null: every text, number and boolean. */
   readonly signals: ReadonlyArray<string> | null
   readonly target: Target
@@ -32,6 +34,7 @@ Governs the tool calls of an MCP server: its command on stdio, or its address ov
   --hold SECONDS        how long a call waits for a person, 0 to 55; default 50
   --read-only A,B       tools that change nothing outside the agent
   --signals A,B         arguments that the envelope reads, beside the tool's name; default: texts, numbers, booleans
+  --record HOW          spool (default): a call is recorded once it has ended; strict: before it begins, and again then
   --redact A,B          arguments and results whose values never leave this process
   --upstream URL        the server's MCP address
   --listen HOST:PORT    where the proxy listens; default 127.0.0.1:8808
@@ -66,6 +69,8 @@ export const readSettings = (
   const hold = options.get("--hold")
   const holdMs = hold === undefined ? undefined : Number(hold) * 1_000
   if (holdMs !== undefined && !(holdMs >= 0 && holdMs <= MAX_HOLD_MS)) return "--hold must be 0 to 55 seconds"
+  const record = options.get("--record") ?? "spool"
+  if (record !== "spool" && record !== "strict") return "--record must be spool or strict"
   const target = targetOf(options, command, args)
   if (typeof target === "string") return target
   const toolServer = options.get("--server") ?? (target.kind === "stdio" ? nameOf(target) : hostOf(target.upstream))
@@ -78,6 +83,7 @@ export const readSettings = (
     holdMs,
     readOnly: listOf(options.get("--read-only")),
     redact: listOf(options.get("--redact")),
+    record,
     signals: options.has("--signals") ? listOf(options.get("--signals")) : null,
     target
   }
@@ -88,6 +94,7 @@ const optionNames: ReadonlySet<string> = new Set([
   "--server",
   "--hold",
   "--read-only",
+  "--record",
   "--redact",
   "--signals",
   "--upstream",
