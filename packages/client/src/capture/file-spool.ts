@@ -66,8 +66,16 @@ export const fileSpool = (dir: string, bounds: SpoolBounds = defaultBounds): Spo
         const size = Buffer.byteLength(line)
         if (waiting.length >= bounds.maxEntries || bytes + size > bounds.maxBytes) return false
         const file = await writable()
-        await file.handle.appendFile(line)
-        await file.handle.datasync()
+        try {
+          await file.handle.appendFile(line)
+          await file.handle.datasync()
+        } catch (cause) {
+          // What a full disk took of the line would spoil the next one.
+          current = null
+          await file.handle.truncate(file.bytes).catch(() => undefined)
+          await file.handle.close().catch(() => undefined)
+          throw cause
+        }
         file.bytes += size
         file.segment.entries++
         waiting.push({ entry, bytes: size })
@@ -113,24 +121,46 @@ export const fileSpool = (dir: string, bounds: SpoolBounds = defaultBounds): Spo
   }
 }
 
-/** Entries of a segment; lines that are no JSON were cut off by a crash. */
+/** Entries of a segment; lines that are none were cut off by a crash, or written by something else. */
 const readLines = (path: string): ReadonlyArray<Entry> =>
   readFileSync(path, "utf8")
     .split("\n")
     .flatMap((line) => {
       try {
-        return line === "" ? [] : [JSON.parse(line) as Entry]
+        const entry: unknown = line === "" ? null : JSON.parse(line)
+        return isEntry(entry) ? [entry] : []
       } catch {
         return []
       }
     })
 
+/** Whether it has what sending it relies on. */
+const isEntry = (value: unknown): value is Entry => {
+  const entry = value as { readonly [name: string]: any } | null
+  if (typeof entry?.["agentId"] !== "string") return false
+  return entry["kind"] === "decision"
+    ? typeof entry["decision"]?.client_ref === "string"
+    : entry["kind"] === "settle" &&
+        typeof entry["decisionId"] === "string" &&
+        typeof entry["clientRef"] === "string" &&
+        typeof entry["settlement"]?.status === "string"
+}
+
 const readOwed = (dir: string): ReadonlyArray<OwedGap> => {
   try {
-    return JSON.parse(readFileSync(join(dir, "gaps.json"), "utf8")) as ReadonlyArray<OwedGap>
+    const owed: unknown = JSON.parse(readFileSync(join(dir, "gaps.json"), "utf8"))
+    return Array.isArray(owed) ? owed.filter(isOwed) : []
   } catch {
     return []
   }
+}
+
+const isOwed = (value: unknown): value is OwedGap => {
+  const gap = value as Partial<OwedGap> | null
+  return (
+    [gap?.agentId, gap?.from, gap?.to, gap?.reason].every((one) => typeof one === "string") &&
+    Number.isSafeInteger(gap?.count)
+  )
 }
 
 /** Takes the folder for this process. A lock whose process is gone is taken over. */

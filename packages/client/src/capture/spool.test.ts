@@ -74,6 +74,35 @@ describe("a spool on disk", () => {
     assert.deepStrictEqual(refs(await open().first(9)), ["a"])
   })
 
+  it("drops what is no entry, and no gap: nothing in a folder stops what comes after it", async () => {
+    const decision = { client_ref: "x", action: "act" }
+    const lines = [
+      "7",
+      "null",
+      "[]",
+      "{}",
+      JSON.stringify({ kind: "decision", decision }),
+      JSON.stringify({ kind: "decision", agentId: "agt_1" }),
+      JSON.stringify({ kind: "decision", agentId: "agt_1", decision: {} }),
+      JSON.stringify({ kind: "settle", agentId: "agt_1" }),
+      JSON.stringify({ kind: "settle", agentId: "agt_1", decisionId: "dec_1", clientRef: "a" }),
+      JSON.stringify({ kind: "other", agentId: "agt_1", decision }),
+      JSON.stringify(entry("a"))
+    ]
+    writeFileSync(join(dir, "000000000001.ndjson"), `${lines.join("\n")}\n`)
+    for (const [owed, kept] of [
+      ["{}", []],
+      ["7", []],
+      [JSON.stringify([null, 7, {}, { ...gap, count: "1" }, gap]), [gap]]
+    ] as const) {
+      writeFileSync(join(dir, "gaps.json"), owed)
+      const spool = open()
+      assert.deepStrictEqual(refs(await spool.first(99)), ["a"])
+      assert.deepStrictEqual(spool.owed(), kept)
+      await spool.close()
+    }
+  })
+
   it("keeps files to its owner, and deletes a segment when all of it was removed", async () => {
     const spool = open()
     for (let at = 0; at < 5; at++) await spool.add(entry(`r${at}`, 400_000))

@@ -28,6 +28,11 @@ describe("what a client knows of halts", () => {
     assert.strictEqual(killDenial(known, "read", 60_101, 15_000), "@stale_status")
   })
 
+  it("denies where the clock is before the last confirmation: nothing says how old it is", () => {
+    for (const effect of ["read", "side_effect"] as const)
+      assert.strictEqual(killDenial(known, effect, 99, 15_000), "@stale_status")
+  })
+
   it("becomes no younger by an answer whose request was sent earlier", () => {
     assert.strictEqual(confirm(known, 50).sentAtMs, 100)
     assert.strictEqual(observe(known, status(), 50).view.sentAtMs, 100)

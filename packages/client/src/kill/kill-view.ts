@@ -61,7 +61,8 @@ export const killDenial = (view: KillView, effect: EffectClass, nowMs: number, m
   if (isStopping(view.response)) return "@killed"
   if (view.sentAtMs === null) return "@stale_status"
   const age = nowMs - view.sentAtMs
-  return age > (effect === "read" ? maxStaleMs * STALE_READS : maxStaleMs) ? "@stale_status" : null
+  // A clock that went back says nothing of the age.
+  return age < 0 || age > (effect === "read" ? maxStaleMs * STALE_READS : maxStaleMs) ? "@stale_status" : null
 }
 
 /** Whether nothing new may start. */

@@ -18,6 +18,7 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
   let id: string | null = null
   let event = ""
   let data: Array<string> = []
+  let chars = 0
   try {
     for (;;) {
       const { done, value } = await reader.read()
@@ -31,6 +32,7 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
           if (data.length > 0) yield { id, event: event === "" ? "message" : event, data: data.join("\n") }
           event = ""
           data = []
+          chars = 0
         } else if (!line.startsWith(":")) {
           const colon = line.indexOf(":")
           const name = colon < 0 ? line : line.slice(0, colon)
@@ -38,6 +40,8 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
           if (name === "id") id = text
           if (name === "event") event = text
           if (name === "data") data.push(text)
+          chars += text.length
+          if (chars > MAX_EVENT_CHARS) throw new Error("an event of the stream is too long")
         }
       }
     }

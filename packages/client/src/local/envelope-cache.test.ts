@@ -304,13 +304,20 @@ describe("a read while the server gives no verdict", () => {
     assert.strictEqual(await ends("lookup"), "deny @stale_status")
   })
 
-  it("is denied for a key that is refused, whatever is kept", async () => {
+  it("is denied for a key that is refused, and by what is no verdict, whatever is kept", async () => {
     const { away, ends, script } = await world()
     await away()
     script.evaluation = { status: 403 }
     assert.strictEqual(await ends("lookup"), "deny @fail_closed:auth")
-    script.evaluation = { status: 422, json: {} }
-    assert.strictEqual(await ends("lookup"), "deny @fail_closed:protocol")
+    for (const answer of [
+      { status: 422, json: {} },
+      { status: 200, text: "<h1>Sign in</h1>" },
+      { status: 201, text: '{"id": "evl_1", "outco' },
+      { status: 201, json: { ...(allowed.json as object), outcome: "perhaps" } }
+    ]) {
+      script.evaluation = answer
+      assert.strictEqual(await ends("lookup"), "deny @fail_closed:protocol", JSON.stringify(answer))
+    }
   })
 
   it("runs nothing where capture is strict: the server has no record of the intent", async () => {
