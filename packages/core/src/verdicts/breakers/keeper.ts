@@ -72,11 +72,15 @@ export const breakerKeeper = (storage: StorageApi) => {
     while (folded < to) {
       const page = yield* storage.records({ from: folded + 1, kinds: watchedKinds, limit: PAGE })
       yield* inTurns(page, (record) => {
-        if (haltKinds.includes(record.kind)) return takeHalt(record)
+        // Counted one by one: a page may end in the middle, at a fault or an interrupt, and is read again from there.
+        const taken = (): void => void (folded = record.seq)
+        if (haltKinds.includes(record.kind)) return Effect.map(takeHalt(record), taken)
         const watched = record.agentId === null ? undefined : agents.get(record.agentId)
-        if (watched !== undefined) return take(watched, record)
+        const failed = watched === undefined ? undefined : take(watched, record)
+        if (failed === undefined) taken()
+        return failed
       })
-      folded = Math.max(page.length < PAGE ? to : 0, page.at(-1)?.seq ?? 0, folded)
+      if (page.length < PAGE) folded = Math.max(to, folded)
     }
   })
 
