@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }))
 
 describe("tokens", () => {
-  it("say who, as what, of which org unit, for whom and how long", async () => {
+  it("state subject, role, org unit, audience and expiry", async () => {
     const issuer = await devIssuer()
     const token = await issuer.sign({ role: "auditor", subject: "ann", orgUnit: "claims" }, NOW)
     assert.deepInclude(decodeJwt<{ readonly roles: ReadonlyArray<string>; readonly org_unit: string }>(token), {
@@ -43,7 +43,7 @@ describe("tokens", () => {
     assert.isNull(await issuer.verify(token, NOW + 900_000))
   })
 
-  it("of anybody else, or for anybody else, open nothing", async () => {
+  it("of another issuer, or for another audience, are refused", async () => {
     const { privateKey } = await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true })
     const issuer = await devIssuer(await exportJWK(privateKey))
     const token = (changes: { readonly [claim: string]: unknown }, alg = "EdDSA") =>
@@ -81,7 +81,7 @@ describe("tokens", () => {
     assert.isNull(await issuer.verify(await other.sign(request, NOW), NOW))
   })
 
-  it("without a signature, by another algorithm or garbled open nothing", async () => {
+  it("without a signature, with another algorithm or garbled are refused", async () => {
     const issuer = await devIssuer()
     const claims = {
       iss: DEV_ISSUER,

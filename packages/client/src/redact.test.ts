@@ -2,13 +2,13 @@ import { assert, describe, it } from "vitest"
 import { REDACTED, redactMembers, redactSafely } from "./redact.ts"
 
 describe("redaction", () => {
-  it("takes members out at any depth, whatever their case", () =>
+  it("removes members at any depth, in any case", () =>
     assert.deepStrictEqual(redactMembers(["Token"])({ token: "a", in: [{ TOKEN: { deep: 1 }, kept: null }] }), {
       token: REDACTED,
       in: [{ TOKEN: REDACTED, kept: null }]
     }))
 
-  it("lets nothing out where it throws", () => {
+  it("sends nothing of a value when it throws", () => {
     const failing = () => {
       throw new Error("broken")
     }

@@ -13,7 +13,7 @@ const examples = async (): Promise<ReadonlyArray<readonly [code: string, prints:
   )
 }
 
-it("the glossary says each word once", async () => {
+it("the glossary defines each word once", async () => {
   const words = [...(await readFile(join(here, "../GLOSSARY.md"), "utf8")).matchAll(/^\| (\*\*.+?) \|/gm)].map(
     ([, word]) => word!
   )

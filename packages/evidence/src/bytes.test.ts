@@ -4,7 +4,7 @@ import { concatBytes, equalBytes, fromBase64, fromHex, fromUtf8, toBase64, toHex
 const some = (length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => (i * 151 + length) & 255)
 
 describe("hex", () => {
-  it("goes there and back", () => {
+  it("decodes what it encodes", () => {
     for (let length = 0; length < 40; length++) {
       expect(toHex(some(length))).toBe(Buffer.from(some(length)).toString("hex"))
       expect(fromHex(toHex(some(length)))).toEqual(some(length))
@@ -17,7 +17,7 @@ describe("hex", () => {
 })
 
 describe("base64", () => {
-  it("is what RFC 4648 says, there and back", () => {
+  it("encodes and decodes the vectors of RFC 4648", () => {
     for (let length = 0; length < 100; length++) {
       expect(toBase64(some(length))).toBe(Buffer.from(some(length)).toString("base64"))
       expect(fromBase64(toBase64(some(length)))).toEqual(some(length))
@@ -44,7 +44,7 @@ describe("base64", () => {
     expect(fromBase64(text)).toBeNull()
   })
 
-  it("takes exactly what encodes back to itself", () => {
+  it("accepts exactly the texts that encode to themselves", () => {
     const letters = "AB+/9=_ "
     for (const a of letters) {
       for (const b of letters) {

@@ -43,7 +43,7 @@ describe.each(both)("$name", (crypto) => {
     expect(toHex(crypto.ed25519PublicKey(fromHex(seed)!))).toBe(public_key)
   })
 
-  it("never writes again to what it gave out", () => {
+  it("never writes again to an array that it returned", () => {
     const [leaf, node, sum, commitment] = [
       crypto.leafHash(some(9)),
       crypto.nodeHash(some(32), some(32)),
@@ -84,7 +84,7 @@ describe.each(both)("$name", (crypto) => {
     expect(() => crypto.commitment(some(31), "a", some(1))).toThrow(RangeError)
   })
 
-  it("reads malformed keys and signatures as bad ones", () => {
+  it("treats malformed keys and signatures as invalid", () => {
     const seed = some(32)
     const key = crypto.ed25519PublicKey(seed)
     const signature = crypto.ed25519Sign(seed, utf8("note"))

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { acceptsJson, acceptsNdjson } from "./accepts.ts"
 
 describe("Accept", () => {
-  it("asks for lines where it names them, and wants JSON no more", () => {
+  it("requests lines if it names them, and does not prefer JSON", () => {
     for (const accept of [
       "application/x-ndjson",
       "application/x-ndjson;q=0.1",

@@ -125,7 +125,7 @@ describe("people", () => {
     )
   })
 
-  it("without a role of ours are forbidden, not unknown", async () => {
+  it("without a role are 403, not 401", async () => {
     const { ask } = world({ roles: ["king"] })
     const caller = await ask("Bearer a.b")
     assert.strictEqual(caller._tag === "Failure" && caller.failure._tag, "Forbidden")

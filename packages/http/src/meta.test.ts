@@ -5,7 +5,7 @@ import { metaOut } from "./meta.ts"
 
 const { detailTypes, eventTypes, missingBody, subscribableTypes, webhookEvents } = contract
 
-describe("what the service tells of itself", () => {
+describe("GET /register/_meta", () => {
   const meta = metaOut("1.2.3", "acme")
 
   it("has the events of the catalogue: what a webhook may ask for", () => {

@@ -71,7 +71,7 @@ describe("without authentication", () => {
     ])
   })
 
-  it("says the version of the package", async () => {
+  it("reports the version of the package", async () => {
     const manifest = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8"))
     assert.strictEqual(version, manifest.version)
     const { fetch } = openHttp(governor)

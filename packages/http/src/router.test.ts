@@ -35,11 +35,11 @@ describe("router", () => {
     assert.deepStrictEqual(found("/a/orphans"), ["orphans"])
     assert.deepStrictEqual(found("/a/x"), ["one", "x"])
   })
-  it("goes back where a fixed segment leads nowhere", () => {
+  it("tries the parameter when the fixed segment matches no endpoint", () => {
     assert.deepStrictEqual(found("/a/orphans/b/1"), ["deep", "orphans", "1"])
     assert.deepStrictEqual(found("/a/orphans/b", "POST"), ["gone"])
   })
-  it("forgets the values of a way that led nowhere", () => {
+  it("drops the values of a branch that matched no endpoint", () => {
     assert.deepStrictEqual(found("/p/r/s"), ["right", "p"])
     assert.deepStrictEqual(found("/p/r/q"), ["left", "r"])
   })

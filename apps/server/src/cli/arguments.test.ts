@@ -36,7 +36,7 @@ describe("flags", () => {
 })
 
 describe("whole numbers", () => {
-  it("are taken up to the largest exact one", () => {
+  it("are accepted up to the largest exact integer", () => {
     assert.deepEqual(
       [wholeNumber("from", undefined), wholeNumber("from", "0"), wholeNumber("from", "9007199254740991")],
       [undefined, 0, 9_007_199_254_740_991]

@@ -52,7 +52,7 @@ describe("flyball card", () => {
     assert.include(unset.err, "FLYBALL_TRUST_STORE is not set")
   })
 
-  it("reports a wrong call with status 2", async () => {
+  it("ends with status 2 on wrong usage", async () => {
     writeFileSync(me.path("list.json"), "[]")
     for (const [args, says] of [
       [[], "expected sign"],

@@ -195,7 +195,7 @@ describe("flyball export", () => {
     assert.strictEqual((await me.flyball(["check"])).status, 0)
   })
 
-  it("before the first checkpoint says how one comes to be", async () => {
+  it("before the first checkpoint says how to get one", async () => {
     const other = operator()
     try {
       const server = await other.serve()

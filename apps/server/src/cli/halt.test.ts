@@ -220,7 +220,7 @@ describe("flyball halt", { timeout: 240_000 }, () => {
   })
 })
 
-describe("flyball halt, called wrongly", () => {
+describe("flyball halt with wrong arguments", () => {
   let before: number
   beforeAll(async () => {
     before = await epochNow()
@@ -249,7 +249,7 @@ describe("flyball halt, called wrongly", () => {
     assert.include(answered.err, words)
   })
 
-  it("has changed no kill state", async () => {
+  it("changes no kill state", async () => {
     assert.isAbove(before, 0)
     assert.strictEqual(await epochNow(), before)
   })

@@ -14,7 +14,7 @@ const request = (status: number, problem: string | null): RequestLog => ({
 })
 
 describe("the log of requests", () => {
-  it("tells the same fault of the world as an error once a minute, and how often it came between", () => {
+  it("logs a recurring fault as an error once a minute, with the number of repetitions", () => {
     const lines: Array<readonly [string, unknown, unknown]> = []
     let nowMs = 0
     const write = requestLog(
@@ -41,7 +41,7 @@ describe("the log of requests", () => {
     for (const [, problem] of lines) assert.include(String(problem), "StorageUnavailable")
   })
 
-  it("tells every defect as an error, and every answer as information, that of a server that drains too", () => {
+  it("logs every defect as an error, and every answer as information, also while draining", () => {
     const levels: Array<string> = []
     const write = requestLog(
       (level) => void levels.push(level),

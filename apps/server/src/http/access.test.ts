@@ -237,7 +237,7 @@ describe("people with two grants", () => {
 })
 
 describe("a caller's own view", () => {
-  it("tells a key and a person apart", async () => {
+  it("distinguishes a key and a person", async () => {
     assert.deepStrictEqual((await world.send("GET", "/api/v1/me", { token: world.key })).json, {
       subject: world.keyId,
       kind: "key",

@@ -47,7 +47,7 @@ describe("callers that go away", () => {
 })
 
 describe("going away", () => {
-  it("healthz says so first, everything else is still answered", async () => {
+  it("healthz reports it first, everything else is still answered", async () => {
     const { admin, log, send, server } = await opened()
     server.drain()
     const health = await send("GET", "/healthz")

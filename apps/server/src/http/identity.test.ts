@@ -140,7 +140,7 @@ describe("POST /agents/{agent_id}/identity", () => {
     )
   })
 
-  it("neither or both is 422", async () => {
+  it("a body with neither or both of card and declaration is 422", async () => {
     const agent = await world.register("nobody")
     const before = await world.size()
     const seen = async (json: unknown) => {

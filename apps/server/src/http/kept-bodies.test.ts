@@ -7,7 +7,7 @@ import { givenRefusedWorld, seen } from "./testing/given-refused-world.ts"
 
 const given = givenRefusedWorld()
 
-describe("what has no exact JSON form", () => {
+describe("values without an exact JSON form", () => {
   it("is kept as the bytes received inside args, result and labels", async () => {
     const agent = await given.world.register("lossless")
     const texts = ['{"n":12345678901234567890}', '{ "a":1, "a":2 }', '"\\ud800"', "1e999", "[9007199254740993]"]

@@ -9,7 +9,7 @@ import { givenRefusedWorld, seen } from "./testing/given-refused-world.ts"
 
 const given = givenRefusedWorld()
 
-describe("refusals of what is known already", () => {
+describe("refusals of duplicates", () => {
   it("a name, a client_ref, an outcome, a part", async () => {
     const post = (path: string, json: unknown) => given.world.send("POST", path, { token: given.world.admin, json })
     const agent = await given.world.register("taken")

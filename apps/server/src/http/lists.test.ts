@@ -202,7 +202,7 @@ for (const { badType, fill, id: list, member, nameOf, unknown } of rows) {
       assert.deepStrictEqual(await items(`${path}?limit=1000`), all)
     })
 
-    it("refuses what is no page, and what it does not hold", async () => {
+    it("refuses invalid page parameters", async () => {
       const { path } = await good(endpointOf(list))
       const cases: ReadonlyArray<readonly [string, string, string]> = [
         ["limit=0", "greater_than_equal", "limit"],

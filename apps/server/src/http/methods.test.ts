@@ -30,7 +30,7 @@ describe("methods", () => {
     assert.strictEqual((await send("HEAD", "/api/v1/agents/x", { token: admin })).text, "")
   })
 
-  it("OPTIONS tells the methods of a path", async () => {
+  it("OPTIONS lists the methods of a path", async () => {
     const { send } = await opened()
     const got = await send("OPTIONS", "/api/v1/agents/x/decisions")
     assert.deepStrictEqual([got.status, got.headers.get("allow")], [204, "GET, HEAD, OPTIONS, POST"])

@@ -86,7 +86,7 @@ describe("the recorder", () => {
     assert.strictEqual(recorder.pending(), 0)
   })
 
-  it("keeps everything while the server is away, asks less and less often, and sends it all afterwards", async () => {
+  it("keeps entries while the server is away, retries with growing pauses, and sends them afterwards", async () => {
     let isAway = true
     const { clock, problems, recorder, seen } = world((sent) => (isAway ? "cut" : receipts(sent)))
     for (const ref of ["a", "b", "c"]) await recorder.keep(entry(ref))
@@ -101,7 +101,7 @@ describe("the recorder", () => {
     assert.strictEqual(recorder.pending(), 0)
   })
 
-  it("owes the chain a gap for what had no room, and pays it once the server is back", async () => {
+  it("reports a gap for decisions that had no room, when the server is back", async () => {
     let isAway = true
     const gaps: Array<unknown> = []
     const script = (sent: SentRequest): Scripted => {
@@ -126,7 +126,7 @@ describe("the recorder", () => {
     assert.strictEqual(recorder.pending(), 0)
   })
 
-  it("asks no more often while the spool is full and decisions keep coming", async () => {
+  it("does not retry more often while the spool is full and decisions keep coming", async () => {
     const { clock, recorder, seen } = world(() => "cut", { maxBytes: 1e6, maxEntries: 300 })
     for (let at = 0; at < 3_600; at++) {
       await recorder.keep(entry(`r${at}`))
@@ -136,7 +136,7 @@ describe("the recorder", () => {
     assert.strictEqual(recorder.pending(), 300)
   })
 
-  it("counts each loss once: what is lost while a gap is reported is owed after it", async () => {
+  it("counts each loss once: losses during the report of a gap are in the next gap", async () => {
     let answering = (_: SentRequest): Scripted => ({ status: 503 })
     const gaps: Array<{ readonly count: number; readonly from: string; readonly to: string }> = []
     const { clock, recorder, spool } = world((sent) => answering(sent), { maxBytes: 1e6, maxEntries: 1 })
@@ -175,7 +175,7 @@ describe("the recorder", () => {
     )
   })
 
-  it("loses only what is refused for good, and says so", async () => {
+  it("drops only entries that are refused permanently, and reports them", async () => {
     const { clock, problems, recorder } = world((sent) =>
       refsOf(sent).includes("bad") ? { status: 422, json: { detail: [] } } : receipts(sent)
     )
@@ -244,7 +244,7 @@ describe("the recorder", () => {
       assert.strictEqual(recorder.pending() + spool.owed().length, 0)
     })
 
-  it("gives up at once what belongs to an agent that the server does not know", async () => {
+  it("drops entries of an agent that the server does not know, at once", async () => {
     const { clock, problems, recorder, seen } = world((sent) =>
       sent.path.includes("agt_gone") ? { status: 404, json: { code: "agent_not_found", detail: "" } } : receipts(sent)
     )
@@ -257,7 +257,7 @@ describe("the recorder", () => {
     assert.lengthOf(seen, 2)
   })
 
-  it("asks about once for each entry where everything is refused", async () => {
+  it("sends about one request per entry when everything is refused", async () => {
     const { clock, recorder, seen } = world(() => ({ status: 422, json: { detail: [] } }))
     for (let at = 0; at < 400; at++) await recorder.keep(entry(`r${at}`))
     for (let turn = 0; turn < 50; turn++) await clock.advance(100)
@@ -265,7 +265,7 @@ describe("the recorder", () => {
     assert.isBelow(seen.length, 420)
   })
 
-  it("sends less at once where a batch takes too long, and more again when it is taken", async () => {
+  it("sends smaller batches after a time-out, and larger ones again after a success", async () => {
     const sizes: Array<number> = []
     const { clock, recorder } = world((sent) => {
       sizes.push(refsOf(sent).length)
@@ -299,7 +299,7 @@ describe("the recorder", () => {
     assert.deepStrictEqual(sizes, [2, 1, 1, 1])
   })
 
-  it("keeps what waits while its key is refused: a key can be replaced", async () => {
+  it("keeps entries while its key is refused, because a key can be replaced", async () => {
     let status = 401
     const { clock, recorder } = world((sent) => (status === 401 ? { status } : receipts(sent)))
     await recorder.keep(entry("a"))
@@ -310,7 +310,7 @@ describe("the recorder", () => {
     assert.strictEqual(recorder.pending(), 0)
   })
 
-  it("flushes truthfully: what came in meanwhile too, and what is pending when the time is over", async () => {
+  it("reports a flush exactly: entries that arrived meanwhile, and those pending at the time-out", async () => {
     const { clock, recorder } = world((sent) => (sent.path.includes("agt_away") ? "hang" : receipts(sent)))
     await recorder.keep(entry("a"))
     const flushing = recorder.flush(5_000)
@@ -323,7 +323,7 @@ describe("the recorder", () => {
     assert.deepStrictEqual(await failing, { accepted: 0, duplicates: 0, rejected: 0, pending: 1 })
   })
 
-  it("waits as long as the server asks, also in a flush", async () => {
+  it("waits as long as Retry-After says, also in a flush", async () => {
     let sent = 0
     const { clock, recorder } = world(() => (sent++, { status: 429, headers: { "retry-after": "30" } }))
     await recorder.keep(entry("a"))
@@ -356,7 +356,7 @@ describe("the recorder", () => {
     )
   })
 
-  it("leaves what waits in the spool when it is closed", async () => {
+  it("leaves waiting entries in the spool when it is closed", async () => {
     const { clock, recorder, seen, spool } = world(() => "hang")
     await recorder.keep(entry("a"))
     await clock.advance(300)

@@ -34,7 +34,7 @@ for (const [name, make] of [
       await spool.close()
     })
 
-    it("refuses what has no room, by number and by bytes, and takes more once there is room", async () => {
+    it("refuses entries beyond its bounds, in number and bytes, and accepts more when there is room", async () => {
       const few = make({ maxBytes: 10_000, maxEntries: 2 })
       assert.deepStrictEqual(
         [await few.add(entry("a")), await few.add(entry("b")), await few.add(entry("c"))],

@@ -231,7 +231,7 @@ describe("guard", () => {
     assert.deepInclude((await witnessed())[0], { status: "denied", args: { amount: 5 }, decided_by: "fail_closed" })
   })
 
-  it("takes out of the record what the envelope obliges to take out", async () => {
+  it("removes from the record what the envelope obliges it to redact", async () => {
     const { agent, script, witnessed } = await world()
     const obligations = [{ type: "redact_fields", fields: ["amount"] }]
     script.evaluation = { status: 201, json: verdict({ obligations }) }
@@ -285,7 +285,7 @@ describe("guard", () => {
       assert.lengthOf(new Set(sent.map(({ json }) => json.client_ref)), 1)
     })
 
-  it("denies at once while the agent is halted, without a question", async () => {
+  it("denies at once while the agent is halted, without a request", async () => {
     const { agent, clock, script, seen } = await world()
     Object.assign(script, { halted: true, epoch: 2 })
     await clock.advance(6_000)
@@ -363,7 +363,7 @@ describe("guard", () => {
     assert.deepStrictEqual(await running, { ended: "deny @fail_closed:unreachable", ran: 0 })
   })
 
-  it("cannot be opened by an option: a longer age of the status is refused", () => {
+  it("has no option that weakens it: a longer age of the status is refused", () => {
     for (const maxStaleMs of [15_001, 0, Number.NaN, Number.POSITIVE_INFINITY])
       assert.throws(() => openClient({ url: "http://flyball.test", key: "k", maxStaleMs }), RangeError)
   })

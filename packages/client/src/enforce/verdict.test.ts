@@ -24,7 +24,7 @@ const ruleOf = (answer: Answer): string => {
 }
 
 describe("the verdict of an answer", () => {
-  it("is the server's where it is one", () => {
+  it("is the server's if the answer is an evaluation", () => {
     for (const outcome of ["allow", "allow_with_notice", "require_review", "deny", "halt"])
       assert.strictEqual(ruleOf(answered(201, evaluation({ outcome }))), `server ${outcome}`)
   })
@@ -39,7 +39,7 @@ describe("the verdict of an answer", () => {
     for (const status of [401, 403]) assert.strictEqual(ruleOf(answered(status, {})), "@fail_closed:auth false")
   })
 
-  it("is a final denial where the answer is none that this version understands", () => {
+  it("is a final denial if this version does not understand the answer", () => {
     for (const answer of [
       answered(422, { detail: [] }),
       answered(404, { code: "agent_not_found" }),

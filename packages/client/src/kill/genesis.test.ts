@@ -6,7 +6,7 @@ const first = sampleGenesis({ origin: "acme/prod" })
 const second = sampleGenesis({ origin: "acme/prod~2", after: "acme/prod" })
 
 describe("a genesis", () => {
-  it("says who signed it, and which chain it follows", () => {
+  it("states its signer, and the chain that it follows", () => {
     assert.deepInclude(readGenesis(first), { origin: "acme/prod", previousOrigin: null })
     assert.deepInclude(readGenesis(second), { origin: "acme/prod~2", previousOrigin: "acme/prod" })
     // The key stays, its name changes.
@@ -14,7 +14,7 @@ describe("a genesis", () => {
     assert.strictEqual(readGenesis(first)!.signers.size, 1)
   })
 
-  it("counts for nothing where any of it is not proved", () => {
+  it("is rejected if any part of it is not proved", () => {
     const other = sampleGenesis({ origin: "acme/prod~2", after: "acme/test" })
     const wrong: ReadonlyArray<readonly [string, unknown]> = [
       ["no answer", null],

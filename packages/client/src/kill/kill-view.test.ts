@@ -63,7 +63,7 @@ describe("what a client knows of halts", () => {
       assert.strictEqual(observe(known, wrong, 900).rejected, "not_a_status", JSON.stringify(wrong))
   })
 
-  it("lets nothing new start from drain on, however fresh it is", () => {
+  it("allows no new action under drain and stronger responses, however fresh the status is", () => {
     for (const response of ["drain", "halt", "quarantine"])
       assert.strictEqual(killDenial(stopped(response), "read", 100, 15_000), "@killed", response)
     for (const response of ["notify", "step_down"])

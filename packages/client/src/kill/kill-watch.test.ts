@@ -153,7 +153,7 @@ describe("the watch over halts", () => {
     }
   })
 
-  it("opens the stream ever more rarely while the server is away, and soon again when it is back", async () => {
+  it("reopens the stream with growing pauses while the server is unreachable, and soon when it is back", async () => {
     const { clock, now, sent } = world("cut")
     const opened = () => sent.filter(({ path }) => path.endsWith("/stream")).length
     await clock.advance(600_000)
@@ -177,7 +177,7 @@ describe("the watch over halts", () => {
     assert.strictEqual(watch.denial("side_effect"), "@stale_status")
   })
 
-  it("says what stands in the way, until a question is answered", async () => {
+  it("reports what prevents a fresh status, until a request is answered", async () => {
     const { now, watch } = world("cut")
     assert.isNull(watch.trouble())
     for (const [epoch, isAnswered] of [
@@ -310,7 +310,7 @@ describe("the watch over halts after a recovery", () => {
     }
   })
 
-  it("believes no other: of another key or chain before, not proved, or where it never learned its own", async () => {
+  it("accepts no other chain: of another key or predecessor, not proved, or if it never learned its own", async () => {
     const proved = sampleGenesis(recovered)
     const cases: ReadonlyArray<readonly [string, object | null, (object | null)?]> = [
       ["none", null],

@@ -177,7 +177,7 @@ describe("a read while the server gives no verdict", () => {
       })
     })
 
-  it("runs after a time-out of the first question, and does not wait for others", async () => {
+  it("runs after a time-out of the first request, and does not wait for others", async () => {
     const { agent, away, clock, script, seen } = await world()
     await away()
     script.evaluation = "hang"
@@ -327,7 +327,7 @@ describe("a read while the server gives no verdict", () => {
     assert.strictEqual(await ends("lookup"), unreachable)
   })
 
-  it("asks for no envelopes where an agent guards no reads", async () => {
+  it("requests no envelopes for an agent that guards no reads", async () => {
     const { agent, clock, seen } = await world()
     await run(agent, "lookup", "side_effect")
     await clock.advance(120_000)

@@ -87,7 +87,7 @@ const watched = (promise: Promise<unknown>) => {
 }
 
 describe("waiting for a review", () => {
-  it("answers when people do", async () => {
+  it("answers when the review is resolved", async () => {
     const { agent, clock, state } = await world()
     const outcome = watched(agent.reviews.wait("rev_1", { withinMs: 120_000 }))
     await clock.advance(60_000)

@@ -22,7 +22,7 @@ const alarms = Storage.use(({ outbox }) =>
 const headSeq = Storage.use(({ head }) => Effect.map(head, (found) => found?.seq))
 const resource = "/api/v1/chain/verify"
 
-describe("a chain that is not in order", () => {
+describe("a chain with an error", () => {
   it.effect("is reported before a signature: one event without a record, however often signing is tried", () =>
     Effect.gen(function* () {
       yield* append0
@@ -81,7 +81,7 @@ describe("a chain that is not in order", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("does not stop its finder where it cannot be reported, and one of many finders reports it", () =>
+  it.effect("does not stop the check if it cannot be reported, and is reported by one of many checks", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const alarm = { code: "E_HASH", seq: 7, foundBy: "check" } as const

@@ -58,7 +58,7 @@ describe("the chain", () => {
     }).pipe(Effect.scoped, Effect.provide(world()))
   )
 
-  it.effect("refuses what it does not have", () =>
+  it.effect("refuses seqs and tree sizes that it does not have", () =>
     Effect.gen(function* () {
       const { chain } = yield* open()
       yield* append(1, 4)
@@ -93,7 +93,7 @@ describe("the chain", () => {
     }).pipe(Effect.scoped, Effect.provide(world()))
   )
 
-  it.effect("names its keys, a rotated one too", () =>
+  it.effect("lists its keys, including rotated ones", () =>
     Effect.gen(function* () {
       const { chain } = yield* open()
       assert.deepStrictEqual(

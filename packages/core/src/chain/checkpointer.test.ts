@@ -167,7 +167,7 @@ describe("in the background", () => {
 })
 
 describe("several processes", () => {
-  it.effect("sign one at a time: who does not hold the lease waits", () =>
+  it.effect("sign one at a time: a process without the lease waits", () =>
     Effect.gen(function* () {
       const { checkpointer } = yield* open()
       const storage = yield* Storage
@@ -247,7 +247,7 @@ describe("a store that was put back and grew differently", () => {
   it.effect("gets none either when both sign at the same time", () => Effect.map(fork(true), oneLine))
 })
 
-describe("a guard that forgot", () => {
+describe("a guard that lost its state", () => {
   it.effect("gives no signature", () =>
     Effect.gen(function* () {
       let forgot = false

@@ -25,7 +25,7 @@ describe("opening a chain", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("names a chain itself when nobody does, another one each time", () =>
+  it.effect("generates a name for the chain if none is given, a new one each time", () =>
     Effect.gen(function* () {
       const name = (seed: number) =>
         session(({ chain }) => Effect.succeed(chain.origin), {}).pipe(Effect.provide(world(seed)))
@@ -82,7 +82,7 @@ describe("opening a chain", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("refuses an origin that is none, and one that is another", () =>
+  it.effect("refuses an invalid origin, and one that differs from the store's", () =>
     Effect.gen(function* () {
       assert.match(yield* refusal({ origin: "two words" }), /^OriginInvalid: .*Choose another/)
       yield* session(() => Effect.void)

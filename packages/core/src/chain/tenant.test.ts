@@ -31,7 +31,7 @@ describe("the tenant", () => {
     }).pipe(store())
   )
 
-  it.effect("is `default` where nobody chose, and stays it", () =>
+  it.effect("is `default` if none was chosen, and does not change", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* started({}), "default")
       assert.strictEqual((yield* Effect.flip(started({ tenantId: "acme" })))._tag, "TenantRefused")

@@ -3,7 +3,7 @@ import { countingTurns } from "../testing/counting-turns.ts"
 import { queueTask, tasksPerTurn } from "./task-queue.ts"
 
 describe("work in turns", () => {
-  it("does tasks in order, a few in each turn, and never before the one who asks lets go", () =>
+  it("runs tasks in order, a few in each turn, and never before the caller yields", () =>
     countingTurns(async (turn) => {
       const doneIn: Array<number> = []
       const order: Array<number> = []

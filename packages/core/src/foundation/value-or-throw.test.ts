@@ -18,7 +18,7 @@ const thrownBy = (run: () => unknown): GovernorError => {
 }
 
 describe("the error that a host gets", () => {
-  it("names a refusal by its wire code and hands on what to act on", () => {
+  it("names a refusal by its wire code and passes on its members", () => {
     const error = governorError(new ClientRefReused({ indexes: [1, 3] }))
     assert.strictEqual(error.code, "client_ref_reused")
     assert.deepStrictEqual(error.detail, { indexes: [1, 3] })
@@ -40,7 +40,7 @@ describe("the error that a host gets", () => {
     assert.match(busy.message, /^Other requests kept changing .* send it again\.$/)
   })
 
-  it("tells an interrupted call from a defect", () => {
+  it("distinguishes an interrupted call from a defect", () => {
     assert.strictEqual(thrownBy(() => valueOrThrow(Exit.failCause(Cause.interrupt(1)))).code, "aborted")
     const defect = thrownBy(() => valueOrThrow(Exit.die(new Error("secret inside"))))
     assert.strictEqual(defect.code, "internal_error")

@@ -39,7 +39,7 @@ describe("opening a governor", () => {
     assert.strictEqual((await governor.chain.keys())[0]?.vkey, governor.chain.vkey)
   })
 
-  it("refuses what cannot be meant, before anything is opened", async () => {
+  it("refuses invalid options before anything is opened", async () => {
     assert.strictEqual(await codeOf(opened({ writer: "Ada" })), "invalid_writer")
     assert.strictEqual(await codeOf(opened({ origin: "two words" })), "origin_invalid")
     assert.strictEqual(
@@ -51,7 +51,7 @@ describe("opening a governor", () => {
       assert.strictEqual(await codeOf(untyped(options)), "storage_needed")
   })
 
-  it("writes in the name it was given", async () => {
+  it("records the writer of its options", async () => {
     await using governor = await opened({ writer: "system:import", keys: ephemeralKeys() })
     await governor.witness(await agentOf(governor), { client_ref: "r", action: "x" })
     assert.strictEqual((await governor.decisions(await agentOf(governor)))[0]?.writer, "system:import")
@@ -100,7 +100,7 @@ describe("a governor", () => {
     )
   })
 
-  it("leads an agent through its life, and says why it may not", async () => {
+  it("moves an agent through its statuses, and explains refused acts", async () => {
     await using governor = await openGovernor({ storage: memoryStorage() })
     const { agents } = governor
     const { agent } = await agents.register({ name: "courier", org_unit: "ops" })
@@ -126,7 +126,7 @@ describe("a governor", () => {
     assert.isTrue((await governor.check()).ok)
   })
 
-  it("hands out bytes of its own", async () => {
+  it("returns copies of its bytes", async () => {
     await using governor = await opened()
     ;(await governor.chain.record(0)).bytes.fill(0)
     assert.isTrue((await governor.chain.verify()).ok)
@@ -145,7 +145,7 @@ describe("a governor", () => {
     assert.lengthOf(await governor.chain.records({ kind: "evidence.exported" }), 1)
   })
 
-  it("tells every refusal by its wire code, with what to act on", async () => {
+  it("reports every refusal by its wire code, with its members", async () => {
     await using governor = await opened()
     const id = await agentOf(governor)
     await governor.witness(id, { client_ref: "r", action: "x" })
@@ -199,7 +199,7 @@ describe("a governor", () => {
     assert.strictEqual((await governor.chain.head()).seq, 2)
   })
 
-  it("says so where an id is no text, as hosts without types hand one in", async () => {
+  it("refuses an id that is not a text, as untyped hosts may pass one", async () => {
     await using governor = await opened()
     const id = await agentOf(governor)
     const registered = { agent: { id } } as unknown as string

@@ -13,8 +13,8 @@ const refused = async (more: { readonly [name: string]: unknown }): Promise<stri
   }
 }
 
-describe("how a governor is to be opened", () => {
-  it("is refused where nothing can be done with an option, and the option is named", async () => {
+describe("the options of a governor", () => {
+  it("are refused if one is invalid, and it is named", async () => {
     for (const [name, value] of [
       ["keys", "./keys"],
       ["keys", {}],
@@ -43,7 +43,7 @@ describe("how a governor is to be opened", () => {
     )
   })
 
-  it("may say null for what is left out", async () => {
+  it("may be null in place of being left out", async () => {
     assert.strictEqual(
       await refused({
         keys: null,

@@ -85,7 +85,7 @@ describe("read, plan, commit", () => {
     })
   )
 
-  it.effect("never waits for who waits for it", () =>
+  it.effect("never waits for a caller that waits for it", () =>
     Effect.gen(function* () {
       const [one, other] = [document(), document()]
       const both = Effect.andThen(one.change, other.change)

@@ -17,7 +17,7 @@ const step = (log: Array<string>, name: string, gate: Deferred.Deferred<void, St
 /** Lets all fibers come to rest. */
 const rest = Effect.repeat(Effect.yieldNow, { times: 20 })
 
-describe("the line before a document", () => {
+describe("the lock of a document", () => {
   it.effect("does one after the other, in the order in which they came, and others beside it", () =>
     Effect.gen(function* () {
       const log: Array<string> = []

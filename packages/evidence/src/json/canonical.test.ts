@@ -133,7 +133,7 @@ describe("the canonical writer", () => {
     expect(text).not.toContain('"z":0,"a"')
   })
 
-  it("escapes as little as may be", () => {
+  it("escapes only what RFC 8785 requires", () => {
     const text = Array.from({ length: 0x30 }, (_, i) => String.fromCharCode(i)).join("") + "\\\u007f\u2028\ud83d\ude00"
     expect(canonicalize(text)).toBe(
       '"\\u0000\\u0001\\u0002\\u0003\\u0004\\u0005\\u0006\\u0007\\b\\t\\n\\u000b\\f\\r\\u000e\\u000f' +
@@ -168,7 +168,7 @@ describe("the canonical writer", () => {
     for (const [value, reason] of cases) expect(reasonOf(() => canonicalize(value))).toBe(reason)
   })
 
-  it("is not led astray by a list that brings its own toJSON", () => {
+  it("ignores a list's own toJSON", () => {
     expect(canonicalize(Object.assign([2, 1], { toJSON: () => "lie" }))).toBe("[2,1]")
   })
 

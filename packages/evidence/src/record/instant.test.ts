@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { FIRST_INSTANT_MS, formatInstant, LAST_INSTANT_MS, parseInstant } from "./instant.ts"
 
 describe("instants", () => {
-  it("go there and back, at the ends and in between", () => {
+  it("parse what they format, at the ends and in between", () => {
     const step = Math.floor((LAST_INSTANT_MS - FIRST_INSTANT_MS) / 9973)
     for (let ms = FIRST_INSTANT_MS; ms <= LAST_INSTANT_MS; ms += step) {
       expect(formatInstant(ms)).toBe(new Date(ms).toISOString())

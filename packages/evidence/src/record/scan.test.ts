@@ -282,7 +282,7 @@ describe("the scanner", () => {
     }
   })
 
-  it("stops where the bytes stop, whatever they pretend to be", () => {
+  it("stops at the end of the bytes, whatever length they claim", () => {
     const scanner = new RecordScanner()
     const head = '{"at":"2026-11-21T00:00:00.000Z","body":{"'
     const hash = "0a".repeat(32)
@@ -324,14 +324,14 @@ describe("the scanner", () => {
     }
   })
 
-  it("knows nothing of a minute it has not seen", () => {
+  it("does not reuse a cached minute for another one", () => {
     expect(
       new RecordScanner().scan(utf8(fromUtf8(chain[7]!)!.replace(/"at":"[^"]*"/, `"at":"${"\0".repeat(16)}:00.000Z"`)))
         ?.code
     ).toBe("E_NONCANONICAL")
   })
 
-  it("takes the worst names a body can have", () => {
+  it("reads the longest and most escaped names that a body can have", () => {
     const body = JSON.parse('{"__proto__":{"a":1},"constructor":null,"toString":[1]}') as { [name: string]: never }
     const record = encodeRecord({
       at: "2026-11-21T00:00:00.000Z",

@@ -50,7 +50,7 @@ describe("a pack in a browser", () => {
       expect(await refusal(bytes)).toBe("E_FORMAT")
     })
 
-  it("that is a bomb is E_LIMIT", async () => {
+  it("that decompresses beyond the limit is E_LIMIT", async () => {
     expect(await refusal(gzipSync(Buffer.alloc(80 * 1024 * 1024)))).toBe("E_LIMIT")
   })
 

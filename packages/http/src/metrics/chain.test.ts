@@ -77,7 +77,7 @@ describe("measurements of the chain", () => {
     })
   )
 
-  it.effect("a clock that went back makes nothing younger than new", () =>
+  it.effect("report no negative age after the clock was set back", () =>
     Effect.gen(function* () {
       const { chain_unsigned_age_seconds } = yield* measured({
         ...chain(10, 7),

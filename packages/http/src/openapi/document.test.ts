@@ -526,7 +526,7 @@ describe("what comes out", () => {
   })
 })
 
-describe("a brick that the description does not know", () => {
+describe("a schema construct that the description does not know", () => {
   const described = (schema: Schema.Top): OpenApi =>
     interfaceDescription([
       endpoint({ id: "a.b", method: "GET", path: "/a", summary: "", access: access.public, success: json(200, schema) })

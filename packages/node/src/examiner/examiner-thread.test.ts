@@ -84,7 +84,7 @@ describe("the thread for questions about envelopes", () => {
       assert.isFalse(lintOf(broken).publishable)
     }))
 
-  it("leaves evaluations their turns: they are answered while 500 rules are linted", () =>
+  it("does not block evaluations: they are answered while 500 rules are linted", () =>
     withGovernor(async (governor) => {
       const { agent } = await governor.agents.register({
         name: "clerk",

@@ -118,7 +118,7 @@ describe("a connection that waits for its next request", () => {
     ["timeout=2", 1],
     ["timeout=15", 1],
     ["max=5", 1]
-  ])("is there as long as the receiver says: %s", async (keepAlive, connections) => {
+  ])("is kept as long as the receiver says: %s", async (keepAlive, connections) => {
     const there = await receiver((_, response) => response.setHeader("keep-alive", keepAlive).end())
     const mine = sender(loopback)
     for (let count = 0; count < 2; count++) await mine.send(request(`http://127.0.0.1:${there.port}/`))

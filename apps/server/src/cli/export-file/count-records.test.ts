@@ -22,5 +22,5 @@ describe("records of a pack", () => {
       assert.deepEqual(await count(["", ...chunks]), [{ bytes: pack.length, records: 2 }, pack], `chunks of ${size}`)
     }
   })
-  it("are none in a pack of none", async () => assert.deepEqual(await count([]), [{ bytes: 0, records: 0 }, ""]))
+  it("are 0 in an empty pack", async () => assert.deepEqual(await count([]), [{ bytes: 0, records: 0 }, ""]))
 })

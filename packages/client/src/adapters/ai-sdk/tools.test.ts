@@ -132,7 +132,7 @@ describe("a tool that yields its outputs", () => {
     assert.deepInclude((await witnessed())[0], { status: "error" })
   })
 
-  it("ends when nobody takes its outputs any more", async () => {
+  it("ends when the caller stops reading its outputs", async () => {
     const { agent, witnessed } = await world()
     const deeds: Array<string> = []
     const tools = governTools({ count: counting(deeds) }, agent)
@@ -144,7 +144,7 @@ describe("a tool that yields its outputs", () => {
     assert.deepInclude((await witnessed())[0], { action: "count", status: "error" })
   })
 
-  it("is run to its end where it is no async function*", async () => {
+  it("runs to its end when it is not an async generator function", async () => {
     const { agent } = await world()
     const inner = counting([]).execute as unknown as (input: object) => AsyncIterable<string>
     const tools = governTools({ count: tool({ inputSchema, execute: (input): unknown => inner(input) }) }, agent)
@@ -197,7 +197,7 @@ describe("the gate", () => {
     assert.deepStrictEqual(governTools(elsewhere, agent, { ungoverned: ["search", "ask"] }), elsewhere)
   })
 
-  it("lets a read try with a status that is 20 s old, and no other call; each names its run", async () => {
+  it("allows a read, and no other call, under a status that is 20 s old; each names its run", async () => {
     const clock = manualClock()
     const { agent, client, seen, script } = await world({ clock })
     const run = () => "ran"

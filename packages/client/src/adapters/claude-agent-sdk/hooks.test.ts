@@ -174,7 +174,7 @@ describe("the hooks", () => {
     assert.strictEqual(await beginning, "defer")
   })
 
-  it("take a hold of at most 55 seconds", async () => {
+  it("accept a hold of at most 55 seconds", async () => {
     const { agent } = await world()
     assert.throws(() => governClaude(agent, { holdMs: 55_001 }), RangeError)
   })

@@ -42,7 +42,7 @@ const both = (record: StoredRecord, before: Previous | null = previous) => {
 }
 
 describe("the gauge", () => {
-  it("knows what is in order", () => {
+  it("accepts valid records", () => {
     const genesis = made(
       { origin: "flyball.example/test" },
       { kind: "chain.genesis", prev: NO_RECORD, seq: 0, parts: [] }
@@ -65,7 +65,7 @@ describe("the gauge", () => {
     for (const at of [10, 15 + good.length]) assert.isTrue(both(stored(page.subarray(at, at + good.length))).isGauged)
   })
 
-  it("is silent about every single thing that may be wrong", () => {
+  it("accepts no record with any single error", () => {
     const wrong: ReadonlyArray<StoredRecord> = [
       stored(good, { seq: 8 }),
       stored(good, { hash: previous.hash }),
@@ -92,7 +92,7 @@ describe("the gauge", () => {
     assert.isFalse(both(stored(good), null).isGauged)
   })
 
-  it("leaves to the slow way what it cannot tell", () => {
+  it("leaves undecided records to the full check", () => {
     assert.isTrue(both(stored(made({ agent_id: "agt_a", nested: { agent_id: "agt_b" } }))).isGauged)
     for (const body of [
       { a: [], agent_id: "agt_a", nested: { agent_id: "agt_b" } },
@@ -104,7 +104,7 @@ describe("the gauge", () => {
       assert.deepStrictEqual(both(stored(made({ agent_id: agentId }), { agentId })), { isGood: true, isGauged: false })
   })
 
-  it("never calls good what a full check does not", () => {
+  it("never accepts a record that the full check refuses", () => {
     fc.assert(
       fc.property(
         fc.nat(good.length - 1),

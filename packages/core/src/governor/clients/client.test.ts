@@ -11,7 +11,7 @@ const codeOf = (call: Promise<unknown>): Promise<string> =>
     (error) => error.code ?? String(error)
   )
 
-describe("the way in", () => {
+describe("calls of the plain client", () => {
   it("begins hundreds of calls over many turns of the event loop, in their order", async () => {
     await using governor = await openGovernor({ storage: memoryStorage() })
     const { agent } = await governor.agents.register({ name: "bot", org_unit: "support" })
@@ -35,7 +35,7 @@ describe("the way in", () => {
     })
   })
 
-  it("does not begin what was given up before its turn came, and closes after what was called before", async () => {
+  it("does not start calls that were aborted before their turn, and closes after the earlier calls", async () => {
     const governor = await openGovernor({ storage: memoryStorage() })
     const { agent } = await governor.agents.register({ name: "bot", org_unit: "support" })
     const controller = new AbortController()
@@ -55,7 +55,7 @@ describe("the way in", () => {
     assert.strictEqual((ended[CALLS - 2] as PromiseRejectedResult).reason.code, "aborted")
   })
 
-  it("takes numbers for numbers, and says what is none", async () => {
+  it("accepts numbers, and refuses other values with a sentence", async () => {
     await using governor = await openGovernor({ storage: memoryStorage() })
     const { agent } = await governor.agents.register({ name: "bot", org_unit: "support" })
     await governor.witness(
@@ -79,7 +79,7 @@ describe("the way in", () => {
     assert.strictEqual((await governor.chain.consistency(5, 9)).to, 9)
   })
 
-  it("says what cannot be read, and does not search for its end", async () => {
+  it("refuses input that cannot be read, without reading it to its end", async () => {
     await using governor = await openGovernor({ storage: memoryStorage() })
     const { agent } = await governor.agents.register({ name: "bot", org_unit: "support" })
     const order: { lines: Array<unknown> } = { lines: [] }
@@ -103,7 +103,7 @@ describe("the way in", () => {
     )
   })
 
-  it("takes null for no options, and says so of a filter", async () => {
+  it("accepts null as no options, and refuses it as a filter", async () => {
     await using governor = await openGovernor({ storage: memoryStorage() })
     const { agent } = await governor.agents.register({ name: "bot", org_unit: "support" })
     const untyped = governor.agents as unknown as {
@@ -137,7 +137,7 @@ describe("the way in", () => {
     assert.strictEqual(await codeOf(cut()), "aborted")
   })
 
-  it("acts in the name of whom a call says, and of nobody who is none", async () => {
+  it("records the writer that a call names, and refuses an invalid one", async () => {
     await using governor = await openGovernor({ storage: memoryStorage() })
     const ann = { writer: "system:ann" }
     const { agent } = await governor.agents.register({ name: "bot", org_unit: "support" }, ann)

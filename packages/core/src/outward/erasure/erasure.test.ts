@@ -39,7 +39,7 @@ const replayed = Effect.map(
 )
 
 describe("erasing a part", () => {
-  it.effect("takes its bytes and salt, and leaves a record that says which, why and by whom", () =>
+  it.effect("deletes its bytes and salt, and records which part, why and by whom", () =>
     Effect.gen(function* () {
       const agent = yield* registered("courier")
       const seq = yield* lastOf("agent.registered")

@@ -25,7 +25,7 @@ const aHole = (tookMs: number) => {
 }
 
 describe("a receiver that hangs under steady traffic", () => {
-  it.effect("has its retries tried between its first attempts, and delays no other", () => {
+  it.effect("gets its retries between its first attempts, and delays no other receiver", () => {
     const there = aHole(5_000)
     return Effect.gen(function* () {
       yield* twoReceivers

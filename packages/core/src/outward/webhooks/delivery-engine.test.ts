@@ -25,7 +25,7 @@ const { sha256 } = portableCrypto
 const HOUR_MS = 3_600_000
 
 describe("the delivery engine", () => {
-  it.effect("tries at the specification's instants exactly, seven times, and then gives the webhook up", () => {
+  it.effect("attempts at the specification's instants exactly, seven times, and then fails the webhook", () => {
     const there = outside()
     there.answer = () => Effect.succeed(answered(500))
     return Effect.gen(function* () {

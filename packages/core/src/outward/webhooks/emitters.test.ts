@@ -484,7 +484,7 @@ describe("what is not emitted", () => {
     )
   )
 
-  it.effect("a checkpoint twice, or for ever: its event makes no other one due", () =>
+  it.effect("a checkpoint is emitted once: its event makes no other checkpoint due", () =>
     opened(
       Effect.gen(function* () {
         yield* courier

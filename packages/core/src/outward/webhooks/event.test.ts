@@ -4,7 +4,7 @@ import { event } from "../../storage/event.ts"
 const agent_id = `agt_${"0".repeat(26)}`
 
 describe("an event", () => {
-  it("says where the thing itself is", () => {
+  it("links to its subject", () => {
     assert.deepStrictEqual(event("agent.owner_transferred", { agent_id, writer: "system:host" }), {
       type: "agent.owner_transferred",
       data: { agent_id, writer: "system:host", resource: `/api/v1/agents/${agent_id}` }

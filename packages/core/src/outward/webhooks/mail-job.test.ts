@@ -14,8 +14,8 @@ const stored = (id: string) =>
   Storage.use((storage) => Effect.map(storage.get("mails", id), (document) => document?.body))
 const forgotten = { to: null, subject: null, text: null }
 
-describe("waiting letters", () => {
-  it.effect("are handed over once, and then forgotten but for their id", () => {
+describe("waiting e-mails", () => {
+  it.effect("are sent once, and then deleted except for their id", () => {
     const there = outside()
     return Effect.gen(function* () {
       yield* put("mail_1")
@@ -39,7 +39,7 @@ describe("waiting letters", () => {
     }).pipe(Effect.provide(webhookWorld(there)))
   })
 
-  it.effect("are begun for a minute at most, so that the lease outlasts the last one", () => {
+  it.effect("are started for a minute at most, so that the lease outlasts the last one", () => {
     const there = outside()
     return Effect.gen(function* () {
       for (const n of [1, 2, 3, 4]) yield* put(`mail_${n}`)

@@ -46,7 +46,7 @@ const SEVENTH_FAILURE = { id: "policy:seventh_failure" }
 
 /**
  * Types whose deliveries leave no record: it would make the next checkpoint due, tell of what the chain tells already,
- * or be appended to a chain that is not in order.
+ * or be appended to a chain with an error.
  */
 const unrecorded: ReadonlySet<string> = new Set<EventType>([
   "chain.checkpoint",

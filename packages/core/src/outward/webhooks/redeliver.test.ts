@@ -68,7 +68,7 @@ describe("webhooks", () => {
   })
 
   it.effect(
-    "try a waiting delivery at once when somebody asks, as the next of its seven attempts and never as an eighth",
+    "attempt a waiting delivery at once on request, as the next of its seven attempts and never as an eighth",
     () => {
       const there = outside()
       there.answer = () => Effect.succeed(answered(500))

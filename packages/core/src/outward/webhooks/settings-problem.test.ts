@@ -13,7 +13,7 @@ const opened = (settings: object) =>
 const keys = { current: secretKeys(secretText(new Uint8Array(32)), portableCrypto.sha256)!, old: null }
 
 describe("the name of the signature's header", () => {
-  it("is none that a delivery has already, in any case", () => {
+  it("cannot be one that a delivery already has, in any case", () => {
     const sent = outgoingRequest(
       {
         url: "https://a.example/",
@@ -40,7 +40,7 @@ describe("the name of the signature's header", () => {
         assert.isString(signatureHeaderProblem(spelling), spelling)
   })
 
-  it("is a name otherwise", () => {
+  it("can be any other valid name", () => {
     for (const name of ["X-Platform-Signature", "X-Hub-Signature-256", "x-acme"])
       assert.isNull(signatureHeaderProblem(name))
     for (const name of ["", "X Y", "X:", "1x", "ü", `X${"y".repeat(64)}`, "X-\r\nY"])

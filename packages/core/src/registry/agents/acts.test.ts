@@ -76,7 +76,7 @@ describe("an agent's life", () => {
     }).pipe(Effect.provide(Layer.fresh(world)))
   )
 
-  it.effect("takes nothing at its end, and no act out of turn", () =>
+  it.effect("refuses every act after decommissioning, and acts that its status does not allow", () =>
     Effect.gen(function* () {
       const agents = yield* Agents
       const { id } = yield* registered("courier")
@@ -148,7 +148,7 @@ describe("an agent's life", () => {
     }).pipe(Effect.provide(Layer.fresh(world)))
   )
 
-  it.effect("asks the capabilities that hold the evidence", () =>
+  it.effect("queries the capabilities that have the evidence", () =>
     Effect.gen(function* () {
       const agents = yield* Agents
       const { id } = yield* registered("courier")
@@ -224,7 +224,7 @@ describe("an agent's life", () => {
   )
 })
 
-describe("who answers for an agent", () => {
+describe("the owner of an agent", () => {
   it.effect("is transferred, with nobody's name in the record's body", () =>
     Effect.gen(function* () {
       const agents = yield* Agents
@@ -238,7 +238,7 @@ describe("who answers for an agent", () => {
     }).pipe(Effect.provide(Layer.fresh(world)))
   )
 
-  it.effect("once it is nobody, is found within a week or the agent is suspended", () =>
+  it.effect("if removed, must be replaced within a week or the agent is suspended", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(1_795_230_000_000)
       const agents = yield* Agents

@@ -1,4 +1,4 @@
-/** Plans who answers for an agent: transfer and disown. Pure. */
+/** Plans the owner of an agent: transfer and disown. Pure. */
 import { type DisownIn, InvalidTransition, type OwnershipTransfer } from "@flyball/contract"
 import { formatInstant } from "@flyball/evidence"
 import { Result } from "effect"

@@ -120,7 +120,7 @@ describe("the agent registry", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("asks the store for no name that no store can hold", () =>
+  it.effect("does not query the store for a name that no store can hold", () =>
     Effect.gen(function* () {
       const real = yield* Storage
       const careful = Storage.of({

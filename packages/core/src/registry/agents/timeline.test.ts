@@ -180,7 +180,7 @@ describe("the timeline of an agent", () => {
     }).pipe(Effect.provide(governorWorld(watched)))
   })
 
-  it.effect("exists only where the agent does, for whom it does", () =>
+  it.effect("is not found where the agent is not", () =>
     Effect.gen(function* () {
       const agents = yield* Agents
       const { id } = yield* registered("courier")

@@ -120,7 +120,7 @@ describe("attaching an identity", () => {
     }).pipe(Effect.provide(Layer.fresh(world)))
   )
 
-  it.effect("takes down what is declared, and believes none of it", () =>
+  it.effect("records a declaration, and treats it as unverified", () =>
     Effect.gen(function* () {
       const { id } = yield* registered("courier")
       assert.deepInclude(yield* attach(id, spiffe), {
@@ -417,7 +417,7 @@ describe("attaching an identity", () => {
 })
 
 describe("a trust store that does not answer", () => {
-  it.effect("keeps nobody from suspending the agent", () =>
+  it.effect("does not prevent suspending the agent", () =>
     Effect.gen(function* () {
       const requested = yield* Deferred.make<void>()
       yield* Effect.gen(function* () {
@@ -437,7 +437,7 @@ describe("a trust store that does not answer", () => {
   )
 })
 
-describe("erasing who an agent is", () => {
+describe("erasing an agent's identity", () => {
   const erase = (seq: number) =>
     Erasure.use((erasure) =>
       erasure.erase({ seq, name: "identity", reason: "subject_request" }, { id: "usr_00000000000000000000000001" })

@@ -15,7 +15,7 @@ const authenticated = (token: string) => IngestKeys.use((keys) => keys.authentic
 const refused = (token: string) => Effect.map(Effect.flip(authenticated(token)), (refusal) => refusal._tag)
 
 describe("ingest keys", () => {
-  it.effect("are shown once, and open their org unit from then on", () =>
+  it.effect("are shown once, and authenticate for their org unit from then on", () =>
     Effect.gen(function* () {
       const { key, ...shown } = yield* minted()
       assert.deepInclude(shown, {
@@ -53,7 +53,7 @@ describe("ingest keys", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("open nothing when they are unknown, misspelt, or no key at all", () =>
+  it.effect("are refused when they are unknown, misspelt, or not a key", () =>
     Effect.gen(function* () {
       const { key } = yield* minted()
       const last = key.at(-1) === "A" ? "B" : "A"
@@ -62,7 +62,7 @@ describe("ingest keys", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("open nothing once they are revoked; revoking twice is revoking", () =>
+  it.effect("are refused once they are revoked; revoking twice is revoking", () =>
     Effect.gen(function* () {
       const keys = yield* IngestKeys
       const { id, key } = yield* minted()
@@ -78,7 +78,7 @@ describe("ingest keys", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("open nothing from the millisecond of their end on", () =>
+  it.effect("are refused from the millisecond of their expiry on", () =>
     Effect.gen(function* () {
       const { key } = yield* minted({ expires_at: formatInstant(10_000) })
       yield* TestClock.setTime(9_999)

@@ -34,7 +34,7 @@ describe("pseudonyms", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("say whom they stand for", () =>
+  it.effect("resolve to their person", () =>
     Effect.gen(function* () {
       const principals = yield* Principals
       const { id } = yield* ada(principals)

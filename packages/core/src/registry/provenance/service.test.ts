@@ -13,7 +13,7 @@ const replayed = Effect.map(
   ({ differences }) => differences
 )
 
-describe("what an agent is made of", () => {
+describe("provenance", () => {
   it.effect("is listed with who said so and the record of it, and only of that agent", () =>
     Effect.gen(function* () {
       const provenance = yield* Provenance
@@ -44,7 +44,7 @@ describe("what an agent is made of", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("is nobody's business outside its org unit, and ends with the agent", () =>
+  it.effect("is not found outside its org unit, and ends with the agent", () =>
     Effect.gen(function* () {
       const provenance = yield* Provenance
       const { id } = yield* registered("courier")

@@ -169,7 +169,7 @@ describe("a drill", () => {
     }).pipe(Effect.provide(world))
   )
 
-  it.effect("is attested once, by somebody else, when it is over and somebody acknowledged", () =>
+  it.effect("is attested once, by another person, when it is completed and an instance acknowledged", () =>
     Effect.gen(function* () {
       const { id: agentId } = yield* registered("courier")
       const first = yield* start(agentId)
@@ -208,7 +208,7 @@ describe("a drill", () => {
     }).pipe(Effect.provide(world))
   )
 
-  it.effect("is missing for another unit, and not to be had of an agent at its end or of none", () =>
+  it.effect("is not found for another unit, and refused for a decommissioned or unknown agent", () =>
     Effect.gen(function* () {
       const drills = yield* Drills
       const { id: agentId } = yield* registered("courier", "ward 7")

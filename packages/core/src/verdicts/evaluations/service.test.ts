@@ -207,7 +207,7 @@ describe("evaluating", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("says what would have had to be otherwise", () =>
+  it.effect("explains which changes would give a less restrictive outcome", () =>
     Effect.gen(function* () {
       const evaluations = yield* Evaluations
       const { agentId } = yield* governedAgent()
@@ -234,7 +234,7 @@ describe("evaluating", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("gives back what was reserved for an action that was not taken, once", () =>
+  it.effect("returns the reservation of an action that was not taken, once", () =>
     Effect.gen(function* () {
       const evaluations = yield* Evaluations
       const { agentId } = yield* governedAgent()
@@ -300,7 +300,7 @@ describe("evaluating", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
-  it.effect("lets no ingest key give back what was reserved, and lets it say more", () =>
+  it.effect("refuses an ingest key that lowers a reservation, and accepts a higher amount", () =>
     Effect.gen(function* () {
       const capture = yield* Capture
       const evaluations = yield* Evaluations

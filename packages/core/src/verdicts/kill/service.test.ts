@@ -237,7 +237,7 @@ const truth = (id: string) =>
     })
   )
 
-describe("the truth about stopping", () => {
+describe("acknowledgements of an activation", () => {
   it.effect("expects the instances of the hour before, and counts what each of them says", () =>
     Effect.gen(function* () {
       const { agentId } = yield* governedAgent()

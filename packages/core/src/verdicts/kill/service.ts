@@ -122,7 +122,7 @@ export interface KillApi {
     KillChanged,
     ActivationNotFound | ActivationReleased | OrgUnitNotAllowed | ReleaseNotAllowed | ReadFault
   >
-  /** One activation, and the truth about stopping. A model's takes a scope of every org unit. */
+  /** One activation, with the acknowledgements of its instances. A model's takes a scope of every org unit. */
   readonly activation: (id: string, scope?: Scope) => Effect.Effect<KillActivation, ActivationNotFound | ReadFault>
   /**
    * The stop certificate of an activation from the first `size` records of the chain; null where its own record is

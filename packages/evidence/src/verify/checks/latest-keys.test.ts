@@ -12,7 +12,7 @@ const numbers = (keys: LatestKeys): ReadonlyArray<number> =>
 const range = (from: number, to: number): ReadonlyArray<number> => Array.from({ length: to - from }, (_, i) => from + i)
 
 describe("the latest keys", () => {
-  it("are those named last, each once, and say when one was let go of", () => {
+  it("are those named last, each once, and report when one was dropped", () => {
     const keys = new LatestKeys()
     for (const n of range(0, MAX_LATEST)) expect(keys.add(key(n))).toBe(false)
     expect(numbers(keys)).toEqual(range(0, MAX_LATEST))
