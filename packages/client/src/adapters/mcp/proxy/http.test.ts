@@ -370,6 +370,18 @@ describe("the proxy over HTTP", () => {
     assert.lengthOf(upstream.seen, 0)
   })
 
+  it("refuses a header that repeats no argument, and passes one that does", async () => {
+    const upstream = await upstreamV2()
+    const { url } = await proxied(upstream.url)
+    const status = async (value: string) => (await post(url, refund(), { "mcp-param-amount": value })).status
+    assert.strictEqual(await status("900"), 400)
+    assert.strictEqual(await status(`=?base64?${Buffer.from("900").toString("base64")}?=`), 400)
+    assert.lengthOf(upstream.seen, 0)
+    await status("5")
+    await status(`=?base64?${Buffer.from("5").toString("base64")}?=`)
+    assert.lengthOf(upstream.seen, 2)
+  })
+
   it("refuses pages of other sites and hosts", async () => {
     const upstream = await upstreamV2()
     const { url } = await proxied(upstream.url)

@@ -370,8 +370,24 @@ const mismatchOf = (message: JsonRpcMessage, headers: Record<string, string>): s
   const member = Object.hasOwn(namedBy, message.method) ? namedBy[message.method]! : null
   return member !== null && name !== undefined && decoded(name) !== message.params?.[member]
     ? "The header Mcp-Name differs from the body."
-    : null
+    : strangeParam(message, headers)
 }
+
+/**
+ * A header `Mcp-Param-…` repeats an argument. Which one only the tool's schema says, which is the server's word; so it
+ * must repeat some argument that was judged.
+ */
+const strangeParam = ({ method, params }: JsonRpcRequest | JsonRpcNotification, headers: Record<string, string>) => {
+  if (method !== "tools/call") return null
+  const judged = new Set(scalarsOf(params?.["arguments"]))
+  const strange = Object.entries(headers).find(
+    ([name, value]) => name.startsWith("mcp-param-") && !judged.has(decoded(value))
+  )
+  return strange === undefined ? null : `The header ${strange[0]} repeats no argument of the body.`
+}
+
+const scalarsOf = (value: unknown): ReadonlyArray<string> =>
+  typeof value === "object" && value !== null ? Object.values(value).flatMap(scalarsOf) : [String(value)]
 
 /** A header's value; one in Base64 where it has the form `=?base64?…?=`. */
 const decoded = (value: string): string => {
