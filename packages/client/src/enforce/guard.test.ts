@@ -318,6 +318,26 @@ describe("guard", () => {
     assert.deepStrictEqual(await run(agent, "read"), { ended: "deny @stale_status", ran: 0 })
   })
 
+  it("says in its message what prevents the action", async () => {
+    const { agent, clock, script } = await world()
+    const message = (): Promise<unknown> =>
+      agent.guard("refund", {}, () => 1).catch((cause: unknown) => (cause as ActionDenied).message)
+    for (const [rule, suggestion, said] of [
+      ["@not_active", null, "The agent is not active: an operator activates it first."],
+      ["@no_envelope", null, "No envelope is in force for the agent: a governor publishes one first."],
+      ["@tier_floor", "Ask for less.", "Ask for less."]
+    ] as const) {
+      script.evaluation = { status: 201, json: verdict({ outcome: "deny", matched_rule: rule, suggestion }) }
+      assert.strictEqual(await message(), `The action refund did not run: deny by ${rule}. ${said}`)
+    }
+    script.status = "cut"
+    await clock.advance(20_000)
+    assert.match(
+      String(await message()),
+      /deny by @stale_status\. The kill status was last confirmed \d+ s ago: ECONNRESET\.$/
+    )
+  })
+
   it("aborts a running effect when the agent is halted, and witnesses how it ended", async () => {
     const { agent, script, witnessed } = await world()
     const ended = agent
