@@ -378,16 +378,24 @@ const mismatchOf = (message: JsonRpcMessage, headers: Record<string, string>): s
  * must repeat some argument that was judged.
  */
 const strangeParam = ({ method, params }: JsonRpcRequest | JsonRpcNotification, headers: Record<string, string>) => {
-  if (method !== "tools/call") return null
-  const judged = new Set(scalarsOf(params?.["arguments"]))
-  const strange = Object.entries(headers).find(
-    ([name, value]) => name.startsWith("mcp-param-") && !judged.has(decoded(value))
-  )
+  const given = Object.entries(headers).filter(([name]) => name.startsWith("mcp-param-"))
+  if (method !== "tools/call" || given.length === 0) return null
+  const judged = scalarsOf(params?.["arguments"])
+  const strange = given.find(([, value]) => !judged.has(decoded(value)))
   return strange === undefined ? null : `The header ${strange[0]} repeats no argument of the body.`
 }
 
-const scalarsOf = (value: unknown): ReadonlyArray<string> =>
-  typeof value === "object" && value !== null ? Object.values(value).flatMap(scalarsOf) : [String(value)]
+/** Texts, numbers and booleans at any depth, as a header writes them. */
+const scalarsOf = (given: unknown): ReadonlySet<string> => {
+  const found = new Set<string>()
+  const open = [given]
+  while (open.length > 0) {
+    const value = open.pop()
+    if (typeof value === "object" && value !== null) for (const inner of Object.values(value)) open.push(inner)
+    else found.add(String(value))
+  }
+  return found
+}
 
 /** A header's value; one in Base64 where it has the form `=?base64?…?=`. */
 const decoded = (value: string): string => {
