@@ -49,10 +49,13 @@ export const foldPage = Effect.fnUntraced(function* (
   before = 0
 ): Effect.fn.Return<{ readonly folded: number; readonly count: number }, ReadFault> {
   const page = yield* storage.records({ kinds: meterKinds, from, limit: PAGE })
+  const records: Array<Parameters<typeof foldMeters>[1]> = []
   yield* inTurns(page, ({ bytes, kind, seq }) => {
     const read = readRecord(bytes)
     if (!read.ok) return Effect.fail(new StorageCorrupt({ reason: `record ${seq} cannot be read (${read.code})` }))
-    foldMeters(book, numberedBefore({ seq, kind, body: read.record.body as JsonMap }, before))
+    records.push(numberedBefore({ seq, kind, body: read.record.body as JsonMap }, before))
   })
+  // The whole page or nothing of it: where this ends at a fault or an interrupt, the same page is folded again.
+  for (const record of records) foldMeters(book, record)
   return { folded: page.length < PAGE ? Math.max(to, page.at(-1)?.seq ?? 0) : page.at(-1)!.seq, count: page.length }
 })
