@@ -182,22 +182,22 @@ describe("folding records again in the thread that reads", () => {
       "a byte of a record",
       "UPDATE record SET bytes = CAST(replace(CAST(bytes AS TEXT), '\"c300\"', '\"c3OO\"') AS BLOB) WHERE seq " +
         "BETWEEN 200 AND 400",
-      /record 30\d is not in order \(E_HASH\)/
+      /record 30\d is not valid \(E_HASH\)/
     ],
-    ["a stored hash", "UPDATE record SET hash = zeroblob(32) WHERE seq = 500", /record 500 is not in order \(E_HASH\)/],
+    ["a stored hash", "UPDATE record SET hash = zeroblob(32) WHERE seq = 500", /record 500 is not valid \(E_HASH\)/],
     [
       "a record's column",
       "UPDATE record SET at_ms = at_ms + 1 WHERE seq = 90",
-      /record 90 is not in order \(E_COLUMN\)/
+      /record 90 is not valid \(E_COLUMN\)/
     ],
-    ["a row that is gone", "DELETE FROM record WHERE seq = 400", /record 400 is not in order|record 400 is missing/],
+    ["a row that is gone", "DELETE FROM record WHERE seq = 400", /record 400 is not valid|record 400 is missing/],
     [
       "bytes that moved to the row behind",
       `CREATE TEMP TABLE t AS SELECT CAST(a.hash || a.bytes || b.hash AS BLOB) AS joined, length(a.bytes) AS n
         FROM record a, record b WHERE a.seq = 300 AND b.seq = 301;
       UPDATE record SET hash = substr(joined, 1, 31), bytes = substr(joined, 32, n) FROM t
       WHERE seq = 300; UPDATE record SET hash = substr(joined, 32 + n) FROM t WHERE seq = 301`,
-      /record 300 is not in order \(E_HASH\)/
+      /record 300 is not valid \(E_HASH\)/
     ],
     [
       "records that are gone, and lie in a hash before them",
@@ -205,7 +205,7 @@ describe("folding records again in the thread that reads", () => {
         WHERE seq BETWEEN 256 AND 511;
       UPDATE record SET hash = CASE seq WHEN 256 THEN joined ELSE x'' END, bytes = zeroblob(length(bytes)) FROM t
       WHERE seq BETWEEN 256 AND 511`,
-      /record 256 is not in order \(E_HASH\)/
+      /record 256 is not valid \(E_HASH\)/
     ],
     [
       "a hash in a tile",
