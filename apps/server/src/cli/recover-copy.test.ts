@@ -35,7 +35,7 @@ it.each([
     for (const requested of [["serve"], ["recover", ...why]])
       assert.match(
         (await me.flyball(requested, host)).err,
-        /from an older copy, such as a vault's\. Run flyball restore --rename-key/
+        /from an older copy such as a vault's\. Run flyball restore --rename-key/
       )
     assert.strictEqual((await me.flyball(["restore", "--rename-key"], host)).status, 0)
     assert.match((await me.flyball(["serve"], host)).err, /flyball recover/)

@@ -107,7 +107,7 @@ describe("the thread for questions about envelopes", () => {
       }
       assert.deepStrictEqual([answered, seen.ended], [25, false])
       enough.abort()
-      assert.include(String(await lint), "ended by its signal")
+      assert.include(String(await lint), "aborted by its signal")
     }))
 
   it("lets no publication wait behind a long lint", () =>

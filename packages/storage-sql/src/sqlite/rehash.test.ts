@@ -185,11 +185,7 @@ describe("folding records again in the thread that reads", () => {
       /record 30\d is not valid \(E_HASH\)/
     ],
     ["a stored hash", "UPDATE record SET hash = zeroblob(32) WHERE seq = 500", /record 500 is not valid \(E_HASH\)/],
-    [
-      "a record's column",
-      "UPDATE record SET at_ms = at_ms + 1 WHERE seq = 90",
-      /record 90 is not valid \(E_COLUMN\)/
-    ],
+    ["a record's column", "UPDATE record SET at_ms = at_ms + 1 WHERE seq = 90", /record 90 is not valid \(E_COLUMN\)/],
     ["a row that is gone", "DELETE FROM record WHERE seq = 400", /record 400 is not valid|record 400 is missing/],
     [
       "bytes that moved to the row behind",

@@ -54,7 +54,7 @@ describe.each(["sqlite", "postgres"] as const)(
       assert.strictEqual(
         said,
         "the signing key was rotated while the store was copied, and again at each of 3 attempts. Back up " +
-          "again when that is done"
+          "again after the rotations"
       )
       assert.isEmpty(readdirSync(me.folder).filter((name) => name.includes("never")))
     })
