@@ -119,7 +119,7 @@ describe("on Postgres", () => {
       [
         1,
         "flyball check: the settings cannot be used:\n" +
-          "  FLYBALL_DATABASE_URL should be postgres://user:password@host:port/database, with a % of the " +
+          "  FLYBALL_DATABASE_URL should be postgres://user:password@host:port/database, with % in the " +
           "password written as %25.\n"
       ]
     )
