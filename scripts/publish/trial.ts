@@ -174,11 +174,10 @@ trial("npm installs what an embedding host needs", () => {
   if (mebibytes > MOST_MEBIBYTES || installed.length > MOST_PACKAGES)
     throw new Error(`${mebibytes} MiB in ${installed.length} packages; at most ${MOST_MEBIBYTES} in ${MOST_PACKAGES}.`)
   const [, packages, size] =
-    /(\d+) packages and (\d+) MiB/.exec(readFileSync(join(root, "packages/core/README.md"), "utf8")) ?? []
+    /(\d+) packages and (\d+) MiB/.exec(readFileSync(join(root, "docs/embed.md"), "utf8")) ?? []
   if (Number(packages) !== installed.length || Math.abs(Number(size) - mebibytes) > 1)
     throw new Error(
-      `packages/core/README.md says ${packages} packages and ${size} MiB; they are ${installed.length} and ` +
-        `${mebibytes}.`
+      `docs/embed.md says ${packages} packages and ${size} MiB; they are ${installed.length} and ${mebibytes}.`
     )
   return `${mebibytes} MiB, ${installed.length} packages`
 })
