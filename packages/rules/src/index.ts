@@ -241,14 +241,12 @@ export {
   answeringRoles,
   reviewRoles,
   REVIEWS,
-  type ReviewStatus,
-  reviewStatus,
-  reviewStatuses,
   type ReviewTerms,
   reviewTerms,
   rolesHeld
 } from "./reviews/document.ts"
 export { openedReview, reviewAfter } from "./reviews/fold.ts"
+export { isPastEnd, type ReviewStatus, reviewStatus, reviewStatuses } from "./reviews/status.ts"
 export { type PolicyAnswer, responseFor } from "./response-policy/response-for.ts"
 export { type Awaiting, type NotApproved, whyNotApproved } from "./standing-approvals/approves.ts"
 export {

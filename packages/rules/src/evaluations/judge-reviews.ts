@@ -17,6 +17,7 @@ import {
   reviewTerms,
   type ReviewTerms
 } from "../reviews/document.ts"
+import { isPastEnd } from "../reviews/status.ts"
 import { openedReview, reviewAfter } from "../reviews/fold.ts"
 import { killStateOf } from "../kill/state.ts"
 import { partMembers, partValue } from "../records/part-json.ts"
@@ -215,7 +216,7 @@ export class ReviewJudge {
     const isApproval = body["resolution"] === "approve"
     const over = this.#over(id, review, isApproval ? at : null)
     if (over !== null) return over
-    if (review.expiresAtMs <= at) return problem("review_mismatch", `${id} is answered after its end.`)
+    if (isPastEnd(review, at)) return problem("review_mismatch", `${id} is answered after its end.`)
     if (atMs !== null && (at > atMs + EARLY_MS || at < atMs - LATE_MS))
       return problem("review_mismatch", `The answer to ${id} says ${at}; it is recorded at ${atMs}.`)
     if (review.claimedBy !== null && review.claimedBy !== writer && (review.leaseUntilMs ?? 0) > at)
@@ -259,8 +260,9 @@ export class ReviewJudge {
   }
 
   /** Problem of an act on a review that is over. `approvedAtMs`: when an approval says it was given. */
-  #over(id: string, { ended, expiresAtMs }: ReviewDocument, approvedAtMs: number | null): Problem | null {
-    if (approvedAtMs !== null && (ended === "expired" || (ended === null && expiresAtMs <= approvedAtMs)))
+  #over(id: string, review: ReviewDocument, approvedAtMs: number | null): Problem | null {
+    const { ended, expiresAtMs } = review
+    if (approvedAtMs !== null && (ended === "expired" || (ended === null && isPastEnd(review, approvedAtMs))))
       return problem("expired_approval", `${id} is approved at ${approvedAtMs}; its end is ${expiresAtMs}.`)
     return ended === null ? null : problem("review_mismatch", `${id} was ${ended} before.`)
   }

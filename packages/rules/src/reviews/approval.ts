@@ -1,6 +1,7 @@
 /** Whether an approval counts for an evaluation. Pure: the live service and the verifier both run it. */
 import type { Outcome } from "@flyball/envelope"
 import { type ReviewDocument, type ReviewLayer, type ReviewTerms, reviewRoles } from "./document.ts"
+import { isPastEnd } from "./status.ts"
 
 /** The evaluation that presents an approval. */
 export interface Presenting {
@@ -39,7 +40,7 @@ export const approvalState = (review: ReviewDocument, by: Presenting, atMs: numb
   if (review.agentId !== by.agentId || review.actionDigest !== by.actionDigest || !by.isSameAction)
     return "other_action"
   if (review.consumedBy !== null) return "reused"
-  if (review.ended === "expired" || (review.ended !== "cancelled" && review.expiresAtMs <= atMs)) return "expired"
+  if (review.ended === "expired" || (review.ended !== "cancelled" && isPastEnd(review, atMs))) return "expired"
   if (review.ended === null) return "open"
   if (review.ended !== "resolved" || review.resolution !== "approve") return "not_approved"
   if (!isSameLayers(review.layers, by.layers)) return "superseded"

@@ -50,7 +50,7 @@ export type ReviewApproval = { readonly by: string; readonly roles: ReadonlyArra
 /** The version of an envelope that a review was opened under. */
 export type ReviewLayer = { readonly envelopeId: string; readonly version: number }
 
-/** A review. Times in milliseconds since 1970 UTC. What time alone changes is not in it: {@link reviewStatus}. */
+/** A review. Times in milliseconds since 1970 UTC. What time alone changes is not in it: see `status.ts`. */
 export type ReviewDocument = {
   readonly agentId: string
   readonly evaluationId: string
@@ -78,12 +78,6 @@ export type ReviewDocument = {
   readonly consumedResult: "used" | "voided" | null
 }
 
-/** Statuses of a review. */
-export const reviewStatuses = ["open", "claimed", "resolved", "expired", "cancelled"] as const
-
-/** One of {@link reviewStatuses}. */
-export type ReviewStatus = (typeof reviewStatuses)[number]
-
 /** The review that an evaluation opens: the same 128 bits under another prefix. */
 export const reviewIdOf = (evaluationId: string): string => encodeId("rev_", decodeId("evl_", evaluationId)!)
 
@@ -92,15 +86,6 @@ export const reviewKeys = ({ agentId, ended }: ReviewDocument): { readonly [key:
   agent_id: agentId,
   ...(ended === null ? { state: "live" } : {})
 })
-
-/** Status of a review at a time. An ended lease does not count; a review past its time is expired. */
-export const reviewStatus = (review: ReviewDocument, nowMs: number): ReviewStatus =>
-  review.ended ??
-  (review.expiresAtMs <= nowMs
-    ? "expired"
-    : review.claimedBy !== null && (review.leaseUntilMs ?? 0) > nowMs
-      ? "claimed"
-      : "open")
 
 /** Terms that the obligations of a verdict set for a review. */
 export interface ReviewTerms {

@@ -1,5 +1,5 @@
 /** Ends of live reviews that nobody has to ask for: by time, by a halt, by other versions in force. */
-import { halts, isSameLayers, REVIEWS } from "@flyball/rules"
+import { halts, isPastEnd, isSameLayers, REVIEWS } from "@flyball/rules"
 import { Effect } from "effect"
 import { AGENTS, type StoredAgent, storedAgent } from "../../registry/agents/document.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
@@ -41,8 +41,8 @@ export const reviewEndings = (storage: StorageApi) => {
     agent: StoredAgent,
     nowMs: number
   ): Effect.fn.Return<Ending, ReadFault> {
-    const { ended, expiresAtMs } = stored.body
-    return ended !== null || expiresAtMs <= nowMs
+    const { ended } = stored.body
+    return ended !== null || isPastEnd(stored.body, nowMs)
       ? { plan: ended === null ? planExpire(stored) : null, expects: [] }
       : endedBy(stored, yield* around(agent, nowMs), nowMs)
   })
@@ -81,10 +81,10 @@ export const reviewEndings = (storage: StorageApi) => {
     const known = new Map<string, Around>()
     let ended = 0
     for (const stored of yield* live) {
-      const { agentId, expiresAtMs } = stored.body
+      const { agentId } = stored.body
       const seen = known.get(agentId) ?? (yield* around(yield* agentOf(agentId), ms))
       known.set(agentId, seen)
-      const isDue = expiresAtMs <= ms || endedBy(stored, seen, ms).plan !== null
+      const isDue = isPastEnd(stored.body, ms) || endedBy(stored, seen, ms).plan !== null
       if (isDue && (yield* sweepOne(stored.id))) ended += 1
     }
     return ended

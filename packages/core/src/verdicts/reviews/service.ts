@@ -18,6 +18,7 @@ import { fromUtf8, readRecord } from "@flyball/evidence"
 import {
   ENVELOPE_VERSIONS,
   EVALUATION_SCOPE,
+  isPastEnd,
   REVIEW_SCOPE,
   type ReviewDocument,
   REVIEWS,
@@ -374,7 +375,7 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
         sweep: endings.sweep,
         backlog: Effect.gen(function* () {
           const { ms } = yield* storage.asOf
-          const open = (yield* live).filter(({ body }) => body.expiresAtMs > ms)
+          const open = (yield* live).filter(({ body }) => !isPastEnd(body, ms))
           return {
             open: open.length,
             oldestMs: Math.max(0, ...open.map(({ body }) => ms - body.openedAtMs))
