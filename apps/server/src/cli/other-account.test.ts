@@ -43,8 +43,8 @@ describe.skipIf(process.platform === "win32")("a command that another account ru
           [status, err],
           [
             1,
-            `flyball ${args[0]}: the signing key in ${me.path(".flyball")} cannot be read: this account may ` +
-              `not (EACCES). Run this command as the account that the server runs as.\n`
+            `flyball ${args[0]}: the signing key in ${me.path(".flyball")} cannot be read: permission ` +
+              `denied (EACCES). Run this command as the account that the server runs as.\n`
           ]
         )
       }

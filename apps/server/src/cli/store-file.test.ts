@@ -57,7 +57,7 @@ describe("a store that cannot be opened", () => {
     all(await refusals("sqlite:none/a.db", [["check"]]), "there is no store at ")
     writeFileSync(me.path("file"), "")
     all(await refusals("sqlite:file/a.db", [["serve"]]), "file is a file. FLYBALL_DATABASE_URL names it")
-    all(await refusals("sqlite:file/deep/a.db", [["serve"]]), "cannot be made")
+    all(await refusals("sqlite:file/deep/a.db", [["serve"]]), "cannot be created")
     assert.deepEqual(readdirSync(me.folder), [...before, "file"].sort())
   })
   it("lives in another process's memory", async () => {

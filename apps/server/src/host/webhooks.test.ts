@@ -54,7 +54,7 @@ describe("a start without a key for the secrets, on a store that names one", () 
     )
     assert.match(
       refused ?? "",
-      /sealed with is not in .*secrets\.key: there is no such file\. All processes of one store/
+      /in this store is not in .*secrets\.key: there is no such file\. All processes of one store/
     )
   })
 
