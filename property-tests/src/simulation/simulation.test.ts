@@ -128,9 +128,13 @@ describe("the simulation", () => {
       }
       for (const what of ["request", "present", "resolve", "claim", "show reviews", "sweep", "kill activate"])
         assert.isAbove(totals.answers.get(what) ?? 0, 0, what)
-      if (isLong)
-        for (const what of ["give back", "withdraw review", "propose", "grant standing", "revoke standing"])
+      if (isLong) {
+        for (const what of ["give back", "withdraw review", "propose", "grant standing"])
           assert.isAbove(totals.answers.get(what) ?? 0, 5, what)
+        // Most revocations meet a standing approval that is used up, ended or not granted yet.
+        assert.isAbove(totals.answers.get("revoke standing") ?? 0, 0)
+        assert.isAbove(totals.answers.get("revoke standing refused: StandingApprovalNotOpen") ?? 0, 0)
+      }
       assert.isAbove(totals.restarts, ANSWERS)
       assert.isAbove(totals.faults, ANSWERS)
     }
@@ -143,7 +147,11 @@ describe("the simulation", () => {
 })
 
 describe("the checkers of the simulation", () => {
+  // The small round runs one world of each checker; all of them take half a minute.
+  const seen = new Set<string>()
   for (const { foundBy, from = 1, options, ports, says = /./, what } of brokenWorlds) {
+    if (!isLong && seen.has(foundBy)) continue
+    seen.add(foundBy)
     it(`${foundBy} finds ${what}`, { timeout: 120_000 }, async () => {
       for (let seed = from; seed < from + PATIENCE; seed++) {
         const { problems } = await simulate(seed, { ports: ports(), ...(options === undefined ? {} : { options }) })
