@@ -26,7 +26,7 @@ describe("resolving claims", () => {
     )
   })
 
-  it("gives nothing to a person who matches nothing", () => {
+  it("grants nothing to a person whom no rule matches", () => {
     assert.deepStrictEqual(
       resolveClaims(
         { rules: [rule("groups", "a", "admin", "*")], trustCanonical: true },
@@ -36,7 +36,7 @@ describe("resolving claims", () => {
     )
   })
 
-  it("takes our own names of roles only where they are trusted, and in the unit they count in", () => {
+  it("accepts canonical role names only where they are trusted, for the configured org unit", () => {
     const claims = { ...none, roles: ["auditor", "operator"] }
     assert.deepStrictEqual(resolveClaims({ rules: [], trustCanonical: false }, claims), { roles: [], orgUnits: [] })
     assert.deepStrictEqual(resolveClaims({ rules: [], trustCanonical: true }, claims), {
@@ -62,7 +62,7 @@ describe("resolving claims", () => {
   const claims = fc.record({ roles: fc.array(words), groups: fc.array(words), userIds: fc.array(words) })
   const runs = { numRuns: 500, seed: 11 }
 
-  it("does not depend on any order", () =>
+  it("does not depend on the order of rules or claims", () =>
     fc.assert(
       fc.property(rules, claims, fc.boolean(), fc.infiniteStream(fc.nat()), (some, held, trustCanonical, order) => {
         const shuffled = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> =>
@@ -81,7 +81,7 @@ describe("resolving claims", () => {
       runs
     ))
 
-  it("never takes a role away for one more rule or claim, and no org unit while the strongest role stays", () =>
+  it("never loses a role to an added rule or claim, nor an org unit while the strongest role is the same", () =>
     fc.assert(
       fc.property(rules, rules, claims, claims, fc.boolean(), (some, more, held, also, trustCanonical) => {
         const before = resolveClaims({ rules: some, trustCanonical }, held)
@@ -99,7 +99,7 @@ describe("resolving claims", () => {
       }),
       runs
     ))
-  it("gives each matched rule's grant once, strongest first, whatever another rule says", () => {
+  it("returns the grant of each matched rule once, strongest first, independently of other rules", () => {
     const rules = [
       rule("groups", "a", "auditor", "*"),
       rule("groups", "b", "governor", "ops"),
@@ -118,7 +118,7 @@ describe("resolving claims", () => {
     )
   })
 
-  it("never takes a grant away for one more rule or claim", () =>
+  it("never loses a grant to an added rule or claim", () =>
     fc.assert(
       fc.property(rules, rules, claims, claims, fc.boolean(), (some, more, held, also, trustCanonical) => {
         const before = grantsOf({ rules: some, trustCanonical }, held)
@@ -135,7 +135,7 @@ describe("resolving claims", () => {
       runs
     ))
 
-  it("gives what each rule gives alone, and nothing else", () =>
+  it("returns exactly the union of what each rule grants alone", () =>
     fc.assert(
       fc.property(rules, claims, (some, held) => {
         const alone = some.flatMap((one) => grantsOf({ rules: [one], trustCanonical: false }, held))

@@ -19,14 +19,14 @@ describe("ancestors", () => {
     )
   })
 
-  it("are at most so many", () => {
+  it("stop at the given limit", () => {
     const of = parentOf(line(20))
     assert.deepStrictEqual(ancestorsOf("a19", of).length, MAX_ANCESTORS)
     assert.deepStrictEqual(ancestorsOf("a19", of, 2), ["a18", "a17"])
     assert.deepStrictEqual(ancestorsOf("a19", of, 0), [])
   })
 
-  it("end before a cycle, and an agent is none of its own", () => {
+  it("stop before a cycle, and never include the agent itself", () => {
     const of = parentOf(
       new Map([
         ["self", "self"],
@@ -40,7 +40,7 @@ describe("ancestors", () => {
     assert.deepStrictEqual(ancestorsOf("z", of), ["x", "y"])
   })
 
-  it("are, in any forest of parents, those that following the parents one by one finds", () => {
+  it("equal those found by following parents one by one, in any forest", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(12), { maxLength: 12 }), fc.nat(12), fc.nat(12), (parents, start, max) => {
         const of = (id: string) => {
@@ -66,7 +66,7 @@ describe("a parent", () => {
   const problem = (parentId: string, id = "new", orgUnitDigest: string | undefined = "ops") =>
     parentProblem({ id, parentId, orgUnitDigest }, (one) => known.get(one))
 
-  it("is an agent that is known, and of the same org unit", () => {
+  it("must be a known agent of the same org unit", () => {
     assert.isNull(problem("a1"))
     assert.strictEqual(problem("a0"), "not_of_the_unit")
     assert.strictEqual(problem("unknown"), "not_of_the_unit")
@@ -76,11 +76,11 @@ describe("a parent", () => {
     )
   })
 
-  it("is not the agent itself, also where that is known", () => {
+  it("is never the agent itself, even when the agent is known", () => {
     assert.strictEqual(problem("a2", "a2"), "not_of_the_unit")
   })
 
-  it("leaves the agent with at most eight ancestors", () => {
+  it("is refused when the agent would have more than eight ancestors", () => {
     assert.isNull(problem("a7"))
     assert.strictEqual(problem("a8"), "too_deep")
     assert.strictEqual(problem("a11"), "too_deep")

@@ -17,8 +17,8 @@ const agent = (more: Partial<AgentDocument>): AgentDocument => ({
 const due = (more: Partial<AgentDocument>, nowMs: number): string | undefined =>
   dueSuspension(agent(more), made, nowMs)?.rule
 
-describe("what time alone does to an agent", () => {
-  it("suspends an orphan a week after it became one, to the millisecond", () => {
+describe("the transition that is due for an agent", () => {
+  it("suspends an orphan exactly one week after it lost its owner", () => {
     assert.deepStrictEqual([due({}, made + 7 * DAY - 1), due({}, made + 7 * DAY)], [undefined, "policy:orphan_grace"])
     const left = made + 100 * DAY
     assert.deepStrictEqual(
@@ -27,7 +27,7 @@ describe("what time alone does to an agent", () => {
     )
   })
 
-  it("lets go of what is suspended or at its end, and of what somebody answers for", () => {
+  it("is none for a suspended or decommissioned agent, nor for one with an owner", () => {
     for (const more of [
       { status: "suspended" },
       { status: "decommissioned" },
@@ -37,7 +37,7 @@ describe("what time alone does to an agent", () => {
       assert.isUndefined(due(more, made + 1_000 * DAY))
   })
 
-  it("suspends a draft that nobody answers for too", () =>
+  it("suspends a draft without an owner too", () =>
     assert.strictEqual(due({ status: "draft" }, made + 7 * DAY), "policy:orphan_grace"))
 
   it("suspends an active agent at its recertification date", () => {

@@ -32,7 +32,7 @@ const rows: ReadonlyArray<readonly [AutonomyTier, boolean, boolean, boolean, Aut
   ["L4", false, false, false, "L1", "L2 published_envelope"]
 ]
 
-describe("the tier at which an agent acts", () => {
+describe("the effective tier of an agent", () => {
   for (const [tier, hasEnvelope, identity, hasDrill, effective, missing] of rows) {
     const having = (has: boolean, what: string): string => `${has ? "with" : "without"} ${what}`
     const facts = [having(hasEnvelope, "envelope"), having(identity, "identity"), having(hasDrill, "drill")]
@@ -43,7 +43,7 @@ describe("the tier at which an agent acts", () => {
     })
   }
 
-  it("is its own for an agent that does not act", () => {
+  it("is the declared tier for an agent that is not active", () => {
     for (const status of ["draft", "suspended", "decommissioned"] as const)
       assert.strictEqual(effectiveTier(agent("L4", false, status), { hasEnvelope: false, hasDrill: false }), "L4")
   })

@@ -23,14 +23,14 @@ describe("the digest of an org unit", () => {
     assert.strictEqual(orgUnitDigest(tag, "ward 7"), hash)
   })
 
-  it("differs from chain to chain, and from unit to unit", () => {
+  it("differs by chain and by unit", () => {
     assert.notStrictEqual(orgUnitDigest(Uint8Array.of(1, 2, 3, 4), "ward 7"), orgUnitDigest(tag, "ward 7"))
     assert.notStrictEqual(orgUnitDigest(tag, "ward 8"), orgUnitDigest(tag, "ward 7"))
   })
 })
 
-describe("the members that a record seals", () => {
-  it("are those of the agent, and reading them gives what the document holds", () => {
+describe("the sealed members of an agent", () => {
+  it("round-trip through the body of a record", () => {
     const agent = withSealedMembers({ ...older, parentAgentId: "agt_0" }, tag)
     const body = sealedBody(agent)
     assert.deepStrictEqual(body, {
@@ -42,18 +42,18 @@ describe("the members that a record seals", () => {
     assert.deepStrictEqual<object>(readSealed(older, JSON.parse(JSON.stringify(body))), agent)
   })
 
-  it("stay where a record does not say them", () => {
+  it("keep their values when a record omits them", () => {
     const agent = withSealedMembers({ ...older, parentAgentId: "agt_0" }, tag)
     assert.deepStrictEqual<object>(readSealed(agent, {}), agent)
   })
 
-  it("stay when the profile is erased, until other models are named", () => {
+  it("keep their values when the profile is erased, until new models are given", () => {
     const erased = { ...withSealedMembers(older, tag), ...erasedProfile("agt_1") }
     assert.deepStrictEqual(sealedBody(withSealedMembers(erased, tag)), sealedBody(withSealedMembers(older, tag)))
     assert.deepStrictEqual(sealedBody(withSealedMembers(erased, tag, ["n"]))["model_ids"], ["n"])
   })
 
-  it("say nothing of half an owner of rules 1, and no of an owner who was taken away", () => {
+  it("omit owner_complete for half an owner (rules 1), and have it false once the owner is removed", () => {
     const half = withSealedMembers({ ...older, ownerEmail: null }, tag)
     assert.isUndefined(sealedBody(half)["owner_complete"])
     assert.isUndefined(half.ownerComplete)
@@ -62,7 +62,7 @@ describe("the members that a record seals", () => {
     assert.isFalse(none.ownerComplete)
   })
 
-  it("lack in an agent of an older store, and in one whose unit is digested for another chain", () => {
+  it("are missing in an agent of an older store, and in one whose unit digest is of another chain", () => {
     const agent = withSealedMembers(older, tag)
     assert.isTrue(lacksSealedMembers(older, tag))
     assert.isFalse(lacksSealedMembers(agent, tag))

@@ -12,7 +12,7 @@ const needs = {
 
 describe("the tier gate", () => {
   for (const tier of ["L0", "L1", "L2", "L3", "L4"] as const) {
-    it(`${tier}: names all that is missing, and nothing that is there`, () => {
+    it(`${tier}: lists exactly the missing conditions`, () => {
       const all: ReadonlyArray<TierCondition> = needs[tier]
       assert.deepStrictEqual(missingFor(tier, new Set()), all)
       assert.deepStrictEqual(missingFor(tier, new Set(all)), [])

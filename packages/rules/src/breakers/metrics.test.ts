@@ -210,7 +210,7 @@ const over = (value: string, params: Params): boolean => {
 
 describe("the metrics of breakers", () => {
   it.each(Object.entries(givenParams).flatMap(([name, all]) => all.map((params) => [name, params] as const)))(
-    "%s %o: a running window says what counting says, at its edges, as of earlier records, after letting go",
+    "%s %o: a running window equals a plain count, at its edges, as of earlier records and after forgetting",
     (name, given) => {
       const params = read(name, given)
       fc.assert(
@@ -251,7 +251,7 @@ describe("the metrics of breakers", () => {
     }
   )
 
-  it("are every metric whose source is built, each compared with counting but those that read no records", () => {
+  it("each have a naive counterpart here, except the two that read no records", () => {
     const notCounted = ["owner_orphaned", "chain_verification"]
     assert.deepStrictEqual(
       breakerMetrics.map(({ name }) => name).filter((name) => naiveMetrics[name] === undefined),
@@ -261,7 +261,7 @@ describe("the metrics of breakers", () => {
     assert.strictEqual(new Set(names).size, names.length)
   })
 
-  it("of a silent agent trip only while it is active, and past the limit", () => {
+  it("trip on a missing heartbeat only while the agent is active and past its limit", () => {
     const fold = metricOf("heartbeat_missing")!.start({ max_silence_ms: 1_000 }, START, 0)
     const at = (ms: number, isActive: boolean) => fold.read({ ms: START.atMs + ms, seq: 50 }, { ...facts, isActive })
     assert.isFalse(at(1_000, true).tripped)
@@ -269,7 +269,7 @@ describe("the metrics of breakers", () => {
     assert.isFalse(at(1_001, false).tripped)
   })
 
-  it("of an orphan count from the start of the window where it was one before", () => {
+  it("measure an orphan from the start of the window when it was orphaned before that", () => {
     const fold = metricOf("owner_orphaned")!.start({ grace_ms: 1_000 }, START, 0)
     const at = (ms: number, orphanedSinceMs: number | null) =>
       fold.read({ ms: START.atMs + ms, seq: 50 }, { ...facts, orphanedSinceMs })
@@ -278,7 +278,7 @@ describe("the metrics of breakers", () => {
     assert.deepInclude(at(1_001, START.atMs + 2), { value: "999", tripped: false })
   })
 
-  it("of the chain trip on the first record that is not in order", () => {
+  it("trip on the first record that fails verification of the chain", () => {
     const fold = metricOf("chain_verification")!.start({}, START, 0)
     assert.deepInclude(fold.read({ ms: 0, seq: 50 }, facts), { value: "ok", tripped: false })
     assert.deepInclude(fold.read({ ms: 0, seq: 50 }, { ...facts, firstBadSeq: 7 }), { value: "7", tripped: true })

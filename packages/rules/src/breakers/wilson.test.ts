@@ -10,7 +10,7 @@ const lowerBound = (part: number, whole: number, z: number): number => {
 }
 
 describe("a share against a threshold", () => {
-  it("without a confidence is compared by cross-multiplication, the threshold included", () => {
+  it("is compared exactly, threshold included, when no confidence is given", () => {
     assert.isTrue(isAtOrAbove(5, 10, 5_000, 0))
     assert.isFalse(isAtOrAbove(4_999, 10_000, 5_000, 0))
     assert.isFalse(isAtOrAbove(0, 0, 1, 0))
@@ -36,7 +36,7 @@ describe("a share against a threshold", () => {
     }
   })
 
-  it("does not take two failures of three for a rate of a half", () => {
+  it("does not reach one half with two failures of three at any confidence", () => {
     assert.isTrue(isAtOrAbove(2, 3, 5_000, 0))
     for (const confidence of [9_000, 9_500, 9_900]) assert.isFalse(isAtOrAbove(2, 3, 5_000, confidence))
     assert.isTrue(isAtOrAbove(80, 120, 5_000, 9_900))

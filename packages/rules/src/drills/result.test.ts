@@ -9,7 +9,7 @@ const instance = (instanceId: string) => ({ agentId: "agt_1", instanceId })
 const ack = (instanceId: string, acknowledgedAtMs: number) => ({ ...instance(instanceId), acknowledgedAtMs })
 
 describe("the result of a drill", () => {
-  it("is empty where nobody was expected and nobody answered: it did not meet anything", () => {
+  it("is empty, and its hypothesis not met, when no instance was expected and none acknowledged", () => {
     assert.deepStrictEqual(drillResult({ activatedAtMs: 5, expectedInstances: [], unlisted: 0 }, [], 1_000), {
       expected: 0,
       acknowledged: 0,
@@ -22,7 +22,7 @@ describe("the result of a drill", () => {
     })
   })
 
-  it("counts an instance that nobody expected, and does not meet its hypothesis with one unlisted", () => {
+  it("counts an unexpected instance, and does not meet its hypothesis with one unlisted", () => {
     const measured = { activatedAtMs: 100, expectedInstances: [instance("a")], unlisted: 0 }
     const acks = [ack("a", 110), ack("new", 130)]
     assert.deepInclude(drillResult(measured, acks, 30), { expected: 2, acknowledged: 2, maxMs: 30, met: true })
@@ -31,12 +31,12 @@ describe("the result of a drill", () => {
     assert.isFalse(drillResult(measured, acks.slice(1), 30).met)
   })
 
-  it("measures nothing as negative when the clock stepped back", () => {
+  it("reports a latency of 0 when the clock stepped back", () => {
     const measured = { activatedAtMs: 100, expectedInstances: [], unlisted: 0 }
     assert.deepInclude(drillResult(measured, [ack("a", 40)], 1), { maxMs: 0, met: true })
   })
 
-  it("has nearest ranks that so many percent of the values do not exceed, and fewer are below", () => {
+  it("has percentiles by nearest rank", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(1_000), { minLength: 1 }), fc.integer({ min: 1, max: 100 }), (values, percent) => {
         const sorted = values.toSorted((a, b) => a - b)
@@ -59,7 +59,7 @@ describe("the result of a drill", () => {
 describe("an attested drill", () => {
   const agent = (more: object) => ({ autonomyTier: "L4", status: "active", ...more }) as unknown as AgentDocument
 
-  it("counts for 30 days, the last millisecond included, and only at L4 is it missed", () => {
+  it("is valid for 30 days, inclusive, and is overdue only for an active L4 agent", () => {
     const drilled = agent({ drillAttestedAtMs: 1_000 })
     assert.isTrue(hasAttestedDrill(drilled, 1_000 + DRILL_AGE_MS))
     assert.isFalse(hasAttestedDrill(drilled, 1_001 + DRILL_AGE_MS))

@@ -11,7 +11,7 @@ const wrong = (numbers: EnvelopeNumbers, ...records: ReadonlyArray<ReturnType<ty
     .map((one) => numbers.take(one))
     .map((found) => (found === null ? null : `${found.member} ${found.expected}, ${found.found}`))
 
-describe("numbers of an envelope", () => {
+describe("revision and version numbers of an envelope", () => {
   it("count every draft, publication and withdrawal", () => {
     const life = [
       drafted(1, 1),
@@ -28,7 +28,7 @@ describe("numbers of an envelope", () => {
     )
   })
 
-  it("may count an erasure, which need not have met this envelope", () => {
+  it("may or may not count an erasure, which may concern another envelope", () => {
     for (const revision of [2, 3])
       assert.deepStrictEqual(wrong(new EnvelopeNumbers(true), drafted(1, 1), erased, drafted(revision, 1)), [
         null,
@@ -42,14 +42,14 @@ describe("numbers of an envelope", () => {
     ])
   })
 
-  it("that are wrong are named once, and what follows is held against them", () => {
+  it("are reported once when wrong, and later numbers are compared with the wrong ones", () => {
     assert.deepStrictEqual(
       wrong(new EnvelopeNumbers(true), drafted(1, 1), drafted(7, 3), drafted(8, 3), published(3)),
       [null, "version 1, 3", null, null]
     )
   })
 
-  it("from before the first record are not known, and known from the first one here on", () => {
+  it("are unknown before the first record of a range, and checked after the first one in it", () => {
     assert.deepStrictEqual(
       wrong(new EnvelopeNumbers(false), drafted(9, 4), drafted(10, 4), published(4), drafted(13, 5)),
       [null, null, null, "revision 12, 13"]

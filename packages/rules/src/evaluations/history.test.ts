@@ -2,7 +2,7 @@ import { assert, describe, it } from "vitest"
 import { History } from "./history.ts"
 
 describe("the history of an entity", () => {
-  it("has the state that the newest record up to the given one made", () => {
+  it("returns the state as of a given record", () => {
     const history = new History<string>()
     history.add("a", 3, "draft")
     history.add("b", 4, "other")
@@ -16,7 +16,7 @@ describe("the history of an entity", () => {
     assert.isNull(history.at("c", 8))
   })
 
-  it("has one state of a record that changes it twice, the last", () => {
+  it("keeps the last state of a record that changes it twice", () => {
     const history = new History<string>()
     history.add("a", 3, "first")
     history.add("a", 5, "half")
@@ -27,7 +27,7 @@ describe("the history of an entity", () => {
     )
   })
 
-  it("does not know what was before the newest 1,000 states, and never says that there was nothing", () => {
+  it("reports states older than the newest 1,000 as unknown, not as absent", () => {
     const history = new History<number>()
     for (let seq = 1; seq <= 1_000; seq++) history.add("a", seq, seq)
     // A record that changes it once more makes no state more.
@@ -46,7 +46,7 @@ describe("the history of an entity", () => {
     assert.isNull(history.at("b", 0))
   })
 
-  it("takes states that are falsy for states", () => {
+  it("accepts falsy states", () => {
     const history = new History<boolean>()
     history.add("a", 1, false)
     assert.isFalse(history.at("a", 1))

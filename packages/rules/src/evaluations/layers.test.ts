@@ -16,7 +16,7 @@ const web = { type: "bool", source: "caller" }
 const tainted = { type: "bool", source: "latch", set_by: "web" }
 
 describe("latches of layers", () => {
-  it("follow a missing signal by the layer that has the latch, also where another layer refuses without it", () => {
+  it("treat a missing signal as the latch's own layer does, even when another layer requires the signal", () => {
     const set = (...layers: ReadonlyArray<Layer>) => latchesOf([bind(layers)], { runId: "run_1", signals: {} }, {})
     const unit = layer("env_unit", { web: { ...web, on_missing: true }, tainted })
     assert.deepEqual(set(unit), ["tainted"])

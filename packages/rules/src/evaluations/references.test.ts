@@ -10,8 +10,8 @@ const idBytes = (n: number): Uint8Array =>
   Uint8Array.from({ length: 16 }, (_, place) => (place < 4 ? n >> (place * 8) : 1) & 255)
 const evaluationId = (n: number): string => encodeId("evl_", idBytes(n))
 
-describe("which agent's record lies where", () => {
-  it("is exact over pieces, with more agents than two bytes tell apart", () => {
+describe("the index of records by seq", () => {
+  it("is exact across chunks, with more agents than two bytes can number", () => {
     const records = new RecordsAt()
     for (let n = 0; n < 40_000; n++) records.add(n, n % 2 === 0 ? "decision" : "evaluation", agent(n))
     records.add(2 ** 40, "decision", agent(39_999))
@@ -23,7 +23,7 @@ describe("which agent's record lies where", () => {
     assert.isUndefined(records.at(40_000))
   })
 
-  it("has numbers beside it, 0 where none was set", () => {
+  it("returns 0 for a number that was never set", () => {
     const numbers = new NumbersAt()
     numbers.set(70_000, 2 ** 32 - 1)
     assert.deepStrictEqual([numbers.get(70_000), numbers.get(70_001), numbers.get(1)], [2 ** 32 - 1, 0, 0])
@@ -49,7 +49,7 @@ describe("references", () => {
     return { references, problem }
   }
 
-  it("are exact where seqs begin far behind 2^32", () => {
+  it("are checked exactly for seqs above 2^32", () => {
     for (const first of [0, 2 ** 33 + 5]) {
       const { problem } = at(first)
       assert.isNull(problem("decision.settled", { decision_seq: first + 2, evaluation_seq: first + 1 }))
@@ -65,7 +65,7 @@ describe("references", () => {
     }
   })
 
-  it("to what lies before the first record, or cannot be read, are not called wrong", () => {
+  it("are not reported when their target precedes the first record or is unreadable", () => {
     const { problem, references } = at(100)
     assert.isNull(problem("decision.settled", { decision_seq: 99 }))
     assert.isNull(problem("decision.settled", { decision_seq: 99, evaluation_seq: 101 }))
@@ -82,7 +82,7 @@ describe("references", () => {
 })
 
 describe("writers", () => {
-  it("in a chain before this one are named, and the text of no hostile writer is kept", () => {
+  it("of an earlier chain are remembered by key id, and text that is no key id is not kept", () => {
     const writers = new Writers()
     const key = `key_${"0".repeat(26)}`
     const long = `key_${"0".repeat(1_000)}`

@@ -12,7 +12,7 @@ const shown = (amount: number, more: { readonly [name: string]: PartContent } = 
   new Map(Object.entries({ signals: present({ amount }), ...more }))
 
 describe("reviewed actions", () => {
-  it("are kept as copies, with what came of them", () => {
+  it("are kept as copies, with the result of their evaluation", () => {
     const actions = new ReviewedActions()
     const parts = shown(7, { action: present("refund"), args: present({ to: "c-1" }) })
     actions.opened(body("evl_1", { effective_tier: "L1", waivers: ["wvr_1"] }), parts)
@@ -25,7 +25,7 @@ describe("reviewed actions", () => {
     assert.deepStrictEqual(actions.get("evl_2")!.inputs, { action: null, args: undefined, signals: { amount: 8 } })
   })
 
-  it("have no inputs where one is not shown, or something was left out", () => {
+  it("have no inputs when a part is not disclosed or arguments were redacted", () => {
     const actions = new ReviewedActions()
     for (const state of ["withheld", "erased", "missing"] as const) {
       actions.opened(body("evl_1"), shown(7, { args: { state } }))
@@ -37,7 +37,7 @@ describe("reviewed actions", () => {
     assert.isNull(actions.get("evl_3")!.inputs)
   })
 
-  it("are dropped, the oldest first, beyond the bytes that are kept, or where nothing is proposed from them", () => {
+  it("are dropped, oldest first, above the limit in bytes, or once no proposal can use them", () => {
     const bytes = canonicalBytes({ amount: 7 }).length
     const actions = new ReviewedActions(2 * bytes)
     const kept = () => ["evl_1", "evl_2", "evl_3"].filter((id) => actions.get(id) !== null)

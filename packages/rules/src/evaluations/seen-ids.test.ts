@@ -14,15 +14,15 @@ const digest = (n: number): Uint8Array => {
   return bytes
 }
 
-describe("what was seen", () => {
-  it("is known again, and nothing else is, while tables grow", () => {
+describe("the set of seen ids", () => {
+  it("contains exactly the ids that were added, while its tables grow", () => {
     const seen = new SeenIds()
     for (let n = 0; n < 5_000; n++) expect(seen.add(digest(n))).toBe(true)
     for (let n = 0; n < 5_000; n++) expect(seen.add(digest(n))).toBe(false)
     expect(seen.add(digest(5_000))).toBe(true)
   })
 
-  it("has a number for each id, that of the first time", () => {
+  it("keeps the first number of each id", () => {
     const seen = new SeenIds()
     for (let n = 0; n < 5_000; n++) seen.add(digest(n), 2 ** 32 - 1 - n)
     seen.add(digest(7), 7)
@@ -30,7 +30,7 @@ describe("what was seen", () => {
     expect(seen.find(digest(5_000))).toBeNull()
   })
 
-  it("is known by its first 16 bytes, whatever buffer they came in", () => {
+  it("compares the first 16 bytes, and does not alias the caller's buffer", () => {
     const seen = new SeenIds()
     const bytes = digest(1)
     seen.add(bytes)
@@ -40,7 +40,7 @@ describe("what was seen", () => {
     expect(seen.add(bytes)).toBe(false)
   })
 
-  it("is one bit a seq, over pieces that lie far apart", () => {
+  it("stores seqs as bits, in chunks that may be far apart", () => {
     const seen = new SeenSeqs()
     const all = [0, 1, 7, 8, 65_535, 65_536, 65_537, 2 ** 31, 2 ** 31 + 8, 2 ** 40]
     for (const seq of all) expect([seq, seen.add(seq), seen.add(seq)]).toEqual([seq, true, false])

@@ -2,7 +2,7 @@ import { utf8 } from "@flyball/evidence"
 import { describe, expect, it } from "vitest"
 import { shownSignals, signalsOf } from "./signals-part.ts"
 
-describe("signals out of their bytes", () => {
+describe("signals read from bytes", () => {
   it.each([
     ['{"b":true,"x":9007199254740992}', { b: true, x: 2 ** 53 }],
     ['{"x":9007199254740992,"b":true}', { b: true, x: 2 ** 53 }],
@@ -16,11 +16,11 @@ describe("signals out of their bytes", () => {
     [`{"x":${"[".repeat(64)}${"]".repeat(64)}}`, null],
     ["[]", []],
     ["null", null]
-  ])("%s are decided on whatever their order and spelling, where they have a form", (text, value) =>
+  ])("%s: are parsed in any order and spelling, or refused when they have no canonical form", (text, value) =>
     expect(signalsOf(utf8(text))).toEqual(value)
   )
 
-  it("are shown where nothing of them is lost", () => {
+  it("are shown only when their bytes are canonical", () => {
     expect(
       ['{"b":true,"x":1.5}', '{"x":1,"b":true}', '{"b":true,"x":9007199254740993}'].map((text) =>
         shownSignals(utf8(text))

@@ -31,11 +31,11 @@ const stateOf = (...records: ReadonlyArray<ReplayRecord>): GovernedState => {
   return state
 }
 
-describe("a waiver held", () => {
+describe("a waiver applies", () => {
   const state = stateOf(waiver(4, "requested"), waiver(6, "granted"))
   const before = EXPIRES_MS - 1
 
-  it("from the record that granted it on, and not from its request", () => {
+  it("from the record that granted it, not from its request", () => {
     assert.deepStrictEqual(
       [4, 5, 6, 7].map((seq) => state.isWaived("env_1", 2, seq, before)),
       [false, false, true, true]
@@ -43,20 +43,20 @@ describe("a waiver held", () => {
     assert.isFalse(stateOf(waiver(4, "requested")).isWaived("env_1", 2, 9, before))
   })
 
-  it("until its end, which is no part of it", () => {
+  it("until its expiry, exclusive", () => {
     assert.deepStrictEqual(
       [before, EXPIRES_MS, EXPIRES_MS + 1].map((atMs) => state.isWaived("env_1", 2, 9, atMs)),
       [true, false, false]
     )
   })
 
-  it("for its envelope and its version alone", () => {
+  it("only to its own envelope and version", () => {
     assert.isFalse(state.isWaived("env_1", 1, 9, before))
     assert.isFalse(state.isWaived("env_1", 3, 9, before))
     assert.isFalse(state.isWaived("env_2", 2, 9, before))
   })
 
-  it("where one of several does, also once what it excepts was erased", () => {
+  it("when one of several waivers does, even after its exception was erased", () => {
     const two = stateOf(
       waiver(4, "granted", { expires_at: "2026-11-26T01:00:00.000Z" }),
       waiver(6, "granted", { waiver_id: "wvr_2" }),

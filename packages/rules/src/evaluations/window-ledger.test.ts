@@ -10,7 +10,7 @@ interface Entry {
 }
 
 describe("a window", () => {
-  it("holds what counting says, through settling, voiding and letting go", () => {
+  it("equals a plain count, through settlements, voids and forgetting", () => {
     const book = new WindowBook()
     const all: Array<Entry> = []
     // A linear congruence: the same course every time.
@@ -46,7 +46,7 @@ describe("a window", () => {
     expect(book.state("w", 700, nowMs)).toEqual({ value: 0, count: 0 })
   })
 
-  it("answers by counting for a time before its last read, and for a new length", () => {
+  it("recounts for a time before its last read, and for a new length", () => {
     const book = new WindowBook()
     for (const [seq, atMs] of [
       [1, 10],
@@ -63,7 +63,7 @@ describe("a window", () => {
     expect(book.state("w", 15, 31).value).toBe(2)
   })
 
-  it("is exact when it comes back from beyond 2^53, for each length, and in the count of what is past", () => {
+  it("stays exact after its sum exceeded 2^53, for each length and for its past entries", () => {
     const book = new WindowBook()
     const most = Number.MAX_SAFE_INTEGER - 1
     expect(book.state("w", 1_000, 0)).toEqual({ value: 0, count: 0 })
@@ -83,7 +83,7 @@ describe("a window", () => {
     expect(book.state("w", 3_000, 500)).toEqual({ value: 6, count: 2 })
   })
 
-  it("settles what versions on trial added too, under the meter's own name", () => {
+  it("settles the amounts of trial versions too, under the meter's own name", () => {
     const book = new WindowBook()
     book.reserve(1, 10, [
       { meter: "m", window: "live", amount: 5 },

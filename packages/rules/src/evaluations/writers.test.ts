@@ -19,20 +19,20 @@ describe("the writer of a decision that a gateway captured", () => {
     return records.map((record) => writers.problem(record)).at(-1)
   }
 
-  it("is a key that was minted for it", () => {
+  it("must be a key that was minted for mediated capture", () => {
     assert.isNull(problemOf(minted({ capture: "mediated" }), decision(key, "mediated")))
     assert.match(problemOf(minted(), decision(key, "mediated"))!, /Only the key of a gateway .* says key_1+\.$/)
   })
 
-  it("is not a person, and not the host", () => {
+  it("is never a person or the host", () => {
     for (const writer of [`usr_${"1".repeat(26)}`, "system:host"])
       assert.match(problemOf(decision(writer, "mediated"))!, /Only the key of a gateway/)
   })
 
-  it("is not judged where the key was minted in a chain before this one", () =>
+  it("is not checked when the key was minted in an earlier chain", () =>
     assert.isNull(problemOf(decision(key, "mediated"))))
 
-  it("may be anybody for the other claims", () => {
+  it("may be any writer for other capture claims", () => {
     for (const capture of ["self_reported", "framework_hook", undefined])
       assert.isNull(problemOf(minted(), decision(key, capture)))
   })

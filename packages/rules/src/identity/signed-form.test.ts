@@ -11,11 +11,11 @@ const published = JSON.parse(
 ) as { readonly input: JsonObject; readonly canonical: string }
 
 describe("the signed form of an A2A card", () => {
-  it("is the one that the specification prints", () => {
+  it("equals the example of the specification", () => {
     assert.strictEqual(canonicalize(signedForm(published.input)), published.canonical)
   })
 
-  it("leaves out the signatures, and nothing else of a card without defaults", () => {
+  it("omits only the signatures of a card without defaults", () => {
     assert.deepStrictEqual(signedForm({ ...published.input, signatures: [{}] }), signedForm(published.input))
     const full = {
       name: "a",
@@ -40,7 +40,7 @@ describe("the signed form of an A2A card", () => {
     assert.deepStrictEqual(signedForm(full), full)
   })
 
-  it("leaves out defaults that say no more than absence, wherever they stand", () => {
+  it("omits members that equal their default, at any depth", () => {
     assert.deepStrictEqual(
       signedForm({
         name: "a",
@@ -59,7 +59,7 @@ describe("the signed form of an A2A card", () => {
     )
   })
 
-  it("is refused with a member outside the schema, at any depth, inherited names among them", () => {
+  it("is refused for a member outside the schema, at any depth, including inherited names", () => {
     for (const more of [
       { url: "https://example.org" },
       { trusted: true },
@@ -74,7 +74,7 @@ describe("the signed form of an A2A card", () => {
       assert.isNull(signedForm({ name: "a", ...more }), JSON.stringify(more))
   })
 
-  it("is refused with a member of another type", () => {
+  it("is refused for a member of another type", () => {
     for (const more of [
       { description: null },
       { version: 1 },

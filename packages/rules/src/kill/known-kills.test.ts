@@ -28,8 +28,8 @@ const idsAt = (kills: KnownKills, seq: number): ReadonlyArray<string> =>
     .map(({ id }) => id)
     .toSorted()
 
-describe("the activations that held as of a record", () => {
-  it("are those made by then and not released by then", () => {
+describe("the activations in force as of a record", () => {
+  it("are those activated and not yet released", () => {
     const kills = folded(activated(3, "kil_1"), activated(5, "kil_2"), released(8, "kil_1"), activated(9, "kil_3"))
     assert.deepStrictEqual(
       [2, 3, 4, 5, 7, 8, 9, 100].map((seq) => idsAt(kills, seq)),
@@ -46,7 +46,7 @@ describe("the activations that held as of a record", () => {
     )
   })
 
-  it("are whole: a released one is remembered with what its record said", () => {
+  it("keep all members of their record, even after a release", () => {
     const kills = folded(activated(3, "kil_1", { response: "drain", highest_tier: "L2" }), released(8, "kil_1"))
     assert.deepStrictEqual(kills.at(7), [
       {
@@ -66,7 +66,7 @@ describe("the activations that held as of a record", () => {
     assert.isUndefined(kills.live("kil_1"))
   })
 
-  it("are not changed by a release of what is not known, nor by other kinds", () => {
+  it("are not changed by a release of an unknown activation or by other kinds of record", () => {
     const kills = folded(
       activated(3, "kil_1"),
       released(4, "kil_9"),

@@ -2,7 +2,7 @@ import { assert, describe, it } from "vitest"
 import { identityDigest } from "./identity-digest.ts"
 
 describe("the look-up key of a principal", () => {
-  it("is one per issuer and subject, wherever the boundary between them lies", () => {
+  it("differs for each pair of issuer and subject, even when their concatenation is the same", () => {
     const all = [
       identityDigest("a", "bc"),
       identityDigest("ab", "c"),

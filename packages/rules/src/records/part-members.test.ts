@@ -35,7 +35,7 @@ const held: { readonly [part: string]: ReadonlyArray<string> } = {
 const notHeld = ["agent.identity_attested/claim", "evaluation.made/advice", "envelope.drafted/profile"]
 
 describe("the members of parts", () => {
-  it("are in documents those of the catalogue, in both directions", () => {
+  it("match between documents and the catalogue, in both directions", () => {
     const inCatalogue = recordKinds.flatMap(({ kind, parts }) =>
       parts.flatMap(({ members, name }) =>
         members === undefined || notHeld.includes(`${kind}/${name}`)
@@ -56,19 +56,19 @@ describe("the members of parts", () => {
     readonly labels: { readonly [name: string]: string }
   } = { name: "id", orgUnit: null, modelIds: [], labels: {} }
 
-  it("are read and written under the names of the wire", () => {
+  it("are read and written under their wire names", () => {
     const wire = { name: "a", org_unit: "b", model_ids: ["c"], labels: { d: "e" } }
     const read = readMembers(wire, erased)
     assert.deepStrictEqual(read, { name: "a", orgUnit: "b", modelIds: ["c"], labels: { d: "e" } })
     assert.deepStrictEqual(writeMembers(read, erased), wire)
   })
 
-  it("have their value of an erased part where they are absent or of another type", () => {
+  it("have the value of an erased part when they are absent or of another type", () => {
     for (const wire of [{}, { name: 1, org_unit: {}, model_ids: {}, labels: [] }])
       assert.deepStrictEqual(readMembers(wire, erased), { name: "id", orgUnit: null, modelIds: [], labels: {} })
   })
 
-  it("that an older document lacks have their value of an erased part on the wire", () => {
+  it("are written with the value of an erased part when an older document lacks them", () => {
     const { orgUnit: _, ...older } = erased
     assert.deepStrictEqual(writeMembers(older as typeof erased, erased), {
       name: "id",

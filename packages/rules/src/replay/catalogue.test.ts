@@ -15,13 +15,13 @@ const check = (more: {
     body: { ...body, ...more.body }
   })
 
-describe("holding a record against the catalogue", () => {
-  it("finds nothing in what the catalogue describes", () => {
+describe("checking a record against the catalogue", () => {
+  it("finds nothing in a record that the catalogue describes", () => {
     assert.isNull(check({}))
     assert.isNull(check({ parts: [] }))
   })
 
-  it("finds an unknown kind, a body out of bounds, a member too many and a part that the kind does not have", () => {
+  it("finds an unknown kind, a body out of bounds, an extra member and a part that the kind lacks", () => {
     assert.deepInclude(check({ kind: "agent.promoted" }), { collection: "records", id: "4", path: "/kind" })
     assert.strictEqual(check({ body: { autonomy_tier: "L9" } })?.path, "/body")
     assert.strictEqual(check({ body: { owner_name: "Ada" } })?.path, "/body")

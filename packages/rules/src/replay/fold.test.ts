@@ -49,7 +49,7 @@ const seen = (part: PartContent) =>
   record(3, "principal.seen", { principal_id: "usr_1", kind: "user" }, { identity: part })
 
 describe("folding records", () => {
-  it("makes an agent of its registration", () => {
+  it("creates an agent from its registration", () => {
     const agent = document(fold(registered({ profile, owner })), "agents", "agt_1")
     assert.deepInclude(agent.body, {
       name: "refunds",
@@ -64,7 +64,7 @@ describe("folding records", () => {
     assert.deepStrictEqual([agent.unknown, agent.erased], [[], []])
   })
 
-  it("keeps what an older update does not say of models, unit, owner and parent", () => {
+  it("keeps models, unit, owner and parent that an older update omits", () => {
     const sealed = { model_ids: ["m"], org_unit_digest: "d", owner_complete: false }
     const first = record(1, "agent.registered", { agent_id: "agt_1", autonomy_tier: "L1", ...sealed })
     const update = (body: JsonMap) =>
@@ -114,7 +114,7 @@ describe("folding records", () => {
     assert.deepStrictEqual(parents(first, agent(2, "agt_2", {}), update("agt_1")), [["3", path, "nothing", "agt_1"]])
   })
 
-  it("folds an erased part to what erasing leaves in the document", () => {
+  it("folds an erased part to the document that an erasure leaves", () => {
     const agent = document(
       fold(registered({ profile: { state: "erased" }, owner: { state: "erased" } })),
       "agents",
@@ -192,7 +192,7 @@ describe("folding records", () => {
     assert.deepStrictEqual(identityOf(own({ state: "withheld" }), verified), [true, "signed_card", "acme#1", [], []])
   })
 
-  it("does not guess what a withheld, missing or unreadable part would tell", () => {
+  it("marks members of a withheld, missing or unreadable part as unknown", () => {
     for (const part of [
       { state: "withheld" },
       { state: "missing" },
@@ -207,7 +207,7 @@ describe("folding records", () => {
     }
   })
 
-  it("takes an agent without an owner part as one without an owner", () => {
+  it("treats an agent without an owner part as one without an owner", () => {
     const agent = document(fold(registered({ profile })), "agents", "agt_1")
     assert.deepInclude(agent.body, { ownerName: null, ownerEmail: null })
     assert.deepStrictEqual(agent.unknown, [])
@@ -235,7 +235,7 @@ describe("folding records", () => {
     assert.strictEqual(fold(record(1, "decision.witnessed", body)).differences[0]?.found, "decision.witnessed at seq 1")
   })
 
-  it("reports a decision whose agent had another status then", () => {
+  it("reports a decision that names another status than its agent had", () => {
     const state = fold(
       registered({ profile }),
       record(2, "decision.witnessed", { agent_id: "agt_1", agent_status: "active" })
@@ -245,7 +245,7 @@ describe("folding records", () => {
     ])
   })
 
-  it("reports a claim to have mediated a decision by a writer that may not make it", () => {
+  it("reports a mediated decision by a writer that may not claim it", () => {
     const decision = (seq: number, writer: string, capture = "mediated") =>
       record(seq, "decision.witnessed", { agent_id: "agt_1", agent_status: "draft", capture, writer })
     const keyed = (more: object = {}) => {
@@ -273,7 +273,7 @@ describe("folding records", () => {
     assert.lengthOf(fold(registered({ profile }), registered({ profile })).differences, 1)
   })
 
-  it("passes over kinds that make no document", () => {
+  it("ignores kinds that make no document", () => {
     assert.deepStrictEqual(
       fold(record(0, "chain.genesis", {}), record(1, "part.erased", {}), record(2, "something.new", {})).differences,
       []

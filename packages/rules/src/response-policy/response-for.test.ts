@@ -20,7 +20,7 @@ const rows = [
 ]
 
 describe("the response policy", () => {
-  it("answers the row of the most specific scope, whatever their order", () => {
+  it("returns the row of the most specific scope, in any order of rows", () => {
     for (let from = 0; from < rows.length; from++) {
       const some = rows.slice(0, from + 1)
       const expected = { response: some.at(-1)!.response, notify: some.at(-1)!.notify }
@@ -29,7 +29,7 @@ describe("the response policy", () => {
     }
   })
 
-  it("answers nothing for another agent, tier, unit or trigger, and none for an erased unit", () => {
+  it("returns null for another agent, tier, unit or trigger, and for an erased unit", () => {
     const narrow = { rows: rows.slice(1) }
     assert.isNull(responseFor(narrow, { id: "agt_2", tier: "L1", orgUnit: "sales" }, "breaker"))
     assert.isNull(responseFor(narrow, agent, "drift"))
@@ -37,7 +37,7 @@ describe("the response policy", () => {
     assert.isNull(responseFor({ rows: [] }, agent, "breaker"))
   })
 
-  it("never answers a row of a wider scope while a narrower one fits", () => {
+  it("never returns a row of a wider scope while a narrower one matches", () => {
     const anyRow = fc.record({
       scope: fc.constantFrom(...policyScopes),
       target: fc.constantFrom("agt_1", "agt_2", "ops", "sales", "L3", "L1", null),

@@ -24,7 +24,7 @@ describe("pins", () => {
     assert.isNull(pinnedSignal({ path: "/signals/a/b", eq: 1 }))
   })
 
-  it("hold of a value that is there, of the same type, and exact", () => {
+  it("match a present, exact value of the same type", () => {
     const at = (pin: Pin, more: object = {}) => holds(pin, { ...inputs, signals: { ...inputs.signals, ...more } })
     assert.isTrue(at({ path: "/signals/amount", eq: 3_000 }))
     assert.isTrue(at({ path: "/signals/amount", at_most: 3_000 }))
@@ -39,7 +39,7 @@ describe("pins", () => {
     assert.isFalse(at({ path: "/args/to", eq: "c1" }))
   })
 
-  it("make a box of the same action and the same arguments", () => {
+  it("admit only the same action with the same set of arguments", () => {
     assert.isTrue(liesInBox(box(), inputs))
     assert.isTrue(liesInBox(box(), { ...inputs, args: { ...inputs.args, note: "other" } }))
     assert.isFalse(liesInBox(box(), { ...inputs, action: "close" }))
@@ -80,7 +80,7 @@ const awaiting: Awaiting = {
 }
 
 describe("a standing approval", () => {
-  it("approves its box while it is in force and something is left, and says why not", () => {
+  it("approves inputs in its box while it is in force and has uses left, and otherwise gives the reason", () => {
     const why = (more: Partial<Awaiting>, of: Partial<StandingApprovalDocument> = {}) =>
       whyNotApproved({ ...standing, ...of }, { ...awaiting, ...more })
     assert.isNull(why({}))
@@ -96,7 +96,7 @@ describe("a standing approval", () => {
     assert.equal(why({ isRedacted: true }), "outside_box")
   })
 
-  it("is revoked, used up or expired, in this order", () => {
+  it("has the status revoked, used up or expired, in this order of precedence", () => {
     assert.equal(standingStatus({ ...standing, status: "revoked", left: 0 }, 100), "revoked")
     assert.equal(standingStatus({ ...standing, left: 0 }, 100), "used_up")
     assert.equal(standingStatus(standing, 100), "expired")

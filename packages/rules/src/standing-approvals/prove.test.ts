@@ -36,7 +36,7 @@ const prove = (pins: ReadonlyArray<Pin>, tier = 2) =>
   proveStanding({ asks: [place], compiled, inputs, server: { tier } }, pins)
 
 describe("the box of a standing approval", () => {
-  it("admits pinned values, the tool of the reviewed action, and the service's values", () => {
+  it("admits pinned values, the tool of the reviewed action and the values that the service sets", () => {
     const pins = [
       { path: "/signals/amount", at_most: 6_000 },
       { path: "/signals/note/text", eq: "x" },
@@ -53,11 +53,11 @@ describe("the box of a standing approval", () => {
     assert.deepStrictEqual(admittedBy([], { signals: null }, {}), {})
   })
 
-  it("is proved where no rule requires a review that the reviewed action did not need", () => {
+  it("is proved when no rule in it requires a review that the reviewed action did not", () => {
     assert.deepStrictEqual(prove([{ path: "/signals/amount", at_most: 9_000 }]), { kind: "proved" })
   })
 
-  it("is wider where another rule asks: by an amount, by a tool, by the agent's own tier", () => {
+  it("is too wide when another rule requires review: by amount, by tool or by the agent's tier", () => {
     const kinds = (pins: ReadonlyArray<Pin>, tier?: number) => {
       const proof = prove(pins, tier)
       return proof.kind === "wider" ? proof.rule : proof.kind
@@ -68,7 +68,7 @@ describe("the box of a standing approval", () => {
     assert.strictEqual(kinds([amount], 3), "high")
   })
 
-  it("holds the reviewed action itself", () => {
+  it("must contain the reviewed action", () => {
     const pins = [
       { path: "/signals/amount", at_most: 9_000 },
       { path: "/args/to", eq: "c-2" }

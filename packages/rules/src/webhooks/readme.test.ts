@@ -12,7 +12,7 @@ const block = (readme: string, language: string): string => {
 }
 
 describe("the README of webhooks", () => {
-  it("shows the rules at work in a process of its own, without a server and without Effect", async () => {
+  it("has an example that runs in its own process, without a server or Effect", async () => {
     const readme = await readFile(join(here, "README.md"), "utf8")
     // Inside the package, so that its imports resolve as a host's would.
     const folder = await mkdtemp(join(here, "../../../core/.readme-webhooks-"))

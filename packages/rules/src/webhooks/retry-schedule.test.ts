@@ -31,7 +31,7 @@ const starts = (settings: ScheduleSettings, attemptMs: number): ReadonlyArray<nu
 }
 
 describe("the schedule of a delivery", () => {
-  it("has the specification's seven instants, counted from the end of the attempt before", () => {
+  it("has the specification's seven instants, counted from the end of the previous attempt", () => {
     assert.deepStrictEqual(
       starts(exactSchedule, 0).map((ms) => ms / 1000),
       [0, 60, 360, 2_160, 9_360, 38_160, 124_560]
@@ -43,7 +43,7 @@ describe("the schedule of a delivery", () => {
     assert.strictEqual(MAX_ATTEMPTS, 7)
   })
 
-  it("can be counted from the first attempt, and then an attempt that is late is due at once", () => {
+  it("makes a late attempt due at once when it is counted from the first attempt", () => {
     const settings: ScheduleSettings = { base: "first_attempt", jitter: 0 }
     assert.deepStrictEqual(
       starts(settings, 5_000).map((ms) => ms / 1000),
@@ -52,7 +52,7 @@ describe("the schedule of a delivery", () => {
     assert.strictEqual(nextAttemptAtMs(failed(1, { endedAtMs: 70_000 }), settings, sha256), 70_000)
   })
 
-  it("only ever adds jitter, below its share, the same for the same delivery and attempt", () => {
+  it("adds jitter below the configured share, the same for the same delivery and attempt", () => {
     const settings: ScheduleSettings = { base: "previous_attempt", jitter: 0.1 }
     const added = new Set<number>()
     for (let n = 0; n < 200; n++) {
@@ -84,7 +84,7 @@ describe("the schedule of a delivery", () => {
     [429, null, 60_000],
     [null, 90_000, 60_000]
   ])(
-    "follows Retry-After only where the settings say so, with 429 and 503, to twice the delay: %s and %s ms wait %s ms",
+    "follows Retry-After only when enabled, for 429 and 503, up to twice the delay: %s and %s ms wait %s ms",
     (statusCode, retryAfterMs, waitedMs) => {
       const attempt = failed(1, { endedAtMs: 1_000, statusCode, retryAfterMs })
       assert.strictEqual(

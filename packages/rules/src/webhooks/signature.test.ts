@@ -61,7 +61,7 @@ const received = (
 })
 
 describe("HMAC", () => {
-  it("is the platform's, for keys and messages of every length around a block", () => {
+  it("equals the platform's, for keys and messages of every length around a block", () => {
     for (const keyLength of [0, 1, 24, 32, 63, 64, 65, 200]) {
       for (const length of [0, 1, 55, 64, 1_000]) {
         const key = new Uint8Array(keyLength).fill(7)
@@ -76,20 +76,20 @@ describe("HMAC", () => {
 })
 
 describe("secrets", () => {
-  it.each(formats.valid.filter((secret) => secret.startsWith("whsec_")))("%s is one", (secret) =>
+  it.each(formats.valid.filter((secret) => secret.startsWith("whsec_")))("accept %s", (secret) =>
     assert.isNotNull(secretBytes(secret))
   )
-  it.each([...formats.invalid, ...standard.empty_secret_reject])("%s is none", (secret) =>
+  it.each([...formats.invalid, ...standard.empty_secret_reject])("reject %s", (secret) =>
     assert.isNull(secretBytes(secret))
   )
-  it("are 32 bytes behind a prefix", () => {
+  it("are 32 bytes after a prefix", () => {
     assert.strictEqual(secretText(new Uint8Array(32)), `whsec_${"A".repeat(43)}=`)
     assert.deepStrictEqual(secretBytes(secretText(new Uint8Array(32).fill(1))), new Uint8Array(32).fill(1))
   })
 })
 
 describe("the Standard Webhooks signature", () => {
-  it.each(standard.sign_v1)("is that of other libraries: $name", (vector) => {
+  it.each(standard.sign_v1)("equals that of other libraries: $name", (vector) => {
     assert.strictEqual(
       standardSignature(keysOf(vector.secret), vector.id, String(vector.timestamp), utf8(vector.body), sha256),
       vector.signature
@@ -97,7 +97,7 @@ describe("the Standard Webhooks signature", () => {
   })
 
   it.each(standard.verify_at_timestamp)(
-    "is verified as by other libraries: $name",
+    "is verified as other libraries verify it: $name",
     ({ base, expect, signature_header }) => {
       const vector = standard.sign_v1.find(({ name }) => name === base)!
       const problem = verifyDelivery(
@@ -110,7 +110,7 @@ describe("the Standard Webhooks signature", () => {
     }
   )
 
-  it("counts for five minutes either way", () => {
+  it("is valid for five minutes before and after its timestamp", () => {
     const vector = standard.sign_v1[0]!
     const at = (nowMs: number) => verifyDelivery(vector.secret, received(vector), nowMs, sha256)
     for (const { expect, skew_seconds } of standard.verify_time)
@@ -163,7 +163,7 @@ describe("the Standard Webhooks signature", () => {
 })
 
 describe("the specification's signature", () => {
-  it.each(github.vectors)("has the form that others verify: $name", ({ body, expect, secret, signature }) => {
+  it.each(github.vectors)("has the form that other libraries verify: $name", ({ body, expect, secret, signature }) => {
     const problem = verifyPlatformSignature(
       secret,
       { headers: { "x-platform-signature": signature }, body: utf8(body) },
@@ -174,7 +174,7 @@ describe("the specification's signature", () => {
       assert.strictEqual(platformSignature(hmacKey(utf8(secret), sha256), utf8(body), sha256), signature)
   })
 
-  it("has the whole text of the secret as its key, and the other one the bytes behind the prefix", () => {
+  it("uses the whole text of the secret as key; Standard Webhooks uses the bytes after the prefix", () => {
     const secret = secretText(new Uint8Array(32).fill(5))
     const body = utf8("{}")
     const headers = signatureHeaders({ current: keysOf(secret), old: null }, { id: "evt_1", atMs: 1_500, body }, sha256)
@@ -218,7 +218,7 @@ describe("a rotation", () => {
     )
   })
 
-  it("keeps the old secret in the header with room for one until then", () => {
+  it("signs a header that holds one signature with the old secret until the overlap ends", () => {
     assert.deepStrictEqual(
       [before, after].map((secret) => verifyPlatformSignature(secret, sent(9_999), sha256)),
       [null, "signature_wrong"]

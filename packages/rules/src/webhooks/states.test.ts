@@ -42,7 +42,7 @@ const endpointRows: { readonly [act in EndpointAct]: string } = {
 }
 
 describe("the states of a delivery", () => {
-  it.each(Object.keys(deliveryTransitions) as ReadonlyArray<DeliveryAct>)("take %s only where its row says", (act) => {
+  it.each(Object.keys(deliveryTransitions) as ReadonlyArray<DeliveryAct>)("allow %s as its row defines", (act) => {
     assert.strictEqual(states.map((state) => deliveryAfter(act, state) ?? ".").join(" "), deliveryRows[act])
   })
 
@@ -58,7 +58,7 @@ describe("the states of a delivery", () => {
   const after = (attempt: number, errorCode: string | null, active = true) =>
     afterAttempt(ended(attempt, errorCode), active, exactSchedule, portableCrypto.sha256)
 
-  it("follow from how an attempt ended", () => {
+  it("follow from the result of an attempt", () => {
     assert.deepStrictEqual(after(1, null), { act: "succeed" })
     assert.deepStrictEqual(after(7, null), { act: "succeed" })
     assert.deepStrictEqual(after(1, "crashed"), { act: "retry", nextAttemptAtMs: 61_000 })
@@ -66,7 +66,7 @@ describe("the states of a delivery", () => {
     assert.deepStrictEqual(after(7, "timeout"), { act: "fail" })
   })
 
-  it("retry nothing for a webhook that is not active", () => {
+  it("allow no retry for a webhook that is not active", () => {
     assert.deepStrictEqual(after(1, "connect", false), { act: "cancel" })
     assert.deepStrictEqual(after(7, "connect", false), { act: "fail" })
     assert.deepStrictEqual(after(1, null, false), { act: "succeed" })
@@ -74,11 +74,11 @@ describe("the states of a delivery", () => {
 })
 
 describe("the states of a webhook", () => {
-  it.each(Object.keys(endpointTransitions) as ReadonlyArray<EndpointAct>)("take %s only where its row says", (act) => {
+  it.each(Object.keys(endpointTransitions) as ReadonlyArray<EndpointAct>)("allow %s as its row defines", (act) => {
     assert.strictEqual(statuses.map((status) => endpointAfter(act, status) ?? ".").join(" "), endpointRows[act])
   })
 
-  it("fail with any delivery, or only where nothing else succeeded", () => {
+  it("become failed with any failed delivery, or only when no other succeeded, by setting", () => {
     assert.deepStrictEqual(
       [true, false].map((success) => endpointFails("any_delivery", success)),
       [true, true]
