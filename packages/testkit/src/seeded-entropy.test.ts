@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { seededEntropy, seededSource } from "./seeded-entropy.ts"
 
 describe("seeded entropy", () => {
-  it("gives the same bytes for the same seed, however they are cut", () => {
+  it("returns the same bytes for the same seed, in reads of any size", () => {
     const whole = toHex(seededSource(7).bytes(200))
     for (const sizes of [[200], [32, 32, 136], [1, 0, 31, 33, 65, 70]]) {
       const source = seededSource(7)
@@ -15,7 +15,7 @@ describe("seeded entropy", () => {
     assert.notStrictEqual(toHex(seededSource("a").bytes(32)), toHex(seededSource("b").bytes(32)))
   })
 
-  it.effect("starts again wherever the layer is provided", () =>
+  it.effect("restarts each time the layer is provided", () =>
     Effect.gen(function* () {
       const draw = Effect.map(Entropy, (entropy) => toHex(entropy.bytes(8)))
       const first = yield* Effect.provide(draw, seededEntropy(1))

@@ -79,7 +79,7 @@ const faults: ReadonlyArray<{
 ]
 
 describe("the storage cases", () => {
-  it("have names of their own", () => {
+  it("have unique names", () => {
     assert.strictEqual(new Set(storageCases.map(({ name }) => name)).size, storageCases.length)
   })
 

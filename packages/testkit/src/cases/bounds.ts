@@ -89,7 +89,7 @@ const wrong: ReadonlyArray<readonly [what: string, change: ChangeSet]> = [
 /** Bugs of planners. */
 export const boundCases = [
   storageCase(
-    "what no store can do is a defect, and leaves no trace",
+    "a ChangeSet that no store can write is a defect, and leaves no trace",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       yield* storage.commit({ records: [draft({}, { parts: [part("args", "x")] })] })

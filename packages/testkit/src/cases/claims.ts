@@ -47,7 +47,7 @@ const owing = Effect.fnUntraced(function* (storage: StorageApi, counts: { readon
 /** Claiming. */
 export const claimCases = [
   storageCase(
-    "a claim answers what is due with its event, and the open attempt is there",
+    "a claim returns each due delivery with its event, and records an open attempt",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const time = yield* CaseTime
       yield* time.set(start)
@@ -91,7 +91,7 @@ export const claimCases = [
     })
   ),
   storageCase(
-    "a claim tells the versions of the endpoints' documents as they stand",
+    "a claim returns the current versions of the endpoints' documents",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* owing(storage, { a: 2, b: 2 })
       yield* storage.commit({ puts: [{ ...endpoint("b", ["for.b"]), expectedVersion: 1 }] })
@@ -120,7 +120,7 @@ export const claimCases = [
     })
   ),
   storageCase(
-    "where nothing is owed there is nothing to wait for",
+    "a claim returns no next time when no delivery is owed",
     Effect.fnUntraced(function* (storage: StorageApi) {
       assert.deepEqual(yield* storage.outbox.claim(all), { claimed: [], lapsed: [], nextAtMs: null })
       yield* owing(storage, { a: 1 })
@@ -130,7 +130,7 @@ export const claimCases = [
     })
   ),
   storageCase(
-    "endpoints take turns, and continue with theirs in the next claim",
+    "endpoints take turns, which continue in the next claim",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* (yield* CaseTime).set(start)
       yield* owing(storage, { a: 5, b: 2, c: 1 })
@@ -145,7 +145,7 @@ export const claimCases = [
     })
   ),
   storageCase(
-    "an endpoint with a long line does not come again before the others, also when what it had is finished",
+    "an endpoint with a long queue is not served again before the others, even after its deliveries finished",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* (yield* CaseTime).set(start)
       yield* owing(storage, { a: 50, b: 3 })
@@ -159,8 +159,8 @@ export const claimCases = [
     })
   ),
   storageCase(
-    "what is due longest comes first within an endpoint, be it a first attempt or a retry; of what is next to " +
-      "several, first attempts",
+    "within an endpoint the earliest due comes first, be it a first attempt or a retry; among the next of " +
+      "several endpoints, first attempts come first",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const time = yield* CaseTime
       yield* time.set(start)
@@ -186,7 +186,7 @@ export const claimCases = [
     })
   ),
   storageCase(
-    "an endpoint that is owed more than it takes has its retries tried too, and none of its deliveries waits for ever",
+    "an endpoint that is owed more than it takes has its retries tried too, so that no delivery starves",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const time = yield* CaseTime
       yield* time.set(start)
@@ -203,7 +203,7 @@ export const claimCases = [
     })
   ),
   storageCase(
-    "an endpoint whose oldest is a retry has its turn too where there are more others with first attempts than " +
+    "an endpoint whose oldest is a retry has its turn even when more endpoints with first attempts wait than " +
       "a claim takes",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const time = yield* CaseTime
@@ -220,7 +220,7 @@ export const claimCases = [
     })
   ),
   storageCase(
-    "no endpoint has more in flight than it may, however often one claims",
+    "no endpoint exceeds its limit of deliveries in flight, over any number of claims",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* (yield* CaseTime).set(start)
       yield* owing(storage, { a: 9, b: 1 })
@@ -236,7 +236,7 @@ export const claimCases = [
     })
   ),
   storageCase(
-    "a claim that took as many as it may says to ask again now",
+    "a claim that reached its limit returns the current time as the next",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* (yield* CaseTime).set(start)
       yield* owing(storage, { a: 3 })
@@ -245,7 +245,7 @@ export const claimCases = [
     })
   ),
   storageCase(
-    "what is in flight beyond its lease is named until somebody moves it, and counts as in flight",
+    "a delivery whose lease lapsed is reported until it is moved, and counts as in flight",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const time = yield* CaseTime
       yield* time.set(start)
@@ -269,7 +269,7 @@ export const claimCases = [
     })
   ),
   storageCase(
-    "lapsed ones come oldest first, and no more than were requested",
+    "lapsed deliveries come oldest first, up to the requested limit",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const time = yield* CaseTime
       for (const [n, id] of ["a", "b", "c"].entries()) {
@@ -283,7 +283,7 @@ export const claimCases = [
     })
   ),
   storageCase(
-    "time is the store's: never before its head",
+    "a claim uses the store's time, which is never before its head",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const time = yield* CaseTime
       yield* time.set(start)
@@ -298,7 +298,7 @@ export const claimCases = [
     })
   ),
   storageCase(
-    "of many who claim at once nobody takes what another has, nor more than the cap, and all of it is taken",
+    "concurrent claims take every delivery exactly once, within the cap of each endpoint",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* (yield* CaseTime).set(start)
       const counts = { a: 40, b: 25, c: 5 }
@@ -324,7 +324,7 @@ export const claimCases = [
     })
   ),
   storageCase(
-    "who claims and who cancels at once do not both get a delivery",
+    "a delivery is never both claimed and cancelled by concurrent calls",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* owing(storage, { a: 100 })
       const [answers] = yield* Effect.all(
@@ -344,7 +344,7 @@ export const claimCases = [
     })
   ),
   storageCase(
-    "a claim that makes no sense is a defect",
+    "a claim with invalid limits is a defect",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const wrong = [
         { limit: 0 },

@@ -79,7 +79,7 @@ export const concurrencyCases = [
     })
   ),
   storageCase(
-    "readers that plan again on a conflict all get through",
+    "writers that plan again on a conflict all succeed",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       yield* storage.commit({ puts: [put("counter", { count: 0 })] })
@@ -107,7 +107,7 @@ export const concurrencyCases = [
     })
   ),
   storageCase(
-    `one refused among ${callers} commits takes no neighbour with it`,
+    `one refused commit among ${callers} does not fail the others`,
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       const exits = yield* together((n) =>
@@ -124,7 +124,7 @@ export const concurrencyCases = [
     })
   ),
   storageCase(
-    `one that cannot be sealed among ${callers} commits takes no neighbour with it`,
+    `one commit among ${callers} that cannot be sealed does not fail the others`,
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       const exits = yield* together((n) =>
@@ -164,7 +164,7 @@ export const concurrencyCases = [
     })
   ),
   storageCase(
-    "a hundred callers make one line, and each receipt names its own records",
+    "a hundred concurrent callers append to one chain, and each receipt names its own records",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       const receipts = yield* Effect.all(
@@ -187,7 +187,7 @@ export const concurrencyCases = [
     })
   ),
   storageCase(
-    "a caller that is interrupted leaves its whole commit, or none of it",
+    "an interrupted caller leaves its whole commit or none of it",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       const fibers = []
@@ -211,7 +211,7 @@ export const concurrencyCases = [
     })
   ),
   storageCase(
-    "what a receipt says can be read at once, also while others write",
+    "the records of a receipt can be read at once, even while others write",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       yield* Effect.all(

@@ -71,7 +71,7 @@ const refusals: ReadonlyArray<{ readonly kind: Conflict["_tag"]; readonly change
 /** Conflicts: when, which, and that nothing else happens. */
 export const conflictCases = [
   storageCase(
-    "a put at another version is refused, and both versions named",
+    "a put at another version is refused, and the conflict names both versions",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* storage.commit({ puts: [put("t1", { n: 1 })] })
       yield* storage.commit({ puts: [put("t1", { n: 2 }, { expectedVersion: 1 })] })
@@ -117,7 +117,7 @@ export const conflictCases = [
     })
   ),
   storageCase(
-    "a document goes at its version, with its keys, and a put beside it may take its place",
+    "a document is deleted at its version with its keys, and a put in the same ChangeSet may reuse them",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* storage.commit({
         puts: [
@@ -326,7 +326,7 @@ export const conflictCases = [
     })
   ),
   storageCase(
-    "after a refusal the chain goes on without a gap, and what was refused is free",
+    "after a refusal the chain continues without a gap, and the refused keys and values are free",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* furnish(storage)
       for (const { change } of refusals) yield* refused(storage, change)

@@ -30,7 +30,7 @@ export const documentCases = [
     })
   ),
   storageCase(
-    "a put makes version 1, each further put adds one and replaces the body whole",
+    "a put creates version 1; each further put increments it and replaces the whole body",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       yield* storage.commit({ puts: [put("t1", { a: 1, b: 2 })], records: [draft()] })
@@ -57,7 +57,7 @@ export const documentCases = [
     })
   ),
   storageCase(
-    "a body of a megabyte comes back",
+    "a body of one megabyte is read back",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const text = "é0123456".repeat(131_072)
       yield* storage.commit({ puts: [put("t1", { text })] })
@@ -65,7 +65,7 @@ export const documentCases = [
     })
   ),
   storageCase(
-    "a list of long bodies is as long as requested",
+    "a list of long bodies has as many documents as requested",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const text = "é0123456".repeat(32_768)
       const all = Array.from({ length: 12 }, (_, n) => `t${String(n).padStart(2, "0")}`)
@@ -77,7 +77,7 @@ export const documentCases = [
     })
   ),
   storageCase(
-    "nobody can change what was read",
+    "a caller cannot change a document that it read",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* storage.commit({ puts: [put("t1", { list: [1], deep: { a: {} } }, { keys: { unit: "u" } })] })
       const found = yield* storage.find("things", "unit", "u")
@@ -92,7 +92,7 @@ export const documentCases = [
     })
   ),
   storageCase(
-    "nobody outside can change a stored body",
+    "a caller cannot change a stored body through the object that it put",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const body = { list: [1] }
       yield* storage.commit({ puts: [put("t1", body)] })
@@ -101,7 +101,7 @@ export const documentCases = [
     })
   ),
   storageCase(
-    "collections do not see each other",
+    "collections are separate",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* storage.commit({
         puts: [put("t1", { in: "things" }), put("t1", { in: "others" }, { collection: "others" })]
@@ -126,7 +126,7 @@ export const documentCases = [
     })
   ),
   storageCase(
-    "a list continues after an id, there or not, and stops at its limit",
+    "a list continues after an id, whether it exists or not, and stops at its limit",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* storage.commit({ puts: orderedIds.map((id) => put(id)) })
       assert.deepEqual(ids(yield* storage.list("things", { limit: 3 })), orderedIds.slice(0, 3))
@@ -138,7 +138,7 @@ export const documentCases = [
     })
   ),
   storageCase(
-    "documents may be put before there is a chain; the head answered is none",
+    "documents may be put before there is a chain; the returned head is null",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const receipt = yield* storage.commit({ puts: [put("t1")] })
       assert.deepEqual(receipt.records, [])
@@ -148,7 +148,7 @@ export const documentCases = [
     })
   ),
   storageCase(
-    "an empty ChangeSet changes nothing and answers the head",
+    "an empty ChangeSet changes nothing and returns the head",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const first = yield* begin(storage)
       const receipt = yield* storage.commit({})

@@ -73,7 +73,7 @@ const numbers = (storage: StorageApi) =>
 /** Storage cases for missed events, and for deleting finished rows. */
 export const forgetCases = [
   storageCase(
-    "an endpoint missed the events of which no delivery to it succeeded, waits or is under way",
+    "an endpoint missed the events without a successful, waiting or running delivery to it",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const time = yield* CaseTime
       yield* time.set(start)
@@ -109,7 +109,7 @@ export const forgetCases = [
     })
   ),
   storageCase(
-    "a search for missed events is bounded: it reads up to its limit and answers where to continue",
+    "a search for missed events reads up to its limit and returns where to continue",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* storage.commit({ puts: [endpoint("whk_a")], events: Array.from({ length: 5 }, (_, n) => event({ n })) })
       const query = { endpointId: "whk_a", types: ["thing.made"], sinceMs: 0, limit: 3 }
@@ -120,7 +120,7 @@ export const forgetCases = [
     })
   ),
   storageCase(
-    "what finished before a time is forgotten with its attempts, and nothing else",
+    "deliveries that finished before a time are forgotten with their attempts, and nothing else",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const time = yield* CaseTime
       yield* time.set(start)
@@ -167,7 +167,7 @@ export const forgetCases = [
     })
   ),
   storageCase(
-    "an event stays while anything refers to it, also what was owed once more, and the newest stays for ever",
+    "an event stays while a delivery refers to it, a repeated one included, and the newest stays for ever",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const time = yield* CaseTime
       yield* time.set(start)
@@ -200,7 +200,7 @@ export const forgetCases = [
     })
   ),
   storageCase(
-    "a search is bounded by its limit whatever is kept, and the next continues after it",
+    "a search to forget reads up to its limit, however much is kept, and the next continues after it",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const time = yield* CaseTime
       yield* time.set(start)

@@ -13,7 +13,7 @@ const openers = 10
 /** The start of a chain. */
 export const genesisCases = [
   storageCase(
-    "an empty store answers everything, with nothing",
+    "an empty store answers every query with an empty result",
     Effect.fnUntraced(function* (storage: StorageApi) {
       assert.equal(yield* storage.head, null)
       assert.equal((yield* storage.asOf).seq, -1)
@@ -30,7 +30,7 @@ export const genesisCases = [
     })
   ),
   storageCase(
-    "genesis is record 0, and its bytes are exactly these",
+    "genesis is record 0, in its canonical bytes",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* (yield* CaseTime).set(Date.UTC(2026, 0, 2, 3, 4, 5, 678))
       const receipt = yield* begin(storage)
@@ -57,7 +57,7 @@ export const genesisCases = [
     })
   ),
   storageCase(
-    "genesis brings documents, events and further records with it",
+    "genesis commits documents, events and further records with it",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const receipt = yield* storage.commit({
         expectEmpty: true,
@@ -93,7 +93,7 @@ export const genesisCases = [
     })
   ),
   storageCase(
-    "genesis out of its place is a defect",
+    "genesis that is not the first record of an empty chain is a defect",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* dies(storage.commit({ records: [genesis] }), "genesis that does not expect an empty chain")
       yield* dies(storage.commit({ expectEmpty: true, records: [draft(), genesis] }), "genesis as a second record")

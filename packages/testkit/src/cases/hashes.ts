@@ -28,7 +28,7 @@ const rootBetween = (leaves: ReadonlyArray<Uint8Array>, from: number, to: number
 /** Tile hashes. */
 export const hashCases = [
   storageCase(
-    "level 0 is the record hashes, in slices, and ends where the chain ends",
+    "level 0 returns the record hashes in slices, and ends with the chain",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       yield* grow(storage, 10)
@@ -79,7 +79,7 @@ export const hashCases = [
     })
   ),
   storageCase(
-    "commits of one record and of many meet at a tile's edge",
+    "commits of one and of many records complete a tile at its edge",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       yield* grow(storage, 250)

@@ -11,7 +11,7 @@ const callers = 20
 /** Once keys. */
 export const idempotencyCases = [
   storageCase(
-    "the same digest again appends nothing and answers the first receipt",
+    "a repeat with the same digest appends nothing and returns the first receipt",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       const first = yield* storage.commit({ records: [idempotentDraft("k1", "a", { n: 1 })] })
@@ -95,7 +95,7 @@ export const idempotencyCases = [
     })
   ),
   storageCase(
-    "where every record must be new, a taken key is a conflict under the same digest too",
+    "when every record must be new, a taken key is a conflict under the same digest too",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       yield* storage.commit({
@@ -162,7 +162,7 @@ export const idempotencyCases = [
     })
   ),
   storageCase(
-    "the rest of a ChangeSet counts although all its drafts are duplicates",
+    "the rest of a ChangeSet is applied although all its drafts are duplicates",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       yield* storage.commit({ records: [idempotentDraft("k1", "a")] })
@@ -181,7 +181,7 @@ export const idempotencyCases = [
     })
   ),
   storageCase(
-    "scopes are apart, and keys are compared by bytes",
+    "scopes are separate, and keys are compared by bytes",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       const at = (scope: string, key: string) => draft({}, { once: { scope, key, digest: digest("a") } })
@@ -203,7 +203,7 @@ export const idempotencyCases = [
     })
   ),
   storageCase(
-    "a forgotten digest leaves the key taken: whatever comes again is a duplicate",
+    "a forgotten digest leaves the key taken: any repeat is a duplicate",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       yield* storage.commit({
@@ -279,7 +279,7 @@ export const idempotencyCases = [
     })
   ),
   storageCase(
-    "once says which of the keys are taken, each once",
+    "once returns which of the keys are taken, each once",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       const keys = Array.from({ length: 1000 }, (_, n) => `run/${n}`)

@@ -61,7 +61,7 @@ export const keyCases = [
     })
   ),
   storageCase(
-    "a unique value that is taken is refused, and the holder named",
+    "a taken unique value is refused, and the conflict names its holder",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* storage.commit({ puts: [put("t1", {}, { unique: { name: "one" } })] })
       assert.deepEqual(yield* refused(storage, { puts: [put("t2", {}, { unique: { name: "one" } })] }), [
@@ -92,7 +92,7 @@ export const keyCases = [
     })
   ),
   storageCase(
-    "a document keeps its own unique value through its puts",
+    "a document may keep its own unique value in further puts",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* storage.commit({ puts: [put("t1", {}, { unique: { name: "one" } })] })
       yield* storage.commit({ puts: [put("t1", { n: 2 }, { expectedVersion: 1, unique: { name: "one" } })] })
@@ -134,7 +134,7 @@ export const keyCases = [
     })
   ),
   storageCase(
-    "text that no store can hold is not found, and is no fault",
+    "a look-up of text that no store can hold finds nothing, without a fault",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* storage.commit({ puts: [put("\ufffd", {}, { unique: { name: "\ufffd" } }), put("x\ufffd"), put("a")] })
       for (const text of unstorable) {

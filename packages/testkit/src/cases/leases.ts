@@ -26,7 +26,7 @@ export const leaseCases = [
     })
   ),
   storageCase(
-    "its holder renews a lease, from now on, longer or shorter",
+    "a holder renews its lease from now on, for a longer or shorter time",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const time = yield* CaseTime
       yield* time.set(start)
@@ -41,7 +41,7 @@ export const leaseCases = [
     })
   ),
   storageCase(
-    "a holder that slept past its lease takes it again if nobody else did",
+    "a holder whose lease expired takes it again if no other holder did",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const time = yield* CaseTime
       yield* time.set(start)
@@ -78,7 +78,7 @@ export const leaseCases = [
     })
   ),
   storageCase(
-    "leases of other names are other leases",
+    "leases of different names are independent",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* (yield* CaseTime).set(start)
       assert.equal(yield* storage.lease("signer", "a", ttlMs), true)

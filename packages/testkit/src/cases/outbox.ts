@@ -34,7 +34,7 @@ const ended = { endedAtMs: start + 70, statusCode: 503, errorCode: "http_status"
 /** Storage cases for the outbox in a commit. */
 export const outboxCases = [
   storageCase(
-    "an event has an id, its time and the head of its commit, and its data comes back as it was",
+    "an event has an id, its time and the head of its commit, and its data is read back unchanged",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* (yield* CaseTime).set(start)
       yield* begin(storage)
@@ -74,7 +74,7 @@ export const outboxCases = [
     })
   ),
   storageCase(
-    "every endpoint that wants a type is owed its events, as the puts of the same ChangeSet leave it",
+    "every endpoint that subscribes to a type is owed its events, after the puts of the same ChangeSet",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* (yield* CaseTime).set(start)
       yield* begin(storage)
@@ -127,7 +127,7 @@ export const outboxCases = [
     })
   ),
   storageCase(
-    "sequences have no gap and follow the commits, whatever is refused beside them",
+    "sequences follow the commits without a gap, even when other ChangeSets are refused",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       yield* storage.commit({ puts: [endpoint("whk_a"), endpoint("whk_b")] })
@@ -170,7 +170,7 @@ export const outboxCases = [
     })
   ),
   storageCase(
-    "endpoints that are put and events that happen in one group are judged one after the other",
+    "endpoints and events of one group are applied in order",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* Effect.all(
         Array.from({ length: 10 }, (_, n) =>
@@ -193,7 +193,7 @@ export const outboxCases = [
     })
   ),
   storageCase(
-    "ids of events are in the order of commits, also when the clock steps back",
+    "ids of events follow the order of commits, even when the clock steps back",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const time = yield* CaseTime
       for (const [n, atMs] of [start, start, start - 5000, start - 5000, start + 1].entries()) {
@@ -220,7 +220,7 @@ export const outboxCases = [
     })
   ),
   storageCase(
-    "events are read by type and since when, a page at a time",
+    "events are read by type and start time, a page at a time",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* (yield* CaseTime).set(start)
       for (let n = 0; n < 6; n++)
@@ -250,7 +250,7 @@ export const outboxCases = [
     })
   ),
   storageCase(
-    "a ChangeSet that comes again is refused by its conflict, or tells nothing when all its records are duplicates",
+    "a repeated ChangeSet is refused by its conflict, or adds no event when all its records are duplicates",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       yield* storage.commit({ puts: [endpoint("whk_a")] })
@@ -273,7 +273,7 @@ export const outboxCases = [
     })
   ),
   storageCase(
-    "a delivery moves only from where it stands, and an outcome that comes twice changes nothing",
+    "a delivery moves only from its current state, and a repeated outcome changes nothing",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const time = yield* CaseTime
       yield* time.set(start)
@@ -367,7 +367,7 @@ export const outboxCases = [
     })
   ),
   storageCase(
-    "a waiting delivery can have succeeded after all, and is not claimed any more",
+    "a waiting delivery can be marked as succeeded, and is not claimed any more",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const time = yield* CaseTime
       yield* time.set(start)
@@ -396,7 +396,7 @@ export const outboxCases = [
     })
   ),
   storageCase(
-    "of two outcomes of one attempt exactly one is written, and the other names no neighbour",
+    "of two outcomes of one attempt exactly one is written, and the conflict names only that delivery",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       yield* storage.commit({ puts: [endpoint("whk_a")], events: Array.from({ length: 20 }, (_, n) => event({ n })) })
@@ -416,7 +416,7 @@ export const outboxCases = [
     })
   ),
   storageCase(
-    "two hundred outcomes with their records are one commit, and one late one refuses them all",
+    "two hundred outcomes with their records are one commit, which one late outcome refuses",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       yield* storage.commit({ puts: [endpoint("whk_a")], events: Array.from({ length: 200 }, (_, n) => event({ n })) })
@@ -448,7 +448,7 @@ export const outboxCases = [
     })
   ),
   storageCase(
-    "cancelling ends what is pending of one endpoint, and leaves what is in flight",
+    "cancelling ends the pending deliveries of one endpoint, and keeps those in flight",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const time = yield* CaseTime
       yield* time.set(start)
@@ -491,7 +491,7 @@ export const outboxCases = [
     })
   ),
   storageCase(
-    "what the receiver of an endpoint answered is forgotten where requested, also what it answers to an " +
+    "the responses of an endpoint's receiver are forgotten on request, including the response to an " +
       "attempt that is under way",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* storage.commit({ puts: [endpoint("whk_a"), endpoint("whk_b")], events: [event(), event(), event()] })
@@ -540,7 +540,7 @@ export const outboxCases = [
     })
   ),
   storageCase(
-    "an event can be owed once more, to whomever, and waits like a new one",
+    "an event can be owed once more, to any endpoint, and waits like a new one",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* storage.commit({ puts: [endpoint("whk_a")], events: [event(), event({}, "thing.lost")] })
       const [made, lost] = yield* storage.outbox.events({ limit: 2 })

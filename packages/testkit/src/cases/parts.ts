@@ -23,7 +23,7 @@ const furnish = Effect.fnUntraced(function* (storage: StorageApi) {
 /** Parts: bytes, salts, order, erasure. */
 export const partCases = [
   storageCase(
-    "a part comes back as it was, with a salt that opens the record's commitment",
+    "a part is read back unchanged, with a salt that opens the record's commitment",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       const all = Uint8Array.from({ length: 256 }, (_, n) => n)
@@ -59,7 +59,7 @@ export const partCases = [
     })
   ),
   storageCase(
-    "every part has 32 salt bytes of its own, so equal contents do not show",
+    "every part has its own 32 salt bytes, so equal contents have different commitments",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* furnish(storage)
       yield* furnishMore(storage)
@@ -70,7 +70,7 @@ export const partCases = [
     })
   ),
   storageCase(
-    "parts come by seq, then name, in any order of the request, each once",
+    "parts are returned by seq, then name, each once, for any order of the request",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* furnish(storage)
       assert.deepEqual(yield* addresses(storage, [3, 0, 99, 1, 3]), [
@@ -85,7 +85,7 @@ export const partCases = [
     })
   ),
   storageCase(
-    "a part of 1 MiB comes back, and 32 parts fit one record",
+    "a part of 1 MiB is read back, and 32 parts fit into one record",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       const big = Uint8Array.from({ length: 1_048_576 }, (_, n) => (n * 31) & 0xff)

@@ -16,7 +16,7 @@ const tooLong = "x".repeat(65_536)
 /** Records: bytes, order, bounds, time. */
 export const recordCases = [
   storageCase(
-    "receipts come one for each draft, in order, with the head after the last",
+    "a receipt has an entry for each draft, in order, and the new head",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       const receipt = yield* storage.commit({ records: drafts(5) })
@@ -43,7 +43,7 @@ export const recordCases = [
     })
   ),
   storageCase(
-    "records of many commits are one chain, by their bytes",
+    "records of many commits form one chain",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       for (let n = 1; n <= 12; n++) {
@@ -56,7 +56,7 @@ export const recordCases = [
     })
   ),
   storageCase(
-    "a body is written in canonical form, whatever its order and its letters",
+    "a body is written in canonical form, for any order of members and any characters",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       const body = JSON.parse(
@@ -72,7 +72,7 @@ export const recordCases = [
     })
   ),
   storageCase(
-    "a commit of 1,000 drafts with parts is one act",
+    "a commit of 1,000 drafts with parts is atomic",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       const receipt = yield* storage.commit({
@@ -91,7 +91,7 @@ export const recordCases = [
     })
   ),
   storageCase(
-    "nothing is written or claimed at a time past the year 9999, and all continues when the clock is back",
+    "nothing is written or claimed past the year 9999, and writing resumes when the clock is corrected",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const clock = yield* CaseTime
       yield* clock.set(march)
@@ -134,7 +134,7 @@ export const recordCases = [
     })
   ),
   storageCase(
-    "a record of exactly 65,536 bytes is taken, one more is a defect that writes nothing",
+    "a record of 65,536 bytes is accepted; one byte more is a defect that writes nothing",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* (yield* CaseTime).set(march)
       yield* begin(storage)

@@ -37,7 +37,7 @@ describe("faults", () => {
       }).pipe(world())
     )
 
-    it.effect(`${kind} at the guard and the signer: the same`, () =>
+    it.effect(`${kind}: the guard and the signer behave as the store`, () =>
       Effect.gen(function* () {
         const log = new SignLog()
         const board = new FaultBoard(
@@ -62,7 +62,7 @@ describe("faults", () => {
     )
   }
 
-  it.effect("an answer is lost whatever it was", () =>
+  it.effect("answer lost: a refusal is lost as well as a receipt", () =>
     Effect.gen(function* () {
       const storage = faultyStorage(
         yield* Storage,
@@ -132,7 +132,7 @@ describe("faults", () => {
   )
 })
 
-describe("the log of signatures", () => {
+describe("the sign log", () => {
   it.effect("finds two roots of one size, a signature before its guard, and a guard that goes back", () =>
     Effect.gen(function* () {
       const log = new SignLog()

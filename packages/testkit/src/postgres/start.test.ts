@@ -38,7 +38,7 @@ describe("Postgres for tests", () => {
     vi.unstubAllEnvs()
   })
 
-  it("is a server of its own: durable, on loopback only, gone when stopped", async () => {
+  it("starts a durable server on loopback only, and removes it when stopped", async () => {
     vi.stubEnv("FLYBALL_TEST_PG_URL", "")
     const { url, stop } = await startPostgres()
     const [row] = await rows(
@@ -74,14 +74,14 @@ describe("Postgres for tests", () => {
     assert.isFalse(await answers(url))
   })
 
-  it("is the one that FLYBALL_TEST_PG_URL names, and that is not stopped", async () => {
+  it("uses the server of FLYBALL_TEST_PG_URL, and does not stop it", async () => {
     vi.stubEnv("FLYBALL_TEST_PG_URL", "postgres://somewhere.test/db")
     const { url, stop } = await startPostgres()
     assert.strictEqual(url, "postgres://somewhere.test/db")
     await stop()
   })
 
-  it("makes empty databases that do not see each other", async () => {
+  it("creates empty, separate databases", async () => {
     const server = await startPostgres()
     const [one, two] = await Promise.all([freshDatabase(server.url), freshDatabase(server.url)])
     await rows(one.url, "create table marks (n int)")

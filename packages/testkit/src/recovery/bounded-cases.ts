@@ -39,8 +39,8 @@ const without = (storage: StorageChoice): StorageChoice =>
 /** The cases. */
 export const boundedCases: ReadonlyArray<RecoveryCase> = [
   boundedCase(
-    "what meters held before a recovery counts after it; envelopes, waivers and latches hold on; and all of it " +
-      "is made again from the records of both chains",
+    "meters, envelopes, waivers and latches keep their state after a recovery, and all evaluations are " +
+      "recomputed from the records of both chains",
     Effect.fnUntraced(function* (site) {
       const { agentId } = yield* bounded(site)
       yield* lostAndRecovered(site)
@@ -62,7 +62,7 @@ export const boundedCases: ReadonlyArray<RecoveryCase> = [
   ),
 
   boundedCase(
-    "what meters held counts after a second recovery as well",
+    "meters keep their state after a second recovery",
     Effect.fnUntraced(function* (site) {
       const { agentId } = yield* bounded(site)
       yield* lostAndRecovered(site)
@@ -80,7 +80,7 @@ export const boundedCases: ReadonlyArray<RecoveryCase> = [
   ),
 
   boundedCase(
-    "where the chain that was put aside is gone, nothing that is metered is decided, and all else is",
+    "when the retired chain is missing, metered actions are not decided, and all others are",
     Effect.fnUntraced(function* (site) {
       const { agentId, searcherId } = yield* bounded(site)
       yield* lostAndRecovered(site)
@@ -102,7 +102,7 @@ export const boundedCases: ReadonlyArray<RecoveryCase> = [
   ),
 
   boundedCase(
-    "an evaluation of the chain before can be neither settled nor voided: what it reserved stays counted",
+    "an evaluation of the previous chain can be neither settled nor voided, so its reservation stays counted",
     Effect.fnUntraced(function* (site) {
       const { agentId, evaluationId } = yield* bounded(site)
       yield* lostAndRecovered(site)

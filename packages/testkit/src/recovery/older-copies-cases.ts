@@ -54,7 +54,7 @@ const withKey = ({ keys, storage }: RecoverySite, origin: string, signed = keys.
 /** The cases. */
 export const olderCopiesCases: ReadonlyArray<RecoveryCase> = [
   olderCase(
-    "a key from before a recovery that is done is distinguished from a recovery that was stopped, and given its name",
+    "a key from before a finished recovery is distinguished from a stopped recovery, and is renamed",
     Effect.fnUntraced(function* (site) {
       yield* lived(site)
       const origin = yield* goneOn(site, "second")
@@ -76,7 +76,7 @@ export const olderCopiesCases: ReadonlyArray<RecoveryCase> = [
   ),
 
   olderCase(
-    "a key from before two recoveries is known by the stores that were put aside",
+    "a key from before two recoveries is recognised by the retired stores",
     Effect.fnUntraced(function* (site) {
       yield* lived(site)
       yield* goneOn(site, "second")
@@ -89,7 +89,7 @@ export const olderCopiesCases: ReadonlyArray<RecoveryCase> = [
   ),
 
   olderCase(
-    "a key from before and no guard: the key gets its name, and then the guard counts as lost",
+    "a key from before a recovery, without a guard, is renamed, and then the guard counts as lost",
     Effect.fnUntraced(function* (site) {
       yield* lived(site)
       const origin = yield* goneOn(site, "second")
@@ -103,7 +103,7 @@ export const olderCopiesCases: ReadonlyArray<RecoveryCase> = [
   ),
 
   olderCase(
-    "a recovery that is done without a record since, and whose guard was lost, is not one that was stopped",
+    "a finished recovery without later records whose guard was lost is not taken for a stopped one",
     Effect.fnUntraced(function* (site) {
       yield* lived(site)
       putBack(site, 1)
@@ -116,7 +116,7 @@ export const olderCopiesCases: ReadonlyArray<RecoveryCase> = [
   ),
 
   olderCase(
-    "nor is one that began without a guard: the store may be a copy, and the chain has gone on elsewhere",
+    "a recovery that began without a guard is not taken for a stopped one, as its store may be a copy",
     Effect.fnUntraced(function* (site) {
       yield* lived(site)
       site.keys.signed = null
@@ -133,7 +133,7 @@ export const olderCopiesCases: ReadonlyArray<RecoveryCase> = [
   ),
 
   olderCase(
-    "a guard from before a recovery that is done has forgotten what was signed since, and a person says so",
+    "a guard from before a finished recovery is replaced only after a person confirms what it forgot",
     Effect.fnUntraced(function* (site) {
       yield* lived(site)
       const before = site.keys.signed
@@ -159,7 +159,7 @@ export const olderCopiesCases: ReadonlyArray<RecoveryCase> = [
   ),
 
   olderCase(
-    "a key is renamed for nothing else",
+    "a key is renamed in no other case",
     Effect.fnUntraced(function* (site) {
       assert.equal(yield* renamed(site), "chain_missing")
       yield* lived(site)

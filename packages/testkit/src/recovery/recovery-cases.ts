@@ -74,7 +74,7 @@ const faults: ReadonlyArray<KeyFault> = (["advance", "sign", "rename"] as const)
 /** The cases. */
 export const recoveryCases: ReadonlyArray<RecoveryCase> = [
   recoveryCase(
-    "a recovery puts the chain aside and continues under another name, with everything that is not about the old chain",
+    "a recovery retires the chain and continues under another name, with all data that is not of the old chain",
     Effect.fnUntraced(function* (site) {
       const { agentId, key, keyId, revokedId, size } = yield* lived(site)
       const oldVkey = yield* session(
@@ -160,7 +160,7 @@ export const recoveryCases: ReadonlyArray<RecoveryCase> = [
   ),
 
   recoveryCase(
-    "packs show what a chain says of the one before it, whatever they disclose; the old chain's packs continue to " +
+    "packs show what a chain records of the previous one, for any disclosure; the old chain's packs still " +
       "verify under its own key",
     Effect.fnUntraced(function* (site) {
       const { size } = yield* lived(site)
@@ -199,7 +199,7 @@ export const recoveryCases: ReadonlyArray<RecoveryCase> = [
   ),
 
   recoveryCase(
-    "packs of a retired chain can be made after its key was rotated away, and tell who pins the old key alone",
+    "packs of a retired chain can be made after its key was rotated, and verify only with both keys",
     Effect.fnUntraced(function* (site) {
       yield* lived(site)
       const oldVkey = yield* session(
@@ -231,7 +231,7 @@ export const recoveryCases: ReadonlyArray<RecoveryCase> = [
   ),
 
   recoveryCase(
-    "a retired chain is read only",
+    "a retired chain is read-only",
     Effect.fnUntraced(function* (site) {
       const { agentId } = yield* lived(site)
       putBack(site, 1)
@@ -248,7 +248,7 @@ export const recoveryCases: ReadonlyArray<RecoveryCase> = [
   ),
 
   recoveryCase(
-    "what was lost once can be lost again: each chain names the one before it",
+    "a recovered chain can be recovered again, and each chain names the previous one",
     Effect.fnUntraced(function* (site) {
       yield* lived(site)
       putBack(site, 1)
@@ -309,7 +309,7 @@ export const recoveryCases: ReadonlyArray<RecoveryCase> = [
   ),
 
   recoveryCase(
-    "a recovery continues only with the guard that the new chain tells of",
+    "a recovery continues only with the guard that the new chain names",
     Effect.fnUntraced(function* (site) {
       yield* lived(site)
       putBack(site, 2)
@@ -326,7 +326,7 @@ export const recoveryCases: ReadonlyArray<RecoveryCase> = [
   ),
 
   recoveryCase(
-    "a store whose records are not those that were signed is put aside too",
+    "a store whose records differ from the signed ones is retired too",
     Effect.fnUntraced(function* (site) {
       yield* lived(site)
       site.keys.signed = { ...site.keys.signed!, rootHex: "5a".repeat(32) }
@@ -338,7 +338,7 @@ export const recoveryCases: ReadonlyArray<RecoveryCase> = [
   ),
 
   recoveryCase(
-    "where the guard is lost, nobody knows what was signed, and the new chain says so",
+    "a recovery without a guard records in the new chain that the signed size is unknown",
     Effect.fnUntraced(function* (site) {
       const { size } = yield* lived(site)
       site.keys.signed = null
@@ -350,7 +350,7 @@ export const recoveryCases: ReadonlyArray<RecoveryCase> = [
   ),
 
   recoveryCase(
-    "a store that lost everything is followed as well",
+    "an empty store is recovered too",
     Effect.fnUntraced(function* (site) {
       site.keys.signed = { origin: ORIGIN, size: 7, rootHex: "5a".repeat(32) }
       assert.equal(yield* tagOf(session(site, Effect.void)), "StoreBehindGuard")
@@ -366,7 +366,7 @@ export const recoveryCases: ReadonlyArray<RecoveryCase> = [
   ),
 
   recoveryCase(
-    "a signer without a name of its own continues with the same key",
+    "a signer without an origin of its own continues with the same key",
     Effect.fnUntraced(function* ({ storage }) {
       const site = { storage, keys: new KeptKeys(null) }
       yield* lived(site)
@@ -380,7 +380,7 @@ export const recoveryCases: ReadonlyArray<RecoveryCase> = [
   ),
 
   recoveryCase(
-    "a key that was rotated in since the copy was made is believed, because the guard is ahead",
+    "a key that was rotated in after the copy is accepted, because the guard is ahead",
     Effect.fnUntraced(function* (site) {
       yield* lived(site)
       putBack(site, 1)
@@ -399,7 +399,7 @@ export const recoveryCases: ReadonlyArray<RecoveryCase> = [
   ),
 
   recoveryCase(
-    "nothing is put aside where a start would succeed, or where keys, guard and store do not belong together",
+    "no chain is retired when a start would succeed, or when keys, guard and store do not belong together",
     Effect.fnUntraced(function* (site) {
       assert.equal(yield* tagOf(recovered(site)), "NothingToRecover")
       yield* lived(site)
