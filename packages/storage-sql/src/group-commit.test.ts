@@ -37,7 +37,7 @@ const weigh = (item: number) => ({ records: 1, bytes: Math.abs(item) })
 const closed = () => "closed"
 
 describe("groupCommit", () => {
-  it.effect("items handed in together share a batch, and the next batch gathers meanwhile", () =>
+  it.effect("items submitted together share a batch, and the next batch collects meanwhile", () =>
     Effect.gen(function* () {
       const { arrived, batches, letGo, run } = yield* backend
       const submit = yield* groupCommit({ weigh, run, closed })
@@ -64,7 +64,7 @@ describe("groupCommit", () => {
     [0, [[1], [2, 3]]],
     [quickMs, [[1], [2], [3]]]
   ] as const)(
-    "what a caller asks for next shares the batch behind its own, unless that took 8 ms or more: %d",
+    "a caller's next item joins the batch after its own, unless that took 8 ms or more: %d",
     ([tookMs, expected]) =>
       Effect.gen(function* () {
         const { arrived, batches, letGo, run } = yield* backend
@@ -100,35 +100,33 @@ describe("groupCommit", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.effect(
-    "after a quick batch, those who were not answered in it wait for no more than the turn behind its answers",
-    () =>
-      Effect.gen(function* () {
-        const { arrived, batches, letGo, run } = yield* backend
-        const submit = yield* groupCommit({ weigh, run, closed, nowMs: () => 0 })
-        const first = yield* arrived
-        const early = yield* Effect.forEach([1, 2, 3], (item) =>
-          Effect.forkChild(
-            submit(() => item),
-            { startImmediately: true }
-          )
-        )
-        yield* first
-        const waiting = yield* Effect.forkChild(
-          submit(() => 4),
+  it.effect("after a quick batch, items that were not in it wait for one turn of the event loop only", () =>
+    Effect.gen(function* () {
+      const { arrived, batches, letGo, run } = yield* backend
+      const submit = yield* groupCommit({ weigh, run, closed, nowMs: () => 0 })
+      const first = yield* arrived
+      const early = yield* Effect.forEach([1, 2, 3], (item) =>
+        Effect.forkChild(
+          submit(() => item),
           { startImmediately: true }
         )
-        const second = yield* arrived
-        yield* letGo
-        assert.deepStrictEqual(yield* Effect.forEach(early, Fiber.join), [10, 20, 30])
-        yield* second
-        yield* letGo
-        assert.strictEqual(yield* Fiber.join(waiting), 40)
-        assert.deepStrictEqual(batches, [[1, 2, 3], [4]])
-      }).pipe(Effect.scoped)
+      )
+      yield* first
+      const waiting = yield* Effect.forkChild(
+        submit(() => 4),
+        { startImmediately: true }
+      )
+      const second = yield* arrived
+      yield* letGo
+      assert.deepStrictEqual(yield* Effect.forEach(early, Fiber.join), [10, 20, 30])
+      yield* second
+      yield* letGo
+      assert.strictEqual(yield* Fiber.join(waiting), 40)
+      assert.deepStrictEqual(batches, [[1, 2, 3], [4]])
+    }).pipe(Effect.scoped)
   )
 
-  it.effect("a host's callback that throws blocks neither other callers nor closing", () =>
+  it.effect("a callback of the host that throws blocks neither other callers nor closing", () =>
     Effect.gen(function* () {
       const { arrived, letGo, run } = yield* backend
       const submit = yield* groupCommit({ weigh, run, closed })
@@ -167,7 +165,7 @@ describe("groupCommit", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("a batch ends at its bounds, and an item above them goes alone", () =>
+  it.effect("a batch ends at its limits, and an item above them has its own batch", () =>
     Effect.gen(function* () {
       const batches: Array<ReadonlyArray<number>> = []
       const submit = yield* groupCommit<number, number, string>({
@@ -215,7 +213,7 @@ describe("groupCommit", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("an item that cannot be built fails its caller only", () =>
+  it.effect("an item that cannot be built fails only its caller", () =>
     Effect.gen(function* () {
       const { arrived, batches, letGo, run } = yield* backend
       const submit = yield* groupCommit({ weigh, run, closed })
@@ -287,7 +285,7 @@ describe("groupCommit", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("closing answers every item handed in before, and refuses later ones", () =>
+  it.effect("closing answers every item submitted before, and refuses later ones", () =>
     Effect.gen(function* () {
       const { arrived, batches, letGo, run } = yield* backend
       const scope = yield* Scope.make()
@@ -311,48 +309,46 @@ describe("groupCommit", () => {
     })
   )
 
-  it.effect(
-    "full batches are answered in turns of the event loop, in order, and closing waits for the last of them",
-    () =>
-      Effect.gen(function* () {
-        let turn = 0
-        const turns = yield* Effect.forkChild(Effect.forever(Effect.sync(() => turn++)))
-        const scope = yield* Scope.make()
-        const answered: Array<readonly [item: number, turn: number]> = []
-        const submit = yield* Scope.provide(
-          groupCommit<number, number, string>({
-            weigh,
-            closed,
-            maxRecords: 120,
-            maxBytes: 1_000_000,
-            maxInFlight: 2,
-            run: (items) => Effect.succeed(items.map((item) => Exit.succeed(item)))
-          }),
-          scope
+  it.effect("full batches are answered over several turns of the event loop, in order, and closing waits for all", () =>
+    Effect.gen(function* () {
+      let turn = 0
+      const turns = yield* Effect.forkChild(Effect.forever(Effect.sync(() => turn++)))
+      const scope = yield* Scope.make()
+      const answered: Array<readonly [item: number, turn: number]> = []
+      const submit = yield* Scope.provide(
+        groupCommit<number, number, string>({
+          weigh,
+          closed,
+          maxRecords: 120,
+          maxBytes: 1_000_000,
+          maxInFlight: 2,
+          run: (items) => Effect.succeed(items.map((item) => Exit.succeed(item)))
+        }),
+        scope
+      )
+      const items = Array.from({ length: 300 }, (_, index) => index)
+      yield* Effect.forEach(items, (item) =>
+        Effect.forkChild(
+          Effect.map(
+            submit(() => item),
+            (answer) => answered.push([answer, turn])
+          ),
+          { startImmediately: true }
         )
-        const items = Array.from({ length: 300 }, (_, index) => index)
-        yield* Effect.forEach(items, (item) =>
-          Effect.forkChild(
-            Effect.map(
-              submit(() => item),
-              (answer) => answered.push([answer, turn])
-            ),
-            { startImmediately: true }
-          )
-        )
-        yield* Scope.close(scope, Exit.void)
-        yield* Fiber.interrupt(turns)
-        assert.deepStrictEqual(
-          answered.map(([item]) => item),
-          items
-        )
-        const counts = new Map<number, number>()
-        for (const [, at] of answered) counts.set(at, (counts.get(at) ?? 0) + 1)
-        assert.isAtMost(Math.max(...counts.values()), tasksPerTurn)
-      })
+      )
+      yield* Scope.close(scope, Exit.void)
+      yield* Fiber.interrupt(turns)
+      assert.deepStrictEqual(
+        answered.map(([item]) => item),
+        items
+      )
+      const counts = new Map<number, number>()
+      for (const [, at] of answered) counts.set(at, (counts.get(at) ?? 0) + 1)
+      assert.isAtMost(Math.max(...counts.values()), tasksPerTurn)
+    })
   )
 
-  it.effect("an idle front closes at once", () =>
+  it.effect("an idle group commit closes at once", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const submit = yield* Scope.provide(

@@ -104,8 +104,8 @@ const broughtAlong = Effect.fnUntraced(function* (
   yield* copyToFile(retired!.location, join(folder, `${store.kind}.copy`))
 })
 
-describe("a store that was put aside under an older schema", () => {
-  it.live("is brought along on SQLite, where it is a file that nobody may write, by a copy that takes its name", () =>
+describe("a retired store of an older schema", () => {
+  it.live("is migrated on SQLite, where its file is read-only, by a copy that replaces it", () =>
     Effect.gen(function* () {
       const file = join(folder, "store.db")
       const choice = sqliteStorage({ file })
@@ -137,7 +137,7 @@ describe("a store that was put aside under an older schema", () => {
     })
   )
 
-  it.live("is brought along on Postgres", () =>
+  it.live("is migrated on Postgres", () =>
     Effect.gen(function* () {
       const choice = postgresStorage({ url: database.url, schema: "along", maxConnections: 4 })
       const bytes = yield* recoveredStore(choice)
@@ -165,7 +165,7 @@ describe("a store that was put aside under an older schema", () => {
     })
   )
 
-  it.live("asks nothing of a store that was never recovered", () =>
+  it.live("is not searched for when the store was never recovered", () =>
     Effect.gen(function* () {
       const file = join(folder, "plain.db")
       yield* migrateStore({ kind: "sqlite", file })

@@ -83,7 +83,7 @@ const keepWriting = (
 
 describe("on Postgres, under load,", () => {
   it.effect.each([true, false])(
-    "a migration (older may run: %s) loses nothing, and older processes continue or stop with a sentence",
+    "a migration (older may run: %s) loses nothing, and older processes continue or stop with an error",
     (olderMayRun) =>
       Effect.gen(function* () {
         const schema = `load_${olderMayRun}`
@@ -126,7 +126,7 @@ describe("on Postgres, under load,", () => {
       })
   )
 
-  it.effect("several that migrate at once run it once", () =>
+  it.effect("concurrent migrations run once", () =>
     Effect.gen(function* () {
       const store = { kind: "postgres", url: database.url, schema: "at_once" } as const
       yield* migrateStore(store)
@@ -143,59 +143,57 @@ describe("on Postgres, under load,", () => {
 })
 
 describe("on SQLite", () => {
-  it.effect(
-    "a migration waits for nobody: beside a writer it is refused and the writer continues; after it nothing is lost",
-    () =>
-      Effect.gen(function* () {
-        const file = newFile()
-        const store = { kind: "sqlite", file } as const
-        let going = true
-        yield* using(
-          file,
-          Effect.fnUntraced(function* (storage) {
-            yield* storage.commit({ expectEmpty: true, records: [genesis] })
-            const writers = yield* Effect.forkChild(
-              keepWriting(storage, "a", () => going),
-              { startImmediately: true }
-            )
-            assert.match(
-              (yield* Effect.flip(migrateStore(store, tomorrow(false)))).message,
-              /another process has the database open for writing; stop it/
-            )
-            assert.deepStrictEqual(
-              (yield* missingMigrations(store, tomorrow(false))).map(({ name }) => name),
-              ["tomorrow"]
-            )
-            yield* until(Effect.map(storage.head, (head) => head!.seq > 20))
-            going = false
-            const { acknowledged, fault } = yield* Fiber.join(writers)
-            assert.isNull(fault)
-            assert.deepStrictEqual(yield* checkLine(storage), acknowledged)
-          })
-        )
-        yield* using(
-          file,
-          Effect.fnUntraced(function* (reader) {
-            const before = yield* checkLine(reader)
-            assert.deepStrictEqual(
-              (yield* migrateStore(store, tomorrow(false))).map(({ id }) => id),
-              [sqliteMigrations.length + 1]
-            )
-            assert.deepStrictEqual(yield* checkLine(reader), before, "an older reader goes on")
-          }),
-          true
-        )
-        for (const readOnly of [true, false]) {
-          assert.match(
-            (yield* Effect.flip(using(file, (storage) => storage.head, readOnly))).message,
-            /use the newer version that wrote it/
+  it.effect("a migration is refused while a writer has the file, and loses nothing once the writer is done", () =>
+    Effect.gen(function* () {
+      const file = newFile()
+      const store = { kind: "sqlite", file } as const
+      let going = true
+      yield* using(
+        file,
+        Effect.fnUntraced(function* (storage) {
+          yield* storage.commit({ expectEmpty: true, records: [genesis] })
+          const writers = yield* Effect.forkChild(
+            keepWriting(storage, "a", () => going),
+            { startImmediately: true }
           )
-        }
-        assert.deepStrictEqual(yield* missingMigrations(store, tomorrow(false)), [])
-      })
+          assert.match(
+            (yield* Effect.flip(migrateStore(store, tomorrow(false)))).message,
+            /another process has the database open for writing; stop it/
+          )
+          assert.deepStrictEqual(
+            (yield* missingMigrations(store, tomorrow(false))).map(({ name }) => name),
+            ["tomorrow"]
+          )
+          yield* until(Effect.map(storage.head, (head) => head!.seq > 20))
+          going = false
+          const { acknowledged, fault } = yield* Fiber.join(writers)
+          assert.isNull(fault)
+          assert.deepStrictEqual(yield* checkLine(storage), acknowledged)
+        })
+      )
+      yield* using(
+        file,
+        Effect.fnUntraced(function* (reader) {
+          const before = yield* checkLine(reader)
+          assert.deepStrictEqual(
+            (yield* migrateStore(store, tomorrow(false))).map(({ id }) => id),
+            [sqliteMigrations.length + 1]
+          )
+          assert.deepStrictEqual(yield* checkLine(reader), before, "an older reader goes on")
+        }),
+        true
+      )
+      for (const readOnly of [true, false]) {
+        assert.match(
+          (yield* Effect.flip(using(file, (storage) => storage.head, readOnly))).message,
+          /use the newer version that wrote it/
+        )
+      }
+      assert.deepStrictEqual(yield* missingMigrations(store, tomorrow(false)), [])
+    })
   )
 
-  it.effect("one that fails half-way leaves the schema as it was", () =>
+  it.effect("a migration that fails half-way leaves the schema unchanged", () =>
     Effect.gen(function* () {
       const file = newFile()
       yield* using(file, (storage) => storage.commit({ expectEmpty: true, records: [genesis] }))
@@ -247,7 +245,7 @@ describe("a dry run of a migration", () => {
     })
   )
 
-  it.effect("finds what is newer, and what is not ours", () =>
+  it.effect("refuses a newer schema and a file of another program", () =>
     Effect.gen(function* () {
       const file = newFile()
       yield* migrateStore({ kind: "sqlite", file }, tomorrow(true))
@@ -268,7 +266,7 @@ describe("a dry run of a migration", () => {
 describe("a Postgres store opened for reading", () => {
   const readOnly = (schema: string) => openStore({ url: database.url, schema, readOnly: true })
 
-  it.effect("must be there and up to date: nothing is made", () =>
+  it.effect("must exist and be up to date, and is never created", () =>
     Effect.gen(function* () {
       const missing = yield* Effect.flip(Effect.scoped(readOnly("missing")))
       assert.match(

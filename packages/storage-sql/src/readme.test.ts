@@ -7,7 +7,7 @@ import { assert, describe, it } from "vitest"
 const here = import.meta.dirname
 
 describe("the README", () => {
-  it("begins with an example, which runs twice in its own process, and prints the documented output", async () => {
+  it("begins with an example that runs twice in its own process and prints the documented output", async () => {
     const [, code, prints] =
       /^# .*\n\n[^`\n][^\n]*\n\n```ts\n([\s\S]*?)```\n\nIt prints:\n\n```text\n([\s\S]*?)```/.exec(
         await readFile(join(here, "../README.md"), "utf8")

@@ -137,7 +137,7 @@ describe.each<[string, () => StoreLocation]>([
   it.effect.each<[string, () => StoreLocation]>([
     ["SQLite", newSqlite],
     ["Postgres", newSchema]
-  ])("is copied into a file and back into %s, equal in all that can be seen, and goes on", ([, other]) =>
+  ])("is copied into a file and back into %s with all that can be read, and continues", ([, other]) =>
     Effect.gen(function* () {
       const from = place()
       yield* using(from, fill)
@@ -186,7 +186,7 @@ describe.each<[string, () => StoreLocation]>([
     })
   )
 
-  it.effect("is refused to a target that holds a store, which stays unchanged", () =>
+  it.effect("is not copied to a target that holds a store, which stays unchanged", () =>
     Effect.gen(function* () {
       const from = place()
       yield* using(from, (storage) => storage.commit({ expectEmpty: true, records: [genesis] }))
@@ -216,7 +216,7 @@ describe.each<[string, () => StoreLocation]>([
 })
 
 describe("copying", () => {
-  it.effect("copies one snapshot of a Postgres store, whatever is written meanwhile", () =>
+  it.effect("copies one snapshot of a Postgres store while others write", () =>
     Effect.gen(function* () {
       const from = newSchema()
       yield* using(
@@ -305,7 +305,7 @@ describe("copying", () => {
     })
   )
 
-  it.effect("leaves nothing behind where it fails", () =>
+  it.effect("leaves nothing behind when it fails", () =>
     Effect.gen(function* () {
       const before = readdirSync(folder)
       const file = newFile()
@@ -327,7 +327,7 @@ describe("copying", () => {
     })
   )
 
-  it.effect("finds a torn source, and a half-written target is rolled back", () =>
+  it.effect("finds a torn source, and rolls back a half-written target", () =>
     Effect.gen(function* () {
       const from = newSqlite()
       const file = newFile()

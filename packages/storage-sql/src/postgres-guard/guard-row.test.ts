@@ -28,7 +28,7 @@ const reason = (effect: Effect.Effect<unknown, unknown>): Effect.Effect<string> 
   Effect.match(effect, { onFailure: (fault) => `${fault}`, onSuccess: (value) => `succeeded with ${value}` })
 
 describe("a guard on Postgres", () => {
-  it("holds the state that it was advanced to, also when it is opened again", async () => {
+  it("keeps the state that it was advanced to, even when it is reopened", async () => {
     const answers = await guard(({ advance, read }) =>
       Effect.gen(function* () {
         const before = yield* read
@@ -47,7 +47,7 @@ describe("a guard on Postgres", () => {
     assert.deepEqual(await guard(({ read }) => read), state(4))
   })
 
-  it("is made once by many processes that start at once", async () => {
+  it("is created once by many processes that start at once", async () => {
     const opened = await Promise.all(Array.from({ length: 6 }, () => guard(({ read }) => read)))
     assert.deepEqual(
       opened,
@@ -78,7 +78,7 @@ describe("a guard on Postgres", () => {
     )
   })
 
-  it("is the Guard service of a choice", async () => {
+  it("provides the Guard service of a keys choice", async () => {
     const held = await run(
       Effect.gen(function* () {
         const context = yield* Layer.build(guardLayerOf(postgresGuard({ url: database.url, schema: "chain_b" })))
@@ -106,7 +106,7 @@ describe("a guard on Postgres", () => {
     assert.match(refused, /the signing guard in the schema flyball_guard of the database \w+ at \S+: Postgres answered/)
   })
 
-  it("refuses a row that no guard wrote", async () => {
+  it("refuses a row that is no guard state", async () => {
     await guard(({ advance }) => advance(null, state(3)))
     const { ask, close } = await openDatabase(database.url)
     await ask("UPDATE flyball_guard.signed SET origin = 'with a space'")
@@ -116,7 +116,7 @@ describe("a guard on Postgres", () => {
 })
 
 describe("the guard of a backup", () => {
-  it("is installed only where there is none: an existing one is never replaced", async () => {
+  it("is installed only where none exists, and never replaces one", async () => {
     assert.isTrue(await guard(({ install }) => install(state(7))))
     assert.isTrue(await guard(({ install }) => install(state(7))), "again is the same")
     assert.isFalse(await guard(({ install }) => install(state(8))))
@@ -150,8 +150,8 @@ describe("the guard of a backup", () => {
   })
 })
 
-describe("a guard whose database is away", () => {
-  it("is unavailable in one sentence, and answers again when it is back", { timeout: 60_000 }, async () => {
+describe("a guard whose database is unreachable", () => {
+  it("fails with one sentence, and answers again when the database is back", { timeout: 60_000 }, async () => {
     const [away, held] = await run(
       Effect.gen(function* () {
         const proxy = yield* silentProxy(database.url)
@@ -184,7 +184,7 @@ describe("the options of a guard on Postgres", () => {
     assert.notInclude(problem ?? "", "hunter2")
   })
 
-  it("name the place without the password", () => {
+  it("are described without the password", () => {
     assert.strictEqual(
       guardPlace({ url: "postgres://u:hunter2@h:5433/d?sslmode=require" }),
       "the schema flyball_guard of the database d at h:5433"

@@ -23,60 +23,58 @@ const tell = (id: string, count: number) =>
 const ended = { endedAtMs: 1, statusCode: 200, errorCode: null, responseExcerpt: "" }
 
 describe("two stores that claim from one outbox", () => {
-  it.effect(
-    "take everything once, and never more of an endpoint than it may have in flight, while commits add and finish",
-    () =>
-      Effect.gen(function* () {
-        const stores = [
-          yield* openStore({ url: database.url, schema: "race" }),
-          yield* openStore({ url: database.url, schema: "race" })
-        ] as const
-        yield* stores[0].commit({ puts: ["a", "b", "c"].map(endpoint) })
-        const inFlight: { [id: string]: number } = {}
-        const taken: Array<string> = []
-        const send = Effect.fnUntraced(function* (store: StorageApi) {
-          while (taken.length < 300) {
-            const { claimed } = yield* store.outbox.claim(request)
-            for (const {
-              delivery: { endpointId, id }
-            } of claimed) {
-              taken.push(id)
-              inFlight[endpointId] = (inFlight[endpointId] ?? 0) + 1
-              assert.isAtMost(inFlight[endpointId]!, cap)
-            }
-            // Others claim meanwhile. Counted as gone before it is said to be: another may learn of it before we do.
-            yield* store.outbox.event("evt_none")
-            for (const { delivery } of claimed) inFlight[delivery.endpointId]! -= 1
-            yield* store.commit({
-              moves: claimed.map(({ delivery }) => ({
-                id: delivery.id,
-                from: { state: "in_flight", attempts: 1 },
-                to: { state: "succeeded" },
-                ended
-              }))
-            })
+  it.effect("take each delivery once, within each endpoint's limit in flight, while commits add and finish some", () =>
+    Effect.gen(function* () {
+      const stores = [
+        yield* openStore({ url: database.url, schema: "race" }),
+        yield* openStore({ url: database.url, schema: "race" })
+      ] as const
+      yield* stores[0].commit({ puts: ["a", "b", "c"].map(endpoint) })
+      const inFlight: { [id: string]: number } = {}
+      const taken: Array<string> = []
+      const send = Effect.fnUntraced(function* (store: StorageApi) {
+        while (taken.length < 300) {
+          const { claimed } = yield* store.outbox.claim(request)
+          for (const {
+            delivery: { endpointId, id }
+          } of claimed) {
+            taken.push(id)
+            inFlight[endpointId] = (inFlight[endpointId] ?? 0) + 1
+            assert.isAtMost(inFlight[endpointId]!, cap)
           }
-        })
-        const add = Effect.forEach(Array.from({ length: 20 }), () =>
-          stores[1].commit({ events: [...tell("a", 10), ...tell("b", 4), ...tell("c", 1)] })
-        )
-        yield* Effect.all([send(stores[0]), send(stores[0]), send(stores[1]), send(stores[1]), add], {
-          concurrency: "unbounded"
-        })
-        assert.strictEqual(new Set(taken).size, 300)
-        assert.strictEqual(taken.length, 300)
-        for (const [id, count] of [
-          ["a", 200],
-          ["b", 80],
-          ["c", 20]
-        ] as const) {
-          const owed = yield* stores[0].outbox.deliveriesOf(id, { limit: 1000 })
-          assert.deepStrictEqual(
-            owed.map(({ sequence, state }) => [sequence, state]),
-            Array.from({ length: count }, (_, n) => [count - n, "succeeded"])
-          )
+          // Others claim meanwhile. Counted as gone before it is said to be: another may learn of it before we do.
+          yield* store.outbox.event("evt_none")
+          for (const { delivery } of claimed) inFlight[delivery.endpointId]! -= 1
+          yield* store.commit({
+            moves: claimed.map(({ delivery }) => ({
+              id: delivery.id,
+              from: { state: "in_flight", attempts: 1 },
+              to: { state: "succeeded" },
+              ended
+            }))
+          })
         }
       })
+      const add = Effect.forEach(Array.from({ length: 20 }), () =>
+        stores[1].commit({ events: [...tell("a", 10), ...tell("b", 4), ...tell("c", 1)] })
+      )
+      yield* Effect.all([send(stores[0]), send(stores[0]), send(stores[1]), send(stores[1]), add], {
+        concurrency: "unbounded"
+      })
+      assert.strictEqual(new Set(taken).size, 300)
+      assert.strictEqual(taken.length, 300)
+      for (const [id, count] of [
+        ["a", 200],
+        ["b", 80],
+        ["c", 20]
+      ] as const) {
+        const owed = yield* stores[0].outbox.deliveriesOf(id, { limit: 1000 })
+        assert.deepStrictEqual(
+          owed.map(({ sequence, state }) => [sequence, state]),
+          Array.from({ length: count }, (_, n) => [count - n, "succeeded"])
+        )
+      }
+    })
   )
 
   it.effect("do not wait for each other, and commits do not wait for them", () =>
@@ -116,7 +114,7 @@ describe("two stores that claim from one outbox", () => {
   )
 })
 
-describe("what a claim costs", () => {
+describe("the cost of a claim", () => {
   /** Pages that the statements of one claim read. */
   const pagesOf = Effect.fnUntraced(function* (schema: string) {
     const connection = yield* connect(database.url)
@@ -189,7 +187,7 @@ describe("what a claim costs", () => {
     )
   })
 
-  it.effect("does not grow with what is finished, is not due yet, or waits behind a cap", () =>
+  it.effect("does not grow with deliveries that are finished, not due yet, or waiting behind a cap", () =>
     Effect.gen(function* () {
       yield* given("few", 10)
       yield* given("many", 10_000)
@@ -198,7 +196,7 @@ describe("what a claim costs", () => {
     })
   )
 
-  it.effect("grows little with what was in flight since the last vacuum, once a claim has walked over it", () =>
+  it.effect("grows little with rows deleted since the last vacuum, once a claim has scanned them", () =>
     Effect.gen(function* () {
       yield* given("gone", 10)
       const before = yield* pagesOf("gone")

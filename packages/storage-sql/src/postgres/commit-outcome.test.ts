@@ -123,7 +123,7 @@ describe("a commit whose connection dies", () => {
     })
   )
 
-  it.effect("is not lost and not doubled when sessions are ended at random under 200 commits and more", () =>
+  it.effect("is neither lost nor doubled when sessions end at random under 200 commits and more", () =>
     Effect.gen(function* () {
       const store = yield* begun("random")
       const done: Array<readonly [key: string, seq: number]> = []

@@ -56,7 +56,7 @@ describe("a group", () => {
     })
   )
 
-  it.effect("gives each its own transaction when one fails in a way nobody foresaw", () =>
+  it.effect("gives each ChangeSet its own transaction when one fails unexpectedly", () =>
     Effect.gen(function* () {
       const store = yield* openStore({ url: database.url, schema: "guilty" })
       yield* store.commit({ expectEmpty: true, records: [genesis] })

@@ -95,7 +95,7 @@ describe("two stores on one database", () => {
     })
   )
 
-  it.effect("wait for durability whatever the database's default is", () =>
+  it.effect("commit durably for any default of the database", () =>
     Effect.gen(function* () {
       const store = yield* openStore({ url: database.url, schema: "durable" })
       yield* ask(database.url, "CREATE TABLE durable.seen (setting text)")

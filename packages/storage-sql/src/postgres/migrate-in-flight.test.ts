@@ -100,7 +100,7 @@ describe("a store of schema 3", () => {
     })
   )
 
-  it.effect("continues the turns of endpoints, and refuses claims by the old version", () =>
+  it.effect("keeps the turns of endpoints, and refuses claims by the old version", () =>
     Effect.gen(function* () {
       const { rows, run } = yield* given("turning")
       const store = yield* openStore({ url: database.url, schema: "turning" })

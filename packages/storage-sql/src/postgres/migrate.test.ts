@@ -49,7 +49,7 @@ describe("migrations", () => {
     })
   )
 
-  it.effect("leave a schema alone that is up to date, and keep what it holds", () =>
+  it.effect("leave an up-to-date schema and its contents unchanged", () =>
     Effect.gen(function* () {
       yield* Effect.scoped(
         Effect.flatMap(openStore({ url: database.url, schema: "again" }), (store) =>
@@ -61,7 +61,7 @@ describe("migrations", () => {
     })
   )
 
-  it.effect("make the schema that schema.sql shows", () =>
+  it.effect("create the schema of schema.sql", () =>
     Effect.gen(function* () {
       yield* Effect.scoped(openStore({ url: database.url, schema: "migrated" }))
       yield* ask(database.url, "CREATE SCHEMA written")
@@ -94,7 +94,7 @@ describe("a database that is newer than this version", () => {
     })
   )
 
-  it.effect("stops a running process from writing when its migration says so", () =>
+  it.effect("stops a running process from writing when its migration requires that", () =>
     Effect.gen(function* () {
       const store = yield* openStore({ url: database.url, schema: "running" })
       yield* store.commit({ expectEmpty: true, records: [genesis] })
@@ -128,7 +128,7 @@ describe("opening", () => {
     })
   )
 
-  it.effect("says what is wrong with its options, and never shows the password", () =>
+  it.effect("reports what is wrong with its options, and never shows the password", () =>
     Effect.gen(function* () {
       const options = [{ schema: "Bad-Name" }, { maxConnections: 1 }]
       for (const option of options)

@@ -33,8 +33,8 @@ const wrong: ReadonlyArray<readonly [options: unknown, why: RegExp]> = [
   [{ url, readOnly: "no" }, /readOnly is true, false or left out, not "no"/]
 ]
 
-describe("options of a Postgres store that cannot be meant", () => {
-  it.each(wrong)("%o are refused with a sentence, and nothing is connected to", async (options, why) => {
+describe("invalid options of a Postgres store", () => {
+  it.each(wrong)("%o are refused with a sentence before any connection", async (options, why) => {
     const error = await openGovernor({
       storage: postgresStorage(options as PostgresOptions),
       keys: ephemeralKeys()
@@ -65,7 +65,7 @@ describe("options of a Postgres store that cannot be meant", () => {
     })
   )
 
-  it("are not those that are left out, and every spelling of an address", () => {
+  it("do not include undefined options or any valid form of an address", () => {
     for (const good of [
       url,
       "postgresql://db/app?sslmode=require",

@@ -63,7 +63,7 @@ const given = Effect.fnUntraced(function* (schema: string, many: number) {
 })
 
 describe("the cost of forgetting, and of searching for missed events", () => {
-  it.effect("does not grow with what is kept", () =>
+  it.effect("does not grow with the number of events kept", () =>
     Effect.gen(function* () {
       const few = yield* given("few", 10)
       const many = yield* given("many", 20_000)

@@ -27,7 +27,7 @@ const unreached = (code: string): SqlError =>
   })
 
 describe("errors of Postgres", () => {
-  it("are corruption where no retry could help, and never quote what the server says", () => {
+  it("mean corruption when no retry can help, and never quote the server's message", () => {
     for (const code of ["23505", "23514", "42P01", "42703", "XX001", "XX002"])
       assert.instanceOf(faultOf(answered(code)), StorageCorrupt, code)
     for (const code of [
@@ -79,7 +79,7 @@ describe("errors of Postgres", () => {
     assert.isTrue(mayHaveCommitted(unreached("EPIPE")))
   })
 
-  it("say in a few words what to do", () => {
+  it("state what to do", () => {
     const said: ReadonlyArray<readonly [code: string, words: RegExp]> = [
       ["53100", /disk is full; free some space/],
       ["53200", /memory is used up/],

@@ -50,8 +50,8 @@ const waiting = Effect.map(
   ([row]) => row!["n"] as number
 )
 
-describe("putting a store on Postgres aside", () => {
-  it.live("renames its schema, and makes another with the documents", () =>
+describe("retiring a store on Postgres", () => {
+  it.live("renames its schema, and creates another with the documents", () =>
     Effect.scoped(
       Effect.gen(function* () {
         const { options, plan, retirement, storage } = yield* given("aside")
@@ -117,7 +117,7 @@ describe("putting a store on Postgres aside", () => {
     )
   )
 
-  it.live("begins the new chain no earlier than the old one ended, where the server's clock is a day behind too", () =>
+  it.live("begins the new chain no earlier than the old one ended, even when the server's clock is a day behind", () =>
     Effect.scoped(
       Effect.gen(function* () {
         const { options, plan, retirement } = yield* given("behind")
@@ -129,7 +129,7 @@ describe("putting a store on Postgres aside", () => {
     )
   )
 
-  it.live("a process that had the old chain open writes nothing into the new one, and says why", () =>
+  it.live("stops a process that had the old chain open from writing, with the reason", () =>
     Effect.scoped(
       Effect.gen(function* () {
         const { options, plan, retirement, storage } = yield* given("running")
@@ -156,7 +156,7 @@ describe("putting a store on Postgres aside", () => {
     )
   )
 
-  it.live("a commit that comes while the store is put aside is in neither chain", () =>
+  it.live("leaves a commit that arrives meanwhile in neither chain", () =>
     Effect.scoped(
       Effect.gen(function* () {
         const { options, plan, retirement, storage } = yield* given("meanwhile")
@@ -182,7 +182,7 @@ describe("putting a store on Postgres aside", () => {
     )
   )
 
-  it.live("a commit that came before it is part of the old chain, and the plan is made again", () =>
+  it.live("keeps an earlier commit in the old chain, and makes the plan again", () =>
     Effect.scoped(
       Effect.gen(function* () {
         const { options, plan, retirement, storage } = yield* given("before")
@@ -198,7 +198,7 @@ describe("putting a store on Postgres aside", () => {
     )
   )
 
-  it.live("is refused where the schema's name leaves no room, and where it is opened for reading only", () =>
+  it.live("is refused for a schema name that is too long, and for a store opened for reading only", () =>
     Effect.scoped(
       Effect.gen(function* () {
         const { plan, retirement } = yield* given(`long_${"x".repeat(50)}`)

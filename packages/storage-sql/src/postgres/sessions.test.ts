@@ -38,7 +38,7 @@ const read = (param: unknown) =>
   )
 
 describe("an array of texts as one text", () => {
-  it.effect("is read as what it was made of, whatever characters that holds", () =>
+  it.effect("is read back unchanged, with any characters", () =>
     Effect.gen(function* () {
       for (const one of [...texts.map((text) => [text]), texts, texts.filter((text) => !/[\\"\n\t]/.test(text))]) {
         assert.deepStrictEqual(yield* read(textArray(one)), one)
@@ -52,7 +52,7 @@ describe("an array of texts as one text", () => {
     })
   )
 
-  it("is one text where no character needs an escape", () => {
+  it("is used only when no character needs an escape", () => {
     assert.strictEqual(textArray(["dlv_1", "", "a,b"]), '{"dlv_1","","a,b"}')
     assert.deepStrictEqual(textArray(["a", "b\n"]), ["a", "b\n"])
   })

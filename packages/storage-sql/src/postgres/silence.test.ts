@@ -86,7 +86,7 @@ describe("a server that falls silent", () => {
     })
   )
 
-  it.effect("fails a commit that was not sent yet with nothing written", () =>
+  it.effect("fails an unsent commit, and reports that nothing was written", () =>
     Effect.gen(function* () {
       const { proxy, store } = yield* behindProxy("unsent")
       proxy.silence()
@@ -106,7 +106,7 @@ describe("a server that falls silent", () => {
     })
   )
 
-  it.effect("does not block later commits after one that had nothing to write", () =>
+  it.effect("does not block later commits after a commit of duplicates only", () =>
     Effect.gen(function* () {
       const { proxy, store } = yield* behindProxy("empty")
       yield* store.commit({ records: [decision("a")] })
@@ -187,7 +187,7 @@ describe("a migration or a recovery", () => {
     })
   )
 
-  it.effect("may run long where the server does not track the activity of sessions", () =>
+  it.effect("may run long when the server does not track the activity of sessions", () =>
     Effect.gen(function* () {
       const statement = `SELECT pg_sleep(${(answerMs * 2.5) / 1_000})`
       assert.strictEqual(
@@ -238,7 +238,7 @@ describe("a migration or a recovery", () => {
 })
 
 describe("closing a store", () => {
-  it.effect("ends when the server has closed all its sessions", () =>
+  it.effect("ends once the server has closed all its sessions", () =>
     Effect.gen(function* () {
       const sessions = Effect.map(
         ask(database.url, "SELECT 1 FROM pg_stat_activity WHERE application_name = 'farewell'"),

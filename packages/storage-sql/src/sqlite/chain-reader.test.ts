@@ -44,7 +44,7 @@ describe("ChainReader", () => {
     assert.deepEqual(search(reader, { kinds: ["decision.settled"], agentId: "agt_1", order: "desc" }), [[15000], 2])
   })
 
-  it("finds rare kinds by their index, in one go", () => {
+  it("finds rare kinds by their index, in one query", () => {
     assert.deepEqual(search(reader, { kinds: ["part.erased"] }), [[7, 44_990], 0])
     assert.deepEqual(search(reader, { kinds: ["part.erased"], order: "desc", limit: 1 }), [[44_990], 0])
     assert.deepEqual(search(reader, { kinds: ["part.erased"], agentId: "agt_1" }), [[], 0])

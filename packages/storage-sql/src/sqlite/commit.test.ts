@@ -66,7 +66,7 @@ describe("ChainWriter", () => {
     }
   })
 
-  it("says that nothing was written when the disk is full, and continues when there is room again", () => {
+  it("reports that nothing was written when the disk is full, and continues once there is space", () => {
     const { commit, db, reader } = open()
     db.exec(`PRAGMA max_page_count = ${(db.prepare("PRAGMA page_count").get()!["page_count"] as number) + 4}`)
     const answers = commit({ records: [draft(1_000_000)] }, { records: [draft(10)] })
@@ -104,7 +104,7 @@ describe("ChainWriter", () => {
     assert.deepEqual(tags(commit({ records: [draft(0, { once: once("free", "b") })] })), ["Committed"])
   })
 
-  it("leaves no string in the table for a ChangeSet that is refused by its expectations", () => {
+  it("leaves no string in the table for a ChangeSet whose expectations fail", () => {
     const { commit, db } = open()
     const count = () => db.prepare("SELECT count(*) AS n FROM word").get()!["n"]
     const before = count()

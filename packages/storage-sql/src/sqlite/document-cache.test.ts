@@ -13,7 +13,7 @@ const holds = (near: DocumentCache, collection: string, key: string): boolean =>
   !("shelf" in near.lookUp(collection, key))
 
 describe("documents in memory", () => {
-  it("answers what was found, and that nothing was there, until a commit touches the collection", () => {
+  it("answers hits and known absences until a commit touches the collection", () => {
     const near = new DocumentCache()
     near.keep(lookUp(near, "agents", "a"), [document("a")], 2)
     near.keep(lookUp(near, "agents", "b"), [], 0)
@@ -25,7 +25,7 @@ describe("documents in memory", () => {
     expect(holds(near, "agents", "b")).toBe(false)
     expect(holds(near, "models", "m")).toBe(true)
   })
-  it("keeps nothing that was read while a commit was under way, whenever it began and ended", () => {
+  it("does not cache a read that overlaps a commit", () => {
     const near = new DocumentCache()
     const before = lookUp(near, "agents", "a")
     const changed = near.changing(new Set(["agents"]))
@@ -40,7 +40,7 @@ describe("documents in memory", () => {
     near.keep(lookUp(near, "agents", "a"), [document("a", 2)], 2)
     expect(near.lookUp("agents", "a")).toEqual([document("a", 2)])
   })
-  it("waits for the last of two commits on one collection", () => {
+  it("caches again only after the last of two commits on one collection", () => {
     const near = new DocumentCache()
     const first = near.changing(new Set(["agents"]))
     const second = near.changing(new Set(["agents"]))
@@ -71,7 +71,7 @@ describe("documents in memory", () => {
 })
 
 describe("the head in memory", () => {
-  it("is the last commit's, and unknown while a commit is under way or after one with an unknown outcome", () => {
+  it("is that of the last commit, and unknown during a commit or after one with an unknown outcome", () => {
     const near = new DocumentCache()
     expect(near.head).toBeNull()
     near.keepHead(near.askHead(), receipt(4).head)
@@ -93,7 +93,7 @@ describe("the head in memory", () => {
     near.head!.hash.fill(9)
     expect(near.head!.hash).toEqual(new Uint8Array(32))
   })
-  it("is not what was read before or during a commit", () => {
+  it("does not take a head that was read before or during a commit", () => {
     const near = new DocumentCache()
     const before = near.askHead()
     const changed = near.changing(new Set())

@@ -43,7 +43,7 @@ describe("documents of one batch", () => {
     assert.equal(rollbacks(), 0)
   })
 
-  it("may be changed by later ChangeSets of the batch, and free a unique value for them", () => {
+  it("may be changed by later ChangeSets of the batch, which can take their unique values", () => {
     const { commit, reader, rollbacks } = openWriter()
     assert.deepEqual(
       tags(
@@ -67,7 +67,7 @@ describe("documents of one batch", () => {
     assert.equal(rollbacks(), 0)
   })
 
-  it("are all there, however many they are", () => {
+  it("are all written, in any number", () => {
     const { commit, reader } = openWriter()
     for (const count of [1, 7, 19, 20, 21, 64]) {
       const { answers } = commit(
@@ -181,7 +181,7 @@ describe("documents of a batch that fails before they are written", () => {
   })
 })
 
-describe("what the writer remembers of webhooks", () => {
+describe("the webhooks that the writer has in memory", () => {
   const reported = (commit: ReturnType<typeof openWriter>["commit"], type: string) =>
     commit({ events: [{ type, data: {} }] }).owed
   const webhook = (expectedVersion: number, keys: { readonly [key: string]: string }) => ({
@@ -193,7 +193,7 @@ describe("what the writer remembers of webhooks", () => {
   })
   const wants = { "on:agent.registered": "yes" }
 
-  it("is invalidated when one changes, even in a batch that also adds an event", () => {
+  it("are invalidated when one changes, even in a batch that also adds an event", () => {
     const { commit } = openWriter()
     assert.isFalse(reported(commit, "agent.registered"))
     commit({ puts: [webhook(0, wants)] })
@@ -204,7 +204,7 @@ describe("what the writer remembers of webhooks", () => {
     assert.isTrue(commit({ puts: [webhook(2, wants)] }, { events: [{ type: "agent.registered", data: {} }] }).owed)
   })
 
-  it("does not count deliveries of a ChangeSet that failed", () => {
+  it("do not count deliveries of a ChangeSet that failed", () => {
     const { commit, db } = openWriter()
     db.exec(
       "CREATE TRIGGER bad BEFORE INSERT ON document WHEN NEW.id = 'bad' BEGIN SELECT RAISE(ABORT, 'unforeseen'); END"
@@ -216,7 +216,7 @@ describe("what the writer remembers of webhooks", () => {
     assert.isTrue(commit({ puts: [put("bad", 0, "a")] }, { puts: [put("c", 0, "c")], ...event }).owed)
   })
 
-  it("keeps ids of events ascending, with and without subscribers", () => {
+  it("keep ids of events ascending, with and without subscribers", () => {
     const { commit, db } = openWriter()
     const some = () => ({
       events: [

@@ -42,8 +42,8 @@ const erase = (storage: StorageApi) =>
     erase: [{ seq: 1, name: "args" }]
   })
 
-describe("a log that is found", () => {
-  it.effect("is emptied before the store is open: an erasure was answered while a reader was in its way", () =>
+describe("a write-ahead log found at the start", () => {
+  it.effect("is emptied before the store opens, after an erasure that a reader kept from emptying it", () =>
     Effect.gen(function* () {
       const [file, left] = [join(folder, "held.db"), join(folder, "held-left.db")]
       yield* using(
@@ -67,7 +67,7 @@ describe("a log that is found", () => {
     })
   )
 
-  it.effect("is emptied also where its frames count no more", () =>
+  it.effect("is emptied even when its frames are obsolete", () =>
     Effect.gen(function* () {
       const [file, left] = [join(folder, "over.db"), join(folder, "over-left.db")]
       yield* using(

@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), "flyball-outbox-"))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 describe("the outbox in memory", () => {
-  it("is not known to be empty until a claim found nothing, nor after a commit that may have left something", () => {
+  it("is known to be empty after a claim that found nothing, until a commit may have added a delivery", () => {
     const near = new NearOutbox()
     assert.isFalse(near.isEmpty)
     near.foundNothing(near.ask())
@@ -31,7 +31,7 @@ describe("the outbox in memory", () => {
     assert.isFalse(near.isEmpty)
   })
 
-  it.effect("skips claims while no delivery is pending, and none when one is", () =>
+  it.effect("skips claims only while no delivery is pending", () =>
     Effect.scoped(
       Effect.gen(function* () {
         const threads = yield* openThreads({ file: join(folder, "outbox.db") })

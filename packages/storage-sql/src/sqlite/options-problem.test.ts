@@ -38,8 +38,8 @@ const wrong: ReadonlyArray<readonly [options: unknown, why: RegExp]> = [
   [{ file, small: Symbol("s") }, /small is true, false or left out, not a symbol/]
 ]
 
-describe("options of a SQLite store that cannot be meant", () => {
-  it.each(wrong)("%o are refused with a sentence when a governor opens, and nothing is made", async (options, why) => {
+describe("invalid options of a SQLite store", () => {
+  it.each(wrong)("%o are refused with a sentence when a governor opens, without a file", async (options, why) => {
     const locks = () => readdirSync(".").filter((name) => name.endsWith(".lock"))
     const before = locks()
     const error = await openGovernor({ storage: sqliteStorage(options as SqliteOptions), keys: ephemeralKeys() }).then(
@@ -73,7 +73,7 @@ describe("options of a SQLite store that cannot be meant", () => {
     })
   )
 
-  it.effect("are not those that are undefined, as though they were left out", () =>
+  it.effect("do not include undefined options", () =>
     Effect.asVoid(
       Storage.use(({ head }) => head).pipe(
         Effect.provide(

@@ -2,7 +2,7 @@ import { assert, describe, it } from "vitest"
 import { PackReader, PackWriter, Scratch } from "./packed.ts"
 
 describe("packed values", () => {
-  it("round-trip unchanged, even where the buffer grows in between", () => {
+  it("round-trip unchanged, even when the buffer grows in between", () => {
     const texts = ["", "plain", "Grüße", "\ud83d\ude00".repeat(2000)]
     const bytes = Uint8Array.from({ length: 10_000 }, (_, index) => index)
     const out = new PackWriter(0)

@@ -66,8 +66,8 @@ const foldAll = Effect.fnUntraced(function* (storage: StorageApi, size: number, 
   return { root: folder.root(size)!, last }
 })
 
-describe("folding records again in the thread that reads", () => {
-  it.effect("knows agents that are all new, and records about none", () =>
+describe("rehashing records in the reader thread", () => {
+  it.effect("handles records of new agents and records of no agent", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const records = Array.from({ length: 600 }, (_, index): RecordDraft => {
@@ -91,7 +91,7 @@ describe("folding records again in the thread that reads", () => {
     }).pipe(Effect.provide(sqliteLayer({ file: join(folder, `agents-${files++}.db`) })))
   )
 
-  it.effect("says what the records' own hashes fold to, in whatever stretches", () =>
+  it.effect("equals the fold of the record hashes, in steps of any size", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       yield* storage.commit({
@@ -188,7 +188,7 @@ describe("folding records again in the thread that reads", () => {
     ["a record's column", "UPDATE record SET at_ms = at_ms + 1 WHERE seq = 90", /record 90 is not valid \(E_COLUMN\)/],
     ["a row that is gone", "DELETE FROM record WHERE seq = 400", /record 400 is not valid|record 400 is missing/],
     [
-      "bytes that moved to the row behind",
+      "bytes that moved to the next row",
       `CREATE TEMP TABLE t AS SELECT CAST(a.hash || a.bytes || b.hash AS BLOB) AS joined, length(a.bytes) AS n
         FROM record a, record b WHERE a.seq = 300 AND b.seq = 301;
       UPDATE record SET hash = substr(joined, 1, 31), bytes = substr(joined, 32, n) FROM t
@@ -196,7 +196,7 @@ describe("folding records again in the thread that reads", () => {
       /record 300 is not valid \(E_HASH\)/
     ],
     [
-      "records that are gone, and lie in a hash before them",
+      "removed records whose bytes are in an earlier hash",
       `CREATE TEMP TABLE t AS SELECT CAST(group_concat(CAST(hash || bytes AS BLOB), '') AS BLOB) AS joined FROM record
         WHERE seq BETWEEN 256 AND 511;
       UPDATE record SET hash = CASE seq WHEN 256 THEN joined ELSE x'' END, bytes = zeroblob(length(bytes)) FROM t
@@ -209,7 +209,7 @@ describe("folding records again in the thread that reads", () => {
       /stored tree hashes do not fold/
     ]
   ] as const) {
-    it.effect(`finds what was changed behind the store, and nothing is signed: ${what}`, () =>
+    it.effect(`finds a change made behind the store, and signs nothing: ${what}`, () =>
       Effect.gen(function* () {
         const { counts, signed } = yield* signing(sql)
         assert.match(

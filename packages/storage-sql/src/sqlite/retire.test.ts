@@ -126,8 +126,8 @@ const retiredOrigins = Effect.flatMap(
   (stores) => Effect.forEach(stores, (store) => using(originOf, layerOf(store)))
 )
 
-describe("putting a SQLite file aside", () => {
-  it.live("leaves the old file whole under another name, and a new one with the documents", () =>
+describe("retiring a SQLite file", () => {
+  it.live("keeps the old file whole under another name, and creates a new one with the documents", () =>
     Effect.gen(function* () {
       const head = yield* filled
       const before = readFileSync(file)
@@ -207,7 +207,7 @@ describe("putting a SQLite file aside", () => {
     })
   )
 
-  it.live("begins the new chain no earlier than the old one ended, on a host whose clock is a day behind too", () =>
+  it.live("begins the new chain no earlier than the old one ended, even when the host's clock is a day behind", () =>
     Effect.gen(function* () {
       const clock = yield* Clock.Clock
       const aDayOn = {
@@ -228,7 +228,7 @@ describe("putting a SQLite file aside", () => {
   )
 
   it.live.each(["settled", "built", "linked", "replaced"] as const)(
-    "stopped after it was %s, finds the old store or the new one, and can be done again",
+    "leaves the old store or the new one when stopped after it was %s, and can be repeated",
     (last) =>
       Effect.gen(function* () {
         const head = yield* filled
@@ -256,32 +256,30 @@ describe("putting a SQLite file aside", () => {
       })
   )
 
-  it.live(
-    "is refused while others have the file open, or it is not the store of the plan, and changes nothing then",
-    () =>
-      Effect.gen(function* () {
-        const head = yield* filled
-        const before = readFileSync(file)
-        assert.match(yield* using(() => reasonOf(retirement(), head)), /open for writing; stop it/)
-        const reader = new DatabaseSync(file, { readOnly: true })
-        reader.prepare("SELECT 1 FROM record").get()
-        assert.match(yield* reasonOf(retirement(), head), /open for reading; end it, and recover again/)
-        reader.close()
-        for (const other of [null, { ...head, seq: 7 }, { ...head, hash: new Uint8Array(32) }])
-          assert.match(yield* reasonOf(retirement(), other), /written to since the recovery was planned/)
-        assert.match(yield* reasonOf(sqliteRetirement({ file, readOnly: true }, sqliteLayer), head), /reading only/)
-        assert.isTrue(before.equals(readFileSync(file)))
-        assert.deepStrictEqual(
-          readdirSync(folder)
-            .filter((name) => !name.endsWith("-wal") && !name.endsWith("-shm"))
-            .sort(),
-          ["store.db", "store.db.lock"]
-        )
-        assert.strictEqual(yield* reasonOf(retirement(), head), "done")
-      })
+  it.live("is refused without a change while others have the file open, or for another store than planned", () =>
+    Effect.gen(function* () {
+      const head = yield* filled
+      const before = readFileSync(file)
+      assert.match(yield* using(() => reasonOf(retirement(), head)), /open for writing; stop it/)
+      const reader = new DatabaseSync(file, { readOnly: true })
+      reader.prepare("SELECT 1 FROM record").get()
+      assert.match(yield* reasonOf(retirement(), head), /open for reading; end it, and recover again/)
+      reader.close()
+      for (const other of [null, { ...head, seq: 7 }, { ...head, hash: new Uint8Array(32) }])
+        assert.match(yield* reasonOf(retirement(), other), /written to since the recovery was planned/)
+      assert.match(yield* reasonOf(sqliteRetirement({ file, readOnly: true }, sqliteLayer), head), /reading only/)
+      assert.isTrue(before.equals(readFileSync(file)))
+      assert.deepStrictEqual(
+        readdirSync(folder)
+          .filter((name) => !name.endsWith("-wal") && !name.endsWith("-shm"))
+          .sort(),
+        ["store.db", "store.db.lock"]
+      )
+      assert.strictEqual(yield* reasonOf(retirement(), head), "done")
+    })
   )
 
-  it.live("copies a log back first, and takes away what a reader left behind", () =>
+  it.live("checkpoints the log first, and removes files that a reader left", () =>
     Effect.gen(function* () {
       const head = yield* filled
       const live = new DatabaseSync(file)
@@ -307,7 +305,7 @@ describe("putting a SQLite file aside", () => {
     })
   )
 
-  it.live("follows a link to the file, and passes over files that only resemble retired ones", () =>
+  it.live("follows a link to the file, and ignores files that only resemble retired ones", () =>
     Effect.gen(function* () {
       const head = yield* filled
       const link = join(folder, "link.db")

@@ -77,41 +77,39 @@ describe("a SQLite file", () => {
     })
   )
 
-  it.effect(
-    "that is replaced, moved or deleted while it is in use takes nothing more, and continues when it is back",
-    () =>
-      Effect.gen(function* () {
-        const file = newFile()
-        yield* using(sqliteStorage({ file }), begin)
-        copyFileSync(file, `${file}-old`)
-        yield* using(
-          sqliteStorage({ file }),
-          Effect.fnUntraced(function* (storage) {
-            yield* storage.commit({ records: [draft("one")] })
-            renameSync(file, `${file}-moved`)
-            for (const lose of [() => undefined, () => copyFileSync(`${file}-old`, file)]) {
-              lose()
-              const writes: ReadonlyArray<Effect.Effect<unknown, ReadFault | StorageConflict>> = [
-                storage.commit({ records: [draft("two")] }),
-                storage.lease("signer", "me", 1_000),
-                storage.outbox.claim({ leaseMs: 1_000, limit: 1, perEndpoint: 1 })
-              ]
-              for (const write of writes) {
-                const fault = yield* Effect.flip(write)
-                assert.match(
-                  fault.message,
-                  /the file \S+ is not the one that was opened: it was replaced, moved or deleted while it was in use/
-                )
-                assert.deepInclude(fault, { _tag: "StorageUnavailable", wrote: "no" })
-              }
+  it.effect("that is replaced, moved or deleted while in use refuses commits, and continues when it is back", () =>
+    Effect.gen(function* () {
+      const file = newFile()
+      yield* using(sqliteStorage({ file }), begin)
+      copyFileSync(file, `${file}-old`)
+      yield* using(
+        sqliteStorage({ file }),
+        Effect.fnUntraced(function* (storage) {
+          yield* storage.commit({ records: [draft("one")] })
+          renameSync(file, `${file}-moved`)
+          for (const lose of [() => undefined, () => copyFileSync(`${file}-old`, file)]) {
+            lose()
+            const writes: ReadonlyArray<Effect.Effect<unknown, ReadFault | StorageConflict>> = [
+              storage.commit({ records: [draft("two")] }),
+              storage.lease("signer", "me", 1_000),
+              storage.outbox.claim({ leaseMs: 1_000, limit: 1, perEndpoint: 1 })
+            ]
+            for (const write of writes) {
+              const fault = yield* Effect.flip(write)
+              assert.match(
+                fault.message,
+                /the file \S+ is not the one that was opened: it was replaced, moved or deleted while it was in use/
+              )
+              assert.deepInclude(fault, { _tag: "StorageUnavailable", wrote: "no" })
             }
-            assert.strictEqual((yield* storage.head)?.seq, 1)
-            renameSync(`${file}-moved`, file)
-            assert.strictEqual((yield* storage.commit({ records: [draft("two")] })).head.seq, 2)
-          })
-        )
-        assert.strictEqual((yield* using(sqliteStorage({ file }), (storage) => storage.head))?.seq, 2)
-      })
+          }
+          assert.strictEqual((yield* storage.head)?.seq, 1)
+          renameSync(`${file}-moved`, file)
+          assert.strictEqual((yield* storage.commit({ records: [draft("two")] })).head.seq, 2)
+        })
+      )
+      assert.strictEqual((yield* using(sqliteStorage({ file }), (storage) => storage.head))?.seq, 2)
+    })
   )
 
   it.effect("whose folder becomes inaccessible refuses commits", () =>
@@ -138,7 +136,7 @@ describe("a SQLite file", () => {
     })
   )
 
-  it.effect("keeps everything when it is closed and opened again", () =>
+  it.effect("keeps everything when it is reopened", () =>
     Effect.gen(function* () {
       const file = newFile()
       const receipt = yield* using(sqliteStorage({ file }), (storage) =>
@@ -183,7 +181,7 @@ describe("a SQLite file", () => {
     )
   )
 
-  it.effect("has one writer: a second is refused with what to do, and may have the file when the first is done", () =>
+  it.effect("has one writer: a second is refused with what to do, and may open the file after the first closed", () =>
     Effect.gen(function* () {
       const file = newFile()
       const second = using(sqliteStorage({ file, busyTimeoutMs: 0 }), (storage) => storage.head)
@@ -197,7 +195,7 @@ describe("a SQLite file", () => {
     })
   )
 
-  it.effect("has one writer under all names by symbolic links, and has its lock beside itself", () =>
+  it.effect("has one writer under all names by symbolic links, with the lock beside the real file", () =>
     Effect.gen(function* () {
       const place = join(folder, "linked")
       mkdirSync(join(place, "real"), { recursive: true })
@@ -270,7 +268,7 @@ describe("a SQLite file", () => {
     })
   )
 
-  it.effect("with the second name that a restore or a recovery left when it was stopped is opened", () =>
+  it.effect("is opened with the second name that a stopped restore or recovery left", () =>
     Effect.gen(function* () {
       const place = join(folder, "left-links")
       const file = join(place, "store.db")
@@ -299,19 +297,15 @@ describe("a SQLite file", () => {
     })
   )
 
-  it.effect(
-    "is made once by several that open it at once: one gets it, the others are refused, and the schema is whole",
-    () =>
-      Effect.gen(function* () {
-        const file = newFile()
-        const open = Effect.exit(
-          Effect.scoped(Effect.andThen(openThreads({ file, busyTimeoutMs: 0 }), Effect.yieldNow))
-        )
-        const held = yield* Effect.forEach([1, 2, 3], () => open, { concurrency: "unbounded" })
-        assert.isTrue(held.some(Exit.isSuccess))
-        for (const exit of held) if (Exit.isFailure(exit)) assert.match(String(exit.cause), /open for writing/)
-        yield* using(sqliteStorage({ file }), begin)
-      })
+  it.effect("is created once when several open it at once: one gets it, the others are refused", () =>
+    Effect.gen(function* () {
+      const file = newFile()
+      const open = Effect.exit(Effect.scoped(Effect.andThen(openThreads({ file, busyTimeoutMs: 0 }), Effect.yieldNow)))
+      const held = yield* Effect.forEach([1, 2, 3], () => open, { concurrency: "unbounded" })
+      assert.isTrue(held.some(Exit.isSuccess))
+      for (const exit of held) if (Exit.isFailure(exit)) assert.match(String(exit.cause), /open for writing/)
+      yield* using(sqliteStorage({ file }), begin)
+    })
   )
 
   it.effect("can be read beside its writer without blocking it; the reader writes nothing", () =>
@@ -341,7 +335,7 @@ describe("a SQLite file", () => {
     })
   )
 
-  it.effect("is opened for reading only when it is there", () =>
+  it.effect("is opened for reading only when it exists", () =>
     Effect.gen(function* () {
       const file = newFile()
       const fault = yield* Effect.flip(using(sqliteStorage({ file, readOnly: true }), (storage) => storage.head))
@@ -377,7 +371,7 @@ describe("a SQLite file", () => {
     })
   )
 
-  it.effect("of another program is refused and left as it was", () =>
+  it.effect("of another program is refused and left unchanged", () =>
     Effect.gen(function* () {
       const file = newFile()
       const db = new DatabaseSync(file)
@@ -395,69 +389,67 @@ describe("a SQLite file", () => {
     })
   )
 
-  it.effect(
-    "keeps nothing of an erased part, of the digest that was made over it, nor of a document that was overwritten",
-    () =>
-      Effect.gen(function* () {
-        const file = newFile()
-        yield* using(
-          sqliteStorage({ file }),
-          Effect.fnUntraced(function* (storage) {
-            yield* begin(storage)
-            const small = "a person's own words"
-            const large = "spread over many pages ".repeat(2000)
-            const digest = Buffer.from("0123456789abcdef".repeat(4), "hex")
-            yield* storage.commit({
-              records: [
-                draft("before"),
-                {
-                  ...draft(large),
-                  parts: [
-                    { name: "args", bytes: Buffer.from(large) },
-                    { name: "result", bytes: Buffer.from(small) }
-                  ],
-                  once: { scope: "agt_1", key: "k1", digest: digest.toString("hex") }
-                },
-                draft("after")
-              ],
-              puts: [
-                {
-                  collection: "agents",
-                  id: "a1",
-                  expectedVersion: 0,
-                  body: { owner: "Erika Mustermann" },
-                  keys: { owner: "Erika Mustermann" }
-                }
-              ]
-            })
-            const salt = Buffer.from((yield* storage.parts([2]))[0]!.salt!)
-            assert.isTrue(
-              inFiles(file, small) &&
-                inFiles(file, "Erika") &&
-                readFileSync(`${file}-wal`).includes(salt) &&
-                readFileSync(`${file}-wal`).includes(digest)
-            )
-            yield* storage.commit({
-              records: ["args", "result"].map((name) => ({
-                kind: "part.erased",
-                body: { name, reason: "data_subject_request", seq: 2 },
-                parts: [],
-                agentId: null
-              })),
-              erase: [
-                { seq: 2, name: "args" },
-                { seq: 2, name: "result" }
-              ],
-              forget: [{ scope: "agt_1", key: "k1" }],
-              puts: [{ collection: "agents", id: "a1", expectedVersion: 1, body: { owner: null } }]
-            })
-            assert.strictEqual(statSync(`${file}-wal`).size, 0)
-            for (const gone of [small, "spread over", "Erika"]) assert.isFalse(inFiles(file, gone), gone)
-            assert.isFalse(readFileSync(file).includes(salt) || readFileSync(file).includes(digest))
-            assert.isTrue(inFiles(file, "before") && inFiles(file, "after"))
+  it.effect("keeps no bytes of an erased part, of its digest, or of an overwritten document", () =>
+    Effect.gen(function* () {
+      const file = newFile()
+      yield* using(
+        sqliteStorage({ file }),
+        Effect.fnUntraced(function* (storage) {
+          yield* begin(storage)
+          const small = "a person's own words"
+          const large = "spread over many pages ".repeat(2000)
+          const digest = Buffer.from("0123456789abcdef".repeat(4), "hex")
+          yield* storage.commit({
+            records: [
+              draft("before"),
+              {
+                ...draft(large),
+                parts: [
+                  { name: "args", bytes: Buffer.from(large) },
+                  { name: "result", bytes: Buffer.from(small) }
+                ],
+                once: { scope: "agt_1", key: "k1", digest: digest.toString("hex") }
+              },
+              draft("after")
+            ],
+            puts: [
+              {
+                collection: "agents",
+                id: "a1",
+                expectedVersion: 0,
+                body: { owner: "Erika Mustermann" },
+                keys: { owner: "Erika Mustermann" }
+              }
+            ]
           })
-        )
-      })
+          const salt = Buffer.from((yield* storage.parts([2]))[0]!.salt!)
+          assert.isTrue(
+            inFiles(file, small) &&
+              inFiles(file, "Erika") &&
+              readFileSync(`${file}-wal`).includes(salt) &&
+              readFileSync(`${file}-wal`).includes(digest)
+          )
+          yield* storage.commit({
+            records: ["args", "result"].map((name) => ({
+              kind: "part.erased",
+              body: { name, reason: "data_subject_request", seq: 2 },
+              parts: [],
+              agentId: null
+            })),
+            erase: [
+              { seq: 2, name: "args" },
+              { seq: 2, name: "result" }
+            ],
+            forget: [{ scope: "agt_1", key: "k1" }],
+            puts: [{ collection: "agents", id: "a1", expectedVersion: 1, body: { owner: null } }]
+          })
+          assert.strictEqual(statSync(`${file}-wal`).size, 0)
+          for (const gone of [small, "spread over", "Erika"]) assert.isFalse(inFiles(file, gone), gone)
+          assert.isFalse(readFileSync(file).includes(salt) || readFileSync(file).includes(digest))
+          assert.isTrue(inFiles(file, "before") && inFiles(file, "after"))
+        })
+      )
+    })
   )
 })
 

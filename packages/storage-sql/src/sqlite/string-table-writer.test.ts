@@ -48,8 +48,8 @@ const acts = fc.oneof(
   }
 )
 
-describe("new words", () => {
-  it("have one number each, which equals the table's after every commit, and none after a rollback", () => {
+describe("new strings", () => {
+  it("have one number each, as in the table after a commit, and none after a rollback", () => {
     fc.assert(
       fc.property(fc.array(acts, { maxLength: 200 }), (steps) => {
         const { db, rows, writer } = open()
@@ -93,7 +93,7 @@ describe("new words", () => {
     )
   })
 
-  it("are buffered when they are ids that follow all others of their prefix, and are looked up when not", () => {
+  it("are buffered when they are ids above all others of their prefix, and looked up otherwise", () => {
     const { db, rows, writer } = open()
     const before = rows().length
     db.exec("BEGIN")

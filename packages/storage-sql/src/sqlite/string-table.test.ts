@@ -22,7 +22,7 @@ describe("strings that are learned together", () => {
     assert.deepEqual(textsFrom(ids), texts)
   })
 
-  it("are left to be read one by one where they are few, or far apart", () => {
+  it("are read one by one when they are few or far apart", () => {
     const { db, textsFrom, strings } = given()
     strings.learn(ids.slice(0, 7))
     db.exec("INSERT INTO word (id, text) VALUES (1000, 'far')")

@@ -34,7 +34,7 @@ const batch = fc.oneof(
 const batches = fc.array(batch, { minLength: 1, maxLength: 5, size: "max" })
 
 describe("unique values", () => {
-  it("are taken by the first of a batch that may, and found before the tables refuse them", () => {
+  it("go to the first valid claim of a batch, and conflicts are found before the tables refuse them", () => {
     fc.assert(
       fc.property(batches, (batches) => {
         const { commit, db, rollbacks } = openWriter()

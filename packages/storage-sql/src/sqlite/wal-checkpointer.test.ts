@@ -23,7 +23,7 @@ const open = (name: string) => {
 }
 
 describe("Checkpoints", () => {
-  it("copies the log back past a size, so that it starts over", () => {
+  it("copies the log back above a size, so that it starts over", () => {
     const { db, log, write } = open("easy.db")
     const checkpoints = new Checkpoints(db, { easy: 50, bound: 1000 })
     write(30)
@@ -40,7 +40,7 @@ describe("Checkpoints", () => {
     db.close()
   })
 
-  it("checks the log once commits brought enough together, however small each is", () => {
+  it("checks the log once commits together exceed a size, even when each is small", () => {
     const { db, log, write } = open("small.db")
     const checkpoints = new Checkpoints(db, { easy: 50, bound: 1000 })
     write(60)
@@ -52,7 +52,7 @@ describe("Checkpoints", () => {
     db.close()
   })
 
-  it("starts the log over past its bound as soon as no reader is in the way, and continues while one is", () => {
+  it("restarts the log above its limit as soon as no reader blocks it, and appends until then", () => {
     const { db, file, log, write } = open("bound.db")
     const restarts = vi.fn()
     const prepare = db.prepare.bind(db)
