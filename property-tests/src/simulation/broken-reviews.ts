@@ -110,7 +110,7 @@ export const brokenReviews: ReadonlyArray<BrokenWorld> = [
     ports: () => withCommit("review.consumed", (storage, change) => storage.commit(withoutPuts(change, REVIEWS)))
   },
   {
-    what: "a store that lets an approval through and writes nothing of its use",
+    what: "a store that accepts an approval and does not write its use",
     foundBy: "reviews",
     from: 2,
     says: /is allowed with 0 approvals/,
@@ -121,7 +121,7 @@ export const brokenReviews: ReadonlyArray<BrokenWorld> = [
       )
   },
   {
-    what: "a store in which an approval is of the action beside it",
+    what: "a store in which an approval is for another action",
     foundBy: "reviews",
     says: /is consumed by another action/,
     options: reviewedOften,
@@ -133,7 +133,7 @@ export const brokenReviews: ReadonlyArray<BrokenWorld> = [
     })
   },
   {
-    what: "a store in which an approval is of the other agent",
+    what: "a store in which an approval is for another agent",
     foundBy: "reviews",
     says: /is consumed by another agent/,
     options: reviewedOften,
@@ -142,7 +142,7 @@ export const brokenReviews: ReadonlyArray<BrokenWorld> = [
     )
   },
   {
-    what: "a store that gives reviews an hour more than they have",
+    what: "a store in which reviews expire an hour late",
     foundBy: "reviews",
     from: 2,
     says: /is answered \d+ ms after its end/,
@@ -172,7 +172,7 @@ export const brokenReviews: ReadonlyArray<BrokenWorld> = [
     ports: () => showing<{ readonly authors: ReadonlyArray<string> }>(ENVELOPE_VERSIONS, () => ({ authors: [] }))
   },
   {
-    what: "a store in which no review keeps the owner out",
+    what: "a store in which no review excludes the owner",
     foundBy: "reviews",
     from: 2,
     says: /who owns its agent/,
@@ -180,14 +180,14 @@ export const brokenReviews: ReadonlyArray<BrokenWorld> = [
     ports: review(() => ({ twoPerson: false }))
   },
   {
-    what: "a store in which everybody has every role",
+    what: "a store in which every person has every role",
     foundBy: "reviews",
     says: /who has no such role/,
     options: reviewedOften,
     ports: review((body) => ({ needs: body.needs.map((need) => ({ ...need, role: null })) }))
   },
   {
-    what: "a store that forgets who answered",
+    what: "a store that forgets who resolved a review",
     foundBy: "reviews",
     from: 2,
     says: /is answered twice by usr_/,
@@ -202,14 +202,14 @@ export const brokenReviews: ReadonlyArray<BrokenWorld> = [
     ports: review((body) => ({ needs: body.needs.map((need) => ({ ...need, approvals: 1 })) }))
   },
   {
-    what: "a store in which two end one review",
+    what: "a store in which two resolutions end one review",
     foundBy: "reviews",
     says: /has review.resolved after it was over/,
     options: (chosen) => ({ ...reviewedOften(chosen), thinkMs: 0 }),
     ports: () => withCommit("review.resolved", atAnyVersion)
   },
   {
-    what: "a store in which reviews live on after their end is recorded",
+    what: "a store in which reviews stay open after their end is recorded",
     foundBy: "reviews",
     from: 3,
     says: /after it was over \(expired\)/,
@@ -233,7 +233,7 @@ export const brokenReviews: ReadonlyArray<BrokenWorld> = [
     ports: () => withCommit("review.cancelled", forgotten)
   },
   {
-    what: "a store that takes answers made before a halt after it",
+    what: "a store that writes resolutions planned before a halt after it",
     foundBy: "reviews",
     from: 3,
     says: /is answered while its agent is halted/,
@@ -241,14 +241,14 @@ export const brokenReviews: ReadonlyArray<BrokenWorld> = [
     ports: () => withCommit("review.resolved", (storage, { expects: _, ...change }) => storage.commit(change))
   },
   {
-    what: "a store that acknowledges answers and does not write them",
+    what: "a store that acknowledges resolutions and does not write them",
     foundBy: "reviews",
     says: /answered 0 times, of \d+ tries [1-9]/,
     options: reviewedOften,
     ports: () => withCommit("review.resolved", forgotten)
   },
   {
-    what: "a store that shows reviews as answered by nobody",
+    what: "a store that returns reviews without who resolved them",
     foundBy: "reviews",
     says: /host \d shows .* the records say/,
     options: reviewedOften,
@@ -264,7 +264,7 @@ export const brokenReviews: ReadonlyArray<BrokenWorld> = [
       withCommit("standing_approval.used", (storage, change) => storage.commit(withoutPuts(change, STANDING_APPROVALS)))
   },
   {
-    what: "a store in which there is always one left",
+    what: "a store in which a standing approval always has a use left",
     foundBy: "standings",
     from: 3,
     says: /is used more often than it counts/,
@@ -286,7 +286,7 @@ export const brokenReviews: ReadonlyArray<BrokenWorld> = [
     ports: standing((body) => (body.status === "proposed" ? { status: "granted" } : {}))
   },
   {
-    what: "a store that gives standing approvals an hour more than they have",
+    what: "a store in which standing approvals expire an hour late",
     foundBy: "standings",
     from: 5,
     says: /is used after its end/,
@@ -309,7 +309,7 @@ export const brokenReviews: ReadonlyArray<BrokenWorld> = [
     ports: () => withCommit("standing_approval.proposed", (storage, change) => storage.commit(withWiderBox(change)))
   },
   {
-    what: "a store in which a standing approval is of every agent",
+    what: "a store in which a standing approval is for every agent",
     foundBy: "standings",
     from: 3,
     says: /is used by another agent/,
@@ -333,7 +333,7 @@ export const brokenReviews: ReadonlyArray<BrokenWorld> = [
     ports: standing(() => ({ proposedBy: `usr_${"0".repeat(25)}9` }))
   },
   {
-    what: "a store in which everybody approved a review",
+    what: "a store in which every person approved a review",
     foundBy: "standings",
     from: 2,
     says: /who did not approve/,
@@ -343,7 +343,7 @@ export const brokenReviews: ReadonlyArray<BrokenWorld> = [
     }))
   },
   {
-    what: "a store that lists standing approvals with more left than there is",
+    what: "a store that lists standing approvals with too many uses left",
     foundBy: "standings",
     says: /host \d lists .* the records say/,
     options: approvedOften,

@@ -32,7 +32,7 @@ const withMoves = (instead: (move: DeliveryMove) => DeliveryMove | null) =>
 /** Each is run over seeds until one of them meets it. */
 export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
   {
-    what: "a store that forgets what a client_ref is for",
+    what: "a store that forgets the idempotency keys of decisions",
     foundBy: "capture",
     options: lightly,
     ports: () =>
@@ -68,7 +68,7 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
       )
   },
   {
-    what: "a store whose documents come without their record",
+    what: "a store that writes documents without their record",
     foundBy: "replay",
     options: lightly,
     ports: () =>
@@ -108,7 +108,7 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
     }
   },
   {
-    what: "a store that loses its tail after that was signed for",
+    what: "a store that loses its tail after signing it",
     foundBy: "guard",
     options: lightly,
     ports: () => {
@@ -137,7 +137,7 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
     ports: () => withStorage(({ commit }) => ({ commit: (change) => commit({ ...change, events: [] }) }))
   },
   {
-    what: "a store that never gives a lease",
+    what: "a store that never grants a lease",
     foundBy: "signing",
     options: lightly,
     ports: () => withStorage(() => ({ lease: () => Effect.succeed(false) }))
@@ -159,7 +159,7 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
     })
   },
   {
-    what: "a store that owes nobody what happened",
+    what: "a store that creates no deliveries for events",
     foundBy: "deliveries",
     says: /nothing is owed of it/,
     ports: () =>
@@ -172,7 +172,7 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
       }))
   },
   {
-    what: "a store that gives one claim to two",
+    what: "a store that gives one delivery to two claims",
     foundBy: "deliveries",
     says: /was sent twice/,
     ports: () => {
@@ -188,7 +188,7 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
     }
   },
   {
-    what: "a store that lets what failed for good be tried once more",
+    what: "a store that retries a delivery after its final failure",
     foundBy: "deliveries",
     says: /tried 8 times|request 8/,
     ports: () =>
@@ -209,7 +209,7 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
       }))
   },
   {
-    what: "a store that tries again a minute too soon",
+    what: "a store that retries a minute too early",
     foundBy: "deliveries",
     says: /is the least/,
     ports: () =>
@@ -226,13 +226,13 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
     ports: () => withMoves((move) => (move.to.state === "succeeded" ? null : move))
   },
   {
-    what: "a store that tells of a success where there was none",
+    what: "a store that reports a success without one",
     foundBy: "deliveries",
     says: /no receiver took it in/,
     ports: () => withMoves((move) => (move.ended === undefined ? move : { ...move, to: { state: "succeeded" } }))
   },
   {
-    what: "a store that sends all deliveries of a webhook under one number",
+    what: "a store that gives all deliveries of a webhook one sequence",
     foundBy: "deliveries",
     says: /was sent as number/,
     ports: () =>
@@ -245,13 +245,13 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
       }))
   },
   {
-    what: "a store that never gives out what is due",
+    what: "a store that never claims due deliveries",
     foundBy: "deliveries",
     says: /is still pending after 0 attempts/,
     ports: () => withOutbox(() => ({ claim: () => Effect.succeed({ claimed: [], lapsed: [], nextAtMs: null }) }))
   },
   {
-    what: "a store that lets two fill one window of a meter at once",
+    what: "a store that lets two evaluations fill one meter window at once",
     foundBy: "evaluations",
     says: /passes the cap/,
     options: crowded,
@@ -272,7 +272,7 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
       }))
   },
   {
-    what: "a store in which an agent keeps its tier without what that needs",
+    what: "a store in which an agent keeps a tier whose conditions are lost",
     foundBy: "evaluations",
     says: /acts at L1; the record says L2/,
     options: (chosen) => ({ ...crowded(chosen), acts: ["govern", "evaluate", "evaluate", "withdraw"] }),
@@ -308,7 +308,7 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
     }
   },
   {
-    what: "a store that takes evaluations made before a halt after it",
+    what: "a store that writes evaluations planned before a halt after it",
     foundBy: "kill",
     says: /after kil_\w+ and before its release/,
     options: stoppedOften,
@@ -318,7 +318,7 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
       )
   },
   {
-    what: "a store in which a release lifts all",
+    what: "a store in which a release lifts all activations",
     foundBy: "kill",
     says: /was answered .* it is/,
     options: stoppedOften,
@@ -343,7 +343,7 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
       )
   },
   {
-    what: "a store that keeps failures from the windows of breakers",
+    what: "a store that hides failures from the windows of breakers",
     foundBy: "breakers",
     says: /had to trip before/,
     options: brokenOften,
@@ -358,7 +358,7 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
       }))
   },
   {
-    what: "a store in which two trip a breaker for one window",
+    what: "a store in which a breaker trips twice for one window",
     foundBy: "breakers",
     says: /trips twice in the window/,
     options: brokenOften,
@@ -391,7 +391,7 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
       )
   },
   {
-    what: "a store that trips breakers without what they activate",
+    what: "a store that trips breakers without their activation",
     foundBy: "breakers",
     says: /in mode enforce and activates nothing/,
     options: brokenOften,

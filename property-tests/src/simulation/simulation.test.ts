@@ -22,7 +22,7 @@ const ANSWERS = runs(3, 60)
 const PATIENCE = 40
 
 describe("the simulation", () => {
-  it("is the same run for the same seed, and another for another", async () => {
+  it("repeats the run of a seed, and differs between seeds", async () => {
     for (const seed of [1, 12, 97]) {
       const [first, again, other] = [await simulate(seed), await simulate(seed), await simulate(seed + 1)]
       assert.deepStrictEqual(again, first)
@@ -30,14 +30,14 @@ describe("the simulation", () => {
     }
   })
 
-  it("finds nothing wrong after any seed that failed once", async () => {
+  it("finds no problem for any seed that failed before", async () => {
     for (const seed of keptSeeds()) {
       const result = await simulate(seed)
       assert.isEmpty(result.problems, failureText(result))
     }
   })
 
-  it(`finds nothing wrong after ${SEEDS} seeds`, { timeout: 600_000 }, async () => {
+  it(`finds no problem in ${SEEDS} seeds`, { timeout: 600_000 }, async () => {
     const totals = new Totals()
     for (let seed = 1; seed <= SEEDS; seed++) {
       const result = await simulate(seed)
@@ -86,7 +86,7 @@ describe("the simulation", () => {
     assert.isAbove(totals.answers.get("witness refused: ClientRefReused") ?? 0, 2)
   })
 
-  it(`finds every host's kill state what the records say, after ${STOPS} seeds`, { timeout: 600_000 }, async () => {
+  it(`finds every host's kill state equal to the records, in ${STOPS} seeds`, { timeout: 600_000 }, async () => {
     const totals = new Totals()
     // Those that failed once: a state of one epoch made of two, and a refusal of an acknowledgement under a release.
     for (const seed of new Set([21, 28, 30, 39, ...Array.from({ length: STOPS }, (_, index) => index + 1)])) {
@@ -100,7 +100,7 @@ describe("the simulation", () => {
     assert.isAbove(totals.faults, STOPS)
   })
 
-  it(`finds every trip of a breaker what the records say, after ${TRIPS} seeds`, { timeout: 600_000 }, async () => {
+  it(`finds every trip of a breaker equal to the records, in ${TRIPS} seeds`, { timeout: 600_000 }, async () => {
     const totals = new Totals()
     for (let seed = 1; seed <= TRIPS; seed++) {
       const result = await simulate(seed, { options: broken })
@@ -115,7 +115,7 @@ describe("the simulation", () => {
   })
 
   it(
-    `finds every review and standing approval what the records say, after ${ANSWERS} seeds`,
+    `finds every review and standing approval equal to the records, in ${ANSWERS} seeds`,
     {
       timeout: 600_000
     },
@@ -140,7 +140,7 @@ describe("the simulation", () => {
     }
   )
 
-  it("keeps seeds with the reason why, and refuses a line that is neither", () => {
+  it("reads the file of seeds with reasons, and refuses any other line", () => {
     assert.deepStrictEqual(seedsOf("# head\n\n42 signing: late\n7\n"), [42, 7])
     assert.throws(() => seedsOf("42\nx7\n"), /line 2/)
   })
