@@ -90,7 +90,7 @@ export const describeAdapter = (adapter: AdapterUnderTest): void => {
   const started = async (holdMs = 5) => opened(await world.agent(), holdMs)
 
   describe(`${adapter.name}: a call`, () => {
-    it("that is allowed runs once, and is witnessed once with outcome, latency and evaluation", async () => {
+    it("that is allowed runs once, and is recorded once with outcome, latency and evaluation", async () => {
       const { agent, deeds, session } = await started()
       const { answers, failure } = await session.turn([callOf("refund", { amount: 5 })])
       assert.isNull(failure)
@@ -111,7 +111,7 @@ export const describeAdapter = (adapter: AdapterUnderTest): void => {
       assert.isAtLeast(decisions[0].latency_ms, 0)
     })
 
-    it("that is denied has no effect, its sibling runs, and the model reads the reason", async () => {
+    it("that is denied does not run, its sibling runs, and the model receives the reason", async () => {
       const { agent, deeds, session } = await started()
       const { answers, failure } = await session.turn([callOf("refund", { amount: 900 }), callOf("lookup")])
       assert.deepStrictEqual(deeds.ran, ["lookup"])
@@ -121,14 +121,14 @@ export const describeAdapter = (adapter: AdapterUnderTest): void => {
       assert.sameMembers([...(await world.outcomes(agent))], ["refund denied", "lookup ok"])
     })
 
-    it("whose tool fails is witnessed as an error", async () => {
+    it("whose tool fails is recorded as an error", async () => {
       const { agent, deeds, session } = await started()
       await session.turn([callOf("fail")])
       assert.deepStrictEqual(deeds.ran, ["fail"])
       assert.deepStrictEqual(await world.outcomes(agent), ["fail error"])
     })
 
-    it("is denied while the service is away, and that is witnessed when it is back", async () => {
+    it("is denied while the service is unreachable, and recorded as denied when it is back", async () => {
       const { agent, deeds, session } = await started()
       world.cut()
       const turn = await session.turn([callOf("refund", { amount: 5 })])
@@ -138,7 +138,7 @@ export const describeAdapter = (adapter: AdapterUnderTest): void => {
       assert.deepStrictEqual(await world.outcomes(agent), ["refund denied"])
     })
 
-    it("is denied where the gate itself throws", async () => {
+    it("is denied when the gate itself throws", async () => {
       const { agent, deeds, session } = await started()
       world.breakSignals()
       const turn = await session.turn([callOf("refund", { amount: 5 })])
@@ -147,7 +147,7 @@ export const describeAdapter = (adapter: AdapterUnderTest): void => {
       assert.deepStrictEqual(await world.outcomes(agent), ["refund denied"])
     })
 
-    it("leaks nothing of an argument that is marked secret, and the tool has it", async () => {
+    it("passes a secret argument to the tool, and sends nothing of it to the service", async () => {
       const { agent, deeds, session } = await started()
       let seen: unknown
       deeds.instead.set("refund", async (input) => {
@@ -177,7 +177,7 @@ export const describeAdapter = (adapter: AdapterUnderTest): void => {
       assert.deepStrictEqual(deeds.ran, ["refund 1"])
     })
 
-    it("aborts the signal of what runs", async () => {
+    it("aborts the signal of a running tool", async () => {
       const { agent, deeds, session } = await started()
       deeds.instead.set("lookup", async (_, signal) => {
         void world.halt(agent)
@@ -211,8 +211,8 @@ export const describeAdapter = (adapter: AdapterUnderTest): void => {
     })
   })
 
-  describe(`${adapter.name}: a pause of the framework's own`, () => {
-    it("opens nothing: a call that is resumed with other arguments is judged by those", async () => {
+  describe(`${adapter.name}: a pause by the framework`, () => {
+    it("bypasses no check: a call resumed with other arguments is evaluated with those", async () => {
       const { deeds, session } = await started()
       if (session.defer === undefined) return assert.isUndefined(session.defer)
       const turn = await session.defer(callOf("refund", { amount: 5 }), { amount: 900 })
@@ -225,7 +225,7 @@ export const describeAdapter = (adapter: AdapterUnderTest): void => {
   })
 
   describe(`${adapter.name}: a stream`, () => {
-    it("arrives in pieces, and its calls are governed and witnessed alike", async () => {
+    it("arrives in chunks, and its calls are governed and recorded as without streaming", async () => {
       const { agent, deeds, session } = await started()
       if (session.stream === undefined) return assert.isUndefined(session.stream)
       const { answers, pieces = [] } = await session.stream([callOf("refund", { amount: 900 }), callOf("lookup")])

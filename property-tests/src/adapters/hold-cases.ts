@@ -55,7 +55,7 @@ export const describeHolds = (
   }
 
   describe(`${name}: a call that a person must approve, with ${service}`, () => {
-    it("waits for the person, runs once, and is witnessed once", async () => {
+    it("waits for the approval, runs once, and is recorded once", async () => {
       const { agent, deeds, opened, shown } = await started(LONG_MS)
       const calling = shown(60)
       const review = await opened()
@@ -77,7 +77,7 @@ export const describeHolds = (
         assert.include((await turn).answers[0]!, "refund done 60")
       })
 
-    it("is pending when the hold ends; the same call continues once it is approved, and no other", async () => {
+    it("is pending when the hold ends, and only the same call continues once it is approved", async () => {
       const { deeds, opened, shown } = await started(5)
       assert.match(await shown(60), /pending rev_/)
       const review = await opened()
@@ -90,7 +90,7 @@ export const describeHolds = (
       assert.deepStrictEqual(deeds.ran, ["refund 60"])
     })
 
-    it("does not run when the person says no", async () => {
+    it("does not run when the person rejects it", async () => {
       const { agent, deeds, opened, shown } = await started(LONG_MS)
       const calling = shown(60)
       await world.resolve(await opened(), "reject")

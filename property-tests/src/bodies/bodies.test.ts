@@ -98,7 +98,7 @@ const read: ReadonlySet<string> = new Set(["chain.genesis", "key.rotated", "part
 describe.each(recordKinds.filter(({ kind }) => !read.has(kind)).map((row) => [row.kind, row] as const))(
   "%s",
   (kind, row) => {
-    it("as the catalogue has it is good, whole and without what is optional", async () => {
+    it("is accepted as the catalogue describes it, with and without optional members", async () => {
       const records = [
         genesis,
         ...goodBodies(row).map((body) =>
@@ -117,7 +117,7 @@ describe.each(recordKinds.filter(({ kind }) => !read.has(kind)).map((row) => [ro
       })
     })
 
-    it("with another body or other parts is intact, and named", async () => {
+    it("is intact but reported with another body or other parts", async () => {
       const body = bodyOf(row.body, true)
       const others = ["note", ...recordKinds.flatMap(({ parts }) => parts.map(({ name }) => name))].filter(
         (name) => !row.parts.some((part) => part.name === name)
@@ -150,7 +150,7 @@ describe.each([...read].map((kind) => [kind, rowOf(kind)] as const))(
   "%s, whose body every verifier reads",
   (kind, row) => {
     const inPlace = (one: OpenRecord) => (kind === "chain.genesis" ? [one] : [genesis, one])
-    it("is good as the catalogue has it, and never good in another form", async () => {
+    it("is accepted as the catalogue describes it, and never in another form", async () => {
       for (const body of goodBodies(row)) {
         // Of another origin than its pack's, or with keys of another one: sound as a body alone.
         expect((await compared(inPlace(record(kind, body)))).bodies).toMatchObject({ wrong: 0, unknown: 0 })
@@ -164,17 +164,17 @@ describe.each([...read].map((kind) => [kind, rowOf(kind)] as const))(
         ])
       }
     })
-    it("has no other parts", async () => {
+    it("is reported with other parts", async () => {
       const { bodies, status } = await compared(inPlace(record(kind, bodyOf(row.body, true), [withheld("note")])))
       expect([status, bodies!.wrong]).toEqual([2, 1])
     })
   }
 )
 
-describe("what the catalogue says beside bodies", () => {
+describe("the comparison with the catalogue", () => {
   const decision = (parts: ReadonlyArray<OpenPart>) =>
     record("decision.witnessed", bodyOf(rowOf("decision.witnessed").body, false), parts)
-  it("how large a part may be, where it is disclosed", async () => {
+  it("finds a disclosed part that exceeds its limit", async () => {
     const activated = (bytes: number) =>
       record("agent.suspended", bodyOf(rowOf("agent.suspended").body, true), [
         disclosed("reason", canonicalBytes("x".repeat(bytes - 2)))
@@ -192,7 +192,7 @@ describe("what the catalogue says beside bodies", () => {
     })
   })
 
-  it.each([0, 1, 254, 255, 256, 257, 258])("also of %i bytes, which base64 ends in another way", async (bytes) => {
+  it.each([0, 1, 254, 255, 256, 257, 258])("measures a part of %i bytes exactly, with any padding", async (bytes) => {
     const erased = record("part.erased", { name: "args", reason: "security", seq: 1 }, [
       disclosed("authority", new Uint8Array(bytes))
     ])
@@ -202,7 +202,7 @@ describe("what the catalogue says beside bodies", () => {
     )
   })
 
-  it("that some parts are never erased", async () => {
+  it("finds the erasure of a part that may never be erased", async () => {
     const erased = (name: string, seq: number, parts: ReadonlyArray<OpenPart> = []) =>
       record("part.erased", { name, reason: "security", seq }, parts)
     expect(
@@ -220,7 +220,7 @@ describe("what the catalogue says beside bodies", () => {
     ])
   })
 
-  it("and not what a later version writes: such kinds are counted", async () => {
+  it("counts the kinds of a later version as unknown, not as wrong", async () => {
     const { bodies, notChecked, status } = await compared([
       genesis,
       record("finding.resolved", { anything: 1 }),
@@ -230,7 +230,7 @@ describe("what the catalogue says beside bodies", () => {
     expect(notChecked[0]).toContain("2 records are of kinds that this version does not know")
   })
 
-  it("in words, with the first twenty", async () => {
+  it("prints the first twenty problems", async () => {
     const { out } = await called(
       [genesis, ...Array.from({ length: 25 }, () => record("agent.activated", { secret: "jane" }))],
       "--bodies"
@@ -244,7 +244,7 @@ describe("what the catalogue says beside bodies", () => {
     expect(out).not.toContain("jane")
   })
 
-  it("nothing of a pack that is broken", async () => {
+  it("is skipped for a broken pack", async () => {
     const { bodies, notChecked, status } = await compared([record("chain.genesis", { origin })])
     expect([status, bodies, notChecked[0]]).toEqual([
       1,

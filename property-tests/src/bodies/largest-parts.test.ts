@@ -78,8 +78,8 @@ const ofAgent = (n: number): JsonMap =>
     effects
   )
 
-describe("what was found about a version, where it is long", () => {
-  it("is in order: a finding for each rule that names all those it outdoes", () => {
+describe("the longest analysis of a version", () => {
+  it("is accepted for a finding per rule that names all the rules it overrides", () => {
     const lint = answer(
       { kind: "lint", about: { json: overlapping(150), surroundings: nobody, history, acknowledged: [] } },
       inPlaceLimits
@@ -90,7 +90,7 @@ describe("what was found about a version, where it is long", () => {
     ])
   })
 
-  it("is in order, and its diff read: a sentence for each of many agents' envelopes", () => {
+  it("is accepted, and its diff read, for a sentence per envelope of many agents", () => {
     const layer = (envelope: JsonMap, n: number) => ({ envelopeId: `env_${String(n).padStart(26, "0")}`, envelope })
     const [was, now] = [ofUnit({ gt: 0 }), ofUnit({ between: [1, 1_000] })]
     const surroundings = { ...nobody, inner: Array.from({ length: 256 }, (_, n) => layer(ofAgent(n), n)) }

@@ -121,7 +121,7 @@ const rounds = async (at: StoreAt, dir: string, seed: string): Promise<void> => 
   expect(acknowledged.size).toBeGreaterThan(KILLS)
 }
 
-describe("a trip is whole after SIGKILL, or not there", { timeout: 600_000 }, () => {
+describe("a trip is complete or absent after SIGKILL", { timeout: 600_000 }, () => {
   it("on SQLite", () => rounds({ sqlite: join(folder, "trips.db") }, join(folder, "sqlite"), "trips on SQLite"))
   it("on Postgres", () => rounds({ postgres: database.url }, join(folder, "postgres"), "trips on Postgres"))
 })

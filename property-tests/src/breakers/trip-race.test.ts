@@ -108,7 +108,7 @@ const racing =
     }
   }
 
-describe("a breaker that everybody sees due trips once in each window", { timeout: 300_000 }, () => {
+describe("a breaker that several hosts find due trips once in each window", { timeout: 300_000 }, () => {
   it("in memory", racing([() => memoryStorage()]))
   it("on SQLite", racing([() => sqliteStorage({ file: ":memory:" })]))
   it("on Postgres, with three hosts of one store", () =>

@@ -365,7 +365,7 @@ const compare = (before: ReadonlyArray<Act>, later: ReadonlyArray<Act>, question
   })
 
 describe.each(stores)("on %s", (name, open) => {
-  it("cold windows, running ones and a count of the chain say the same", { timeout: 300_000 }, () =>
+  it("cold windows, running windows and a count of the chain agree", { timeout: 300_000 }, () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(act, { minLength: 10, maxLength: 40, size: "max" }),
@@ -378,7 +378,7 @@ describe.each(stores)("on %s", (name, open) => {
   )
 })
 
-it("every metric that reads records is among them", () => {
+it("every metric that reads records is covered", () => {
   const used = new Set(Object.values(measures).map(({ metric }) => metric))
   expect(Object.keys(naiveMetrics).filter((metric) => !used.has(metric))).toEqual([])
   for (const metric of used) expect(metricOf(metric)).not.toBeNull()

@@ -9,7 +9,7 @@ afterAll(() => world.close())
 
 describe("a halt over lines that break", () => {
   for (const seed of [1, 2])
-    it(`lets no side effect begin later than the longest age of a status (seed ${seed})`, async () => {
+    it(`lets no side effect begin later than the maximum status age (seed ${seed})`, async () => {
       const round = { instances: 12, maxStaleMs: 800, pollMs: 200, beforeMs: 1_600, seed }
       const outcome = await haltRound(world, round)
       assert.isAtMost(outcome.lastMs, round.maxStaleMs)

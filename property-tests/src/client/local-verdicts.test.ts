@@ -81,7 +81,7 @@ const verified = async () => {
 }
 
 describe("a client that is cut off from its server", () => {
-  it("continues with the reads that the envelope offers, and with nothing else, and replay follows each", async () => {
+  it("allows only the reads that the envelope permits offline, and replay confirms each", async () => {
     const { agent } = await governed("reader", lookups())
     assert.strictEqual(await readsWhileCut(agent), "ran")
     assert.strictEqual(await attempt(agent, "export"), "deny export")
@@ -109,7 +109,7 @@ describe("a client that is cut off from its server", () => {
     assert.match(text, /2 of them by the agent's SDK alone/)
   })
 
-  it("decides by the version that it read, which replay knows, though another is in force by then", async () => {
+  it("decides by the version that it read, which replay accepts although another is in force by then", async () => {
     const { agent, envelopeId } = await governed("behind", lookups())
     assert.strictEqual(await readsWhileCut(agent), "ran")
     const rules = [{ id: "nothing", outcome: "deny", when: [] }]
@@ -140,7 +140,7 @@ describe("a client that is cut off from its server", () => {
       assert.strictEqual(await attempt(agent, "lookup"), "deny @fail_closed:unreachable")
     })
 
-  it("shows the documents to no key where the envelope does not offer it", async () => {
+  it("returns the documents to no key when the envelope does not permit offline use", async () => {
     const { agent } = await governed("closed", lookups({ on_unavailable: "deny" }))
     const path = `/bound/agents/${agent.id}/envelopes-in-force`
     const answer = await call("GET", path, undefined, world.key)

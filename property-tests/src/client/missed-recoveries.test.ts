@@ -49,7 +49,7 @@ const recover = (agentId: string, amount: number) =>
   )
 
 describe("a client that missed two recoveries", { timeout: 60_000 }, () => {
-  it("continues by itself, and where a store that was put aside is missing it says so", async () => {
+  it("continues by itself, and reports a missing retired store", async () => {
     const { agentId } = await Effect.runPromise(bounded(site))
     const before = await genesesOf("flyball.test/other")
     assert.deepStrictEqual(before.others, [null])

@@ -45,7 +45,7 @@ const run = (
 describe("the README of the client", () => {
   it("has a complete program of under 30 lines", () => assert.isBelow(readmeProgram.trimEnd().split("\n").length, 30))
 
-  it("prints what its program prints, and the server holds what it recorded, without the card's number", async () => {
+  it("shows its program's output, and the server holds its records without the card number", async () => {
     await prepareReadme(senderOf(world.admin), senderOf(await world.token("governor", "*")))
     symlinkSync(fileURLToPath(new URL("../../../node_modules", import.meta.url)), join(folder, "node_modules"))
     writeFileSync(join(folder, "program.ts"), readmeProgram)
@@ -66,7 +66,7 @@ describe("the README of the client", () => {
 })
 
 describe.each(adapterReadmes)("the README of $name", ({ files, prints }) => {
-  it("prints what its program prints", async () => {
+  it("shows the output of its program", async () => {
     for (const file of files) writeFileSync(join(folder, file.name), file.text)
     const model = await refundModel(folder)
     const { err, out, status } = await run("program.ts", model.environment)

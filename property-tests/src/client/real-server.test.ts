@@ -72,7 +72,7 @@ const decisionsOf = async (agent: AgentClient) => {
 }
 
 describe("the client against a real server", () => {
-  it("runs what the envelope allows, and records each action once with its evaluation", async () => {
+  it("runs the actions that the envelope allows, and records each once with its evaluation", async () => {
     const agent = await governed("reader")
     assert.strictEqual(await attempt(agent, "lookup"), "ran")
     assert.match(await attempt(agent, "refund"), /^deny /)
@@ -90,7 +90,7 @@ describe("the client against a real server", () => {
     assert.strictEqual(again.id, agent.id)
   })
 
-  it("stops at a halt, continues after the release, and says so truthfully", async () => {
+  it("stops at a halt, continues after the release, and reports both correctly", async () => {
     const agent = await governed("halted")
     const { activation_event } = await post("/bound/kill/activate", {
       target_type: "agent",
@@ -117,7 +117,7 @@ describe("the client against a real server", () => {
     )
   })
 
-  it("hears of a halt by the stream, which aborts what runs, and is shown as stopped when that has ended", async () => {
+  it("receives a halt by the stream, aborts running actions, and is shown as stopped once they ended", async () => {
     const agent = await governed("streaming")
     const interrupted = agent
       .guard("lookup", {}, ({ signal }) => {
@@ -133,14 +133,14 @@ describe("the client against a real server", () => {
     assert.deepInclude(activation.json, { expected: 1, acknowledged: 1, stopped: 1 })
   })
 
-  it("is stopped by the server where its own status is older: the verdict names the halt", async () => {
+  it("is stopped by the server when its own status is older, and the verdict names the halt", async () => {
     const agent = await governed("behind")
     await agent.kill.refresh()
     await post("/bound/kill/activate", { target_type: "agent", target_id: agent.id, reason: "test" })
     assert.match(await attempt(agent, "lookup"), /@killed/)
   })
 
-  it("waits for a person, who sees no redacted argument, and runs once when they approve", async () => {
+  it("waits for a person, who sees no redacted argument, and runs once after the approval", async () => {
     const agent = await governed("reviewed", { hold: { waitMs: 60_000 }, redact: ["iban"], signals: () => ({}) })
     await world.send("PATCH", `/api/v1/agents/${agent.id}`, { token: world.admin, json: { autonomy_tier: "L2" } })
     const action = { name: "change", signals: { tool: "change" } }
@@ -166,7 +166,7 @@ describe("the client against a real server", () => {
     assert.strictEqual(ran, 1)
   })
 
-  it("denies while the server is away, keeps what happened, and sends it when the server is back", async () => {
+  it("denies while the server is unreachable, keeps the decisions, and sends them when it is back", async () => {
     const agent = await governed("cut off")
     open = false
     assert.strictEqual(await attempt(agent, "lookup"), "deny @fail_closed:unreachable")

@@ -3,8 +3,8 @@ import { memorySpool } from "@flyball/client"
 import { assert, describe, it } from "vitest"
 import { awayRound } from "./server-away.ts"
 
-describe("a server that is away", () => {
-  it("leaves the spool full, each loss counted, and few requests", async () => {
+describe("an unreachable server", () => {
+  it("leaves a full spool, with each loss counted and few requests sent", async () => {
     const spool = memorySpool({ maxBytes: 1_048_576, maxEntries: 100 })
     const round = { awayMs: 120_000, speed: 60, perSecond: 500, argumentBytes: 200, spool }
     const outcome = await awayRound(round)

@@ -18,13 +18,13 @@ beforeAll(async () => {
 afterAll(() => walks.close())
 
 describe("a script over Postgres", () => {
-  it("goes well when nothing goes wrong", () => {
+  it("succeeds without faults", () => {
     assert.isAbove(whole.exchanges, 100)
     assert.deepStrictEqual([whole.struck, whole.again], [[], { no: 0, unknown: 0 }])
   })
 
   it(
-    "goes well on a line that is cut before a question or after its answer, sampled",
+    "succeeds when the connection is cut before a query or after its response (sampled)",
     { timeout: 240_000 },
     async () => {
       const kinds = new Set<string>()
@@ -40,13 +40,13 @@ describe("a script over Postgres", () => {
     }
   )
 
-  it("goes well on a line that is cut twice, sampled", { timeout: 240_000 }, async () => {
+  it("succeeds when the connection is cut twice (sampled)", { timeout: 240_000 }, async () => {
     let struck = 0
     for (const pair of pairsOf(whole.exchanges, PAIRS, SEED)) struck += (await walks.past(pair)).struck.length
     assert.isAbove(struck, PAIRS)
   })
 
-  it("goes well while the server ends sessions at random", { timeout: 240_000 }, async () => {
+  it("succeeds while the server ends sessions at random", { timeout: 240_000 }, async () => {
     assert.isAtLeast((await walks.whileEnding(ENDED)).ended, ENDED)
   })
 })

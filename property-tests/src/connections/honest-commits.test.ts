@@ -31,8 +31,8 @@ const foundOf = async (answer: (real: StorageApi) => StorageApi["commit"]): Prom
   }
 }
 
-describe('holding "nothing was written" against the database', () => {
-  it("finds a commit that was written all the same, at once or late, and nothing where it is true", async () => {
+describe('checking a "nothing was written" against the database', () => {
+  it("finds a commit that was written, at once or late, and nothing when the claim is true", async () => {
     assert.lengthOf(await foundOf(({ commit }) => commit), 0)
     assert.lengthOf(await foundOf(() => () => Effect.fail(noWord)), 0)
     assert.match(

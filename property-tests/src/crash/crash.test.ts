@@ -17,7 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), "flyball-crash-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe("SIGKILL during concurrent capture", () => {
-  it("loses and doubles nothing on SQLite", { timeout: 600_000 }, async () => {
+  it("neither loses nor duplicates records on SQLite", { timeout: 600_000 }, async () => {
     const { acknowledged, stages } = await killRounds(
       { sqlite: join(folder, "crash.db") },
       join(folder, "sqlite-keys"),
@@ -27,7 +27,7 @@ describe("SIGKILL during concurrent capture", () => {
     assert.isAbove(acknowledged, runs(0, KILLS))
     assert.isAbove(stages.size, runs(0, 2))
   })
-  it("loses and doubles nothing on Postgres", { timeout: 600_000 }, async () => {
+  it("neither loses nor duplicates records on Postgres", { timeout: 600_000 }, async () => {
     const database = await freshDatabase(process.env["FLYBALL_TEST_PG_URL"]!)
     try {
       const { acknowledged, stages } = await killRounds(

@@ -72,8 +72,8 @@ const jsonOf = (json: EnvelopeJson): JsonMap => JSON.parse(JSON.stringify(json))
 const texts = (json: EnvelopeJson) => [{ envelopeId: "env_1", envelope: jsonOf(json) }]
 const nothing: HistoryJson = { events: [], declared: [], fromSeq: 0, toSeq: 0, fromGenesis: true }
 
-describe("what one person may publish alone for an org unit", () => {
-  it("makes nobody freer: neither agents without envelopes of their own nor those with", () => {
+describe("a version that one person may publish alone for an org unit", () => {
+  it("loosens no verdict, for agents with and without an envelope of their own", () => {
     const counts = { alone: 0, equal: 0, two: 0 }
     fc.assert(
       fc.property(

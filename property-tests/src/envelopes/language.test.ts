@@ -55,7 +55,7 @@ const without = (json: EnvelopeJson, i: number): EnvelopeJson => ({
 })
 
 describe("compiled boxes", () => {
-  it("say what a walk over the JSON says: the outcome, the rule, and which rules hold", () => {
+  it("give the outcome, the rule and the matching rules of an interpreter of the JSON", () => {
     let compared = 0
     fc.assert(
       fc.property(envelopeJson, many, (json, requested) => {
@@ -80,7 +80,7 @@ describe("compiled boxes", () => {
     assert.isAbove(compared, runs(3_000, 12_000))
   })
 
-  it("name as failed the axis at which no point of the rule is left, which a walk over all points finds too", () =>
+  it("name as failed the axis that an enumeration of all points finds, where no point of the rule is left", () =>
     fc.assert(
       fc.property(envelopeJson, inputs, (json, input) => {
         const one = ready([read(json)])
@@ -113,7 +113,7 @@ describe("compiled boxes", () => {
 })
 
 describe("rules", () => {
-  it("only tighten what another rule already spoke to, and what the default says when they are as strict", () =>
+  it("only tighten inputs that another rule matches, and the default when they are at least as strict", () =>
     fc.assert(
       fc.property(envelopeJson, fc.nat(), many, (json, pick, requested) => {
         if (json.rules.length === 0) return
@@ -147,7 +147,7 @@ describe("rules", () => {
 })
 
 describe("layers", () => {
-  it("together say the most restrictive of what each says alone", () =>
+  it("combine to the most restrictive of their outcomes", () =>
     fc.assert(
       fc.property(fc.array(envelopeJson, { minLength: 2, maxLength: 3 }), many, (jsons, requested) => {
         const envelopes = jsons.map(read)
@@ -160,7 +160,7 @@ describe("layers", () => {
       asking(500)
     ))
 
-  it("are never looser with the tier floor, which is what its table says", () =>
+  it("are never looser with the tier floor, which follows its table", () =>
     fc.assert(
       fc.property(envelopeJson, many, (json, requested) => {
         const envelope = read(json)
@@ -189,7 +189,7 @@ describe("the digest of an envelope", () => {
           )
         : value
 
-  it("and every decision are the same in any order of names", () =>
+  it("and every decision do not depend on the order of names", () =>
     fc.assert(
       fc.property(envelopeJson, many, (json, requested) => {
         const other = reversed(json)
@@ -202,7 +202,7 @@ describe("the digest of an envelope", () => {
       asking(200)
     ))
 
-  it("is another for another envelope", () =>
+  it("differs for another envelope", () =>
     fc.assert(
       fc.property(envelopeJson, ruleJson, (json, rule) => {
         assert.notEqual(
@@ -228,7 +228,7 @@ describe("an explanation", () => {
     return [...points]
   }
 
-  it("names a cell whose every point has the verdict, and says that one axis cannot do only where none can", () => {
+  it("names a cell with one verdict, and reports that no single axis suffices only when none does", () => {
     let [single, more, none] = [0, 0, 0]
     fc.assert(
       fc.property(envelopeJson, inputs, (json, input) => {
@@ -267,7 +267,7 @@ describe("an explanation", () => {
 })
 
 describe("reading", () => {
-  it("never throws, and calls nothing an envelope that it has found fault with", () => {
+  it("never throws, and returns no envelope for input with a problem", () => {
     const spot = fc.array(fc.nat(), { minLength: 1, maxLength: 6 })
     fc.assert(
       fc.property(envelopeJson, spot, fc.jsonValue({ maxDepth: 2 }), (json, path, value) => {

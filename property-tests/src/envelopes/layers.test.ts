@@ -7,8 +7,8 @@ import { runs } from "../runs.ts"
 
 const SEED = 20_261_122
 
-describe("layers with other domains, other meanings of absence, other meters", () => {
-  it("together say the most restrictive of what each says alone, or do not fit", () => {
+describe("layers with different domains, rules of absence and meters", () => {
+  it("combine to the most restrictive of their outcomes, or are refused as incompatible", () => {
     let [fit, misfit, compared, equal, stopped] = [0, 0, 0, 0, 0]
     fc.assert(
       fc.property(
@@ -68,7 +68,7 @@ describe("layers with other domains, other meanings of absence, other meters", (
     count: 0
   }
 
-  it("do not count an absent tool as one that the inner layer does not have", () => {
+  it("do not count an absent tool as one that the inner layer lacks", () => {
     const outer = allowing(withSignals(declarations, { tool: { ...declarations.signals.tool, optional: true } }))
     const inner = allowing({
       ...withSignals(bare, { tool: { ...declarations.signals.tool, values: ["order.read"], optional: true } }),
@@ -81,7 +81,7 @@ describe("layers with other domains, other meanings of absence, other meters", (
     )
   })
 
-  it("end a ratio where the layer ends that declares it, also for amounts that only an inner layer has", () => {
+  it("bound a ratio by the layer that declares it, even for amounts that only an inner layer allows", () => {
     const outer = allowing(declarations, {
       id: "most",
       outcome: "require_review",

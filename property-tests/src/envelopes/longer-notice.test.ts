@@ -68,7 +68,7 @@ const said = (combination: Combination): ReadonlyArray<Decision> => {
 }
 
 describe("a longer notice", () => {
-  it("is said where there is an input that waits longer, and nowhere else", () => {
+  it("is reported exactly when an input waits longer", () => {
     const counts = { longer: 0, not: 0 }
     fc.assert(
       fc.property(version, version, fc.boolean(), rules, (from, other, isEdited, added) => {

@@ -18,7 +18,7 @@ const act = fc.record({
 })
 
 describe("a meter", () => {
-  it("holds the contributions of (t - W, t], settled and without those voided, at every record", () =>
+  it("sums the settled contributions in (t - W, t] without voided ones, at every record", () =>
     fc.assert(
       fc.property(fc.array(act, { maxLength: 120 }), (acts) => {
         const book = new MeterBook()

@@ -65,7 +65,7 @@ const askers = (compiled: Compiled, point: BrutePoint): ReadonlyArray<number> =>
   )
 ]
 
-it("finds an input that other rules review wherever there is one, and proves it where there is none", () => {
+it("finds an input that other rules send to review if one exists, and otherwise proves the box", () => {
   const kinds = new Map<string, number>()
   fc.assert(
     fc.property(reviewing, choices, fc.nat(100_000), (compiled, chosen, which) => {
@@ -94,7 +94,7 @@ it("finds an input that other rules review wherever there is one, and proves it 
   assert.isAbove(kinds.get("wider") ?? 0, 20)
 })
 
-it("names the axis that has no such value", () => {
+it("names the axis that lacks a pinned value", () => {
   const [compiled] = fc.sample(anEnvelope, { numRuns: 1, seed: 3 }) as [Compiled]
   const axis = compiled.axes[0]!
   assert.deepEqual(proveBox(compiled, { [axis.name]: { one_of: ["nothing of it"] } }, []), {

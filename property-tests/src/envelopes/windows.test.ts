@@ -37,8 +37,8 @@ const sumOf = (reported: ReadonlyArray<Reported>): number => {
   return sum > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : Number(sum)
 }
 
-describe("the book of windows", () => {
-  it("holds the contributions of (t - W, t] of each length, settled, without those voided or past", () =>
+describe("the window book", () => {
+  it("sums the settled contributions in (t - W, t] for each length, without voided or past ones", () =>
     fc.assert(
       fc.property(fc.array(act, { maxLength: 120 }), (acts) => {
         const book = new WindowBook()
@@ -89,7 +89,7 @@ describe("the book of windows", () => {
       { seed: SEED, numRuns: runs(300, 1_500) }
     ))
 
-  it("puts what comes with an earlier time at the latest of its windows, in all of them", () => {
+  it("moves an earlier time up to the latest time of its windows, in all of them", () => {
     const book = new WindowBook()
     book.reserve(1, 100, [{ meter: "a", window: "a", amount: 1 }])
     book.reserve(2, 95, [

@@ -101,7 +101,7 @@ const names = (found: ReadonlyArray<string>): ReadonlyArray<string> =>
 const patience = { timeout: 240_000 }
 
 describe("a person's text", patience, () => {
-  it("that was erased is in no file of a server on SQLite, while it runs and after it ended", async () => {
+  it("is in no file of a server on SQLite after its erasure, while the server runs and after it ended", async () => {
     const marker = newMarker()
     const { other, person, server, variables } = await start({}, marker)
     const parts = await scattered({ other, person }, marker)
@@ -125,7 +125,7 @@ describe("a person's text", patience, () => {
     expect(filesWith([me.folder], forms)).toEqual([])
   })
 
-  it("that says why a chain was given up is in no file either, once it was erased", async () => {
+  it("that gives the reason of a recovery is in no file after its erasure", async () => {
     const marker = newMarker()
     const early = await me.serve()
     expect((await early.stop("SIGTERM")).status).toBe(0)
@@ -180,7 +180,7 @@ describe("a person's text", patience, () => {
       (table) => `VACUUM (FULL) flyball.${table}`
     )
 
-    it("that was erased is out of the tables after a rewrite, and out of the log after it wrapped", async () => {
+    it("leaves the tables after a rewrite, and the log after it wrapped", async () => {
       const marker = newMarker()
       const { other, person, server, variables } = await start({ FLYBALL_DATABASE_URL: postgres.url }, marker)
       const forms = formsOfMarker(marker)

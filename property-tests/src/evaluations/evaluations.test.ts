@@ -66,7 +66,7 @@ const nothingLived = (): Lived => ({ agents: [], evaluationIds: [], verdicts: ne
 
 describe.each(stores)("on %s", (name, open) => {
   it(
-    "after a random history every evaluation is what its records come to, and documents are what they say",
+    "after a random history every evaluation can be recomputed from the records, and documents equal their fold",
     { timeout: 300_000 },
     async () => {
       const seen = new Set<string>()
@@ -105,7 +105,7 @@ describe.each(stores)("on %s", (name, open) => {
     }
   )
 
-  it("what was erased makes evaluations withheld, and none of them ok or wrong", { timeout: 300_000 }, async () => {
+  it("erased inputs make evaluations withheld, never ok or wrong", { timeout: 300_000 }, async () => {
     const erased = new Map<string, number>()
     let proved = 0
     await fc.assert(
@@ -146,7 +146,7 @@ describe.each(stores)("on %s", (name, open) => {
     expect(proved).toBeGreaterThan(50)
   })
 
-  it("two evaluators never let more through than the cap, however many ask at once", { timeout: 120_000 }, async () => {
+  it("two evaluators never allow more than the cap under concurrent requests", { timeout: 120_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 10, maxLength: 40, size: "max" }),

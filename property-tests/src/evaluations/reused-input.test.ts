@@ -76,7 +76,7 @@ const flipping = (first: number): { readonly tool: string; readonly amount: numb
 
 describe("on SQLite, where calls wait for one another's commits", () => {
   it(
-    "one object that is passed again and again is recorded and decided on as it was at each call",
+    "an object that is reused between calls is recorded and evaluated as it was at each call",
     { timeout: 60_000 },
     async () => {
       const opened = { storage: sqliteStorage({ file: join(folder, "flyball.db") }), keys: dataFolder({ dir: folder }) }
@@ -119,7 +119,7 @@ describe("on SQLite, where calls wait for one another's commits", () => {
   )
 
   it(
-    "signals that say something else at each reading are decided on as they are recorded, through both doors",
+    "signals whose getters change at each read are evaluated as they are recorded, by governor and service",
     { timeout: 60_000 },
     async () => {
       const opened = { storage: sqliteStorage({ file: join(folder, "flyball.db") }), keys: dataFolder({ dir: folder }) }

@@ -35,7 +35,7 @@ const recordJson = fc
   .value.map((value) => ({ value }))
 
 describe("canonical JSON", () => {
-  it("writes what the reference writes", () =>
+  it("writes the same bytes as the reference", () =>
     fc.assert(
       fc.property(anyJson, (value) => assert.equal(canonicalize(value), naiveCanonical(value))),
       { seed: SEED, numRuns: 2_000 }
@@ -52,13 +52,13 @@ describe("canonical JSON", () => {
       { seed: SEED, numRuns: 1_000 }
     ))
 
-  it("accepts the form of every record value it wrote", () =>
+  it("accepts every record value that it wrote", () =>
     fc.assert(
       fc.property(recordJson, (value) => assert.isNull(checkForm(utf8(canonicalize(value))))),
       { seed: SEED, numRuns: 2_000 }
     ))
 
-  it("agrees with the reference on every one-byte change: exactly canonical bytes are accepted", () =>
+  it("accepts exactly the canonical bytes after any one-byte change, as the reference does", () =>
     fc.assert(
       fc.property(recordJson, fc.nat(), fc.nat(255), (value, at, byte) => {
         const bytes = utf8(canonicalize(value))

@@ -63,7 +63,7 @@ const text = fc
   })
   .filter((one) => one.isWellFormed())
 
-it("a text reads alike with and without the survey", () => {
+it("a text is parsed alike with and without the survey", () => {
   let accepted = 0
   fc.assert(
     fc.property(text, (one) => {

@@ -34,7 +34,7 @@ const storedHashes = async (tileLevel: number, from: number, count: number): Pro
 const read = tileReader(nodeCrypto, storedHashes)
 
 describe("the Merkle tree", () => {
-  it("has the naive root at every size, from leaves and from tiles, in both cryptos", async () => {
+  it("has the naive root at every size, from leaves and from tiles, with both crypto libraries", async () => {
     assert.equal(hex([emptyRoot(nodeCrypto)]), hex([roots[0]!]))
     for (let size = 0; size <= MAX_SIZE; size++) {
       assert.equal(hex([rootOfHashes(nodeCrypto, leaves.slice(0, size))]), hex([roots[size]!]), `size ${size}`)
@@ -73,7 +73,7 @@ describe("the Merkle tree", () => {
     }
   })
 
-  it("folds every range of every tree to 40", async () => {
+  it("folds every range of every tree up to size 40", async () => {
     for (let size = 1; size <= 40; size++) {
       for (let from = 0; from < size; from++) {
         for (let to = from; to < size; to++) {

@@ -40,7 +40,7 @@ const walkAll = async (
 }
 
 describe("a rotation", () => {
-  it("goes well when nothing goes wrong", async () => {
+  it("succeeds without faults", async () => {
     assert.deepStrictEqual(
       await walkRotation(memoryStorage({ crypto: nodeCrypto }), { call: 0, kind: "write lost", kills: false }),
       { struck: null, rotations: 1, problems: [] }
@@ -48,25 +48,21 @@ describe("a rotation", () => {
   })
 
   for (const kind of faultKinds) {
-    it(
-      `that meets a fault (${kind}) at any call is finished when it is requested again`,
-      { timeout: 120_000 },
-      async () => {
-        const all = await walkAll(kind, false, (strike) => walkRotation(memoryStorage({ crypto: nodeCrypto }), strike))
-        assert.isAbove(all.length, 20)
-        // Asking again after an answer was lost may find the first rotation finished, and make another.
-        for (const { rotations } of all) assert.oneOf(rotations, [1, 2])
-        assert.includeMembers(
-          all.map(({ struck }) => struck),
-          ["storage.commit", "guard.advance", "signer.sign", "signer.keys", "signer.prepare", "signer.promote"]
-        )
-      }
-    )
+    it(`that meets a fault (${kind}) at any call is completed by the next request`, { timeout: 120_000 }, async () => {
+      const all = await walkAll(kind, false, (strike) => walkRotation(memoryStorage({ crypto: nodeCrypto }), strike))
+      assert.isAbove(all.length, 20)
+      // Asking again after an answer was lost may find the first rotation finished, and make another.
+      for (const { rotations } of all) assert.oneOf(rotations, [1, 2])
+      assert.includeMembers(
+        all.map(({ struck }) => struck),
+        ["storage.commit", "guard.advance", "signer.sign", "signer.keys", "signer.prepare", "signer.promote"]
+      )
+    })
   }
 
   for (const kind of ["write lost", "answer lost"] as const) {
     it(
-      `whose process dies at any call (${kind}) is finished by the next start, or never began`,
+      `whose process dies at any call (${kind}) is completed by the next start, or never began`,
       { timeout: 120_000 },
       async () => {
         const all = await walkAll(kind, true, (strike) => walkRotation(memoryStorage({ crypto: nodeCrypto }), strike))
@@ -79,7 +75,7 @@ describe("a rotation", () => {
     )
   }
 
-  it("does the same on SQLite with keys in files", { timeout: 240_000 }, async () => {
+  it("survives the same faults on SQLite with keys in files", { timeout: 240_000 }, async () => {
     let run = 0
     const walk = (strike: Strike) => {
       const dir = join(folder, String(run++))

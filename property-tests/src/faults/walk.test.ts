@@ -93,8 +93,8 @@ const methods = (storage: StorageApi): ReadonlyArray<string> => [
   ...Object.keys(storage.outbox).map((name) => `storage.outbox.${name}`)
 ]
 
-describe("scripts that meet one fault", () => {
-  it("call every method of the port, its outbox, the guard and the signer, and pass without faults", async () => {
+describe("scripts under injected faults", () => {
+  it("call every method of the port, its outbox, the guard and the signer, and succeed without faults", async () => {
     const called = new Set<string>()
     for (const name of names) {
       const { board, problems } = await walk(memory(), noFaults, name)
@@ -113,7 +113,7 @@ describe("scripts that meet one fault", () => {
     const every =
       name === "capture" ? "every fault at every call" : `every fault at every write, and ${READS} of those at reads`
     const share = ONE_IN === 1 ? "" : `one in ${ONE_IN} of `
-    it(`${name}: goes well with ${share}${every}, in memory`, { timeout: 300_000 }, async () => {
+    it(`${name}: succeeds with ${share}${every}, in memory`, { timeout: 300_000 }, async () => {
       const all = await singleFaults(name)
       assert.isAbove(all.length, 500)
       const faults = name === "capture" ? all : thinnedOut(all, READS, SEED)
@@ -122,7 +122,7 @@ describe("scripts that meet one fault", () => {
         assertWell(await walk(memory(), faultsAt(fault), name), name, fault)
     })
 
-    it(`${name}: goes well with ${PAIRS} pairs of faults, in memory`, { timeout: 120_000 }, async () => {
+    it(`${name}: succeeds with ${PAIRS} pairs of faults, in memory`, { timeout: 120_000 }, async () => {
       for (const pair of pairsOfFaults(await singleFaults(name), PAIRS, SEED)) {
         const { problems } = await walk(memory(), faultsAt(...pair), name)
         assert.isEmpty(problems, `${name}: ${pair.map(saidOf).join(", and ")}: ${problems.join("; ")}`)
@@ -130,7 +130,7 @@ describe("scripts that meet one fault", () => {
     })
 
     it(
-      `${name}: goes well with a lost answer at one in ${LOST_ON_SQLITE} commits and claims, ` +
+      `${name}: succeeds with a lost answer at one in ${LOST_ON_SQLITE} commits and claims, ` +
         "and a sample of the other faults, on SQLite",
       { timeout: 240_000 },
       async () => {
@@ -157,7 +157,7 @@ describe("scripts that meet one fault", () => {
     )
 
     it(
-      `${name}: goes well with a lost answer at some commits, and a sample of the other faults, on Postgres`,
+      `${name}: succeeds with a lost answer at some commits, and a sample of the other faults, on Postgres`,
       { timeout: 240_000 },
       async () => {
         const { drop, url } = await freshDatabase(process.env["FLYBALL_TEST_PG_URL"]!)
