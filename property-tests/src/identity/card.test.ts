@@ -82,7 +82,7 @@ const flipped = (bytes: Uint8Array, at: number, mask: number): Uint8Array => {
 const damage = { at: fc.nat(), mask: fc.integer({ min: 1, max: 255 }) }
 
 describe("a card whose bytes are signed", () => {
-  it("is verified as it was signed, and by no other byte of card or signature", () =>
+  it("is verified unchanged, and rejected with any byte of card or signature changed", () =>
     fc.assert(
       fc.asyncProperty(card, fc.boolean(), damage.at, damage.mask, async (content, inCard, at, mask) => {
         const bytes = utf8(JSON.stringify(content))
@@ -99,7 +99,7 @@ describe("a card whose bytes are signed", () => {
 
 describe("an A2A card", () => {
   for (const key of [ed, es] as ReadonlyArray<TestKey>) {
-    it(`signed with ${key.trusted.alg} is verified in any writing of what was signed`, () =>
+    it(`signed with ${key.trusted.alg} is verified in any JSON form of the signed content`, () =>
       fc.assert(
         fc.asyncProperty(card, fc.nat(4), async (content, indent) => {
           const signed = signedForm(content)
@@ -116,7 +116,7 @@ describe("an A2A card", () => {
         { seed: SEED, numRuns: 100 }
       ))
 
-    it(`signed with ${key.trusted.alg} is verified with a flipped byte only where it says the same`, () =>
+    it(`signed with ${key.trusted.alg} is verified with a flipped byte only when its content is the same`, () =>
       fc.assert(
         fc.asyncProperty(card, damage.at, damage.mask, async (content, at, mask) => {
           const signed = signedForm(content)!
@@ -130,7 +130,7 @@ describe("an A2A card", () => {
       ))
   }
 
-  it("is rejected with every single bit of its signature flipped", async () => {
+  it("is rejected with any single bit of its signature flipped", async () => {
     const { signatures } = JSON.parse(new TextDecoder().decode(a2aCard(cardOf("courier"), ed))) as {
       readonly signatures: ReadonlyArray<{ readonly protected: string; readonly signature: string }>
     }
@@ -145,7 +145,7 @@ describe("an A2A card", () => {
     }
   })
 
-  it("has a signed form that is its own signed form", () =>
+  it("has an idempotent signed form", () =>
     fc.assert(
       fc.property(card, (content) => {
         const once = signedForm(content)!
@@ -154,7 +154,7 @@ describe("an A2A card", () => {
       { seed: SEED, numRuns: 500 }
     ))
 
-  it("of any other content is rejected and never throws", () =>
+  it("of any other content is rejected without throwing", () =>
     fc.assert(
       fc.asyncProperty(
         fc.oneof(
@@ -174,7 +174,7 @@ describe("an A2A card", () => {
     ))
 })
 
-it("both libraries judge alike", () =>
+it("both crypto libraries give the same verdict", () =>
   fc.assert(
     fc.asyncProperty(card, damage.at, damage.mask, async (content, at, mask) => {
       const bytes = utf8(JSON.stringify(content))

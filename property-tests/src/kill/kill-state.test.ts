@@ -148,7 +148,7 @@ const compare = async (hosts: ReadonlyArray<Governor>, history: ReadonlyArray<Re
   expect((await hostOf(0).check()).differences).toEqual([])
 }
 
-describe("the kill state is what the naive model says", { timeout: 300_000 }, () => {
+describe("the kill state equals the naive model", { timeout: 300_000 }, () => {
   const property = (open: () => Promise<ReadonlyArray<Governor>>, count: number) => async () => {
     const hosts = await open()
     try {

@@ -42,7 +42,7 @@ const registerHalf = Effect.forEach(
 )
 
 describe.each(stores)("agents with half an owner on %s", (_, places, open) => {
-  it("have one record each, whatever starts beside whatever", { timeout: 120_000 }, async () => {
+  it("get one record each when hosts start concurrently", { timeout: 120_000 }, async () => {
     const dir = mkdtempSync(join(tmpdir(), "flyball-half-owner-"))
     const host = () => openGovernor({ storage: open(dir), keys: dataFolder({ dir }) })
     try {

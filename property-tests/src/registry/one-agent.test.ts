@@ -23,7 +23,7 @@ const stores: ReadonlyArray<readonly [name: string, places: number, () => Storag
 ]
 
 describe.each(stores)("one agent on %s", (_, places, open) => {
-  it("has two hundred owners one after the other", { timeout: 120_000 }, async () => {
+  it("is given two hundred owners by concurrent callers, one after the other", { timeout: 120_000 }, async () => {
     const dir = mkdtempSync(join(tmpdir(), "flyball-one-agent-"))
     const host = () => openGovernor({ storage: open(), keys: dataFolder({ dir }) })
     const first = await host()

@@ -131,7 +131,7 @@ const property = (open: () => StorageChoice, numRuns: number) =>
     { numRuns, seed, endOnFailure: true }
   )
 
-describe("fifty callers at once register one agent a name, and all of them get its id", () => {
+describe("fifty concurrent callers register one agent per name, and all get its id", () => {
   it("in memory", { timeout: 120_000 }, () => property(memoryStorage, races.memory))
   it("on SQLite", { timeout: 120_000 }, () => property(() => sqliteStorage({ file: ":memory:" }), races.SQLite))
 })

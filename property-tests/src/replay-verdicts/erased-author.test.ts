@@ -113,8 +113,8 @@ const expectNamed = async (wrong: OpenPack, seq: number, reason: string): Promis
 const mayBeOne = (began: string, writer: string): string =>
   `The identity of ${began} was erased before ${writer} was first seen: they may be one person.`
 
-describe("who comes again after the identity of an author was erased", () => {
-  it("is no reason to call anything wrong that the service let through", async () => {
+describe("a person first seen after the identity of an author was erased", () => {
+  it("causes no finding about acts that the service accepted", async () => {
     expect([
       open.records[first()]!.body["change"],
       open.records[harmless()]!.body["change"],
@@ -134,7 +134,7 @@ describe("who comes again after the identity of an author was erased", () => {
       mayBeOne(who.again, who.third)
     )
   })
-  it("is compared again where one person is said to have been enough", async () => {
+  it("makes replay compare again a version that one person published", async () => {
     const calledHarmless = changed(approvedBy(who.again), first(), calledEqual)
     await expectNamed(
       calledHarmless,
@@ -144,7 +144,7 @@ describe("who comes again after the identity of an author was erased", () => {
     )
   })
 
-  it("is somebody else who was seen before that, or whom the host tells apart", async () => {
+  it("counts as another person when seen before the erasure, or when identified by the host", async () => {
     const erasure = seqOf("part.erased")
     expect(open.records[erasure + 1]!.kind).toBe("principal.seen")
     for (const other of [
@@ -157,7 +157,7 @@ describe("who comes again after the identity of an author was erased", () => {
     }
   })
 
-  it("is not known in a range that begins behind their first sight, and nothing of it is called wrong", async () => {
+  it("is unknown in a range that begins after the first sight, which causes no finding", async () => {
     const from = seqOf("envelope.drafted")
     const range = await inBoundedWorld(
       Effect.andThen(life, exported({ kind: "range", from, to: open.records.length - 1 }))

@@ -43,7 +43,7 @@ const at = (seq: number, change: (record: OpenRecord) => OpenRecord): OpenPack =
 const body = (seq: number, change: (body: JsonObject) => JsonObject): OpenPack => withBody(open, seq, change)
 
 describe("four eyes", () => {
-  it("were on every version and waiver of a chain as it was recorded", async () => {
+  it("are confirmed for every version and waiver of an unchanged chain", async () => {
     const { replay, status, text } = await resealed(open)
     const acts = open.records.filter(({ kind }) =>
       ["envelope.drafted", "envelope.published", "waiver.granted"].includes(kind)
@@ -67,14 +67,14 @@ describe("four eyes", () => {
     expect(text).toContain("BAD. The pack is as its signer sealed it")
   }
 
-  it("are missing where an author publishes what newly allows something", () =>
+  it("are missing when an author publishes a version that newly allows something", () =>
     expectNamed(
       body(loosened(), ({ approver: _, ...one }) => ({ ...one, writer: ann.id })),
       loosened(),
       "second_person_missing",
       /is among its authors/
     ))
-  it("saw for whom the version is: another agent, or an org unit, is named", async () => {
+  it("cover whom the version is for: another agent or org unit is reported", async () => {
     const drafted = () =>
       seqOf("envelope.drafted", ({ agent_id: agent, revision }) => agent !== undefined && Number(revision) > 1)
     const ofUnit = () => seqOf("envelope.published", ({ agent_id: agent }) => agent === undefined)
@@ -100,7 +100,7 @@ describe("four eyes", () => {
       /^The envelope is for an org unit; /
     )
   })
-  it("are missing where nobody approved, or somebody who did not publish", async () => {
+  it("are missing without an approver, or with one who did not publish", async () => {
     await expectNamed(
       body(loosened(), ({ approver: _, ...one }) => one),
       loosened(),
@@ -114,14 +114,14 @@ describe("four eyes", () => {
       /published by/
     )
   })
-  it("are missing where an author is left out of the authors", () =>
+  it("are missing when an author is left out of the authors", () =>
     expectNamed(
       body(loosened(), ({ authors: _, ...one }) => ({ ...one, authors: [host.id] })),
       loosened(),
       "authors_mismatch",
       new RegExp(`^${ann.id} wrote on it`)
     ))
-  it("are missing where a draft forgets who wrote on it before", () => {
+  it("are missing when a draft omits an earlier author", () => {
     const seq = open.records.findLastIndex(({ kind }) => kind === "envelope.drafted")
     return expectNamed(
       body(seq, (one) => ({ ...one, authors: [ben.id] })),
@@ -130,7 +130,7 @@ describe("four eyes", () => {
       new RegExp(`^${ann.id} wrote on it`)
     )
   })
-  it("read another text than the one that was published", () => {
+  it("cover the text: a draft that differs from the published version is reported", () => {
     const seq = seqOf("envelope.drafted")
     const other = canonicalBytes(refunds({ rules: [] }))
     const drafted = at(seq, (record) =>
@@ -138,7 +138,7 @@ describe("four eyes", () => {
     )
     return expectNamed(drafted, seqOf("envelope.published"), "draft_mismatch", /was published/)
   })
-  it("read a diff, a lint or a backtest that the record does not name", async () => {
+  it("cover the diff, the lint and the backtest: another digest is reported", async () => {
     for (const name of ["backtest", "diff", "lint"]) {
       await expectNamed(
         at(loosened(), (record) => withPart(record, name, canonicalBytes({ ...partOf(record, name), more: true }))),
@@ -148,7 +148,7 @@ describe("four eyes", () => {
       )
     }
   })
-  it("were sent away by a change that is called harmless", () =>
+  it("are required when a change is falsely recorded as harmless", () =>
     expectNamed(
       body(loosened(), ({ approver: _, ...one }) => ({ ...one, change: "equal", writer: ann.id })),
       loosened(),
@@ -156,7 +156,7 @@ describe("four eyes", () => {
       /^The diff says that the change is loosens; the record says equal/
     ))
 
-  it("are missing where a waiver is granted by its requester, whatever the grant names", async () => {
+  it("are missing when a waiver is granted by its requester, for any requester in the grant", async () => {
     await expectNamed(
       body(granted(), (one) => ({ ...one, writer: ann.id })),
       granted(),
@@ -170,7 +170,7 @@ describe("four eyes", () => {
       /says that .* requested/
     )
   })
-  it("saw a smaller exception than was granted", async () => {
+  it("cover the exception: a wider grant than requested is reported", async () => {
     const wider = (record: OpenRecord) =>
       withPart(
         record,
@@ -185,7 +185,7 @@ describe("four eyes", () => {
       /for expires_at/
     )
   })
-  it("saw no request at all", () =>
+  it("require a request: a grant without one is reported", () =>
     expectNamed(
       body(seqOf("waiver.requested"), (one) => ({ ...one, waiver_id: `wvr_${"0".repeat(25)}9` })),
       granted(),
@@ -193,7 +193,7 @@ describe("four eyes", () => {
       /^No record before it/
     ))
 
-  it("cannot be seen where a waiver is not shown, and what is shown must agree", async () => {
+  it("are withheld for a waiver that is not disclosed, while disclosed members are still checked", async () => {
     const shut = at(seqOf("waiver.requested"), (record) => withPart(record, "waiver", null))
     const { notChecked, replay, status } = await resealed(shut)
     expect([status, replay!.four_eyes.mismatches, replay!.four_eyes.withheld.map((one) => one.seq)]).toEqual([
@@ -209,7 +209,7 @@ describe("four eyes", () => {
     ])
   })
 
-  it("are not called missing in a range that begins behind the draft or the request", async () => {
+  it("are not reported as missing in a range that begins after the draft or the request", async () => {
     for (const from of [loosened(), granted(), loosened() + 1]) {
       const range = await inBoundedWorld(
         Effect.andThen(life, exported({ kind: "range", from, to: open.records.length - 1 }))
@@ -222,7 +222,7 @@ describe("four eyes", () => {
 })
 
 describe("the id of an evaluation", () => {
-  it("that does not derive from chain, agent and reference is named", async () => {
+  it("is reported when it does not derive from chain, agent and reference", async () => {
     const seq = open.records.findLastIndex(({ kind }) => kind === "evaluation.made")
     for (const change of [{ evaluation_id: `evl_${"0".repeat(25)}9` }, { client_ref: "another" }]) {
       const { replay, status } = await resealed(body(seq, (one) => ({ ...one, ...change })))

@@ -63,12 +63,12 @@ const lived = (choice = memoryStorage()) =>
     choice
   )
 
-describe("an agent that was stopped and let go again", { timeout: 60_000 }, () => {
+describe("an agent that was halted and released", { timeout: 60_000 }, () => {
   it.each([
     ["memory", () => memoryStorage()],
     ["SQLite", () => sqliteStorage({ file: ":memory:" })],
     ["Postgres", () => postgresStorage({ url: database.url, schema: "kills" })]
-  ] as const)("replays as it was, on %s", async (_, open) => {
+  ] as const)("replays without a mismatch, on %s", async (_, open) => {
     const { pack, vkey } = await lived(open())
     const { replay, status } = await replayed(pack, vkey)
     expect({ status, ok: replay!.verdicts.ok, mismatches: replay!.mismatches }).toEqual({
@@ -83,7 +83,7 @@ describe("an agent that was stopped and let go again", { timeout: 60_000 }, () =
   })
 })
 
-describe("a chain that was changed by who holds the key", { timeout: 60_000 }, () => {
+describe("replay finds, in a chain that the key holder changed,", { timeout: 60_000 }, () => {
   let open: OpenPack
   let life: { readonly agentId: string; readonly halt: string; readonly high: string }
   beforeAll(async () => {
@@ -102,40 +102,40 @@ describe("a chain that was changed by who holds the key", { timeout: 60_000 }, (
   }
   const allowed = { outcome: "allow", matched_rule: "search" }
 
-  it("allows under a halt, and names it", async () => {
+  it("an evaluation that allows under a halt and names it", async () => {
     const seq = underHalt()
     expect(await found(withBody(open, seq, (body) => ({ ...body, ...allowed })))).toEqual([[seq, "killed_but_allowed"]])
   })
 
-  it("allows under a halt, and leaves out what reached the agent", async () => {
+  it("an evaluation that allows under a halt and omits it", async () => {
     const seq = underHalt()
     expect(await found(withBody(open, seq, ({ activations: _, ...body }) => ({ ...body, ...allowed })))).toEqual([
       [seq, "killed_but_allowed"]
     ])
   })
 
-  it("denies, and leaves out why", async () => {
+  it("an evaluation that denies and omits the halt", async () => {
     const seq = underHalt()
     expect(await found(withBody(open, seq, ({ activations: _, ...body }) => body))).toEqual([
       [seq, "activation_mismatch"]
     ])
   })
 
-  it("aims the halt at another agent", async () => {
+  it("a halt that names another agent", async () => {
     const seq = seqOf("kill.activated", (body) => body["activation_id"] === life.halt)
     expect(
       await found(withBody(open, seq, (body) => ({ ...body, target_id: `agt_${"0".repeat(26)}` })))
     ).toContainEqual([underHalt(), "activation_mismatch"])
   })
 
-  it("lets go a halt at L3 by who made it", async () => {
+  it("an L3 halt released by the person who made it", async () => {
     const seq = seqOf("kill.released", (body) => body["activation_id"] === life.high)
     expect(await found(withBody(open, seq, (body) => ({ ...body, writer: ann.id })))).toEqual([
       [seq, "release_not_allowed"]
     ])
   })
 
-  it("lets go a halt by a rule", async () => {
+  it("a halt released by a rule", async () => {
     const seq = seqOf("kill.released", (body) => body["activation_id"] === life.halt)
     expect(await found(withBody(open, seq, (body) => ({ ...body, writer: "breaker:errors" })))).toEqual([
       [seq, "release_not_allowed"]

@@ -70,7 +70,7 @@ describe("a member that this version does not know", () => {
     expect(replay.four_eyes.acts).toBeGreaterThan(0)
   })
 
-  it("leaves the evaluations after it as they are, in a record of an agent as in one of an evaluation", async () => {
+  it("does not affect the evaluations after it, in an agent's or an evaluation's record", async () => {
     const agents = await expectReported(
       changed(
         open,
@@ -93,7 +93,7 @@ describe("a member that this version does not know", () => {
     expect(one.withheld).toMatchObject([{ seq, reason: "The record has members that this version does not know." }])
   })
 
-  it("hides nothing that is wrong in another record", async () => {
+  it("does not hide an error in another record", async () => {
     const seq = evaluations().at(-1)!
     const lied = changed(changed(open, evaluations()[0]!, later), seq, (record) => ({
       ...record,
@@ -123,8 +123,8 @@ describe("a kind that this version does not know", () => {
   )
 })
 
-describe("a body of a known kind with nothing that it should have", () => {
-  it("is named, and fails no replay", async () => {
+describe("a body of a known kind with hostile members", () => {
+  it("is reported, and does not stop the replay", async () => {
     const hostile = { toString: 1, valueOf: [] }
     for (const kind of [...new Set(open.records.map((record) => record.kind))].filter((one) => !closed.has(one))) {
       const body = Object.fromEntries(
@@ -141,7 +141,7 @@ describe("a body of a known kind with nothing that it should have", () => {
     }
   })
 
-  it("nor does a diff whose change has no text", async () => {
+  it("does not stop the replay as a diff either", async () => {
     const seq = open.records.findIndex(({ kind }) => kind === "envelope.published")
     const diff = canonicalBytes({ change: { toString: 1, valueOf: 1 } })
     const { replay, status } = await resealed(

@@ -115,7 +115,7 @@ const finds = async (ref: string, pack: OpenPack, verdict: string, reason: RegEx
 }
 
 describe("a chain with verdicts of an agent's SDK", () => {
-  it("replays as it was recorded, though all that it rested on has changed since", async () => {
+  it("replays without a mismatch, although envelopes and tiers changed afterwards", async () => {
     const { replay, status } = await resealed(open)
     expect([status, replay!.local_verdicts, replay!.mismatches, replay!.withheld]).toEqual([0, 2, [], []])
   })
@@ -129,7 +129,7 @@ describe("a chain with verdicts of an agent's SDK", () => {
     finds("lookup", withVerdict("lookup", change), "local_verdict_mismatch", reason)
   )
 
-  it("local_verdict_mismatch: allowed where it is denied, on its signals or on others", async () => {
+  it("local_verdict_mismatch: an allow that should be a deny, for its own or changed signals", async () => {
     const loosened = withBody(open, of("many"), (body) => ({
       ...body,
       status: "ok",
@@ -141,7 +141,7 @@ describe("a chain with verdicts of an agent's SDK", () => {
     await finds("lookup", others, "local_verdict_mismatch", /^It comes to deny by many/)
   })
 
-  it("local_verdict_mismatch: a local verdict that somebody else decided", () =>
+  it("local_verdict_mismatch: a local verdict with another decided_by", () =>
     finds(
       "lookup",
       withBody(open, of("lookup"), (body) => ({ ...body, decided_by: "server" })),
@@ -157,7 +157,7 @@ describe("a chain with verdicts of an agent's SDK", () => {
       /^Its verdict is deny by many; the record says that the action came to ok\.$/
     ))
 
-  it("local_verdict_not_allowed: envelopes that were too old, and an action that does more than read", async () => {
+  it("local_verdict_not_allowed: envelopes that were too old, and an action that is not a read", async () => {
     const old = withVerdict("lookup", { age_ms: 60_001 })
     await finds("lookup", old, "local_verdict_not_allowed", /^The envelopes were read 60001 ms before/)
     const write = changed(open, of("lookup"), (record) =>
@@ -188,14 +188,14 @@ describe("a chain with verdicts of an agent's SDK", () => {
     return finds("lookup", withVerdict("lookup", { as_of_ms, as_of_seq }), "local_verdict_not_allowed", reason)
   })
 
-  it("envelope_not_in_force: a version that bound later or before, or none at all", async () => {
+  it("envelope_not_in_force: a later or earlier version, or no version", async () => {
     const earlier = withVerdict("lookup", { as_of_seq: who.counted.as_of_seq, as_of_ms: who.counted.as_of_ms })
     await finds("lookup", earlier, "envelope_not_in_force", /as of record \d+; the record names 1, or others\.$/)
     const none = withVerdict("lookup", { as_of_seq: who.before.as_of_seq, as_of_ms: who.before.as_of_ms })
     await finds("lookup", none, "envelope_not_in_force", /^0 envelopes were in force/)
   })
 
-  it("envelope_unknown: a version of another content", () =>
+  it("envelope_unknown: a version with other content", () =>
     finds(
       "lookup",
       withBody(open, of("lookup"), (body) => {
@@ -217,7 +217,7 @@ describe("a chain with verdicts of an agent's SDK", () => {
     }
   })
 
-  it("comes to no accusation in any range of it, and to nothing that is called proved", () => {
+  it("causes no finding in any range of it, and no verdict ok", () => {
     const seqs = [of("lookup"), of("many")]
     const found = new Set<string>()
     for (let from = 1; from <= seqs[0]!; from++) {
@@ -234,7 +234,7 @@ describe("a chain with verdicts of an agent's SDK", () => {
     expect([...found].toSorted()).toEqual(["as_recorded", "withheld"])
   })
 
-  it("comes to no accusation where a range begins behind the envelope of the org unit", async () => {
+  it("causes no finding when a range begins after the envelope of the org unit", async () => {
     const { answer, open: unit } = await lived(
       Effect.gen(function* () {
         yield* publish({ org_unit: "lookups" }, lookups())
@@ -255,7 +255,7 @@ describe("a chain with verdicts of an agent's SDK", () => {
     expect([verdictsFrom(0), verdictsFrom(answer.publishedAt + 1)]).toEqual([["ok"], ["withheld"]])
   })
 
-  it("finds in a range what the range alone shows to be wrong", () => {
+  it("has its mismatches found in a range that shows them", () => {
     const changed = withVerdict("lookup", { matched_rule: "change" })
     const again = new Recomputation({ fromGenesis: false, origin: who.origin })
     const wrong = asRead(changed)
@@ -265,7 +265,7 @@ describe("a chain with verdicts of an agent's SDK", () => {
     expect(wrong).toMatchObject([{ seq: of("lookup"), verdict: "local_verdict_mismatch" }])
   })
 
-  it("is made again in a range pack after the pack before it, and withheld without that", async () => {
+  it("is recomputed in a range pack after the previous pack, and withheld without it", async () => {
     const folder = mkdtempSync(join(tmpdir(), "flyball-local-"))
     try {
       const file = join(folder, "before.evp")

@@ -63,12 +63,12 @@ const requested = (...previous: ReadonlyArray<string>): Promise<ReplayedPack> =>
   replayed(month, vkey, ...previous.flatMap((path) => ["--previous", path]))
 
 describe("a monthly pack", { timeout: 60_000 }, () => {
-  it("is recomputed after the pack of the months before it", async () => {
+  it("is recomputed after the pack of the previous months", async () => {
     const { notChecked, replay, status } = await requested(file("last-month.evp"))
     assert.deepEqual([status, replay?.verdicts], [0, { ok: 2 }], notChecked.join("\n"))
   })
 
-  it("cannot be recomputed by itself: nothing of it is called right", async () => {
+  it("cannot be recomputed alone, so no verdict of it is ok", async () => {
     const { replay, status } = await requested()
     assert.deepEqual([status, replay?.verdicts.ok], [2, undefined])
   })

@@ -100,7 +100,7 @@ const calledHarmless = (record: OpenRecord): OpenRecord => {
 }
 
 describe("a version that one person published", () => {
-  it("is compared as the gate compared it: whatever was published, the change is the one that was recorded", () => {
+  it("is compared as by the gate: the recomputed change equals the recorded one", () => {
     const again = new Recomputation({ fromGenesis: true })
     const changes: Array<readonly [seq: number, recorded: unknown, found: unknown]> = []
     for (const record of asRead(open)) {
@@ -116,13 +116,13 @@ describe("a version that one person published", () => {
     )
   })
 
-  it("is in order where it allows nothing new", async () => {
+  it("is accepted when it allows nothing new", async () => {
     expect(publications(isAlone).length).toBeGreaterThan(3)
     const { replay, status } = await resealed(open)
     expect([status, replay!.four_eyes.verdicts]).toEqual([0, { ok: replay!.four_eyes.acts }])
   })
 
-  it("is named where it newly allows something, whatever its record and its diff say", async () => {
+  it("is reported when it newly allows something, for any recorded change and diff", async () => {
     const planted = publications(isLoosening)
     const { integrity, replay, status, text } = await resealed(changed(open, planted, calledHarmless))
     expect({ integrity, status, evaluations: replay!.mismatches, withheld: replay!.four_eyes.withheld }).toEqual({
@@ -153,7 +153,7 @@ describe("a version that one person published", () => {
     expect(text).toContain("It takes two people, and one did it.")
   })
 
-  it("is not called in order where what it is compared with is not shown", async () => {
+  it("is not accepted when the previous version is not disclosed", async () => {
     const [first, ...rest] = publications(isAlone)
     for (const hidden of [
       first!,
@@ -173,7 +173,7 @@ describe("a version that one person published", () => {
     }
   })
 
-  it("of an org unit is not called in order where an agent is hidden, and named where enough is shown", async () => {
+  it("of an org unit is not accepted when an agent is hidden, and reported when enough is disclosed", async () => {
     const profile = open.records.findIndex(
       ({ body, kind }) => kind === "agent.registered" && body["agent_id"] === seen.agentId
     )
@@ -190,7 +190,7 @@ describe("a version that one person published", () => {
     expect([named.status, named.replay!.four_eyes.mismatches.map(({ seq }) => seq)]).toEqual([1, [opening]])
   })
 
-  it("is not called in order in a range, which does not show what bound before", async () => {
+  it("is not accepted in a range, which does not hold the previous version", async () => {
     const { pack, vkey } = await inBoundedWorld(
       Effect.andThen(life, exported({ kind: "range", from: 1, to: open.records.length - 1 }))
     )

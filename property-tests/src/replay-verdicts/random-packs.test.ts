@@ -61,7 +61,7 @@ describe.each(stores)("on %s", (name, open) => {
       .sample(fc.tuple(groups, fc.nat(), fc.nat({ max: 40 })), { numRuns: histories[name], seed })
       .map((one, place) => [place, one] as const)
   )(
-    "history %i: every evaluation replays, and of what is withheld nothing is called wrong",
+    "history %i: every evaluation replays, and withheld parts cause no finding",
     { timeout: 120_000 },
     async (_, [history, hide, cut]) => {
       const { full, made, range } = await lives(history, open(), cut)
@@ -99,7 +99,7 @@ describe.each(stores)("on %s", (name, open) => {
     }
   )
 
-  it("and enough was withheld, and proved in part, to say so", () => {
+  it("the histories withheld and proved enough evaluations", () => {
     expect(withheld).toBeGreaterThan(runs(0, 50))
     expect(asRecorded).toBeGreaterThan(runs(-1, 5))
     expect(provedInPart).toBeGreaterThan(runs(0, 20))

@@ -29,14 +29,14 @@ const life = Effect.gen(function* () {
   for (let time = 0; time < 3; time++) yield* spend
 })
 
-describe("a range that begins behind record 0", () => {
-  it("knows what the windows of an envelope held that was begun in it, although they reach back farther", async () => {
+describe("a range that begins after record 0", () => {
+  it("knows the windows of an envelope first drafted in it, even when they reach back farther", async () => {
     const { pack, vkey } = await inBoundedWorld(Effect.andThen(life, exported({ kind: "range", from: 1 })))
     const { replay } = await replayed(pack, vkey)
     expect(replay).toMatchObject({ evaluations: 7, verdicts: { ok: 7 }, withheld: [] })
   })
 
-  it("recomputes evaluations under a version published in it, but never as ok for an earlier agent", async () => {
+  it("recomputes evaluations under a version published in it, but not as ok for an earlier agent", async () => {
     const range = await inBoundedWorld(
       Effect.gen(function* () {
         yield* life

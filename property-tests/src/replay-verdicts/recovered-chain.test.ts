@@ -85,7 +85,7 @@ const requested = (...previous: ReadonlyArray<string>): Promise<ReplayedPack> =>
   replayed(readFileSync(packs[2]!), vkey, ...previous.flatMap((path) => ["--previous", path]))
 
 describe("a chain that a recovery began", { timeout: 60_000 }, () => {
-  it("is recomputed after the packs of the chains before it, in whatever order they are given", async () => {
+  it("is recomputed after the packs of the previous chains, given in any order", async () => {
     for (const given of [
       [packs[0]!, packs[1]!],
       [packs[1]!, packs[0]!]
@@ -99,7 +99,7 @@ describe("a chain that a recovery began", { timeout: 60_000 }, () => {
     }
   })
 
-  it("cannot be recomputed without them: nothing of it is called wrong, and nothing right", async () => {
+  it("cannot be recomputed without them, so no verdict is ok or wrong", async () => {
     for (const [given, follows] of [
       [[], middle],
       [[packs[1]!], "flyball.test/recovery"]
@@ -119,7 +119,7 @@ describe("a chain that a recovery began", { timeout: 60_000 }, () => {
     }
   })
 
-  it("is not recomputed after packs of other chains, or of another history of those before it", async () => {
+  it("is not recomputed after packs of other chains, or of another history of the previous ones", async () => {
     const cases: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
       [
         [packs[0]!],
@@ -152,7 +152,7 @@ describe("a chain that a recovery began", { timeout: 60_000 }, () => {
 })
 
 /** A chain that was recovered from an online backup: the copy holds records behind its last checkpoint. */
-describe("a chain that was recovered from a copy that ends behind its last checkpoint", { timeout: 60_000 }, () => {
+describe("a chain recovered from a copy that ends after its last checkpoint", { timeout: 60_000 }, () => {
   const file = (name: string): string => join(folder, name)
   let key: string
   /** Records that the checkpoint covers, and that the copy held. */
@@ -190,7 +190,7 @@ describe("a chain that was recovered from a copy that ends behind its last check
   })
   beforeAll(() => Effect.runPromise(begun), 120_000)
 
-  it("reports how much of it the old pack shows, and is not called another history", async () => {
+  it("reports how much of it the old pack covers, and is not taken for another history", async () => {
     const { notChecked, replay, status } = await replayed(
       readFileSync(file("after.evp")),
       key,
@@ -212,7 +212,7 @@ describe("a chain that was recovered from a copy that ends behind its last check
     )
   })
 
-  it("knows a longer pack of the same history, and one that is too short to tell", async () => {
+  it("accepts a longer pack of the same history, and reports one that is too short to compare", async () => {
     const longer = await replayed(readFileSync(file("after.evp")), key, "--previous", file("longer.evp"))
     assert.match(
       longer.notChecked[0]!,

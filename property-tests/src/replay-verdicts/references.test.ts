@@ -93,13 +93,13 @@ const expectFound = async (wrong: OpenPack, seq: number, verdict: string, reason
   expect(text).toContain(`Record ${seq}: `)
 }
 
-describe("a chain as it was recorded", () => {
-  it("replays", async () => {
+describe("an unchanged chain", () => {
+  it("replays without a mismatch", async () => {
     const { replay, status } = await resealed(open)
     expect([status, replay!.mismatches, replay!.withheld, replay!.four_eyes.mismatches]).toEqual([0, [], [], []])
   })
 
-  it("is not called wrong in a range, wherever that begins", async () => {
+  it("causes no finding in a range that begins at any record", async () => {
     const ranges = await inBoundedWorld(
       Effect.gen(function* () {
         yield* life
@@ -116,7 +116,7 @@ describe("a chain as it was recorded", () => {
   }, 60_000)
 })
 
-describe("meter.voided", () => {
+describe("replay finds in meter.voided the", () => {
   const seq = () => seqOf("meter.voided")
   it("evaluation_id of another evaluation", () => {
     const id = bodyOf("evaluation.made", 0)["evaluation_id"]!
@@ -127,7 +127,7 @@ describe("meter.voided", () => {
       /^The evaluation evl_\S+ is the record at \d+; the record names \d+\.$/
     )
   })
-  it("evaluation_id of none", () =>
+  it("evaluation_id of no evaluation", () =>
     expectFound(
       changedAt(seq(), { evaluation_id: `evl_${"0".repeat(26)}` }),
       seq(),
@@ -150,7 +150,7 @@ describe("meter.voided", () => {
     ))
 })
 
-describe("decision.settled", () => {
+describe("replay finds in decision.settled the", () => {
   const settled = () => seqOf("decision.settled")
   const bare = () => seqOf("decision.settled", 1)
   const decision = (nth: number) => seqOf("decision.witnessed", nth)
@@ -168,7 +168,7 @@ describe("decision.settled", () => {
       "reference_mismatch",
       /is no decision\.$/
     ))
-  it("decision_seq of a record behind it", () =>
+  it("decision_seq of a later record", () =>
     expectFound(
       changedAt(bare(), { decision_seq: bare() + 1 }),
       bare(),
@@ -205,10 +205,10 @@ describe("decision.settled", () => {
     ))
 })
 
-describe("drafts and versions", () => {
+describe("replay finds in drafts and versions the", () => {
   const redraft = () => seqOf("envelope.drafted", 2)
   const reversion = () => seqOf("envelope.published", 2)
-  it("revision that skips one", () =>
+  it("revision that skips a number", () =>
     expectFound(
       changedAt(redraft(), { revision: 4 }),
       redraft(),
@@ -245,7 +245,7 @@ describe("drafts and versions", () => {
     ))
 })
 
-describe("evaluation.made", () => {
+describe("replay finds in evaluation.made the", () => {
   const large = () =>
     open.records.findIndex(({ body, kind }) => kind === "evaluation.made" && body["outcome"] === "require_review")
   const tainted = () => open.records.findIndex(({ body }) => body["matched_rule"] === "tainted")
@@ -257,7 +257,7 @@ describe("evaluation.made", () => {
       "review_mismatch",
       /^A review opens where the outcome is require_review; the record says allow_with_notice and names rev_0+\.$/
     ))
-  it("approval_id that would let through what needs a review", () =>
+  it("approval_id that would allow an action without its review", () =>
     expectFound(
       changedAt(large(), { approval_id: review, outcome: "allow" }),
       large(),
@@ -287,7 +287,7 @@ describe("evaluation.made", () => {
     ))
 })
 
-describe("a writer", () => {
+describe("replay finds a writer", () => {
   it.each(["decision.witnessed", "decision.settled", "meter.voided", "envelope.withdrawn"])(
     "of %s that is a rule",
     (kind) =>
@@ -320,7 +320,7 @@ describe("a writer", () => {
   })
 })
 
-describe("what records do not tell", () => {
+describe("a member that records do not determine", () => {
   const decided = () => seqOf("decision.witnessed")
   const said: ReadonlyArray<readonly [string, () => number, JsonObject]> = [
     [
@@ -337,7 +337,7 @@ describe("what records do not tell", () => {
     ],
     ["another person or key that could have written it", decided, { writer: "key_00000000000000000000000009" }]
   ]
-  it.each(said)("replays: %s", async (_, at, change) => {
+  it.each(said)("is accepted: %s", async (_, at, change) => {
     const { replay, status } = await resealed(changedAt(at(), change))
     expect([status, replay!.mismatches, replay!.four_eyes.mismatches]).toEqual([0, [], []])
   })

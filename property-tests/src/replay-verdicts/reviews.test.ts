@@ -80,7 +80,7 @@ const without = (seq: number): OpenPack =>
   withBody(open, seq, ({ review_id: _, ...body }) => ({ ...body, outcome: "allow" }))
 
 describe("a chain with reviews", () => {
-  it("replays as it was recorded", async () => {
+  it("replays without a mismatch", async () => {
     const { replay, status } = await resealed(open)
     expect([status, replay!.mismatches, replay!.withheld]).toEqual([0, [], []])
   })
@@ -89,13 +89,13 @@ describe("a chain with reviews", () => {
     ["approval_reused", () => presenting(who.used, 1)],
     ["approved_other_action", () => presenting(who.late)],
     ["expired_approval", () => presenting(who.late, 1)]
-  ])("%s: an evaluation that an approval does not let through", async (verdict, seqOf) => {
+  ])("%s: an evaluation that its approval does not cover", async (verdict, seqOf) => {
     const seq = seqOf()
     const { replay, status } = await resealed(without(seq))
     expect([status, replay!.mismatches[0]]).toMatchObject([1, { seq, verdict }])
   })
 
-  it("a verdict that needs a review and names none, and an approval by rules that knew none", async () => {
+  it("review_mismatch: a verdict without its review, and an approval under rules without reviews", async () => {
     const seq = open.records.findIndex(({ body }) => body["review_id"] === who.rejected)
     const hidden = await resealed(withBody(open, seq, ({ review_id: _, ...body }) => body))
     expect(hidden.replay!.mismatches[0]).toMatchObject({ seq, verdict: "review_mismatch" })
@@ -104,7 +104,7 @@ describe("a chain with reviews", () => {
     expect(older.replay!.mismatches[0]).toMatchObject({ seq: used, verdict: "review_mismatch" })
   })
 
-  it("review_mismatch: a digest that is not that of the arguments", async () => {
+  it("review_mismatch: a digest that does not match the arguments", async () => {
     const seq = presenting(who.late)
     await finds(seq, { action_digest: "0".repeat(64) }, "review_mismatch", /^The action_digest is not that of/)
     const redacted = await resealed(
@@ -113,13 +113,13 @@ describe("a chain with reviews", () => {
     expect(redacted.replay!.mismatches.filter(({ reason }) => reason!.includes("action_digest"))).toEqual([])
   })
 
-  it("self_approved: answered by an author, by its requester, by a rule", async () => {
+  it("self_approved: resolved by an author, by its requester or by a rule", async () => {
     const seq = at("review.resolved", who.rejected)
     await finds(seq, { writer: ann.id.startsWith("usr_") ? ann.id : host.id }, "self_approved", /is answered by/)
     await finds(seq, { writer: "system:other" }, "self_approved", /who is no person\.$/)
   })
 
-  it("expired_approval: approved after its end", () =>
+  it("expired_approval: approved after its expiry", () =>
     finds(
       at("review.resolved", who.used),
       { resolved_at_ms: Number(open.records[at("review.opened", who.used)]!.body["expires_at_ms"]) },
@@ -127,7 +127,7 @@ describe("a chain with reviews", () => {
       /its end is \d+\.$/
     ))
 
-  it("review_mismatch: weaker terms than the envelope's, another action, and an approval of nobody", async () => {
+  it("review_mismatch: weaker terms than the envelope's, another action, and a wrong count of approvals", async () => {
     const seqOpened = at("review.opened", who.used)
     const expires = Number(open.records[seqOpened]!.body["expires_at_ms"])
     await finds(seqOpened, { expires_at_ms: expires + 1 }, "review_mismatch", /another time, than the envelope does\.$/)
@@ -136,7 +136,7 @@ describe("a chain with reviews", () => {
     await finds(seq, { approvals_given: 1 }, "review_mismatch", /counts other approvals than there are\.$/)
   })
 
-  it("review_mismatch: withdrawn by another, expired early, consumed otherwise", async () => {
+  it("review_mismatch: withdrawn by another person, expired early, or consumed with another result", async () => {
     await finds(at("review.cancelled", who.withdrawn), { writer: carla.writer.id }, "review_mismatch", /withdrawn by/)
     await finds(at("review.expired", who.lapsed), { expires_at_ms: 1 }, "review_mismatch", /ends at another time\.$/)
     await finds(at("review.consumed", who.used), { result: "voided" }, "review_mismatch", /leaves it used\.$/)

@@ -37,8 +37,8 @@ const voided = (change: OpenRecord["body"] = {}): OpenRecord => ({
   body: { ...last("meter.voided").body, ...change }
 })
 
-describe("what is sealed twice is named", () => {
-  it("an evaluation under a reference that was answered before", async () => {
+describe("replay reports an act that was sealed twice:", () => {
+  it("a second evaluation under one reference", async () => {
     const { found, reason, status, text } = await verdictsOf(last("evaluation.made"))
     expect([found, reason, status]).toEqual([
       [[0, "made_twice"]],
@@ -48,7 +48,7 @@ describe("what is sealed twice is named", () => {
     expect(text).toContain("The same request was evaluated twice.")
   })
 
-  it("also where its signals are not shown, and each time that it stands there again", async () => {
+  it("the same without its signals, for each repetition", async () => {
     const hidden = {
       ...last("evaluation.made"),
       parts: last("evaluation.made").parts.map((part) => ({ ...part, disclosed: null }))
@@ -59,18 +59,18 @@ describe("what is sealed twice is named", () => {
     ])
   })
 
-  it("a decision that was settled before", async () => {
+  it("a second settlement of a decision", async () => {
     const { found, reason } = await verdictsOf(settled({}))
     expect(found).toEqual([[0, "ended_twice"]])
     expect(reason).toMatch(/^The decision at \d+ was settled before\.$/)
   })
 
-  it("a decision that was settled before, where this says nothing of meters", async () => {
+  it("a second settlement that names no meters", async () => {
     const { actual: _, evaluation_seq: __, ...body } = last("decision.settled").body
     expect((await verdictsOf({ ...last("decision.settled"), body })).found).toEqual([[0, "ended_twice"]])
   })
 
-  it("what was given back by settling another decision of the evaluation, or by voiding it", async () => {
+  it("a second release of an evaluation's amounts, by another decision's settlement or by a void", async () => {
     const evaluation = last("decision.settled").body["evaluation_seq"]!
     const { found, reason } = await verdictsOf(settled({ decision_seq: 1 }))
     expect(found).toEqual([[0, "ended_twice"]])
@@ -78,7 +78,7 @@ describe("what is sealed twice is named", () => {
     expect((await verdictsOf(voided({ evaluation_seq: evaluation }))).found).toEqual([[0, "ended_twice"]])
   })
 
-  it("what was voided before, by voiding it again or by settling", async () => {
+  it("a second release after a void, by a void or by a settlement", async () => {
     const evaluation = last("meter.voided").body["evaluation_seq"]!
     expect((await verdictsOf(voided())).found).toEqual([[0, "ended_twice"]])
     expect((await verdictsOf(settled({ decision_seq: 1, evaluation_seq: evaluation }))).found).toEqual([
@@ -86,7 +86,7 @@ describe("what is sealed twice is named", () => {
     ])
   })
 
-  it("and nothing that ends for the first time, or follows the record: those name wrong records", async () => {
+  it("but not a first settlement, or one of a later record, which is a wrong reference", async () => {
     const after = open.records.length + 5
     expect(
       (

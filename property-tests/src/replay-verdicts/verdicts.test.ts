@@ -43,8 +43,8 @@ const withJson = (record: OpenRecord, name: string, value: unknown): OpenRecord 
   withPart(record, name, canonicalBytes(value))
 const list = (value: JsonValue): ReadonlyArray<JsonObject> => value as ReadonlyArray<JsonObject>
 
-describe("a chain as it was recorded", () => {
-  it("replays, every evaluation of it", async () => {
+describe("an unchanged chain", () => {
+  it("replays every evaluation as ok", async () => {
     const { replay, status, text } = await replayed(genuine.pack, genuine.vkey)
     expect(replay).toMatchObject({
       evaluations: evaluations().length,
@@ -75,7 +75,7 @@ describe("a chain as it was recorded", () => {
     )
   })
 
-  it("replays as well after it was taken apart and sealed again", async () => {
+  it("replays the same after it was parsed and sealed again", async () => {
     expect(await resealed(open)).toMatchObject({
       status: 0,
       integrity: "ok",
@@ -85,7 +85,7 @@ describe("a chain as it was recorded", () => {
   })
 })
 
-describe("a chain that was changed by who holds the key", () => {
+describe("replay finds, in a chain that the key holder changed,", () => {
   /** The pack itself is found in order, and replay finds the change, and nothing before it. */
   const expectFound = async (wrong: OpenPack, seq: number, verdict: string, reason: RegExp = /./): Promise<void> => {
     const { authenticity, findings, integrity, replay, status, text } = await resealed(wrong)
@@ -103,27 +103,27 @@ describe("a chain that was changed by who holds the key", () => {
   const denied = () => where(({ matched_rule }) => matched_rule === "cap")
   const notified = () => where((one) => meters(one).length > 0 && one["outcome"] === "allow_with_notice")
 
-  it("outcome", () =>
+  it("another outcome", () =>
     expectFound(
       body(denied(), (one) => ({ ...one, outcome: "allow" })),
       denied(),
       "outcome_mismatch",
       /^The outcome is deny; the record says allow\.$/
     ))
-  it("matched rule", () =>
+  it("another matched rule", () =>
     expectFound(
       body(denied(), (one) => ({ ...one, matched_rule: "refund" })),
       denied(),
       "rule_mismatch",
       /^The rule is cap; the record says refund\.$/
     ))
-  it("trace", () =>
+  it("another trace", () =>
     expectFound(
       body(denied(), (one) => ({ ...one, trace: (one["trace"] as ReadonlyArray<number>).toReversed() })),
       denied(),
       "trace_mismatch"
     ))
-  it("a latch that was set", () => {
+  it("an omitted latch", () => {
     const seq = where(({ latches }) => latches !== undefined)
     return expectFound(
       body(seq, ({ latches: _, ...one }) => one),
@@ -132,14 +132,14 @@ describe("a chain that was changed by who holds the key", () => {
       /latches/
     )
   })
-  it("that it bound nobody", () =>
+  it("a verdict marked as shadow", () =>
     expectFound(
       body(denied(), (one) => ({ ...one, mode: "shadow" })),
       denied(),
       "trace_mismatch",
       /and so enforced; the record says shadow\.$/
     ))
-  it.each(["sdk_cache", "fail_open", "fail_closed"])("that %s decided", (by) =>
+  it.each(["sdk_cache", "fail_open", "fail_closed"])("a verdict decided by %s", (by) =>
     expectFound(
       body(denied(), (one) => ({ ...one, decided_by: by })),
       denied(),
@@ -147,14 +147,14 @@ describe("a chain that was changed by who holds the key", () => {
       new RegExp(`decided by server; the record says ${by}\\.$`)
     )
   )
-  it("meter value", () =>
+  it("another meter value", () =>
     expectFound(
       body(denied(), (one) => ({ ...one, meters: meters(one).map((meter) => ({ ...meter, value: 0, after: 0 })) })),
       denied(),
       "meter_mismatch",
       /^The meter spent held /
     ))
-  it("an amount that an evaluation adds, in it and in all after it", () => {
+  it("another amount of an evaluation", () => {
     const seq = notified()
     return expectFound(
       body(seq, (one) => ({
@@ -165,7 +165,7 @@ describe("a chain that was changed by who holds the key", () => {
       "meter_mismatch"
     )
   })
-  it("a time at which windows are empty again", () => {
+  it("a later time, at which the windows are empty", () => {
     const seq = denied()
     return expectFound(
       body(seq, (one) => ({ ...one, as_of_ms: Number(one["as_of_ms"]) + 86_400_000 })),
@@ -174,14 +174,14 @@ describe("a chain that was changed by who holds the key", () => {
       /was made at/
     )
   })
-  it("tier", () =>
+  it("another tier", () =>
     expectFound(
       body(notified(), (one) => ({ ...one, tier: "L4" })),
       notified(),
       "tier_mismatch",
       /^The agent's tier was L2; the record says L4\.$/
     ))
-  it("status", () => {
+  it("another status", () => {
     const seq = where(({ matched_rule }) => matched_rule === "@suspended")
     return expectFound(
       body(seq, (one) => ({ ...one, agent_status: "active" })),
@@ -189,7 +189,7 @@ describe("a chain that was changed by who holds the key", () => {
       "tier_mismatch"
     )
   })
-  it("signals that are no signals of the envelope", () => {
+  it("a verdict on signals that the envelope does not accept", () => {
     const seq = where(({ matched_rule }) => matched_rule === "@invalid_signal")
     const good = open.records[denied()]!.body
     return expectFound(
@@ -203,7 +203,7 @@ describe("a chain that was changed by who holds the key", () => {
       "signal_invalid"
     )
   })
-  it("signals under an honest verdict", () => {
+  it("other signals under an unchanged verdict", () => {
     const seq = denied()
     return expectFound(
       at(seq, (record) => withJson(record, "signals", { tool: "search" })),
@@ -211,7 +211,7 @@ describe("a chain that was changed by who holds the key", () => {
       "meter_mismatch"
     )
   })
-  it("envelope, in its own record alone", () => {
+  it("another envelope in its own record", () => {
     const seq = open.records.findIndex(({ kind }) => kind === "envelope.published")
     return expectFound(
       at(seq, (record) =>
@@ -224,9 +224,9 @@ describe("a chain that was changed by who holds the key", () => {
   it.each([
     ["a number that no double holds", utf8('{"default":1e999}')],
     ["half a character", utf8('{"default":"\\ud800"}')],
-    ["nesting without end", utf8(`{"default":${"[".repeat(100_000)}${"]".repeat(100_000)}}`)],
-    ["members without end", utf8(JSON.stringify({ default: Array.from({ length: 200_000 }, (_, n) => n) }))]
-  ] as const)("envelope, by %s", (_, bytes) => {
+    ["extreme nesting", utf8(`{"default":${"[".repeat(100_000)}${"]".repeat(100_000)}}`)],
+    ["very many members", utf8(JSON.stringify({ default: Array.from({ length: 200_000 }, (_, n) => n) }))]
+  ] as const)("an envelope with %s", (_, bytes) => {
     const seq = open.records.findIndex(({ kind }) => kind === "envelope.published")
     return expectFound(
       at(seq, (record) => withPart(record, "envelope", bytes)),
@@ -234,7 +234,7 @@ describe("a chain that was changed by who holds the key", () => {
       "envelope_unknown"
     )
   })
-  it.each(["diff", "lint", "backtest"])("%s, by nesting without end", async (name) => {
+  it.each(["diff", "lint", "backtest"])("a %s with extreme nesting", async (name) => {
     const seq = open.records.findIndex(({ kind }) => kind === "envelope.published")
     const { replay, status } = await resealed(
       at(seq, (record) => withPart(record, name, utf8("[".repeat(100_000) + "]".repeat(100_000))))
@@ -244,7 +244,7 @@ describe("a chain that was changed by who holds the key", () => {
       [[seq, "digest_mismatch"]]
     ])
   })
-  it("envelope, with its digest", () => {
+  it("another envelope with its digest", () => {
     const seq = open.records.findIndex(({ kind }) => kind === "envelope.published")
     const looser = refunds({ rules: [{ id: "all", outcome: "allow", when: [] }] })
     const changed = at(seq, (record) =>
@@ -260,7 +260,7 @@ describe("a chain that was changed by who holds the key", () => {
       "envelope_unknown"
     )
   })
-  it("envelope, with its digest everywhere: what was decided does not follow from it", () => {
+  it("another envelope with its digest in all records, by the outcomes that do not follow", () => {
     const seq = open.records.findIndex(({ kind }) => kind === "envelope.published")
     const looser = refunds({ rules: [{ id: "all", outcome: "allow", when: [] }] })
     const [before, digest] = [open.records[seq]!.body["digest"], toHex(nodeCrypto.sha256(canonicalBytes(looser)))]
@@ -303,7 +303,7 @@ describe("a chain that was changed by who holds the key", () => {
       "envelope_not_in_force"
     )
   })
-  it("a waiver that held no longer", () => {
+  it("a waiver that no longer applied", () => {
     const held = where(({ waivers }) => waivers !== undefined)
     const seq = evaluations().find((one) => one > held && open.records[one]!.body["waivers"] === undefined)!
     return expectFound(
@@ -312,7 +312,7 @@ describe("a chain that was changed by who holds the key", () => {
       "envelope_not_in_force"
     )
   })
-  it("a body that no evaluation has", () =>
+  it("a malformed body of an evaluation", () =>
     expectFound(
       body(denied(), (one) => ({ ...one, layers: "none" })),
       denied(),
@@ -321,7 +321,7 @@ describe("a chain that was changed by who holds the key", () => {
     ))
 })
 
-describe("a pack that does not show everything", () => {
+describe("a pack with undisclosed parts", () => {
   const packOf = (request: Parameters<typeof exported>[0]) =>
     inBoundedWorld(
       Effect.gen(function* () {
@@ -330,7 +330,7 @@ describe("a pack that does not show everything", () => {
       })
     )
 
-  it("says withheld, and never ok, of signals that are not shown", async () => {
+  it("gives withheld, never ok, for undisclosed inputs", async () => {
     const all = evaluations().length
     // Where nothing is in force, no envelope is needed to say so.
     const bare = evaluations().filter((seq) => open.records[seq]!.body["matched_rule"] === "@no_envelope").length
@@ -351,7 +351,7 @@ describe("a pack that does not show everything", () => {
     }
   })
 
-  it("still finds who decided, and whom it bound", async () => {
+  it("still has its mode and decided_by checked", async () => {
     const seq = where((one) => meters(one).length > 0)
     const shut = (record: OpenRecord): OpenRecord => ({
       ...record,
@@ -365,7 +365,7 @@ describe("a pack that does not show everything", () => {
     }
   })
 
-  it("still finds what needs no signals", async () => {
+  it("still has mismatches found that need no signals", async () => {
     const seq = where((one) => meters(one).length > 0 && one["outcome"] === "allow_with_notice")
     const shut = (changed: OpenPack): OpenPack => ({
       ...changed,
@@ -378,7 +378,7 @@ describe("a pack that does not show everything", () => {
     expect([status, replay!.mismatches.map((one) => [one.seq, one.verdict])]).toEqual([1, [[seq, "tier_mismatch"]]])
   })
 
-  it("takes no sum for proved that holds an amount without its signals", async () => {
+  it("proves no sum that includes an amount without its signals", async () => {
     const seq = where((one) => meters(one).some(({ amount }) => amount !== undefined))
     const hidden = at(seq, (record) => ({
       ...record,
@@ -404,7 +404,7 @@ describe("a pack that does not show everything", () => {
     )
   })
 
-  it("and yet finds a verdict that does not follow from the sums as they are recorded", async () => {
+  it("still has a verdict found that does not follow from the recorded sums", async () => {
     const seq = where((one) => meters(one).some(({ amount }) => amount !== undefined))
     const later = where(({ matched_rule }) => matched_rule === "cap")
     const hidden = openPack((await sealed(body(later, (one) => ({ ...one, outcome: "allow" })))).pack)
@@ -422,7 +422,7 @@ describe("a pack that does not show everything", () => {
     ])
   })
 
-  it("of a range knows what lies in it, and calls nothing wrong that comes from before", async () => {
+  it("of a range is replayed as far as it reaches, without findings about earlier records", async () => {
     const size = open.records.length
     for (const from of [1, 3, Math.floor(size / 2), size - 4]) {
       const { pack, vkey } = await packOf({ kind: "range", from, to: size - 1 })
@@ -440,7 +440,7 @@ describe("a pack that does not show everything", () => {
     }
   })
 
-  it("that is sparse is not replayed, and says why", async () => {
+  it("is not replayed when it is sparse, and the report gives the reason", async () => {
     const { pack, vkey } = await packOf({ kind: "sparse" })
     const { notChecked, replay, status, text } = await replayed(pack, vkey)
     expect([status, replay, notChecked[0]]).toEqual([
