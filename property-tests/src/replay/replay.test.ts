@@ -118,7 +118,7 @@ const property = (open: () => StorageChoice, numRuns: number) => {
     .then(() => total)
 }
 
-describe("after a random history, documents equal the fold of records; an unrecorded change is found", () => {
+describe("after a random history, documents equal the fold of records, and an unrecorded change is found", () => {
   const stores: ReadonlyArray<readonly [keyof typeof histories, () => StorageChoice]> = [
     ["memory", () => memoryStorage()],
     ["SQLite", () => sqliteStorage({ file: ":memory:" })],

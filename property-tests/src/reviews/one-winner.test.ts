@@ -269,7 +269,7 @@ const overOne = (name: string, choice: () => StorageChoice) => async () => {
   }
 }
 
-describe("a review that everybody answers has one end, and its approval one use", { timeout: 300_000 }, () => {
+describe("a review with concurrent resolutions has one result, and its approval one use", { timeout: 300_000 }, () => {
   it(
     "in memory",
     overOne("memory", () => memoryStorage())

@@ -99,7 +99,7 @@ describe.each(stores)("on %s", (_, open) => {
       })
     ))
 
-  it("of one completed by many at once one succeeds", () =>
+  it("exactly one of several concurrent completions of a drill succeeds", () =>
     within(
       open(),
       Effect.gen(function* () {
@@ -121,7 +121,7 @@ describe.each(stores)("on %s", (_, open) => {
     ))
 
   it(
-    `${FLEET} agents, a halted model and a halted agent are viewed fast enough to be polled`,
+    `the view of ${FLEET} agents, a halted model and a halted agent is fast enough for polling`,
     () =>
       within(
         open(),

@@ -112,7 +112,7 @@ const governed = async (): Promise<{ readonly agentId: string; readonly admin: s
 
 describe("three servers that evaluate for one agent at once", () => {
   it(
-    "pass no cap between them, give one verdict to a reference, and record what follows from the records",
+    "exceed no cap together, give one verdict per reference, and record evaluations that replay",
     { timeout: 120_000 },
     async () => {
       const { admin, agentId, key } = await governed()

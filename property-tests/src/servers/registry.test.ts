@@ -52,7 +52,7 @@ const call = async (
 
 describe("three servers on one Postgres", () => {
   it(
-    "refuse a revoked key from the next request on, each of them, also the one that starts after it was killed",
+    "each refuse a revoked key from the next request on, even after a kill and a restart",
     { timeout: 120_000 },
     async () => {
       const {
@@ -70,7 +70,7 @@ describe("three servers on one Postgres", () => {
   )
 
   it(
-    "suspend every orphan once a week has passed, once, and nobody else, though the process that does it is killed",
+    "suspend exactly the orphans of a week, once each, although the process that does it is killed",
     { timeout: 240_000 },
     async () => {
       const names = Array.from({ length: AGENTS }, (_, index) => ({

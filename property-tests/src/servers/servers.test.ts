@@ -22,7 +22,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 describe("three servers on one Postgres", () => {
-  it(`lose and double nothing while one is killed, times: ${KILLS}`, { timeout: 300_000 }, async () => {
+  it(`neither lose nor duplicate records while one is killed, times: ${KILLS}`, { timeout: 300_000 }, async () => {
     const { drop, url } = await freshDatabase(process.env["FLYBALL_TEST_PG_URL"]!)
     try {
       const { acknowledged, again, checkpoints, guardStates } = await killedServers({
@@ -45,7 +45,7 @@ describe("three servers on one Postgres", () => {
 
 describe("a second server on one SQLite file", () => {
   it(
-    "is refused with a sentence while the first continues; when that is killed, the next start takes over at once",
+    "is refused with a sentence while the first runs, and can start at once after the first is killed",
     { timeout: 120_000 },
     async () => {
       const variables = { FLYBALL_DATA_DIR: join(folder, "data"), FLYBALL_LOG_LEVEL: "warn" }

@@ -137,7 +137,7 @@ const twoDaysPass = async (): Promise<void> => {
 }
 
 describe("three servers on one Postgres", () => {
-  it("tell every receiver everything, though one of them is killed while it sends", { timeout: 240_000 }, async () => {
+  it("deliver every event to every receiver, although one of them is killed", { timeout: 240_000 }, async () => {
     const receivers = await startReceivers(WELL + 1)
     try {
       const away = receivers[WELL]!

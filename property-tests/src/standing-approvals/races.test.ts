@@ -112,7 +112,7 @@ it.each([
   ["SQLite", 1, () => sqliteStorage({ file: ":memory:" }), runs(3, 20)],
   ["Postgres, two hosts", 2, () => postgresStorage({ url: database.url, schema: `sap_${++stores}` }), runs(4, 30)]
 ] as const)(
-  "lets through as many as are left, revoked or not, on %s",
+  "a standing approval allows no more uses than are left, with a concurrent revocation, on %s",
   { timeout: 240_000 },
   async (_, hosts, open, numRuns) => {
     await fc.assert(

@@ -86,7 +86,7 @@ const life = Effect.gen(function* () {
   }
 })
 
-it("replays with its parts, and is withheld without them", { timeout: 60_000 }, async () => {
+it("a standing approval replays with its parts, and is withheld without them", { timeout: 60_000 }, async () => {
   const { all, outcomes, withoutArgs, withoutBox } = await inBoundedWorld(life)
   expect(outcomes).toEqual(["allow", "allow", "require_review"])
   const whole = await replayed(all.pack, all.vkey)
@@ -100,7 +100,7 @@ it("replays with its parts, and is withheld without them", { timeout: 60_000 }, 
     expect((await replayed(pack, vkey)).replay!.verdicts).toEqual({ ok: 2, withheld: 3 })
 })
 
-it("accuses who sealed a box that is wider than its review, and nobody where that is not shown", async () => {
+it("replay reports a box that is wider than its review, and nothing when the review is not disclosed", async () => {
   const { all, id, proposedAt, range } = await inBoundedWorld(life)
   const open = openPack(all.pack)
   const wide = canonicalBytes({

@@ -61,7 +61,7 @@ const compete = (schema: string, history: ReadonlyArray<Step>, tally: Tally) =>
 
 describe("memory, SQLite and Postgres", () => {
   it(
-    "give equal answers and hold equal bytes, for any sequence of calls",
+    "return equal answers and store equal bytes, for any sequence of calls",
     async () => {
       const tally = emptyTally()
       let schemas = 0

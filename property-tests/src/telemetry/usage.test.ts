@@ -40,7 +40,7 @@ const windows = fc.record({
   rolled: fc.nat(20)
 })
 
-it("what segments and joined segments give is what a plain count gives, for any window", () =>
+it("segments and joined segments give the result of a plain count, for any window", () =>
   fc.assert(
     fc.asyncProperty(histories, windows, async (acts: ReadonlyArray<Act>, { fan, from, rolled, size, to }) => {
       const history = recordsOf(acts, BEGIN_MS)
@@ -65,7 +65,7 @@ it("what segments and joined segments give is what a plain count gives, for any 
     { numRuns: runs(150, 3_000), seed: 20_261_126 }
   ))
 
-it("another process continues from the segments that are kept, and a backlog is refused until it is folded", async () => {
+it("another process continues from the stored segments, and a read is refused while a backlog remains", async () => {
   const history = recordsOf(fc.sample(histories, { numRuns: 8, seed: 22 }).flat(), BEGIN_MS)
   const size = 4
   const complete = Math.floor(history.length / size)
@@ -91,7 +91,7 @@ it("another process continues from the segments that are kept, and a backlog is 
   for (const answer of found.answers) expect(answer).toEqual(naiveUsage(history, BEGIN_MS, history.at(-1)!.at + 1))
 })
 
-it("a window of many segments is read from the joined ones, and from few documents", async () => {
+it("a window of many segments is read from few documents, the joined ones", async () => {
   const history = recordsOf(fc.sample(histories, { numRuns: 12, seed: 22 }).flat(), BEGIN_MS).slice(0, 300)
   const toMs = history.at(-1)!.at + 1
   const { answer, read } = await within(

@@ -143,7 +143,7 @@ describe.each([
   // Its records are dated by its own clock.
   ["Postgres", false, () => postgresStorage({ url: database.url, schema: "usage" })]
 ] as const)("on %s", (_, isClocked, open) => {
-  it("usage is priced as it was then, drills are no incidents, and the verifier counts the same", async () => {
+  it("usage has the prices of its time, drills are no incidents, and the verifier counts the same", async () => {
     const { first, other, pack, paying, unit, usage, vkey } = await inBoundedWorld(life, open())
     const agents = new Map(usage.agents.map((agent) => [agent.agent_id, agent]))
     expect(agents.get(paying)).toMatchObject({
@@ -196,7 +196,7 @@ describe.each([
   })
 })
 
-it("counts reviews: what people answered, how long they took, and what is still open", async () => {
+it("the verifier counts reviews: resolutions, durations and open ones", async () => {
   const person = { id: `usr_${"0".repeat(25)}4` }
   const { agentId, pack, usage, vkey } = await inBoundedWorld(
     Effect.gen(function* () {
@@ -239,7 +239,7 @@ it("counts reviews: what people answered, how long they took, and what is still 
   expect((await counted(pack, vkey, usage)).usage).toEqual(usage)
 })
 
-it("needs a full pack and a window", async () => {
+it("the verifier needs a full pack and a window for usage", async () => {
   const { pack, vkey } = await inBoundedWorld(
     Effect.andThen(activeAgent("refund bot"), exported({ kind: "range", from: 1, to: 2 }))
   )

@@ -52,7 +52,7 @@ describe("pinned keys", () => {
   const report = (vkeys: ReadonlyArray<string>, pack = plain) => verifyPack(nodeCrypto, [pack], { vkeys })
   const stranger = noteSigner(nodeCrypto, { name: chain.origin, seed: new Uint8Array(32).fill(50) })
 
-  it("of the log make the pack good, and without one 2 is the best", async () => {
+  it("of the log make the pack good (exit 0); without one the exit is 2", async () => {
     expect(await report([chain.signer.vkey])).toMatchObject({
       exit: 0,
       verdicts: { authenticity: "signed_by_pinned_key" },
@@ -66,7 +66,7 @@ describe("pinned keys", () => {
     })
   })
 
-  it("of others do not", async () => {
+  it("of other signers do not make it good", async () => {
     const other = await report([stranger.vkey])
     expect([other.exit, codesOf(other), other.findings.map((finding) => finding.line)]).toEqual([
       2,
@@ -80,7 +80,7 @@ describe("pinned keys", () => {
     expect((await report([stranger.vkey, chain.signer.vkey])).exit).toBe(0)
   })
 
-  it("that hints or records name help only to read: without any the note is unsigned", async () => {
+  it("given only by hints or records verify a signature as unpinned; without any the note is unsigned", async () => {
     const range = await makePack(chain, { kind: "range", from: 1, to: 3 })
     expect(await report([], range)).toMatchObject({
       exit: 2,
@@ -100,7 +100,7 @@ describe("pinned keys", () => {
     })
   })
 
-  it("may sign beside others, as at a rotation, which is not followed by itself", async () => {
+  it("may sign together with others, and a rotation is reported but not followed", async () => {
     const text = formatCheckpoint({
       origin: chain.origin,
       size: 9,
@@ -137,7 +137,7 @@ describe("pinned keys", () => {
     })
   })
 
-  it("that cannot be used are the caller's mistake, before the pack is read", async () => {
+  it("that are invalid are refused before the pack is read", async () => {
     const never = (function* (): Generator<Uint8Array> {
       throw new Error("the pack was read")
     })()
@@ -157,7 +157,7 @@ describe("a policy", () => {
   const under = async (text: string, pack: Uint8Array, options: VerifyOptions = {}): Promise<Report> =>
     verifyPack(nodeCrypto, [pack], { policy: text, ...options })
 
-  it("is met by its quorum of witnesses, and not by less", async () => {
+  it("is met by its quorum of witnesses, and by no fewer", async () => {
     expect(await under(policy("two"), await cosigned(w1, w2))).toMatchObject({
       exit: 0,
       verdicts: { anchoring: "witnessed" },
@@ -187,7 +187,7 @@ describe("a policy", () => {
     expect(await under(text, await cosigned(w1, w2), { vkeys: [chain.signer.vkey] })).toMatchObject({ exit: 0 })
   })
 
-  it("counts no cosignature that does not verify, and calls it bad", async () => {
+  it("counts no cosignature that does not verify, and reports it as bad", async () => {
     const bad = (text: string): string => w2.line(text.replace("9\n", "8\n"))
     const report = await under(
       policy("a"),
@@ -200,7 +200,7 @@ describe("a policy", () => {
     ])
   })
 
-  it("is not needed for one witness whose key the user gives", async () => {
+  it("is not needed for one witness whose key is given", async () => {
     const pack = await cosigned(w1)
     expect(await check(pack, chain, { vkeys: [chain.signer.vkey, w1.vkey] })).toMatchObject({
       exit: 0,
@@ -258,7 +258,7 @@ describe("a trusted checkpoint", () => {
     }
   })
 
-  it("of another history is a split view, at every size that tells them apart", async () => {
+  it("of another history is a split view, at every size where they differ", async () => {
     for (let size = 4; size <= 9; size++) {
       const report = await trusting(checkpointNote(fork, size))
       expect([report.exit, codesOf(report), report.verdicts.integrity], `size ${size}`).toEqual([
@@ -270,7 +270,7 @@ describe("a trusted checkpoint", () => {
     expect((await trusting(checkpointNote(fork, 3))).exit).toBe(0)
   })
 
-  it("that is larger means the end is missing", async () => {
+  it("that is larger means that the end of the chain is missing", async () => {
     const longer = makeChain({ seed: 31, length: 12 })
     const report = await trusting(checkpointNote({ ...longer, signer: chain.signer }))
     expect([report.exit, codesOf(report), report.verdicts.completeness]).toEqual([2, ["E_ROLLBACK"], "truncated"])
@@ -296,7 +296,7 @@ describe("a trusted checkpoint", () => {
     }
   })
 
-  it("is checked with the pinned keys, and believed without them", async () => {
+  it("is checked with the pinned keys, and accepted without any", async () => {
     const stranger = {
       ...chain,
       signer: noteSigner(nodeCrypto, { name: chain.origin, seed: new Uint8Array(32).fill(50) })
@@ -363,7 +363,7 @@ describe("two packs", () => {
     expect((await compare(shortFork, plain)).outcome).toBe("split view")
   })
 
-  it("with a second history that somebody else signed accuse nobody: 2", async () => {
+  it("with a second history by another signer are undecided (exit 2)", async () => {
     const seed = new Uint8Array(32).fill(50)
     const forger = { ...fork, seed, signer: noteSigner(nodeCrypto, { name: chain.origin, seed }) }
     const forged = await makePack(forger, { kind: "full", hints: [forger.signer.vkey] })
@@ -418,7 +418,7 @@ describe("two packs", () => {
     ])
   })
 
-  it("that cannot be compared are said to be so: 2", async () => {
+  it("that cannot be compared are reported as such (exit 2)", async () => {
     const other = makeChain({ seed: 31, length: 9, origin: "flyball.example/other" })
     expect(await compare(plain, await makePack(other, { kind: "full" }))).toMatchObject({
       outcome: "undecided",
@@ -454,13 +454,13 @@ describe("the statement", () => {
     )
   })
 
-  it("does not say of a pinned key that nobody pinned it", async () => {
+  it("does not call a pinned key unpinned", async () => {
     const report = await check(await closedByStranger([stranger.vkey]), chain)
     expect([report.exit, report.verdicts.authenticity]).toEqual([2, "signed_by_unpinned_key"])
     expect(report.statement).toContain(`signed in part by key ${toHex(stranger.keyId)}, which nobody pinned`)
   })
 
-  it("names the line that cannot be read, whatever was found before it", async () => {
+  it("names the unreadable line after any earlier findings", async () => {
     const lines = linesOf(plain)
     const report = await check(packOf([...lines.slice(0, 4), lines[5]!, "?"]), chain)
     expect(codesOf(report)).toEqual(["E_FORMAT", "E_SEQ"])
@@ -468,7 +468,7 @@ describe("the statement", () => {
   })
 })
 
-it("the codes of findings are those of the format", () => expect(findingCodes).toHaveLength(22))
+it("the finding codes are the 22 of the format", () => expect(findingCodes).toHaveLength(22))
 
 describe("a range to the end that calls itself full", () => {
   const late = async (from: number) =>
@@ -479,7 +479,7 @@ describe("a range to the end that calls itself full", () => {
       )
     )
 
-  it("holds no root of an earlier size, and is compared with none", async () => {
+  it("has no root of an earlier size, and is compared with none", async () => {
     for (const from of [1, 4, 8]) {
       const pack = await late(from)
       for (let size = 0; size <= 9; size++) {

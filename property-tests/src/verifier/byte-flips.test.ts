@@ -35,7 +35,7 @@ describe("a pack with one byte", () => {
       expect(passed).toEqual([])
     })
 
-    it(`less or more is never good: ${plan.kind}`, async () => {
+    it(`removed or added is never good: ${plan.kind}`, async () => {
       const pack = await makePack(chain, plan)
       const passed: Array<string> = []
       for (let i = 0; i < pack.length; i += STEP) {

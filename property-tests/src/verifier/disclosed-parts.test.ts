@@ -160,7 +160,7 @@ describe.each([31, 32])("a chain with parts, seed %i", (seed) => {
   const aboutParts = (lines: ReadonlyArray<string>): ReadonlyArray<number> =>
     lines.flatMap((line, i) => (line.startsWith("D ") ? [i] : []))
 
-  it("is good whole, with some parts withheld, and with none", async () => {
+  it("is good with all, some or none of its parts disclosed", async () => {
     const lines = await whole
     for (const kept of [
       lines,
@@ -171,7 +171,7 @@ describe.each([31, 32])("a chain with parts, seed %i", (seed) => {
     }
   })
 
-  it.each(Object.entries(damages))("is as bad with %s in a D line", async (_, damage) => {
+  it.each(Object.entries(damages))("is equally bad in every reader with %s in a D line", async (_, damage) => {
     const lines = await whole
     const places = aboutParts(lines)
     for (let round = 0; round < 6; round++) {
@@ -184,7 +184,7 @@ describe.each([31, 32])("a chain with parts, seed %i", (seed) => {
     }
   })
 
-  it("is as bad with D lines moved, doubled or swapped", async () => {
+  it("is equally bad in every reader with D lines moved, doubled or swapped", async () => {
     const lines = await whole
     const places = aboutParts(lines)
     const some = () => places[random.below(places.length)]!
@@ -198,7 +198,7 @@ describe.each([31, 32])("a chain with parts, seed %i", (seed) => {
     }
   })
 
-  it("is as bad with all D lines in reverse: one of a hundred findings for each, the rest counted", async () => {
+  it("lists a hundred findings and counts the rest when all D lines are reversed", async () => {
     const lines = await whole
     const places = aboutParts(lines)
     const changed = lines.map((line, i) => (places.includes(i) ? lines[places.at(-1 - places.indexOf(i))!]! : line))

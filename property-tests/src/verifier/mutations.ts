@@ -143,7 +143,7 @@ const ofRecords: ReadonlyArray<Mutation> = [
     codes: ["E_ROOT", "E_SEQ", "E_TIME"]
   },
   {
-    name: "double a record",
+    name: "duplicate a record",
     plan: full,
     change: (lines) => void lines.splice(at(lines, "R", 5), 0, recordLine(5)),
     exit: 1,

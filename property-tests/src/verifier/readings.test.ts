@@ -76,7 +76,7 @@ describe.each([11, 12, 13])("a longer chain, seed %i", (seed) => {
     }
   })
 
-  it("takes roots where they are wanted, and compares a trusted checkpoint", async () => {
+  it("computes roots at requested sizes, and compares a trusted checkpoint", async () => {
     const pack = await makePack(chain, { kind: "full" })
     const report = await sameFor(pack, chain, [someSize(), 9000], {
       rootsAt: [1, 2, 63, 64, 65, 100, chain.records.length],
@@ -85,7 +85,7 @@ describe.each([11, 12, 13])("a longer chain, seed %i", (seed) => {
     expect([report.roots.size, report.verdicts.anchoring]).toEqual([8, "consistent_with_trusted_checkpoint"])
   })
 
-  it("is as bad with any byte changed, left out or cut off", async () => {
+  it("is equally bad in every reader with any byte changed, removed or cut off", async () => {
     const packs = await Promise.all([
       makePack(chain, { kind: "full" }),
       makePack(chain, { kind: "range", from: 20, to: 120 })
@@ -103,7 +103,7 @@ describe.each([11, 12, 13])("a longer chain, seed %i", (seed) => {
     }
   })
 
-  it("is as bad with records changed, moved or doubled and the pack signed again", async () => {
+  it("is equally bad in every reader with records changed, moved or doubled and the pack resealed", async () => {
     const lines = linesOf(await makePack(chain, { kind: "full" }))
     for (let round = 0; round < 30; round++) {
       const changed = [...lines]
@@ -133,7 +133,7 @@ describe.each([11, 12, 13])("a longer chain, seed %i", (seed) => {
     }
   })
 
-  it("is as bad when its compressed file is damaged", async () => {
+  it("is equally bad in every reader when its compressed file is damaged", async () => {
     const pack = await makePack(chain, { kind: "full" })
     for (const compressed of [gzipSync(pack), zstdCompressSync(pack)]) {
       for (let round = 0; round < 8; round++) {
@@ -148,7 +148,7 @@ describe.each([11, 12, 13])("a longer chain, seed %i", (seed) => {
   })
 })
 
-it("an erased part that no line speaks of is counted, though the end of the file gives no sign of it", async () => {
+it("an erased part without an E line is counted", async () => {
   for (const plan of [
     { kind: "full", disclose: false },
     { kind: "sparse", seqs: [1, 2, 4], disclose: false }
@@ -164,7 +164,7 @@ it("an erased part that no line speaks of is counted, though the end of the file
   }
 })
 
-describe("what may go wrong beside the pack", () => {
+describe("an interrupted verification", () => {
   const good = makeChain({ seed: 14, length: 60 })
   const file = async () => {
     const path = join(folder, "good")
@@ -172,7 +172,7 @@ describe("what may go wrong beside the pack", () => {
     return path
   }
 
-  it("an aborted signal ends the reading with its reason", async () => {
+  it("ends with the reason of an aborted signal", async () => {
     const early = AbortSignal.abort(new Error("no longer wanted"))
     await expect(verifyPackFile(await file(), { signal: early })).rejects.toThrow("no longer wanted")
     const path = join(folder, "long")

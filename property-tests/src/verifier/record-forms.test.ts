@@ -180,8 +180,8 @@ const pack = async (one: Chain): Promise<Uint8Array> => {
   )
 }
 
-describe("a record that is", () => {
-  it("as the writer makes it, is good", async () =>
+describe("a record with", () => {
+  it("the form of the writer: good", async () =>
     expect(await check(await pack(chain), chain)).toMatchObject({ exit: 0 }))
 
   for (const form of forms) {
@@ -194,7 +194,7 @@ describe("a record that is", () => {
     })
   }
 
-  it("an erasure of a later record explains no E line", async () => {
+  it("a part erased only by an earlier record: E_PART_UNEXPLAINED", async () => {
     const seq = chain.records.findIndex((record, i) => i > 5 && record.parts.length > 0)
     const { name } = chain.records[seq]!.parts[0]!
     const changed = withRecord(chain, 5, (text) =>
@@ -205,7 +205,7 @@ describe("a record that is", () => {
     expect([report.exit, codesOf(report)]).toEqual([1, ["E_PART_UNEXPLAINED"]])
   })
 
-  it("over its limit by its own writer is refused there", () => {
+  it("more than 65,536 bytes is refused by the writer", () => {
     expect(() =>
       encodeRecord({
         at: chain.records[5]!.at,

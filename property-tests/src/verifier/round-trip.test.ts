@@ -19,7 +19,7 @@ const plans = fc.integer({ min: 1, max: 40 }).chain((length) =>
 )
 
 describe("a pack that the writer makes", () => {
-  it("verifies, with both libraries, and says what is in it", () =>
+  it("verifies with both crypto libraries, and the report describes it", () =>
     fc.assert(
       fc.asyncProperty(plans, async ({ disclose, ends, kind, length, older, picked, seed }) => {
         const chain = makeChain({ seed, length })

@@ -123,8 +123,8 @@ const unreadable: ReadonlyArray<
   ["a comment", full, put(at(full, "S"), "# hello")]
 ]
 
-describe("a file is no pack with", () => {
-  it("nothing wrong in it: it is one", async () => {
+describe("a file is refused as a pack with", () => {
+  it("no error is not refused", async () => {
     expect(await check(packOf(full), chain)).toMatchObject({ exit: 0, findings: [] })
     expect(await check(packOf(sparse), chain)).toMatchObject({ exit: 0, findings: [] })
   })
@@ -177,7 +177,7 @@ describe("a file is no pack with", () => {
     })
   }
 
-  it("keeps what was found before the line that cannot be read", async () => {
+  it("an unreadable line, and earlier findings are kept", async () => {
     const changed = full
       .with(last(full, "R"), full[last(full, "R")]!.replace('"seq":5', '"seq":6'))
       .with(at(full, "S"), "S")
@@ -186,7 +186,7 @@ describe("a file is no pack with", () => {
     expect(report.findings.map((finding) => finding.line)).toEqual([last(full, "R") + 1, at(full, "S") + 1])
   })
 
-  it("counts every finding and lists a hundred, of each code at least one", async () => {
+  it("many findings, which are all counted; a hundred are listed, at least one of each code", async () => {
     const long = makeChain({ seed: 14, length: 150 })
     const lines = linesOf(await makePack(long, { kind: "full", disclose: false })).map((line) =>
       line.replace(/^R (.*)"prev"/, 'R $1 "prev"')

@@ -48,8 +48,8 @@ const withLetter = (then: Effect.Effect<void, unknown, Storage | Mailer>) =>
     )
   )
 
-describe("a mail server that is away", () => {
-  it("for ten hours has the letter all the same, once", async () => {
+describe("a mail server that is unreachable", () => {
+  it("for ten hours receives the letter once", async () => {
     mail.isAway = true
     await withLetter(
       Effect.gen(function* () {
@@ -71,7 +71,7 @@ describe("a mail server that is away", () => {
     assert.deepStrictEqual([mail.refused, mail.letters.map(({ to }) => to)], [5, [["owner@example.org"]]])
   })
 
-  it("for longer has one for the alert address", async () => {
+  it("for longer receives a letter to the alert address", async () => {
     mail.isAway = true
     await withLetter(
       Effect.gen(function* () {

@@ -238,15 +238,15 @@ const run = (all: ReadonlyArray<Command>, engineRuns: boolean) => {
 
 const allEvents = Storage.use((storage) => storage.outbox.events({ types, limit: 1_000 }))
 
-describe("what webhooks are owed", () => {
-  it("is one delivery for each event and webhook that wanted it, whatever is refused", async () => {
+describe("the pending deliveries of webhooks", () => {
+  it("are one for each event and subscribed webhook, even when commits are refused", async () => {
     await fc.assert(
       fc.asyncProperty(commands(30), (all) => Effect.runPromise(run(all, false))),
       { numRuns: 60, seed: SEED }
     )
   })
 
-  it("and, while sending: seven requests at most, final states stay, nothing owed to inactive webhooks", async () => {
+  it("while sending, have at most seven attempts, keep final states, and end for inactive webhooks", async () => {
     await fc.assert(
       fc.asyncProperty(commands(40), (all) => Effect.runPromise(run(all, true))),
       { numRuns: 60, seed: SEED }

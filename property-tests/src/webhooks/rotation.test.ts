@@ -31,7 +31,7 @@ const secret = fc.uint8Array({ minLength: SECRET_BYTES, maxLength: SECRET_BYTES 
 const keysOf = (text: string) => secretKeys(text, sha256)!
 
 describe("a rotation", () => {
-  it("signs by both secrets until the overlap ends, and by the new one alone from then on", () => {
+  it("signs with both secrets until the overlap ends, and with the new one alone from then on", () => {
     fc.assert(
       fc.property(
         secret,
@@ -54,7 +54,7 @@ describe("a rotation", () => {
     )
   })
 
-  it("keeps that promise from creation to sending, through any number of rotations", async () => {
+  it("signs with the secrets that are valid at sending, after any number of rotations", async () => {
     const step = fc.oneof(
       fc.record({ do: fc.constant("rotate" as const), hours: fc.integer({ min: 0, max: 72 }) }),
       fc.record({ do: fc.constant("complete" as const), hours: fc.constant(0) }),

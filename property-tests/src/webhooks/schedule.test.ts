@@ -141,7 +141,7 @@ const nextOf = (
 const wholeMs = (seconds: number): number => Math.round(seconds * 1_000)
 
 describe("the life of a delivery", () => {
-  it("keeps to the schedule, and is sent at most seven times with the same bytes", async () => {
+  it("follows the schedule, and has at most seven attempts with the same bytes", async () => {
     await fc.assert(
       fc.asyncProperty(tries, schedule, async (script, settings) => {
         const { delivery, status, there } = await Effect.runPromise(live(script, settings))
