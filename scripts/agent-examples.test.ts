@@ -8,12 +8,12 @@ const folder = fileURLToPath(new URL("../examples/agents", import.meta.url))
 const examples = agentExamples(folder)
 
 describe("the agents of the examples", () => {
-  it("are each in the table of their page", () => {
+  it("are all in the table of their page", () => {
     const page = readFileSync(`${folder}/README.md`, "utf8")
     for (const { name } of examples) assert.include(page, `| \`npm run ${name}\` |`)
   })
 
-  it.each(examples)("$name runs offline, and prints what the page says", async ({ file, prints }) => {
+  it.each(examples)("$name runs offline, and prints the output of its page", async ({ file, prints }) => {
     assert.deepStrictEqual(await runExample(folder, file), { status: 0, out: prints, err: "" })
   })
 })

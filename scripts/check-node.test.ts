@@ -20,7 +20,7 @@ const checkOn = (version: string, platform: string, arch: string, npm = "npm/11.
 const passes = { status: 0, out: "", err: "" }
 
 describe("the check before an install", () => {
-  it.each(["20.20.2", "12.0.0", "24.0.0"])("lets Node %s install where npm brings Node 24", (version) => {
+  it.each(["20.20.2", "12.0.0", "24.0.0"])("lets Node %s install when npm provides Node 24", (version) => {
     for (const [platform, arch] of [
       ["linux", "x64"],
       ["linux", "arm64"],
@@ -28,7 +28,7 @@ describe("the check before an install", () => {
     ] as const)
       assert.deepEqual(checkOn(version, platform, arch), passes)
   })
-  it("elsewhere asks for a new enough Node", () => {
+  it("requires a new enough Node on other platforms", () => {
     for (const version of ["24.0.0", "25.0.0", "22.19.0"]) assert.deepEqual(checkOn(version, "darwin", "arm64"), passes)
     for (const version of ["22.18.0", "20.20.2", "23.11.0"]) {
       const { err, out, status } = checkOn(version, "darwin", "arm64")
@@ -49,6 +49,6 @@ describe("the check before an install", () => {
     )
     assert.deepEqual(checkOn("24.0.0", "linux", "x64", "yarn/1.22.0"), passes)
   })
-  it("is written for a Node of years ago", () =>
+  it("uses only syntax of old versions of Node", () =>
     assert.notMatch(readFileSync(script, "utf8"), /=>|\bconst\b|\blet\b|`|\?\.|\?\?/))
 })

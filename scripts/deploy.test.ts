@@ -75,7 +75,7 @@ describe("the image", () => {
     assert.deepEqual([one(build, "FROM"), one(image, "FROM")], ["${NODE_IMAGE} AS build", "${NODE_IMAGE}"])
   })
 
-  it("runs as a number that is not root, and keeps what it makes in the volume", () => {
+  it("runs as a numeric user that is not root, and keeps its data in the volume", () => {
     const environment = Object.fromEntries(
       one(image, "ENV")
         .split(" ")
@@ -148,7 +148,7 @@ describe("the image", () => {
 describe("the service unit", () => {
   const unit = text("deploy/flyball.service")
 
-  it("starts a file that is here, and waits longer than the server takes to stop", () => {
+  it("starts an existing file, and waits longer than the server takes to stop", () => {
     const program = /^ExecStart=\/opt\/flyball\/(\S+) serve$/m.exec(unit)![1]!
     // A release is unpacked in /opt/flyball; its `bin` is that of the server.
     assert.isTrue(existsSync(join(root, "apps/server", program)))
@@ -161,7 +161,7 @@ describe("the service unit", () => {
     assert.notMatch(unit, /^MemoryDenyWriteExecute=/m)
   })
 
-  it.skipIf(spawnSync("systemd-analyze", ["--version"]).status !== 0)("is what systemd expects", () => {
+  it.skipIf(spawnSync("systemd-analyze", ["--version"]).status !== 0)("is valid for systemd", () => {
     const file = join(folder, "flyball.service")
     writeFileSync(file, unit.replace(/^ExecStart=\S+/m, "ExecStart=/bin/true"))
     const { status, stderr } = spawnSync("systemd-analyze", ["verify", file], { encoding: "utf8" })

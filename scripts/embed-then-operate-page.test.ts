@@ -14,11 +14,11 @@ const folder = mkdtempSync(join(tmpdir(), "flyball-operate-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe("docs/embed-then-operate.md", () => {
-  it("says what each of its programs prints", () =>
+  it("shows the output of each of its programs", () =>
     assert.deepEqual([programs.length, page.match(/^```ts$/gm)?.length], [3, 3]))
 
   for (const [place, [, code, prints]] of programs.entries())
-    it(`shows program ${place + 1}, which prints what it says`, async () => {
+    it(`shows program ${place + 1}, which prints the shown output`, async () => {
       const own = join(folder, String(place))
       mkdirSync(own)
       symlinkSync(join(root, "node_modules"), join(own, "node_modules"), "junction")

@@ -74,7 +74,7 @@ describe("the README", () => {
     assert.isBelow(readme.trimEnd().split("\n").length, 150)
   })
 
-  it("starts with two commands and npm start, which CI and the other tests run", () => {
+  it("begins with two commands and npm start, which CI and the other tests run", () => {
     assert.deepEqual(
       blocks("sh")
         .filter((block) => block.startsWith("npm "))

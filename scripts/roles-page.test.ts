@@ -15,7 +15,7 @@ const page = readFileSync(new URL("../docs/roles.md", import.meta.url), "utf8")
 const fileOf = (path: string): string => fileURLToPath(new URL(`../docs/${path}`, import.meta.url))
 
 describe("docs/roles.md", () => {
-  it("says of each role that it allows what the weaker ones allow, as every row does", () => {
+  it("states that each role allows what the weaker ones allow, which holds in every row", () => {
     const rows = rolesTable()
       .split("\n")
       .filter((line) => / `[A-Z]+ \//.test(line))
@@ -77,7 +77,7 @@ describe("the mapping files", () => {
     )
   })
 
-  it.each(mappings)("$path is on the page as it is, and flyball mapping set takes it", async ({ path, text }) => {
+  it.each(mappings)("$path is on the page unchanged, and flyball mapping set accepts it", async ({ path, text }) => {
     assert.strictEqual(text, readFileSync(fileOf(path), "utf8"))
     const { err, out, status } = await me.flyball(["mapping", "set", fileOf(path)])
     assert.strictEqual(status, 0, err)
@@ -87,7 +87,7 @@ describe("the mapping files", () => {
   })
 
   it.each(mappings)(
-    "$path gives people what the page says, and each of its rules matches somebody",
+    "$path grants people the roles of the page, and each of its rules matches a person",
     ({ people, text }) => {
       const input = Result.getOrThrow(decode(MappingIn)(JSON.parse(text), "body"))
       const rules = input.rules.map(({ id, match, org_unit, role }) => ({ id: id!, ...match, role, orgUnit: org_unit }))

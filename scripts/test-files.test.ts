@@ -33,7 +33,7 @@ describe("the files of a run", () => {
     assert.isFalse(startsSomething(file("c.test.ts", 'import "./circle.ts"\n')))
   })
 
-  it("are long where a property has two rounds, and quick beside the files of packages", () => {
+  it("are long for a property with two rounds, and quick when nothing is started", () => {
     const long = longFiles(root)
     assert.include(long, "property-tests/src/simulation/simulation.test.ts")
     assert.include(long, "property-tests/src/faults/walk.test.ts")

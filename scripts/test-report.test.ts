@@ -27,7 +27,7 @@ describe("the last line of npm test", () => {
     assert.deepEqual(countTests({ ...report, numFailedTests: 1, testResults }, 1), { passed: 7, failed: 2 })
   })
 
-  it("never says that nothing failed when the run ended badly", () => {
+  it("never reports success when the run ended with an error", () => {
     assert.deepEqual(countTests(report, 1), { passed: 7, failed: 1 })
     assert.deepEqual(countTests(null, 0), { passed: 0, failed: 1 })
   })

@@ -12,7 +12,7 @@ import { signatureHeaders } from "../packages/rules/src/webhooks/signature.ts"
 const page = readFileSync(new URL("../docs/webhooks.md", import.meta.url), "utf8")
 
 describe("docs/webhooks.md", () => {
-  it("shows an envelope whose types and members there are", () => {
+  it("shows an envelope with existing types and members", () => {
     const shown = JSON.parse(/```json\n([^]*?)```/.exec(page)![1]!) as {
       readonly type: keyof typeof webhookEvents
       readonly data: object
@@ -54,7 +54,7 @@ const headersOf = (old: string | null = null) => {
 }
 
 describe("the page's code", () => {
-  it("believes a delivery, through a rotation too, and nothing that was changed, is old, or is another's", async () => {
+  it("accepts a delivery, even during a rotation, and refuses a changed, old or foreign one", async () => {
     const isGenuine = await codeOf("isGenuine")
     assert.isTrue(isGenuine(secret, headersOf(), body, atMs))
     for (const known of [secret, newer]) assert.isTrue(isGenuine(known, headersOf(secret), body, atMs + 299_000))
@@ -70,7 +70,7 @@ describe("the page's code", () => {
       assert.isFalse(wrong)
   })
 
-  it("believes the older header with the text of the secret as its key", async () => {
+  it("accepts the older header with the text of the secret as key", async () => {
     const isFromPlatform = await codeOf("isFromPlatform")
     assert.isTrue(isFromPlatform(secret, headersOf(), body))
     assert.isTrue(isFromPlatform(secret, headersOf(secret), body), "the old secret until the overlap ends")

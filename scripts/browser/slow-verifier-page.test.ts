@@ -121,7 +121,7 @@ const expectSame = async (
 }
 
 describe("the verifier as a page", () => {
-  it("calls a good pack good, with replay, the summary and the two lines on top", async () => {
+  it("reports a good pack as good, with replay, the summary and the two lines at the top", async () => {
     const text = await expectSame(file("good.evp", lived.pack), lived.vkey, 0)
     for (const part of ["GOOD. Every required check", "unanchored", "Findings: 0", "Who acted", "recomputed"])
       expect(text).toContain(part)
@@ -129,7 +129,7 @@ describe("the verifier as a page", () => {
     expect(text.indexOf("Assurance")).toBeLessThan(text.indexOf("Chain"))
   })
 
-  it("calls a pack in which one byte was changed bad", async () => {
+  it("reports a pack with one changed byte as bad", async () => {
     const pack = Buffer.from(lived.pack)
     const at = pack.indexOf('"outcome":"deny"') + '"outcome":"'.length
     pack[at] = "d".charCodeAt(0) ^ 1
@@ -144,16 +144,16 @@ describe("the verifier as a page", () => {
     ["invalid-cut.evp", 3],
     ["invalid-version.evp", 3]
   ] as const)
-    it(`says of ${name} what the command says`, async () => {
+    it(`reports on ${name} as the command does`, async () => {
       await expectSame(join(vectors, name), vectorVkey, status)
     })
 
-  it("accepts a wrong key for what it is: a pack that nobody known has signed", async () => {
+  it("reports a pack as signed by an unpinned key when another key is given", async () => {
     const text = await expectSame(file("good.evp", lived.pack), vectorVkey, 2)
     expect(text).toContain("signed_by_unpinned_key")
   })
 
-  it("says that nothing is a pack: another file, half a pack, an empty file, half a compressed pack", async () => {
+  it("refuses a file that is no pack: another file, half a pack, an empty file, half a compressed pack", async () => {
     await expectSame(file("other.evp", Buffer.from("PK\u0003\u0004 no pack\n".repeat(1000))), "", 3)
     await expectSame(file("half.evp", lived.pack.subarray(0, lived.pack.length / 2)), lived.vkey, 3)
     await expectSame(file("empty.evp", new Uint8Array(0)), lived.vkey, 3)
@@ -164,7 +164,7 @@ describe("the verifier as a page", () => {
     expect({ ...saved, findings: 1, file: 1 }).toEqual({ ...command, findings: 1, file: 1 })
   })
 
-  it("checks a pack of 50 MB and shows how far it is, while the page answers", async () => {
+  it("checks a pack of 50 MB with progress, while the page stays responsive", async () => {
     const decision = (n: number): SampleRecord => ({
       kind: "decision.witnessed",
       body: { action: "refund", agent_id: "agt_00000000000000000000000001", client_ref: `run-${n}`, kind: "tool_call" },
@@ -214,7 +214,7 @@ describe("the verifier as a page", () => {
     })
   })
 
-  it("reads zstd, or says what to do", async () => {
+  it("reads zstd, or reports what to do", async () => {
     const watched = await browser.open(address)
     await choose(watched, file("good.evp.zst", zstdCompressSync(lived.pack)), lived.vkey)
     await watched.page.getByText(/GOOD\. Everything|This browser cannot read zstd/).waitFor()
@@ -222,7 +222,7 @@ describe("the verifier as a page", () => {
     await watched.page.close()
   })
 
-  it("gives no verdict where a key or an option cannot be used, and checks again after that", async () => {
+  it("gives no verdict for an invalid key or option, and checks again once it is corrected", async () => {
     const watched = await browser.open(address)
     const { page } = watched
     await choose(watched, file("good.evp", lived.pack), "no key")
@@ -239,7 +239,7 @@ describe("the verifier as a page", () => {
     await page.close()
   })
 
-  it("recomputes a pack after the one before it", async () => {
+  it("recomputes a pack after the previous pack", async () => {
     const [before, month] = [file("before.evp", months.before), file("month.evp", months.month)]
     const command = await byCommand(month, lived.vkey, "--previous", before)
     expect(command.status, command.out).toBe(0)
@@ -253,7 +253,7 @@ describe("the verifier as a page", () => {
     await watched.page.close()
   })
 
-  it("takes the demands of the command, and a checkpoint that was kept", async () => {
+  it("accepts the requirements of the command, and a trusted checkpoint", async () => {
     const watched = await browser.open(address)
     const { page } = watched
     await page.getByText("More demands and files").click()
@@ -268,7 +268,7 @@ describe("the verifier as a page", () => {
     await page.close()
   })
 
-  it("takes a file that is dropped, and works by keyboard alone", async () => {
+  it("accepts a dropped file, and works by keyboard alone", async () => {
     const watched = await browser.open(address)
     const { page } = watched
     const data = await page.evaluateHandle((text) => {

@@ -144,7 +144,7 @@ describe("npm run build", () => {
     assert.isAbove(compiled, 10)
   })
 
-  it("joins the programs, with the licences of what is in them, readable for any user", () => {
+  it("bundles the programs with the licences of their contents, readable for any user", () => {
     const { status, stderr } = build()
     assert.deepEqual([status, stderr], [0, ""])
     for (const app of ["server", "verify"]) {
@@ -169,7 +169,7 @@ describe("npm run build", () => {
     assert.include(readFileSync(join(root, "apps/verify/dist/flyball-verify.mjs"), "utf8"), licences.trim())
   })
 
-  it("joins the SMTP connection of nodemailer, which is loaded with the first letter", () => {
+  it("bundles the SMTP connection of nodemailer, which is loaded with the first letter", () => {
     const dist = join(root, "apps/server/dist")
     const [chunk] = readdirSync(dist).filter((name) => /^smtp-connection-[\w-]+\.js$/.test(name))
     const loaded = build(
@@ -181,7 +181,7 @@ describe("npm run build", () => {
     assert.match(readFileSync(join(dist, "LICENSES.txt"), "utf8"), /^nodemailer [\d.]+ \(MIT-0\)$/m)
   })
 
-  it("changes nothing in a checkout: its sources run, and so does every edit of them", () => {
+  it("does not affect a checkout, which runs its sources with every edit", () => {
     const file = join(root, "apps/server/src/cli/help.ts")
     const text = readFileSync(file, "utf8")
     writeFileSync(file, text.replace('"0.1.0"', '"0.1.9"'))
@@ -191,7 +191,7 @@ describe("npm run build", () => {
     assert.isTrue(fromSources(run("flyball-verify", "--trusted-checkpoint").loaded))
   })
 
-  it("equals the sources: it answers, its threads start, its schemas are compiled before use", async () => {
+  it("behaves as the sources: it answers, its threads start, its schemas are compiled before use", async () => {
     assert.deepEqual(await serveOnce(release, "data"), {
       health: 200,
       invalidQuery: 422,
@@ -223,7 +223,7 @@ describe("npm run build", () => {
     }
   })
 
-  it("fails in one sentence, and leaves what was joined before", () => {
+  it("fails in one sentence, and keeps the earlier bundles", () => {
     const before = readdirSync(join(root, "apps/server"), { recursive: true }).sort()
     writeFileSync(join(root, "packages/storage-sql/src/sqlite/sqlite-worker.ts"), 'import "./not-there.ts"\n')
     const failed = build()

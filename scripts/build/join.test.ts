@@ -1,7 +1,7 @@
 import { assert, it } from "vitest"
 import { calledToThrow, namesBeside } from "./join.ts"
 
-it("files that a module finds by its own address", () => {
+it("namesBeside finds the files that a module locates by its own URL", () => {
   assert.deepEqual(
     namesBeside(
       `const a = new URL("./worker.ts", import.meta.url)\nconst b = "./other.ts"\nnew ` +
@@ -11,7 +11,7 @@ it("files that a module finds by its own address", () => {
   )
 })
 
-it("calls that only throw, which the bundler would leave out", () => {
+it("calledToThrow finds calls whose only effect is to throw", () => {
   assert.deepEqual(
     calledToThrow(
       "try {\n  decodeURIComponent(text)\n  void encodeURI(text)\n  return true\n} catch {}\nconst a = " +

@@ -21,11 +21,11 @@ const between = (from: string, to: string, start: number): string =>
   html.slice(start + from.length, html.indexOf(to, start))
 
 describe("the page", () => {
-  it("is the same bytes when it is made again", async () => {
+  it("has the same bytes when it is built again", async () => {
     assert.isTrue((await joinPage(page!, root)) === html)
   })
 
-  it("runs and shows only what its policy names by digest", () => {
+  it("runs and shows only scripts and styles whose digests its policy has", () => {
     const [, policy] = /<meta http-equiv="Content-Security-Policy" content="([^"]*)">/.exec(html)!
     assert.include(policy, "default-src 'none'; ")
     assert.include(policy, `script-src ${digest(between("<script>", "</script>", html.lastIndexOf("<script>")))};`)
@@ -41,7 +41,7 @@ describe("the page", () => {
     assert.notInclude(policy, "http")
   })
 
-  it("names nothing to load, holds the licences of others, and leaves no place unfilled", () => {
+  it("loads nothing, holds the licences of its dependencies, and has no unfilled placeholder", () => {
     const markup = html.replaceAll(/<script[^>]*>[^]*?<\/script>/g, "")
     assert.notMatch(markup, /<(?:link|img|iframe|object|embed|base)\b|\ssrc=|href="(?!#)/)
     assert.match(markup, /@noble\/hashes [\d.]+ \(MIT\)[^]*Permission is hereby granted/)
@@ -49,7 +49,7 @@ describe("the page", () => {
   })
 })
 
-describe("a page that cannot be made", () => {
+describe("a page that cannot be built", () => {
   const work = mkdtempSync(join(tmpdir(), "flyball-page-"))
   mkdirSync(join(work, "src"))
   symlinkSync(join(root, "node_modules"), join(work, "node_modules"))
@@ -80,19 +80,19 @@ describe("a page that cannot be made", () => {
       (cause: unknown) => (cause as Error).message
     )
 
-  it("is refused where a script holds what would end its element", async () => {
+  it("is refused when a script contains text that would end its element", async () => {
     assert.include(await refused(made("start.ts", 'console.log("<script>")')), "holds <script")
     assert.include(await refused(made("comment.ts", 'console.log("<!--")')), "holds <!--")
   })
 
-  it("is refused where a script needs Node", async () => {
+  it("is refused when a script needs Node", async () => {
     assert.match(
       await refused(made("node.ts", 'import { readFileSync } from "node:fs"\nconsole.log(readFileSync)')),
       /node:fs/
     )
   })
 
-  it("is refused where a template names a place that nothing fills", async () => {
+  it("is refused when a template names an unknown placeholder", async () => {
     writeFileSync(join(work, "src/other.html"), "{{script}}{{titel}}")
     assert.include(await refused(made("good.ts", "console.log(1)", { template: "src/other.html" })), "{{titel}}")
     assert.include(await made("good.ts", "console.log(1)"), "<style>p {}b {}</style>")

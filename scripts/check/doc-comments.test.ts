@@ -5,7 +5,7 @@ const found = (path: string, ...lines: ReadonlyArray<string>) => undocumentedExp
 const SOURCE = "packages/core/src/a.ts"
 
 describe("exports without a doc comment", () => {
-  it("are named with their line: no comment, one of another kind, an empty one, one that is apart", () => {
+  it("are reported with their line: no comment, another kind of comment, an empty or a detached one", () => {
     assert.deepEqual(
       found(
         SOURCE,
@@ -24,14 +24,14 @@ describe("exports without a doc comment", () => {
     )
   })
 
-  it("are none where a comment of one line or more stands right before", () => {
+  it("are none when a doc comment of one or more lines precedes directly", () => {
     assert.deepEqual(
       found(SOURCE, "/** Says it. */", "export const a = 1", "/**", " * Says it.", " */", "export type B = string"),
       []
     )
   })
 
-  it("are none for a derived type, an overload, and a type beside its value", () => {
+  it("do not include a derived type, an overload, or a type beside its value", () => {
     assert.deepEqual(
       found(
         SOURCE,

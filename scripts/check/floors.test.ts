@@ -14,7 +14,7 @@ describe("import floors", () => {
       []
     )
   })
-  it("finds an import that goes up, and names its line", () => {
+  it("finds an import that goes up, and reports its line", () => {
     assert.deepEqual(messagesOf("packages/evidence/src/a.ts", `\nimport {\n  Effect\n} from "effect"\n`).length, 1)
     assert.match(
       messagesOf("packages/core/src/a.ts", `const a = 1\nimport { DatabaseSync } from "node:sqlite"\n`)[0]!,

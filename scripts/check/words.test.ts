@@ -17,7 +17,7 @@ describe("avoided words", () => {
   it("pass at their ceiling", () => {
     assert.deepEqual(checkWords(files, [form(3)]), [])
   })
-  it("fail above it, with both counts and every place", () => {
+  it("fail above it, with both counts and every location", () => {
     assert.deepEqual(checkWords(files, [form(2)]), [
       "told: expected at most 2, found 3; write reported",
       "  packages/core/src/a.ts:1",
@@ -46,7 +46,7 @@ describe("avoided words", () => {
 })
 
 describe("long lines", () => {
-  it("count in TypeScript alone, and not where the line is one regular expression", () => {
+  it("count only in TypeScript, except a line that is one regular expression", () => {
     const text = "x".repeat(121)
     const long = avoidedForms.filter(({ scope }) => scope === "TypeScript").map((found) => ({ ...found, atMost: 0 }))
     assert.equal(checkWords([{ path: "a.md", text }], long).length, 0)

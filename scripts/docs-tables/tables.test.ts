@@ -22,7 +22,7 @@ describe("the tables of pages", () => {
     assert.deepStrictEqual(withTables(page, changed), { text })
   })
 
-  it("are not written where the marks are missing once each, in order", () => {
+  it("are written only between one start and one end mark, in order", () => {
     const { end, start } = marksOf("x")
     assert.strictEqual(putBetween(`a\n${start}\nold\n${end}\nb`, "x", "new"), `a\n${start}\n\nnew\n\n${end}\nb`)
     for (const page of ["no marks", start, end + start, `${start}${end}${start}${end}`])

@@ -45,7 +45,7 @@ describe("the archives of a release", () => {
     assert.includeMembers(readdirSync(place), ["LICENSE", "NOTICE", "README.md", "deploy", "dist", "docs"])
   })
 
-  it("hold the verifier as one file, which works alone", () => {
+  it("hold the verifier as one file, which runs alone", () => {
     const single = files.find(({ name }) => name.endsWith(".mjs"))!.name
     const pack = join(root, "fixtures/vectors/flyball-format/valid-full-12.evp.gz")
     const { status, stdout } = run(process.execPath, single, pack)
@@ -66,7 +66,7 @@ describe("the archives of a release", () => {
     assert.includeMembers(readdirSync(place), ["LICENSE", "README.md", "SPEC.md", "flyball-verify.mjs"])
   })
 
-  it("are the same bytes when they are made again", async () => {
+  it("have the same bytes when they are built again", async () => {
     await makeArchives(root, folder)
     assert.deepEqual(
       writeChecksums(folder).filter(({ name }) => files.some((file) => file.name === name)),
