@@ -94,6 +94,16 @@ const REVIEW = "/api/v1/bound/reviews/{review_id}"
 const DRILL = "/api/v1/bound/kill/drills/{drill_id}"
 const DELIVERIES = "/api/v1/webhooks/{webhook_id}/deliveries"
 
+/** Facts of an activation, in both events of its life. */
+const activation = {
+  activation_id: id("activation"),
+  target_type: oneOf(killTargetTypes),
+  target_id: identifier(200),
+  response: oneOf(killResponses),
+  drill: Schema.NullOr(oneOf(drillModes)),
+  epoch: integer(1)
+}
+
 /** The events, by type. Members are always present; what is absent is null. */
 export const webhookEvents = {
   "agent.registered": entry("An agent was registered in status draft.", AGENT, {
@@ -229,12 +239,7 @@ export const webhookEvents = {
       "drill activated it.",
     KILL_ACTIVATION,
     {
-      activation_id: id("activation"),
-      target_type: oneOf(killTargetTypes),
-      target_id: identifier(200),
-      response: oneOf(killResponses),
-      drill: Schema.NullOr(oneOf(drillModes)),
-      epoch: integer(1),
+      ...activation,
       agents: integer(),
       breaker_id: Schema.NullOr(id("breaker")),
       writer
@@ -277,12 +282,7 @@ export const webhookEvents = {
     "One activation of the kill switch was released. Others for the same target stay active.",
     KILL_ACTIVATION,
     {
-      activation_id: id("activation"),
-      target_type: oneOf(killTargetTypes),
-      target_id: identifier(200),
-      response: oneOf(killResponses),
-      drill: Schema.NullOr(oneOf(drillModes)),
-      epoch: integer(1),
+      ...activation,
       writer
     }
   ),
