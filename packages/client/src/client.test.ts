@@ -5,6 +5,7 @@ import { ServerRefused } from "./http/server-refused.ts"
 import type { Problem } from "./problem.ts"
 import { manualClock, settled } from "./testing/manual-clock.ts"
 import { type Scripted, scriptedFetch } from "./testing/scripted-server.ts"
+import { verdictAnswer } from "./testing/verdict-answer.ts"
 
 const status = {
   halted: false,
@@ -13,15 +14,6 @@ const status = {
   effective_response: null,
   epoch: 1,
   origin: "a/b"
-}
-const verdict = {
-  id: "evl_1",
-  outcome: "allow",
-  matched_rule: "small",
-  valid_ms: 15_000,
-  obligations: [],
-  review_id: null,
-  suggestion: null
 }
 
 let client: Client | null = null
@@ -38,7 +30,7 @@ const world = (
     if (path.startsWith("/api/v1/agents?")) return lookUp
     if (path === "/api/v1/agents") return { status: 201, json: { id: "agt_new", name: json.name } }
     if (path.includes("/kill/status")) return { status: 200, json: status }
-    if (path.endsWith("/evaluations")) return { status: 201, json: verdict }
+    if (path.endsWith("/evaluations")) return { status: 201, json: verdictAnswer() }
     if (path.includes("/decisions"))
       return {
         status: 201,

@@ -2,6 +2,7 @@ import { afterEach, assert, describe, it } from "vitest"
 import { type AgentClient, type Client, type ClientOptions, openClient } from "../client.ts"
 import { manualClock, settled } from "../testing/manual-clock.ts"
 import { type SentRequest, type Scripted, scriptedFetch } from "../testing/scripted-server.ts"
+import { verdictAnswer } from "../testing/verdict-answer.ts"
 import { ActionDenied } from "./denied.ts"
 import { actionDigest, digestKeyOf, keyedActionDigest } from "./action-digest.ts"
 import { EffectUnknown } from "./guard.ts"
@@ -10,17 +11,6 @@ const noText = "something was thrown that has no text"
 
 let client: Client | null = null
 afterEach(() => void client?.close())
-
-const verdict = (more: object = {}) => ({
-  id: "evl_1",
-  outcome: "allow",
-  matched_rule: "small",
-  valid_ms: 15_000,
-  obligations: [],
-  review_id: null,
-  suggestion: null,
-  ...more
-})
 
 interface Script {
   evaluation: Scripted
@@ -34,7 +24,7 @@ interface Script {
 const world = async (options: Partial<ClientOptions> = {}) => {
   const clock = manualClock()
   const script: Script = {
-    evaluation: { status: 201, json: verdict() },
+    evaluation: { status: 201, json: verdictAnswer() },
     decisions: null,
     halted: false,
     epoch: 1,
@@ -234,26 +224,26 @@ describe("guard", () => {
   it("removes from the record what the envelope obliges it to redact", async () => {
     const { agent, script, witnessed } = await world()
     const obligations = [{ type: "redact_fields", fields: ["amount"] }]
-    script.evaluation = { status: 201, json: verdict({ obligations }) }
+    script.evaluation = { status: 201, json: verdictAnswer({ obligations }) }
     await run(agent)
     assert.deepStrictEqual((await witnessed())[0].args, { amount: "[redacted]", token: "[redacted]" })
   })
 
   for (const [name, evaluation, ended] of [
-    ["a denial", { status: 201, json: verdict({ outcome: "deny", matched_rule: "large" }) }, "deny large"],
-    ["a halt", { status: 201, json: verdict({ outcome: "halt", matched_rule: "fraud" }) }, "halt fraud"],
+    ["a denial", { status: 201, json: verdictAnswer({ outcome: "deny", matched_rule: "large" }) }, "deny large"],
+    ["a halt", { status: 201, json: verdictAnswer({ outcome: "halt", matched_rule: "fraud" }) }, "halt fraud"],
     [
       "a review",
-      { status: 201, json: verdict({ outcome: "require_review", review_id: "rev_1" }) },
+      { status: 201, json: verdictAnswer({ outcome: "require_review", review_id: "rev_1" }) },
       "require_review small"
     ],
     ["a key that is refused", { status: 401 }, "deny @fail_closed:auth"],
     ["a quarantine", { status: 403, json: { code: "agent_quarantined" } }, "deny @fail_closed:auth"],
     ["a question that is refused", { status: 422, json: { detail: [] } }, "deny @fail_closed:protocol"],
-    ["an unknown outcome", { status: 201, json: verdict({ outcome: "perhaps" }) }, "deny @fail_closed:protocol"],
+    ["an unknown outcome", { status: 201, json: verdictAnswer({ outcome: "perhaps" }) }, "deny @fail_closed:protocol"],
     [
       "an unknown obligation",
-      { status: 201, json: verdict({ obligations: [{ type: "x" }] }) },
+      { status: 201, json: verdictAnswer({ obligations: [{ type: "x" }] }) },
       "deny @fail_closed:protocol"
     ]
   ] as const)
@@ -302,7 +292,7 @@ describe("guard", () => {
     const running = run(agent)
     await settled()
     // The first question gets no answer; the halt comes while the second one waits.
-    Object.assign(script, { halted: true, epoch: 2, evaluation: { status: 201, json: verdict() } })
+    Object.assign(script, { halted: true, epoch: 2, evaluation: { status: 201, json: verdictAnswer() } })
     await agent.kill.refresh()
     await clock.advance(3_000)
     assert.deepStrictEqual(await running, { ended: "halt @killed", ran: 0 })
@@ -327,7 +317,7 @@ describe("guard", () => {
       ["@no_envelope", null, "No envelope is in force for the agent: a governor publishes one first."],
       ["@tier_floor", "Ask for less.", "Ask for less."]
     ] as const) {
-      script.evaluation = { status: 201, json: verdict({ outcome: "deny", matched_rule: rule, suggestion }) }
+      script.evaluation = { status: 201, json: verdictAnswer({ outcome: "deny", matched_rule: rule, suggestion }) }
       assert.strictEqual(await message(), `The action refund did not run: deny by ${rule}. ${said}`)
     }
     script.status = "cut"

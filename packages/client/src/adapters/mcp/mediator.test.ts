@@ -1,8 +1,8 @@
 import { afterEach, assert, describe, it } from "vitest"
 import { governedAgent, until } from "../testing/governed-agent.ts"
-import { governCalls } from "./calls.ts"
-import type { JsonRpcMessage, JsonRpcResponse } from "./json-rpc.ts"
+import type { JsonRpcResponse } from "./json-rpc.ts"
 import { mediate } from "./mediator.ts"
+import { playedConnection } from "./testing/played-connection.ts"
 
 let close: () => Promise<unknown> = () => Promise.resolve()
 afterEach(() => close())
@@ -11,14 +11,7 @@ afterEach(() => close())
 const world = async () => {
   const governed = await governedAgent()
   close = () => governed.client.close()
-  const calls = governCalls(governed.agent, {})
-  const atServer: Array<JsonRpcMessage> = []
-  const atClient: Array<JsonRpcResponse> = []
-  const mediator = mediate({
-    calls: () => Promise.resolve(calls),
-    toServer: async (message) => void atServer.push(message),
-    toClient: (message) => void atClient.push(message as JsonRpcResponse)
-  })
+  const { atClient, atServer, mediator } = playedConnection(governed.agent)
   const call = (id: number | string, name = "refund") => ({
     jsonrpc: "2.0",
     id,

@@ -7,12 +7,11 @@ import { afterEach, assert, describe, it } from "vitest"
 import type { ClientOptions } from "../../client.ts"
 import { EffectFailed, EffectUnknown } from "../../enforce/guard.ts"
 import { governedAgent, until } from "../testing/governed-agent.ts"
-import { governCalls } from "./calls.ts"
-import type { JsonRpcMessage, JsonRpcResponse } from "./json-rpc.ts"
-import { mediate } from "./mediator.ts"
+import type { JsonRpcMessage } from "./json-rpc.ts"
 import { makeTasks, type TaskCall, taskOf } from "./tasks.ts"
 import { taskServer } from "./testing/task-server.ts"
 import { governTransport } from "./transport.ts"
+import { playedConnection } from "./testing/played-connection.ts"
 
 const endings: Array<() => Promise<unknown>> = []
 afterEach(async () => {
@@ -164,14 +163,7 @@ describe("a task of revision 2025-11-25, client of the SDK 2 with @modelcontextp
 /** A connection whose two ends a test plays. */
 const wired = async () => {
   const governed = await agentOf()
-  const calls = governCalls(governed.agent, {})
-  const atServer: Array<JsonRpcMessage> = []
-  const atClient: Array<JsonRpcResponse> = []
-  const mediator = mediate({
-    calls: () => Promise.resolve(calls),
-    toServer: async (message) => void atServer.push(message),
-    toClient: (message) => void atClient.push(message as JsonRpcResponse)
-  })
+  const { atClient, atServer, mediator } = playedConnection(governed.agent)
   const send = (id: number, method: string, params: object) =>
     mediator.fromClient({ jsonrpc: "2.0", id, method, params })
   const answer = (id: number, result: object) => mediator.fromServer({ jsonrpc: "2.0", id, result })
