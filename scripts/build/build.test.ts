@@ -225,7 +225,7 @@ describe("npm run build", () => {
 
   it("fails in one sentence, and keeps the earlier bundles", () => {
     const before = readdirSync(join(root, "apps/server"), { recursive: true }).sort()
-    writeFileSync(join(root, "packages/storage-sql/src/sqlite/sqlite-worker.ts"), 'import "./not-there.ts"\n')
+    writeFileSync(join(root, "packages/storage-sql/src/sqlite/thread/sqlite-worker.ts"), 'import "./not-there.ts"\n')
     const failed = build()
     assert.notStrictEqual(failed.status, 0)
     assert.match(failed.stderr, /^build: .+not-there.+\n$/)

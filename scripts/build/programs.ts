@@ -50,7 +50,7 @@ export const programs: ReadonlyArray<Program> = [
     app: "apps/server",
     entries: {
       main: "apps/server/src/main.ts",
-      "sqlite-worker": "packages/storage-sql/src/sqlite/sqlite-worker.ts",
+      "sqlite-worker": "packages/storage-sql/src/sqlite/thread/sqlite-worker.ts",
       "vacuum-worker": "packages/storage-sql/src/copy/vacuum-worker.ts",
       "examiner-worker": "packages/node/src/examiner/examiner-worker.ts"
     },
@@ -68,7 +68,7 @@ export const programs: ReadonlyArray<Program> = [
       name: "flyball-verify.html",
       template: "apps/verify/src/page/page.html",
       style: "apps/verify/src/page/page.css",
-      styleModule: "apps/verify/src/report-tree.ts",
+      styleModule: "apps/verify/src/reports/report-tree.ts",
       script: "apps/verify/src/page/page.ts",
       worker: "apps/verify/src/page/worker.ts"
     }

@@ -38,7 +38,7 @@ export const libraries: ReadonlyArray<Library> = [
   library("packages/rules"),
   library("packages/core"),
   library("packages/storage-sql", {
-    threads: ["src/sqlite/sqlite-worker.ts", "src/copy/vacuum-worker.ts"],
+    threads: ["src/sqlite/thread/sqlite-worker.ts", "src/copy/vacuum-worker.ts"],
     assets: ["postgres/migrations/*.sql"]
   }),
   library("packages/http"),

@@ -1,6 +1,6 @@
 /** API of `@flyball/verify` for code in the same repository: the command, without a process around it. */
 export type { Extras, SplitView } from "./extras.ts"
-export { humanReport } from "./human-report.ts"
-export { jsonReport } from "./json-report.ts"
+export { humanReport } from "./reports/human-report.ts"
+export { jsonReport } from "./reports/json-report.ts"
 export type { World } from "./run.ts"
 export { run } from "./run.ts"

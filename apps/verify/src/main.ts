@@ -7,7 +7,7 @@
 import { writeSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { setFlagsFromString } from "node:v8"
-import { printableLines } from "./printable.ts"
+import { printableLines } from "./reports/printable.ts"
 
 const main = async (args: ReadonlyArray<string>): Promise<number> => {
   // Only in a checkout: a release is one file, and nothing may appear beside it in an auditor's folder.

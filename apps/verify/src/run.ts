@@ -9,11 +9,11 @@ import type { Command } from "./arguments.ts"
 import { readArguments, UsageError } from "./arguments.ts"
 import { checkPack, type Verified } from "./check-pack.ts"
 import type { Extras } from "./extras.ts"
-import { humanReport } from "./human-report.ts"
-import { jsonReport } from "./json-report.ts"
+import { humanReport } from "./reports/human-report.ts"
+import { jsonReport } from "./reports/json-report.ts"
 import { nodePackFile } from "./node-pack-file.ts"
-import { checkIsNew, writeNew } from "./report-file.ts"
-import { printable, printableLines } from "./printable.ts"
+import { checkIsNew, writeNew } from "./reports/report-file.ts"
+import { printable, printableLines } from "./reports/printable.ts"
 import { PROGRESS_FROM_BYTES, progressLine } from "./progress.ts"
 
 /** Effects of the command on the outside. */
@@ -45,7 +45,7 @@ export const run = async (args: ReadonlyArray<string>, world: World): Promise<nu
       summary: command.summary ? "required" : command.html === null ? "none" : "wanted"
     })
     if (command.html !== null) {
-      const { htmlReport } = await import("./html-report.ts")
+      const { htmlReport } = await import("./reports/html-report.ts")
       await writeNew(command.html, htmlReport(report, whole, world.nowMs()))
     }
     // The other reports have it where it was requested.

@@ -3,9 +3,9 @@
  * 2, "Access draft resolution"; api.md "Who may call".
  */
 import { Schema } from "effect"
-import { defaulted, identifier, integer, leftOut, list, name, oneOf, optional, text } from "./fields.ts"
+import { defaulted, identifier, integer, leftOut, list, name, oneOf, optional, text } from "./foundation/fields.ts"
 import { roles } from "./session.ts"
-import { inDocument, inPart, showsRecords } from "./place.ts"
+import { inDocument, inPart, showsRecords } from "./foundation/place.ts"
 
 /** Claims that a rule can match. */
 export const mappingClaims = ["roles", "groups", "user_ids"] as const

@@ -17,10 +17,10 @@ import {
   orgUnit,
   reason,
   text
-} from "./fields.ts"
-import { DEFAULT_PAGE, MAX_PAGE } from "./limits.ts"
-import { pageOf } from "./page.ts"
-import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords, wholePart } from "./place.ts"
+} from "./foundation/fields.ts"
+import { DEFAULT_PAGE, MAX_PAGE } from "./foundation/limits.ts"
+import { pageOf } from "./foundation/page.ts"
+import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords, wholePart } from "./foundation/place.ts"
 
 /** Autonomy tiers, least autonomy first. */
 export const autonomyTiers = ["L0", "L1", "L2", "L3", "L4"] as const

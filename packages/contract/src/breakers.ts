@@ -10,9 +10,9 @@ import {
   optional,
   patterned,
   reason
-} from "./fields.ts"
+} from "./foundation/fields.ts"
 import { killResponses } from "./kill.ts"
-import { becomesRecord, computed, inBody, inDocument, showsRecords, wholePart } from "./place.ts"
+import { becomesRecord, computed, inBody, inDocument, showsRecords, wholePart } from "./foundation/place.ts"
 
 /** Effects of a trip: `shadow` records it, `warn` reports it too, `enforce` activates the kill switch as well. */
 export const breakerModes = ["shadow", "warn", "enforce"] as const

@@ -3,9 +3,9 @@
  * evidence".
  */
 import { Schema } from "effect"
-import { id, integer, integerParam, leftOut, oneOf, patterned, text } from "./fields.ts"
-import { DEFAULT_PAGE, MAX_PAGE } from "./limits.ts"
-import { becomesRecord, inBody } from "./place.ts"
+import { id, integer, integerParam, leftOut, oneOf, patterned, text } from "./foundation/fields.ts"
+import { DEFAULT_PAGE, MAX_PAGE } from "./foundation/limits.ts"
+import { becomesRecord, inBody } from "./foundation/place.ts"
 
 /** Answer of GET /chain/head. `checkpoint` is the newest signed note, which may be of a smaller tree. */
 export const HeadOut = Schema.Struct({

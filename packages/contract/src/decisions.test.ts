@@ -1,6 +1,6 @@
 import { Result } from "effect"
 import { assert, describe, it } from "vitest"
-import { decode } from "./decode.ts"
+import { decode } from "./foundation/decode.ts"
 import { DecisionBatchIn, DecisionIn, decodeWitness, decodeWitnessInSlices } from "./decisions.ts"
 
 const minimal = { client_ref: "r", action: "pay" }

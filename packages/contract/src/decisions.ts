@@ -1,8 +1,8 @@
 /** Decisions as they travel. Spec: api.md "decisions, chain, evidence". */
 import { Result, Schema } from "effect"
-import { type Decoded, decode } from "./decode.ts"
-import type { DetailItem } from "./detail.ts"
-import { MAX_DETAILS } from "./details.ts"
+import { type Decoded, decode } from "./foundation/decode.ts"
+import type { DetailItem } from "./foundation/detail.ts"
+import { MAX_DETAILS } from "./foundation/details.ts"
 import {
   anyJson,
   defaulted,
@@ -14,10 +14,10 @@ import {
   list,
   oneOf,
   optional
-} from "./fields.ts"
-import { DEFAULT_PAGE, MAX_BATCH, MAX_PAGE } from "./limits.ts"
+} from "./foundation/fields.ts"
+import { DEFAULT_PAGE, MAX_BATCH, MAX_PAGE } from "./foundation/limits.ts"
 import { LocalVerdict, LocalVerdictOut } from "./local-verdicts.ts"
-import { becomesRecord, computed, inBody, placesOf, showsRecords, wholePart } from "./place.ts"
+import { becomesRecord, computed, inBody, placesOf, showsRecords, wholePart } from "./foundation/place.ts"
 
 /** Kinds of decisions. */
 export const decisionKinds = [

@@ -1,9 +1,9 @@
 /** Drills as they travel: exercises of the kill switch. Spec: api.md "bounded autonomy"; decision 0048. */
 import { Schema } from "effect"
-import { defaulted, identifier, instant, integer, leftOut, oneOf, reason } from "./fields.ts"
+import { defaulted, identifier, instant, integer, leftOut, oneOf, reason } from "./foundation/fields.ts"
 import { drillModes, KillInstanceOut, killTargets, killTargetTypes } from "./kill.ts"
-import { pageQuery } from "./page.ts"
-import { becomesRecord, computed, inBody, showsRecords, wholePart } from "./place.ts"
+import { pageQuery } from "./foundation/page.ts"
+import { becomesRecord, computed, inBody, showsRecords, wholePart } from "./foundation/place.ts"
 
 /** Status of a drill. */
 export const drillStatuses = ["started", "completed", "attested"] as const

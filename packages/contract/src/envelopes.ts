@@ -13,9 +13,9 @@ import {
   optional,
   orgUnit,
   reason
-} from "./fields.ts"
-import { pageOf } from "./page.ts"
-import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords, wholePart } from "./place.ts"
+} from "./foundation/fields.ts"
+import { pageOf } from "./foundation/page.ts"
+import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords, wholePart } from "./foundation/place.ts"
 
 /** Outcomes of an evaluation, least restrictive first. */
 export const evaluationOutcomes = ["allow", "allow_with_notice", "require_review", "deny", "halt"] as const

@@ -2,9 +2,20 @@
 import { Schema } from "effect"
 import { deciders } from "./decisions.ts"
 import { envelopeModes, evaluationOutcomes } from "./envelopes.ts"
-import { check, id, identifier, instant, integerParam, leftOut, oneOf, optional, patterned, reason } from "./fields.ts"
-import { DEFAULT_PAGE, MAX_PAGE } from "./limits.ts"
-import { becomesRecord, computed, inBody, inPart, showsRecords, wholePart } from "./place.ts"
+import {
+  check,
+  id,
+  identifier,
+  instant,
+  integerParam,
+  leftOut,
+  oneOf,
+  optional,
+  patterned,
+  reason
+} from "./foundation/fields.ts"
+import { DEFAULT_PAGE, MAX_PAGE } from "./foundation/limits.ts"
+import { becomesRecord, computed, inBody, inPart, showsRecords, wholePart } from "./foundation/place.ts"
 
 /**
  * How long an agent may act on a verdict.

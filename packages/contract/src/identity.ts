@@ -1,7 +1,7 @@
 /** An agent's identity as it travels. Spec: document 1 section 2, `IdentityIn`; api.md "agents and registry". */
 import { Schema } from "effect"
-import { check, identifier, instant, jsonObjectUpTo, name, oneOf, optional } from "./fields.ts"
-import { computed, inBody, inDocument, inPart, showsRecords } from "./place.ts"
+import { check, identifier, instant, jsonObjectUpTo, name, oneOf, optional } from "./foundation/fields.ts"
+import { computed, inBody, inDocument, inPart, showsRecords } from "./foundation/place.ts"
 
 /**
  * Characters of a card in base64.

@@ -1,8 +1,8 @@
 /** Ingest keys as they travel. Spec: document 1 sections 2 and 5; api.md "agents and registry". */
 import { Schema } from "effect"
 import { autonomyTiers } from "./agents.ts"
-import { instant, name, oneOf, optional, orgUnit } from "./fields.ts"
-import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords } from "./place.ts"
+import { instant, name, oneOf, optional, orgUnit } from "./foundation/fields.ts"
+import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords } from "./foundation/place.ts"
 
 /** Capture tiers that a key may claim only where it was minted with them. */
 const keyCaptures = ["mediated"] as const

@@ -13,9 +13,9 @@ import {
   optional,
   patterned,
   reason
-} from "./fields.ts"
-import { DEFAULT_PAGE, MAX_PAGE } from "./limits.ts"
-import { becomesRecord, computed, inBody, showsRecords, wholePart } from "./place.ts"
+} from "./foundation/fields.ts"
+import { DEFAULT_PAGE, MAX_PAGE } from "./foundation/limits.ts"
+import { becomesRecord, computed, inBody, showsRecords, wholePart } from "./foundation/place.ts"
 
 /** Responses, least restrictive first. */
 export const killResponses = ["notify", "step_down", "drain", "halt", "quarantine"] as const

@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { autonomyTiers } from "./agents.ts"
-import { id, identifier, integer, list, oneOf, patterned } from "./fields.ts"
+import { id, identifier, integer, list, oneOf, patterned } from "./foundation/fields.ts"
 
 /** Verdicts that an SDK gives alone. Everything else it leaves undecided, which is a denial. */
 export const localOutcomes = ["allow", "deny"] as const

@@ -1,7 +1,7 @@
 /** Models that agents use, as they travel. Spec: document 1 section 4, `/models`; api.md "agents and registry". */
 import { Schema } from "effect"
-import { identifier, instant, integer, oneOf, optional } from "./fields.ts"
-import { becomesRecord, computed, inBody, showsRecords } from "./place.ts"
+import { identifier, instant, integer, oneOf, optional } from "./foundation/fields.ts"
+import { becomesRecord, computed, inBody, showsRecords } from "./foundation/place.ts"
 
 /** Whether agents may use a model. */
 export const modelStatuses = ["allowed", "restricted", "retired"] as const

@@ -4,8 +4,8 @@
  */
 import { Result, Schema } from "effect"
 import { assert, describe, it } from "vitest"
-import { decode } from "./decode.ts"
-import { email, line, name, orgUnit, reason } from "./fields.ts"
+import { decode } from "./foundation/decode.ts"
+import { email, line, name, orgUnit, reason } from "./foundation/fields.ts"
 import { endpoints } from "./http/index.ts"
 import { MappingRule } from "./access-mapping.ts"
 

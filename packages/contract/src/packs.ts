@@ -1,8 +1,8 @@
 /** Requests for evidence packs. Spec: api.md "decisions, chain, evidence"; chain-format section 5. */
 import { Schema } from "effect"
 import { partName } from "./chain.ts"
-import { id, identifier, instant, integer, list, oneOf, optional, patterned } from "./fields.ts"
-import { inBody, inDocument, showsRecords } from "./place.ts"
+import { id, identifier, instant, integer, list, oneOf, optional, patterned } from "./foundation/fields.ts"
+import { inBody, inDocument, showsRecords } from "./foundation/place.ts"
 
 /** Every record, a range of them, or those that match a filter. */
 export const packKinds = ["full", "range", "sparse"] as const

@@ -1,7 +1,7 @@
 /** People as the embedding API names them. */
 import { Schema } from "effect"
 import { CLAIM_LIMIT } from "./access-mapping.ts"
-import { check, optional } from "./fields.ts"
+import { check, optional } from "./foundation/fields.ts"
 
 const rule = `Text should have 1 to ${CLAIM_LIMIT} characters, at least one of them visible`
 

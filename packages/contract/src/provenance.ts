@@ -3,8 +3,8 @@
  * and registry".
  */
 import { Schema } from "effect"
-import { identifier, instant, integer, line, name, oneOf, optional } from "./fields.ts"
-import { becomesRecord, computed, inBody, inPart, showsRecords } from "./place.ts"
+import { identifier, instant, integer, line, name, oneOf, optional } from "./foundation/fields.ts"
+import { becomesRecord, computed, inBody, inPart, showsRecords } from "./foundation/place.ts"
 
 /** Kinds of provenance entries. */
 export const provenanceKinds = [

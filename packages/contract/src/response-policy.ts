@@ -3,10 +3,10 @@
  * "bounded autonomy", GET and PUT /bound/response-policy; decision 0046.
  */
 import { Schema } from "effect"
-import { leftOut, list, name, oneOf, optional } from "./fields.ts"
+import { leftOut, list, name, oneOf, optional } from "./foundation/fields.ts"
 import { killResponses } from "./kill.ts"
-import { mailAddress } from "./mail-address.ts"
-import { inPart, showsRecords } from "./place.ts"
+import { mailAddress } from "./foundation/mail-address.ts"
+import { inPart, showsRecords } from "./foundation/place.ts"
 
 /** Scopes of rows. The narrowest that fits an agent counts: `agent`, `org_unit`, `tier`, `default`. */
 export const policyScopes = ["default", "tier", "org_unit", "agent"] as const

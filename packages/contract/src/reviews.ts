@@ -2,9 +2,9 @@
 import { Schema } from "effect"
 import { evaluationOutcomes } from "./envelopes.ts"
 import { ExplanationOut } from "./evaluations.ts"
-import { defaulted, id, instant, integerParam, leftOut, oneOf, optional, reason } from "./fields.ts"
-import { DEFAULT_PAGE, MAX_PAGE } from "./limits.ts"
-import { becomesRecord, computed, inBody, showsRecords, wholePart } from "./place.ts"
+import { defaulted, id, instant, integerParam, leftOut, oneOf, optional, reason } from "./foundation/fields.ts"
+import { DEFAULT_PAGE, MAX_PAGE } from "./foundation/limits.ts"
+import { becomesRecord, computed, inBody, showsRecords, wholePart } from "./foundation/place.ts"
 
 /** Why a person may not answer a review. */
 export const reviewerProblems = ["requester_or_author", "owner", "answered_before", "role", "not_a_person"] as const

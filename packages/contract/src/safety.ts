@@ -3,9 +3,9 @@ import { Schema } from "effect"
 import { agentStatuses, autonomyTiers } from "./agents.ts"
 import { breakerModes } from "./breakers.ts"
 import { ChannelOut } from "./drills.ts"
-import { instant } from "./fields.ts"
+import { instant } from "./foundation/fields.ts"
 import { killResponses } from "./kill.ts"
-import { pageQuery } from "./page.ts"
+import { pageQuery } from "./foundation/page.ts"
 
 /** Query of GET /bound/safety: all agents, or a page of them by `limit` and `after`. */
 export const SafetyQuery = pageQuery("agent")

@@ -2,7 +2,7 @@
  * Who is calling: roles, and what the service says about the caller. Spec: document 1 section 5; api.md "Who may call".
  */
 import { Schema } from "effect"
-import { oneOf } from "./fields.ts"
+import { oneOf } from "./foundation/fields.ts"
 
 /** Service roles, strongest first. */
 export const roles = ["admin", "governor", "operator", "reviewer", "auditor"] as const

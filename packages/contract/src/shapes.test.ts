@@ -18,7 +18,7 @@ import {
   SettleIn,
   settledStatuses
 } from "./decisions.ts"
-import { decode } from "./decode.ts"
+import { decode } from "./foundation/decode.ts"
 import { IngestKeyCreate } from "./ingest-keys.ts"
 import { PackRequest, packKinds } from "./packs.ts"
 

@@ -1,8 +1,8 @@
 /** Standing approvals as they travel: approvals in advance, of a box of inputs. Spec: api.md; decision 0050. */
 import { Schema } from "effect"
-import { check, id, instant, integer, list, oneOf, optional, patterned, reason } from "./fields.ts"
-import { pageOf } from "./page.ts"
-import { becomesRecord, inBody, inDocument, inPart, showsRecords, wholePart } from "./place.ts"
+import { check, id, instant, integer, list, oneOf, optional, patterned, reason } from "./foundation/fields.ts"
+import { pageOf } from "./foundation/page.ts"
+import { becomesRecord, inBody, inDocument, inPart, showsRecords, wholePart } from "./foundation/place.ts"
 
 /** Statuses of a standing approval. */
 export const standingApprovalStatuses = ["proposed", "granted", "expired", "used_up", "revoked"] as const

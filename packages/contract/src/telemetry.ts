@@ -1,6 +1,6 @@
 /** Usage of agents on the wire. Spec: document 1 section 4, GET /bound/telemetry/usage; envelopes.md 3.12. */
 import { Schema } from "effect"
-import { instant } from "./fields.ts"
+import { instant } from "./foundation/fields.ts"
 import { killTargetTypes } from "./kill.ts"
 
 /** Query of GET /bound/telemetry/usage. A time in the future means now. */

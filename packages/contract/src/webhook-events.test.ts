@@ -4,8 +4,8 @@
  */
 import { SchemaAST } from "effect"
 import { assert, describe, it } from "vitest"
-import type { CheckDetail } from "./fields.ts"
-import { idPrefixes } from "./ids.ts"
+import type { CheckDetail } from "./foundation/fields.ts"
+import { idPrefixes } from "./foundation/ids.ts"
 import { eventEnvelope, eventResource, eventTypes, isEventType, webhookEvents } from "./webhook-events.ts"
 
 /** The events that the specifications and the api name. Those that nothing emits yet have no entry. */

@@ -3,11 +3,11 @@
  * and registry", `/webhooks`.
  */
 import { Schema } from "effect"
-import { instant, integer, integerParam, leftOut, list, oneOf, optional, text } from "./fields.ts"
-import { DEFAULT_PAGE, MAX_PAGE } from "./limits.ts"
-import { mailAddress } from "./mail-address.ts"
+import { instant, integer, integerParam, leftOut, list, oneOf, optional, text } from "./foundation/fields.ts"
+import { DEFAULT_PAGE, MAX_PAGE } from "./foundation/limits.ts"
+import { mailAddress } from "./foundation/mail-address.ts"
 import { subscribableTypes } from "./webhook-events.ts"
-import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords } from "./place.ts"
+import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords } from "./foundation/place.ts"
 
 /** Statuses of a webhook. */
 export const webhookStatuses = ["active", "failed", "disabled", "revoked"] as const

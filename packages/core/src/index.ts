@@ -15,7 +15,7 @@ export type {
   Tier,
   TimelineEntryInfo,
   TimelineFilter
-} from "./governor/clients/agents-client-types.ts"
+} from "./governor/clients/types/agents-client-types.ts"
 export type {
   AttemptErrorInfo,
   DeliveryInfo,
@@ -24,7 +24,7 @@ export type {
   WebhooksClient,
   WebhookSecretInfo,
   WebhookTestInfo
-} from "./governor/clients/webhooks-client-types.ts"
+} from "./governor/clients/types/webhooks-client-types.ts"
 export type {
   BacktestInfo,
   DiffInfo,
@@ -39,7 +39,7 @@ export type {
   VoidInfo,
   WaiverInfo,
   WaiversClient
-} from "./governor/clients/bound-client-types.ts"
+} from "./governor/clients/types/bound-client-types.ts"
 export type {
   BreakerChange,
   BreakerInfo,
@@ -52,7 +52,7 @@ export type {
   BreakersClient,
   BreakerState,
   BreakerTrial
-} from "./governor/clients/breakers-client-types.ts"
+} from "./governor/clients/types/breakers-client-types.ts"
 export type {
   KillAckInfo,
   KillActivationInfo,
@@ -61,7 +61,7 @@ export type {
   KillEventInfo,
   KillRequestInfo,
   KillStatusInfo
-} from "./governor/clients/kill-client-types.ts"
+} from "./governor/clients/types/kill-client-types.ts"
 export type {
   ModelChange,
   ModelHosting,
@@ -70,14 +70,14 @@ export type {
   ModelPriceInput,
   ModelsClient,
   ModelStatus
-} from "./governor/clients/models-client-types.ts"
+} from "./governor/clients/types/models-client-types.ts"
 export type {
   ProvenanceClient,
   ProvenanceInfo,
   ProvenanceInput,
   ProvenanceKind
-} from "./governor/clients/provenance-client-types.ts"
-export type { PeopleClient, PersonInfo, PersonInput } from "./governor/clients/people-client-types.ts"
+} from "./governor/clients/types/provenance-client-types.ts"
+export type { PeopleClient, PersonInfo, PersonInput } from "./governor/clients/types/people-client-types.ts"
 export type {
   AccessMappingClient,
   ClaimsInput,
@@ -86,31 +86,31 @@ export type {
   MappingRuleInput,
   ResolvedInfo,
   RoleName
-} from "./governor/clients/access-mapping-client-types.ts"
+} from "./governor/clients/types/access-mapping-client-types.ts"
 export type {
   PolicyRowInfo,
   PolicyRowInput,
   ResponsePolicyClient
-} from "./governor/clients/response-policy-client-types.ts"
+} from "./governor/clients/types/response-policy-client-types.ts"
 export type {
   StandingApprovalInfo,
   StandingApprovalInput,
   StandingApprovalsClient
-} from "./governor/clients/standing-approvals-client-types.ts"
-export type { TelemetryClient, TelemetryInfo } from "./governor/clients/telemetry-client-types.ts"
+} from "./governor/clients/types/standing-approvals-client-types.ts"
+export type { TelemetryClient, TelemetryInfo } from "./governor/clients/types/telemetry-client-types.ts"
 export type {
   DrillInfo,
   DrillInput,
   DrillsClient,
   SafetyClient,
   SafetyInfo
-} from "./governor/clients/drills-client-types.ts"
+} from "./governor/clients/types/drills-client-types.ts"
 export type {
   ReviewDetailInfo,
   ReviewerOptions,
   ReviewInfo,
   ReviewsClient
-} from "./governor/clients/reviews-client-types.ts"
+} from "./governor/clients/types/reviews-client-types.ts"
 export { GovernorError } from "./foundation/governor-error.ts"
 export type { LogLine } from "./governor/log-line.ts"
 export type { ActOptions, CallOptions } from "./governor/clients/call-options.ts"
@@ -129,7 +129,7 @@ export type {
   RecordInfo,
   RotationInfo,
   VerifyInfo
-} from "./governor/clients/chain-types.ts"
+} from "./governor/clients/types/chain-types.ts"
 export type {
   DecisionFilter,
   DecisionInfo,
@@ -142,7 +142,7 @@ export type {
   SettleReceipt,
   UsageInfo,
   UsageInput
-} from "./governor/clients/decision-types.ts"
+} from "./governor/clients/types/decision-types.ts"
 
 export {
   recoverGovernor,

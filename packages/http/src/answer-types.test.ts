@@ -2,8 +2,8 @@
 import { endpoint, access, json as success, media } from "@flyball/contract/http"
 import { Effect, Schema } from "effect"
 import { assert, it } from "vitest"
-import { json, pieces } from "./answer.ts"
-import type { HandlerOf } from "./call.ts"
+import { json, pieces } from "./answer/answer.ts"
+import type { HandlerOf } from "./request/call.ts"
 
 const row = { id: "x.y", method: "GET", path: "/x", summary: "X.", access: access.read } as const
 const counted = endpoint({ ...row, success: success(200, Schema.Struct({ count: Schema.Int })) })

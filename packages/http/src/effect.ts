@@ -2,11 +2,11 @@
 import type { Layer } from "effect"
 import type { HttpRouter } from "effect/http"
 import { effectRoutes } from "./adapters/effect.ts"
-import type { Services } from "./call.ts"
+import type { Services } from "./request/call.ts"
 import { type HttpOptions, readOptions } from "./options.ts"
 
-export type { Services } from "./call.ts"
-export type { HostAuthenticate, HostCaller, HostRequest } from "./host-authentication.ts"
+export type { Services } from "./request/call.ts"
+export type { HostAuthenticate, HostCaller, HostRequest } from "./request/host-authentication.ts"
 export type { Authentication, HttpOptions, OidcSettings } from "./options.ts"
 
 /**

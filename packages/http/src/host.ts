@@ -2,7 +2,7 @@
  * Entry point for hosts on Effect that run the HTTP surface: a store whose health is known, and spans. It loads no
  * handler.
  */
-export { isLoopback } from "./loopback.ts"
+export { isLoopback } from "./request/loopback.ts"
 export type { TraceContext } from "./telemetry/trace-context.ts"
 export {
   type Attributes,
@@ -12,4 +12,4 @@ export {
   Tracing,
   type TracingApi
 } from "./telemetry/tracing.ts"
-export { watchedStorage } from "./write-health.ts"
+export { watchedStorage } from "./answer/write-health.ts"

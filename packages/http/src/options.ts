@@ -1,8 +1,8 @@
 /** The options of a mounted API: plain values, which are checked before anything is opened. */
 import { GovernorError } from "@flyball/core"
-import type { Access, TokenVerifier } from "./authenticate.ts"
+import type { Access, TokenVerifier } from "./request/authenticate.ts"
 import { readPrefix } from "./adapters/prefix.ts"
-import type { HostAuthenticate } from "./host-authentication.ts"
+import type { HostAuthenticate } from "./request/host-authentication.ts"
 import type { LogRequest } from "./log.ts"
 import { isIssuerUrl } from "./oidc/issuer-url.ts"
 import { version } from "./version.ts"

@@ -2,17 +2,17 @@
 import { BATCH_LIMIT_BYTES, Draining } from "@flyball/contract"
 import { internalError, type Problem, problemOf } from "@flyball/contract/http"
 import { Cause, type Context, Effect, Exit } from "effect"
-import type { Services } from "./call.ts"
-import { clientAddress } from "./client-address.ts"
+import type { Services } from "./request/call.ts"
+import { clientAddress } from "./request/client-address.ts"
 import { dispatch, type Dispatcher, type Progress } from "./dispatch.ts"
 import type { Incoming, Outgoing } from "./exchange.ts"
 import type { LogRequest } from "./log.ts"
-import { discardRest } from "./read-body.ts"
-import { requestId } from "./request-id.ts"
+import { discardRest } from "./request/read-body.ts"
+import { requestId } from "./request/request-id.ts"
 import { requestSpan } from "./telemetry/request-span.ts"
 import { readTraceparent } from "./telemetry/trace-context.ts"
 import { CurrentSpan, type OpenSpan, type TracingApi } from "./telemetry/tracing.ts"
-import { writeAnswer, writeProblem } from "./write-answer.ts"
+import { writeAnswer, writeProblem } from "./answer/write-answer.ts"
 
 /** Dependencies of serving requests. */
 export interface Serving<Request extends Incoming = Incoming> {

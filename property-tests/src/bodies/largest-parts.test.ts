@@ -3,7 +3,7 @@ import { canonicalBytes, checkParts, type JsonObject, portableCrypto, toHex } fr
 import { describe, expect, it } from "vitest"
 import { digestProblem } from "../../../apps/verify/src/replay/reported-digests.ts"
 import { VoidIn, WebhookCreate, WithdrawIn } from "../../../packages/contract/src/index.ts"
-import { decode } from "../../../packages/contract/src/decode.ts"
+import { decode } from "../../../packages/contract/src/foundation/decode.ts"
 import { answer } from "../../../packages/core/src/verdicts/envelopes/examination/answer.ts"
 import { diffOut } from "../../../packages/core/src/verdicts/envelopes/examination/examine.ts"
 import { inPlaceLimits } from "../../../packages/core/src/verdicts/envelopes/examination/questions.ts"

@@ -9,8 +9,8 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { reviewSteps } from "../../../packages/core/src/verdicts/reviews/steps.ts"
 import { readRecords } from "../../../packages/core/src/outward/replay/read-records.ts"
-import { Recomputation } from "../../../packages/rules/src/evaluations/recompute.ts"
-import type { Recomputed } from "../../../packages/rules/src/evaluations/recompute-verdict.ts"
+import { Recomputation } from "../../../packages/rules/src/recompute/recomputation.ts"
+import type { Recomputed } from "../../../packages/rules/src/recompute/recompute-verdict.ts"
 
 /** Writers: two governors and an agent's host. */
 export const ann = { id: `usr_${"0".repeat(25)}1` }

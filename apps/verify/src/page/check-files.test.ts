@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
-import { jsonReport } from "../json-report.ts"
+import { jsonReport } from "../reports/json-report.ts"
 import { run } from "../run.ts"
 import { checkFiles, explainFailure } from "./check-files.ts"
 import type { PageRequest } from "./messages.ts"

@@ -1,6 +1,6 @@
 /** Messages between the page and its worker. */
 import type { CheckStep } from "../check-pack.ts"
-import type { ReportElement } from "../report-tree.ts"
+import type { ReportElement } from "../reports/report-tree.ts"
 import type { TimelinePage, TimelineQuery } from "../timeline/timeline.ts"
 
 /** The person's input on the page. */

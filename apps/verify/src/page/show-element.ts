@@ -1,5 +1,5 @@
 /** Shows an element of a report. Texts become text nodes: nothing that a pack says is read as markup. */
-import { type ReportElement, shownText } from "../report-tree.ts"
+import { type ReportElement, shownText } from "../reports/report-tree.ts"
 
 /** The element for the document. */
 export const showElement = ({ children, name, tag }: ReportElement): HTMLElement => {

@@ -1,5 +1,5 @@
 /** Shows a record of the timeline: a line for people, and all members and disclosed parts on demand. */
-import { printable, printableLines } from "../printable.ts"
+import { printable, printableLines } from "../reports/printable.ts"
 import type { TimelinePart, TimelineRow } from "../timeline/timeline.ts"
 
 /** An item of the list of records. */

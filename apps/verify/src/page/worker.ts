@@ -1,9 +1,9 @@
 /** The worker of the page: checks the pack, so that the page stays responsive. It shows nothing. */
-import { htmlReport } from "../html-report.ts"
-import { jsonReport } from "../json-report.ts"
+import { htmlReport } from "../reports/html-report.ts"
+import { jsonReport } from "../reports/json-report.ts"
 import type { PackFile } from "../pack-file.ts"
-import { printableLines } from "../printable.ts"
-import { reportTree } from "../report-tree.ts"
+import { printableLines } from "../reports/printable.ts"
+import { reportTree } from "../reports/report-tree.ts"
 import { timelinePage, type TimelineQuery } from "../timeline/timeline.ts"
 import { checkFiles, chosenPack, explainFailure } from "./check-files.ts"
 import type { FromWorker, PageRequest, ToWorker } from "./messages.ts"

@@ -1,5 +1,5 @@
 /** A summary in lists for people. */
-import type { Entry } from "../report-facts.ts"
+import type { Entry } from "../reports/report-facts.ts"
 import type { Counted, Listed, Summary } from "./summary.ts"
 
 /** The lists; those without an entry are one line. */

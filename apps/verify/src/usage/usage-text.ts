@@ -1,7 +1,7 @@
 /** The usage figures in sentences. */
 import type { AgentUsage, UsageReport } from "@flyball/rules"
 import { listed } from "../replay/counted.ts"
-import type { Entry } from "../report-facts.ts"
+import type { Entry } from "../reports/report-facts.ts"
 
 /** The line beside the contents. */
 export const usageText = ({ agents, from, incident, reviews, to }: UsageReport): string => {

@@ -15,7 +15,7 @@ import {
   TimelineQuery
 } from "../agents.ts"
 import { IdentityIn, IdentityVerdict } from "../identity.ts"
-import { pageQuery } from "../page.ts"
+import { pageQuery } from "../foundation/page.ts"
 import { ProvenanceCreate, ProvenanceOut } from "../provenance.ts"
 import { AgentNotFound } from "../refusals.ts"
 import { access, unitOf } from "./access.ts"

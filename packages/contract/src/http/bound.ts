@@ -21,9 +21,9 @@ import {
   WithdrawIn
 } from "../envelopes.ts"
 import { Evaluation, EvaluationIn, EvaluationListQuery, ExplanationOut, VoidIn, VoidOut } from "../evaluations.ts"
-import { decode } from "../decode.ts"
-import { integerParam } from "../fields.ts"
-import { NumberedPageQuery, pageQuery } from "../page.ts"
+import { decode } from "../foundation/decode.ts"
+import { integerParam } from "../foundation/fields.ts"
+import { NumberedPageQuery, pageQuery } from "../foundation/page.ts"
 import { EnvelopesInForce } from "../local-verdicts.ts"
 import {
   AgentNotFound,

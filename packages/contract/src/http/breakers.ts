@@ -9,7 +9,7 @@ import {
   BreakerReleaseIn,
   BreakerUpdate
 } from "../breakers.ts"
-import { pageQuery } from "../page.ts"
+import { pageQuery } from "../foundation/page.ts"
 import { AgentNotFound, BreakerNotFound } from "../refusals.ts"
 import { access } from "./access.ts"
 import { endpoint, idParam, json, jsonBody, optionalBody, queryOf } from "./endpoint.ts"

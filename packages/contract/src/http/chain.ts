@@ -18,8 +18,8 @@ import {
   VerifyOut,
   VerifyQuery
 } from "../chain.ts"
-import { decode } from "../decode.ts"
-import { KeysPageQuery } from "../page.ts"
+import { decode } from "../foundation/decode.ts"
+import { KeysPageQuery } from "../foundation/page.ts"
 import { PartNotFound } from "../refusals.ts"
 import { access } from "./access.ts"
 import { endpoint, json, jsonBody, jsonOrLines, media, type Param, queryOf, seqParam } from "./endpoint.ts"

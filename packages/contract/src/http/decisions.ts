@@ -14,7 +14,7 @@ import {
   SettleIn,
   SettleOut
 } from "../decisions.ts"
-import { BATCH_LIMIT_BYTES } from "../limits.ts"
+import { BATCH_LIMIT_BYTES } from "../foundation/limits.ts"
 import { DecisionNotFound } from "../refusals.ts"
 import { access } from "./access.ts"
 import { agentId } from "./agents.ts"

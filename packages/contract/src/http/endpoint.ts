@@ -3,10 +3,10 @@
  * why it is not Effect's HttpApi.
  */
 import { Result, Schema } from "effect"
-import { type Decoded, decode } from "../decode.ts"
-import { id, integerParam } from "../fields.ts"
-import { idPattern, idPrefixes, type IdKind } from "../ids.ts"
-import { BODY_LIMIT_BYTES } from "../limits.ts"
+import { type Decoded, decode } from "../foundation/decode.ts"
+import { id, integerParam } from "../foundation/fields.ts"
+import { idPattern, idPrefixes, type IdKind } from "../foundation/ids.ts"
+import { BODY_LIMIT_BYTES } from "../foundation/limits.ts"
 import { InvalidInput, type Refusal, type RefusalTag } from "../refusals.ts"
 import type { AccessRow, Caller } from "./access.ts"
 

@@ -1,7 +1,7 @@
 /** The endpoints of evidence packs. Spec: api.md "decisions, chain, evidence". */
 import { Schema } from "effect"
 import { PackOut, PackRequest } from "../packs.ts"
-import { pageQuery } from "../page.ts"
+import { pageQuery } from "../foundation/page.ts"
 import { PackNotFound } from "../refusals.ts"
 import { access } from "./access.ts"
 import { endpoint, idParam, json, jsonBody, media, queryOf } from "./endpoint.ts"

@@ -1,7 +1,7 @@
 /** The endpoints of ingest keys. Spec: document 1 section 5; api.md "agents and registry". */
 import { Schema } from "effect"
 import { IngestKeyCreate, IngestKeyMinted, IngestKeyOut } from "../ingest-keys.ts"
-import { pageQuery } from "../page.ts"
+import { pageQuery } from "../foundation/page.ts"
 import { IngestKeyNotFound } from "../refusals.ts"
 import { access } from "./access.ts"
 import { endpoint, idParam, json, jsonBody, queryOf } from "./endpoint.ts"

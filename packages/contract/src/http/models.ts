@@ -1,7 +1,7 @@
 /** The endpoints of models. Spec: document 1 section 4; api.md "agents and registry". */
 import { Schema } from "effect"
 import { ModelCreate, ModelOut, ModelUpdate } from "../models.ts"
-import { pageQuery } from "../page.ts"
+import { pageQuery } from "../foundation/page.ts"
 import { ModelNotFound } from "../refusals.ts"
 import { access } from "./access.ts"
 import { endpoint, idParam, json, jsonBody, queryOf } from "./endpoint.ts"

@@ -4,9 +4,9 @@
  */
 import { Schema } from "effect"
 import { EnvelopeFinding } from "../envelopes.ts"
-import { instant } from "../fields.ts"
+import { instant } from "../foundation/fields.ts"
 import { codeOf, type Refusal, refusals, type RefusalTag } from "../refusals.ts"
-import { reportedTag } from "../reported-tag.ts"
+import { reportedTag } from "../foundation/reported-tag.ts"
 
 /** A member beside `detail` and `code`. */
 interface Member<R extends Refusal> {

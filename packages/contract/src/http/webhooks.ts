@@ -1,6 +1,6 @@
 /** The endpoints of webhooks. Spec: document 1 section 4; api.md "agents and registry", `/webhooks`. */
 import { Schema } from "effect"
-import { pageQuery } from "../page.ts"
+import { pageQuery } from "../foundation/page.ts"
 import { DeliveryNotFound, WebhookNotFound } from "../refusals.ts"
 import {
   DeliveriesQuery,

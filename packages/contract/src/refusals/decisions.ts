@@ -1,6 +1,6 @@
 /** Refusals about decisions. */
 import { Schema } from "effect"
-import { PART_LIMIT_BYTES } from "../limits.ts"
+import { PART_LIMIT_BYTES } from "../foundation/limits.ts"
 import { reported } from "./members.ts"
 
 /** There is no such decision, or the caller may not see it. */

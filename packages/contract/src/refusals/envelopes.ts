@@ -1,6 +1,6 @@
 /** Refusals about envelopes and waivers. */
 import { Schema } from "effect"
-import { idPrefixes } from "../ids.ts"
+import { idPrefixes } from "../foundation/ids.ts"
 import { reported } from "./members.ts"
 
 /** There is no such envelope, or the caller may not see it. */

@@ -1,6 +1,6 @@
 /** Members that several refusals have, and ids for their examples. */
 import { Schema } from "effect"
-import { idPrefixes } from "../ids.ts"
+import { idPrefixes } from "../foundation/ids.ts"
 
 /** Ids in examples. */
 export const agentId = `${idPrefixes.agent}_${"0".repeat(26)}`

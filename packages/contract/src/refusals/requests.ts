@@ -1,7 +1,7 @@
 /** Refusals about requests that no endpoint takes. */
 import { Schema } from "effect"
-import { detailItem } from "../detail.ts"
-import { BODY_LIMIT_BYTES } from "../limits.ts"
+import { detailItem } from "../foundation/detail.ts"
+import { BODY_LIMIT_BYTES } from "../foundation/limits.ts"
 import { reported } from "./members.ts"
 
 /** The input is not what the contract describes. Every problem is listed. */

@@ -13,9 +13,9 @@ import { Effect, Layer, ManagedRuntime } from "effect"
 import { governorJobs } from "./governor-jobs.ts"
 import { governorLayer, type GovernorServices } from "./governor-layer.ts"
 import { accessMappingClient } from "./clients/access-mapping-client.ts"
-import type { AccessMappingClient } from "./clients/access-mapping-client-types.ts"
+import type { AccessMappingClient } from "./clients/types/access-mapping-client-types.ts"
 import { agentsClient } from "./clients/agents-client.ts"
-import type { AgentsClient } from "./clients/agents-client-types.ts"
+import type { AgentsClient } from "./clients/types/agents-client-types.ts"
 import { envelopesClient, evaluationsClient, waiversClient } from "./clients/bound-client.ts"
 import type {
   EnvelopesClient,
@@ -25,9 +25,9 @@ import type {
   ExplanationInfo,
   VoidInfo,
   WaiversClient
-} from "./clients/bound-client-types.ts"
+} from "./clients/types/bound-client-types.ts"
 import { breakersClient } from "./clients/breakers-client.ts"
-import type { BreakersClient } from "./clients/breakers-client-types.ts"
+import type { BreakersClient } from "./clients/types/breakers-client-types.ts"
 import { chainClient } from "./clients/chain-client.ts"
 import { type Client, openClient } from "./clients/client.ts"
 import { GovernorError } from "../foundation/governor-error.ts"
@@ -57,7 +57,7 @@ import type {
   RecordInfo,
   RotationInfo,
   VerifyInfo
-} from "./clients/chain-types.ts"
+} from "./clients/types/chain-types.ts"
 import type {
   DecisionFilter,
   DecisionInfo,
@@ -67,28 +67,28 @@ import type {
   Receipts,
   SettleInput,
   SettleReceipt
-} from "./clients/decision-types.ts"
+} from "./clients/types/decision-types.ts"
 import { drillsClient, safetyClient } from "./clients/drills-client.ts"
-import type { DrillsClient, SafetyClient } from "./clients/drills-client-types.ts"
+import type { DrillsClient, SafetyClient } from "./clients/types/drills-client-types.ts"
 import { killClient } from "./clients/kill-client.ts"
-import type { KillClient } from "./clients/kill-client-types.ts"
+import type { KillClient } from "./clients/types/kill-client-types.ts"
 import { modelsClient } from "./clients/models-client.ts"
-import type { ModelsClient } from "./clients/models-client-types.ts"
+import type { ModelsClient } from "./clients/types/models-client-types.ts"
 import { peopleClient } from "./clients/people-client.ts"
-import type { PeopleClient } from "./clients/people-client-types.ts"
+import type { PeopleClient } from "./clients/types/people-client-types.ts"
 import { provenanceClient } from "./clients/provenance-client.ts"
-import type { ProvenanceClient } from "./clients/provenance-client-types.ts"
+import type { ProvenanceClient } from "./clients/types/provenance-client-types.ts"
 import { responsePolicyClient } from "./clients/response-policy-client.ts"
-import type { ResponsePolicyClient } from "./clients/response-policy-client-types.ts"
+import type { ResponsePolicyClient } from "./clients/types/response-policy-client-types.ts"
 import { reviewsClient } from "./clients/reviews-client.ts"
-import type { ReviewsClient } from "./clients/reviews-client-types.ts"
+import type { ReviewsClient } from "./clients/types/reviews-client-types.ts"
 import { requireStringIds } from "./clients/require-string-ids.ts"
 import { standingApprovalsClient } from "./clients/standing-approvals-client.ts"
-import type { StandingApprovalsClient } from "./clients/standing-approvals-client-types.ts"
+import type { StandingApprovalsClient } from "./clients/types/standing-approvals-client-types.ts"
 import { telemetryClient } from "./clients/telemetry-client.ts"
-import type { TelemetryClient } from "./clients/telemetry-client-types.ts"
+import type { TelemetryClient } from "./clients/types/telemetry-client-types.ts"
 import { webhooksClient } from "./clients/webhooks-client.ts"
-import type { WebhooksClient } from "./clients/webhooks-client-types.ts"
+import type { WebhooksClient } from "./clients/types/webhooks-client-types.ts"
 import { isLeftOut, refuseInvalidOptions } from "./invalid-options.ts"
 import { backgroundLog, toStandardError } from "./background-log.ts"
 import type { LogLine } from "./log-line.ts"

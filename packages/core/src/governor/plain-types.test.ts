@@ -6,13 +6,13 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { assert, describe, it } from "vitest"
 import type { ReplayReport } from "../outward/replay/service.ts"
-import type * as Agents from "./clients/agents-client-types.ts"
-import type * as Bound from "./clients/bound-client-types.ts"
-import type * as Breakers from "./clients/breakers-client-types.ts"
-import type * as Chain from "./clients/chain-types.ts"
-import type * as Decisions from "./clients/decision-types.ts"
-import type * as Kill from "./clients/kill-client-types.ts"
-import type * as Hooks from "./clients/webhooks-client-types.ts"
+import type * as Agents from "./clients/types/agents-client-types.ts"
+import type * as Bound from "./clients/types/bound-client-types.ts"
+import type * as Breakers from "./clients/types/breakers-client-types.ts"
+import type * as Chain from "./clients/types/chain-types.ts"
+import type * as Decisions from "./clients/types/decision-types.ts"
+import type * as Kill from "./clients/types/kill-client-types.ts"
+import type * as Hooks from "./clients/types/webhooks-client-types.ts"
 
 /** Compiles only where every `From` is a `To`. */
 const fits = <From extends To, To>(): From | To | undefined => undefined
@@ -101,23 +101,23 @@ describe("the plain types of the governor", () => {
         "../outward/webhooks/webhooks-choice.ts",
         "../registry/identity/trust-store.ts",
         "../storage/choice.ts",
-        "./clients/access-mapping-client-types.ts",
-        "./clients/agents-client-types.ts",
-        "./clients/bound-client-types.ts",
-        "./clients/breakers-client-types.ts",
+        "./clients/types/access-mapping-client-types.ts",
+        "./clients/types/agents-client-types.ts",
+        "./clients/types/bound-client-types.ts",
+        "./clients/types/breakers-client-types.ts",
         "./clients/call-options.ts",
-        "./clients/chain-types.ts",
-        "./clients/decision-types.ts",
-        "./clients/drills-client-types.ts",
-        "./clients/kill-client-types.ts",
-        "./clients/models-client-types.ts",
-        "./clients/people-client-types.ts",
-        "./clients/provenance-client-types.ts",
-        "./clients/response-policy-client-types.ts",
-        "./clients/reviews-client-types.ts",
-        "./clients/standing-approvals-client-types.ts",
-        "./clients/telemetry-client-types.ts",
-        "./clients/webhooks-client-types.ts",
+        "./clients/types/chain-types.ts",
+        "./clients/types/decision-types.ts",
+        "./clients/types/drills-client-types.ts",
+        "./clients/types/kill-client-types.ts",
+        "./clients/types/models-client-types.ts",
+        "./clients/types/people-client-types.ts",
+        "./clients/types/provenance-client-types.ts",
+        "./clients/types/response-policy-client-types.ts",
+        "./clients/types/reviews-client-types.ts",
+        "./clients/types/standing-approvals-client-types.ts",
+        "./clients/types/telemetry-client-types.ts",
+        "./clients/types/webhooks-client-types.ts",
         "./log-line.ts"
       ])
       for (const client of [

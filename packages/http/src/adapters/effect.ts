@@ -7,7 +7,7 @@ import { readBodyAgain } from "./given-body.ts"
 import { belowPrefix } from "./prefix.ts"
 import { requestOfChunks, requestOfRead } from "./web-request.ts"
 import { WebResponse } from "./web-response.ts"
-import type { Services } from "../call.ts"
+import type { Services } from "../request/call.ts"
 import { openSurface, type Surface, type SurfaceOptions } from "../surface.ts"
 
 /** Routes of a surface that is opened with the layer, and closed with it. */

@@ -1,9 +1,9 @@
 /** The adapter for the web platform: a `Request` in, a `Response` out, both bodies as streams. */
 import { NotFound } from "@flyball/contract"
 import { problemOf } from "@flyball/contract/http"
-import { requestId } from "../request-id.ts"
+import { requestId } from "../request/request-id.ts"
 import type { Surface } from "../surface.ts"
-import { writeProblem } from "../write-answer.ts"
+import { writeProblem } from "../answer/write-answer.ts"
 import { type GivenBody, type ReadBody, readBodyAgain } from "./given-body.ts"
 import { belowPrefix } from "./prefix.ts"
 import { webRequest } from "./web-request.ts"

@@ -2,9 +2,9 @@
 import type { accessMapping } from "@flyball/contract/http"
 import { AccessMapping, resolveDraft } from "@flyball/core"
 import { Effect } from "effect"
-import { json } from "../answer.ts"
-import type { HandlersOf } from "../call.ts"
-import { writerOf } from "../caller.ts"
+import { json } from "../answer/answer.ts"
+import type { HandlersOf } from "../request/call.ts"
+import { writerOf } from "../request/caller.ts"
 
 /** Handlers of the group `accessMapping`. */
 export const accessMappingHandlers: HandlersOf<typeof accessMapping> = {

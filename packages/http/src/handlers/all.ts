@@ -19,7 +19,7 @@ import {
   telemetry,
   webhooks
 } from "@flyball/contract/http"
-import type { AnyHandler, HandlersOf } from "../call.ts"
+import type { AnyHandler, HandlersOf } from "../request/call.ts"
 import { accessMappingHandlers } from "./access-mapping.ts"
 import { agentsHandlers } from "./agents.ts"
 import { boundHandlers } from "./bound.ts"
@@ -31,7 +31,7 @@ import { evidenceHandlers } from "./evidence.ts"
 import { ingestKeysHandlers } from "./ingest-keys.ts"
 import { killHandlers } from "./kill.ts"
 import { modelsHandlers } from "./models.ts"
-import { pages } from "../pages.ts"
+import { pages } from "../answer/pages.ts"
 import { pagesHandlers } from "./pages.ts"
 import { responsePolicyHandlers } from "./response-policy.ts"
 import { reviewsHandlers } from "./reviews.ts"

@@ -3,11 +3,11 @@ import { type chain, LINES_MEDIA } from "@flyball/contract/http"
 import { Chain, Checkpointer, Erasure, Parts } from "@flyball/core"
 import { utf8 } from "@flyball/evidence"
 import { Effect } from "effect"
-import { type Answer, json, pieces } from "../answer.ts"
-import { acceptsNdjson } from "../accepts.ts"
-import type { HandlersOf } from "../call.ts"
-import { scopeOf, writerOf } from "../caller.ts"
-import { pageOf } from "../page-of.ts"
+import { type Answer, json, pieces } from "../answer/answer.ts"
+import { acceptsNdjson } from "../request/accepts.ts"
+import type { HandlersOf } from "../request/call.ts"
+import { scopeOf, writerOf } from "../request/caller.ts"
+import { pageOf } from "../answer/page-of.ts"
 
 /** Handlers of the group `chain`. */
 export const chainHandlers: HandlersOf<typeof chain> = {

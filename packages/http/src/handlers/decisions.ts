@@ -2,9 +2,9 @@
 import type { decisions } from "@flyball/contract/http"
 import { Capture } from "@flyball/core"
 import { Effect } from "effect"
-import { json } from "../answer.ts"
-import type { HandlersOf } from "../call.ts"
-import { asWriter, scopeOf, writerOf } from "../caller.ts"
+import { json } from "../answer/answer.ts"
+import type { HandlersOf } from "../request/call.ts"
+import { asWriter, scopeOf, writerOf } from "../request/caller.ts"
 
 /** Handlers of the group `decisions`. */
 export const decisionsHandlers: HandlersOf<typeof decisions> = {

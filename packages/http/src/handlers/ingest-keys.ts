@@ -3,10 +3,10 @@ import { IngestKeyNotFound, type IngestKeyOut, OrgUnitNotAllowed } from "@flybal
 import type { ingestKeys } from "@flyball/contract/http"
 import { covers, IngestKeys, type Scope } from "@flyball/core"
 import { Effect } from "effect"
-import { json } from "../answer.ts"
-import type { HandlersOf } from "../call.ts"
-import { scopeOf, writerOf } from "../caller.ts"
-import { pageOf } from "../page-of.ts"
+import { json } from "../answer/answer.ts"
+import type { HandlersOf } from "../request/call.ts"
+import { scopeOf, writerOf } from "../request/caller.ts"
+import { pageOf } from "../answer/page-of.ts"
 
 /** Handlers of the group `ingestKeys`. */
 export const ingestKeysHandlers: HandlersOf<typeof ingestKeys> = {

@@ -4,14 +4,14 @@ import { ActivationPutAside, KILL_TTL_MS, type KillStatus } from "@flyball/contr
 import { Chain, Kill, type KillApi, Packs, Principals, type TaggedStatus } from "@flyball/core"
 import { utf8 } from "@flyball/evidence"
 import { Effect } from "effect"
-import { acceptsJson } from "../accepts.ts"
-import { type Answer, json } from "../answer.ts"
-import type { HandlersOf, ServerFacts } from "../call.ts"
-import { eventStream, ping, serverSentEvent } from "../server-sent-events.ts"
-import { type StreamAdmission, streamAdmission } from "../stream-admission.ts"
-import { untilDrained } from "../until-drained.ts"
-import { scopeOf, writerOf } from "../caller.ts"
-import { knows } from "../conditional-get.ts"
+import { acceptsJson } from "../request/accepts.ts"
+import { type Answer, json } from "../answer/answer.ts"
+import type { HandlersOf, ServerFacts } from "../request/call.ts"
+import { eventStream, ping, serverSentEvent } from "../answer/server-sent-events.ts"
+import { type StreamAdmission, streamAdmission } from "../answer/stream-admission.ts"
+import { untilDrained } from "../answer/until-drained.ts"
+import { scopeOf, writerOf } from "../request/caller.ts"
+import { knows } from "../answer/conditional-get.ts"
 
 /** Handlers of the group `kill`. */
 export const killHandlers: HandlersOf<typeof kill> = {

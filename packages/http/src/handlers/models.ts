@@ -2,10 +2,10 @@
 import type { models } from "@flyball/contract/http"
 import { Models } from "@flyball/core"
 import { Effect } from "effect"
-import { json } from "../answer.ts"
-import type { HandlersOf } from "../call.ts"
-import { writerOf } from "../caller.ts"
-import { pageOf } from "../page-of.ts"
+import { json } from "../answer/answer.ts"
+import type { HandlersOf } from "../request/call.ts"
+import { writerOf } from "../request/caller.ts"
+import { pageOf } from "../answer/page-of.ts"
 
 /** Handlers of the group `models`. */
 export const modelsHandlers: HandlersOf<typeof models> = {

@@ -1,10 +1,10 @@
 /** The page at `/`, the interface description and its page, and the metrics. */
 import { Unauthorized } from "@flyball/contract"
 import { Effect } from "effect"
-import { pieces } from "../answer.ts"
-import type { HandlersOf } from "../call.ts"
-import { conditionalGet } from "../conditional-get.ts"
-import type { pages } from "../pages.ts"
+import { pieces } from "../answer/answer.ts"
+import type { HandlersOf } from "../request/call.ts"
+import { conditionalGet } from "../answer/conditional-get.ts"
+import type { pages } from "../answer/pages.ts"
 
 /** Made on first use: the description reads every shape, and the start does not wait for that. */
 const kept = Effect.promise(() => import("../openapi/kept.ts"))

@@ -3,9 +3,9 @@ import { JSON_MEDIA, type responsePolicy } from "@flyball/contract/http"
 import { ResponsePolicies, type VersionedPolicy } from "@flyball/core"
 import { utf8 } from "@flyball/evidence"
 import { Effect } from "effect"
-import type { Answer } from "../answer.ts"
-import type { HandlersOf } from "../call.ts"
-import { scopeOf, writerOf } from "../caller.ts"
+import type { Answer } from "../answer/answer.ts"
+import type { HandlersOf } from "../request/call.ts"
+import { scopeOf, writerOf } from "../request/caller.ts"
 
 /** Handlers of the group `responsePolicy`. */
 export const responsePolicyHandlers: HandlersOf<typeof responsePolicy> = {

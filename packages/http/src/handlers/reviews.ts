@@ -3,12 +3,12 @@ import { detailItem, InvalidInput } from "@flyball/contract"
 import { access, type reviews, unitsFor } from "@flyball/contract/http"
 import { Agents, type ReviewPlace, Reviews, type ReviewStep } from "@flyball/core"
 import { Effect } from "effect"
-import { json } from "../answer.ts"
-import type { HandlersOf, ServerFacts } from "../call.ts"
-import { type AdmittedCaller, emailOf, scopeOf, writerOf } from "../caller.ts"
-import { eventStream, ping, serverSentEvent } from "../server-sent-events.ts"
-import { type StreamAdmission, streamAdmission } from "../stream-admission.ts"
-import { untilDrained } from "../until-drained.ts"
+import { json } from "../answer/answer.ts"
+import type { HandlersOf, ServerFacts } from "../request/call.ts"
+import { type AdmittedCaller, emailOf, scopeOf, writerOf } from "../request/caller.ts"
+import { eventStream, ping, serverSentEvent } from "../answer/server-sent-events.ts"
+import { type StreamAdmission, streamAdmission } from "../answer/stream-admission.ts"
+import { untilDrained } from "../answer/until-drained.ts"
 
 /** Handlers of the group `reviews`. */
 export const reviewsHandlers: HandlersOf<typeof reviews> = {

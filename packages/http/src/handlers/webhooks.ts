@@ -2,10 +2,10 @@
 import type { webhooks } from "@flyball/contract/http"
 import { Webhooks } from "@flyball/core"
 import { Effect } from "effect"
-import { json } from "../answer.ts"
-import type { HandlersOf } from "../call.ts"
-import { emailOf, writerOf } from "../caller.ts"
-import { pageOf } from "../page-of.ts"
+import { json } from "../answer/answer.ts"
+import type { HandlersOf } from "../request/call.ts"
+import { emailOf, writerOf } from "../request/caller.ts"
+import { pageOf } from "../answer/page-of.ts"
 
 /** Handlers of the group `webhooks`. */
 export const webhooksHandlers: HandlersOf<typeof webhooks> = {

@@ -3,10 +3,10 @@
  * paths. Decision 0017.
  */
 import { createHash, timingSafeEqual } from "node:crypto"
-import { isLoopback } from "../loopback.ts"
-import { bearerToken } from "../authenticate.ts"
+import { isLoopback } from "../request/loopback.ts"
+import { bearerToken } from "../request/authenticate.ts"
 import type { Incoming } from "../exchange.ts"
-import { onlyAuthorization } from "../only-authorization.ts"
+import { onlyAuthorization } from "../request/only-authorization.ts"
 
 /** The members of a request that decide about access to the metrics. */
 type Asking = Pick<Incoming, "headers" | "rawHeaders" | "socket">

@@ -1,7 +1,7 @@
 /** The metrics of a server as text. */
 import { metricsNow, type Reviews, type Safety, type Storage } from "@flyball/core"
 import { Effect } from "effect"
-import type { ServerFacts } from "../call.ts"
+import type { ServerFacts } from "../request/call.ts"
 import { chainFamilies } from "./chain.ts"
 import { spanFamilies } from "../telemetry/families.ts"
 import { Tracing } from "../telemetry/tracing.ts"

@@ -1,6 +1,6 @@
 /** Where an issuer keeps its keys, and what they are. Spec: OpenID Connect Discovery 1.0, section 4. */
 import type { JSONWebKeySet } from "jose"
-import { IssuerUnavailable } from "../issuer-unavailable.ts"
+import { IssuerUnavailable } from "../request/issuer-unavailable.ts"
 import { isIssuerUrl } from "./issuer-url.ts"
 
 /** How long a request to the issuer may take. Unit: milliseconds. */

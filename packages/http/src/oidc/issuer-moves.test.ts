@@ -3,7 +3,7 @@
  * question brings along.
  */
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
-import { IssuerUnavailable } from "../issuer-unavailable.ts"
+import { IssuerUnavailable } from "../request/issuer-unavailable.ts"
 import { COOLDOWN_MS, KEEP_MS, oidcIssuer } from "./issuer.ts"
 import { type TestIssuer, testIssuer } from "./test-issuer.ts"
 

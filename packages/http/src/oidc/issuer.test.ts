@@ -1,6 +1,6 @@
 import { SignJWT, UnsecuredJWT } from "jose"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
-import { IssuerUnavailable } from "../issuer-unavailable.ts"
+import { IssuerUnavailable } from "../request/issuer-unavailable.ts"
 import { claimList } from "./claims.ts"
 import { CLOCK_TOLERANCE_SECONDS, KEEP_MS, oidcIssuer } from "./issuer.ts"
 import { isIssuerUrl } from "./issuer-url.ts"

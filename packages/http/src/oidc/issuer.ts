@@ -7,8 +7,8 @@
  * document 1 section 5; api.md "Who may call".
  */
 import { createLocalJWKSet, errors, type JWTPayload, jwtVerify } from "jose"
-import type { PersonClaims, TokenVerifier } from "../authenticate.ts"
-import { IssuerUnavailable } from "../issuer-unavailable.ts"
+import type { PersonClaims, TokenVerifier } from "../request/authenticate.ts"
+import { IssuerUnavailable } from "../request/issuer-unavailable.ts"
 import { claimList, claimText } from "./claims.ts"
 import { fetchKeys } from "./discover.ts"
 import { type IgnoredKey, usableKeys } from "./usable-keys.ts"

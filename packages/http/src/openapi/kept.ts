@@ -1,7 +1,7 @@
 /** The description and its page as bytes, made once. */
 import { createHash } from "node:crypto"
 import { endpoints } from "@flyball/contract/http"
-import type { Kept } from "../conditional-get.ts"
+import type { Kept } from "../answer/conditional-get.ts"
 import { interfaceDescription } from "./document.ts"
 import { HOME_POLICY, type Home, homePage } from "./home.ts"
 import { PAGE_POLICY, page } from "./page.ts"

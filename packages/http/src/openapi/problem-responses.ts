@@ -10,7 +10,7 @@ import {
   refusalExamples,
   refusalsOf
 } from "@flyball/contract/http"
-import { badRequests } from "../bad-request.ts"
+import { badRequests } from "../request/bad-request.ts"
 import type { Components } from "./components.ts"
 import type { JsonSchema } from "./json-schema.ts"
 import type { Header, Reference, Response } from "./document-types.ts"

@@ -7,9 +7,9 @@ import type { ExpectedDocument, PartContent, ReplayRecord } from "../records/rec
 import { ancestorsOf } from "../agents/ancestry.ts"
 import { type AgentReach, agentReach } from "../kill/reach.ts"
 import { modelOf } from "../provenance/fold.ts"
-import { History } from "./history.ts"
+import { History } from "./past-states.ts"
 import { serverSignals } from "./server-signals.ts"
-import { madeAtMs } from "./standing.ts"
+import { madeAtMs } from "./may-act.ts"
 
 /** An agent as the records tell it. */
 export interface KnownAgent {

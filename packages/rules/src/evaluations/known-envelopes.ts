@@ -4,7 +4,7 @@ import { envelopeDigest, MAX_ENVELOPE_BYTES, readEnvelope } from "@flyball/envel
 import type { Envelope } from "@flyball/envelope"
 import { partMembers } from "../records/part-json.ts"
 import type { JsonMap, ReplayRecord } from "../records/record.ts"
-import { History } from "./history.ts"
+import { History } from "./past-states.ts"
 
 /**
  * A published version. `content` is null where its part is not shown; `gone` once a record says that it was erased,

@@ -17,11 +17,11 @@ import {
 import { CHANNEL_CHECKS, foldChannelChecked } from "../drills/channel.ts"
 import { DRILLS } from "../drills/document.ts"
 import { drillKindsWithParts, foldDrillAttested, foldDrillCompleted, foldDrillStarted } from "../drills/fold.ts"
-import { expectedTier, judgeActingTier } from "../evaluations/acting-tier.ts"
-import { recordedResponse } from "../evaluations/judge-kill.ts"
+import { expectedTier, judgeActingTier } from "../recompute/acting-tier.ts"
+import { recordedResponse } from "../recompute/checks/kill.ts"
 import { evaluationBody } from "../evaluations/evaluation-body.ts"
 import { EnvelopeNumbers } from "../envelopes/numbers.ts"
-import { References } from "../evaluations/references.ts"
+import { References } from "../recompute/checks/references.ts"
 import { foldIngestKeyMinted, foldIngestKeyRestated, foldIngestKeyRevoked } from "../ingest-keys/fold.ts"
 import {
   ackIdOf,

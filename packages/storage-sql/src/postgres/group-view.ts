@@ -3,7 +3,7 @@
  * far.
  */
 import type { DocumentPut, Head, StoreView } from "@flyball/core/storage"
-import { GroupOutbox } from "./group-outbox.ts"
+import { GroupOutbox } from "./outbox/group-outbox.ts"
 
 /** Names hold no U+0000, so nothing else makes the same slot. */
 const slot = (...names: ReadonlyArray<string | number>): string => names.join("\0")

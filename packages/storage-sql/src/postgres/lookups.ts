@@ -5,7 +5,7 @@ import { documentActs, StorageCorrupt, StorageUnavailable } from "@flyball/core/
 import { toHex } from "@flyball/evidence"
 import type { GroupView } from "./group-view.ts"
 import { inSchema } from "./migrations.ts"
-import { outboxLookups, outboxText } from "./outbox-lookups.ts"
+import { outboxLookups, outboxText } from "./outbox/outbox-lookups.ts"
 import type { Query } from "./pipeline.ts"
 import type { PreparedChange } from "./prepare.ts"
 import { intArray } from "./sessions.ts"

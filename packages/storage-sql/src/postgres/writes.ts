@@ -6,10 +6,10 @@
  * encode an array of byte strings. Whole numbers travel as the text of arrays.
  */
 import type { DocumentPut, IdempotencyKey, SealedPart, StoredRecord } from "@flyball/core/storage"
-import type { GroupOutbox } from "./group-outbox.ts"
+import type { GroupOutbox } from "./outbox/group-outbox.ts"
 import { inSchema } from "./migrations.ts"
 import type { TreeNode } from "./open-tile.ts"
-import { outboxQueries, outboxWrites } from "./outbox-writes.ts"
+import { outboxQueries, outboxWrites } from "./outbox/outbox-writes.ts"
 import type { Query } from "./pipeline.ts"
 import { intArray, textArray } from "./sessions.ts"
 

@@ -5,7 +5,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 import type { Head, RecordQuery } from "@flyball/core/storage"
 import { partsPerRecord } from "./layout.ts"
-import type { DocumentRow, IdempotencyRow } from "./protocol.ts"
+import type { DocumentRow, IdempotencyRow } from "./thread/protocol.ts"
 import type { PartPage, PartRow, RecordPage, RecordRow } from "./rows.ts"
 import { StoreDamaged } from "./sqlite-fault.ts"
 import { StringTable } from "./string-table.ts"

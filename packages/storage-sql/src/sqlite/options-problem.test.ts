@@ -8,7 +8,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { afterAll } from "vitest"
 import { sqliteStorage } from "./storage.ts"
-import type { SqliteOptions } from "./threads.ts"
+import type { SqliteOptions } from "./thread/threads.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "flyball-options-"))
 afterAll(() => rmSync(folder, { recursive: true }))

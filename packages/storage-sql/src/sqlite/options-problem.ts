@@ -2,7 +2,7 @@
  * Checks the options of a SQLite store before anything is made: plain JavaScript has no compiler that would check them.
  */
 import { isOptions, describeValue } from "@flyball/core/storage"
-import type { SqliteOptions } from "./threads.ts"
+import type { SqliteOptions } from "./thread/threads.ts"
 
 /** The most that `node:sqlite` takes. Unit: milliseconds. */
 const maxBusyTimeoutMs = 2_147_483_647

@@ -8,8 +8,8 @@ import { type Head, layerOf, type RecordDraft, type Rehashed, Storage, type Stor
 import { equalBytes, foldRun, portableCrypto, RangeFolder, toHex } from "@flyball/evidence"
 import { Effect, Layer } from "effect"
 import { afterAll } from "vitest"
-import type { Posted } from "./protocol.ts"
-import { RequestServer } from "./serve.ts"
+import type { Posted } from "./thread/protocol.ts"
+import { RequestServer } from "./thread/serve.ts"
 import { sqliteLayer, sqliteStorage } from "./storage.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "flyball-rehash-"))

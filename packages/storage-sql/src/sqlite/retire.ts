@@ -19,7 +19,7 @@ import { carryDocuments } from "./carry-documents.ts"
 import { requireSchema } from "./migrate.ts"
 import { lockForWriting, refuseHardLinked } from "./open-database.ts"
 import { faultOf, StoreRefused } from "./sqlite-fault.ts"
-import { errorOf, requireUsable, type SqliteOptions } from "./threads.ts"
+import { errorOf, requireUsable, type SqliteOptions } from "./thread/threads.ts"
 
 /** Steps of replacing a file; a test stops after each. */
 export type RetireStep = "settled" | "built" | "linked" | "replaced"

@@ -23,8 +23,8 @@ import { Effect, Exit, Fiber } from "effect"
 import { afterAll } from "vitest"
 import { migrations } from "./migrations.ts"
 import { makeStorage, sqliteStorage } from "./storage.ts"
-import { openThreads } from "./threads.ts"
-import type { WorkerThread } from "./worker-thread.ts"
+import { openThreads } from "./thread/threads.ts"
+import type { WorkerThread } from "./thread/worker-thread.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "flyball-sqlite-"))
 afterAll(() => rmSync(folder, { recursive: true }))

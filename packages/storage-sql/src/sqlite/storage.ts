@@ -41,14 +41,14 @@ import type { PackedChange } from "./batch.ts"
 import { packBatch } from "./batch.ts"
 import { inMemory } from "./layout.ts"
 import { DocumentCache } from "./document-cache.ts"
-import { NearOutbox } from "./near-outbox.ts"
+import { NearOutbox } from "./outbox/near-outbox.ts"
 import { optionsProblem } from "./options-problem.ts"
 import { prepare } from "./prepare.ts"
-import type { DocumentRow, EventRow } from "./protocol.ts"
+import type { DocumentRow, EventRow } from "./thread/protocol.ts"
 import { sqliteRetirement } from "./retire.ts"
 import { readParts, readRecords } from "./rows.ts"
-import type { SqliteOptions, Threads } from "./threads.ts"
-import { call, errorOf, openThreads } from "./threads.ts"
+import type { SqliteOptions, Threads } from "./thread/threads.ts"
+import { call, errorOf, openThreads } from "./thread/threads.ts"
 
 /** Most seqs that one read of parts takes. Spec: port. */
 const maxSeqs = 1000

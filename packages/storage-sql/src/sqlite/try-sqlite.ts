@@ -2,7 +2,7 @@
 import type { StorageOpenFault } from "@flyball/core/storage"
 import { Effect } from "effect"
 import { faultOf } from "./sqlite-fault.ts"
-import { errorOf } from "./threads.ts"
+import { errorOf } from "./thread/threads.ts"
 
 /** Runs what `node:sqlite` does at once, and says its errors as the port does. What is a bug dies. */
 export const trySqlite = <A>(run: () => A): Effect.Effect<A, StorageOpenFault> =>

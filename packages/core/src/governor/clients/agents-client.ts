@@ -4,7 +4,7 @@ import { Agents, type AgentsApi } from "../../registry/agents/service.ts"
 import { Identities } from "../../registry/identity/service.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { type Acting, acting } from "./acting.ts"
-import type { AgentsClient } from "./agents-client-types.ts"
+import type { AgentsClient } from "./types/agents-client-types.ts"
 import type { Client } from "./client.ts"
 import {
   decoded,

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { Writer } from "../../foundation/writer.ts"
 import { Breakers } from "../../verdicts/breakers/service.ts"
 import { acting } from "./acting.ts"
-import type { BreakersClient } from "./breakers-client-types.ts"
+import type { BreakersClient } from "./types/breakers-client-types.ts"
 import type { Client } from "./client.ts"
 import { decoded } from "./input.ts"
 

@@ -9,7 +9,7 @@ import type { Governor } from "../governor.ts"
 import type { StoredRecord } from "../../storage/port.ts"
 import type { Client } from "./client.ts"
 import { decodeProof, decodeRange, decodeRecordFilter, decodeSeq, decodeSizes } from "./input.ts"
-import type { RecordInfo, RotationInfo } from "./chain-types.ts"
+import type { RecordInfo, RotationInfo } from "./types/chain-types.ts"
 
 /** Reads and proofs of the chain, and the rotation of its key. */
 export const chainClient = (client: Client): Governor["chain"] => ({

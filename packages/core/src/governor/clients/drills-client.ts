@@ -6,7 +6,7 @@ import { Drills } from "../../verdicts/drills/service.ts"
 import { Safety } from "../../verdicts/safety/service.ts"
 import { acting } from "./acting.ts"
 import type { Client } from "./client.ts"
-import type { DrillsClient, SafetyClient } from "./drills-client-types.ts"
+import type { DrillsClient, SafetyClient } from "./types/drills-client-types.ts"
 import { decoded, query } from "./input.ts"
 
 const decodeDrill = decode(DrillIn)

@@ -17,7 +17,7 @@ import { Kill, type TaggedStatus } from "../../verdicts/kill/service.ts"
 import { type Acting, acting } from "./acting.ts"
 import type { Client } from "./client.ts"
 import { decoded, query } from "./input.ts"
-import type { KillClient } from "./kill-client-types.ts"
+import type { KillClient } from "./types/kill-client-types.ts"
 
 const decodeActivate = decode(KillActivateIn)
 const decodeRelease = decode(KillReleaseIn)

@@ -5,7 +5,7 @@ import type { Writer } from "../../foundation/writer.ts"
 import { acting } from "./acting.ts"
 import type { Client } from "./client.ts"
 import { decoded, decodeModel, decodeModelChange } from "./input.ts"
-import type { ModelsClient } from "./models-client-types.ts"
+import type { ModelsClient } from "./types/models-client-types.ts"
 
 /** The models over a door. */
 export const modelsClient = (client: Client, own: Writer): ModelsClient => {

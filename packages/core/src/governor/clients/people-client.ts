@@ -5,7 +5,7 @@ import { HOST_ISSUER } from "../../registry/principals/host-issuer.ts"
 import { Principals } from "../../registry/principals/service.ts"
 import type { Client } from "./client.ts"
 import { decoded } from "./input.ts"
-import type { PeopleClient } from "./people-client-types.ts"
+import type { PeopleClient } from "./types/people-client-types.ts"
 
 const decodePerson = decode(PersonIn)
 

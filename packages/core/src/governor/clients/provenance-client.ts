@@ -5,7 +5,7 @@ import type { Writer } from "../../foundation/writer.ts"
 import { acting } from "./acting.ts"
 import type { Client } from "./client.ts"
 import { decoded, decodeProvenance } from "./input.ts"
-import type { ProvenanceClient } from "./provenance-client-types.ts"
+import type { ProvenanceClient } from "./types/provenance-client-types.ts"
 
 /** Provenance over a door. */
 export const provenanceClient = (client: Client, own: Writer): ProvenanceClient => {

@@ -6,7 +6,7 @@ import { ResponsePolicies } from "../../verdicts/response-policy/service.ts"
 import { acting } from "./acting.ts"
 import type { Client } from "./client.ts"
 import { decoded } from "./input.ts"
-import type { ResponsePolicyClient } from "./response-policy-client-types.ts"
+import type { ResponsePolicyClient } from "./types/response-policy-client-types.ts"
 
 const decodePolicy = decode(ResponsePolicyIn)
 

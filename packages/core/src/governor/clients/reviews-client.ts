@@ -7,7 +7,7 @@ import { type ReviewingPerson, Reviews } from "../../verdicts/reviews/service.ts
 import { acting } from "./acting.ts"
 import type { Client } from "./client.ts"
 import { decoded, query } from "./input.ts"
-import type { ReviewerOptions, ReviewsClient } from "./reviews-client-types.ts"
+import type { ReviewerOptions, ReviewsClient } from "./types/reviews-client-types.ts"
 
 const decodeClaim = decode(ReviewClaimIn)
 const decodeList = query(decode(ReviewListQuery))

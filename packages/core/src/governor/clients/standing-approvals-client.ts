@@ -6,7 +6,7 @@ import { StandingApprovals } from "../../verdicts/standing-approvals/service.ts"
 import { acting } from "./acting.ts"
 import type { Client } from "./client.ts"
 import { decoded, query } from "./input.ts"
-import type { StandingApprovalsClient } from "./standing-approvals-client-types.ts"
+import type { StandingApprovalsClient } from "./types/standing-approvals-client-types.ts"
 
 const decodeCreate = decode(StandingApprovalCreate)
 const decodeList = query(decode(StandingApprovalListQuery))

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { Telemetry } from "../../outward/telemetry/service.ts"
 import type { Client } from "./client.ts"
 import { query } from "./input.ts"
-import type { TelemetryClient } from "./telemetry-client-types.ts"
+import type { TelemetryClient } from "./types/telemetry-client-types.ts"
 
 const decodeUsage = query(decode(TelemetryQuery))
 

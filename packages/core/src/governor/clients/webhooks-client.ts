@@ -5,7 +5,7 @@ import { Webhooks } from "../../outward/webhooks/service.ts"
 import { type Acting, acting } from "./acting.ts"
 import type { Client } from "./client.ts"
 import { decoded, decodeDeliveries, decodeRecover, decodeRotate, decodeWebhook } from "./input.ts"
-import type { WebhooksClient } from "./webhooks-client-types.ts"
+import type { WebhooksClient } from "./types/webhooks-client-types.ts"
 
 /** Webhooks over a door. */
 export const webhooksClient = (client: Client, own: Writer): WebhooksClient => webhooksOver(client, acting(client, own))

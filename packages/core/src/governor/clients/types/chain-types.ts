@@ -1,0 +1,102 @@
+/**
+ * The chain in the embedding API: records, proofs, keys, erasures, packs, checks. What HTTP has too is derived from the
+ * contract.
+ */
+import type {
+  ConsistencyOut,
+  ErasureIn,
+  ErasureOut,
+  HeadOut,
+  KeysOut,
+  PackRequest,
+  PartOut,
+  ProofOut,
+  RecordsQuery,
+  VerifyOut
+} from "@flyball/contract"
+import type { Filter, Info, Input } from "../plain.ts"
+
+/** The last record and the tree over all of them. */
+export interface HeadInfo extends Info<typeof HeadOut> {}
+
+/** Result of recomputing a range of the chain. */
+export interface VerifyInfo extends Info<typeof VerifyOut> {}
+
+/** A sealed record: the exact bytes that were hashed. */
+export interface RecordInfo {
+  readonly seq: number
+  readonly kind: string
+  readonly agent_id: string | null
+  readonly at: string
+  readonly record_hash: string
+  readonly bytes: Uint8Array
+}
+
+/** Which records to read, oldest first. */
+export interface RecordFilter extends Filter<typeof RecordsQuery> {}
+
+/** The content of a part, with the salt of its commitment; both base64. */
+export interface PartInfo extends Info<typeof PartOut> {}
+
+/** Proof that a record is in the tree of this size. */
+export interface ProofInfo extends Info<typeof ProofOut> {}
+
+/** Proof that the tree of `to` records begins with that of `from`. */
+export interface ConsistencyInfo extends Info<typeof ConsistencyOut> {}
+
+/** A key that signs, or signed, for the chain. */
+export type KeyInfo = KeysOut["keys"][number]
+
+/** Which part to erase, and why. */
+export interface ErasureInput extends Input<typeof ErasureIn> {}
+
+/** The record of an erasure. */
+export interface ErasureInfo extends Info<typeof ErasureOut> {}
+
+/** Request for an evidence pack: its contents. */
+export interface PackInput extends Input<typeof PackRequest> {}
+
+/** A signed tree head. */
+export interface CheckpointInfo {
+  readonly size: number
+  /** `sha256:<hex>`. */
+  readonly root_hash: string
+  /** The signed note. */
+  readonly note: string
+}
+
+/** A rotation of the signing key. */
+export interface RotationInfo {
+  /** Of the record `key.rotated`. */
+  readonly seq: number
+  readonly from_vkey: string
+  readonly to_vkey: string
+  /** The first checkpoint that covers the record, signed by both keys. */
+  readonly checkpoint: CheckpointInfo
+}
+
+/** Result of comparing records and documents. */
+export interface CheckInfo {
+  readonly ok: boolean
+  readonly records: number
+  readonly documents: number
+  /** Idempotency keys compared with their records. Differences are under the collection `once`, by record number. */
+  readonly idempotencyKeys: number
+  /** Stored data that this check did not compare with anything. */
+  readonly uncovered: ReadonlyArray<string>
+  readonly differences: ReadonlyArray<{
+    readonly collection: string
+    readonly id: string
+    readonly path: string
+    readonly expected: string
+    readonly found: string
+  }>
+  /** Members that no record determines any more, because their part was erased. */
+  readonly withheld: ReadonlyArray<{ readonly collection: string; readonly id: string; readonly path: string }>
+  readonly agents: ReadonlyArray<{
+    readonly agent_id: string
+    readonly witnessed: number
+    readonly settled: number
+    readonly gaps: number
+  }>
+}

@@ -1,0 +1,24 @@
+/** Answers with what is kept, or that the caller has it already. */
+import type { Answer } from "./answer.ts"
+import type { Incoming } from "../exchange.ts"
+
+/** Bytes that stay the same as long as the process lives. */
+export interface Kept {
+  readonly media: string
+  readonly bytes: Uint8Array
+  /** Strong, in its quotes. */
+  readonly etag: string
+  readonly headers: { readonly [name: string]: string }
+}
+
+/** The bytes, unless `If-None-Match` names them. */
+export const conditionalGet = ({ headers }: Incoming, { bytes, etag, headers: own, media }: Kept): Answer<never> => {
+  const given = { ...own, etag, "cache-control": "no-cache" }
+  return knows(headers["if-none-match"], etag)
+    ? { kind: "unchanged", headers: given }
+    : { kind: "kept", media, bytes, headers: given }
+}
+
+/** Whether an `If-None-Match` names this ETag, which is in its quotes. */
+export const knows = (header: string | undefined, etag: string): boolean =>
+  header !== undefined && header.split(",").some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === etag)

@@ -1,0 +1,81 @@
+/** A request as handlers see it: decoded, its caller known and admitted. */
+import { type Endpoint, type generalRefusals, type Params, type ParamValues } from "@flyball/contract/http"
+import type { Forbidden, KeyNotAllowed, Refusal, Unauthorized } from "@flyball/contract"
+import {
+  type GovernorServices,
+  type Storage,
+  type StorageConflict,
+  type StorageCorrupt,
+  type StorageUnavailable,
+  type TrustStoreUnavailable
+} from "@flyball/core"
+import type { Effect, Schema } from "effect"
+import type { Incoming } from "../exchange.ts"
+import type { CountRequest } from "../metrics/http-counts.ts"
+import type { IssuerUnavailable } from "./issuer-unavailable.ts"
+import type { Answer } from "../answer/answer.ts"
+import type { AdmittedCaller } from "./caller.ts"
+
+/** Services that handlers may use. */
+export type Services = GovernorServices | Storage
+
+/** Faults of a handler: storage and identity provider. */
+export type Fault = StorageUnavailable | StorageCorrupt | StorageConflict | IssuerUnavailable | TrustStoreUnavailable
+
+/** One call of an endpoint. */
+export interface Call<P, Q, B> {
+  readonly params: P
+  readonly query: Q
+  readonly body: B
+  readonly caller: AdmittedCaller
+  /** The Accept header, lower case; empty when there is none. */
+  readonly accept: string
+  /**
+   * The request itself, for what concerns no endpoint of the contract: conditional requests, and where it comes from.
+   */
+  readonly request: Incoming
+  readonly server: ServerFacts
+  /** Finds out again who the caller is, and whether this endpoint admits it: for answers that last. */
+  readonly readmit: Effect.Effect<AdmittedCaller, Unauthorized | Forbidden | KeyNotAllowed | Fault, Services>
+}
+
+/** Facts about the server that system endpoints report. */
+export interface ServerFacts {
+  readonly version: string
+  /** Whether callers without a token may read. */
+  readonly isDemo: boolean
+  readonly draining: () => boolean
+  readonly count: CountRequest
+  /** Opens the metrics to those who are not on this host; null: nobody. */
+  readonly metricsToken: string | null
+  /** Where the API is mounted, for links; empty at the root. */
+  readonly prefix: string
+  /** Whether a process on this host reads the metrics without the token. */
+  readonly localMetrics: boolean
+  /** How often a stream sends a comment where nothing happens, and checks its caller. Unit: milliseconds. */
+  readonly pingMs: number
+}
+
+/** The value of a success in JSON; `never` where the row answers with bytes, so that JSON is a type error there. */
+type ValueOf<S> = S extends Schema.Top ? S["Type"] : never
+
+/**
+ * The handler of an endpoint. It answers with the success shape of its row in the table, and may fail with the refusals
+ * of that row and no others.
+ */
+export type HandlerOf<E> =
+  E extends Endpoint<infer P extends Params, infer Q, infer B, infer R, infer S>
+    ? (
+        call: Call<ParamValues<P>, Q, B>
+      ) => Effect.Effect<
+        Answer<ValueOf<S>>,
+        Extract<Refusal, { readonly _tag: R | (typeof generalRefusals)[number] | "Forbidden" }> | Fault,
+        Services
+      >
+    : never
+
+/** The handlers of a group of endpoints. Forgetting one is a type error. */
+export type HandlersOf<Group> = { readonly [K in keyof Group]: HandlerOf<Group[K]> }
+
+/** A handler whose types are behind it. */
+export type AnyHandler = (call: Call<never, never, never>) => Effect.Effect<Answer, Refusal | Fault, Services>

@@ -1,0 +1,60 @@
+/**
+ * The tier at which the agent of a recorded evaluation acted, and whether that is what its records say. Spec: decision
+ * 0038.
+ */
+import type { AgentDocument, AutonomyTier } from "../agents/document.ts"
+import { effectiveTier } from "../agents/effective-tier.ts"
+import { hasAttestedDrill } from "../drills/document.ts"
+import type { KillResponse } from "../kill/response.ts"
+import { tierUnder } from "../kill/state.ts"
+import type { Values } from "@flyball/envelope"
+import type { JsonMap } from "../records/record.ts"
+import { rulesOf } from "../records/rules-version.ts"
+import type { EvaluationBody } from "../evaluations/evaluation-body.ts"
+import { problem, type Problem } from "./recompute-verdict.ts"
+
+/** The tiers that a record states. */
+type Said = Pick<EvaluationBody, "as_of_ms" | "effective_tier" | "layers" | "rules" | "tier">
+
+/** The tier whose floor counted, as the record says. Before rules 2 it was the agent's own. */
+export const actingTierOf = ({
+  effective_tier: effective,
+  tier
+}: Pick<Said, "effective_tier" | "tier">): AutonomyTier => effective ?? tier
+
+/**
+ * The tier at which an agent acts as its records say, where `body` names the layers that were in force. `response`:
+ * that of the kill switch.
+ *
+ * From rules 3 on the drill is one that a record before it attests; before, no record named drills, and whether L4
+ * was earned by one is taken from the record.
+ */
+export const expectedTier = (agent: AgentDocument, body: Said, response: KillResponse | null): AutonomyTier =>
+  tierUnder(
+    effectiveTier(agent, {
+      hasEnvelope: Array.isArray(body.layers) && body.layers.length > 0,
+      hasDrill:
+        rulesOf(body as unknown as JsonMap) < 3
+          ? body.effective_tier === tierUnder("L4", response)
+          : hasAttestedDrill(agent, body.as_of_ms)
+    }),
+    response
+  )
+
+/** Checks the effective tier of a record; answers the problem, or null. */
+export const judgeActingTier = (agent: AgentDocument, body: Said, response: KillResponse | null): Problem | null => {
+  if (rulesOf(body as unknown as JsonMap) < 2)
+    return body.effective_tier === undefined
+      ? null
+      : problem("tier_mismatch", "Rules 1 know no effective tier; the record names one.")
+  const expected = expectedTier(agent, body, response)
+  return body.effective_tier === expected
+    ? null
+    : problem("tier_mismatch", `The agent acts at ${expected}; the record says ${body.effective_tier ?? "nothing"}.`)
+}
+
+/** The signals of the service, at the tier at which the agent acted. */
+export const actingSignals = (server: Values, body: Pick<Said, "effective_tier" | "tier">): Values => {
+  const tier = Number(actingTierOf(body).slice(1))
+  return server["tier"] === tier ? server : { ...server, tier }
+}

@@ -1,0 +1,170 @@
+/**
+ * Whether the result of a drill is what the acknowledgements before it come to, and whether somebody else vouches for
+ * it. Spec: decision 0048.
+ */
+import { parseInstant } from "@flyball/evidence"
+import { problem, type Problem } from "../recompute-verdict.ts"
+import { DRILL_AGE_MS } from "../../agents/tier-gate.ts"
+import type { KillInstance } from "../../kill/document.ts"
+import { CHANNEL_TARGET } from "../../kill/response.ts"
+import type { JsonMap, ReplayRecord } from "../../records/record.ts"
+import { missedIn } from "../../drills/fold.ts"
+import { type DrillAck, drillResult } from "../../drills/result.ts"
+
+/** A drill's activation, and who said what of it. */
+interface Running {
+  /** What it says of its drill and target, as {@link aimOf} writes it. */
+  readonly aim: string
+  readonly activatedAtMs: number
+  /** Null where the part is not shown. */
+  readonly expected: ReadonlyArray<KillInstance> | null
+  readonly unlisted: number
+  readonly acks: Map<string, DrillAck & { readonly seq: number }>
+}
+
+/** A drill as its records tell it. */
+interface Drill {
+  readonly activationId: string
+  /** Absent where it is aimed at a model. */
+  readonly agentId: JsonMap[string] | undefined
+  readonly sloMs: number
+  readonly startedBy: string
+  readonly completedAtMs: number | null
+  readonly acknowledged: number
+  readonly isAttested: boolean
+}
+
+/** Drills up to a record. It grows with drills under way, and by two ids with each that is over. */
+export class DrillJudge {
+  readonly #running = new Map<string, Running>()
+  readonly #drills = new Map<string, Drill>()
+
+  /** Takes one record, in order; answers what is wrong with it. Records of other kinds change nothing. */
+  take(record: ReplayRecord, fromGenesis: boolean): Problem | null {
+    const { body, kind, parts } = record
+    const drillId = String(body["drill_id"])
+    switch (kind) {
+      case "kill.activated":
+        if (body["drill"] !== undefined && body["target_id"] !== CHANNEL_TARGET)
+          this.#running.set(String(body["activation_id"]), {
+            aim: aimOf((body["drill"] as JsonMap)["drill_id"], (body["drill"] as JsonMap)["mode"], body),
+            activatedAtMs: atMs(body["activated_at"]),
+            expected: missedIn(parts.get("expected")),
+            unlisted: Number(body["unlisted"] ?? 0),
+            acks: new Map()
+          })
+        return null
+      case "kill.acknowledged":
+        this.#acknowledged(record)
+        return null
+      case "drill.started":
+        return this.#started(drillId, body)
+      case "drill.completed":
+        return this.#completed(drillId, record, fromGenesis)
+      case "drill.attested":
+        return this.#attested(drillId, body, fromGenesis)
+    }
+    return null
+  }
+
+  #acknowledged({ body, seq }: ReplayRecord): void {
+    const acks = this.#running.get(String(body["activation_id"]))?.acks
+    const one = { agentId: String(body["agent_id"]), instanceId: String(body["instance_id"]) }
+    const name = `${one.agentId} ${one.instanceId}`
+    // The first acknowledgement of an instance counts.
+    if (acks !== undefined && !acks.has(name))
+      acks.set(name, { ...one, acknowledgedAtMs: atMs(body["acknowledged_at"]), seq })
+  }
+
+  #started(drillId: string, body: JsonMap): Problem | null {
+    const drill: Drill = {
+      activationId: String(body["activation_id"]),
+      agentId: body["agent_id"],
+      sloMs: Number(body["slo_ms"]),
+      startedBy: String(body["writer"]),
+      completedAtMs: null,
+      acknowledged: 0,
+      isAttested: false
+    }
+    this.#drills.set(drillId, drill)
+    if (drill.agentId !== (body["target_type"] === "agent" ? body["target_id"] : undefined))
+      return problem("drill_result_mismatch", `${drillId} counts for another agent than it is aimed at.`)
+    const running = this.#running.get(drill.activationId)
+    return running === undefined || running.aim === aimOf(drillId, body["mode"], body)
+      ? null
+      : problem("drill_result_mismatch", `${drill.activationId} is no exercise of ${drillId}, or has another target.`)
+  }
+
+  #completed(drillId: string, { body, parts }: ReplayRecord, fromGenesis: boolean): Problem | null {
+    const drill = this.#drills.get(drillId)
+    if (drill === undefined) return unknownDrill(drillId, fromGenesis)
+    if (drill.completedAtMs !== null) return problem("drill_result_mismatch", `${drillId} was completed before.`)
+    this.#drills.set(drillId, {
+      ...drill,
+      completedAtMs: atMs(body["completed_at"]),
+      acknowledged: Number(body["acknowledged"])
+    })
+    if (drill.agentId !== body["agent_id"]) return ofAnotherAgent(drillId)
+    const running = this.#running.get(drill.activationId)
+    this.#running.delete(drill.activationId)
+    if (running === undefined)
+      return fromGenesis
+        ? problem("drill_result_mismatch", `No record before it activates ${drill.activationId} as a drill.`)
+        : null
+    const { acks, activatedAtMs, expected, unlisted } = running
+    const heard = [...acks.values()].filter(({ seq }) => seq <= Number(body["as_of_seq"]))
+    const found = drillResult({ activatedAtMs, expectedInstances: expected ?? [], unlisted }, heard, drill.sloMs)
+    const said = {
+      acknowledged: found.acknowledged,
+      max_ms: found.maxMs,
+      p50_ms: found.p50Ms,
+      p95_ms: found.p95Ms,
+      unlisted: found.unlisted === 0 ? null : found.unlisted,
+      ...(expected === null ? {} : { expected: found.expected, met: found.met })
+    }
+    for (const [name, value] of Object.entries(said))
+      if ((body[name] ?? null) !== value)
+        return problem(
+          "drill_result_mismatch",
+          `The acknowledgements of ${drillId} come to ${name} ${value}; the record says ${String(body[name] ?? null)}.`
+        )
+    const missed = missedIn(parts.get("missed"))
+    if (expected === null || missed === null)
+      return problem("withheld", `Which instances ${drillId} expected, or missed, is not shown.`)
+    return JSON.stringify(missed) === JSON.stringify(found.missed)
+      ? null
+      : problem(
+          "drill_result_mismatch",
+          `${found.missed.length} instances of ${drillId} never answered; the record names ${missed.length}, or others.`
+        )
+  }
+
+  #attested(drillId: string, body: JsonMap, fromGenesis: boolean): Problem | null {
+    const drill = this.#drills.get(drillId)
+    if (drill === undefined) return unknownDrill(drillId, fromGenesis)
+    if (drill.completedAtMs === null)
+      return problem("drill_result_mismatch", `${drillId} was attested before it was completed.`)
+    if (drill.isAttested) return problem("drill_result_mismatch", `${drillId} was attested before.`)
+    this.#drills.set(drillId, { ...drill, isAttested: true })
+    if (drill.agentId !== body["agent_id"]) return ofAnotherAgent(drillId)
+    if (drill.acknowledged === 0)
+      return problem("drill_result_mismatch", `${drillId} is attested, and nobody acknowledged it.`)
+    if (drill.completedAtMs < atMs(body["attested_at"]) - DRILL_AGE_MS)
+      return problem("drill_result_mismatch", `${drillId} is attested after it stopped counting.`)
+    return drill.startedBy === body["writer"]
+      ? problem("drill_result_mismatch", `${drillId} is attested by who started it.`)
+      : null
+  }
+}
+
+/** What a drill and its activation must say alike. */
+const aimOf = (drillId: unknown, mode: unknown, body: JsonMap): string =>
+  [drillId, mode, body["target_type"], body["target_id"]].map(String).join(" ")
+
+const ofAnotherAgent = (drillId: string): Problem =>
+  problem("drill_result_mismatch", `${drillId} is a drill of another agent than the record says.`)
+
+const unknownDrill = (drillId: string, fromGenesis: boolean): Problem | null =>
+  fromGenesis ? problem("reference_mismatch", `No record before it starts ${drillId}.`) : null
+
+const atMs = (value: unknown): number => parseInstant(String(value)) ?? 0

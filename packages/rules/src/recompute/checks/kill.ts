@@ -1,0 +1,155 @@
+/**
+ * Whether an evaluation obeyed the kill switch, and whether a release was allowed. Spec: envelopes.md 3.10; decision
+ * 0042.
+ */
+import type { AgentDocument } from "../../agents/document.ts"
+import { halts, type KillResponse } from "../../kill/response.ts"
+import type { KnownActivation } from "../../kill/known-kills.ts"
+import { releaseProblem } from "../../kill/release.ts"
+import { activationsBody, higherTier, killStateOf, readActivations, type ReachingActivation } from "../../kill/state.ts"
+import type { JsonMap, ReplayRecord } from "../../records/record.ts"
+import { rulesOf } from "../../records/rules-version.ts"
+import type { EvaluationBody } from "../../evaluations/evaluation-body.ts"
+import type { GovernedState } from "../../evaluations/governed-state.ts"
+import { problem, type Problem } from "../recompute-verdict.ts"
+
+/** The response under which an evaluation must have been made, and how its record differs. */
+export interface JudgedKill {
+  readonly response: KillResponse | null
+  readonly problem: Problem | null
+}
+
+const nothing: JudgedKill = { response: null, problem: null }
+
+/** Responses under which nothing is allowed. */
+const denying: ReadonlySet<KillResponse | null> = new Set<KillResponse>(["drain", "halt", "quarantine"])
+
+/** The response that a record names by itself; for evaluations whose surroundings are not known. */
+export const recordedResponse = (body: EvaluationBody): KillResponse | null =>
+  killStateOf(readActivations(body.activations as never)).effectiveResponse
+
+/**
+ * Compares the activations that a record names with those that reached its agent just before it. What lies before the
+ * first record is taken from the record.
+ */
+export const judgeKill = (
+  state: GovernedState,
+  agentId: string,
+  body: EvaluationBody,
+  fromGenesis: boolean
+): JudgedKill => {
+  const named = body.activations
+  if (rulesOf(body as unknown as JsonMap) < 3)
+    return named === undefined
+      ? nothing
+      : { response: null, problem: problem("activation_mismatch", "Rules before 3 know no kill switch.") }
+  if (named === undefined && state.kills.isQuiet) return nothing
+  const recorded = readActivations(named as never)
+  const { isKnown, reach } = state.reachOf(agentId)
+  const reaching = state.kills.of(reach)
+  const all: ReadonlyArray<ReachingActivation> = [
+    ...reaching,
+    // Begun before the first record here, or reaching the agent in a way that is not shown here.
+    ...recorded.filter(({ id }) => {
+      if (reaching.some((one) => one.id === id)) return false
+      if (!state.kills.knows(id)) return !fromGenesis
+      const live = state.kills.live(id)
+      return live !== undefined && (!isKnown || isOfEarlierUnit(live))
+    })
+  ]
+  const { activation, effectiveResponse: response } = killStateOf(all)
+  if (denying.has(response) && body.matched_rule !== "@killed")
+    return {
+      response,
+      problem: problem(
+        "killed_but_allowed",
+        `${activation!.id} was in force with the response ${response}; the record says ${body.outcome} by ` +
+          `${body.matched_rule}.`
+      )
+    }
+  const expected = activationsBody(all)
+  return {
+    response,
+    problem:
+      JSON.stringify(expected) === JSON.stringify(named ?? null)
+        ? null
+        : problem(
+            "activation_mismatch",
+            `${expected?.length ?? 0} activations reached the agent; the record names ${recorded.length}, or others.`
+          )
+  }
+}
+
+/** Aimed at an org unit by the digest of a chain before: only the unit's name shows which one that is here. */
+const isOfEarlierUnit = ({ seq, target }: KnownActivation): boolean => target.type === "org_unit" && seq < 0
+
+/** Whether an activation or a release begins the epoch after the one before it. Call it before the record is folded. */
+export const judgeEpoch = (state: GovernedState, { body }: ReplayRecord): Problem | null => {
+  const next = state.kills.nextEpoch
+  return next === null || next === body["epoch"]
+    ? null
+    : problem("activation_mismatch", `The epoch ${next} comes next; the record begins ${Number(body["epoch"])}.`)
+}
+
+/**
+ * Agents at L3 or above that a real halt reaches when it is made, by its activation. The record of an activation aimed
+ * at a model, an org unit or the deployment says the highest tier itself.
+ */
+export class HighlyReached {
+  readonly #byActivation = new Map<string, ReadonlySet<string>>()
+
+  /** Takes an activation, folded or not. */
+  activated(state: GovernedState, { body }: ReplayRecord): void {
+    if (body["drill"] !== undefined || !halts(String(body["response"]) as KillResponse)) return
+    const found = state.highReachedBy(targetOf(body))
+    if (found.size > 0) this.#byActivation.set(String(body["activation_id"]), found)
+  }
+
+  /**
+   * Whether an agent that it reached when it was made is reached and at L3 or above at its release still. One that was
+   * so at one of the two alone may have changed at the very moment.
+   */
+  released(state: GovernedState, { id, target }: KnownActivation): boolean {
+    const then = this.#byActivation.get(id)
+    this.#byActivation.delete(id)
+    if (then === undefined) return false
+    const now = state.highReachedBy(target)
+    return [...then].some((one) => now.has(one))
+  }
+}
+
+const targetOf = (body: JsonMap): KnownActivation["target"] => ({
+  type: String(body["target_type"]) as KnownActivation["target"]["type"],
+  id: String(body["target_id"])
+})
+
+/** Judges a release by the records before it; null where it is in order, or they do not say. */
+export const judgeRelease = (
+  state: GovernedState,
+  { body }: ReplayRecord,
+  high: HighlyReached,
+  fromGenesis: boolean
+): Problem | null => {
+  const id = String(body["activation_id"])
+  const activation = state.kills.live(id)
+  if (activation === undefined) {
+    if (state.kills.knows(id)) return problem("ended_twice", `${id} was released before.`)
+    return fromGenesis ? problem("reference_mismatch", `No record before it activates ${id}.`) : null
+  }
+  const recorded = typeof body["highest_tier"] === "string" ? body["highest_tier"] : null
+  const target = activation.target.type === "agent" ? state.agents.get(activation.target.id) : undefined
+  const own = (target?.document.body as unknown as AgentDocument | undefined)?.autonomyTier ?? null
+  const isHigh = high.released(state, activation)
+  const tier = higherTier(higherTier(recorded as AgentDocument["autonomyTier"] | null, own), isHigh ? "L3" : null)
+  switch (releaseProblem(activation, tier, String(body["writer"]))) {
+    case null:
+      return null
+    case "automatic":
+      return problem("release_not_allowed", `A person releases ${id}; the record says ${String(body["writer"])}.`)
+    case "same_person":
+      return problem(
+        "release_not_allowed",
+        `${id} halted an agent at L3 or above, so somebody else than ${activation.actor} releases it.`
+      )
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * Recomputes verdicts that an agent's SDK gave while the service was away, from the records up to the one that it had
+ * read. Spec: `envelope/1` section 15; envelopes.md 3.12; decision 0055.
+ */
+import { LOCAL_MAX_AGE_MS, type LocalRefusal, localVerdict } from "@flyball/envelope"
+import { checkBody } from "@flyball/evidence"
+import type { AutonomyTier } from "../../agents/document.ts"
+import { effectiveTier } from "../../agents/effective-tier.ts"
+import { hasAttestedDrill } from "../../drills/document.ts"
+import { reaches } from "../../kill/reach.ts"
+import type { ReplayRecord } from "../../records/record.ts"
+import { actingSignals } from "../acting-tier.ts"
+import type { Bindings } from "../../evaluations/bindings.ts"
+import type { GovernedState } from "../../evaluations/governed-state.ts"
+import type { Layer } from "../../evaluations/layers.ts"
+import { reportedOf } from "../../evaluations/known-agents.ts"
+import { problem, type Problem } from "../recompute-verdict.ts"
+import { signalsOf } from "../../evaluations/signals-part.ts"
+import { isActive } from "../../evaluations/may-act.ts"
+
+/** The maximum by which a verdict's time may exceed that of its record: a clock was set back. Unit: milliseconds. */
+const CLOCK_STEP_MS = 60_000
+
+/** A decision that an SDK decided, as far as recomputation reads it. */
+interface LocalBody {
+  readonly agent_id: string
+  readonly decided_by: string
+  readonly local_verdict: {
+    readonly age_ms: number
+    readonly as_of_ms: number
+    readonly as_of_seq: number
+    readonly effective_tier: AutonomyTier
+    readonly layers: ReadonlyArray<{ readonly digest: string; readonly envelope_id: string; readonly version: number }>
+    readonly matched_rule: string
+    readonly origin: string
+    readonly outcome: "allow" | "deny"
+  }
+  readonly run_id?: string
+  readonly status: string
+}
+
+/** Inputs of the recomputation of local verdicts. */
+export interface LocalJudgeOptions {
+  readonly state: GovernedState
+  readonly bindings: Bindings
+  readonly fromGenesis: boolean
+  /** Seq of the first record that is known. */
+  readonly first: number
+  /** Null where it is not known: then every verdict counts as one of this chain. */
+  readonly origin: string | null
+}
+
+/** Whether a decision was decided by an SDK alone, or says so. */
+export const isLocal = ({ body, kind }: Pick<ReplayRecord, "body" | "kind">): boolean =>
+  kind === "decision.witnessed" && (body["decided_by"] === "sdk_cache" || body["local_verdict"] !== undefined)
+
+/** Compares a local verdict with its recomputation: the difference, why it is unknown, or null where they agree. */
+export const judgeLocal = (
+  record: ReplayRecord,
+  recordMs: number | null,
+  { bindings, first, fromGenesis, origin, state }: LocalJudgeOptions
+): Problem | null => {
+  const unlike = checkBody(record.kind, record.body)
+  if (unlike !== null) return problem("local_verdict_mismatch", unlike)
+  if (record.body["local_verdict"] === undefined)
+    return problem("withheld", "The record says that the SDK decided, and not what it decided on.")
+  const {
+    agent_id: agentId,
+    decided_by: by,
+    local_verdict: said,
+    run_id: runId,
+    status
+  } = record.body as never as LocalBody
+  const { age_ms: ageMs, as_of_ms: atMs, as_of_seq: asOf } = said
+  if (by !== "sdk_cache")
+    return problem("local_verdict_mismatch", `A local verdict is decided by sdk_cache; the record says ${String(by)}.`)
+  if (said.outcome === "deny" && status !== "denied")
+    return notAllowed(`Its verdict is deny by ${said.matched_rule}; the record says that the action came to ${status}.`)
+  if (ageMs > LOCAL_MAX_AGE_MS)
+    return notAllowed(`The envelopes were read ${ageMs} ms before; they count for ${LOCAL_MAX_AGE_MS} ms.`)
+  if (origin !== null && said.origin !== origin)
+    return problem("withheld", "It was given under what was in force in another chain.")
+  if (asOf >= record.seq || (recordMs !== null && atMs + ageMs > recordMs + CLOCK_STEP_MS))
+    return problem("local_verdict_mismatch", "The record says that it knew of what came after it.")
+  if (asOf < first) return problem("withheld", "What was in force then lies before the first record here.")
+  const agent = state.agentAt(agentId, asOf)
+  if (agent === undefined)
+    return problem("withheld", "The agent changed so often since that its state then is not kept.")
+  if (agent === null)
+    return fromGenesis
+      ? notAllowed(`No record up to ${asOf} registers the agent.`)
+      : problem("withheld", "The agent was registered before the first record here.")
+  const layers = state.layersAt(agentId, asOf, atMs)
+  const inForce = judgeLayersThen(state, said, layers, fromGenesis)
+  if (inForce !== null) return inForce
+  const reported = reportedOf(agentId, agent)
+  if (!isActive(agentId, reported.document, atMs, reported.madeMs))
+    return notAllowed(`The agent was not active as of record ${asOf}.`)
+  const kill = judgeKillThen(state, agentId, asOf)
+  if (kill !== null) return kill
+  const tier = effectiveTier(reported.document, {
+    hasEnvelope: true,
+    hasDrill: hasAttestedDrill(reported.document, atMs)
+  })
+  if (tier !== said.effective_tier)
+    return problem("local_verdict_mismatch", `The agent acted at ${tier}; the record says ${said.effective_tier}.`)
+  const signals = record.parts.get("signals")
+  if (signals?.state !== "present") return problem("withheld", "The signals are not shown.")
+  if (agent.document.unknown.includes("blastRadius")) return problem("withheld", "The agent's profile is not shown.")
+  const envelopes = layers!.flatMap(({ envelope }) => envelope ?? [])
+  const server = actingSignals(reported.server, { tier: reported.document.autonomyTier, effective_tier: tier })
+  const { ready } = bindings.of(layers!, false)
+  const found = localVerdict(
+    envelopes,
+    ready,
+    { signals: signalsOf(signals.bytes), runId: runId ?? null },
+    { agentId, server }
+  )
+  if (found.decision === null) return notAllowed(refusals[found.refusal])
+  const { matchedRule, outcome } = found.decision
+  if (outcome !== said.outcome || matchedRule !== said.matched_rule)
+    return problem(
+      "local_verdict_mismatch",
+      `It comes to ${outcome} by ${matchedRule}; the record says ${said.outcome} by ${said.matched_rule}.`
+    )
+  return fromGenesis
+    ? null
+    : problem("as_recorded", "Whether a halt from before the first record here reached the agent is not known.")
+}
+
+const notAllowed = (reason: string): Problem => problem("local_verdict_not_allowed", reason)
+
+/** Why an SDK must not decide alone. */
+const refusals: { readonly [refusal in LocalRefusal]: string } = {
+  no_envelope: "The envelopes in force permit nothing.",
+  not_offered: "An envelope in force does not say on_unavailable: allow_cached.",
+  metered: "An envelope in force has meters.",
+  latched: "An envelope in force has latches.",
+  not_a_read: "The action is of another class than read.",
+  not_decided_alone: "The verdict needs a person, or a notice in time.",
+  obliges: "The verdict obliges to what only the service can do."
+}
+
+/** Whether the named versions are those that bound the agent then. Null: they are, and are shown. */
+const judgeLayersThen = (
+  state: GovernedState,
+  { as_of_ms: atMs, as_of_seq: asOf, layers: named }: LocalBody["local_verdict"],
+  layers: ReadonlyArray<Layer> | null,
+  fromGenesis: boolean
+): Problem | null => {
+  for (const { digest, envelope_id: id, version } of named) {
+    const known = state.version(id, version)
+    if (known === null && !fromGenesis) return problem("withheld", `Version ${version} of ${id} is not shown.`)
+    if (known === null || known.digest !== digest || known.content === "not an envelope")
+      return problem("envelope_unknown", `Version ${version} of ${id} was not published with this content.`)
+  }
+  if (layers === null) return problem("withheld", "Which org unit the agent, or an envelope, belongs to is not shown.")
+  const areThese =
+    layers.length === named.length &&
+    layers.every(
+      ({ envelopeId, version }, place) => named[place]!.envelope_id === envelopeId && named[place]!.version === version
+    )
+  if (!areThese)
+    return fromGenesis
+      ? problem(
+          "envelope_not_in_force",
+          `${layers.length} envelopes were in force as of record ${asOf}; the record names ${named.length}, or others.`
+        )
+      : problem("withheld", "An envelope that was in force comes from before the first record here.")
+  const hidden = layers.find(({ envelope }) => envelope === null)
+  if (hidden !== undefined)
+    return problem("withheld", `Version ${hidden.version} of ${hidden.envelopeId} is not shown.`)
+  return layers.some(({ envelopeId, version }) => state.isWaived(envelopeId, version, asOf, atMs))
+    ? notAllowed("A waiver held for an envelope in force, and waivers are for the service to apply.")
+    : null
+}
+
+/** Whether any activation reached the agent then. Null: none did. */
+const judgeKillThen = (state: GovernedState, agentId: string, asOf: number): Problem | null => {
+  const then = state.kills.at(asOf)
+  if (then.length === 0) return null
+  const { isKnown, reach } = state.reachOf(agentId, asOf)
+  const one = then.find(({ target }) => reaches(target, reach) !== null)
+  if (one !== undefined) return notAllowed(`${one.id} reached the agent with the response ${one.response}.`)
+  return isKnown ? null : problem("withheld", "Which halts reached the agent is not shown.")
+}

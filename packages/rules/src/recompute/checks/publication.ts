@@ -1,0 +1,53 @@
+/** Whether a publication changes no more than it says, out of the records before it. Spec: decisions 0025 and 0026. */
+import type { GovernedState } from "../../evaluations/governed-state.ts"
+import type { Limits } from "@flyball/envelope"
+import { type ComparedVersion, judgePublication } from "../../evaluations/judge-publication.ts"
+import type { ReplayRecord } from "../../records/record.ts"
+
+/**
+ * Result of comparing a publication, or the reason why it was not compared. `isWhole` false: an agent's envelope was
+ * not shown, so that nothing graver was found proves nothing.
+ */
+export type RecomputedPublication = (ComparedVersion & { readonly isWhole: boolean }) | { readonly notCompared: string }
+
+/**
+ * As long as the shortest budget of the service, and the longest: whatever the service proved is proved here. Decision
+ * 0029.
+ */
+const short: Limits = { nodes: 10_000, work: 4_000_000 }
+const long: Limits = { nodes: 200_000, work: 100_000_000 }
+
+/**
+ * Publications that are followed to the longest budget. One takes seconds, and a pack made to waste time could hold
+ * thousands.
+ */
+const MAX_LONG = 16
+
+/** Compares publications with the state before them. */
+export class PublicationJudge {
+  readonly #state: GovernedState
+  #longLeft = MAX_LONG
+
+  constructor(state: GovernedState) {
+    this.#state = state
+  }
+
+  /** Call before the record is folded. */
+  judge(record: ReplayRecord): RecomputedPublication {
+    const later = this.#state.textOf(record)
+    const view = this.#state.gateView(record)
+    if (later === null || view === null) return { notCompared: "Its text, or that of what bound before, is not shown." }
+    const found = later === "not an envelope" ? null : this.#compared((limits) => judgePublication(later, view, limits))
+    return found === null
+      ? { notCompared: "Its text is no envelope that fits here, so it could not be compared with what bound before." }
+      : { ...found, isWhole: view.isWhole }
+  }
+
+  #compared(ask: (limits: Limits) => ComparedVersion | null): ComparedVersion | null {
+    const found = ask(short)
+    if (found?.change !== "unknown") return found
+    if (this.#longLeft === 0) return { ...found, isOpen: true }
+    this.#longLeft--
+    return ask(long)
+  }
+}

@@ -1,0 +1,279 @@
+/**
+ * Standing approvals as the records before an evaluation tell of them: whether each act on one was allowed, and whether
+ * one approves the evaluation that names it, and whether its box is no wider than the review that it is made from.
+ * Spec: decisions 0050 and 0056.
+ */
+import { type Crypto, toHex } from "@flyball/evidence"
+import type { JsonMap, ReplayRecord } from "../../records/record.ts"
+import { areNewerRules, newerRules, provesBoxes } from "../../records/rules-version.ts"
+import { isSameLayers } from "../../reviews/approval.ts"
+import { type ReviewDocument, reviewIdOf } from "../../reviews/document.ts"
+import { whyNotApproved, type NotApproved } from "../../standing-approvals/approves.ts"
+import { STANDING_APPROVALS, type StandingApprovalDocument } from "../../standing-approvals/document.ts"
+import {
+  foldStandingGranted,
+  foldStandingProposed,
+  foldStandingRevoked,
+  foldStandingUsed
+} from "../../standing-approvals/fold.ts"
+import { shapeOf } from "../../standing-approvals/pins.ts"
+import { proveStanding, type StandingProof } from "../../standing-approvals/prove.ts"
+import { actingSignals } from "../acting-tier.ts"
+import type { Bindings } from "../../evaluations/bindings.ts"
+import type { EvaluationBody } from "../../evaluations/evaluation-body.ts"
+import type { GovernedState } from "../../evaluations/governed-state.ts"
+import { reportedOf } from "../../evaluations/known-agents.ts"
+import { problem, type Problem } from "../recompute-verdict.ts"
+import { type ReviewedEvaluation, ReviewedActions } from "../reviewed-actions.ts"
+import { signalsOf } from "../../evaluations/signals-part.ts"
+
+interface Known {
+  readonly standing: StandingApprovalDocument
+  /** Whether what it approves is not shown here. */
+  readonly isHidden: boolean
+}
+
+/** Whether records of a kind tell of standing approvals. */
+export const isOfStandings = (kind: string): boolean => kind.startsWith("standing_approval.")
+
+/** What a proof rests on beside the reviewed action. */
+interface KnownWorld {
+  readonly state: Pick<GovernedState, "agents" | "layer">
+  readonly bindings: Pick<Bindings, "of">
+}
+
+/**
+ * Standing approvals up to a record. It grows with them, and by an id with each review that opens; what was reviewed is
+ * kept up to the bounds of {@link ReviewedActions}.
+ */
+export class StandingApprovalJudge {
+  readonly #known = new Map<string, Known>()
+  readonly #sha256: Crypto["sha256"]
+  readonly #world: KnownWorld
+  readonly #actions: ReviewedActions
+  /** Rules and layers that required a review, by the evaluation that was reviewed. */
+  readonly #required = new Map<string, ReadonlyArray<number>>()
+  /** The evaluation that was let through and whose use is not recorded yet. */
+  #due: { readonly id: string; readonly evaluationId: string; readonly seq: number } | null = null
+
+  constructor(sha256: Crypto["sha256"], world: KnownWorld, actions = new ReviewedActions()) {
+    this.#sha256 = sha256
+    this.#world = world
+    this.#actions = actions
+  }
+
+  /** A review ended: without an approval nothing is proposed from it. */
+  reviewEnded({ ended, evaluationId, resolution }: ReviewDocument): void {
+    if (ended !== null && resolution !== "approve") this.#actions.closed(evaluationId)
+  }
+
+  /**
+   * Takes a record of a standing approval, in order; answers what is wrong with it. `review`: the one that it names;
+   * undefined where no record opens it.
+   */
+  take(record: ReplayRecord, review: ReviewDocument | undefined, fromGenesis: boolean): Problem | null {
+    const { body, kind, parts } = record
+    const id = String(body["standing_approval_id"])
+    if (kind === "standing_approval.proposed") {
+      const box = parts.get("box")
+      const document = foldStandingProposed(record)
+      this.#known.set(id, {
+        standing: document.body as unknown as StandingApprovalDocument,
+        isHidden: document.unknown.includes("pins")
+      })
+      if (box?.state === "present" && toHex(this.#sha256(box.bytes)) !== body["box_digest"])
+        return mismatch(`The box of ${id} has another digest than the record says.`)
+      if (areNewerRules(body)) return problem("withheld", newerRules(body))
+      const isKnown = review !== undefined || fromGenesis
+      return (isKnown ? this.#proposed(id, record, review) : null) ?? this.#proof(id, record)
+    }
+    const known = this.#known.get(id)
+    if (known === undefined)
+      return fromGenesis ? problem("reference_mismatch", `No record before it proposes ${id}.`) : null
+    const { standing } = known
+    const fold = folds[kind]
+    const next = (): void =>
+      void this.#known.set(id, {
+        ...known,
+        standing: fold!(asDocument(id, standing), record).body as unknown as StandingApprovalDocument
+      })
+    if (kind === "standing_approval.granted") {
+      const isOpen = standing.status === "proposed"
+      next()
+      if (!isOpen) return mismatch(`${id} is granted, and was ${standing.status} before.`)
+      return body["writer"] === standing.proposedBy || body["proposed_by"] !== standing.proposedBy
+        ? mismatch(`${id} is granted by who proposed it, or names another proposer.`)
+        : null
+    }
+    if (kind === "standing_approval.revoked") {
+      next()
+      return standing.status === "revoked" ? mismatch(`${id} was revoked before.`) : null
+    }
+    if (kind !== "standing_approval.used") return null
+    const due = this.#due
+    this.#due = null
+    const left = standing.left - 1
+    next()
+    if (due?.id !== id || due.evaluationId !== body["evaluation_id"])
+      return mismatch(`${id} is used up by ${String(body["evaluation_id"])}, which it did not let through.`)
+    return body["left"] === left
+      ? null
+      : mismatch(`${left} are left of ${id}; the record says ${String(body["left"])}.`)
+  }
+
+  /** A person who approved the review proposes, under the versions and for the rules that required it. */
+  #proposed(id: string, { body }: ReplayRecord, review: ReviewDocument | undefined): Problem | null {
+    const isApproved = review?.ended === "resolved" && review.resolution === "approve"
+    if (review === undefined || !isApproved || !review.approvals.some(({ by }) => by === body["writer"]))
+      return mismatch(`${id} is proposed by ${String(body["writer"])}, who did not approve the review that it names.`)
+    const layers = (body["layers"] as ReadonlyArray<JsonMap>).map((layer) => ({
+      envelopeId: String(layer["envelope_id"]),
+      version: Number(layer["version"])
+    }))
+    const required = this.#required.get(review.evaluationId)
+    return review.evaluationId !== body["evaluation_id"] ||
+      review.agentId !== body["agent_id"] ||
+      !isSameLayers(review.layers, layers) ||
+      (required !== undefined && JSON.stringify(required) !== JSON.stringify(body["asks"]))
+      ? mismatch(`${id} names another evaluation, agent or version than its review, or other rules.`)
+      : null
+  }
+
+  /**
+   * Proves the box again, as the service did when it was proposed. Before rules 6 the service did not expect the agent
+   * unchanged, so that the record may be behind a change that the proof did not see: such a proposal is not accused,
+   * and nothing is said where the proof cannot be made.
+   */
+  #proof(id: string, { body }: ReplayRecord): Problem | null {
+    const isBound = provesBoxes(body)
+    const hidden = (why: string): Problem | null =>
+      isBound ? problem("withheld", `That the box of ${id} is no wider than its review is not proved: ${why}`) : null
+    const reviewed = this.#actions.get(String(body["evaluation_id"]))
+    if (reviewed === null) return hidden("the reviewed evaluation lies before the first record here, or was dropped.")
+    const found = this.#proved(id, body, reviewed)
+    if (typeof found === "string") return hidden(found)
+    if (found === null) return null
+    return isBound ? found : problem("withheld", `${found.reason} It was proposed by rules that did not expect this.`)
+  }
+
+  /** What is wrong with a box; a sentence where something that the proof needs is not known. */
+  #proved(id: string, body: JsonMap, { body: made, inputs }: ReviewedEvaluation): Problem | string | null {
+    const { standing } = this.#known.get(id)!
+    const agent = this.#world.state.agents.get(standing.agentId)
+    if (inputs === null) return "the reviewed action is not shown."
+    if (standing.pins === null) return "its box is not shown."
+    if (agent === undefined || agent.document.unknown.includes("blastRadius")) return "the agent is not shown."
+    const named = made.waivers ?? []
+    const layers = made.layers.map((layer) => {
+      const { waivers, ...rest } = this.#world.state.layer(layer.envelope_id, layer.version, made.as_of_ms)
+      return { ...rest, waivers: waivers.filter(({ id }) => named.includes(id)) }
+    })
+    const waivers = layers.flatMap((layer) => layer.waivers)
+    if (waivers.length !== named.length || waivers.some(({ waiver }) => waiver === null))
+      return "a waiver that held for the reviewed action is not shown."
+    const compiled = this.#world.bindings.of(layers, false).ready?.combination.compiled
+    if (compiled === undefined) return "the envelope is not shown."
+    const shape = shapeOf(inputs)
+    if (standing.action !== shape.action || JSON.stringify(standing.args) !== JSON.stringify(shape.args))
+      return mismatch(`The box of ${id} is of another action, or of other arguments, than the reviewed one.`)
+    const server = actingSignals(reportedOf(standing.agentId, agent).server, made)
+    return unproved(
+      id,
+      proveStanding({ asks: body["asks"] as ReadonlyArray<number>, compiled, inputs, server }, standing.pins)
+    )
+  }
+
+  /**
+   * Whether the standing approval that an evaluation names approves it; null where it does, or names none. `asks`: what
+   * requires a review; null where that is not known.
+   */
+  judge(
+    { parts, seq }: Pick<ReplayRecord, "parts" | "seq">,
+    body: EvaluationBody,
+    asks: ReadonlyArray<number> | null,
+    fromGenesis: boolean
+  ): Problem | null {
+    const unused = this.#due
+    this.#due = null
+    const id = body.standing_approval_id
+    if (body.outcome === "require_review" && body.review_id !== undefined && asks !== null)
+      this.#required.set(body.evaluation_id, asks)
+    if (body.outcome === "require_review" && body.review_id === reviewIdOf(body.evaluation_id))
+      this.#actions.opened(body, parts)
+    if (unused !== null)
+      return mismatch(`The use of ${unused.id} by the evaluation at ${unused.seq} is in no record of its commit.`)
+    if (id === undefined) return null
+    this.#due = { id, evaluationId: body.evaluation_id, seq }
+    const known = this.#known.get(id)
+    if (known === undefined)
+      return fromGenesis
+        ? mismatch(`No record before it proposes ${id}.`)
+        : problem("withheld", `${id} comes from before the first record here.`)
+    const [action, args, signals] = [parts.get("action"), parts.get("args"), parts.get("signals")]
+    const isHidden =
+      asks === null || [action, args, signals].some((part) => part !== undefined && part.state !== "present")
+    const valueOf = (part: typeof action): unknown => (part?.state === "present" ? signalsOf(part.bytes) : undefined)
+    const why = whyNotApproved(known.standing, {
+      agentId: body.agent_id,
+      layers: body.layers.map(({ envelope_id: envelopeId, version }) => ({ envelopeId, version })),
+      asks: asks ?? [],
+      inputs: {
+        action: (valueOf(action) ?? null) as string | null,
+        args: valueOf(args),
+        signals: valueOf(signals)
+      },
+      isRedacted: body.args_redacted === true,
+      atMs: body.as_of_ms
+    })
+    const mayLieIn = why === null || (why === "outside_box" && body.args_redacted !== true)
+    if (mayLieIn && (known.isHidden || isHidden || known.standing.pins === null))
+      return problem("withheld", `The box of ${id}, or what lies in it, is not shown here.`)
+    return why === null ? null : mismatch(`${id} does not approve this: ${reasons[why]}.`)
+  }
+}
+
+const folds: { readonly [kind: string]: typeof foldStandingGranted | undefined } = {
+  "standing_approval.granted": foldStandingGranted,
+  "standing_approval.used": foldStandingUsed,
+  "standing_approval.revoked": foldStandingRevoked
+}
+
+const reasons: { readonly [why in NotApproved]: string } = {
+  other_agent: "it is of another agent",
+  not_in_force: "it was not in force then, or nothing was left of it",
+  other_envelope: "other versions were in force than under the reviewed evaluation",
+  other_rules: "a rule requires a review that did not require one then",
+  outside_box: "the inputs lie outside its box"
+}
+
+const mismatch = (reason: string): Problem => problem("standing_approval_mismatch", reason)
+
+/** The values of an example are not said: a reason never shows a signal. */
+const unproved = (id: string, proof: StandingProof): Problem | string | null => {
+  switch (proof.kind) {
+    case "proved":
+      return null
+    case "open":
+      return "the search for a wider input did not end within its bounds."
+    case "wider":
+      return problem(
+        "standing_approval_too_wide",
+        `The box of ${id} holds inputs for which ${proof.rule} requires a review; it did not require the one that ` +
+          "was approved."
+      )
+    case "outside":
+      return mismatch(`The reviewed action does not lie in the box of ${id}.`)
+    case "misfit":
+      return mismatch(`The box of ${id} pins ${proof.axis} to what is no value of it.`)
+  }
+}
+
+const asDocument = (id: string, standing: StandingApprovalDocument) => ({
+  collection: STANDING_APPROVALS,
+  id,
+  body: standing as unknown as JsonMap,
+  unique: {},
+  unknown: [],
+  erased: [],
+  personal: []
+})

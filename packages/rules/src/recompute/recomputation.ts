@@ -1,0 +1,361 @@
+/**
+ * Recomputes every evaluation of a chain from its records alone, and compares. The offline verifier runs it. It keeps
+ * only the state that later evaluations depend on.
+ *
+ * Spec: envelopes.md 3.8; `envelope/1`; decisions 0025 and 0026.
+ */
+import { checkBody, type Crypto, decodeId, portableCrypto, utf8 } from "@flyball/evidence"
+import { areNewerRules, newerRules } from "../records/rules-version.ts"
+import type { Json, ReplayRecord } from "../records/record.ts"
+import { numberedBefore } from "../evaluations/carried-records.ts"
+import { evaluationBody, type EvaluationBody, sidesOf } from "../evaluations/evaluation-body.ts"
+import { Ends } from "./checks/ends.ts"
+import { evaluationId } from "../evaluations/evaluation-id.ts"
+import { foldMeters } from "../evaluations/windows/fold-meters.ts"
+import { erasing, GovernedState } from "../evaluations/governed-state.ts"
+import { CLOCK_STEP_MS, Judge } from "./checks/evaluation.ts"
+import { HighlyReached, judgeEpoch, judgeRelease } from "./checks/kill.ts"
+import { isLocal, judgeLocal } from "./checks/local-verdict.ts"
+import { BreakerJudge } from "./checks/breakers.ts"
+import { instancesIn } from "../kill/fold.ts"
+import { DrillJudge } from "./checks/drills.ts"
+import { isOfStandings, StandingApprovalJudge } from "./checks/standing-approvals.ts"
+import { judgeActivation } from "./checks/tier-gate.ts"
+import { forBreakers, isRecomputed, readForIds } from "./recomputed-records.ts"
+import { ReviewJudge } from "./checks/reviews.ts"
+import { PublicationJudge, type RecomputedPublication } from "./checks/publication.ts"
+import { isOpen, problem, type Problem, type Recomputed } from "./recompute-verdict.ts"
+import { letsThrough } from "../evaluations/recorded-side.ts"
+import { References } from "./checks/references.ts"
+import { RunLatches } from "./run-latches.ts"
+import { WindowBook } from "../evaluations/windows/window-book.ts"
+import { Writers } from "./checks/writers.ts"
+
+/** Options of a recomputation: the origin of its records and how to read them. */
+export interface RecomputeOptions {
+  /**
+   * Whether the first record given is the genesis of a chain that follows no other. If not, earlier records are unknown
+   * and nothing that depends on them is reported as wrong.
+   */
+  readonly fromGenesis: boolean
+  /** SHA-256; the portable one by default. */
+  readonly crypto?: Pick<Crypto, "sha256">
+  /**
+   * The longest window of any meter of the chain: older contributions are dropped. If absent, all are kept. Unit:
+   * milliseconds.
+   */
+  readonly longestWindowMs?: number
+  /**
+   * Origin of this chain, from which evaluation ids derive. If absent, ids and duplicate evaluations are not checked.
+   */
+  readonly origin?: string
+}
+
+/**
+ * The maximum time between an evaluation and its record; a longer one is reported as late. The service reads the clock,
+ * plans and commits, and a commit takes less (a lock 30 s, a statement 60 s, a clock set back 60 s).
+ * Unit: milliseconds.
+ */
+export const LATE_MS = 300_000
+/** Evaluations between two sweeps. */
+const SWEEP_EVERY = 10_000
+
+/** Recomputes a chain. Takes every record, in order, with parts whose commitments are checked. */
+export class Recomputation {
+  readonly #state: GovernedState
+  readonly #book = new WindowBook()
+  readonly #latches = new RunLatches()
+  readonly #judge: Judge
+  readonly #breakers: BreakerJudge
+  readonly #publications: PublicationJudge
+  readonly #fromGenesis: boolean
+  readonly #longestWindowMs: number
+  readonly #sha256: Crypto["sha256"]
+  /** See {@link evaluationId}. Null if the origin is unknown. */
+  readonly #originTag: Uint8Array | null
+  readonly #origin: string | null
+  /** Seq from which on the records of this chain are known; null before the first of them. */
+  #first: number | null = null
+  /** Null before the first record of this chain. */
+  #references: References | null = null
+  readonly #writers = new Writers()
+  readonly #ends = new Ends()
+  readonly #drills = new DrillJudge()
+  readonly #highlyReached = new HighlyReached()
+  readonly #reviews: ReviewJudge
+  readonly #standings: StandingApprovalJudge
+  #sinceSweep = 0
+  #unreadable = 0
+
+  constructor({
+    fromGenesis,
+    longestWindowMs = Number.POSITIVE_INFINITY,
+    origin,
+    crypto = portableCrypto
+  }: RecomputeOptions) {
+    this.#sha256 = crypto.sha256
+    this.#origin = origin ?? null
+    this.#originTag = origin === undefined ? null : crypto.sha256(utf8(origin)).slice(0, 4)
+    this.#longestWindowMs = longestWindowMs
+    this.#fromGenesis = fromGenesis
+    this.#state = new GovernedState(crypto.sha256)
+    if (fromGenesis) this.#state.kills.epochIs(0)
+    this.#publications = new PublicationJudge(this.#state)
+    this.#breakers = new BreakerJudge(this.#state.agents, fromGenesis)
+    this.#reviews = new ReviewJudge(this.#state, fromGenesis)
+    this.#judge = new Judge(this.#state, this.#book, this.#latches, fromGenesis)
+    this.#standings = new StandingApprovalJudge(crypto.sha256, { state: this.#state, bindings: this.#judge.bindings })
+  }
+
+  /** Records that do not match the catalogue. They changed nothing. */
+  get unreadable(): number {
+    return this.#unreadable
+  }
+
+  /**
+   * Compares a version with the versions in force before it, as the publication gate did. Call it with the record of
+   * the publication, checked against the catalogue, before {@link take}.
+   */
+  compare(record: ReplayRecord): RecomputedPublication {
+    if (!this.#fromGenesis) return { notCompared: "What bound before lies before the first record here." }
+    if (this.#unreadable > 0)
+      return { notCompared: "A record before it cannot be read, so what bound before is not known." }
+    return this.#publications.judge(record)
+  }
+
+  /**
+   * Takes one record. Returns a result for every `evaluation.made`, for a record that gives back to meters what its
+   * writer may not, ends something twice, names a wrong record or has an impossible writer, and for an activation
+   * without the owner or identity that its tier needs. Null otherwise. Never throws.
+   *
+   * - Unit: `atMs` is the record's own time, milliseconds since 1970 UTC. Without it the times of evaluations are not
+   *   checked.
+   * - `before`: for a record of a chain that a recovery replaced, the number of records between that chain's first
+   *   record and record 0 of this chain. Oldest chain first.
+   */
+  take(record: ReplayRecord, atMs: number | null = null, before = 0): Recomputed | null {
+    const { body, kind, seq } = record
+    this.#judge.beginMs ??= atMs
+    if (!isRecomputed(kind)) return null
+    const isOfThisChain = before === 0
+    if (isOfThisChain) {
+      this.#first ??= this.#fromGenesis ? 0 : seq
+      this.#references ??= new References(this.#first)
+    }
+    const written = this.#writers.problem(isOfThisChain ? record : { ...record, seq: -1 })
+    const wrongWriter = isOfThisChain && written !== null ? problem("writer_mismatch", written) : null
+    if (readForIds.has(kind)) {
+      if (isOfThisChain && kind === "decision.witnessed") this.#references?.decision(record)
+      const wrong = this.#breaker(record, atMs, isOfThisChain) ?? wrongWriter
+      return isOfThisChain && isLocal(record) ? this.#local(record, atMs, wrong) : alone(record, wrong)
+    }
+    const unlike = checkBody(kind, body)
+    if (unlike !== null) {
+      this.#unreadable++
+      this.#breakers.forgetFired()
+      if (kind.startsWith("kill.")) this.#state.kills.epochIs(null)
+      if (kind !== "evaluation.made") return null
+      if (isOfThisChain) this.#references?.unknown(seq)
+      // A record of newer rules may have members that this catalogue does not name. That is no sign of tampering.
+      const found = areNewerRules(body) ? problem("withheld", newerRules(body)) : problem("trace_mismatch", unlike)
+      return {
+        seq,
+        evaluationId: shown(body["evaluation_id"]),
+        agentId: shown(body["agent_id"]),
+        ...found,
+        isLate: false
+      }
+    }
+    const numbered = numberedBefore(record, before)
+    const tripping = this.#breaker(numbered, atMs, isOfThisChain)
+    if (kind === "evaluation.made") return this.#evaluation(numbered, atMs, isOfThisChain, tripping ?? wrongWriter)
+    if (kind.startsWith("review.")) {
+      const step = this.#reviews.take(record, atMs)
+      const review = this.#reviews.review(String(body["review_id"]))
+      if (review !== undefined) this.#standings.reviewEnded(review)
+      return alone(record, (isOfThisChain ? step : null) ?? tripping ?? wrongWriter)
+    }
+    const drilled = this.#drills.take(numbered, this.#fromGenesis)
+    if (forBreakers.has(kind) || kind.startsWith("breaker.") || kind === "kill.acknowledged")
+      return alone(record, tripping ?? wrongWriter)
+    if (kind === "decision.settled" || kind === "meter.voided")
+      return alone(record, this.#end(numbered, isOfThisChain) ?? wrongWriter)
+    if (kind.startsWith("waiver.") || (kind === "part.erased" && erasing.has(String(body["name"]))))
+      this.#judge.forgetBindings()
+    if (isOfStandings(kind))
+      return alone(
+        record,
+        this.#standings.take(numbered, this.#reviews.review(String(body["review_id"])), this.#fromGenesis) ??
+          wrongWriter
+      )
+    const activation =
+      kind === "agent.activated" ? judgeActivation(this.#state.agents.get(String(body["agent_id"])), body, atMs) : null
+    const released =
+      kind === "kill.released" ? judgeRelease(this.#state, numbered, this.#highlyReached, this.#fromGenesis) : null
+    const begun =
+      isOfThisChain && (kind === "kill.activated" || kind === "kill.released")
+        ? judgeEpoch(this.#state, numbered)
+        : null
+    if (kind === "kill.activated") this.#highlyReached.activated(this.#state, numbered)
+    this.#state.fold(numbered)
+    // What a recovery put aside is another chain: this one continues from a copy.
+    if (!isOfThisChain) this.#state.kills.epochIs(null)
+    if (drilled !== null) return alone(record, drilled)
+    if (released !== null) return alone(record, released)
+    return activation === null
+      ? alone(record, tripping ?? wrongWriter ?? begun)
+      : { seq, evaluationId: "", agentId: String(body["agent_id"]), ...activation, isLate: false }
+  }
+
+  /** A verdict that the agent's SDK gave: it adds to no meter, sets no latch and opens no review. */
+  #local(record: ReplayRecord, atMs: number | null, wrongWriter: Problem | null): Recomputed {
+    const judged = judgeLocal(record, atMs, {
+      state: this.#state,
+      bindings: this.#judge.bindings,
+      fromGenesis: this.#fromGenesis,
+      first: this.#first!,
+      origin: this.#origin
+    })
+    const found = judged === null || isOpen(judged) ? (wrongWriter ?? judged) : judged
+    return {
+      seq: record.seq,
+      evaluationId: "",
+      agentId: shown(record.body["agent_id"]),
+      verdict: found?.verdict ?? "ok",
+      reason: found?.reason ?? null,
+      isLate: false,
+      isLocal: true
+    }
+  }
+
+  /** Without times no window can be folded. */
+  #breaker({ body, kind, parts, seq }: ReplayRecord, atMs: number | null, isOfThisChain: boolean): Problem | null {
+    if (atMs === null) return null
+    const part = parts.get("expected")
+    const expected =
+      kind !== "kill.activated" || part !== undefined || Number(body["expected"]) === 0 ? instancesIn(part) : null
+    return this.#breakers.take({ seq, atMs, kind, body }, isOfThisChain, expected)
+  }
+
+  /** A settlement counts as its record says, also a repeated one: later sums of the service include it. */
+  #end(record: ReplayRecord, isOfThisChain: boolean): Problem | null {
+    const isTaken = foldMeters(this.#book, record)
+    const again = isOfThisChain ? this.#ends.problem(record) : null
+    if (!isTaken) return problem("meter_mismatch", givenBack(record.body))
+    if (again !== null) return problem("ended_twice", again)
+    const wrong = isOfThisChain ? (this.#references?.problem(record) ?? null) : null
+    return wrong === null ? null : problem("reference_mismatch", wrong.reason)
+  }
+
+  #evaluation(
+    record: ReplayRecord,
+    atMs: number | null,
+    isOfThisChain: boolean,
+    wrongWriter: Problem | null
+  ): Recomputed {
+    const body = evaluationBody(record.body)
+    const approval = this.#reviews.approvalOf(body, record.parts)
+    const judged = this.#judge.judge(record, body, atMs, approval)
+    const reviewed = this.#reviews.evaluation(body, record.parts, approval)
+    if (judged !== null && isOpen(judged) && judged.amountsHold !== true) this.#noteUnproved(body)
+    const named = isOfThisChain ? this.#misnamed(record.seq, body) : null
+    const standing = this.#standings.judge(record, body, this.#judge.asksOf(body), this.#fromGenesis)
+    // After the verdict's own mismatches; before open findings, because these checks need nothing that may be withheld.
+    const found =
+      judged === null || isOpen(judged)
+        ? (misstated(body) ??
+          named ??
+          reviewed ??
+          (standing !== null && !isOpen(standing) ? standing : null) ??
+          wrongWriter ??
+          judged ??
+          standing)
+        : judged
+    foldMeters(this.#book, record)
+    if (body.latches !== undefined) this.#latches.add(body.agent_id, body.run_id ?? "", body.latches)
+    if (atMs !== null && ++this.#sinceSweep >= SWEEP_EVERY) this.#sweep(atMs)
+    return {
+      seq: record.seq,
+      evaluationId: body.evaluation_id,
+      agentId: body.agent_id,
+      verdict: found?.verdict ?? "ok",
+      reason: found?.reason ?? null,
+      isLate: atMs !== null && atMs - body.as_of_ms > LATE_MS
+    }
+  }
+
+  #misnamed(seq: number, body: EvaluationBody): Problem | null {
+    const derived =
+      this.#originTag === null ? null : evaluationId(this.#originTag, body.agent_id, body.client_ref, this.#sha256)
+    const id = decodeId("evl_", derived ?? body.evaluation_id)
+    const isNew = id === null || this.#references!.evaluation(seq, body.agent_id, id)
+    if (derived === null) return null
+    if (derived !== body.evaluation_id) {
+      this.#references!.misnamed(seq, body.evaluation_id)
+      return problem(
+        "id_mismatch",
+        `The id that derives from the agent and its reference is ${derived}; the record says ${body.evaluation_id}.`
+      )
+    }
+    return isNew ? null : problem("made_twice", "The agent was answered under this reference before.")
+  }
+
+  /** An amount that could not be recomputed proves no sum that includes it. */
+  #noteUnproved(body: EvaluationBody): void {
+    for (const { meters, outcome } of sidesOf(body)) {
+      if (!letsThrough(outcome)) continue
+      for (const { window } of meters) {
+        const ledger = this.#book.ledger(window)
+        this.#judge.hasUnproved = true
+        ledger.unprovedMs = Math.max(body.as_of_ms, ledger.latestMs)
+      }
+    }
+  }
+
+  /** Drops contributions that no window reaches. Uses the records' time, because an evaluation states its own. */
+  #sweep(atMs: number): void {
+    this.#sinceSweep = 0
+    const beforeMs = atMs - this.#longestWindowMs - LATE_MS - CLOCK_STEP_MS
+    if (beforeMs <= this.#judge.forgottenMs) return
+    this.#judge.forgottenMs = beforeMs
+    this.#book.forget(beforeMs)
+  }
+}
+
+/** The result for a record that is no evaluation; null without a problem. */
+const alone = ({ body, seq }: ReplayRecord, found: Problem | null): Recomputed | null =>
+  found === null
+    ? null
+    : {
+        seq,
+        evaluationId: "",
+        agentId: typeof body["agent_id"] === "string" ? body["agent_id"].slice(0, 200) : "",
+        ...found,
+        isLate: false
+      }
+
+/**
+ * Checks the members that every evaluation of the service has. Versions on trial are recorded in `shadow`; an SDK that
+ * decides by itself records decisions, not evaluations.
+ */
+const misstated = ({ decided_by: decidedBy, mode, outcome, review_id: reviewId }: EvaluationBody): Problem | null => {
+  if (reviewId !== undefined && outcome !== "require_review")
+    return problem(
+      "review_mismatch",
+      `A review opens where the outcome is require_review; the record says ${outcome} and names ${reviewId}.`
+    )
+  if (mode !== "enforced")
+    return problem(
+      "trace_mismatch",
+      `The evaluation was made under what was in force, and so enforced; the record says ${mode}.`
+    )
+  return decidedBy === "server"
+    ? null
+    : problem("trace_mismatch", `An evaluation is decided by server; the record says ${decidedBy}.`)
+}
+
+/** Describes a value of an invalid body: an object in it may have no text form. */
+const shown = (value: Json | undefined): string => (typeof value === "string" ? value.slice(0, 200) : typeof value)
+
+const givenBack = ({ evaluation_seq: seq, writer }: ReplayRecord["body"]): string =>
+  `${String(writer)} gives back what the evaluation at ${Number(seq)} added to its meters, which no ingest key may.`
