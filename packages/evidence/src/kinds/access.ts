@@ -6,7 +6,7 @@ import { choice, hash, id, instant, type KindRow, may, must, objectPart, tier, w
 export const accessKinds: ReadonlyArray<KindRow> = [
   {
     kind: "ingest_key.minted",
-    about: "A key for agents was made. `key_digest` is its SHA-256.",
+    about: "An ingest key was created. `key_digest` is its SHA-256.",
     body: [
       may("capture", choice("mediated")),
       may("expires_at", instant),
@@ -27,20 +27,20 @@ export const accessKinds: ReadonlyArray<KindRow> = [
   {
     kind: "ingest_key.restated",
     about:
-      "What `ingest_key.minted` said of the key is said again, without characters of the key. The part " +
-      "`profile` of the minting is erased in the same commit.",
+      "Repeats the profile of `ingest_key.minted` without characters of the key. The part `profile` of the minting " +
+      "is erased in the same commit.",
     body: [must("key_id", id("key_")), writer],
     parts: [objectPart("profile", 8192, ["name", "org_unit"])]
   },
   {
     kind: "ingest_key.revoked",
-    about: "A key for agents counts no more.",
+    about: "An ingest key is no longer valid.",
     body: [must("key_id", id("key_")), writer],
     parts: []
   },
   {
     kind: "mapping.changed",
-    about: "Who becomes what here was replaced, all of it. `rules` is how many rules there are.",
+    about: "The whole access mapping was replaced. `rules` is the number of its rules.",
     body: [must("rules", { type: "integer", min: 0, max: 1000 }), writer],
     parts: [
       objectPart("mapping", MAX_PART_BYTES, ["rules: [{id, match: {claim, value}, org_unit, role}]", "trust_canonical"])
@@ -48,7 +48,7 @@ export const accessKinds: ReadonlyArray<KindRow> = [
   },
   {
     kind: "principal.seen",
-    about: "A person was given a pseudonym, which records carry in place of a name.",
+    about: "A person was given a pseudonym, which records contain instead of a name.",
     body: [must("kind", choice("user")), must("principal_id", id("usr_"))],
     parts: [objectPart("identity", 16_384, ["issuer", "subject"])]
   }

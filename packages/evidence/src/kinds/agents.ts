@@ -61,11 +61,11 @@ export const agentKinds: ReadonlyArray<KindRow> = [
   {
     kind: "agent.registered",
     about:
-      "An agent came under governance, as a draft. `owner_complete` says whether its owner has a name and an " +
-      "e-mail address; without both nobody answers for it. Absent: one of them is enough, until " +
-      "`agent.orphaned` says otherwise. `model_ids`, `org_unit_digest` and `parent_agent_id` decide which halts " +
-      "reach the agent; they stay when the profile is erased. The parent is an agent of the same org unit that " +
-      "was registered before; an agent has at most 8 ancestors. `org_unit_digest` is SHA-256 over " +
+      "An agent was registered, with the status `draft`. `owner_complete` is true where its owner has a name and an " +
+      "e-mail address; where it is false, the agent has no accountable owner. Where it is absent, a name or an " +
+      "address is enough, until an `agent.orphaned` record. `model_ids`, `org_unit_digest` and `parent_agent_id` " +
+      "decide which halts reach the agent. They stay when the profile is erased. The parent is an agent of the same " +
+      "org unit that was registered before. An agent has at most 8 ancestors. `org_unit_digest` is SHA-256 over " +
       "`flyball/v1 org_unit`, a zero byte, the first 4 bytes of SHA-256 of the origin, and the org unit.",
     body: [
       must("agent_id", id("agt_")),
@@ -86,10 +86,11 @@ export const agentKinds: ReadonlyArray<KindRow> = [
   {
     kind: "agent.updated",
     about:
-      "What holds for an agent from here on, whole: a member that is absent holds no more. The profile is left " +
-      "out where it stays. `model_ids`, `org_unit_digest`, `owner_complete` and `parent_agent_id` are as in " +
-      "`agent.registered`; absent, what an earlier record said of them still holds. A parent never changes. With " +
-      "the writer `system:migration` the record adds these members to an agent of an older store.",
+      "The complete state of an agent from this record on: an absent member has no value any more. The part " +
+      "`profile` is absent where it did not change. `model_ids`, `org_unit_digest`, `owner_complete` and " +
+      "`parent_agent_id` are as in `agent.registered`; where one is absent, its value in an earlier record still " +
+      "holds. A parent never changes. With the writer `system:migration` the record adds these members to an agent " +
+      "of an older store.",
     body: [
       agentId,
       must("autonomy_tier", tier),
@@ -106,8 +107,8 @@ export const agentKinds: ReadonlyArray<KindRow> = [
   {
     kind: "agent.activated",
     about:
-      "The agent may act by itself, as far as its tier and envelope go. `rules` is the version of the rules " +
-      "that let it, 1 where it is absent.",
+      "The agent may act by itself, within its tier and its envelopes. `rules` is the version of the rules that " +
+      "permitted it; absent means 1.",
     body: [agentId, rules, writer],
     parts: []
   },
@@ -115,39 +116,39 @@ export const agentKinds: ReadonlyArray<KindRow> = [
     kind: "agent.suspended",
     about: "The agent may not act until it is activated again.",
     body: [agentId, must("reason", choice("manual", "orphan_grace", "recert_overdue", "breaker", "kill")), writer],
-    parts: [part("reason", 8192, "any text as JSON: what a person said of it")]
+    parts: [part("reason", 8192, "a JSON string: the reason that a person gave")]
   },
   {
     kind: "agent.decommissioned",
-    about: "The agent's end.",
+    about: "The agent was decommissioned. This is final.",
     body: [agentId, must("decommissioned_at", instant), writer],
     parts: []
   },
   {
     kind: "agent.owner_transferred",
-    about: "Another person answers for the agent.",
+    about: "The agent has another owner.",
     body: [agentId, ownerComplete, writer],
     parts: [objectPart("owner", 8192, ["owner_email", "owner_name"])]
   },
   {
     kind: "agent.orphaned",
     about:
-      "Nobody answers for the agent any more: its owner was taken away, or who it was has been erased. With " +
-      "`cause` `owner_incomplete` its owner stays, and was found to lack a name or an e-mail address.",
+      "The agent has no accountable owner any more: the owner was removed, or the owner's identity was erased. With " +
+      "`cause` `owner_incomplete` the owner stays, but lacks a name or an e-mail address.",
     body: [agentId, may("cause", choice("owner_incomplete")), must("since", instant), writer],
-    parts: [part("reason", 8192, "any text as JSON: what a person said of it")]
+    parts: [part("reason", 8192, "a JSON string: the reason that a person gave")]
   },
   {
     kind: "agent.recertified",
-    about: "A person reviewed the agent and named the next date.",
+    about: "A person reviewed the agent and set the next due date.",
     body: [agentId, must("recert_due_at", instant), writer],
     parts: []
   },
   {
     kind: "agent.identity_attested",
     about:
-      "A signed card was checked, or an identity was declared. `rejected` leaves the earlier identity " +
-      "standing; `declared` was only said.",
+      "A signed card was checked, or an identity was declared. `rejected` leaves the earlier identity in place. " +
+      "`declared` means that nothing was checked.",
     body: [
       agentId,
       may("alg", choice("EdDSA", "ES256")),
@@ -185,20 +186,20 @@ export const agentKinds: ReadonlyArray<KindRow> = [
       writer
     ],
     parts: [
-      objectPart("claim", 8192, ["key_id"], ": what a rejected card calls its key, where no trusted key is called so"),
+      objectPart("claim", 8192, ["key_id"], ": the key id of a rejected card, where no trusted key has it"),
       objectPart(
         "identity",
         16_384,
         ["identity_ref", "identity_source?"],
-        ": the identity from here on; the source only where the body says `other`; left out when rejected"
+        ": the identity from here on; `identity_source` only where `source` is `other`; left out when rejected"
       )
     ]
   },
   {
     kind: "agent.provenance_added",
     about:
-      "Somebody says what the agent is made of. Of kind `model`, `model` is the name in the profile where that has " +
-      "no spaces: a halt of that model reaches the agent, also once the profile is erased.",
+      "A component of the agent was declared. For the kind `model`, `model` is the name in the profile if that has " +
+      "no spaces. A halt of that model reaches the agent, also after the profile is erased.",
     body: [
       agentId,
       may("digest", name(200)),
@@ -215,13 +216,13 @@ export const agentKinds: ReadonlyArray<KindRow> = [
   },
   {
     kind: "model.registered",
-    about: "A model that agents may use, or may not.",
+    about: "A model was registered, with its status of use.",
     body: modelBody,
     parts: []
   },
   {
     kind: "model.updated",
-    about: "What holds for a model from here on, whole.",
+    about: "The complete state of a model from this record on.",
     body: modelBody,
     parts: []
   }

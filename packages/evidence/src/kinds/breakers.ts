@@ -34,22 +34,21 @@ const breaker = [
 export const breakerKinds: ReadonlyArray<KindRow> = [
   {
     kind: "breaker.armed",
-    about: "A breaker watches an agent from this record on: its window begins here.",
+    about: "A breaker watches an agent from this record on. Its window begins here.",
     body: breaker,
     parts: []
   },
   {
     kind: "breaker.changed",
-    about: "A breaker was changed: the record says all of it, and its window restarts here.",
+    about: "A breaker was changed. The record has its complete state, and its window restarts here.",
     body: breaker,
     parts: []
   },
   {
     kind: "breaker.tripped",
     about:
-      "The value of a breaker's metric over the agent's records from the start of its window up to `as_of_seq`, " +
-      "at the " +
-      "time `as_of_ms`. `activation_id` names what it activated: in mode `enforce` alone.",
+      "A breaker tripped. `value` is its metric over the agent's records from the start of its window up to " +
+      "`as_of_seq`, at the time `as_of_ms`. `activation_id` names its activation, in mode `enforce` only.",
     body: [
       may("activation_id", id("kil_")),
       agentId,
@@ -69,8 +68,8 @@ export const breakerKinds: ReadonlyArray<KindRow> = [
   },
   {
     kind: "breaker.released",
-    about: "A person armed a tripped breaker again: its window restarts here. What it activated stays active.",
+    about: "A person armed a tripped breaker again. Its window restarts here. Its activation stays in force.",
     body: [agentId, asOfMs, asOfSeq, breakerId, writer],
-    parts: [part("reason", 16_384, "any text as JSON: what a person said of it")]
+    parts: [part("reason", 16_384, "a JSON string: the reason that a person gave")]
   }
 ]

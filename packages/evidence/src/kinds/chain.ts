@@ -5,7 +5,7 @@ import { choice, count, hash, id, keptPart, type KindRow, must, part, writer } f
 export const chainKinds: ReadonlyArray<KindRow> = [
   {
     kind: "chain.genesis",
-    about: "Record 0: which chain this is, and the keys that sign it.",
+    about: "Record 0. It names the chain and the keys that sign it.",
     body: [
       must("hash", choice("sha256-rfc6962")),
       must("origin", { type: "origin" }),
@@ -18,12 +18,12 @@ export const chainKinds: ReadonlyArray<KindRow> = [
         "`{checkpoint, origin, signed_root, signed_size, stored_root, stored_size}`: the chain that this one " +
           "follows after a recovery; never erased, always disclosed"
       ),
-      part("reason", 16_384, "any text as JSON: why a person gave up the chain before")
+      part("reason", 16_384, "a JSON string: why a person gave up the chain before")
     ]
   },
   {
     kind: "part.erased",
-    about: "The content and salt of a part were deleted. `seq` is the record whose part it was.",
+    about: "The content and the salt of a part were deleted. `seq` is the record that has the part.",
     body: [
       must("name", { type: "part_name" }),
       must("reason", choice("subject_request", "legal_order", "retention", "captured_by_mistake", "security")),
@@ -33,7 +33,7 @@ export const chainKinds: ReadonlyArray<KindRow> = [
   },
   {
     kind: "evidence.exported",
-    about: "An evidence pack left the house. `digest` is the one in its Z line.",
+    about: "An evidence pack was exported. `digest` is the digest in its Z line.",
     body: [
       must("digest", hash),
       must("pack_id", id("pck_")),
@@ -45,7 +45,9 @@ export const chainKinds: ReadonlyArray<KindRow> = [
   },
   {
     kind: "key.rotated",
-    about: "Another key signs from here on. The first checkpoint that covers this record carries both signatures.",
+    about:
+      "A new key signs from this record on. The first checkpoint that covers this record carries the signatures of " +
+      "both keys.",
     body: [must("from_key_id", { type: "key_id" }), must("to_vkey", { type: "vkey" })],
     parts: []
   }

@@ -39,9 +39,10 @@ export const decisionKinds: ReadonlyArray<KindRow> = [
   {
     kind: "decision.witnessed",
     about:
-      "What an agent did or intends, as its writer saw it. `local_verdict`, and the part `signals` that it was given " +
-      "on, are there where `decided_by` is `sdk_cache`: the envelopes are those that the service answered as in " +
-      "force at `as_of_seq` of the chain `origin`, and `age_ms` is how long the answer had been confirmed for.",
+      "A decision that an agent made or intends, as its writer reports it. `local_verdict` and the part `signals`, " +
+      "its input, are present where `decided_by` is `sdk_cache`. `layers` are the envelopes that the service " +
+      "reported as in force at record `as_of_seq` of the chain `origin`. `age_ms` is the time since the service last " +
+      "confirmed them.",
     body: [
       must("action", name(200)),
       must("agent_id", id("agt_")),
@@ -67,10 +68,10 @@ export const decisionKinds: ReadonlyArray<KindRow> = [
       may("writer_seq", count)
     ],
     parts: [
-      part("args", MIB, "any JSON: what the action was called with"),
-      part("labels", MIB, "any JSON: the caller's own marks"),
-      part("result", MIB, "any JSON: what came of it"),
-      part("signals", MIB, "what the agent said of it to the SDK that decided: any JSON object")
+      part("args", MIB, "any JSON: the arguments of the action"),
+      part("labels", MIB, "any JSON: labels of the caller"),
+      part("result", MIB, "any JSON: the result of the action"),
+      part("signals", MIB, "a JSON object: the signals that the agent gave to its SDK")
     ]
   },
   {
@@ -91,11 +92,11 @@ export const decisionKinds: ReadonlyArray<KindRow> = [
       may("usage", usage),
       writer
     ],
-    parts: [part("result", MIB, "any JSON: what came of it")]
+    parts: [part("result", MIB, "any JSON: the result of the action")]
   },
   {
     kind: "capture.gap",
-    about: "Decisions are missing from the chain, and the writer says so.",
+    about: "Decisions are missing from the chain, as the writer reports.",
     body: [
       must("agent_id", id("agt_")),
       must("count", count),

@@ -25,8 +25,8 @@ export const drillKinds: ReadonlyArray<KindRow> = [
   {
     kind: "drill.started",
     about:
-      "An exercise of the kill switch begins, with `kill.activated` in the same commit. The hypothesis: every " +
-      "instance acknowledges within `slo_ms`. A live one is released after `max_duration_ms`.",
+      "A drill of the kill switch begins, with `kill.activated` in the same commit. Its hypothesis: every instance " +
+      "acknowledges within `slo_ms`. A `live` drill is released after `max_duration_ms`.",
     body: [
       activationId,
       ofAgent,
@@ -39,15 +39,15 @@ export const drillKinds: ReadonlyArray<KindRow> = [
       must("target_type", choice("agent", "model", "org_unit", "deployment")),
       writer
     ],
-    parts: [part("scenario", 16_384, "any text as JSON: what is exercised")]
+    parts: [part("scenario", 16_384, "a JSON string: what is exercised")]
   },
   {
     kind: "drill.completed",
     about:
-      "What the drill came to, by the acknowledgements up to the record `as_of_seq`. `expected` counts the " +
-      "instances that were expected or acknowledged, `missed` in the part of that name those that never answered, " +
-      "`unlisted` those in no list. The times from activation to acknowledgement are nearest-rank percentiles and " +
-      "the longest. `met`: the hypothesis held.",
+      "The result of a drill, from the acknowledgements up to record `as_of_seq`. `expected` is the number of " +
+      "instances that were expected or acknowledged. `missed`, in the part of that name, are those that never " +
+      "answered. `unlisted` is the number of instances in no list. The times run from activation to acknowledgement: " +
+      "nearest-rank percentiles and the maximum. `met`: the hypothesis held.",
     body: [
       must("acknowledged", count),
       ofAgent,
@@ -73,15 +73,15 @@ export const drillKinds: ReadonlyArray<KindRow> = [
   },
   {
     kind: "drill.attested",
-    about: "A person other than the one who started it vouches for the result of a drill.",
+    about: "A person other than the one who started the drill attested its result.",
     body: [ofAgent, must("attested_at", instant), drillId, writer],
     parts: []
   },
   {
     kind: "channel.checked",
     about:
-      "A shadow drill on the reserved target `flyball:channel` went the way of a real halt. `armed`: its activation " +
-      "and its release showed in the status. `latency_ms`: from the activation until it did.",
+      "A shadow drill on the reserved target `flyball:channel` took the path of a real halt. `armed`: its activation " +
+      "and its release appeared in the status. `latency_ms` is the time from the activation until it appeared.",
     body: [
       activationId,
       must("armed", { type: "boolean" }),

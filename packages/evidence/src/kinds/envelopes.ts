@@ -76,12 +76,12 @@ export const envelopeKinds: ReadonlyArray<KindRow> = [
   {
     kind: "evaluation.made",
     about:
-      "Our verdict on what an agent intends, under the envelopes in force just before this record. `shadow` is " +
-      "what versions on trial would have said; nobody is bound by it. `rules` is the version of the rules that " +
-      "decided, 1 where it is absent. `effective_tier` is the tier whose floor counted: always there from " +
-      "rules 2 on, and `tier` before. `activations` are those of the kill switch that reached the agent, most " +
-      "restrictive first, up to 64: always there from rules 3 on where there was one. `action_digest` is SHA-256 " +
-      "over the RFC 8785 form of the arguments: of the part `args` where `args_redacted` is not true.",
+      "The service's verdict on an intent, under the envelopes in force just before this record. `shadow` is the " +
+      "verdict of the versions on trial; it binds nobody. `rules` is the version of the rules that decided; absent " +
+      "means 1. `effective_tier` is the tier whose floor applied: from rules 2 on it is always present; before, " +
+      "`tier` applied. `activations` are the kill switch activations that reached the agent, most restrictive first, " +
+      "at most 64. From rules 3 on it is always present where there was one. `action_digest` is SHA-256 over the RFC " +
+      "8785 form of the arguments. The part `args` has those arguments where `args_redacted` is not true.",
     body: [
       may("action_digest", hash),
       activations,
@@ -117,28 +117,28 @@ export const envelopeKinds: ReadonlyArray<KindRow> = [
       writer
     ],
     parts: [
-      part("action", 1024, "what the agent is about to do, as it calls it"),
+      part("action", 1024, "the action that the agent intends, by the agent's name for it"),
       objectPart(
         "advice",
         MIB,
         ["notice_ms?", "obligations", "retry_after_ms?", "suggestion?"],
         "; left out where there is nothing of it"
       ),
-      part("args", 262_144, "any JSON: the arguments of the action, for those who review it"),
-      part("signals", 65_536, "what the agent says of it: any JSON object")
+      part("args", 262_144, "any JSON: the arguments of the action, for reviewers"),
+      part("signals", 65_536, "a JSON object: the signals that the agent gave")
     ]
   },
   {
     kind: "meter.voided",
-    about: "What an evaluation added to meters is taken away: its action was not taken.",
+    about: "The contribution of an evaluation to its meters was removed, because its action was not taken.",
     body: [agentId, must("evaluation_id", id("evl_")), must("evaluation_seq", count), writer],
-    parts: [part("reason", 16_384, "any text as JSON: what a person said of it")]
+    parts: [part("reason", 16_384, "a JSON string: the reason that a person gave")]
   },
   {
     kind: "envelope.drafted",
     about:
-      "A draft was written, or written again; `revision` counts them. With `agent_id` it is for that agent, " +
-      "else for the org unit in the profile.",
+      "A draft was written or replaced; `revision` counts them. With `agent_id` the envelope is for that agent, " +
+      "otherwise for the org unit in the part `profile`.",
     body: [
       may("agent_id", id("agt_")),
       authors,
@@ -161,8 +161,9 @@ export const envelopeKinds: ReadonlyArray<KindRow> = [
   {
     kind: "envelope.published",
     about:
-      "A version is in force from here on, or on trial where `mode` is `shadow`. The digests are those of the " +
-      "parts. `approver` is who published what is newly allowed: none of its authors.",
+      "A version is in force from this record on, or on trial where `mode` is `shadow`. The digests are those of the " +
+      "parts. `approver` is the person who published a version that newly allows something, and is none of its " +
+      "authors.",
     body: [
       may("agent_id", id("agt_")),
       may("approver", { type: "writer" }),
@@ -178,22 +179,23 @@ export const envelopeKinds: ReadonlyArray<KindRow> = [
       writer
     ],
     parts: [
-      part("backtest", MAX_PART_BYTES, "what recorded evaluations come to under this version"),
-      part("diff", MAX_PART_BYTES, "what it changes against the version before it, with examples"),
+      part("backtest", MAX_PART_BYTES, "the verdicts of recorded evaluations under this version"),
+      part("diff", MAX_PART_BYTES, "the changes from the version before, with examples"),
       envelopePart,
-      part("lint", MAX_PART_BYTES, "what was found about it")
+      part("lint", MAX_PART_BYTES, "the findings of the lint")
     ]
   },
   {
     kind: "envelope.withdrawn",
     about:
-      "Nothing is in force for whom this envelope is, and every evaluation is denied, until a version is published.",
+      "Nothing is in force for the agent or org unit of this envelope. Its evaluations are denied until a version " +
+      "is published.",
     body: [envelopeId, writer],
-    parts: [part("reason", 16_384, "any text as JSON: what a person said of it")]
+    parts: [part("reason", 16_384, "a JSON string: the reason that a person gave")]
   },
   {
     kind: "waiver.requested",
-    about: "Somebody asks for an exception to one rule of the version in force.",
+    about: "A person requested an exception to one rule of the version in force.",
     body: [
       envelopeId,
       must("expires_at", instant),
@@ -207,7 +209,7 @@ export const envelopeKinds: ReadonlyArray<KindRow> = [
   {
     kind: "waiver.granted",
     about:
-      "Somebody else grants it. It holds for evaluations whose `as_of_ms` is before `expires_at`, while that " +
+      "Another person granted it. It applies to evaluations whose `as_of_ms` is before `expires_at`, while that " +
       "version is in force.",
     body: [
       envelopeId,

@@ -19,7 +19,7 @@ import {
 const activationId = must("activation_id", id("kil_"))
 const epoch = must("epoch", count)
 const instanceId = must("instance_id", name(128))
-const reasonPart = part("reason", 16_384, "any text as JSON: what was said of it")
+const reasonPart = part("reason", 16_384, "a JSON string: the reason that was given")
 const responses = choice("notify", "step_down", "drain", "halt", "quarantine")
 const drillMode = choice("shadow", "live")
 
@@ -28,18 +28,19 @@ export const killKinds: ReadonlyArray<KindRow> = [
   {
     kind: "kill.requested",
     about:
-      "An ingest key asks that its agent be stopped. With `activation_id` the response policy had a row for it, and " +
-      "this commit activates; without it nothing was stopped.",
+      "An ingest key requested that its agent be stopped. With `activation_id` a row of the response policy matched, " +
+      "and this commit activates. Without it nothing was stopped.",
     body: [may("activation_id", id("kil_")), agentId, must("requested_at", instant), writer],
     parts: [reasonPart]
   },
   {
     kind: "kill.activated",
     about:
-      "The response holds for every agent that the target reaches, from this record until the release that names " +
+      "The response applies to every agent that the target reaches, from this record until the release that names " +
       "`activation_id`. `epoch` counts the changes of the deployment's kill state. `expected` is the number of " +
-      "instances in the part of that name, `unlisted` how many more were seen. `highest_tier` is the highest tier of " +
-      "the agents reached; absent where none is. `drill`: it is an exercise; a `shadow` one changes no verdict.",
+      "instances in the part of that name, `unlisted` the number of further instances seen. `highest_tier` is the " +
+      "highest tier of the agents reached; absent if there is none. With `drill` it is an exercise. A `shadow` drill " +
+      "changes no verdict.",
     body: [
       must("activated_at", instant),
       activationId,
@@ -67,7 +68,7 @@ export const killKinds: ReadonlyArray<KindRow> = [
   },
   {
     kind: "kill.acknowledged",
-    about: "An instance says that it saw the activation. `in_flight` is how many actions it had under way.",
+    about: "An instance reported that it saw the activation. `in_flight` is the number of its actions in progress.",
     body: [
       must("acknowledged_at", instant),
       activationId,
@@ -81,21 +82,21 @@ export const killKinds: ReadonlyArray<KindRow> = [
   },
   {
     kind: "kill.stopped",
-    about: "An instance says that nothing of what the activation forbids is under way any more.",
+    about: "An instance reported that no action that the activation forbids is in progress any more.",
     body: [activationId, agentId, instanceId, must("stopped_at", instant), writer],
     parts: []
   },
   {
     kind: "kill.unconfirmed",
-    about: "So many expected instances had not acknowledged in time. Whether they stopped is not known.",
+    about: "`instances` expected instances did not acknowledge in time. It is unknown whether they stopped.",
     body: [activationId, must("instances", count), must("unconfirmed_at", instant), writer],
     parts: [keptPart("instances", MIB, "`[{agent_id, instance_id}]`: which ones; never erased")]
   },
   {
     kind: "kill.released",
     about:
-      "One activation holds no more. Others stay. `highest_tier` is that of the agents reached at the release; " +
-      "absent where none is.",
+      "One activation ended. Other activations stay in force. `highest_tier` is the highest tier of the agents " +
+      "reached at the release; absent if there is none.",
     body: [activationId, epoch, may("highest_tier", tier), must("released_at", instant), writer],
     parts: [reasonPart]
   }

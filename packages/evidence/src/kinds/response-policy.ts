@@ -7,8 +7,8 @@ export const responsePolicyKinds: ReadonlyArray<KindRow> = [
   {
     kind: "response_policy.changed",
     about:
-      "The response policy was replaced, all of it. `rows` is how many rows there are. A row names an org unit and " +
-      "e-mail addresses, so that all of them are a part.",
+      "The whole response policy was replaced. `rows` is the number of its rows. The rows are a part, because they " +
+      "name org units and e-mail addresses.",
     body: [must("rows", { type: "integer", min: 0, max: 1000 }), writer],
     parts: [objectPart("policy", MAX_PART_BYTES, ["rows: [{notify, response, scope, target, trigger}]"])]
   }

@@ -3,7 +3,7 @@ import { agentId, choice, count, hash, id, type KindRow, may, must, name, part, 
 
 const reviewId = must("review_id", id("rev_"))
 const evaluationId = must("evaluation_id", id("evl_"))
-const reasonPart = part("reason", 16_384, "any text as JSON: what was said of it")
+const reasonPart = part("reason", 16_384, "a JSON string: the reason that was given")
 /** `other`: a role that the service does not give. */
 const reviewRole = choice("reviewer", "operator", "governor", "admin", "other")
 
@@ -12,10 +12,10 @@ export const reviewKinds: ReadonlyArray<KindRow> = [
   {
     kind: "review.opened",
     about:
-      "People are to answer an evaluation whose outcome is `require_review`; it is the record before this one in the " +
-      "same commit, and the ids of both differ in the prefix alone. `needs`: of each role, or of any where none is " +
-      "named, so many different people must approve. `layers` are the versions that the evaluation was made under. " +
-      "`writer` requested it.",
+      "People must answer an evaluation with the outcome `require_review`. That evaluation is the record before this " +
+      "one in the same commit, and the two ids differ in the prefix only. Each entry of `needs` is a number of " +
+      "different people who must approve, of its `role` or, without one, of any. `layers` are the versions under " +
+      "which the evaluation was made. `writer` requested it.",
     body: [
       must("action_digest", hash),
       agentId,
@@ -50,24 +50,24 @@ export const reviewKinds: ReadonlyArray<KindRow> = [
   {
     kind: "review.presented",
     about:
-      "What a person was shown of the action: `presented_digest` is SHA-256 over the RFC 8785 form of what the " +
-      "interface answered, as of the record `as_of_seq`. Once for each person and digest.",
+      "What was shown to a person: `presented_digest` is SHA-256 over the RFC 8785 form of the interface's answer, " +
+      "as of record `as_of_seq`. There is one record for each person and digest.",
     body: [agentId, must("as_of_seq", count), must("presented_digest", hash), reviewId, writer],
     parts: []
   },
   {
     kind: "review.claimed",
     about:
-      "A person takes a review up, or renews that: nobody else answers it before `lease_until_ms`. With `given_back` " +
-      "the person lets go of it.",
+      "A person claimed a review, or renewed the claim: nobody else can answer it before `lease_until_ms`. With " +
+      "`given_back` the person released the claim.",
     body: [agentId, may("given_back", { type: "boolean" }), must("lease_until_ms", count), reviewId, writer],
     parts: []
   },
   {
     kind: "review.resolved",
     about:
-      "A person answers. `ends`: the review is over, since it was rejected or amended, or `approvals_given` meet its " +
-      "`needs`. `roles` are those of `needs` that the person has.",
+      "A person answered. `ends` is true where the review is over: it was rejected or amended, or `approvals_given` " +
+      "meet its `needs`. `roles` are the person's roles among those of `needs`.",
     body: [
       agentId,
       must("approvals_given", { type: "integer", min: 0, max: 64 }),
@@ -83,15 +83,15 @@ export const reviewKinds: ReadonlyArray<KindRow> = [
   },
   {
     kind: "review.expired",
-    about: "Nobody ended the review in time. That is no answer.",
+    about: "The review ended without an answer, at its expiry.",
     body: [agentId, must("expires_at_ms", count), reviewId, writer],
     parts: []
   },
   {
     kind: "review.cancelled",
     about:
-      "The review is over without an answer: `killed`, a halt reached its agent; `superseded`, its envelopes are no " +
-      "more those in force; `withdrawn`, its requester needs no answer.",
+      "The review is over without an answer. `killed`: a halt reached its agent. `superseded`: its envelopes are no " +
+      "longer those in force. `withdrawn`: its requester needs no answer.",
     body: [
       may("activation_id", id("kil_")),
       agentId,
@@ -106,8 +106,8 @@ export const reviewKinds: ReadonlyArray<KindRow> = [
     kind: "review.consumed",
     about:
       "An approval was presented for the same action, in the commit of the evaluation that names it as " +
-      "`approval_id`: `used`, the action may be taken, or `voided`, what is in force became stricter. It counts no " +
-      "second time.",
+      "`approval_id`. `used`: the action may be taken. `voided`: the envelopes in force became stricter. An approval " +
+      "is consumed once.",
     body: [
       agentId,
       must("consumed_at_ms", count),

@@ -24,7 +24,7 @@ export interface PartRow {
   readonly holds: string
   /** The members of its JSON object, in the order of their names; absent where it holds anything else. */
   readonly members?: ReadonlyArray<PartMember>
-  /** Never erased: `holds` says so too. */
+  /** Never erased; `holds` states it too. */
   readonly kept?: true
 }
 
@@ -80,13 +80,13 @@ export const name = (max: number): MemberType => ({ type: "name", max })
 
 /** Type of a non-negative integer. */
 export const count: MemberType = { type: "integer", min: 0, max: Number.MAX_SAFE_INTEGER }
-/** By which rules the service decided; absent means 1. */
+/** Version of the rules that decided; absent means 1. */
 export const rules = may("rules", { type: "integer", min: 1, max: 1_000_000 })
 /** Whether the owner has a name and an e-mail address. Absent where the record is older than the member. */
 export const ownerComplete = may("owner_complete", { type: "boolean" })
 /**
  * Member that determines which halts reach an agent, beside its id. Absent where the record is older than the members:
- * what an earlier record said of them still holds.
+ * its value in an earlier record still holds.
  */
 export const modelIds = may("model_ids", { type: "list", of: name(200), min: 0, max: 64 })
 

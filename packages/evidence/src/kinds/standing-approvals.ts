@@ -9,10 +9,10 @@ export const standingApprovalKinds: ReadonlyArray<KindRow> = [
   {
     kind: "standing_approval.proposed",
     about:
-      "A person who approved a review proposes to approve up to `count` more evaluations of the box in the part of " +
-      "that name. It approves nothing yet. `layers` are those of the reviewed evaluation, and `asks` what required " +
-      "its review: places of rules in the combination of these layers, -1 - n for the silent layer n. " +
-      "`box_digest` is the SHA-256 of the part.",
+      "A person who approved a review proposes to approve up to `count` more evaluations within the box in the part " +
+      "`box`. It is not in force yet. `layers` are those of the reviewed evaluation. `asks` are the rules that " +
+      "required its review, as places of rules in the combination of these layers; -1 - n is layer n, where no rule " +
+      "held. `box_digest` is the SHA-256 of the part.",
     body: [
       agentId,
       must("asks", { type: "list", of: { type: "integer", min: -16, max: 1_099 }, min: 1, max: 1_116 }),
@@ -46,19 +46,20 @@ export const standingApprovalKinds: ReadonlyArray<KindRow> = [
         ": the name of the action or null; the names of the members of its arguments or null; " +
           "`[{path, …}]` with `eq`, `at_most` or `one_of`, where a path is a JSON pointer below `/signals` or `/args`"
       ),
-      part("reason", 16_384, "any text as JSON: what a person said of it")
+      part("reason", 16_384, "a JSON string: the reason that a person gave")
     ]
   },
   {
     kind: "standing_approval.granted",
-    about: "A person other than the proposer puts it in force.",
+    about: "A person other than the proposer put it in force.",
     body: [agentId, must("proposed_by", { type: "writer" }), reviewId, standingApprovalId, writer],
     parts: []
   },
   {
     kind: "standing_approval.used",
     about:
-      "It let the evaluation through that names it, in the commit of that evaluation. `left`: how many more it may.",
+      "It approved the evaluation `evaluation_id`, in the commit of that evaluation. `left` is the number of uses " +
+      "that remain.",
     body: [
       agentId,
       must("evaluation_id", id("evl_")),
@@ -70,8 +71,8 @@ export const standingApprovalKinds: ReadonlyArray<KindRow> = [
   },
   {
     kind: "standing_approval.revoked",
-    about: "It approves nothing more.",
+    about: "It approves no further evaluation.",
     body: [agentId, standingApprovalId, writer],
-    parts: [part("reason", 16_384, "any text as JSON: what a person said of it")]
+    parts: [part("reason", 16_384, "a JSON string: the reason that a person gave")]
   }
 ]

@@ -18,7 +18,7 @@ export const webhookKinds: ReadonlyArray<KindRow> = [
   {
     kind: "webhook.changed",
     about:
-      "What holds for a webhook from here on: `events` and `status` where they changed. After " +
+      "The state of a webhook from this record on: `events` and `status` are present where they changed. After " +
       "`seventh_failure` nothing is sent until it is enabled.",
     body: [
       must("cause", choice("owner", "seventh_failure", "secret_rotated", "enabled")),
@@ -31,15 +31,15 @@ export const webhookKinds: ReadonlyArray<KindRow> = [
   },
   {
     kind: "webhook.revoked",
-    about: "A webhook's end: nothing is sent to it any more.",
+    about: "A webhook was revoked. Nothing is sent to it any more.",
     body: [webhookId, writer],
     parts: []
   },
   {
     kind: "delivery.finished",
     about:
-      "What became of an event owed to a webhook. Deliveries of `chain.checkpoint` and of `webhook.failed` " +
-      "have no such record. `status_code` and `error_code` are of its last attempt.",
+      "The result of a delivery to a webhook. Deliveries of `chain.checkpoint` and `webhook.failed` have no such " +
+      "record. `status_code` and `error_code` are those of the last attempt.",
     body: [
       must("attempts", { type: "integer", min: 0, max: 7 }),
       must("delivery_id", id("dlv_")),
