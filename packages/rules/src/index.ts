@@ -154,6 +154,7 @@ export {
   type KillInstance,
   type KillTarget
 } from "./kill/document.ts"
+export { type KillInstanceState, killInstanceState } from "./kill/instance-state.ts"
 export { type AgentReach, agentReach, reaches } from "./kill/reach.ts"
 export { DRILL_WRITER, FOUR_EYES_TIER, isRule, needsSecondPerson, releaseProblem } from "./kill/release.ts"
 export {

@@ -1,7 +1,7 @@
 /** An activation as the interface shows it: how many instances of how many said what, and each by itself. Pure. */
 import type { KillActivation } from "@flyball/contract"
 import { formatInstant } from "@flyball/evidence"
-import { type AckDocument, ackId, type ActivationDocument, type KillInstance } from "@flyball/rules"
+import { type AckDocument, ackId, type ActivationDocument, type KillInstance, killInstanceState } from "@flyball/rules"
 import type { StoredActivation } from "./kill-reader.ts"
 
 type InstanceOut = KillActivation["instances"][number]
@@ -47,14 +47,7 @@ const instanceOut = (
 ): InstanceOut => ({
   agent_id: agentId,
   instance_id: instanceId,
-  state:
-    ack !== null
-      ? ack.stoppedAtMs === null
-        ? "acknowledged"
-        : "stopped"
-      : unconfirmedAtMs === null
-        ? "requested"
-        : "unconfirmed",
+  state: killInstanceState({ unconfirmedAtMs }, ack),
   requested_at: formatInstant(activatedAtMs),
   observed_at: instantOf(ack?.observedAtMs),
   acknowledged_at: instantOf(ack?.acknowledgedAtMs),
