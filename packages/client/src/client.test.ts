@@ -143,4 +143,25 @@ describe("the end of a client", () => {
     assert.strictEqual(await running, "done")
     assert.deepStrictEqual(problems, Array(2).fill({ kind: "lost", reason: "closed", count: 1 }))
   })
+  it("refuses a registration, so that no watch begins that would never end", async () => {
+    const { client, seen } = world()
+    await client.close()
+    const failed = await client.register({ name: "bot" }).catch((cause: unknown) => cause)
+    assert.instanceOf(failed, ServerRefused)
+    assert.deepInclude(failed as object, { status: 0, answer: "the client is closed" })
+    assert.strictEqual(seen.length, 0)
+  })
+
+  it("refuses a registration that was under way, and follows no agent", async () => {
+    const { client, seen } = world()
+    const registering = client.register({ name: "bot" }).catch((cause: unknown) => cause)
+    const closing = client.close()
+    assert.deepInclude((await registering) as object, { status: 0, answer: "the client is closed" })
+    await closing
+    await settled()
+    assert.deepStrictEqual(
+      seen.filter(({ path }) => path.includes("/kill/")),
+      []
+    )
+  })
 })

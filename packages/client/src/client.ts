@@ -7,7 +7,7 @@ import { digestKeyOf } from "./enforce/action-digest.ts"
 import { type Guard, makeGuard } from "./enforce/guard.ts"
 import { verdictOf } from "./enforce/verdict.ts"
 import { type Caller, makeCaller } from "./http/caller.ts"
-import { refusedBy, ServerRefused } from "./http/server-refused.ts"
+import { refusedAsClosed, refusedBy, ServerRefused } from "./http/server-refused.ts"
 import { STALE_READS } from "./kill/kill-view.ts"
 import { type KillWatch, watchKill } from "./kill/kill-watch.ts"
 import { type EnvelopeCache, envelopeCache } from "./local/envelope-cache.ts"
@@ -93,7 +93,7 @@ export type Witnessed = Omit<Decision, "client_ref" | "writer_seq"> & { readonly
 export interface Client {
   /**
    * Finds the agent of this name, or registers it, and starts to follow its kill status. Throws `ServerRefused` where
-   * the server refuses, and with status 0 where it does not answer.
+   * the server refuses, and with status 0 where it does not answer or the client is closed.
    */
   readonly register: (registration: Registration) => Promise<AgentClient>
   /** Sends what waits, and says what came of it. Unit: milliseconds. */
@@ -102,8 +102,8 @@ export interface Client {
   readonly pending: () => number
   /**
    * Flushes for up to two seconds and ends; once, however often it is called. What is still not sent stays in the
-   * spool, and is lost with a spool in memory. Wait for what runs first: what ends later is not recorded. No guarded
-   * action begins afterwards.
+   * spool, and is lost with a spool in memory. Wait for what runs first: what ends later is not recorded. Waits for
+   * reviews end at once, and no guarded action begins afterwards.
    */
   readonly close: () => Promise<Flushed>
   readonly [Symbol.asyncDispose]: () => Promise<void>
@@ -144,6 +144,7 @@ export const openClient = (options: ClientOptions): Client => {
   const instanceId = options.instanceId ?? refs.bootId
   const watches = new Set<KillWatch | EnvelopeCache>()
   const agents = new Map<string, AgentClient>()
+  const ended = new AbortController()
   let closing: Promise<Flushed> | null = null
 
   const agentOf = (info: AgentInfo): AgentClient => {
@@ -161,7 +162,7 @@ export const openClient = (options: ClientOptions): Client => {
     watches.add(kill)
     watches.add(envelopes)
     const strict = capture === "strict"
-    const reviews = reviewsOf({ caller, clock, kill, timeoutMs })
+    const reviews = reviewsOf({ caller, clock, kill, timeoutMs, closed: ended.signal })
     const signals = options.signals ?? defaultSignals(redact)
     const parts = {
       agentId: info.id,
@@ -201,18 +202,30 @@ export const openClient = (options: ClientOptions): Client => {
 
   const flush = (withinMs = 10_000): Promise<Flushed> => recorder.flush(withinMs)
   const end = async (): Promise<Flushed> => {
+    ended.abort()
     for (const watch of watches) watch.close()
     const flushed = await flush(2_000)
     await recorder.close()
     return flushed
   }
   return {
-    register: async (registration) => agentOf(await register(caller, registration, timeoutMs)),
+    register: async (registration) => {
+      requireOpen(ended.signal)
+      const info = await register(caller, registration, timeoutMs)
+      // A watch that begins after the end would never end.
+      requireOpen(ended.signal)
+      return agentOf(info)
+    },
     flush,
     pending: recorder.pending,
     close: () => (closing ??= end()),
     [Symbol.asyncDispose]: async () => void (await (closing ??= end()))
   }
+}
+
+/** Fails: throws `ServerRefused` where the client is closed. */
+const requireOpen = (ended: AbortSignal): void => {
+  if (ended.aborted) throw refusedAsClosed("The agent could not be registered")
 }
 
 /** Fails: throws where the address is none of a server. Settings that are not set are the common case. */

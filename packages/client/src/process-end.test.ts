@@ -57,6 +57,14 @@ describe("a process whose server is gone", () => {
       assert.deepStrictEqual({ status, out }, { status: 0, out: printed })
     })
 
+  it("is not kept by a wait for a review once the client is closed", async () => {
+    const { out, status } = await run(
+      'agent.reviews.wait("rev_1", { withinMs: 3_600_000 }).catch((cause) => console.log(cause.answer))',
+      "await client.close()"
+    )
+    assert.deepStrictEqual({ status, out }, { status: 0, out: "the client is closed\n" })
+  })
+
   it("is not kept by what the client does in the background", async () => {
     // It would continue for ever.
     const { out, status } = await run('void agent.witness({ action: "note" })')

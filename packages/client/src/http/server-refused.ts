@@ -20,6 +20,13 @@ export const refusedBy = (what: string, answer: Answer): ServerRefused =>
     ? new ServerRefused(`${what}: ${refusalText(answer)}`, answer.status, answer.body ?? answer.excerpt)
     : new ServerRefused(`${what}: ${answer.reason}`, 0, answer.reason)
 
+/** The answer of a request that a closed client does not send. */
+export const CLIENT_CLOSED = "the client is closed"
+
+/** The refusal of what a closed client does not do any more. Status 0. */
+export const refusedAsClosed = (what: string): ServerRefused =>
+  new ServerRefused(`${what}: ${CLIENT_CLOSED}`, 0, CLIENT_CLOSED)
+
 /** A refusal in words: its status and code, and the server's sentence; of what is no JSON, how it begins. */
 export const refusalText = ({ body, excerpt, status }: Extract<Answer, { kind: "answer" }>): string => {
   if (body === undefined) return `status ${status}, which is no answer of a Flyball server: ${excerpt}`

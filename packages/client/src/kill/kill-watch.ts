@@ -6,7 +6,7 @@
  */
 import { type ClientClock, pause } from "../clock.ts"
 import type { Answer, Caller } from "../http/caller.ts"
-import { refusalText } from "../http/server-refused.ts"
+import { CLIENT_CLOSED, refusalText } from "../http/server-refused.ts"
 import type { Problem } from "../problem.ts"
 import { makeAcknowledger } from "./acknowledge.ts"
 import { knownChain } from "./known-chain.ts"
@@ -185,7 +185,7 @@ export const watchKill = (options: KillWatchOptions): KillWatch => {
       return () => void listeners.delete(call)
     },
     close: () => {
-      trouble = "the client is closed"
+      trouble = CLIENT_CLOSED
       ending.abort()
     }
   }

@@ -145,6 +145,27 @@ describe("waiting for a review", () => {
     await settled()
     assert.instanceOf(aborted.is, ServerRefused)
   })
+
+  it("throws at once when the client is closed, before the wait or during it, and sends nothing more", async () => {
+    const { agent, clock, seen } = await world()
+    const during = watched(agent.reviews.wait("rev_1", { withinMs: 3_000_000 }))
+    await clock.advance(30_000)
+    assert.strictEqual(during.is, "pending")
+    await client!.close()
+    const before = watched(agent.reviews.wait("rev_1", { withinMs: 3_000_000 }))
+    await clock.advance(100)
+    for (const { is } of [during, before]) {
+      assert.instanceOf(is, ServerRefused)
+      assert.deepInclude(is as object, {
+        status: 0,
+        answer: "the client is closed",
+        message: "The review rev_1 could not be read: the client is closed"
+      })
+    }
+    const sent = seen.length
+    await clock.advance(60_000)
+    assert.strictEqual(seen.length, sent)
+  })
 })
 
 describe("a guarded action that a person must approve", () => {
@@ -213,6 +234,16 @@ describe("a guarded action that a person must approve", () => {
       assert.match(String(outcome.is), /^require_review rev_/)
       assert.strictEqual(ran.times, 0)
     }
+  })
+
+  it("is refused with its review when the client is closed while it waits", async () => {
+    const { agent, clock } = await world({ waitMs: 600_000 })
+    const held = call(agent)
+    await clock.advance(1_000)
+    assert.strictEqual(held.outcome.is, "pending")
+    await client!.close()
+    await clock.advance(100)
+    assert.deepStrictEqual([held.outcome.is, held.ran.times], ["require_review rev_1", 0])
   })
 
   it("does not run when the agent is halted after the approval and before the effect", async () => {

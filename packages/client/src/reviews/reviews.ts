@@ -1,7 +1,7 @@
 /** Waits for the people who answer a review. */
 import { awaitedPause, type ClientClock } from "../clock.ts"
 import type { Answer, Caller } from "../http/caller.ts"
-import { refusedBy } from "../http/server-refused.ts"
+import { refusedAsClosed, refusedBy } from "../http/server-refused.ts"
 import { isStopping } from "../kill/kill-view.ts"
 import type { KillWatch } from "../kill/kill-watch.ts"
 import type { Review } from "../wire.ts"
@@ -17,7 +17,8 @@ export interface ReviewWait {
 export interface Reviews {
   /**
    * Answers the review once it is over, or as it stands when the time is: a wait that ends is no answer of a person.
-   * Throws `ServerRefused` where the server refuses to say, or could not be reached at all.
+   * Throws `ServerRefused` where the server refuses to say, or could not be reached at all; and at once, with status 0
+   * and the answer "the client is closed", when the client is closed, before or during the wait.
    */
   readonly wait: (reviewId: string, wait: ReviewWait) => Promise<Review>
 }
@@ -28,6 +29,8 @@ export interface ReviewsOptions {
   readonly clock: ClientClock
   readonly kill: KillWatch
   readonly timeoutMs: number
+  /** Aborts when the client is closed. */
+  readonly closed: AbortSignal
 }
 
 /** Longest that `guard` waits for a person. Unit: milliseconds. */
@@ -40,15 +43,15 @@ const MAX_WAIT_MS = 25_000
 const PAUSE_MS = 1_000
 
 /** Makes the reviews of one agent. */
-export const reviewsOf = ({ caller, clock, kill, timeoutMs }: ReviewsOptions): Reviews => ({
+export const reviewsOf = ({ caller, clock, closed, kill, timeoutMs }: ReviewsOptions): Reviews => ({
   wait: async (reviewId, { signal, withinMs }) => {
     const ending = new AbortController()
     const end = (): void => ending.abort()
     const release = kill.onChange(({ response }) => {
       if (isStopping(response)) end()
     })
-    signal?.addEventListener("abort", end)
-    if (signal?.aborted === true || isStopping(kill.view().response)) end()
+    for (const one of [signal, closed]) one?.addEventListener("abort", end)
+    if (closed.aborted || signal?.aborted === true || isStopping(kill.view().response)) end()
     const untilMs = clock.monotonicMs() + withinMs
     let seen: Review | null = null
     let last: Answer = {
@@ -80,8 +83,10 @@ export const reviewsOf = ({ caller, clock, kill, timeoutMs }: ReviewsOptions): R
       }
     } finally {
       release()
-      signal?.removeEventListener("abort", end)
+      for (const one of [signal, closed]) one?.removeEventListener("abort", end)
     }
+    // A caller that waits again and again for an open review would do so for ever.
+    if (closed.aborted) throw refusedAsClosed(`The review ${reviewId} could not be read`)
     if (seen !== null) return seen
     throw refusedBy(`The review ${reviewId} could not be read`, last)
   }
