@@ -14,7 +14,7 @@ import { withRetired } from "../../chain/with-retired.ts"
 import { StorageUnavailable } from "../../storage/faults.ts"
 import type { AsOf, ReadFault, StorageApi } from "../../storage/port.ts"
 import type { Retirement } from "../../storage/retirement.ts"
-import { CLOCK_STEP_MS, firstWithin, foldPage } from "./fold-records.ts"
+import { CLOCK_STEP_MS, firstWithin, foldInto, readPage } from "./fold-records.ts"
 import type { WindowBook } from "@flyball/rules"
 
 /** Folds what the chains before this one gave to windows of `reachMs`. */
@@ -68,7 +68,7 @@ const foldChain = (
       const older = first > 0 ? null : yield* readPrevious(storage, crypto)
       if (older !== null && older.storedSize > 0) yield* foldChain(crypto, folding, older, before)
       for (let next = first; next < storedSize;)
-        next = (yield* foldPage(storage, book, next, storedSize - 1, before)).folded + 1
+        next = foldInto(book, yield* readPage(storage, next, storedSize - 1, before)) + 1
     })
   )
 }

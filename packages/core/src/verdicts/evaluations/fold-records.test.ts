@@ -4,7 +4,7 @@ import { Effect, Fiber } from "effect"
 import { RECORDS_A_TURN } from "../../storage/each-record.ts"
 import { Storage, type StorageApi, type StoredRecord } from "../../storage/port.ts"
 import { governorWorld } from "../../testing/governor-world.ts"
-import { foldPage } from "./fold-records.ts"
+import { foldInto, readPage } from "./fold-records.ts"
 import { ask, governedAgent } from "./testing/refunds.ts"
 
 /** A book that counts how often it is touched. */
@@ -28,7 +28,7 @@ it.live("a page is folded whole or not at all, where it ends at a fault or an in
     const [made] = yield* storage.records({ kinds: ["evaluation.made"], limit: 1 })
     const fold = (page: ReadonlyArray<StoredRecord>, book: WindowBook) => {
       const only: StorageApi = { ...storage, records: () => Effect.succeed(page) }
-      return foldPage(only, book, 0, made!.seq)
+      return Effect.map(readPage(only, 0, made!.seq), (read) => foldInto(book, read))
     }
     const whole = touchedBook()
     yield* fold([made!], whole.book)

@@ -37,25 +37,37 @@ export const firstWithin = Effect.fnUntraced(function* (
   return low
 })
 
+/** A page of records to fold. `folded`: the last record that is finished once they are. */
+export interface MeterPage {
+  readonly records: ReadonlyArray<Parameters<typeof foldMeters>[1]>
+  readonly folded: number
+}
+
 /**
- * Folds the next records from `from` on, on the way to `to`; answers how many there were, and the last one that is
- * finished. `before`: see {@link numberedBefore}.
+ * Reads the next records from `from` on, on the way to `to`. It folds nothing: who does, with {@link foldInto}, takes
+ * `folded` in the same step. `before`: see {@link numberedBefore}.
  */
-export const foldPage = Effect.fnUntraced(function* (
+export const readPage = Effect.fnUntraced(function* (
   storage: StorageApi,
-  book: WindowBook,
   from: number,
   to: number,
   before = 0
-): Effect.fn.Return<{ readonly folded: number; readonly count: number }, ReadFault> {
+): Effect.fn.Return<MeterPage, ReadFault> {
   const page = yield* storage.records({ kinds: meterKinds, from, limit: PAGE })
-  const records: Array<Parameters<typeof foldMeters>[1]> = []
+  const records: Array<MeterPage["records"][number]> = []
   yield* inTurns(page, ({ bytes, kind, seq }) => {
     const read = readRecord(bytes)
     if (!read.ok) return Effect.fail(new StorageCorrupt({ reason: `record ${seq} cannot be read (${read.code})` }))
     records.push(numberedBefore({ seq, kind, body: read.record.body as JsonMap }, before))
   })
-  // The whole page or nothing of it: where this ends at a fault or an interrupt, the same page is folded again.
-  for (const record of records) foldMeters(book, record)
-  return { folded: page.length < PAGE ? Math.max(to, page.at(-1)?.seq ?? 0) : page.at(-1)!.seq, count: page.length }
+  return { records, folded: page.length < PAGE ? Math.max(to, page.at(-1)?.seq ?? 0) : page.at(-1)!.seq }
 })
+
+/**
+ * Folds a page into a book, and answers the last record that is finished. No effect: between the two nothing can end
+ * the caller, who would fold the page again.
+ */
+export const foldInto = (book: WindowBook, { folded, records }: MeterPage): number => {
+  for (const record of records) foldMeters(book, record)
+  return folded
+}

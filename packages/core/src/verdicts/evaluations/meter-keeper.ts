@@ -12,7 +12,7 @@ import type { StorageConflict } from "../../storage/faults.ts"
 import type { AsOf, DocumentPut, RecordReceipt, StorageApi } from "../../storage/port.ts"
 import type { JsonMap } from "@flyball/rules"
 import type { FoldCarried } from "./carried-meters.ts"
-import { CLOCK_STEP_MS, firstWithin, foldPage } from "./fold-records.ts"
+import { CLOCK_STEP_MS, firstWithin, foldInto, readPage } from "./fold-records.ts"
 import { foldMeters, WindowBook } from "@flyball/rules"
 
 /** Collection of the documents of meters and keys. Working state: the records tell of windows, not of keys. */
@@ -76,9 +76,9 @@ export const meterKeeper = (storage: StorageApi, carried: FoldCarried) => {
         book = begun
       }
       while (folded < asOf.seq) {
-        const more = yield* foldPage(storage, book, folded + 1, asOf.seq)
-        folded = more.folded
-        sinceSweep += more.count
+        const page = yield* readPage(storage, folded + 1, asOf.seq)
+        folded = foldInto(book, page)
+        sinceSweep += page.records.length
       }
       if (sinceSweep > SWEEP_EVERY) {
         sinceSweep = 0
