@@ -1,7 +1,7 @@
 /** Salted commitments to parts. Spec: format 1 section 3. */
 import { utf8 } from "./bytes.ts"
 
-/** Bytes of a salt: one block of random bytes per part, erased together with it. */
+/** Bytes of a salt: one block of random bytes per part, erased together with it. Spec: format 1 section 3. */
 export const SALT_BYTES = 32
 
 /** Prefix of every committed text. */

@@ -1,6 +1,6 @@
 /** Identifiers: a typed prefix and 128 bits in Crockford base 32, lower case, so that they sort by time. */
 
-/** The digits of identifiers, least first. */
+/** The digits of identifiers, least first. Spec: format 1 section 7. */
 export const ID_LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
 const LENGTH = 26
 
@@ -13,6 +13,7 @@ const unit = (bits: number): number => units[bits & 31]!
  *
  * - `prefix`: with its underscore, `agt_`.
  * - Shape: prefix + 26 characters; the first carries three bits, so it is 0 to 7.
+ * - Spec: format 1 section 7.
  */
 export const encodeId = (prefix: string, bytes: Uint8Array): string => {
   if (bytes.length !== 16) throw new RangeError(`An identifier has 16 bytes; these are ${bytes.length}.`)
@@ -55,7 +56,7 @@ export const encodeId = (prefix: string, bytes: Uint8Array): string => {
 /** Says that the sixteen are there. */
 type FixedBytes = { readonly [at in 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15]: number }
 
-/** The 16 bytes of an identifier with this prefix, or null. */
+/** The 16 bytes of an identifier with this prefix, or null. Spec: format 1 section 7. */
 export const decodeId = (prefix: string, id: string): Uint8Array | null => {
   if (id.length !== prefix.length + LENGTH || !id.startsWith(prefix)) return null
   const bytes = new Uint8Array(16)
@@ -71,7 +72,10 @@ export const decodeId = (prefix: string, id: string): Uint8Array | null => {
   return bytes
 }
 
-/** Content of a decision's identifier. It is derived from the decision's record, never stored. */
+/**
+ * Content of a decision's identifier. It is derived from the decision's record, never stored. Spec: format 1 section 7;
+ * decision 0001.
+ */
 export interface DecisionRef {
   readonly atMs: number
   readonly seq: number
@@ -86,6 +90,7 @@ const LIMIT = 2 ** 48
  * The identifier of the decision in a record: 48 bits of its time, 48 bits of its seq, 32 bits that name the chain.
  *
  * - Fails: `RangeError` for a time before 1970 or a number over 48 bits.
+ * - Spec: format 1 section 7; decision 0001.
  */
 export const decisionId = (atMs: number, seq: number, originTag: Uint8Array): string => {
   if (!fits(atMs) || !fits(seq) || originTag.length !== 4) {
@@ -101,7 +106,7 @@ export const decisionId = (atMs: number, seq: number, originTag: Uint8Array): st
   return encodeId(PREFIX, bytes)
 }
 
-/** Parses a decision's identifier; null for any other text. */
+/** Parses a decision's identifier; null for any other text. Spec: format 1 section 7; decision 0001. */
 export const parseDecisionId = (id: string): DecisionRef | null => {
   const bytes = decodeId(PREFIX, id)
   return bytes === null ? null : { atMs: get48(bytes, 0), seq: get48(bytes, 6), originTag: bytes.slice(12) }

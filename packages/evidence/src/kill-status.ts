@@ -7,7 +7,7 @@ const DOMAIN = "flyball/v1 kill_status\0"
 
 /**
  * The signed bytes of a kill status: the domain, then the RFC 8785 form of the status as it was answered, without its
- * member `signature`. So nonce, origin and key id are covered.
+ * member `signature`. So nonce, origin and key id are covered. Spec: format 1 section 9; decision 0047.
  */
 export const killStatusBytes = (status: { readonly [member: string]: unknown }): Uint8Array => {
   const { signature: _, ...signed } = status

@@ -7,7 +7,7 @@ import { isOrigin } from "./checkpoint/checkpoint.ts"
 import { canonicalBytes } from "./json/canonical.ts"
 import { checkForm } from "./json/form.ts"
 
-/** The chain that a recovered one follows. */
+/** The chain that a recovered one follows. Spec: format 1 section 8, `chain.genesis`; decision 0010. */
 export interface Previous {
   readonly origin: string
   /** The newest signed note that its store held; null when it held none. */
@@ -31,7 +31,7 @@ export const PREVIOUS = "previous"
 /** Name of the part of record 0 with the person's reason: free text, so it can be withheld and erased. */
 export const REASON = "reason"
 
-/** The bytes of the part `previous`. */
+/** The bytes of the part `previous`. Spec: format 1 section 8, `chain.genesis`; decision 0010. */
 export const previousBytes = ({
   checkpoint,
   origin,
@@ -49,7 +49,10 @@ export const previousBytes = ({
     stored_size: storedSize
   })
 
-/** Reads the part `previous`; null if it has another form, or is not canonical JSON. */
+/**
+ * Reads the part `previous`; null if it has another form, or is not canonical JSON. Spec: format 1 section 6.1, "The
+ * chain before"; decision 0010.
+ */
 export const parsePrevious = (bytes: Uint8Array): Previous | null => {
   const value = parsed(bytes)
   if (value === null || Object.keys(value).sort().join() !== MEMBERS) return null

@@ -1,7 +1,7 @@
 /** Checkpoints: the signed head of a tree. Spec: format 1 section 4; C2SP tlog-checkpoint. */
 import { fromBase64, toBase64 } from "../bytes.ts"
 
-/** The head of a tree: how many records, and the root over them. */
+/** The head of a tree: how many records, and the root over them. Spec: format 1 section 4. */
 export interface Checkpoint {
   readonly origin: string
   readonly size: number
@@ -9,7 +9,10 @@ export interface Checkpoint {
   readonly root: Uint8Array
 }
 
-/** A checkpoint of any log: its origin may be any line, its root of any length, and lines may follow. */
+/**
+ * A checkpoint of any log: its origin may be any line, its root of any length, and lines may follow. Spec: C2SP
+ * tlog-checkpoint.
+ */
 export interface GeneralCheckpoint extends Checkpoint {
   readonly extensions: ReadonlyArray<string>
 }
@@ -19,11 +22,11 @@ export type CheckpointResult<A> =
   | { readonly ok: true; readonly checkpoint: A }
   | { readonly ok: false; readonly reason: string }
 
-/** The text of a checkpoint, the part of a note that is signed. */
+/** The text of a checkpoint, the part of a note that is signed. Spec: format 1 section 4. */
 export const formatCheckpoint = (checkpoint: Checkpoint): string =>
   `${checkpoint.origin}\n${checkpoint.size}\n${toBase64(checkpoint.root)}\n`
 
-/** Reads a checkpoint of format 1: exactly three lines, an origin, a root of 32 bytes. */
+/** Reads a checkpoint of format 1: exactly three lines, an origin, a root of 32 bytes. Spec: format 1 section 4. */
 export const parseCheckpoint = (text: string): CheckpointResult<Checkpoint> => {
   const general = parseGeneralCheckpoint(text)
   if (!general.ok) return general
@@ -35,7 +38,7 @@ export const parseCheckpoint = (text: string): CheckpointResult<Checkpoint> => {
   return { ok: true, checkpoint: { origin, root, size } }
 }
 
-/** Reads a checkpoint of any log that follows C2SP tlog-checkpoint. */
+/** Reads a checkpoint of any log that follows C2SP tlog-checkpoint. Spec: C2SP tlog-checkpoint. */
 export const parseGeneralCheckpoint = (text: string): CheckpointResult<GeneralCheckpoint> => {
   if (!text.endsWith("\n")) return no("the text of a checkpoint ends in a newline")
   const [origin, sizeText, rootText, ...extensions] = text.slice(0, -1).split("\n")
@@ -50,7 +53,10 @@ export const parseGeneralCheckpoint = (text: string): CheckpointResult<GeneralCh
   return { ok: true, checkpoint: { extensions, origin, root, size } }
 }
 
-/** Whether a text can be the origin of a chain: 1 to 255 printable ASCII characters, no space, no plus sign. */
+/**
+ * Whether a text can be the origin of a chain: 1 to 255 printable ASCII characters, no space, no plus sign. Spec:
+ * format 1 section 1.3.
+ */
 export const isOrigin = (text: string): boolean => /^[\x21-\x2a\x2c-\x7e]{1,255}$/.test(text)
 
 /** The number a canonical decimal stands for: no sign, no leading zero, at most 2^53 - 1; null for anything else. */

@@ -9,7 +9,7 @@ import type { JsonValue } from "./value.ts"
  */
 export const MAX_CANONICAL_DEPTH = 128
 
-/** A value has no RFC 8785 form. */
+/** A value has no RFC 8785 form. Spec: RFC 8785. */
 export class NotCanonical extends Error {
   override readonly name = "NotCanonical"
   /**
@@ -38,7 +38,7 @@ export const canonicalize = (value: unknown, maxDepth = MAX_CANONICAL_DEPTH): st
   // to.
   inspect(value, maxDepth, { left: Number.POSITIVE_INFINITY }) ? JSON.stringify(value) : write(value as JsonValue)
 
-/** The UTF-8 of {@link canonicalize}. */
+/** The UTF-8 of {@link canonicalize}. Spec: RFC 8785. */
 export const canonicalBytes = (value: unknown, maxDepth = MAX_CANONICAL_DEPTH): Uint8Array =>
   utf8(canonicalize(value, maxDepth))
 
@@ -54,6 +54,7 @@ const SLICE_CHARACTERS = 131_072
  *
  * - Fails: as `canonicalize`, and with reason `size` as soon as the text is surely longer than `maxLength` UTF-16
  *   units.
+ * - Spec: RFC 8785; decision 0036.
  */
 export function* canonicalizeInSlices(value: unknown, maxDepth: number, maxLength: number): Slices<string> {
   const small = smallForm(value, maxDepth)

@@ -10,9 +10,8 @@ export const MAX_RECORD_DEPTH = 32
 
 /**
  * Why bytes are not in form: `syntax` (not JSON, or white space), `utf8`, `escape` (not the one way RFC 8785 escapes,
- * lone surrogates
- * included), `number` (not an integer within ±(2^53 - 1), or written otherwise), `order` (names not ascending),
- * `duplicate`, `depth`.
+ * lone surrogates included), `number` (not an integer within ±(2^53 - 1), or written otherwise), `order` (names not
+ * ascending), `duplicate`, `depth`. Spec: format 1 section 1.1.
  */
 export type FormReason = "syntax" | "utf8" | "escape" | "number" | "order" | "duplicate" | "depth"
 

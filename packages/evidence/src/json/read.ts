@@ -75,7 +75,7 @@ const ONE_GO_BYTES = 262_144
 
 /**
  * {@link readJson} in slices of a few milliseconds, and within bounds. A text of up to 256 KiB with few values is one
- * slice.
+ * slice. Spec: decisions 0009, 0036 and 0041.
  */
 export const readJsonInSlices = (
   bytes: Uint8Array,

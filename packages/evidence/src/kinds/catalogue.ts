@@ -25,7 +25,7 @@ import { webhookKinds } from "./webhooks.ts"
 /** Parts that one record can have: storage keys them by `seq * 32 + n`. */
 export const MAX_PARTS = 32
 
-/** The kinds that have a writer. */
+/** The kinds that have a writer. Spec: format 1 section 8. */
 export const recordKinds: ReadonlyArray<KindRow> = [
   ...chainKinds,
   ...agentKinds,
@@ -43,10 +43,10 @@ export const recordKinds: ReadonlyArray<KindRow> = [
 
 const rows: ReadonlyMap<string, KindRow> = new Map(recordKinds.map((row) => [row.kind, row]))
 
-/** The row of a kind; null if it has no writer yet. */
+/** The row of a kind; null if it has no writer yet. Spec: format 1 section 8. */
 export const kindRow = (kind: string): KindRow | null => rows.get(kind) ?? null
 
-/** Every kind that writers of format 1 may use: a closed list that only grows. */
+/** Every kind that writers of format 1 may use: a closed list that only grows. Spec: format 1 section 8. */
 export const allRecordKinds: ReadonlyArray<string> = (
   "chain.genesis agent.registered agent.updated agent.activated agent.suspended agent.decommissioned " +
   "agent.owner_transferred agent.orphaned " +

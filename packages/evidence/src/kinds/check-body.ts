@@ -7,7 +7,7 @@ import type { BodyMember } from "./row.ts"
 /**
  * Describes the problem with a body of this kind in one sentence; null when it conforms to the catalogue.
  *
- * The sentence names members and bounds, never a value: it may reach a log.
+ * The sentence names members and bounds, never a value: it may reach a log. Spec: format 1 section 8; decision 0035.
  */
 export const checkBody = (kind: string, body: unknown): string | null => {
   const row = rows.get(kind)

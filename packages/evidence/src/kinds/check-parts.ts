@@ -12,6 +12,7 @@ export interface NamedPart {
  * catalogue.
  *
  * Which of its parts a record has to have is not in the catalogue: many are left out where there is nothing to say.
+ * Spec: format 1 section 8; decision 0035.
  */
 export const checkParts = (kind: string, parts: Iterable<NamedPart>): string | null => {
   const limits = rows.get(kind)
@@ -24,7 +25,7 @@ export const checkParts = (kind: string, parts: Iterable<NamedPart>): string | n
   return null
 }
 
-/** Whether parts of this name are never erased. Such names belong to one kind each. */
+/** Whether parts of this name are never erased. Such names belong to one kind each. Spec: format 1 section 8. */
 export const isKeptPart = (name: string): boolean => keptNames.has(name)
 
 const rows: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map(

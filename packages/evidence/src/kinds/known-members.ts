@@ -9,7 +9,7 @@ import type { BodyMember } from "./row.ts"
  * A body without the members that its row does not name, at any depth; what is left is as the catalogue says.
  *
  * Null where nothing can be left out so that it is: the kind has no row, the body has no such member, or what it has
- * besides is wrong.
+ * besides is wrong. Spec: format 1 section 6.1, "Later kinds and members".
  */
 export const knownMembers = (kind: string, body: JsonObject): JsonObject | null => {
   const row = kindRow(kind)

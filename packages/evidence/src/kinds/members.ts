@@ -5,7 +5,7 @@ import { parseVkey } from "../note/vkey.ts"
 import { parseInstant } from "../record/instant.ts"
 import { isHashText, partNameForm } from "../record/record.ts"
 
-/** Type and bound of a member. */
+/** Type and bound of a member. Spec: format 1 section 8. */
 export type MemberType =
   /** Prefix and 26 lower-case Crockford base-32 characters. */
   | { readonly type: "id"; readonly prefix: string }

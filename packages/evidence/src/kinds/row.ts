@@ -28,7 +28,7 @@ export interface PartRow {
   readonly kept?: true
 }
 
-/** The row of a kind. */
+/** The row of a kind. Spec: format 1 section 8. */
 export interface KindRow {
   readonly kind: string
   readonly about: string

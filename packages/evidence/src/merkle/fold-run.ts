@@ -10,7 +10,7 @@ export interface SubtreeRoot {
 /**
  * The roots of `split(from, from + count)`, ascending: what `RangeFolder.pushSubtree` takes one after another.
  *
- * `hashes` holds the leaves' hashes, 32 bytes each, and is overwritten.
+ * `hashes` holds the leaves' hashes, 32 bytes each, and is overwritten. Spec: format 1 section 5, "Range hashes".
  */
 export const foldRun = (
   crypto: Pick<Crypto, "nodeHashes">,

@@ -17,7 +17,10 @@ export class MissingNodes extends Error {
   override readonly name = "MissingNodes"
 }
 
-/** Root of a full tile: `hashes` are its 256 hashes joined, 8,192 bytes. Throws for another length. */
+/**
+ * Root of a full tile: `hashes` are its 256 hashes joined, 8,192 bytes. Throws for another length. Spec: format 1
+ * section 2.
+ */
 export const tileRoot = (crypto: Crypto, hashes: Uint8Array): Uint8Array => {
   if (hashes.length !== TILE_WIDTH * 32)
     throw new RangeError(`A full tile has ${TILE_WIDTH * 32} bytes; this one has ${hashes.length}.`)
@@ -28,6 +31,7 @@ export const tileRoot = (crypto: Crypto, hashes: Uint8Array): Uint8Array => {
  * A node reader over stored tile hashes. One call reads each tile once, all tiles at the same time.
  *
  * - Fails: `MissingNodes` when the store has fewer hashes than a complete node needs.
+ * - Spec: format 1 section 2.
  */
 export const tileReader =
   (crypto: Crypto, readHashes: ReadHashes): NodeReader =>

@@ -12,6 +12,7 @@ import { GZIP_TRAILER_BYTES, gzipBodyStart, GzipContent } from "./gzip-member.ts
  * requested.
  *
  * Throws `Unreadable`: `E_FORMAT` for a stream that is damaged, cut off, or followed by anything; `E_LIMIT` for a bomb.
+ * Spec: format 1 section 5.
  */
 export const packContent = (source: ByteSource, compression: Compression): AsyncIterable<Uint8Array> => {
   if (compression === "none") return source.chunks(0)

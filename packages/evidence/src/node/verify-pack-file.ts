@@ -22,6 +22,7 @@ export interface VerifyFileOptions extends Omit<VerifyOptions, "reopen"> {
  *
  * - Fails: rejects with `UnusableTrust`, `PackFileUnusable`, the signal's reason, or Node's error when the file cannot
  *   be read.
+ * - Spec: format 1 sections 5 and 6.
  */
 export const verifyPackFile = async (path: string, options: VerifyFileOptions = {}): Promise<Report> => {
   await using source = await fileSource(path)
@@ -56,6 +57,7 @@ export interface ComparedPacks {
  * comparison adds.
  *
  * - Fails: as {@link verifyPackFile}.
+ * - Spec: format 1 section 6.1, "Two packs".
  */
 export const comparePackFiles = async (
   path: string,

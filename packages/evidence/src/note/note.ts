@@ -2,9 +2,12 @@
 import { concatBytes, fromBase64, fromUtf8, toBase64, utf8 } from "../bytes.ts"
 import { isKeyName } from "./vkey.ts"
 
-/** Bytes of a note: room for 100 post-quantum signatures, and a bound on what a hostile note can make us do. */
+/**
+ * Bytes of a note: room for 100 post-quantum signatures, and a bound on what a hostile note can make us do. Spec:
+ * format 1 section 4.
+ */
 export const MAX_NOTE_BYTES = 1024 * 1024
-/** Most signature lines of a note. C2SP requires at least 16. */
+/** Most signature lines of a note. C2SP requires at least 16. Spec: format 1 section 4. */
 export const MAX_NOTE_SIGNATURES = 100
 
 /**
@@ -16,7 +19,10 @@ export interface NoteSignature {
   readonly signature: Uint8Array
 }
 
-/** A note. What is signed is `textBytes`: everything up to and including the newline before the empty line. */
+/**
+ * A note. What is signed is `textBytes`: everything up to and including the newline before the empty line. Spec: format
+ * 1 section 4; C2SP signed-note.
+ */
 export interface Note {
   readonly text: string
   readonly textBytes: Uint8Array
@@ -30,6 +36,7 @@ export type NoteResult = { readonly ok: true; readonly note: Note } | { readonly
  * Reads a signed note. It knows nothing of origins or trees, and verifies nothing.
  *
  * - Fails: never; the reason says what was expected.
+ * - Spec: format 1 section 4; C2SP signed-note.
  */
 export const parseNote = (bytes: Uint8Array): NoteResult => {
   if (bytes.length > MAX_NOTE_BYTES) return no(`a note has at most ${MAX_NOTE_BYTES} bytes`)
@@ -52,10 +59,13 @@ export const parseNote = (bytes: Uint8Array): NoteResult => {
   return { ok: true, note: { text, textBytes: utf8(text), signatures } }
 }
 
-/** The note of a text and its signature lines, as {@link signatureLine} makes them. */
+/**
+ * The note of a text and its signature lines, as {@link signatureLine} makes them. Spec: format 1 section 4; C2SP
+ * signed-note.
+ */
 export const formatNote = (text: string, lines: ReadonlyArray<string>): string => `${text}\n${lines.join("")}`
 
-/** One signature line, its newline included. */
+/** One signature line, its newline included. Spec: format 1 section 4; C2SP signed-note. */
 export const signatureLine = (name: string, keyId: Uint8Array, signature: Uint8Array): string =>
   `${EM_DASH} ${name} ${toBase64(concatBytes(keyId, signature))}\n`
 

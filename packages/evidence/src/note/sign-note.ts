@@ -16,11 +16,14 @@ export interface NoteSigner {
   readonly line: (text: string) => string
 }
 
-/** A signer of type 0x01, the log's own. `seed` is the 32-byte private key. */
+/** A signer of type 0x01, the log's own. `seed` is the 32-byte private key. Spec: format 1 section 4. */
 export const noteSigner = (crypto: Crypto, key: { readonly name: string; readonly seed: Uint8Array }): NoteSigner =>
   signerOf(crypto, key, signatureType.ed25519, (text) => crypto.ed25519Sign(key.seed, utf8(text)))
 
-/** A cosigner of type 0x04. `timeS` is the time it states, in seconds since 1970. */
+/**
+ * A cosigner of type 0x04. `timeS` is the time it states, in seconds since 1970. Spec: format 1 section 4; C2SP
+ * tlog-cosignature.
+ */
 export const cosigner = (
   crypto: Crypto,
   key: { readonly name: string; readonly seed: Uint8Array; readonly timeS: number }

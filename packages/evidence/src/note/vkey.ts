@@ -4,10 +4,16 @@ import type { Crypto } from "../crypto.ts"
 import { portableCrypto } from "../crypto.ts"
 import { isStrictPublicKey } from "../ed25519/strict.ts"
 
-/** Signature types that C2SP has assigned; this package verifies the two Ed25519 ones. */
+/**
+ * Signature types that C2SP has assigned; this package verifies the two Ed25519 ones. Spec: format 1 section 4; C2SP
+ * signed-note.
+ */
 export const signatureType = { ed25519: 0x01, ecdsa: 0x02, cosignature: 0x04, treeHead: 0x05, mlDsa44: 0x06 } as const
 
-/** A public key with the name it signs under. `name` and `keyId` together identify it in a note. */
+/**
+ * A public key with the name it signs under. `name` and `keyId` together identify it in a note. Spec: format 1 section
+ * 4.
+ */
 export interface Vkey {
   readonly name: string
   /** Four bytes. */
@@ -24,6 +30,7 @@ export type VkeyResult = { readonly ok: true; readonly vkey: Vkey } | { readonly
  * can verify with it.
  *
  * - Fails: never; the reason says what was expected.
+ * - Spec: format 1 section 4.
  */
 export const parseVkey = (text: string): VkeyResult => {
   const fields = text.split("+")
@@ -41,17 +48,18 @@ export const parseVkey = (text: string): VkeyResult => {
 
 /**
  * The text form of a key: `<name>+<key id in hex>+<base64 of type and key>`. `type` is the signature type, one byte.
+ * Spec: format 1 section 4.
  */
 export const formatVkey = (name: string, publicKey: Uint8Array, type: number = signatureType.ed25519): string => {
   const keyId = toHex(keyIdOf(portableCrypto, name, type, publicKey))
   return `${name}+${keyId}+${toBase64(concatBytes(Uint8Array.of(type), publicKey))}`
 }
 
-/** The four bytes that name a key in a signature line. */
+/** The four bytes that name a key in a signature line. Spec: format 1 section 4. */
 export const keyIdOf = (crypto: Crypto, name: string, type: number, publicKey: Uint8Array): Uint8Array =>
   crypto.sha256(concatBytes(utf8(`${name}\n`), Uint8Array.of(type), publicKey)).slice(0, KEY_ID_BYTES)
 
-/** Why signatures by this key cannot be verified here; null if they can. */
+/** Why signatures by this key cannot be verified here; null if they can. Spec: format 1 section 4. */
 export const checkVkey = (crypto: Crypto, vkey: Vkey): string | null => {
   if (!isVerifiable(vkey))
     return `its signature type 0x${toHex(Uint8Array.of(vkey.type))} is not one of 0x01 (Ed25519) and 0x04 (cosignature)`

@@ -2,17 +2,21 @@
 import { Unreadable } from "../verify/findings.ts"
 import type { ByteSource } from "./byte-source.ts"
 
-/** Unit: bytes. Content may always decompress to this size, for a file of any size. */
+/**
+ * Unit: bytes. Content may always decompress to this size, for a file of any size. Spec: format 1 section 5, "Limits of
+ * a reader".
+ */
 export const MAX_FREE_CONTENT_BYTES = 64 * 1024 * 1024
 /**
  * Beyond that, content may be this many times its file. Records compress 5 to 20 times; a bomb 1,000 times and more.
+ * Spec: format 1 section 5, "Limits of a reader".
  */
 export const MAX_EXPANSION = 200
 
 /** How a file is compressed, by its first bytes; its name says nothing. */
 export type Compression = "none" | "gzip" | "zstd"
 
-/** The compression of a source. */
+/** The compression of a source. Spec: format 1 section 5. */
 export const detectCompression = async (source: ByteSource): Promise<Compression> => {
   const [a, b, c, d] = await source.read(0, 4)
   if (a === 0x1f && b === 0x8b) return "gzip"

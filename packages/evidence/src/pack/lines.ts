@@ -150,10 +150,10 @@ export class PackLines {
   }
 }
 
-/** Starts a pack of the chain with this origin. */
+/** Starts a pack of the chain with this origin. Spec: format 1 section 5. */
 export const packLines = (crypto: Crypto, origin: string): PackLines => new PackLines(crypto, origin)
 
-/** The text that N signs. */
+/** The text that N signs. Spec: format 1 section 5. */
 export const packNoteText = (origin: string, treeSize: number, digest: Uint8Array): string =>
   `${packNoteName(origin)}\n${treeSize}\n${toBase64(digest)}\n`
 

@@ -26,7 +26,10 @@ export type Quorum =
       readonly members: ReadonlyArray<Quorum>
     }
 
-/** A policy as read. Keys that we cannot verify with (ML-DSA) are kept apart: their signatures count for nothing. */
+/**
+ * A policy as read. Keys that we cannot verify with (ML-DSA) are kept apart: their signatures count for nothing. Spec:
+ * C2SP tlog-policy.
+ */
 export interface Policy {
   readonly logs: ReadonlyArray<Vkey>
   readonly witnesses: ReadonlyArray<PolicyWitness>
@@ -45,6 +48,7 @@ export type PolicyResult =
  * Names are opaque bytes, so the file is read as one character a byte; nothing is normalised.
  *
  * - Fails: never; the reason says what was expected on that line.
+ * - Spec: C2SP tlog-policy.
  */
 export const parsePolicy = (crypto: Crypto, file: Uint8Array): PolicyResult => {
   if (file.length > MAX_POLICY_BYTES)
@@ -72,7 +76,10 @@ export const parsePolicy = (crypto: Crypto, file: Uint8Array): PolicyResult => {
   return { ok: true, policy: { logs, witnesses, quorum, unsupported } }
 }
 
-/** Whether these cosigners, by their names in the policy, make up the quorum. Each counts once. */
+/**
+ * Whether these cosigners, by their names in the policy, make up the quorum. Each counts once. Spec: C2SP tlog-policy;
+ * format 1 section 6.1, "Anchoring".
+ */
 export const quorumMet = (quorum: Quorum, cosigned: ReadonlySet<string>): boolean => {
   if (quorum.kind === "none") return true
   if (quorum.kind === "witness") return cosigned.has(quorum.name)

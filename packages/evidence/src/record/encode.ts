@@ -30,7 +30,7 @@ export interface RecordTextFields extends Omit<RecordFields, "body"> {
   readonly bodyText: string
 }
 
-/** These fields make no record of format 1: a bug of the planner. */
+/** These fields make no record of format 1: a bug of the planner. Spec: format 1 section 1. */
 export class RecordUnwritable extends Error {
   override readonly name = "RecordUnwritable"
   readonly reason: string
@@ -86,6 +86,7 @@ const LEAST_FRAME =
  *
  * - Fails: throws `RecordUnwritable` for whatever `encodeRecord` would refuse in a record of this kind and body, whose
  *   other members are right and as short as can be.
+ * - Spec: format 1 section 1.
  */
 export const recordBodyText = (kind: string, body: JsonObject): string => {
   if (!kindForm.test(kind)) throw new RecordUnwritable("kind is not [a-z][a-z0-9_.]{2,63}")

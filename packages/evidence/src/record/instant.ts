@@ -9,6 +9,7 @@ export const LAST_INSTANT_MS = 253_402_300_799_999
  * The 24 characters of an instant.
  *
  * - Unit: milliseconds since 1970 UTC, an integer in years 0000 to 9999; anything else throws `RangeError`.
+ * - Spec: format 1 section 1.
  */
 export const formatInstant = (ms: number): string => {
   if (!(Number.isInteger(ms) && ms >= FIRST_INSTANT_MS && ms <= LAST_INSTANT_MS)) {
@@ -55,7 +56,7 @@ const pad2 = (value: number): string => (value < 10 ? `0${value}` : String(value
 
 /**
  * Milliseconds of a 24-character instant; null unless it is exactly such a text and a day and time that exist (no leap
- * second).
+ * second). Spec: format 1 section 1.
  */
 export const parseInstant = (text: string): number | null => {
   if (text.length !== 24) return null

@@ -2,21 +2,21 @@
 import { hexValue } from "../bytes.ts"
 import type { JsonObject } from "../json/value.ts"
 
-/** Bytes of the longest record. It bounds a verifier's line; bigger content is a part. */
+/** Bytes of the longest record. It bounds a verifier's line; bigger content is a part. Spec: format 1 section 1.1. */
 export const MAX_RECORD_BYTES = 65_536
-/** The format version that records state as `v`. */
+/** The format version that records state as `v`. Spec: format 1 section 1. */
 export const RECORD_VERSION = 1
-/** `prev` of record 0. */
+/** `prev` of record 0. Spec: format 1 section 1. */
 export const NO_RECORD = "0".repeat(64)
 
-/** A commitment to a part, as a record carries it. */
+/** A commitment to a part, as a record carries it. Spec: format 1 sections 1 and 3. */
 export interface PartCommitment {
   /** 64 lower-case hex digits. */
   readonly c: string
   readonly name: string
 }
 
-/** A record as values, for reading only: hashes are checked over the bytes. */
+/** A record as values, for reading only: hashes are checked over the bytes. Spec: format 1 section 1. */
 export interface RecordView {
   readonly at: string
   readonly atMs: number

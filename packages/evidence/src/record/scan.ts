@@ -46,8 +46,7 @@ const nameByte = /* @__PURE__ */ (() => {
  * A reusable reader of records. After `scan` has returned null, the fields describe that record until the next scan.
  *
  * It checks everything that format 1 section 1 requires of the bytes of one record. The chain rules (`seq`, `prev` and
- * `at`
- * against the record before) are the caller's.
+ * `at` against the record before) are the caller's. Spec: format 1 section 1.
  */
 export class RecordScanner {
   seq = 0

@@ -5,7 +5,7 @@ import { MAX_LISTED_FINDINGS } from "./report.ts"
 /** The signer of both checkpoints: the log, by keys that the user pinned, or one unpinned key. */
 export type CommonSigner = { readonly pinned: true } | { readonly pinned: false; readonly keyId: string }
 
-/** Result of the comparison. */
+/** Result of the comparison. Spec: format 1 section 6.1, "Two packs". */
 export type Comparison =
   | { readonly outcome: "one history" }
   | {
@@ -21,7 +21,7 @@ export type Comparison =
  * Compares the histories that two verified packs show.
  *
  * It needs the roots of each at the sizes that the other shows: verify each with `rootsAt` of the other's checkpoint
- * sizes, the older one's (G) among them.
+ * sizes, the older one's (G) among them. Spec: format 1 section 6.1, "Two packs".
  */
 export const compareHistories = (one: Report, other: Report): Comparison => {
   if (one.checkpoint === null || other.checkpoint === null) return undecided("one of the packs cannot be read")
@@ -52,7 +52,7 @@ export const compareHistories = (one: Report, other: Report): Comparison => {
  * The report on the first pack, with what the comparison with another adds to it.
  *
  * The exit status is the worst of both packs and the comparison: two packs were given, and a bad one must not pass
- * unseen.
+ * unseen. Spec: format 1 section 6.1, "Two packs".
  */
 export const withComparison = (report: Report, other: Report, comparison: Comparison): Report => {
   const beside = otherProblems(other)

@@ -1,7 +1,7 @@
 /** Types of a verifier's report on a pack. Spec: format 1 section 6. */
 import type { PackHeader } from "../pack/format.ts"
 
-/** Codes of findings. They are stable: programs branch on them. */
+/** Codes of findings. They are stable: programs branch on them. Spec: format 1 section 6. */
 export const findingCodes = [
   "E_FORMAT",
   "E_VERSION",
@@ -30,7 +30,7 @@ export const findingCodes = [
 /** One of {@link findingCodes}. */
 export type FindingCode = (typeof findingCodes)[number]
 
-/** A disagreement between the pack and its claims: a value, never thrown. */
+/** A disagreement between the pack and its claims: a value, never thrown. Spec: format 1 section 6. */
 export interface Finding {
   readonly code: FindingCode
   /** Line of the pack, from 1; null when it is about no line of this file. */
@@ -41,21 +41,21 @@ export interface Finding {
   readonly found: string
 }
 
-/** Whether the records and the tree agree with each other. */
+/** Whether the records and the tree agree with each other. Spec: format 1 section 6. */
 export type Integrity = "ok" | "broken" | "not_checked"
-/** Who signed the pack. `not_checked` only for a file that could not be read. */
+/** Who signed the pack. `not_checked` only for a file that could not be read. Spec: format 1 section 6. */
 export type Authenticity =
   | "signed_by_pinned_key"
   | "signed_by_unpinned_key"
   | "unsigned"
   | "bad_signature"
   | "not_checked"
-/** How much of the chain the pack has. */
+/** How much of the chain the pack has. Spec: format 1 section 6. */
 export type Completeness = "full" | "range" | "sparse_claimed" | "truncated" | "not_checked"
-/** Which evidence outside the operator's reach confirms the pack. */
+/** Which evidence outside the operator's reach confirms the pack. Spec: format 1 section 6. */
 export type Anchoring = "witnessed" | "timestamped" | "consistent_with_trusted_checkpoint" | "none" | "stale"
 
-/** The four verdicts, which are never reduced to one boolean. */
+/** The four verdicts, which are never reduced to one boolean. Spec: format 1 section 6. */
 export interface Verdicts {
   readonly integrity: Integrity
   readonly authenticity: Authenticity
@@ -95,12 +95,12 @@ export interface ReportedCosignature {
   readonly timeS: number
 }
 
-/** Exit status of the command for this report. 4 never comes from a report. */
+/** Exit status of the command for this report. 4 never comes from a report. Spec: format 1 section 6. */
 export type ExitStatus = 0 | 1 | 2 | 3
 
 /**
  * The report on one pack. Members in snake_case up to `statement` are the JSON that `flyball-verify --json` prints; the
- * rest serves callers in process.
+ * rest serves callers in process. Spec: format 1 section 6.
  */
 export interface Report {
   readonly file: string | null
@@ -135,5 +135,8 @@ export interface Report {
   readonly roots: ReadonlyMap<number, string>
 }
 
-/** Findings that a report lists; the rest are counted. A hostile pack could otherwise make a report of any size. */
+/**
+ * Findings that a report lists; the rest are counted. A hostile pack could otherwise make a report of any size. Spec:
+ * format 1 section 6.
+ */
 export const MAX_LISTED_FINDINGS = 100

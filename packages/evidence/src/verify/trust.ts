@@ -27,7 +27,10 @@ export interface TrustedCheckpoint extends Checkpoint {
   readonly note: Note
 }
 
-/** The user's trust settings cannot be used: a mistake of the call, not a finding about a pack. */
+/**
+ * The user's trust settings cannot be used: a mistake of the call, not a finding about a pack. Spec: format 1 section
+ * 6.1, "Unusable input".
+ */
 export class UnusableTrust extends Error {
   override readonly name = "UnusableTrust"
 }

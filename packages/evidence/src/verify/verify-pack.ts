@@ -81,8 +81,8 @@ export interface VerifyOptions {
  * Verifies one pack. Everything that is wrong with the pack is in the report.
  *
  * - Fails: rejects with `UnusableTrust` when a vkey, policy or trusted checkpoint cannot be used, and with any error
- *   that
- *   the chunks fail with.
+ *   that the chunks fail with.
+ * - Spec: format 1 sections 5 and 6.
  */
 export const verifyPack = async (crypto: Crypto, chunks: PackChunks, options: VerifyOptions = {}): Promise<Report> => {
   const trust = readTrust(crypto, options)

@@ -9,8 +9,9 @@ import { Unreadable } from "../verify/findings.ts"
  * requested.
  *
  * - Fails: throws `Unreadable`, as the reader of `@flyball/evidence/node` does: `E_FORMAT` for a stream that is
- *   damaged, cut off, or followed by anything; `E_LIMIT` for a bomb. Throws `PackFileUnusable` where the browser
- *   cannot read zstd.
+ *   damaged, cut off, or followed by anything; `E_LIMIT` for a bomb. Throws `PackFileUnusable` where the browser cannot
+ *   read zstd.
+ * - Spec: format 1 section 5.
  */
 export const packContent = (source: ByteSource, compression: Compression): AsyncIterable<Uint8Array> => {
   if (compression === "none") return source.chunks(0)
