@@ -3,7 +3,7 @@
 /** A service role. */
 export type MappedRole = "admin" | "governor" | "operator" | "reviewer" | "auditor"
 
-/** A rule of the mapping. */
+/** A rule of the mapping. Spec: document 1 section 5, item 7; decision 0016. */
 export type MappedRule = {
   readonly id: string
   readonly claim: "roles" | "groups" | "user_ids"
@@ -13,7 +13,7 @@ export type MappedRule = {
   readonly orgUnit: string
 }
 
-/** The one document of the collection. */
+/** The one document of the collection. Spec: document 1 section 5, item 7; decision 0016. */
 export type MappingDocument = {
   readonly rules: ReadonlyArray<MappedRule>
   /** Role names of ours in a token's `roles` count as themselves, in every org unit. */

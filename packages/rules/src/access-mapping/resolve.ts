@@ -1,26 +1,29 @@
 /** Resolves the claims of a token to grants under a mapping. Pure. */
 import type { MappedRole, MappingDocument } from "./document.ts"
 
-/** Claims that rules match. */
+/** Claims that rules match. Spec: document 1 section 5, item 7; decision 0016. */
 export interface Claims {
   readonly roles: ReadonlyArray<string>
   readonly groups: ReadonlyArray<string>
   readonly userIds: ReadonlyArray<string>
 }
 
-/** A role in an org unit (`*` is every one), as one matched rule gives it. */
+/** A role in an org unit (`*` is every one), as one matched rule gives it. Spec: decision 0039. */
 export interface Grant {
   readonly role: MappedRole
   readonly orgUnit: string
 }
 
-/** Every matched role, strongest first, and the org units of the strongest. */
+/**
+ * Every matched role, strongest first, and the org units of the strongest. Spec: document 1 section 2, "Access draft
+ * resolution".
+ */
 export interface Resolved {
   readonly roles: ReadonlyArray<MappedRole>
   readonly orgUnits: "*" | ReadonlyArray<string>
 }
 
-/** Roles, strongest first. */
+/** Roles, strongest first. Spec: a gap of document 1 section 5; decision 0016. */
 export const strongestFirst: ReadonlyArray<MappedRole> = ["admin", "governor", "operator", "reviewer", "auditor"]
 
 /**
@@ -53,6 +56,9 @@ export const summaryOf = (grants: ReadonlyArray<Grant>): Resolved => {
   return { roles, orgUnits: units.has("*") ? "*" : [...units].sort() }
 }
 
-/** The summary of the grants of claims. Parameters as for {@link grantsOf}. */
+/**
+ * The summary of the grants of claims. Parameters as for {@link grantsOf}. Spec: document 1 section 2, "Access draft
+ * resolution"; decision 0039.
+ */
 export const resolveClaims = (mapping: MappingDocument, claims: Claims, canonicalUnit = "*"): Resolved =>
   summaryOf(grantsOf(mapping, claims, canonicalUnit))

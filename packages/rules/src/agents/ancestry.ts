@@ -1,13 +1,13 @@
 /** Who an agent works for, up to the first: a halt of any of them reaches it. Spec: api.md, POST /agents. */
 
-/** Most ancestors of an agent. */
+/** Most ancestors of an agent. Spec: format 1 section 8, `agent.registered`; decision 0047. */
 export const MAX_ANCESTORS = 8
 
 /**
  * The ids of an agent's parent, its parent's parent and so on, nearest first.
  *
  * Ends where there is no parent, after `max` ids, and before an id that would come a second time: a chain that was
- * forged may hold a cycle.
+ * forged may hold a cycle. Spec: decision 0047.
  */
 export const ancestorsOf = (
   agentId: string,

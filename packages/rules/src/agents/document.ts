@@ -22,7 +22,7 @@ export type AgentProfile = {
   readonly blastRadius: { readonly [name: string]: Json }
 }
 
-/** A profile after its part was erased: the name must stay unique, so it becomes the id. */
+/** A profile after its part was erased: the name must stay unique, so it becomes the id. Spec: decision 0006. */
 export const erasedProfile = (agentId: string): AgentProfile => ({
   name: agentId,
   description: null,
@@ -41,7 +41,7 @@ export type AgentOwner = {
   readonly ownerEmail: string | null
 }
 
-/** No owner: none was given, or the part was erased. */
+/** No owner: none was given, or the part was erased. Spec: decision 0006. */
 export const noOwner: AgentOwner = { ownerName: null, ownerEmail: null }
 
 /**
@@ -101,7 +101,7 @@ export const ownerMembers = namesOf(noOwner)
 /** Members that come from the part `identity`. */
 export const identityMembers = ["identitySource", "identityRef"] as const
 
-/** The rest of an identity whose part was erased: the source word of the record's body. */
+/** The rest of an identity whose part was erased: the source word of the record's body. Spec: decision 0006. */
 export const erasedIdentity = (source: string): { readonly identitySource: string; readonly identityRef: null } => ({
   identitySource: sourceWord(source),
   identityRef: null

@@ -7,7 +7,7 @@
 import type { AgentDocument, AutonomyTier } from "./document.ts"
 import { type TierCondition, tierGate } from "./tier-gate.ts"
 
-/** Evidence about an agent that is stored outside its document. */
+/** Evidence about an agent that is stored outside its document. Spec: decision 0038. */
 export interface TierFacts {
   /** Whether an envelope is in force for it. */
   readonly hasEnvelope: boolean
@@ -19,12 +19,12 @@ const tiers: ReadonlyArray<AutonomyTier> = ["L0", "L1", "L2", "L3", "L4"]
 
 /**
  * Whether the tier of an agent can be lowered at all: only active agents act, and up to L1 there is no condition that
- * could be lost.
+ * could be lost. Spec: decision 0038.
  */
 export const canBeLowered = ({ autonomyTier, status }: Pick<AgentDocument, "autonomyTier" | "status">): boolean =>
   status === "active" && tierGate.some(({ from, lost }) => lost === "lowers" && from <= autonomyTier)
 
-/** The tier at which an agent acts. */
+/** The tier at which an agent acts. Spec: decision 0038. */
 export const effectiveTier = (agent: AgentDocument, facts: TierFacts): AutonomyTier => {
   if (!canBeLowered(agent)) return agent.autonomyTier
   const met: { readonly [C in TierCondition]?: boolean } = {
@@ -44,7 +44,10 @@ export interface LostCondition {
   readonly condition: TierCondition
 }
 
-/** Why an agent acts below its tier: the next tier and what that needs; null where it acts at its tier. */
+/**
+ * Why an agent acts below its tier: the next tier and what that needs; null where it acts at its tier. Spec: decision
+ * 0038.
+ */
 export const lostCondition = (tier: AutonomyTier, effective: AutonomyTier): LostCondition | null => {
   if (effective >= tier) return null
   const row = tierGate.find(({ from, lost }) => lost === "lowers" && from > effective)

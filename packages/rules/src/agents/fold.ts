@@ -17,7 +17,7 @@ import { readSealed } from "./sealed-members.ts"
 
 type Fold = (document: ExpectedDocument, record: ReplayRecord) => ExpectedDocument
 
-/** Folds of an agent's records into its document, by kind. */
+/** Folds of an agent's records into its document, by kind. Spec: format 1 section 8; decision 0013. */
 export const agentFolds: ReadonlyMap<string, Fold> = new Map<string, Fold>(
   Object.entries<Fold>({
     "agent.updated": (document, record) => {

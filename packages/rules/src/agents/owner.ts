@@ -4,25 +4,28 @@
  */
 import type { AgentDocument } from "./document.ts"
 
-/** How long an agent may be without an owner. Unit: milliseconds. */
+/** How long an agent may be without an owner. Unit: milliseconds. Spec: document 1 section 8, "orphan grace". */
 export const ORPHAN_GRACE_MS = 7 * 86_400_000
 
 /** The owner as a document or a registration names it. */
 type Named = Pick<AgentDocument, "ownerEmail" | "ownerName">
 
-/** Whether an owner can be reached: one with a name and an e-mail address. Required for activation. */
+/**
+ * Whether an owner can be reached: one with a name and an e-mail address. Required for activation. Spec: document 1
+ * section 1, policy rule; decision 0038.
+ */
 export const isCompleteOwner = (owner: Named): boolean => owner.ownerName !== null && owner.ownerEmail !== null
 
 /**
  * Whether the agent has an owner, as far as its records say.
  *
  * Rules 1 took a name or an address alone. Such an agent has its owner until a record says that the owner is
- * incomplete.
+ * incomplete. Spec: decision 0038.
  */
 export const hasOwner = (agent: Named & Pick<AgentDocument, "ownerComplete">): boolean =>
   isCompleteOwner(agent) || (agent.ownerComplete !== false && (agent.ownerName !== null || agent.ownerEmail !== null))
 
-/** Whether an agent of rules 1 has half an owner and no record says so yet. */
+/** Whether an agent of rules 1 has half an owner and no record says so yet. Spec: decision 0038. */
 export const lacksOrphanRecord = (agent: AgentDocument): boolean =>
   agent.status !== "decommissioned" && hasOwner(agent) && !isCompleteOwner(agent)
 
@@ -31,9 +34,13 @@ export const lacksOrphanRecord = (agent: AgentDocument): boolean =>
  * since its registration.
  *
  * - Unit: milliseconds since 1970 UTC. A decommissioned agent needs nobody.
+ * - Spec: document 1 section 1, policy rule; decisions 0013 and 0038.
  */
 export const orphanedSinceMs = (agent: AgentDocument, createdAtMs: number): number | null =>
   hasOwner(agent) || agent.status === "decommissioned" ? null : (agent.orphanedAtMs ?? createdAtMs)
 
-/** Time at which an agent without an owner is suspended. Unit: milliseconds since 1970 UTC. */
+/**
+ * Time at which an agent without an owner is suspended. Unit: milliseconds since 1970 UTC. Spec: document 1 section 8,
+ * "orphan grace".
+ */
 export const orphanSuspendAtMs = (sinceMs: number): number => sinceMs + ORPHAN_GRACE_MS

@@ -13,13 +13,14 @@ import { hasOwner, isCompleteOwner } from "./owner.ts"
  * It is no secret: names of units are easy to guess.
  *
  * - Unit: `originTag` is the first 4 bytes of SHA-256 of the origin.
+ * - Spec: format 1 section 8, `agent.registered`; decision 0047.
  */
 export const orgUnitDigest = (originTag: Uint8Array, orgUnit: string): string =>
   toHex(portableCrypto.sha256(concatBytes(utf8("flyball/v1 org_unit\0"), originTag, utf8(orgUnit))))
 
 /**
  * The agent with the members that its next record seals. `modelIds` are those from here on; left out, what was sealed
- * stays, also where the profile was erased.
+ * stays, also where the profile was erased. Spec: format 1 section 8, `agent.updated`; decision 0047.
  */
 export const withSealedMembers = (
   agent: AgentDocument,
@@ -32,7 +33,10 @@ export const withSealedMembers = (
   ...(ownerCompleteOf(agent) === false ? { ownerComplete: false } : {})
 })
 
-/** The sealed members for a record's body. Absent ones are undefined. */
+/**
+ * The sealed members for a record's body. Absent ones are undefined. Spec: format 1 section 8, `agent.registered` and
+ * `agent.updated`.
+ */
 export const sealedBody = (agent: AgentDocument): { readonly [member: string]: Json | undefined } => ({
   model_ids: agent.sealedModelIds,
   org_unit_digest: agent.orgUnitDigest,
@@ -42,6 +46,7 @@ export const sealedBody = (agent: AgentDocument): { readonly [member: string]: J
 
 /**
  * Whether no record of this chain states these members yet: the agent is from an older store, or from the chain before.
+ * Spec: format 1 section 8, `agent.updated`; decision 0047.
  */
 export const lacksSealedMembers = (agent: AgentDocument, originTag: Uint8Array): boolean =>
   agent.sealedModelIds === undefined ||

@@ -5,7 +5,7 @@
  */
 import type { AgentDocument } from "./document.ts"
 
-/** The status of an agent. */
+/** The status of an agent. Spec: document 1 section 3. */
 export type AgentStatus = AgentDocument["status"]
 
 /** An act on an agent. */
@@ -28,7 +28,10 @@ export interface Transition {
 
 const living: ReadonlyArray<AgentStatus> = ["draft", "active", "suspended"]
 
-/** The table. Decommissioned is the end: nothing leads out of it, and nothing about such an agent changes any more. */
+/**
+ * The table. Decommissioned is the end: nothing leads out of it, and nothing about such an agent changes any more.
+ * Spec: document 1 section 3 leaves them open; decision 0013.
+ */
 export const transitions: { readonly [act in AgentAct]: Transition } = {
   activate: { from: ["draft", "suspended"], to: "active" },
   suspend: { from: ["draft", "active"], to: "suspended" },
@@ -41,7 +44,10 @@ export const transitions: { readonly [act in AgentAct]: Transition } = {
   "add-provenance": { from: living, to: null }
 }
 
-/** The status after an act; null if the status does not allow the act. */
+/**
+ * The status after an act; null if the status does not allow the act. Spec: document 1 section 3 leaves it open;
+ * decision 0013.
+ */
 export const statusAfter = (act: AgentAct, status: AgentStatus): AgentStatus | null => {
   const { from, to } = transitions[act]
   return from.includes(status) ? (to ?? status) : null

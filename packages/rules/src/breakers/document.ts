@@ -5,12 +5,15 @@ import type { KillResponse } from "../kill/response.ts"
 /** Collection of the breakers. */
 export const BREAKERS = "breakers"
 
-/** Effects of a trip: `shadow` records it, `warn` reports it too, `enforce` activates the kill switch as well. */
+/**
+ * Effects of a trip: `shadow` records it, `warn` reports it too, `enforce` activates the kill switch as well. Spec:
+ * decision 0044.
+ */
 export const breakerModes = ["shadow", "warn", "enforce"] as const
 /** One of {@link breakerModes}. */
 export type BreakerMode = (typeof breakerModes)[number]
 
-/** A trip, as its record states it. */
+/** A trip, as its record states it. Spec: format 1 section 8, `breaker.tripped`. */
 export type BreakerTrip = {
   readonly atMs: number
   readonly asOfSeq: number
@@ -22,7 +25,10 @@ export type BreakerTrip = {
   readonly activationId: string | null
 }
 
-/** A breaker. It is tripped exactly while `trip` is there: latched until a person releases it. */
+/**
+ * A breaker. It is tripped exactly while `trip` is there: latched until a person releases it. Spec: document 1 section
+ * 2, "Circuit breaker record"; decision 0044.
+ */
 export type BreakerDocument = {
   readonly agentId: string
   readonly name: string
@@ -54,5 +60,5 @@ export const breakerKeys = ({ agentId }: Pick<BreakerDocument, "agentId">) => ({
 export const isWatching = ({ enabled, trip }: Pick<BreakerDocument, "enabled" | "trip">): boolean =>
   enabled && trip === null
 
-/** Kinds of records that restart a breaker's window. */
+/** Kinds of records that restart a breaker's window. Spec: format 1 section 10. */
 export const windowKinds: ReadonlyArray<string> = ["breaker.armed", "breaker.changed", "breaker.released"]

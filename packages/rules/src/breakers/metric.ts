@@ -6,7 +6,7 @@
  */
 import type { JsonMap } from "../records/record.ts"
 
-/** A record as metrics read it. */
+/** A record as metrics read it. Spec: format 1 section 10. */
 export interface MetricRecord {
   readonly seq: number
   /** The record's own time. Unit: milliseconds since 1970 UTC. */
@@ -19,7 +19,7 @@ export interface MetricRecord {
 
 /**
  * Kinds of records that are about an agent by the instances that an activation expects, and by no member of their own:
- * the halt of a model, an org unit or a parent is one of these.
+ * the halt of a model, an org unit or a parent is one of these. Spec: format 1 section 10, `kill_ack_missing`.
  */
 export const haltKinds: ReadonlyArray<string> = ["kill.activated", "kill.released"]
 
@@ -38,7 +38,7 @@ export interface AgentFacts {
   readonly firstBadSeq: number | null
 }
 
-/** Value of a metric at a time and a position. */
+/** Value of a metric at a time and a position. Spec: format 1 section 10. */
 export interface Reading {
   /** `37/412` for a share, a number otherwise. It fits the type `name` of a record's body. */
   readonly value: string
@@ -87,7 +87,7 @@ export interface WindowStart {
   readonly atMs: number
 }
 
-/** A metric that breakers can watch. */
+/** A metric that breakers can watch. Spec: format 1 section 10; decision 0044. */
 export interface Metric {
   readonly name: string
   /** One sentence: what its value is. */
@@ -110,7 +110,7 @@ export interface Metric {
   readonly start: (params: Params, start: WindowStart, confidenceBp: number) => MetricFold
 }
 
-/** A metric that is named and whose source is not built. */
+/** A metric that is named and whose source is not built. Spec: decision 0044. */
 export interface UnavailableMetric {
   readonly name: string
   readonly about: string

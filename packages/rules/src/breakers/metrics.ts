@@ -16,7 +16,7 @@ import { spend } from "./metrics/spend.ts"
 import { spendBurn } from "./metrics/spend-burn.ts"
 import { tokenBurn } from "./metrics/token-burn.ts"
 
-/** Metrics that breakers can watch. */
+/** Metrics that breakers can watch. Spec: format 1 section 10; decision 0044. */
 export const breakerMetrics: ReadonlyArray<Metric> = [
   errorRate,
   denialRate,
@@ -35,7 +35,7 @@ export const breakerMetrics: ReadonlyArray<Metric> = [
   chainVerification
 ]
 
-/** Metrics that have a name and no source yet. */
+/** Metrics that have a name and no source yet. Spec: decision 0044. */
 export const unavailableMetrics: ReadonlyArray<UnavailableMetric> = [
   { name: "drift_score", about: "How far the agent's behaviour moved.", lacks: "behavioural drift" },
   {
@@ -49,5 +49,5 @@ export const unavailableMetrics: ReadonlyArray<UnavailableMetric> = [
 
 const byName: ReadonlyMap<string, Metric> = new Map(breakerMetrics.map((metric) => [metric.name, metric]))
 
-/** The metric with a name; null if breakers cannot watch it. */
+/** The metric with a name; null if breakers cannot watch it. Spec: format 1 section 10; decision 0044. */
 export const metricOf = (name: string): Metric | null => byName.get(name) ?? null

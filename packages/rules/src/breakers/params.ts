@@ -20,7 +20,7 @@ export interface ParamProblem {
 
 const NAME = /^[A-Za-z0-9._:/@+-]+$/
 
-/** The parameters with their defaults, or all their problems. */
+/** The parameters with their defaults, or all their problems. Spec: document 1 leaves `params` open; decision 0044. */
 export const readParams = (
   metric: Metric,
   given: { readonly [name: string]: unknown },
@@ -80,7 +80,10 @@ const problemOf = (spec: ParamSpec, value: unknown): Omit<ParamProblem, "param">
   }
 }
 
-/** Parameters as a record's body holds them: in the order of their names, so that equal parameters are equal bytes. */
+/**
+ * Parameters as a record's body holds them: in the order of their names, so that equal parameters are equal bytes.
+ * Spec: format 1 section 8, `breaker.armed`.
+ */
 export const paramsToBody = (params: Params): ReadonlyArray<JsonMap> =>
   Object.entries(params)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))

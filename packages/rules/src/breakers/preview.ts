@@ -43,7 +43,7 @@ export interface Tried {
  * tripped it. The agent counts as active, with its owner: what else a metric needs, records alone do not show over
  * time.
  *
- * Silence trips at the record that ends it, and at `untilMs`. Unit: milliseconds since 1970 UTC.
+ * Silence trips at the record that ends it, and at `untilMs`. Unit: milliseconds since 1970 UTC. Spec: decision 0044.
  */
 export function* previewBreaker(
   { confidenceBp, metric: name, params }: Tried,

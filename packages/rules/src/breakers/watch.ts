@@ -15,26 +15,30 @@ interface Watched {
   fold: MetricFold | null
 }
 
-/** A breaker that trips, with its reading. */
+/** A breaker that trips, with its reading. Spec: format 1 section 10; decision 0044. */
 export interface DueBreaker {
   readonly breakerId: string
   readonly breaker: BreakerDocument
   readonly reading: Reading
 }
 
-/** Readings lie at most this long before the last record: the verifier reads as of records' own times. */
+/**
+ * Readings lie at most this long before the last record: the verifier reads as of records' own times. Spec: decision
+ * 0044.
+ */
 export const READ_BACK_MS = 360_000
 
 /**
  * Where the window of a breaker begins that was armed in a chain before this one: with this chain. Silence and the age
- * of an orphan count from no time before: what was in the earlier chain is not read.
+ * of an orphan count from no time before: what was in the earlier chain is not read. Spec: format 1 section 10;
+ * decision 0010.
  */
 export const carriedStart: WindowStart = { seq: -1, atMs: Number.MAX_SAFE_INTEGER }
 
 /** Records between two times that what is past is let go of. */
 const FORGET_EVERY = 256
 
-/** Reads the breakers of one agent. */
+/** Reads the breakers of one agent. Spec: format 1 section 10; decision 0044. */
 export class AgentBreakers {
   readonly #watched = new Map<string, Watched>()
   #sinceForgotten = 0

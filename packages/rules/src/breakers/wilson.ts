@@ -5,7 +5,9 @@
  * the bound is the inversion of the score test. Multiplied out, no root and no fraction is left.
  */
 
-/** Confidence levels of the bound, in hundredths of a percent; 0 compares the share itself. */
+/**
+ * Confidence levels of the bound, in hundredths of a percent; 0 compares the share itself. Spec: format 1 section 10.
+ */
 export const confidenceLevels = [0, 9_000, 9_500, 9_900] as const
 
 /** One-sided normal quantiles, in millionths. Spec: SPEC.md of `@flyball/evidence`, breakers. */

@@ -8,7 +8,7 @@ export const CHANNEL_CHECKS = "channel_checks"
 /** Id of the one document in {@link CHANNEL_CHECKS}. */
 export const CHANNEL_CHECK_ID = "last"
 
-/** The last check. */
+/** The last check. Spec: format 1 section 8, `channel.checked`; decision 0048. */
 export type ChannelDocument = {
   readonly activationId: string
   /** Whether the activation and its release showed in the status. */
@@ -37,6 +37,9 @@ export const foldChannelChecked = ({ body }: ReplayRecord): ExpectedDocument => 
   }
 }
 
-/** Whether the last check, or the start where there was none, is older than twice the period. A period of 0 is none. */
+/**
+ * Whether the last check, or the start where there was none, is older than twice the period. A period of 0 is none.
+ * Spec: decision 0048.
+ */
 export const isChannelOverdue = (sinceMs: number, periodMs: number, nowMs: number): boolean =>
   periodMs > 0 && nowMs - sinceMs > 2 * periodMs

@@ -7,7 +7,7 @@ import type { DrillResult } from "./result.ts"
 /** Collection of the drills: one document each, under its id `drl_…`. */
 export const DRILLS = "drills"
 
-/** A drill. Times in milliseconds since 1970 UTC. */
+/** A drill. Times in milliseconds since 1970 UTC. Spec: format 1 section 8, `drill.started`; decision 0048. */
 export type DrillDocument = {
   readonly targetType: KillTargetType
   readonly targetId: string
@@ -31,7 +31,7 @@ export type DrillDocument = {
 /** Status of a drill. */
 export type DrillStatus = "started" | "completed" | "attested"
 
-/** Status of a drill. */
+/** Status of a drill. Spec: decision 0048. */
 export const drillStatus = ({ attestedAtMs, completedAtMs }: DrillDocument): DrillStatus =>
   attestedAtMs !== null ? "attested" : completedAtMs !== null ? "completed" : "started"
 
@@ -45,11 +45,15 @@ export const drillKeys = (drill: DrillDocument): { readonly [key: string]: strin
  * Whether a drill of the agent itself was attested so recently that it counts for its tier.
  *
  * - Unit: `nowMs` in milliseconds since 1970 UTC.
+ * - Spec: decision 0048.
  */
 export const hasAttestedDrill = ({ drillAttestedAtMs }: AgentDocument, nowMs: number): boolean =>
   drillAttestedAtMs !== undefined && drillAttestedAtMs >= nowMs - DRILL_AGE_MS
 
-/** Whether an agent's own tier needs an attested drill, and it has none that counts. One at its end needs nothing. */
+/**
+ * Whether an agent's own tier needs an attested drill, and it has none that counts. One at its end needs nothing. Spec:
+ * decision 0048.
+ */
 export const isDrillOverdue = (agent: AgentDocument, nowMs: number): boolean =>
   agent.status !== "decommissioned" &&
   conditionsOf(agent.autonomyTier).includes("attested_drill") &&
@@ -60,7 +64,7 @@ export type AttestProblem = "not_completed" | "attested" | "nobody_acknowledged"
 
 /**
  * Why a drill cannot be attested at a time. One that no instance acknowledged shows nothing about stopping; one that is
- * as old as an attestation counts would be vouched for after it stopped counting.
+ * as old as an attestation counts would be vouched for after it stopped counting. Spec: decision 0048.
  */
 export const attestProblem = (
   { attestedAtMs, completedAtMs, result }: DrillDocument,

@@ -1,7 +1,10 @@
 /** Computes the result of a drill. Pure: the live service and the verifier both compute it. */
 import type { AckDocument, ActivationDocument, KillInstance } from "../kill/document.ts"
 
-/** The result. Propagation is from the activation to the acknowledgement, both by the service's clock. */
+/**
+ * The result. Propagation is from the activation to the acknowledgement, both by the service's clock. Spec: format 1
+ * section 8, `drill.completed`; decision 0048.
+ */
 export type DrillResult = {
   /** Instances that were expected, or acknowledged without being expected. */
   readonly expected: number
@@ -24,7 +27,10 @@ export type DrillAck = Pick<AckDocument, "acknowledgedAtMs" | "agentId" | "insta
 /** Members of an activation that describe its instances. */
 export type Measured = Pick<ActivationDocument, "activatedAtMs" | "expectedInstances" | "unlisted">
 
-/** The result of a drill with this hypothesis, from its activation and what instances said of it. */
+/**
+ * The result of a drill with this hypothesis, from its activation and what instances said of it. Spec: format 1 section
+ * 8, `drill.completed`; decision 0048.
+ */
 export const drillResult = (
   { activatedAtMs, expectedInstances, unlisted }: Measured,
   acks: ReadonlyArray<DrillAck>,

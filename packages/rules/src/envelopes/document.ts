@@ -8,7 +8,7 @@ export const ENVELOPES = "envelopes"
 /** Collection of published versions. */
 export const ENVELOPE_VERSIONS = "envelope_versions"
 
-/** The draft: the text that would be published next. */
+/** The draft: the text that would be published next. Spec: format 1 section 8, `envelope.drafted`; decision 0025. */
 export type DraftDocument = {
   /** Counts the drafts of this envelope: which record tells this one. */
   readonly revision: number
@@ -20,7 +20,7 @@ export type DraftDocument = {
   readonly envelope: JsonMap | null
 }
 
-/** An envelope: its agent or org unit, the version in force, and the draft. */
+/** An envelope: its agent or org unit, the version in force, and the draft. Spec: decision 0025. */
 export type EnvelopeDocument = {
   readonly agentId: string | null
   /** Null for an agent's, and once the profile was erased. */
@@ -40,7 +40,7 @@ export type EnvelopeDocument = {
 
 /**
  * A published version. Nothing of it changes, but erasing its part leaves `envelope` null, and then nothing can be
- * evaluated under it.
+ * evaluated under it. Spec: format 1 section 8, `envelope.published`; decision 0025.
  */
 export type VersionDocument = {
   readonly envelopeId: string
@@ -62,7 +62,7 @@ export const envelopeProfileMembers = ["name", "orgUnit", "target"] as const
 /** The look-up key of an agent's envelope. */
 export const agentTarget = (agentId: string): string => `agent:${agentId}`
 
-/** The look-up key of an org unit's envelope: a digest of its name, which is personal data. */
+/** The look-up key of an org unit's envelope: a digest of its name, which is personal data. Spec: decision 0006. */
 export const unitTarget = (orgUnit: string): string => `unit:${toHex(portableCrypto.sha256(utf8(orgUnit)))}`
 
 /** Unique look-up keys of an envelope: an agent or org unit has one. */

@@ -1,7 +1,10 @@
 /** Whether revisions of drafts and numbers of versions follow each other, as records tell them. Spec: decision 0026. */
 import type { JsonMap } from "../records/record.ts"
 
-/** A number that is not the next one. `expected` and `found` as texts. */
+/**
+ * A number that is not the next one. `expected` and `found` as texts. Spec: format 1 section 8, "Members that name
+ * other records".
+ */
 export interface WrongNumber {
   readonly member: "revision" | "version"
   readonly expected: string
@@ -23,11 +26,10 @@ interface Numbers {
 const inDocument: ReadonlySet<unknown> = new Set(["envelope", "profile"])
 
 /**
- * Fold of revision and version numbers. Its memory grows only with the number of envelopes.
- *
- * A revision counts how often the envelope's document was written: by drafts, publications, withdrawals, and by
- * erasures that found
- * something in it. Of these the records do not tell which envelope they met, so each may have been of any.
+ * Fold of revision and version numbers. A revision counts the writes of the envelope's document: drafts, publications,
+ * withdrawals, and erasures that found something in it. The records of erasures do not name the envelope, so each may
+ * have been of any. Memory grows with the number of envelopes only. Spec: format 1 section 8, "Members that name other
+ * records"; decision 0026.
  */
 export class EnvelopeNumbers {
   readonly #byId = new Map<string, Numbers>()

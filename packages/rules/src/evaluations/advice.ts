@@ -3,7 +3,10 @@ import { canonicalBytes } from "@flyball/evidence"
 import type { Decision } from "@flyball/envelope"
 import { obligationJson } from "@flyball/envelope"
 
-/** The bytes of the part `advice`; null if the verdict has none, and its record no such part. */
+/**
+ * The bytes of the part `advice`; null if the verdict has none, and its record no such part. Spec: format 1 section 8,
+ * `evaluation.made`.
+ */
 export const adviceOf = ({ noticeMs, obligations, retryAfterMs, suggestion }: Decision): Uint8Array | null =>
   obligations.length === 0 && noticeMs === null && retryAfterMs === null && suggestion === null
     ? null

@@ -12,9 +12,9 @@ const references: { readonly [kind: string]: ReadonlyArray<string> } = {
 }
 
 /**
- * * The record with its number, and those of records that it names, moved down by `before`: the number of records
- * between the first one of its chain and record 0 of the chain that continues. So numbers rise through all of them, and
- * none is used twice.
+ * The record with its number, and the numbers of records that it names, moved down by `before`: the number of records
+ * between the first record of its chain and record 0 of the chain that continues it. Numbers rise across all chains,
+ * and each occurs once. Spec: decision 0010.
  */
 export const numberedBefore = <R extends { readonly seq: number; readonly kind: string; readonly body: JsonMap }>(
   record: R,

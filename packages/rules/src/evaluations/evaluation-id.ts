@@ -4,7 +4,10 @@ import { concatBytes, encodeId, portableCrypto, utf8 } from "@flyball/evidence"
 /** The once scope under which ids of evaluations stand: what makes them idempotent is also how they are found. */
 export const EVALUATION_SCOPE = "evaluation"
 
-/** The once scope of voids: an evaluation is voided once, across all writers. */
+/**
+ * The once scope of voids: an evaluation is voided once, across all writers. Spec: format 1 section 8, `meter.voided`;
+ * decision 0025.
+ */
 export const VOID_SCOPE = "void"
 
 /**
@@ -13,6 +16,7 @@ export const VOID_SCOPE = "void"
  *
  * - Unit: `originTag` is the first 4 bytes of SHA-256 of the origin.
  * - Fails: never. 128 bits of SHA-256: two references do not meet.
+ * - Spec: document 1 section 2, "Evaluation record"; decision 0025.
  */
 export const evaluationId = (
   originTag: Uint8Array,

@@ -37,7 +37,7 @@ export interface InForceThen {
   bound: { readonly live: Bound; readonly shadow: Bound | null } | null
 }
 
-/** State of agents, envelopes and waivers that evaluations are recomputed with. */
+/** State of agents, envelopes and waivers that evaluations are recomputed with. Spec: decision 0026. */
 export class GovernedState {
   readonly #agents = new KnownAgents()
   /** The activations of the kill switch. */

@@ -11,7 +11,7 @@ export interface PublishedLayer extends GateLayer {
   readonly digest: string
 }
 
-/** Inputs of the publication gate, other than the published text. */
+/** Inputs of the publication gate, other than the published text. Spec: decision 0025. */
 export interface GateView {
   /** The envelope in force for the org unit of the envelope's agent. */
   readonly outer: ReadonlyArray<PublishedLayer>
@@ -31,7 +31,7 @@ export interface ComparedVersion {
 
 /**
  * Compares. Null where the version fits nothing: then everything is denied under it, and the gate would not have let it
- * through.
+ * through. Spec: decision 0025.
  */
 export const judgePublication = (
   later: Envelope,

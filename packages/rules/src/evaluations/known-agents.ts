@@ -140,7 +140,7 @@ export class KnownAgents {
 
 /**
  * Facts about an agent that evaluations read. Where only the presence of an owner is known, that counts: who it is
- * decides nothing.
+ * decides nothing. Spec: decision 0026.
  */
 export const reportedOf = (id: string, agent: KnownAgent): ReportedAgent => {
   if (agent.reported !== null) return agent.reported

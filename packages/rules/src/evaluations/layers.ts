@@ -2,7 +2,7 @@
 import { compile, latchesSetBy, prepare, type Ready, waive, type Waiver, withTierFloor } from "@flyball/envelope"
 import type { Envelope, Values } from "@flyball/envelope"
 
-/** A published version, as records name it. */
+/** A published version, as records name it. Spec: format 1 section 8, `evaluation.made`. */
 export interface LayerRef {
   readonly envelopeId: string
   readonly version: number
@@ -12,7 +12,7 @@ export interface LayerRef {
 
 /**
  * A version in force with the waivers in force. `envelope` is null where its content is gone or cannot be read: then
- * nothing can be decided under it.
+ * nothing can be decided under it. Spec: `envelope/1` section 9; decision 0025.
  */
 export interface Layer extends LayerRef {
   readonly envelope: Envelope | null
@@ -21,7 +21,7 @@ export interface Layer extends LayerRef {
 
 /**
  * The envelopes, waivers and facts that an evaluation decides with: the layers that count, outermost first, and the
- * combination; null where no verdict but denial is possible.
+ * combination; null where no verdict but denial is possible. Spec: `envelope/1` section 9; decision 0025.
  */
 export interface Binding {
   readonly layers: ReadonlyArray<Layer>
@@ -38,6 +38,7 @@ export const unbound: Binding = { layers: [], ready: null, owners: new Map() }
 
 /**
  * Combines layers under the tier floor. Layers that do not fit together, or whose content is erased, permit nothing.
+ * Spec: `envelope/1` sections 9 and 10; decision 0025.
  */
 export const bind = (layers: ReadonlyArray<Layer>): Binding => ({
   layers,
@@ -71,17 +72,17 @@ export const ownersOf = (layers: ReadonlyArray<Layer>): ReadonlyMap<string, stri
   return owners
 }
 
-/** The longest window of a binding. Unit: milliseconds. */
+/** The longest window of a binding. Unit: milliseconds. Spec: `envelope/1` section 6. */
 export const longestWindowOf = ({ ready }: Binding): number =>
   ready === null ? 0 : Math.max(0, ...ready.combination.meters.map(({ windowMs }) => windowMs))
 
-/** Whether evaluations under a binding read latches, and so their run. */
+/** Whether evaluations under a binding read latches, and so their run. Spec: `envelope/1` section 3. */
 export const hasLatches = (ready: Ready | null | undefined): boolean =>
   ready?.combination.signals.some(({ source }) => source === "latch") === true
 
 /**
  * The latches that an evaluation sets in its run, in the order of their names. Each layer reads what is missing as it
- * declares it.
+ * declares it. Spec: `envelope/1` sections 3 and 9.
  */
 export const latchesOf = (
   bindings: ReadonlyArray<Binding>,

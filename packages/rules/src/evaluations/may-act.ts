@@ -6,13 +6,14 @@ import type { InactiveRule } from "@flyball/envelope"
 
 /**
  * Whether an agent is active and no suspension is due, whether or not a job has run. Unit: milliseconds since 1970 UTC.
+ * Spec: `envelope/1` section 11, step 2; decision 0013.
  */
 export const isActive = (agentId: string, agent: AgentDocument, nowMs: number, madeMs = madeAtMs(agentId)): boolean =>
   agent.status === "active" && dueSuspension(agent, madeMs, nowMs) === null
 
 /**
  * The reason in a verdict on an agent that may not act. Rules 1 call every such agent suspended. An active one is
- * stopped by a suspension that is due.
+ * stopped by a suspension that is due. Spec: `envelope/1` section 11, step 2; decision 0038.
  */
 export const inactiveRuleOf = (status: string, rules: number): InactiveRule =>
   rules >= 2 && status !== "active" && status !== "suspended" ? "@not_active" : "@suspended"

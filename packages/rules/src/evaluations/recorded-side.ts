@@ -12,7 +12,7 @@ export interface RecordedMeter {
   readonly amount: number | null
 }
 
-/** The verdict of one side, enforced or on trial. */
+/** The verdict of one side, enforced or on trial. Spec: format 1 section 8, `evaluation.made`. */
 export interface RecordedSide {
   readonly outcome: Outcome
   readonly matchedRule: string
@@ -25,7 +25,10 @@ export interface RecordedSide {
 /** Whether an outcome lets the action happen, and so adds to meters. */
 export const letsThrough = (outcome: Outcome): boolean => outcome === "allow" || outcome === "allow_with_notice"
 
-/** A decision as its record states it. `windowOf` names the window of a meter and key. */
+/**
+ * A decision as its record states it. `windowOf` names the window of a meter and key. Spec: format 1 section 8,
+ * `evaluation.made`.
+ */
 export const recordedSide = (
   decision: Decision,
   layers: ReadonlyArray<LayerRef>,
@@ -45,7 +48,10 @@ export const recordedSide = (
   }))
 })
 
-/** Members of a body for one side of a verdict; list members in the order of their names. */
+/**
+ * Members of a body for one side of a verdict; list members in the order of their names. Spec: format 1 section 8,
+ * `evaluation.made`.
+ */
 export const sideBody = ({ layers, matchedRule, meters, outcome, stoppedOn, trace }: RecordedSide): JsonMap => ({
   layers: layers.map(({ digest, envelopeId, version }) => ({ digest, envelope_id: envelopeId, version })),
   matched_rule: matchedRule,
@@ -61,7 +67,9 @@ export const sideBody = ({ layers, matchedRule, meters, outcome, stoppedOn, trac
   trace
 })
 
-/** Reads one side of a verdict from a body that agrees with the catalogue. */
+/**
+ * Reads one side of a verdict from a body that agrees with the catalogue. Spec: format 1 section 8, `evaluation.made`.
+ */
 export const readSide = (body: JsonMap): RecordedSide => ({
   outcome: String(body["outcome"]) as Outcome,
   matchedRule: String(body["matched_rule"]),
@@ -92,7 +100,7 @@ const steps: { readonly [rule: string]: StopStep } = {
 
 /**
  * The decision of a recorded side, as far as its trace needs it. Meters have no key and no bound there: the rule
- * implies `over`.
+ * implies `over`. Spec: `envelope/1` section 12.
  */
 export const decisionOf = ({ matchedRule, meters, outcome, stoppedOn, trace }: RecordedSide): Decision => {
   const step = steps[matchedRule]

@@ -20,7 +20,7 @@ const ofBlastRadius = [
   "blast_reversible"
 ] as const
 
-/** Names that a signal of source `server` can have. */
+/** Names that a signal of source `server` can have. Spec: `envelope/1` section 3; decision 0025. */
 export const serverSignalNames: ReadonlyArray<string> = [...always, ...ofBlastRadius]
 
 /** Numbers of the tiers, as the signal `tier` has them. */
@@ -28,7 +28,7 @@ const tiers = { L0: 0, L1: 1, L2: 2, L3: 3, L4: 4 } as const
 
 /**
  * The values for an agent as its document says them. A value that the agent has not is left out; an envelope that needs
- * it denies.
+ * it denies. Spec: `envelope/1` section 3; decision 0025.
  */
 export const serverSignals = (agent: AgentDocument): { readonly [name: string]: string | number | boolean } => {
   const radius = agent.blastRadius as JsonMap

@@ -8,7 +8,7 @@ import { isObject, signedForm } from "./signed-form.ts"
 /** Signatures that one card may carry: a handful of issuers and the keys they rotate. */
 export const MAX_SIGNATURES = 16
 
-/** Accepted algorithms. Ed25519 is the only curve of `EdDSA` here. */
+/** Accepted algorithms. Ed25519 is the only curve of `EdDSA` here. Spec: decision 0015. */
 export type CardAlg = "EdDSA" | "ES256"
 
 /** A card as it was sent. */
@@ -24,7 +24,7 @@ export interface SentCard {
  */
 export type KeyChoice = { readonly keyId: string } | { readonly publicKey: Uint8Array }
 
-/** One signature: its claimed key and algorithm, and the bytes to check. */
+/** One signature: its claimed key and algorithm, and the bytes to check. Spec: decision 0015. */
 export interface Claim {
   /** Null for an algorithm that is not taken, `none` among them. */
   readonly alg: CardAlg | null

@@ -4,7 +4,7 @@
  */
 import { kindRow } from "@flyball/evidence"
 
-/** Sources of a card: one whose bytes were signed, and one that carries its signatures. */
+/** Sources of a card: one whose bytes were signed, and one that carries its signatures. Spec: decision 0015. */
 export const cardSources = ["signed_card", "a2a_signed_card"] as const
 
 /** The words of the catalogue of records. Of them `other` stands for a text that is in a part. */
@@ -14,5 +14,5 @@ const words: ReadonlySet<string> = new Set(
   )
 )
 
-/** The word for a source: itself, or `other` for what only its caller knows. */
+/** The word for a source: itself, or `other` for what only its caller knows. Spec: decision 0015. */
 export const sourceWord = (text: string): string => (words.has(text) ? text : "other")

@@ -2,7 +2,7 @@
 import { equalBytes } from "@flyball/evidence"
 import type { CardAlg, Claim, KeyChoice } from "./read-card.ts"
 
-/** A public key that the operator trusts. */
+/** A public key that the operator trusts. Spec: decision 0015. */
 export interface TrustedKey {
   /** The key's name in cards (`kid`). Matches `[A-Za-z0-9._:/@+-]{1,200}`: it stands in records. */
   readonly keyId: string
@@ -33,7 +33,7 @@ export type Screened =
  * Finds the key of a signature, and whether it may vouch for an agent with this name now.
  *
  * A key that is bound to other agents is unknown here. One whose time has not come yet is `key_expired`: the moment is
- * outside its time.
+ * outside its time. Spec: decision 0015.
  */
 export const screen = (claim: Claim, keys: ReadonlyArray<TrustedKey>, agentName: string, nowMs: number): Screened => {
   if (claim.alg === null) return { key: null, reason: "alg_not_allowed" }

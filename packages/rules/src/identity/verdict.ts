@@ -12,7 +12,7 @@ export interface CheckedClaim {
   readonly reason: ClaimReason | null
 }
 
-/** The verdict on a card. */
+/** The verdict on a card. Spec: document 1 section 2, "Identity input"; decision 0015. */
 export interface CardVerdict {
   readonly verdict: "verified" | "rejected"
   readonly reason: ReasonCode
@@ -34,10 +34,10 @@ const reached: ReadonlyArray<ClaimReason> = [
 
 /**
  * Decides on a card. One signature of a trusted key is enough, whatever stands beside it: the others are not part of
- * what it signs.
- * What the card says counts only after that, so that only a signed card can be refused for a wrong name.
+ * what it signs. What the card says counts only after that, so that only a signed card can be refused for a wrong name.
  *
  * - Shape: `checked` has one entry for each claim of `card`, in order. Both names in NFC.
+ * - Spec: document 1 section 2, "Identity input"; decision 0015.
  */
 export const cardVerdict = (
   card: ReadCard | null,

@@ -9,7 +9,7 @@ export type IngestKeyProfile = {
   readonly orgUnit: string | null
 }
 
-/** A profile after its part was erased. */
+/** A profile after its part was erased. Spec: decision 0006. */
 export const erasedKeyProfile = (keyId: string): IngestKeyProfile => ({ name: keyId, orgUnit: null })
 
 /** Members that come from the part `profile`. */

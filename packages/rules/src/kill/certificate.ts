@@ -13,16 +13,18 @@ import { halts, type KillResponse } from "./response.ts"
  */
 export const STOP_BOUND_MS = 15_000
 
-/** Most refusals that a certificate lists. The rest are counted. */
+/** Most refusals that a certificate lists. The rest are counted. Spec: format 1 section 11. */
 export const MAX_REFUSALS = 1_000
 
 /** Instances that are followed. Of more, the certificate says that it is not complete. */
 export const MAX_FOLLOWED = 10_000
 
-/** Whether the bound was met. `unknown`: the records do not say. `none`: nothing had to stop. */
+/**
+ * Whether the bound was met. `unknown`: the records do not say. `none`: nothing had to stop. Spec: format 1 section 11.
+ */
 export type BoundMet = "met" | "missed" | "unknown" | "none"
 
-/** One instance in a certificate. Decisions are side effects: those that were not denied. */
+/** One instance in a certificate. Decisions are side effects: those that were not denied. Spec: format 1 section 11. */
 export interface CertifiedInstance {
   readonly agent_id: string
   /** Null for records that name no instance. */
@@ -40,7 +42,7 @@ export interface CertifiedInstance {
   readonly bound: BoundMet
 }
 
-/** A refusal that names the activation. */
+/** A refusal that names the activation. Spec: format 1 section 11. */
 export interface CertifiedRefusal {
   readonly seq: number
   readonly at: string
@@ -50,7 +52,7 @@ export interface CertifiedRefusal {
   readonly outcome: string
 }
 
-/** A stop certificate. Times are RFC 3339. */
+/** A stop certificate. Times are RFC 3339. Spec: format 1 section 11. */
 export interface StopCertificate {
   readonly activation_id: string
   /** Gaps in what the records show; empty where they show everything. */
@@ -79,7 +81,7 @@ export interface StopCertificate {
   readonly bound: BoundMet
 }
 
-/** Kinds of records that a certificate reads. */
+/** Kinds of records that a certificate reads. Spec: format 1 section 11. */
 export const certifiedKinds: ReadonlySet<string> = new Set([
   "decision.witnessed",
   "evaluation.made",
@@ -90,7 +92,7 @@ export const certifiedKinds: ReadonlySet<string> = new Set([
   "kill.stopped"
 ])
 
-/** Parts that a certificate reads. */
+/** Parts that a certificate reads. Spec: format 1 section 11. */
 export const certifiedParts: ReadonlySet<string> = new Set(["expected"])
 
 interface Followed {
@@ -111,7 +113,7 @@ type Head = Omit<
   "bound" | "bound_ms" | "incomplete" | "instances" | "refusal_count" | "refusals" | "released" | "requested" | "silent"
 >
 
-/** Collects a certificate while records stream by, in order. It takes any body. */
+/** Collects a certificate while records stream by, in order. It takes any body. Spec: format 1 section 11. */
 export class StopCertifier {
   readonly #id: string
   readonly #followed = new Map<string, Followed>()

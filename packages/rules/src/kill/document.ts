@@ -10,17 +10,21 @@ export const KILL_ACKS = "kill_acks"
 
 /**
  * The one document that every change of any target's state puts, at the version that its plan read: changes conflict
- * with each other, and each evaluation expects it unchanged. Its body is `{epoch}`.
+ * with each other, and each evaluation expects it unchanged. Its body is `{epoch}`. Spec: decision 0047.
  */
 export const KILL_EPOCH = { collection: "kill_epoch", id: "deployment" } as const
 
 /**
  * Working state, `{}`: put where an agent's provenance names another model. Evaluations expect it unchanged while an
- * activation is aimed at a model, since none of the documents that they read says that a piece is missing.
+ * activation is aimed at a model, since none of the documents that they read says that a piece is missing. Spec:
+ * decision 0047.
  */
 export const KILL_REACH = { collection: "kill_reach", id: "deployment" } as const
 
-/** Target of an activation. The id of an org unit is its digest, that of the deployment `deployment`. */
+/**
+ * Target of an activation. The id of an org unit is its digest, that of the deployment `deployment`. Spec: document 1
+ * section 2, "Kill status"; decision 0047.
+ */
 export interface KillTarget {
   readonly type: KillTargetType
   readonly id: string
@@ -32,7 +36,10 @@ export interface KillInstance {
   readonly instanceId: string
 }
 
-/** An activation. It is active while `releasedAtMs` is null. Times in milliseconds since 1970 UTC. */
+/**
+ * An activation. It is active while `releasedAtMs` is null. Times in milliseconds since 1970 UTC. Spec: format 1
+ * section 8, `kill.activated`; decision 0047.
+ */
 export type ActivationDocument = {
   readonly targetType: KillTargetType
   readonly targetId: string
@@ -62,7 +69,7 @@ export type ActivationDocument = {
   readonly releaseReason: string | null
 }
 
-/** Acknowledgement of an activation by an instance. */
+/** Acknowledgement of an activation by an instance. Spec: format 1 section 8, `kill.acknowledged`; decision 0047. */
 export type AckDocument = {
   readonly activationId: string
   readonly agentId: string

@@ -3,7 +3,7 @@ import type { AgentDocument } from "../agents/document.ts"
 import type { KillTarget } from "./document.ts"
 import type { KillVia } from "./response.ts"
 
-/** Facts by which activations reach an agent. */
+/** Facts by which activations reach an agent. Spec: decision 0047. */
 export interface AgentReach {
   readonly id: string
   /** The texts of `model_ids`: ids `mdl_…`, or names. */
@@ -40,6 +40,7 @@ export const reaches = ({ id, type }: KillTarget, agent: AgentReach): KillVia | 
  * Reads an agent's reach from its document. Older documents lack the members that stay when a profile is erased.
  *
  * - `ancestors`, `provenanceModels`, `formerUnitDigests`: as in {@link AgentReach}; they are in other documents.
+ * - Spec: decision 0047.
  */
 export const agentReach = (
   id: string,

@@ -3,18 +3,22 @@ import type { AutonomyTier } from "../agents/document.ts"
 import type { ActivationDocument } from "./document.ts"
 import { halts } from "./response.ts"
 
-/** Lowest tier at which the release of a real halt needs a second person. */
+/**
+ * Lowest tier at which the release of a real halt needs a second person. Spec: format 1 section 8, `writer` of
+ * `kill.released`; decision 0047.
+ */
 export const FOUR_EYES_TIER: AutonomyTier = "L3"
 
 /** Why a release is not allowed. `automatic`: a rule released it; only a person does, except for a live drill. */
 export type ReleaseProblem = "automatic" | "same_person"
 
-/** Writer of releases of expired live drills. */
+/** Writer of releases of expired live drills. Spec: decision 0048. */
 export const DRILL_WRITER = "system:drill"
 
 /**
  * Whether an activation must be released by a person other than its activator: it is real, it halts, and it reached an
- * agent at L3 or above when it was made, or reaches one now.
+ * agent at L3 or above when it was made, or reaches one now. Spec: format 1 section 8, `writer` of `kill.released`;
+ * decision 0047.
  */
 export const needsSecondPerson = (
   { drill, highestTier, response }: Pick<ActivationDocument, "drill" | "highestTier" | "response">,
@@ -22,12 +26,12 @@ export const needsSecondPerson = (
 ): boolean =>
   drill === null && halts(response) && [highestTier, tierNow].some((tier) => tier !== null && tier >= FOUR_EYES_TIER)
 
-/** Whether a writer is a rule, such as a breaker, which activates and never releases. */
+/** Whether a writer is a rule, such as a breaker, which activates and never releases. Spec: format 1 section 7. */
 export const isRule = (writer: string): boolean => writer.startsWith("breaker:") || writer.startsWith("policy:")
 
 /**
  * Why this writer may not release an activation; null if it may. Whether two pseudonyms are one person is not known
- * here.
+ * here. Spec: format 1 section 8, `writer` of `kill.released`; decision 0047.
  */
 export const releaseProblem = (
   activation: Pick<ActivationDocument, "actor" | "drill" | "highestTier" | "response">,

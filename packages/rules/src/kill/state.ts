@@ -3,7 +3,10 @@ import type { AutonomyTier } from "../agents/document.ts"
 import type { Json, JsonMap } from "../records/record.ts"
 import { type DrillMode, halts, type KillResponse, type KillVia, severityOfResponse } from "./response.ts"
 
-/** An activation that reaches an agent, as evaluations record it. */
+/**
+ * An activation that reaches an agent, as evaluations record it. Spec: format 1 section 8, `evaluation.made`; decision
+ * 0047.
+ */
 export interface ReachingActivation {
   readonly id: string
   readonly epoch: number
@@ -16,7 +19,7 @@ export interface ReachingActivation {
 /** The members that decide. */
 type Deciding = Pick<ReachingActivation, "drill" | "epoch" | "id" | "response">
 
-/** The state of a target. */
+/** The state of a target. Spec: document 1 section 2, "Kill status". */
 export interface KillStateOf<A extends Deciding> {
   /** No new side effect may begin: the response in force is `halt` or `quarantine`. */
   readonly halted: boolean
@@ -57,7 +60,7 @@ export const killStateOf = <A extends Deciding>(activations: ReadonlyArray<A>): 
   }
 }
 
-/** Sorts activations in the order in which records and answers name them. */
+/** Sorts activations in the order in which records and answers name them. Spec: decision 0047. */
 export const byPrecedence = <A extends Deciding>(activations: ReadonlyArray<A>): ReadonlyArray<A> =>
   activations.toSorted(
     (a, b) =>
@@ -74,7 +77,10 @@ const isRealHalt = ({ drill, response }: Deciding): boolean => drill === null &&
 /** Activations that a record of an evaluation names. The rest follow from the records before it. */
 export const MAX_RECORDED_ACTIVATIONS = 64
 
-/** The member `activations` of the body of an evaluation; null where nothing reached the agent. */
+/**
+ * The member `activations` of the body of an evaluation; null where nothing reached the agent. Spec: format 1 section
+ * 8, `evaluation.made`.
+ */
 export const activationsBody = (activations: ReadonlyArray<ReachingActivation>): ReadonlyArray<JsonMap> | null =>
   activations.length === 0
     ? null
@@ -88,7 +94,9 @@ export const activationsBody = (activations: ReadonlyArray<ReachingActivation>):
           via
         }))
 
-/** Reads the member `activations` of a body that agrees with the catalogue. */
+/**
+ * Reads the member `activations` of a body that agrees with the catalogue. Spec: format 1 section 8, `evaluation.made`.
+ */
 export const readActivations = (value: Json | undefined): ReadonlyArray<ReachingActivation> =>
   (Array.isArray(value) ? (value as ReadonlyArray<JsonMap>) : []).map(({ drill, epoch, id, response, via }) => ({
     id: String(id),
@@ -100,7 +108,10 @@ export const readActivations = (value: Json | undefined): ReadonlyArray<Reaching
 
 const tiers: ReadonlyArray<AutonomyTier> = ["L0", "L1", "L2", "L3", "L4"]
 
-/** The tier at which an agent acts under a response: one below its effective tier under `step_down`, at least L0. */
+/**
+ * The tier at which an agent acts under a response: one below its effective tier under `step_down`, at least L0. Spec:
+ * `envelope/1` section 11, step 1; decision 0047.
+ */
 export const tierUnder = (effective: AutonomyTier, response: KillResponse | null): AutonomyTier =>
   response === "step_down" ? tiers[Math.max(0, tiers.indexOf(effective) - 1)]! : effective
 

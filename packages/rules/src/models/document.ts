@@ -1,6 +1,9 @@
 /** A model as state. Plain data. */
 
-/** A model's document. It has no personal data: names of models are identifiers in the record's body. */
+/**
+ * A model's document. It has no personal data: names of models are identifiers in the record's body. Spec: document 1
+ * section 4, GET /models; its fields are a gap: format 1 section 8, `model.registered`.
+ */
 export type ModelDocument = {
   readonly provider: string
   readonly name: string

@@ -11,7 +11,7 @@ export type ProvenanceProfile = {
   readonly sbomRef: string | null
 }
 
-/** A profile after its part was erased. */
+/** A profile after its part was erased. Spec: decision 0006. */
 export const erasedProvenance = (id: string): ProvenanceProfile => ({
   name: id,
   version: null,
@@ -23,7 +23,10 @@ export const erasedProvenance = (id: string): ProvenanceProfile => ({
 /** Members that come from the part `profile`. */
 export const provenanceMembers = namesOf(erasedProvenance(""))
 
-/** A document of the collection. Its id begins with the time of its record. */
+/**
+ * A document of the collection. Its id begins with the time of its record. Spec: document 1 section 4,
+ * `/agents/{agent_id}/provenance`; its fields are a gap: format 1 section 8, `agent.provenance_added`.
+ */
 export type ProvenanceDocument = ProvenanceProfile & {
   readonly agentId: string
   readonly kind: "model" | "prompt" | "tool_server" | "dataset" | "code" | "container" | "config" | "policy" | "skill"

@@ -53,7 +53,7 @@ export const judgeActingTier = (agent: AgentDocument, body: Said, response: Kill
     : problem("tier_mismatch", `The agent acts at ${expected}; the record says ${body.effective_tier ?? "nothing"}.`)
 }
 
-/** The signals of the service, at the tier at which the agent acted. */
+/** The signals of the service, at the tier at which the agent acted. Spec: decisions 0038 and 0047. */
 export const actingSignals = (server: Values, body: Pick<Said, "effective_tier" | "tier">): Values => {
   const tier = Number(actingTierOf(body).slice(1))
   return server["tier"] === tier ? server : { ...server, tier }

@@ -31,7 +31,7 @@ import { RunLatches } from "./run-latches.ts"
 import { WindowBook } from "../evaluations/windows/window-book.ts"
 import { Writers } from "./checks/writers.ts"
 
-/** Options of a recomputation: the origin of its records and how to read them. */
+/** Options of a recomputation: the origin of its records and how to read them. Spec: decision 0026. */
 export interface RecomputeOptions {
   /**
    * Whether the first record given is the genesis of a chain that follows no other. If not, earlier records are unknown
@@ -53,14 +53,14 @@ export interface RecomputeOptions {
 
 /**
  * The maximum time between an evaluation and its record; a longer one is reported as late. The service reads the clock,
- * plans and commits, and a commit takes less (a lock 30 s, a statement 60 s, a clock set back 60 s).
- * Unit: milliseconds.
+ * plans and commits, and a commit takes less (a lock 30 s, a statement 60 s, a clock set back 60 s). Unit:
+ * milliseconds. Spec: decision 0026.
  */
 export const LATE_MS = 300_000
 /** Evaluations between two sweeps. */
 const SWEEP_EVERY = 10_000
 
-/** Recomputes a chain. Takes every record, in order, with parts whose commitments are checked. */
+/** Recomputes a chain. Takes every record, in order, with parts whose commitments are checked. Spec: decision 0026. */
 export class Recomputation {
   readonly #state: GovernedState
   readonly #book = new WindowBook()

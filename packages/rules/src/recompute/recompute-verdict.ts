@@ -1,7 +1,7 @@
 /** Verdicts of recomputation on a recorded evaluation. Spec: envelopes.md 3.8; decision 0026. */
 /**
- * Verdicts on a recorded evaluation. `as_recorded`: it follows from what its own record tells, which nothing here
- * proves. `withheld`: what would be needed is not shown, and what is shown agrees.
+ * Verdicts on a recorded evaluation. `as_recorded`: it follows from its own members, which no record shown confirms.
+ * `withheld`: records or parts that the check needs are not shown, and those shown agree. Spec: decision 0026.
  */
 export const recomputeVerdicts = [
   "ok",
@@ -42,8 +42,9 @@ export const recomputeVerdicts = [
 export type RecomputeVerdict = (typeof recomputeVerdicts)[number]
 
 /**
- * Result for one evaluation, or for another record that is wrong by itself: that one names no evaluation by its id,
- * and no agent where it has none. `reason` says what was expected and what was seen; it never shows a signal.
+ * Result for one evaluation, or for another record that is wrong by itself: that one names no evaluation by its id, and
+ * no agent where it has none. `reason` says what was expected and what was seen; it never shows a signal. Spec:
+ * decision 0026.
  */
 export interface Recomputed {
   readonly seq: number

@@ -14,7 +14,7 @@ export const readForIds: ReadonlySet<string> = new Set([
 /** Kinds that only windows of breakers read. */
 export const forBreakers: ReadonlySet<string> = new Set(["kill.acknowledged", "kill.stopped"])
 
-/** Whether recomputation reads records of a kind. Others need not be passed. */
+/** Whether recomputation reads records of a kind. Others need not be passed. Spec: decision 0026. */
 export const isRecomputed = (kind: string): boolean =>
   readForIds.has(kind) ||
   kind === "evaluation.made" ||
@@ -33,7 +33,7 @@ export const isRecomputed = (kind: string): boolean =>
   kind.startsWith("standing_approval.") ||
   kind.startsWith("waiver.")
 
-/** Whether recomputation reads a part of a record of this kind. Others need not be passed. */
+/** Whether recomputation reads a part of a record of this kind. Others need not be passed. Spec: decision 0026. */
 export const isRecomputedPart = (name: string, kind: string): boolean =>
   recomputedParts.has(name) ||
   (kind === "evaluation.made" && ofEvaluations.has(name)) ||

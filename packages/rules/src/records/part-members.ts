@@ -38,6 +38,7 @@ export const namesOf = <T extends PartMembersOf>(erased: T): ReadonlyArray<keyof
 
 /**
  * Reads the members of a part or a request. Absent members, and those of another type, get the value of an erased part.
+ * Spec: decision 0006.
  */
 export const readMembers = <T extends PartMembersOf>(wire: { readonly [name: string]: unknown }, erased: T): T => {
   const read: { [member: string]: Json } = {}
@@ -48,7 +49,7 @@ export const readMembers = <T extends PartMembersOf>(wire: { readonly [name: str
   return read as T
 }
 
-/** The members of a document as the part and the wire name them. */
+/** The members of a document as the part and the wire name them. Spec: decision 0006. */
 export const writeMembers = <T extends PartMembersOf>(document: T, erased: T): WireMembers<T> => {
   const wire: { [name: string]: Json } = {}
   for (const member of namesOf(erased)) wire[wireName(member)] = document[member] ?? erased[member]!

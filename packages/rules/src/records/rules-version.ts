@@ -17,7 +17,7 @@
  */
 import type { JsonMap } from "../records/record.ts"
 
-/** The number of the current version of the rules. */
+/** The number of the current version of the rules. Spec: format 1 section 8; decision 0038. */
 export const RULES = 6
 
 /** The version of the rules that a record was made by. A record without the member is older than the member. */

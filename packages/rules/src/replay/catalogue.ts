@@ -2,7 +2,7 @@
 import { checkBody, kindRow } from "@flyball/evidence"
 import type { Difference, JsonMap } from "../records/record.ts"
 
-/** The disagreement of a record with the row of its kind; null if there is none. */
+/** The disagreement of a record with the row of its kind; null if there is none. Spec: format 1 section 8. */
 export const catalogueDifference = (record: {
   readonly seq: number
   readonly kind: string

@@ -11,7 +11,7 @@ export const RESPONSE_POLICY = "response_policy"
 /** Id of the one document in {@link RESPONSE_POLICY}. */
 export const RESPONSE_POLICY_ID = "policy"
 
-/** Triggers of a response. */
+/** Triggers of a response. Spec: decision 0046. */
 export const policyTriggers = [
   "breaker",
   "drift",
@@ -26,13 +26,13 @@ export const policyTriggers = [
 /** One of {@link policyTriggers}. */
 export type PolicyTrigger = (typeof policyTriggers)[number]
 
-/** Scopes of a row, the most specific first: it wins. */
+/** Scopes of a row, the most specific first: it wins. Spec: decision 0046. */
 export const policyScopes = ["agent", "org_unit", "tier", "default"] as const
 
 /** One of {@link policyScopes}. */
 export type PolicyScope = (typeof policyScopes)[number]
 
-/** A row. */
+/** A row. Spec: document 1 section 5, item 8, names a response policy; decision 0046. */
 export type PolicyRow = {
   readonly scope: PolicyScope
   /** The agent's id, the org unit or the tier; null for `default`. */
@@ -43,7 +43,7 @@ export type PolicyRow = {
   readonly notify: ReadonlyArray<string>
 }
 
-/** The one document of the collection. */
+/** The one document of the collection. Spec: decision 0046. */
 export type ResponsePolicyDocument = { readonly rows: ReadonlyArray<PolicyRow> }
 
 /** No row: none was ever set, or the part was erased. */
@@ -61,9 +61,12 @@ export interface PolicyFacts {
 
 /**
  * Responses that a row may give to a trigger at which a job suspends the agent whatever the policy says. `notify` adds
- * people, `halt` and `quarantine` are stronger than a suspension; the others would be less.
+ * people, `halt` and `quarantine` are stronger than a suspension; the others would be less. Spec: decision 0046.
  */
 export const suspendingTriggers: ReadonlySet<PolicyTrigger> = new Set(["orphan", "recert"])
 
-/** Responses that a row of these triggers may have: the others are weaker than the suspension itself. */
+/**
+ * Responses that a row of these triggers may have: the others are weaker than the suspension itself. Spec: decision
+ * 0046.
+ */
 export const besideSuspension: ReadonlySet<KillResponse> = new Set(["notify", "halt", "quarantine"])

@@ -8,7 +8,7 @@ import {
 } from "./document.ts"
 import type { KillResponse } from "../kill/response.ts"
 
-/** The response, and the people who are notified besides the owner. */
+/** The response, and the people who are notified besides the owner. Spec: decision 0046. */
 export interface PolicyAnswer {
   readonly response: KillResponse
   readonly notify: ReadonlyArray<string>
@@ -16,7 +16,8 @@ export interface PolicyAnswer {
 
 /**
  * The row that counts for an agent and a trigger; null where none does, and the caller takes its own default. The most
- * specific scope wins whole: rows are not merged, so a narrower row can name fewer people and a milder response.
+ * specific scope wins whole: rows are not merged, so a narrower row can name fewer people and a milder response. Spec:
+ * decision 0046.
  */
 export const responseFor = (
   { rows }: ResponsePolicyDocument,

@@ -3,7 +3,7 @@ import type { Outcome } from "@flyball/envelope"
 import { type ReviewDocument, type ReviewLayer, type ReviewTerms, reviewRoles } from "./document.ts"
 import { isPastEnd } from "./status.ts"
 
-/** The evaluation that presents an approval. */
+/** The evaluation that presents an approval. Spec: decision 0049. */
 export interface Presenting {
   readonly agentId: string
   /** 64 hex digits; null where the request had none. */
@@ -18,7 +18,8 @@ export interface Presenting {
 
 /**
  * Why an approval does not count; `approved` where it does. `open`: people have not answered yet. `superseded`: other
- * versions are in force than people answered under. `stricter`: the verdict asks for more people than approved.
+ * versions are in force than people answered under. `stricter`: the verdict asks for more people than approved. Spec:
+ * decisions 0049 and 0054.
  */
 export type ApprovalState =
   | "approved"
@@ -35,6 +36,7 @@ export type ApprovalState =
  * the very action of the very agent under the very versions that people saw.
  *
  * - Unit: `atMs` in milliseconds since 1970 UTC.
+ * - Spec: decisions 0049 and 0054.
  */
 export const approvalState = (review: ReviewDocument, by: Presenting, atMs: number): ApprovalState => {
   if (review.agentId !== by.agentId || review.actionDigest !== by.actionDigest || !by.isSameAction)
@@ -47,7 +49,10 @@ export const approvalState = (review: ReviewDocument, by: Presenting, atMs: numb
   return by.terms === null || covers(review, by.terms) ? "approved" : "stricter"
 }
 
-/** Result of presenting an approval; null where it stays as it is. */
+/**
+ * Result of presenting an approval; null where it stays as it is. Spec: format 1 section 8, `review.consumed`;
+ * decisions 0049 and 0054.
+ */
 export const consumption = (state: ApprovalState, outcome: Outcome): "used" | "voided" | null =>
   state === "superseded" || state === "stricter"
     ? "voided"
@@ -61,6 +66,7 @@ export const consumption = (state: ApprovalState, outcome: Outcome): "used" | "v
  * The names of an evaluation's action and tool, which the digest of its arguments does not cover.
  *
  * - `signals`: as the evaluation uses them.
+ * - Spec: decision 0054.
  */
 export const actionNamed = (action: string | null, signals: unknown): string => {
   const tool =

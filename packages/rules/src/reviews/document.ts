@@ -19,23 +19,23 @@ export const REVIEW_LEASE_MS = 900_000
 
 /**
  * Roles that answer reviews, strongest first; each may do what the ones after it may. `other`: a role that the service
- * does not give, which nobody has.
+ * does not give, which nobody has. Spec: decision 0049.
  */
 export const reviewRoles = ["admin", "governor", "operator", "reviewer", "other"] as const
 
 /** One of {@link reviewRoles}. */
 export type ReviewRole = (typeof reviewRoles)[number]
 
-/** Roles of the service whose people answer reviews, strongest first. */
+/** Roles of the service whose people answer reviews, strongest first. Spec: decision 0049. */
 export const answeringRoles: ReadonlyArray<string> = reviewRoles.filter((role) => role !== "other")
 
-/** Answers of people. */
+/** Answers of people. Spec: decision 0049. */
 export const reviewResolutions = ["approve", "reject", "amend"] as const
 
 /** One of {@link reviewResolutions}. */
 export type ReviewResolution = (typeof reviewResolutions)[number]
 
-/** Why a review is over without an answer. */
+/** Why a review is over without an answer. Spec: format 1 section 8, `review.cancelled`; decision 0049. */
 export const reviewCancelCauses = ["killed", "superseded", "withdrawn"] as const
 
 /** One of {@link reviewCancelCauses}. */
@@ -50,7 +50,10 @@ export type ReviewApproval = { readonly by: string; readonly roles: ReadonlyArra
 /** The version of an envelope that a review was opened under. */
 export type ReviewLayer = { readonly envelopeId: string; readonly version: number }
 
-/** A review. Times in milliseconds since 1970 UTC. What time alone changes is not in it: see `status.ts`. */
+/**
+ * A review. Times in milliseconds since 1970 UTC. What time alone changes is not in it: see `status.ts`. Spec: format 1
+ * section 8, `review.opened`; decision 0049.
+ */
 export type ReviewDocument = {
   readonly agentId: string
   readonly evaluationId: string
@@ -78,7 +81,10 @@ export type ReviewDocument = {
   readonly consumedResult: "used" | "voided" | null
 }
 
-/** The review that an evaluation opens: the same 128 bits under another prefix. */
+/**
+ * The review that an evaluation opens: the same 128 bits under another prefix. Spec: format 1 section 8,
+ * `review.opened`.
+ */
 export const reviewIdOf = (evaluationId: string): string => encodeId("rev_", decodeId("evl_", evaluationId)!)
 
 /** Look-up keys: its agent, and while it is live that it is. */
@@ -96,7 +102,7 @@ export interface ReviewTerms {
 
 /**
  * The terms that merged obligations set: of `reviewers` each role by itself and the shortest time, at least one
- * approval; `two_person` asks for two people.
+ * approval; `two_person` asks for two people. Spec: `envelope/1` section 7; decision 0049.
  */
 export const reviewTerms = (obligations: Decision["obligations"]): ReviewTerms => {
   const twoPerson = obligations.some(({ type }) => type === "two_person")
@@ -118,11 +124,17 @@ export const reviewTerms = (obligations: Decision["obligations"]): ReviewTerms =
 
 const roleNamed = (role: string): ReviewRole => reviewRoles.find((one) => one === role) ?? "other"
 
-/** The highest number of people that one of the needs requires. */
+/**
+ * The highest number of people that one of the needs requires. Spec: format 1 section 8, `review.opened`; decision
+ * 0049.
+ */
 export const approvalsNeeded = (needs: ReadonlyArray<ReviewNeed>): number =>
   Math.max(...needs.map(({ approvals }) => approvals))
 
-/** Whether these approvals meet every need. One person counts for each role that the person has. */
+/**
+ * Whether these approvals meet every need. One person counts for each role that the person has. Spec: format 1 section
+ * 8, `review.resolved`; decision 0049.
+ */
 export const isApproved = (needs: ReadonlyArray<ReviewNeed>, approvals: ReadonlyArray<ReviewApproval>): boolean =>
   needs.every(
     ({ approvals: least, role }) =>
@@ -131,7 +143,7 @@ export const isApproved = (needs: ReadonlyArray<ReviewNeed>, approvals: Readonly
 
 /**
  * The roles needed that a person with these roles has. A role counts for every weaker one. `any`: the host answers for
- * the person.
+ * the person. Spec: decision 0049.
  */
 export const rolesHeld = (
   needs: ReadonlyArray<ReviewNeed>,
@@ -145,6 +157,6 @@ export const rolesHeld = (
   )
 }
 
-/** Whether a person with these of the needed roles can contribute to a review. */
+/** Whether a person with these of the needed roles can contribute to a review. Spec: decision 0049. */
 export const canServe = (needs: ReadonlyArray<ReviewNeed>, roles: ReadonlyArray<ReviewRole>): boolean =>
   needs.some(({ role }) => role === null || roles.includes(role))

@@ -3,7 +3,7 @@ import type { ExpectedDocument, JsonMap, ReplayRecord } from "../records/record.
 import type { ReviewDocument, ReviewLayer, ReviewNeed, ReviewResolution, ReviewRole } from "./document.ts"
 import { REVIEWS } from "./document.ts"
 
-/** The review that a record `review.opened` opens. */
+/** The review that a record `review.opened` opens. Spec: format 1 section 8, `review.opened`. */
 export const openedReview = (body: JsonMap): ReviewDocument => ({
   agentId: String(body["agent_id"]),
   evaluationId: String(body["evaluation_id"]),
@@ -34,7 +34,10 @@ export const openedReview = (body: JsonMap): ReviewDocument => ({
   consumedResult: null
 })
 
-/** The review after another of its records. Records of what it was shown to people change nothing. */
+/**
+ * The review after another of its records. Records of what it was shown to people change nothing. Spec: format 1
+ * section 8, `review.resolved`; decision 0049.
+ */
 export const reviewAfter = (
   review: ReviewDocument,
   { body, kind }: Pick<ReplayRecord, "body" | "kind">

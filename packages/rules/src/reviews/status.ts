@@ -1,17 +1,21 @@
 /** Status of a review at a time, and when a review is over. The one place that compares its end with the time. */
 import type { ReviewDocument } from "./document.ts"
 
-/** Statuses of a review. */
+/** Statuses of a review. Spec: decision 0049. */
 export const reviewStatuses = ["open", "claimed", "resolved", "expired", "cancelled"] as const
 
 /** One of {@link reviewStatuses}. */
 export type ReviewStatus = (typeof reviewStatuses)[number]
 
-/** Whether a review's time is over. At its end it is. Unit: `atMs` in milliseconds since 1970 UTC. */
+/**
+ * Whether a review's time is over. At its end it is. Unit: `atMs` in milliseconds since 1970 UTC. Spec: decision 0049.
+ */
 export const isPastEnd = ({ expiresAtMs }: Pick<ReviewDocument, "expiresAtMs">, atMs: number): boolean =>
   expiresAtMs <= atMs
 
-/** Status of a review at a time. An ended lease does not count; a review past its time is expired. */
+/**
+ * Status of a review at a time. An ended lease does not count; a review past its time is expired. Spec: decision 0049.
+ */
 export const reviewStatus = (review: ReviewDocument, nowMs: number): ReviewStatus =>
   review.ended ??
   (isPastEnd(review, nowMs)

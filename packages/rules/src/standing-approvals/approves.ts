@@ -3,7 +3,7 @@ import type { StandingApprovalDocument } from "./document.ts"
 import { standingStatus } from "./document.ts"
 import { type ActionInputs, liesInBox } from "./pins.ts"
 
-/** An evaluation that would be `require_review`. Unit: `atMs`, milliseconds since 1970 UTC. */
+/** An evaluation that would be `require_review`. Unit: `atMs`, milliseconds since 1970 UTC. Spec: decision 0050. */
 export interface Awaiting {
   readonly agentId: string
   readonly layers: ReadonlyArray<{ readonly envelopeId: string; readonly version: number }>
@@ -15,12 +15,12 @@ export interface Awaiting {
   readonly atMs: number
 }
 
-/** Why a standing approval does not approve an evaluation. */
+/** Why a standing approval does not approve an evaluation. Spec: decision 0050. */
 export type NotApproved = "other_agent" | "not_in_force" | "other_envelope" | "other_rules" | "outside_box"
 
 /**
  * Null where it approves: it is in force and something is left of it, the agent and the versions are those of the
- * reviewed evaluation, nothing asks that did not ask then, and the inputs lie in the box.
+ * reviewed evaluation, nothing asks that did not ask then, and the inputs lie in the box. Spec: decision 0050.
  */
 export const whyNotApproved = (standing: StandingApprovalDocument, awaiting: Awaiting): NotApproved | null => {
   const { agentId, asks, layers } = standing

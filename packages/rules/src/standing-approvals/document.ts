@@ -12,7 +12,10 @@ export interface ApprovedLayer {
   readonly version: number
 }
 
-/** A standing approval. Its reader decides whether its time is past. */
+/**
+ * A standing approval. Its reader decides whether its time is past. Spec: format 1 section 8,
+ * `standing_approval.proposed`; decision 0050.
+ */
 export type StandingApprovalDocument = {
   readonly agentId: string
   readonly reviewId: string
@@ -45,7 +48,7 @@ export const boxMembers = ["action", "args", "pins"] as const
 /** Status of a standing approval at a time. `used_up`: no evaluation is left. */
 export type StandingStatus = StandingApprovalDocument["status"] | "expired" | "used_up"
 
-/** Unit: `nowMs`, milliseconds since 1970 UTC. */
+/** Status of a standing approval at a time. Unit: `nowMs`, milliseconds since 1970 UTC. Spec: decision 0050. */
 export const standingStatus = (
   { expiresAtMs, left, status }: Pick<StandingApprovalDocument, "expiresAtMs" | "left" | "status">,
   nowMs: number
@@ -55,6 +58,6 @@ export const standingStatus = (
 /** Look-up keys. */
 export const standingKeys = ({ agentId }: Pick<StandingApprovalDocument, "agentId">) => ({ agent_id: agentId })
 
-/** Reads the part `box`. */
+/** Reads the part `box`. Spec: format 1 section 8, `standing_approval.proposed`. */
 export const boxOf = ({ action, args, pins }: Pick<StandingApprovalDocument, "action" | "args" | "pins">) =>
   ({ action, args, pins }) as unknown as { readonly [member: string]: Json }

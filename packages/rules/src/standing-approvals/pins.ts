@@ -4,7 +4,10 @@ import type { Json } from "../records/record.ts"
 /** A value that a pin names. */
 export type PinValue = string | number | boolean
 
-/** A condition on one value of the signals or arguments. `path`: a JSON pointer below `/signals` or `/args`. */
+/**
+ * A condition on one value of the signals or arguments. `path`: a JSON pointer below `/signals` or `/args`. Spec:
+ * format 1 section 8, `standing_approval.proposed`; decision 0050.
+ */
 export type Pin = { readonly path: string } & (
   | { readonly eq: PinValue }
   | { readonly at_most: number }
@@ -18,7 +21,7 @@ export interface ActionInputs {
   readonly args: unknown
 }
 
-/** The action's name and the members of its arguments, sorted; null where these are no object. */
+/** The action's name and the members of its arguments, sorted; null where these are no object. Spec: decision 0050. */
 export const shapeOf = ({ action, args }: ActionInputs) => ({
   action,
   args: isObject(args) ? Object.keys(args).toSorted() : null
@@ -26,7 +29,7 @@ export const shapeOf = ({ action, args }: ActionInputs) => ({
 
 /**
  * Whether inputs lie in a box: the same action, arguments of the same names, and every pin holds. What no pin names is
- * free. A number that no double holds exactly lies in no box.
+ * free. A number that no double holds exactly lies in no box. Spec: decision 0050.
  */
 export const liesInBox = (
   box: {
@@ -42,7 +45,7 @@ export const liesInBox = (
   return JSON.stringify(args) === JSON.stringify(box.args) && box.pins.every((pin) => holds(pin, inputs))
 }
 
-/** Whether a pin holds for inputs. */
+/** Whether a pin holds for inputs. Spec: decision 0050. */
 export const holds = (pin: Pin, { args, signals }: ActionInputs): boolean => {
   const value = valueAt({ args, signals }, pin.path)
   if (value === undefined || (typeof value === "number" && !isExact(value))) return false

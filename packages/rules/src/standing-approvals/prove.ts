@@ -15,10 +15,16 @@ export interface ReviewedAction {
   readonly compiled: Combination["compiled"]
 }
 
-/** `outside`: the reviewed action does not lie in its own box. `place`: that of the pin in the list. */
+/**
+ * `outside`: the reviewed action does not lie in its own box. `place`: that of the pin in the list. Spec: decisions
+ * 0050 and 0056.
+ */
 export type StandingProof = BoxProof | { readonly kind: "outside"; readonly place: number }
 
-/** Proves that the box of a standing approval stays within its review. Takes up to some seconds. */
+/**
+ * Proves that the box of a standing approval stays within its review. Takes up to some seconds. Spec: decisions 0050
+ * and 0056.
+ */
 export const proveStanding = (
   { asks, compiled, inputs, server }: ReviewedAction,
   pins: ReadonlyArray<Pin>

@@ -13,7 +13,7 @@ const isPrice: ReadonlySet<string> = new Set(priceKinds)
 const isIncident: ReadonlySet<string> = new Set(incidentKinds)
 const isReview: ReadonlySet<string> = new Set(reviewKinds)
 
-/** Kinds of records that the fold reads; no part of theirs. */
+/** Kinds of records that the fold reads; no part of theirs. Spec: decision 0051. */
 export const telemetryKinds: ReadonlyArray<string> = [
   ...priceKinds,
   ...incidentKinds,
@@ -26,7 +26,7 @@ export const telemetryKinds: ReadonlyArray<string> = [
 /** Usage that a decision stated when it was witnessed. */
 export type StatedUsage = JsonMap
 
-/** Open incidents and reviews at one place of the chain, and the prices in force there. */
+/** Open incidents and reviews at one place of the chain, and the prices in force there. Spec: decision 0051. */
 export class UsageState {
   readonly prices: ModelPrices
   readonly incidents: OpenIncidents
@@ -55,6 +55,7 @@ export class UsageState {
  *
  * - `decision`: the body of the decision that a `decision.settled` names; null where no record has it.
  * - Unit: `atMs`, milliseconds since 1970 UTC, when the record was sealed.
+ * - Spec: decision 0051.
  */
 export const foldUsage = (
   state: UsageState,
@@ -108,14 +109,17 @@ const countOf = (value: Json | undefined): number =>
 
 /**
  * The decision that a settlement names, from its record; null where the record is no decision of the same agent. Both
- * arguments are bodies.
+ * arguments are bodies. Spec: decision 0051.
  */
 export const settledDecision = (
   settlement: JsonMap,
   { body, kind }: Pick<ReplayRecord, "body" | "kind">
 ): StatedUsage | null => (kind === "decision.witnessed" && body["agent_id"] === settlement["agent_id"] ? body : null)
 
-/** Remembers what decisions stated that can still be settled. Memory: an entry for each that stated anything. */
+/**
+ * Remembers what decisions stated that can still be settled. Memory: an entry for each that stated anything. Spec:
+ * decision 0051.
+ */
 export class UnsettledDecisions {
   readonly #stated = new Map<number, StatedUsage>()
 

@@ -7,7 +7,10 @@ import { noReviews, type ReviewTotals } from "./review-times.ts"
 import type { UsageState } from "./usage-fold.ts"
 import { addReviews, type AgentTotals, bounded, countedOutcomes, noTotals, type UsageTotals } from "./usage-totals.ts"
 
-/** Usage of one model by an agent. Costs are millionths of a US dollar. */
+/**
+ * Usage of one model by an agent. Costs are millionths of a US dollar. Spec: document 1 section 4, GET
+ * /bound/telemetry/usage; decision 0051.
+ */
 export interface ModelUsage {
   readonly model: string | null
   readonly input_tokens: number
@@ -18,7 +21,7 @@ export interface ModelUsage {
   readonly stated_cost_micro_usd: number
 }
 
-/** Reviews in figures. Times are milliseconds; null where there was none. */
+/** Reviews in figures. Times are milliseconds; null where there was none. Spec: decision 0051. */
 export interface ReviewFigures {
   readonly opened: number
   readonly approved: number
@@ -34,7 +37,7 @@ export interface ReviewFigures {
   readonly oldest_open_ms: number | null
 }
 
-/** One agent. */
+/** One agent. Spec: document 1 section 4, GET /bound/telemetry/usage; decision 0051. */
 export interface AgentUsage extends Omit<ModelUsage, "model"> {
   readonly agent_id: string
   readonly decisions: number
@@ -43,7 +46,10 @@ export interface AgentUsage extends Omit<ModelUsage, "model"> {
   readonly reviews: ReviewFigures
 }
 
-/** Incidents in figures. Times are milliseconds; null where no incident has one. */
+/**
+ * Incidents in figures. Times are milliseconds; null where no incident has one. Spec: document 1 section 4, GET
+ * /bound/telemetry/usage; decision 0051.
+ */
 export interface IncidentFigures {
   readonly count: number
   readonly mttr_ms: number | null
@@ -59,7 +65,9 @@ export interface IncidentFigures {
   }>
 }
 
-/** All figures of a window. `to` is exclusive. */
+/**
+ * All figures of a window. `to` is exclusive. Spec: document 1 section 4, GET /bound/telemetry/usage; decision 0051.
+ */
 export interface UsageReport {
   readonly from: string
   readonly to: string
@@ -88,14 +96,17 @@ export interface UsageWindow {
   readonly atMsOf: (seq: number) => number | undefined
 }
 
-/** Records whose times a report needs: where the window of a breaker that tripped began. */
+/** Records whose times a report needs: where the window of a breaker that tripped began. Spec: decision 0051. */
 export const onsetSeqs = ({ state, totals }: Pick<UsageWindow, "state" | "totals">): ReadonlyArray<number> =>
   [...totals.ended(), ...state.incidents.list()].flatMap(({ onsetSeq }) => (onsetSeq === null ? [] : [onsetSeq]))
 
 /** Agents whose figures are computed between two turns of the event loop. */
 const AGENTS_A_SLICE = 100
 
-/** The figures of a window. Agents without usage are left out; the others are sorted by id. */
+/**
+ * The figures of a window. Agents without usage are left out; the others are sorted by id. Spec: document 1 section 4,
+ * GET /bound/telemetry/usage; decision 0051.
+ */
 export function* usageReport(window: UsageWindow): Slices<UsageReport> {
   const { asOfSeq, fromMs, showsAgent, state, toMs, totals } = window
   const open = new Map<string, Array<number>>()

@@ -37,7 +37,7 @@ export const noTotals = (): AgentTotals => ({
   reviews: noReviews()
 })
 
-/** Sums of usage over a segment of the chain. */
+/** Sums of usage over a segment of the chain. Spec: decision 0051. */
 export class UsageTotals {
   readonly #agents = new Map<string, AgentTotals>()
   readonly #ended: Array<Incident> = []

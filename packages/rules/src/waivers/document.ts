@@ -4,7 +4,10 @@ import type { Json } from "../records/record.ts"
 /** Collection of the waivers. */
 export const WAIVERS = "waivers"
 
-/** A waiver. Its reader decides whether its time is past, and whether its version is in force. */
+/**
+ * A waiver. Its reader decides whether its time is past, and whether its version is in force. Spec: format 1 section 8,
+ * `waiver.requested`; decision 0025.
+ */
 export type WaiverDocument = {
   readonly envelopeId: string
   readonly version: number

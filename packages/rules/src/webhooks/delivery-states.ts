@@ -6,13 +6,13 @@
 import type { Sha256 } from "./hmac.ts"
 import { type FailedAttempt, nextAttemptAtMs, type ScheduleSettings } from "./retry-schedule.ts"
 
-/** The state of a delivery. */
+/** The state of a delivery. Spec: decision 0019. */
 export type DeliveryState = "pending" | "in_flight" | "succeeded" | "failed" | "cancelled"
 
 /** An act that moves a delivery to another state. */
 export type DeliveryAct = "claim" | "succeed" | "retry" | "fail" | "cancel"
 
-/** States of a delivery after each act. Three states are final. */
+/** States of a delivery after each act. Three states are final. Spec: decision 0019. */
 export const deliveryTransitions: {
   readonly [act in DeliveryAct]: { readonly from: ReadonlyArray<DeliveryState>; readonly to: DeliveryState }
 } = {
@@ -24,19 +24,19 @@ export const deliveryTransitions: {
   cancel: { from: ["pending", "in_flight"], to: "cancelled" }
 }
 
-/** The state after an act; null when the act is not taken in this state. */
+/** The state after an act; null when the act is not taken in this state. Spec: decision 0019. */
 export const deliveryAfter = (act: DeliveryAct, state: DeliveryState): DeliveryState | null => {
   const { from, to } = deliveryTransitions[act]
   return from.includes(state) ? to : null
 }
 
-/** Result of an attempt. */
+/** Result of an attempt. Spec: document 2 section 6, rule 2. */
 export interface EndedAttempt extends FailedAttempt {
   /** Null when the receiver answered 2xx in time. */
   readonly errorCode: string | null
 }
 
-/** The next state of a delivery whose attempt ended. */
+/** The next state of a delivery whose attempt ended. Spec: document 2 section 6, rule 4; decision 0019. */
 export type AfterAttempt =
   | { readonly act: "succeed" | "fail" | "cancel" }
   | { readonly act: "retry"; readonly nextAttemptAtMs: number }

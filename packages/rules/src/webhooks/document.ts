@@ -14,7 +14,7 @@ export type EndpointPart = {
   readonly notifyEmail: string | null
 }
 
-/** The remainder after the part was erased. */
+/** The remainder after the part was erased. Spec: decision 0006. */
 export const erasedEndpoint: EndpointPart = { url: null, description: null, notifyEmail: null }
 
 /** Members that come from the part `endpoint`. */

@@ -5,7 +5,7 @@
  * fills the rest.
  */
 
-/** The status of a webhook. */
+/** The status of a webhook. Spec: document 2 section 3; decision 0019. */
 export type EndpointStatus = "active" | "failed" | "disabled" | "revoked"
 
 /** An act that moves a webhook to another status. */
@@ -28,7 +28,10 @@ export interface EndpointTransition {
 
 const living: ReadonlyArray<EndpointStatus> = ["active", "failed", "disabled"]
 
-/** Statuses of a webhook after each act. Revoked is final. */
+/**
+ * Statuses of a webhook after each act. Revoked is final. Spec: document 2 section 3 leaves them open; decisions 0019
+ * and 0030.
+ */
 export const endpointTransitions: { readonly [act in EndpointAct]: EndpointTransition } = {
   fail: { from: ["active"], to: "failed" },
   disable: { from: ["active"], to: "disabled" },
@@ -42,7 +45,7 @@ export const endpointTransitions: { readonly [act in EndpointAct]: EndpointTrans
   recover: { from: ["active"], to: null }
 }
 
-/** The status after an act; null when the act is not taken in this status. */
+/** The status after an act; null when the act is not taken in this status. Spec: decisions 0019 and 0030. */
 export const endpointAfter = (act: EndpointAct, status: EndpointStatus): EndpointStatus | null => {
   const { from, to } = endpointTransitions[act]
   return from.includes(status) ? (to ?? status) : null
@@ -50,13 +53,13 @@ export const endpointAfter = (act: EndpointAct, status: EndpointStatus): Endpoin
 
 /**
  * When a delivery that used up its attempts takes its endpoint with it. `any_delivery` is the specification's; the
- * other spares a receiver that one event disagrees with.
+ * other spares a receiver that one event disagrees with. Spec: document 2 section 6, rule 4; decision 0019.
  */
 export type EndpointFailureRule = "any_delivery" | "no_success_since"
 
 /**
  * Whether an endpoint fails with a delivery. `succeededSinceFirstAttempt`: some other delivery to it did, after this
- * one's first attempt began.
+ * one's first attempt began. Spec: document 2 section 6, rule 4; decision 0019.
  */
 export const endpointFails = (rule: EndpointFailureRule, succeededSinceFirstAttempt: boolean): boolean =>
   rule === "any_delivery" || !succeededSinceFirstAttempt

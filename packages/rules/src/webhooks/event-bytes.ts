@@ -4,7 +4,10 @@
  */
 import { canonicalBytes, formatInstant, toHex } from "@flyball/evidence"
 
-/** An event, with the head of the chain after the commit that caused it. */
+/**
+ * An event, with the head of the chain after the commit that caused it. Spec: document 2 section 2, "Webhook event
+ * envelope"; decision 0019.
+ */
 export interface SentEvent {
   readonly id: string
   readonly type: string
@@ -23,7 +26,7 @@ const CHECKPOINT = "chain.checkpoint"
  * attempt, every endpoint and every process sends the same ones.
  *
  * That is why `chain.checkpoint` is null except in events of that type: which checkpoint is the latest changes between
- * two attempts. Decision 0019.
+ * two attempts. Decision 0019. Spec: document 2 section 2, "Webhook event envelope".
  */
 export const renderEvent = ({ atMs, data, hash, id, seq, type }: SentEvent): Uint8Array =>
   canonicalBytes({

@@ -11,7 +11,7 @@ const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 
-/** Delays before attempts 1 to 7. Unit: milliseconds. */
+/** Delays before attempts 1 to 7. Unit: milliseconds. Spec: document 2 section 6, rule 4. */
 export const delaysMs: ReadonlyArray<number> = [
   0,
   MINUTE_MS,
@@ -22,13 +22,16 @@ export const delaysMs: ReadonlyArray<number> = [
   24 * HOUR_MS
 ]
 
-/** Most attempts of a delivery. A crashed attempt counts, because it may have reached the receiver. */
+/**
+ * Most attempts of a delivery. A crashed attempt counts, because it may have reached the receiver. Spec: document 2
+ * section 6, rule 4; decision 0019.
+ */
 export const MAX_ATTEMPTS = delaysMs.length
 
-/** The largest random extension of a delay, as a share of it. Unit: ratio, 0 to 1. */
+/** The largest random extension of a delay, as a share of it. Unit: ratio, 0 to 1. Spec: decision 0019. */
 export const MAX_JITTER = 0.1
 
-/** Settings of the delays. */
+/** Settings of the delays. Spec: decision 0019. */
 export interface ScheduleSettings {
   /**
    * `previous_attempt`: from its end, which is what the specification means. `first_attempt`: from its beginning; an
@@ -44,7 +47,7 @@ export interface ScheduleSettings {
   readonly followRetryAfter?: boolean | undefined
 }
 
-/** The schedule of the specification, without jitter and `Retry-After`. */
+/** The schedule of the specification, without jitter and `Retry-After`. Spec: document 2 section 6, rule 4. */
 export const exactSchedule: ScheduleSettings = { base: "previous_attempt", jitter: 0 }
 
 /** An attempt that failed. Times in milliseconds since 1970 UTC. */

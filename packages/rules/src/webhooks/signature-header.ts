@@ -3,7 +3,10 @@
  * be another is decision 0033.
  */
 
-/** Headers that belong to the connection, or that change how a receiver reads the request: no caller sets these. */
+/**
+ * Headers that belong to the connection, or that change how a receiver reads the request: no caller sets these. Spec:
+ * decision 0033.
+ */
 export const connectionHeaders: ReadonlySet<string> = new Set([
   "host",
   "content-length",
@@ -35,6 +38,7 @@ const TAKEN_BEGINNING = /^(content|webhook)-/
  *
  * - Shape: a letter, then letters, digits and dashes, at most 64 characters. The case does not matter.
  * - Fails: never; the answer is the rest of a sentence.
+ * - Spec: document 2 section 6, rule 1; decision 0033.
  */
 export const signatureHeaderProblem = (name: string): string | null => {
   if (!/^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(name))

@@ -9,10 +9,13 @@ import { toBase64, toHex, utf8 } from "@flyball/evidence"
 import { hmac, type HmacKey, type Sha256 } from "./hmac.ts"
 import type { SecretKeys } from "./secret.ts"
 
-/** The specification's header. */
+/** The specification's header. Spec: document 2 section 6, rule 1. */
 export const SIGNATURE_HEADER = "X-Platform-Signature"
 
-/** The secrets of a webhook: the newest, and during a rotation the one before it. */
+/**
+ * The secrets of a webhook: the newest, and during a rotation the one before it. Spec: document 2 section 6, rule 1;
+ * decision 0019.
+ */
 export interface SigningKeys {
   readonly current: SecretKeys
   readonly old: { readonly keys: SecretKeys; readonly untilMs: number } | null
@@ -29,13 +32,14 @@ export interface Signed {
 
 /**
  * The value of the specification's header: `sha256=` and 64 hex digits. Its key is the UTF-8 bytes of the whole secret,
- * prefix included.
+ * prefix included. Spec: document 2 section 6, rule 1.
  */
 export const platformSignature = (key: HmacKey, body: Uint8Array, sha256: Sha256): string =>
   `sha256=${toHex(hmac(key, [body], sha256))}`
 
 /**
  * One signature of the Standard Webhooks header: `v1,` and base64. `timestampS` is as the header says it, in seconds.
+ * Spec: Standard Webhooks 1.0; decision 0019.
  */
 export const standardSignature = (
   keys: SecretKeys,
@@ -47,8 +51,8 @@ export const standardSignature = (
 
 /**
  * All headers that sign a delivery. During a rotation `webhook-signature` holds a signature by each secret; the
- * specification's header has room for one, and it is the old secret's until the overlap ends,
- * so that a receiver which knows only the old one is not cut off.
+ * specification's header has room for one, and it is the old secret's until the overlap ends, so that a receiver which
+ * knows only the old one is not cut off. Spec: document 2 section 6, rule 1; Standard Webhooks 1.0; decision 0019.
  */
 export const signatureHeaders = (
   keys: SigningKeys,
@@ -61,7 +65,10 @@ export const signatureHeaders = (
   return headers
 }
 
-/** Adds what {@link signatureHeaders} answers to other headers: one object for each attempt, not three. */
+/**
+ * Adds what {@link signatureHeaders} answers to other headers: one object for each attempt, not three. Spec: document 2
+ * section 6, rule 1; Standard Webhooks 1.0; decision 0019.
+ */
 export const addSignatures = (
   headers: { [name: string]: string },
   keys: SigningKeys,

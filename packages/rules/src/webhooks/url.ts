@@ -7,6 +7,7 @@
  * The longest URL.
  *
  * - Unit: characters. What every proxy and server takes.
+ * - Spec: decision 0019.
  */
 export const MAX_URL_CHARACTERS = 2_048
 
@@ -15,6 +16,7 @@ export const MAX_URL_CHARACTERS = 2_048
  *
  * - `allowHttp`: for receivers inside a closed network, and for development.
  * - Fails: never.
+ * - Spec: decision 0019.
  */
 export const urlFormProblem = (text: string, allowHttp: boolean): string | null => {
   if (text.length > MAX_URL_CHARACTERS) return `URL should have at most ${MAX_URL_CHARACTERS} characters`

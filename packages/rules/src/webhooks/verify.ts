@@ -11,6 +11,7 @@ import { platformSignature, SIGNATURE_HEADER, standardSignature } from "./signat
  * Tolerated difference between the clocks of sender and receiver.
  *
  * - Unit: milliseconds, either way. The tolerance of Standard Webhooks.
+ * - Spec: Standard Webhooks 1.0.
  */
 export const TOLERANCE_MS = 300_000
 
@@ -20,7 +21,7 @@ export interface Received {
   readonly body: Uint8Array
 }
 
-/** Why a delivery is not genuine. */
+/** Why a delivery is not genuine. Spec: Standard Webhooks 1.0. */
 export type VerifyProblem =
   | "secret_malformed"
   | "header_missing"
@@ -34,6 +35,7 @@ export type VerifyProblem =
  *
  * - Unit: `nowMs` in milliseconds since 1970 UTC.
  * - Fails: never; what is wrong is the answer.
+ * - Spec: Standard Webhooks 1.0.
  */
 export const verifyDelivery = (
   secret: string,
@@ -57,7 +59,7 @@ export const verifyDelivery = (
 
 /**
  * Checks the specification's header, which covers the body alone; use {@link verifyDelivery} where you can. Any text is
- * a secret here. `header` is its name.
+ * a secret here. `header` is its name. Spec: document 2 section 6, rule 1.
  */
 export const verifyPlatformSignature = (
   secret: string,

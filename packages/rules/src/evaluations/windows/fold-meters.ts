@@ -2,7 +2,7 @@
 import type { JsonMap } from "../../records/record.ts"
 import type { Reservation, WindowBook } from "./window-book.ts"
 
-/** Kinds of records that touch meters. */
+/** Kinds of records that touch meters. Spec: `envelope/1` section 6. */
 export const meterKinds: ReadonlyArray<string> = ["evaluation.made", "decision.settled", "meter.voided"]
 
 /**
@@ -15,7 +15,7 @@ export const mayGiveBack = (writer: unknown): boolean => typeof writer === "stri
 /**
  * Adds one record to a book; answers false where it gives back what its writer may not, which is then not taken.
  * Records with contradictions (one window twice, a time that falls) are taken as far as they make sense: the judge
- * reports them.
+ * reports them. Spec: `envelope/1` section 6; decision 0025.
  */
 export const foldMeters = (
   book: WindowBook,
@@ -40,7 +40,7 @@ export const foldMeters = (
   return isTaken
 }
 
-/** Contributions of the evaluation of this body, one entry a window. */
+/** Contributions of the evaluation of this body, one entry a window. Spec: `envelope/1` section 6. */
 export const reservationsOf = (body: JsonMap): ReadonlyArray<Reservation> => {
   const found: Array<Reservation> = []
   addSide(found, "", body)

@@ -7,6 +7,7 @@ import { partMembers } from "../../records/part-json.ts"
  * nothing is decided under it.
  *
  * - Unit: milliseconds.
+ * - Spec: `envelope/1` section 6.
  */
 export const longestWindowMs = (part: Uint8Array): number => {
   const reported = partMembers({ state: "present", bytes: part }, MAX_ENVELOPE_BYTES)

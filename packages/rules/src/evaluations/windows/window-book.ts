@@ -8,7 +8,7 @@ import type { WindowState } from "@flyball/envelope"
 import { ReservedWindows } from "./reserved.ts"
 import { WindowLedger } from "./window-ledger.ts"
 
-/** Contribution of one evaluation to one window. */
+/** Contribution of one evaluation to one window. Spec: `envelope/1` section 6. */
 export interface Reservation {
   /** The meter, as its envelope calls it; of a version on trial with `shadow:` before it. */
   readonly meter: string
@@ -17,7 +17,7 @@ export interface Reservation {
   readonly amount: number
 }
 
-/** The windows of meters, as records fill them. */
+/** The windows of meters, as records fill them. Spec: `envelope/1` section 6; decision 0025. */
 export class WindowBook {
   readonly #ledgers = new Map<string, WindowLedger>()
   readonly #reserved = new ReservedWindows()
