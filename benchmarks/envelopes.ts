@@ -2,8 +2,8 @@
  * Evaluating an envelope of twenty rules, with the check of every signal and the full trace, against the same rules as
  * hand-written JavaScript and in other engines; its analysis; evaluating records again. Design section 6.
  */
-import { diff } from "../packages/envelope/src/analysis/diff.ts"
-import { lint } from "../packages/envelope/src/analysis/lint.ts"
+import { diff } from "../packages/envelope/src/analysis/diff/diff.ts"
+import { lint } from "../packages/envelope/src/analysis/lint/lint.ts"
 import { compile } from "../packages/envelope/src/compile/compile.ts"
 import { decide, prepare, type Situation } from "../packages/envelope/src/decide/decide.ts"
 import type { Decision } from "../packages/envelope/src/decide/decision.ts"

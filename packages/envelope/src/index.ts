@@ -1,14 +1,20 @@
 /** The envelope language: read, compile, decide, meter, analyse, export. Pure: no Effect, no clock, no storage. */
-export { backtest, type BacktestReport } from "./analysis/backtest.ts"
-export { type LintCode, lintCodes } from "./analysis/codes.ts"
-export { budgetsOf, comparePublication, floored, type GateLayer, type Limits } from "./analysis/compare-publication.ts"
-export type { DiffReport } from "./analysis/diff-report.ts"
-export { type BlastBound, GUARDED_TIER, type LintFacts } from "./analysis/facts.ts"
-export type { LintFinding, LintReport } from "./analysis/lint-report.ts"
-export { lint } from "./analysis/lint.ts"
-export { publicationFindings } from "./analysis/publication.ts"
-export type { RecordedEvaluation, RecordedEvent, RecordedReading } from "./analysis/recorded-evaluation.ts"
-export { recordedInputs } from "./analysis/recorded-inputs.ts"
+export { backtest, type BacktestReport } from "./analysis/backtest/backtest.ts"
+export { type LintCode, lintCodes } from "./analysis/lint/codes.ts"
+export {
+  budgetsOf,
+  comparePublication,
+  floored,
+  type GateLayer,
+  type Limits
+} from "./analysis/diff/compare-publication.ts"
+export type { DiffReport } from "./analysis/diff/diff-report.ts"
+export { type BlastBound, GUARDED_TIER, type LintFacts } from "./analysis/lint/facts.ts"
+export type { LintFinding, LintReport } from "./analysis/lint/lint-report.ts"
+export { lint } from "./analysis/lint/lint.ts"
+export { publicationFindings } from "./analysis/lint/publication.ts"
+export type { RecordedEvaluation, RecordedEvent, RecordedReading } from "./analysis/backtest/recorded-evaluation.ts"
+export { recordedInputs } from "./analysis/backtest/recorded-inputs.ts"
 export { envelopeSentences } from "./analysis/render/sentence.ts"
 export { decisionTable, tableAsMarkdown } from "./analysis/render/table.ts"
 export { type Admitted, askingFor, type BoxProof, proveBox } from "./analysis/standing-box.ts"

@@ -4,11 +4,11 @@
  */
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { diff } from "../../../packages/envelope/src/analysis/diff.ts"
-import { lint } from "../../../packages/envelope/src/analysis/lint.ts"
-import type { LintFinding } from "../../../packages/envelope/src/analysis/lint-report.ts"
-import { commonAxes } from "../../../packages/envelope/src/analysis/common-axes.ts"
-import { verdictAt } from "../../../packages/envelope/src/analysis/verdict-at.ts"
+import { diff } from "../../../packages/envelope/src/analysis/diff/diff.ts"
+import { lint } from "../../../packages/envelope/src/analysis/lint/lint.ts"
+import type { LintFinding } from "../../../packages/envelope/src/analysis/lint/lint-report.ts"
+import { commonAxes } from "../../../packages/envelope/src/analysis/cells/common-axes.ts"
+import { verdictAt } from "../../../packages/envelope/src/analysis/cells/verdict-at.ts"
 import { type Compiled, outcomes } from "../../../packages/envelope/src/language/compiled.ts"
 import { runTable, severityOf, tableOf } from "../../../packages/envelope/src/compile/table.ts"
 import {

@@ -1,5 +1,5 @@
 /** The time for a notice between two versions, against asking the evaluator about every input of both. */
-import { longerNotice } from "../../../packages/envelope/src/analysis/longer-notice.ts"
+import { longerNotice } from "../../../packages/envelope/src/analysis/diff/longer-notice.ts"
 import { type Combination, compile } from "../../../packages/envelope/src/compile/compile.ts"
 import { decide, prepare } from "../../../packages/envelope/src/decide/decide.ts"
 import type { Decision } from "../../../packages/envelope/src/decide/decision.ts"

@@ -2,11 +2,11 @@ import { HOLDS } from "../compile/table.ts"
 import { both, type Boxes, either, everything, interval, nothing, TooManyBoxes } from "../language/boxes.ts"
 import type { Axis, Compiled } from "../language/compiled.ts"
 import type { Scalar } from "../language/envelope.ts"
-import { bitsOf } from "./bits.ts"
-import { exampleOn, type Inputs, inputsOf, placeOf } from "./inputs.ts"
-import { laxerThan, MAX_ANALYSED_BOXES, modelOf } from "./model.ts"
-import { severityOf } from "./ranking.ts"
-import { findInput, SEARCH_BUDGET } from "./search.ts"
+import { bitsOf } from "./cells/bits.ts"
+import { exampleOn, type Inputs, inputsOf, placeOf } from "./cells/inputs.ts"
+import { laxerThan, MAX_ANALYSED_BOXES, modelOf } from "./cells/model.ts"
+import { severityOf } from "./cells/ranking.ts"
+import { findInput, SEARCH_BUDGET } from "./cells/search.ts"
 
 /** The values that a box admits on one axis. */
 export type Admitted =

@@ -28,7 +28,7 @@ import {
   readMessage,
   type RequestId
 } from "./json-rpc.ts"
-import { NO_ROOM, type Place, type Room } from "./room.ts"
+import { TOO_MANY_WAITING, type Place, type WaitingLimit } from "./waiting-limit.ts"
 import { taskNotifications } from "./tasks.ts"
 
 /** How one message travels to the server, where each has a stream of its own (Streamable HTTP). */
@@ -45,8 +45,8 @@ export interface MediatorOptions<Options extends SendOptions> {
   readonly toClient: (message: JsonRpcMessage) => void
   /** Whether each request has a stream of its own, whose end cancels it. */
   readonly hasPerRequestStream?: boolean | undefined
-  /** Room for the requests that have no answer yet; unbounded where it is left out. */
-  readonly room?: Room | undefined
+  /** Bounds the requests that have no answer yet. Without it there is no bound. */
+  readonly waitingLimit?: WaitingLimit | undefined
   /** Is given why something that the server sent was dropped. */
   readonly onDropped?: ((reason: string) => void) | undefined
 }
@@ -77,7 +77,7 @@ export const mediate = <Options extends SendOptions>({
   calls,
   hasPerRequestStream = false,
   onDropped,
-  room,
+  waitingLimit,
   toClient,
   toServer
 }: MediatorOptions<Options>): Mediator<Options> => {
@@ -223,8 +223,8 @@ export const mediate = <Options extends SendOptions>({
       const key = keyOfId(message.id)
       if (pending.has(key) || others.has(key))
         return toClient(errorResponse(message.id, INVALID_REQUEST, "A request with this id is still unanswered."))
-      const place = room?.enter(bytes)
-      if (place === null) return toClient(errorResponse(message.id, LIMIT_EXCEEDED, NO_ROOM))
+      const place = waitingLimit?.enter(bytes)
+      if (place === null) return toClient(errorResponse(message.id, LIMIT_EXCEEDED, TOO_MANY_WAITING))
       if (isGoverned(message)) return callTool(message, options, place)
       others.set(key, { request: message, place })
       options?.requestSignal?.addEventListener("abort", () => forget(key), { once: true })

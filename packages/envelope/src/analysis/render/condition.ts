@@ -1,4 +1,4 @@
-import { listed } from "../checks/words.ts"
+import { listed } from "../lint/checks/words.ts"
 import type { Condition, Constant, Test } from "../../language/envelope.ts"
 import type { Names } from "./names.ts"
 import { renderValue } from "./value.ts"

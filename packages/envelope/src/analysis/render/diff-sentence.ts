@@ -1,6 +1,6 @@
-import type { DiffReport, Transition } from "../diff-report.ts"
-import type { Inputs } from "../inputs.ts"
-import { severityOf } from "../ranking.ts"
+import type { DiffReport, Transition } from "../diff/diff-report.ts"
+import type { Inputs } from "../cells/inputs.ts"
+import { severityOf } from "../cells/ranking.ts"
 import { renderValue } from "./value.ts"
 
 /** Units of signals, by name. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "vitest"
-import { diff } from "../diff.ts"
+import { diff } from "../diff/diff.ts"
 import { compiled, payments } from "../testing/given-envelope.ts"
 import { unitsOf } from "./names.ts"
 import { envelopeSentences } from "./sentence.ts"

@@ -1,6 +1,6 @@
 import type { Outcome } from "../../language/compiled.ts"
 import type { Envelope, Obligation, Rule } from "../../language/envelope.ts"
-import { listed } from "../checks/words.ts"
+import { listed } from "../lint/checks/words.ts"
 import { renderAll } from "./condition.ts"
 import { type Names, namesOf } from "./names.ts"
 import { renderValue } from "./value.ts"

@@ -14,7 +14,7 @@ import { afterEach, assert, describe, it } from "vitest"
 import { governedAgent, until } from "../../testing/governed-agent.ts"
 import { serveService } from "../../testing/serve-service.ts"
 import { governCalls } from "../calls.ts"
-import { makeRoom, type Room } from "../room.ts"
+import { limitWaiting, type WaitingLimit } from "../waiting-limit.ts"
 import { hostileMessages } from "../testing/hostile-messages.ts"
 import { addTools, type Deeds } from "../testing/servers.ts"
 import { taskServer } from "../testing/task-server.ts"
@@ -110,7 +110,7 @@ const upstreamV2 = async () => {
 }
 
 /** A proxy in front of this address. */
-const proxied = async (upstream: string, room?: Room) => {
+const proxied = async (upstream: string, waitingLimit?: WaitingLimit) => {
   const governed = await governedAgent()
   endings.push(() => governed.client.close())
   governed.script.verdict = ({ action, signals }) =>
@@ -118,7 +118,7 @@ const proxied = async (upstream: string, room?: Room) => {
   const calls = governCalls(governed.agent, { toolServer: "shop" })
   const said: Array<string> = []
   const session = { calls: () => Promise.resolve(calls), close: () => Promise.resolve() }
-  const url = await listening(governHttp({ upstream, session, room, log: (line) => said.push(line) }))
+  const url = await listening(governHttp({ upstream, session, waitingLimit, log: (line) => said.push(line) }))
   return { ...governed, said, url: `${url}/mcp` }
 }
 
@@ -453,9 +453,9 @@ describe("the proxy over HTTP", () => {
     )
   })
 
-  it("refuses what there is no room for, and continues once something is answered", async () => {
+  it("refuses a request over the limit of waiting requests, and accepts one after an answer", async () => {
     const upstream = await upstreamV2()
-    const { resolve, script, url, waits } = await proxied(upstream.url, makeRoom(2, 1_000))
+    const { resolve, script, url, waits } = await proxied(upstream.url, limitWaiting(2, 1_000))
     script.verdict = () => "require_review"
     const held = [post(url, refund()), post(url, refund({ id: 2, params: call("refund", { amount: 6 }) }))]
     await until(() => waits() === 2)

@@ -25,7 +25,7 @@ import {
   PARSE_ERROR,
   readMessage
 } from "../json-rpc.ts"
-import { makeRoom, NO_ROOM, type Place, type Room } from "../room.ts"
+import { limitWaiting, TOO_MANY_WAITING, type Place, type WaitingLimit } from "../waiting-limit.ts"
 import { taskNotifications } from "../tasks.ts"
 import { drained } from "./drained.ts"
 import { jsonOfLine, MAX_LINE_BYTES } from "./lines.ts"
@@ -37,7 +37,7 @@ export interface HttpOptions {
   readonly upstream: string
   readonly session: Session
   readonly log: (line: string) => void
-  readonly room?: Room | undefined
+  readonly waitingLimit?: WaitingLimit | undefined
 }
 
 /** Headers of a request that the server needs. `mcp-*` goes too. */
@@ -75,7 +75,7 @@ interface Exchanged {
 
 /** Makes the listener of a proxy; it is not listening yet. */
 export const governHttp = (options: HttpOptions): Server => {
-  const { log, room = makeRoom(), session, upstream } = options
+  const { log, waitingLimit = limitWaiting(), session, upstream } = options
   const { pathname } = new URL(upstream)
   const server = createServer((request, response) => {
     answer(request, response).catch((cause: unknown) => {
@@ -98,12 +98,12 @@ export const governHttp = (options: HttpOptions): Server => {
       const passed = await reach(request.method!, headers, undefined, ending.signal)
       return isEventStream(passed) ? passEvents(passed, response) : passOn(passed, response)
     }
-    const place = room.enter(0)
-    if (place === null) return noRoom(request, response)
+    const place = waitingLimit.enter(0)
+    if (place === null) return refuseOverLimit(request, response)
     response.on("close", place.leave)
     const body = await bodyOf(request, place)
     if (body === "too long") return sendText(response, 413, "The message is too long.")
-    if (body === "no room") return noRoom(request, response)
+    if (body === "too many waiting") return refuseOverLimit(request, response)
     const value = jsonOfLine(body)
     if (value === undefined) return sendJson(response, 400, errorResponse(null, PARSE_ERROR, "The body is not JSON."))
     const read = readMessage(value)
@@ -120,11 +120,11 @@ export const governHttp = (options: HttpOptions): Server => {
     return passRequest(message, headers, response, ending.signal)
   }
 
-  /** Answers a request for which there is no room. What is left of it is read and dropped. */
-  function noRoom(request: IncomingMessage, response: ServerResponse): void {
+  /** Refuses a request over the limit of waiting requests. The rest of its body is read and dropped. */
+  function refuseOverLimit(request: IncomingMessage, response: ServerResponse): void {
     request.resume()
     response.setHeader("retry-after", "1")
-    sendJson(response, 503, errorResponse(null, LIMIT_EXCEEDED, NO_ROOM))
+    sendJson(response, 503, errorResponse(null, LIMIT_EXCEEDED, TOO_MANY_WAITING))
   }
 
   function reach(
@@ -410,13 +410,13 @@ const headerValue = (text: string): string =>
     : `=?base64?${Buffer.from(text).toString("base64")}?=`
 
 /** The body of a request. What is left of one that is too long is read and dropped. */
-const bodyOf = async (request: IncomingMessage, place: Place): Promise<Buffer | "too long" | "no room"> => {
+const bodyOf = async (request: IncomingMessage, place: Place): Promise<Buffer | "too long" | "too many waiting"> => {
   const pieces: Array<Uint8Array> = []
   let bytes = 0
   for await (const piece of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
     bytes += piece.length
     if (bytes > MAX_LINE_BYTES) return "too long"
-    if (!place.grow(piece.length)) return "no room"
+    if (!place.grow(piece.length)) return "too many waiting"
     pieces.push(piece)
   }
   return Buffer.concat(pieces)

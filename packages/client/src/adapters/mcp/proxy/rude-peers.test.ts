@@ -8,7 +8,7 @@ import { afterEach, assert, describe, it } from "vitest"
 import { governedAgent, until } from "../../testing/governed-agent.ts"
 import { serveService } from "../../testing/serve-service.ts"
 import { governCalls } from "../calls.ts"
-import { makeRoom } from "../room.ts"
+import { limitWaiting } from "../waiting-limit.ts"
 import { hostileMessages } from "../testing/hostile-messages.ts"
 import { governChild } from "./stdio.ts"
 
@@ -293,7 +293,7 @@ describe("a client that", () => {
   })
 })
 
-describe("a client that sends more than there is room for", () => {
+describe("a client that sends more requests than may wait", () => {
   it("is refused what is too much, and continues once something is answered", async () => {
     const { agent, client, resolve, script, waits, witnessed } = await governedAgent()
     endings.push(() => client.close())
@@ -310,7 +310,7 @@ describe("a client that sends more than there is room for", () => {
       output,
       log: () => undefined,
       onSignals: () => undefined,
-      room: makeRoom(2, 1_000)
+      waitingLimit: limitWaiting(2, 1_000)
     })
     let text = ""
     output.on("data", (piece: Buffer) => (text += piece.toString()))
@@ -331,7 +331,7 @@ describe("a client that sends more than there is room for", () => {
     send(4, "ping", {})
     await until(() => answerTo(3) !== undefined && answerTo(4) !== undefined)
     assert.deepStrictEqual([answerTo(3).error.code, answerTo(4).error.code], [-32_005, -32_005])
-    // What asks for no answer takes no room: one of the two is given up.
+    // A notification needs no answer and takes no place: one of the two requests is given up.
     input.write('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}\n')
     let id = 10
     do {
@@ -356,11 +356,11 @@ describe("a client that sends more than there is room for", () => {
     )
   })
 
-  it("has room for 1,000 requests of 256 MiB", () => {
-    const room = makeRoom()
-    for (let count = 0; count < 1_000; count++) assert.isNotNull(room.enter(1))
-    assert.isNull(room.enter(0))
-    const wide = makeRoom()
+  it("accepts 1,000 waiting requests of 256 MiB in all", () => {
+    const waitingLimit = limitWaiting()
+    for (let count = 0; count < 1_000; count++) assert.isNotNull(waitingLimit.enter(1))
+    assert.isNull(waitingLimit.enter(0))
+    const wide = limitWaiting()
     const place = wide.enter(64 * 1_048_576)!
     assert.isTrue(place.grow(192 * 1_048_576))
     assert.isFalse(place.grow(1))

@@ -12,7 +12,7 @@ import {
   readMessage
 } from "../json-rpc.ts"
 import { mediate } from "../mediator.ts"
-import { makeRoom, type Room } from "../room.ts"
+import { limitWaiting, type WaitingLimit } from "../waiting-limit.ts"
 import { drained } from "./drained.ts"
 import { isBlank, jsonOfLine, splitLines } from "./lines.ts"
 import type { Session } from "./session.ts"
@@ -26,7 +26,7 @@ export interface StdioOptions {
   readonly input: Readable
   readonly output: Writable
   readonly log: (line: string) => void
-  readonly room?: Room | undefined
+  readonly waitingLimit?: WaitingLimit | undefined
   /** Is given what passes a signal on to the child. */
   readonly onSignals: (forward: (signal: NodeJS.Signals) => void) => void
   /** Time for the child to end once its client has. Unit: milliseconds. */
@@ -64,7 +64,7 @@ export const governChild = async (options: StdioOptions): Promise<Ended> => {
   const toClient = (message: JsonRpcMessage): void => void output.write(`${lineOf(message)}\n`)
   const mediator = mediate({
     calls: session.calls,
-    room: options.room ?? makeRoom(),
+    waitingLimit: options.waitingLimit ?? limitWaiting(),
     toClient,
     onDropped: (reason) => log(`the server sent what is no MCP message; it was dropped: ${reason}`),
     toServer: async (message) => void child.stdin.write(`${JSON.stringify(message)}\n`)
