@@ -24,7 +24,9 @@ import { verifyRange } from "./check/verify.ts"
 /** A key that signs, or signed, for the chain. */
 export type ChainKey = KeysOut["keys"][number]
 
-/** Reads of the chain and its proofs. */
+/**
+ * Reads of the chain and its proofs. Spec: document 1 section 4, GET /chain/head and /chain/verify; format 1 section 2.
+ */
 export interface ChainApi {
   readonly origin: string
   /** First 4 bytes of SHA-256 of the origin: the tag inside derived ids. */
@@ -54,7 +56,7 @@ export interface ChainApi {
   readonly genesis: (origin?: string) => Effect.Effect<GenesisOut, ChainNotFound | ReadFault>
 }
 
-/** The chain of this store. */
+/** The chain of this store. Spec: document 1 section 4, GET /chain/head and /chain/verify; format 1 section 2. */
 export class Chain extends Context.Service<Chain, ChainApi>()("flyball/core/Chain") {
   /** Opens the chain, makes genesis in an empty store. */
   static readonly layer = (options: ChainOptions = {}): Layer.Layer<Chain, StartError, Storage | Signer | Guard> =>

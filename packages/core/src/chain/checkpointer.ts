@@ -66,7 +66,7 @@ export const urgentKinds: ReadonlyArray<string> = [
   "chain.sealed"
 ]
 
-/** Operations of the checkpointer. */
+/** Operations of the checkpointer. Spec: format 1 section 4. */
 export interface CheckpointerApi {
   /** A checkpoint that covers everything committed before the call. */
   readonly now: Effect.Effect<Checkpoint, ReadFault>
@@ -74,7 +74,7 @@ export interface CheckpointerApi {
   readonly onCommit: (kinds: ReadonlyArray<string>) => void
 }
 
-/** Service that signs checkpoints. */
+/** Service that signs checkpoints. Spec: format 1 section 4. */
 export class Checkpointer extends Context.Service<Checkpointer, CheckpointerApi>()("flyball/core/Checkpointer") {
   /**
    * Signs in the background while its scope is open, and once more when it closes. With `readOnly` it signs nothing and

@@ -11,7 +11,7 @@ import { readPrevious } from "./read-previous.ts"
 /** The document. Working state: record 0 of each chain names the one before. */
 const FORMER_ORIGINS = { collection: "former_origins", id: "deployment" } as const
 
-/** The names of earlier chains, as far as the store has them. Empty without a recovery. */
+/** The names of earlier chains, as far as the store has them. Empty without a recovery. Spec: decision 0010. */
 export const readFormerOrigins = Effect.fnUntraced(function* (
   storage: StorageApi
 ): Effect.fn.Return<ReadonlyArray<string>, ReadFault> {

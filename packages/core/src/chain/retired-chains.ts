@@ -13,7 +13,7 @@ import { RetiredStores } from "../storage/retirement.ts"
 import { readPrevious } from "./read-previous.ts"
 import { withRetired } from "./with-retired.ts"
 
-/** A retired chain. */
+/** A retired chain. Spec: decision 0010. */
 export interface RetiredChain {
   readonly origin: string
   /** Records that its store holds. */
@@ -22,7 +22,7 @@ export interface RetiredChain {
   readonly storage: StorageChoice
 }
 
-/** Result of recomputing a retired chain. */
+/** Result of recomputing a retired chain. Spec: decision 0010. */
 export interface RetiredCheck {
   readonly origin: string
   readonly checked: number
@@ -48,13 +48,13 @@ export const retiredChainsOf = (
     (chains) => chains.flat()
   )
 
-/** The retired chains beside the open store, oldest first. */
+/** The retired chains beside the open store, oldest first. Spec: decision 0010. */
 export const retiredChains: Effect.Effect<ReadonlyArray<RetiredChain>, ReadFault> = Effect.flatMap(
   Effect.flatten(RetiredStores),
   retiredChainsOf
 )
 
-/** The retired chains beside a store, oldest first, without opening it. */
+/** The retired chains beside a store, oldest first, without opening it. Spec: decision 0010. */
 export const retiredChainsBeside = (storage: StorageChoice): Effect.Effect<ReadonlyArray<RetiredChain>, ReadFault> => {
   const retirement = retirementOf(storage)
   return retirement === null ? Effect.succeed([]) : Effect.flatMap(retirement.retired, retiredChainsOf)
@@ -65,7 +65,7 @@ export const retiredChainsBeside = (storage: StorageChoice): Effect.Effect<Reado
  * first.
  *
  * A chain that was put aside because its records had been changed has findings: that is what it was put aside for, and
- * it stays so.
+ * it stays so. Spec: decision 0010.
  */
 export const checkRetired: Effect.Effect<ReadonlyArray<RetiredCheck>, ReadFault, Storage> = Effect.gen(function* () {
   const crypto = yield* EvidenceCrypto

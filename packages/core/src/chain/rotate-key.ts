@@ -26,13 +26,13 @@ import { RotationRefused } from "./keys/rotation-refusals.ts"
 import { isSignedByBoth, settleRotation } from "./settle-rotation.ts"
 import { heldKeys, Signer } from "./keys/signer.ts"
 
-/** Result of a rotation. */
+/** Result of a rotation. Spec: format 1 section 4, "Rotation"; decision 0011. */
 export interface Rotated extends Rotation {
   /** The first checkpoint that covers the record, with both signatures. */
   readonly checkpoint: Checkpoint
 }
 
-/** Operations of key rotation. */
+/** Operations of key rotation. Spec: format 1 section 4, "Rotation"; decision 0011. */
 export interface KeyRotationApi {
   /**
    * Makes a new signing key and retires the old one. While a rotation is unfinished, by whomever it was begun, this
@@ -46,7 +46,7 @@ export interface KeyRotationApi {
   readonly last: Effect.Effect<Rotated | null, ReadFault>
 }
 
-/** Service that rotates the signing key. */
+/** Service that rotates the signing key. Spec: format 1 section 4, "Rotation"; decision 0011. */
 export class KeyRotation extends Context.Service<KeyRotation, KeyRotationApi>()("flyball/core/KeyRotation") {
   /** With `readOnly` every rotation is refused. */
   static readonly layer = (

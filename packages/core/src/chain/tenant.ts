@@ -16,7 +16,10 @@ const TENANT_ID = /^[A-Za-z0-9._-]{1,64}$/
 /** Whether this can be a tenant's id. It is fixed from the first start on. */
 export const isTenantId = (value: unknown): value is string => typeof value === "string" && TENANT_ID.test(value)
 
-/** The requested tenant is not the one this store was started with. */
+/**
+ * The requested tenant is not the one this store was started with. Spec: document 1 section 1, one organisation for
+ * each deployment.
+ */
 export class TenantRefused extends Schema.TaggedError<TenantRefused>()("TenantRefused", {
   expected: Schema.String,
   found: Schema.String
@@ -29,7 +32,7 @@ export class TenantRefused extends Schema.TaggedError<TenantRefused>()("TenantRe
   }
 }
 
-/** The tenant of this deployment. */
+/** The tenant of this deployment. Spec: document 1 sections 1 and 2, `tenant_id`. */
 export class Tenant extends Context.Service<Tenant, { readonly tenantId: string }>()("flyball/core/Tenant") {
   /**
    * Fixes the tenant at the first start, and holds later starts to it. Without a choice the store's own tenant stands.

@@ -12,6 +12,7 @@ const idBytes = 16
  *
  * - Unit: `prefix` is without the underscore.
  * - Fails: never.
+ * - Spec: format 1 section 7.
  */
 export const newId = (prefix: string): Effect.Effect<string> =>
   Effect.withFiberSucceed((fiber) => newIdIn(fiber, prefix))

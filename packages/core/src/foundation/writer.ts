@@ -1,6 +1,6 @@
 /** Who writes a record: an ingest key, a person's pseudonym, a rule, or the host itself. Never a name or an address. */
 
-/** The author of a change, as its record names it. */
+/** The author of a change, as its record names it. Spec: format 1 section 7. */
 export interface Writer {
   /** `key_…`, `usr_…`, `system:<name>`, or `policy:<name>` and `breaker:<name>` where a rule acted by itself. */
   readonly id: string
@@ -8,7 +8,7 @@ export interface Writer {
 
 const WRITER = /^(?:(?:key|usr)_[0-9a-hjkmnp-tv-z]{26}|(?:system|policy|breaker):[a-z0-9_-]{1,64})$/
 
-/** Whether a text is a valid writer of records. */
+/** Whether a text is a valid writer of records. Spec: format 1 section 7. */
 export const isWriterId = (text: unknown): text is string => typeof text === "string" && WRITER.test(text)
 
 /** Whether a caller can name this writer: a rule acts by itself, and no caller acts in its name. */
@@ -18,5 +18,5 @@ export const isCallersWriterId = (text: unknown): text is string =>
 /** Whether a writer is an ingest key. */
 export const isIngestKey = ({ id }: Writer): boolean => id.startsWith("key_")
 
-/** The host process: the default writer. */
+/** The host process: the default writer. Spec: format 1 section 7. */
 export const systemHost: Writer = { id: "system:host" }

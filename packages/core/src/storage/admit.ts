@@ -146,6 +146,7 @@ export const isRepeat = (fates: ReadonlyArray<Fate>): boolean =>
 
 /**
  * Builds one receipt per draft. `sealed` holds the receipts of the fresh drafts, in order; `stored` reads the others.
+ * Spec: decision 0002.
  */
 export const receiptOf = (
   before: Head | null,

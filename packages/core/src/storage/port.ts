@@ -46,9 +46,9 @@ export interface PartDraft {
 }
 
 /**
- * Makes a record idempotent: the store holds at most one record per (`scope`, `key`).
- * The same `digest` again appends nothing and answers the first receipt; another digest is a conflict, unless the first
- * was forgotten.
+ * Makes a record idempotent: the store holds at most one record per (`scope`, `key`). The same `digest` again appends
+ * nothing and answers the first receipt; another digest is a conflict, unless the first was forgotten. Spec: decision
+ * 0002.
  */
 export interface IdempotencyKey {
   readonly scope: string
@@ -182,7 +182,10 @@ export interface AsOf {
   readonly seq: number
 }
 
-/** Hashes and sizes of a range of records whose bytes were read, hashed again and found in order. */
+/**
+ * Hashes and sizes of a range of records whose bytes were read, hashed again and found in order. Spec: format 1 section
+ * 2.
+ */
 export interface Rehashed {
   /** Roots of complete subtrees of 2^level leaves, from the first record on, side by side. */
   readonly subtrees: ReadonlyArray<{ readonly level: number; readonly hash: Uint8Array }>

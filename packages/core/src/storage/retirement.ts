@@ -3,7 +3,7 @@ import { Context, Effect } from "effect"
 import type { StorageChoice, StorageOpenFault } from "./choice.ts"
 import type { Head, RecordDraft } from "./port.ts"
 
-/** Content of the store that replaces a retired one. */
+/** Content of the store that replaces a retired one. Spec: decision 0010. */
 export interface RetirePlan {
   /** The head that the plan was made for, null for an empty chain. A store with another one is left as it is. */
   readonly head: Head | null
@@ -19,7 +19,7 @@ export interface RetirePlan {
   readonly leave: ReadonlyArray<string>
 }
 
-/** Operations of a kind of store for a recovery. */
+/** Operations of a kind of store for a recovery. Spec: decision 0010. */
 export interface Retirement {
   /**
    * Puts the store aside, whole, and leaves a new one in its place: the genesis and the documents that are carried.
@@ -36,7 +36,7 @@ export interface Retirement {
 
 /**
  * The stores that were put aside beside the one that is open, oldest first. A storage layer brings it where there can
- * be any.
+ * be any. Spec: decision 0010.
  */
 export const RetiredStores: Context.Reference<Retirement["retired"]> = Context.Reference("flyball/core/RetiredStores", {
   defaultValue: (): Retirement["retired"] => Effect.succeed([])

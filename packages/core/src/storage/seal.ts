@@ -18,7 +18,7 @@ const zeroHash = (): Uint8Array => new Uint8Array(32)
 /** The head that a commit without records returns while the chain is empty. */
 export const emptyHead = (): Head => ({ seq: -1, hash: zeroHash(), atMs: 0 })
 
-/** A part with the salt that its commitment was made with. */
+/** A part with the salt that its commitment was made with. Spec: format 1 section 3. */
 export interface SealedPart {
   readonly name: string
   readonly salt: Uint8Array
@@ -41,7 +41,7 @@ export interface CommittedDraft extends DraftText {
   readonly parts: ReadonlyArray<CommittedPart>
 }
 
-/** A sealed record and its parts, ready to be stored. */
+/** A sealed record and its parts, ready to be stored. Spec: format 1 section 1. */
 export interface SealedRecord {
   readonly record: StoredRecord
   readonly parts: ReadonlyArray<SealedPart>
@@ -55,6 +55,7 @@ export const partCount = (drafts: ReadonlyArray<RecordDraft>): number =>
  * The canonical text of a draft's body.
  *
  * - Fails: throws `RecordUnwritable` where the body breaks the format (the planner's bug).
+ * - Spec: format 1 section 1.
  */
 export const bodyTextOf = ({ body, kind }: RecordDraft): string => recordBodyText(kind, body)
 
@@ -86,6 +87,7 @@ export const commitDraft = (
  *
  * - Unit: `salts` is 32 bytes for each part, in order of drafts, then of parts.
  * - Fails: throws `RecordUnwritable` where a body breaks the format (the planner's bug).
+ * - Spec: format 1 section 3.
  */
 export const commitDrafts = (
   crypto: Crypto,

@@ -10,7 +10,7 @@ import type { Document, ReadFault, StorageApi } from "../../storage/port.ts"
 import { event } from "../../storage/event.ts"
 import { instantMs } from "../../storage/store-time.ts"
 
-/** A signed tree head. */
+/** A signed tree head. Spec: format 1 section 4. */
 export interface Checkpoint {
   readonly size: number
   /** 64 lower-case hex digits. */
@@ -28,7 +28,7 @@ const LATEST = "latest"
 /** Id of the checkpoint of this size: 16 digits, so that ids sort by size. */
 export const checkpointId = (size: number): string => String(size).padStart(16, "0")
 
-/** The checkpoint of the greatest size; null before the first. */
+/** The checkpoint of the greatest size; null before the first. Spec: format 1 section 4. */
 export const latestCheckpoint = (storage: StorageApi): Effect.Effect<Checkpoint | null, ReadFault> =>
   Effect.map(storage.get(CHECKPOINTS, LATEST), readDocument)
 

@@ -10,7 +10,10 @@ import type { Rehashed, StoredRecord } from "../../storage/port.ts"
 import type { Previous } from "./check-record.ts"
 import { RecordGauge } from "./record-gauge.ts"
 
-/** Rehashes ranges one after another. Keep one instance: it reuses its buffers. */
+/**
+ * Rehashes ranges one after another. Keep one instance: it reuses its buffers. Spec: format 1 section 4, "Signing
+ * guard".
+ */
 export class Rehasher {
   readonly #crypto: Crypto
   readonly #gauge: RecordGauge

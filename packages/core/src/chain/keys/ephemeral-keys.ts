@@ -69,8 +69,8 @@ const guard = Effect.sync(() => {
 })
 
 /**
- * A new signing key and an empty guard in memory. They end with the process, so a stored chain cannot be reopened
- * with them.
+ * A new signing key and an empty guard in memory. They end with the process, so a stored chain cannot be reopened with
+ * them. Spec: format 1 section 4, "Signing guard".
  */
 export const ephemeralKeys = (): KeysChoice =>
   keysChoice("memory", Layer.mergeAll(Layer.effect(Signer, signer), Layer.effect(Guard, guard)))

@@ -9,7 +9,9 @@ import type { Effect, Layer } from "effect"
 import { Context } from "effect"
 import type { StorageCorrupt, StorageUnavailable } from "../../storage/faults.ts"
 
-/** A tree head that a signature was given for, or is about to be given for. */
+/**
+ * A tree head that a signature was given for, or is about to be given for. Spec: format 1 section 4, "Signing guard".
+ */
 export interface SignedState {
   readonly origin: string
   /** Records in the tree, 1 or more. */
@@ -18,7 +20,7 @@ export interface SignedState {
   readonly rootHex: string
 }
 
-/** Operations of a guard: read, and compare-and-swap. */
+/** Operations of a guard: read, and compare-and-swap. Spec: format 1 section 4, "Signing guard"; decision 0007. */
 export interface GuardApi {
   /** The last state that was advanced to; null before the first. */
   readonly read: Effect.Effect<SignedState | null, StorageUnavailable | StorageCorrupt>
@@ -44,10 +46,16 @@ export interface GuardApi {
   readonly mayBegin?: Effect.Effect<boolean, StorageUnavailable | StorageCorrupt>
 }
 
-/** Service of the signing guard: the last signed size and root. */
+/**
+ * Service of the signing guard: the last signed size and root. Spec: format 1 section 4, "Signing guard"; decision
+ * 0007.
+ */
 export class Guard extends Context.Service<Guard, GuardApi>()("flyball/core/Guard") {}
 
-/** A guard apart from the keys, chosen and not opened yet: an opaque value for hosts without Effect. */
+/**
+ * A guard apart from the keys, chosen and not opened yet: an opaque value for hosts without Effect. Spec: decision
+ * 0042.
+ */
 export interface GuardChoice {
   /** `postgres` …: for messages, never to branch on. */
   readonly guardKind: string
@@ -55,16 +63,16 @@ export interface GuardChoice {
   readonly layer: unknown
 }
 
-/** Makes a choice of a guard from a layer. For authors of a guard. */
+/** Makes a choice of a guard from a layer. For authors of a guard. Spec: decision 0042. */
 export const guardChoice = (
   guardKind: string,
   layer: Layer.Layer<Guard, StorageUnavailable | StorageCorrupt>
 ): GuardChoice => ({ guardKind, layer })
 
-/** Returns the layer of a choice. */
+/** Returns the layer of a choice. Spec: decision 0042. */
 export const guardLayerOf = (choice: GuardChoice): Layer.Layer<Guard, StorageUnavailable | StorageCorrupt> =>
   choice.layer as Layer.Layer<Guard, StorageUnavailable | StorageCorrupt>
 
-/** Whether two guard states are the same. */
+/** Whether two guard states are the same. Spec: format 1 section 4, "Signing guard". */
 export const sameState = (a: SignedState | null, b: SignedState | null): boolean =>
   a === null || b === null ? a === b : a.origin === b.origin && a.size === b.size && a.rootHex === b.rootHex

@@ -7,7 +7,7 @@ import type { StartError } from "./start-errors.ts"
 /** Layer that provides a signer and a guard. */
 export type KeysLayer = Layer.Layer<Signer | Guard, StartError>
 
-/** Signing key and guard, chosen but not opened yet. */
+/** Signing key and guard, chosen but not opened yet. Spec: decision 0007. */
 export interface KeysChoice {
   /** `memory`, `files` …: for messages, never to branch on. */
   readonly keysKind: string

@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 
-/** The signing key cannot be rotated here. */
+/** The signing key cannot be rotated here. Spec: format 1 section 4, "Rotation"; decision 0011. */
 export class RotationRefused extends Schema.TaggedError<RotationRefused>()("RotationRefused", {
   reason: Schema.String
 }) {

@@ -3,7 +3,7 @@ import { Context, Effect } from "effect"
 import type { StorageUnavailable } from "../../storage/faults.ts"
 import type { ReadFault } from "../../storage/port.ts"
 
-/** A key that signs. The private key never leaves it. */
+/** A key that signs. The private key never leaves it. Spec: format 1 section 4. */
 export interface SigningKey {
   /** The Ed25519 public key, 32 bytes. */
   readonly publicKey: Uint8Array
@@ -11,7 +11,7 @@ export interface SigningKey {
   readonly sign: (message: Uint8Array) => Effect.Effect<Uint8Array, StorageUnavailable>
 }
 
-/** The keys that a signer holds. */
+/** The keys that a signer holds. Spec: decision 0011. */
 export interface HeldKeys {
   readonly current: SigningKey
   /** The key that is to follow; null until one was made. */
@@ -36,6 +36,7 @@ export interface SignerRotation {
 
 /**
  * Operations of a signer. By itself it is the key that was current when it was opened; a rotation does not change that.
+ * Spec: format 1 section 4; decision 0011.
  */
 export interface SignerApi extends SigningKey {
   /** The origin this key was made for, where the signer keeps one; null when any origin will do. */

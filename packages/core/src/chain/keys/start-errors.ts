@@ -14,7 +14,7 @@ export class OriginInvalid extends Schema.TaggedError<OriginInvalid>()("OriginIn
   }
 }
 
-/** The chain in the store has another origin than the requested one. */
+/** The chain in the store has another origin than the requested one. Spec: format 1 section 1.3. */
 export class OriginRefused extends Schema.TaggedError<OriginRefused>()("OriginRefused", {
   expected: Schema.String,
   found: Schema.String,
@@ -199,6 +199,7 @@ export class GuardFromBefore extends Schema.TaggedError<GuardFromBefore>()("Guar
 
 /**
  * A file of the data folder is not valid. Never repaired automatically: it may be the only trace of what was signed.
+ * Spec: decision 0007.
  */
 export class KeysUnreadable extends Schema.TaggedError<KeysUnreadable>()("KeysUnreadable", {
   file: Schema.String,

@@ -15,7 +15,7 @@ import { erasedKeyOf } from "./idempotency-key.ts"
 import { planErasure } from "./plan-erasure.ts"
 import { type Beside, documentIdOf, type Scrub, scrubOf } from "./scrub.ts"
 
-/** Operation that erases a part. */
+/** Operation that erases a part. Spec: format 1 section 3; decision 0008. */
 export interface ErasureApi {
   readonly erase: (
     command: ErasureIn,
@@ -23,7 +23,7 @@ export interface ErasureApi {
   ) => Effect.Effect<ErasureOut, RecordNotFound | PartNotFound | PartErased | ReadFault>
 }
 
-/** Service that erases parts of records. */
+/** Service that erases parts of records. Spec: format 1 section 3; decision 0008. */
 export class Erasure extends Context.Service<Erasure, ErasureApi>()("flyball/core/Erasure") {
   static readonly layer: Layer.Layer<Erasure, never, Storage | Chain | Checkpointer> = Layer.effect(
     Erasure,

@@ -38,7 +38,7 @@ import { packKeys, retiredPackKeys } from "./pack-keys.ts"
 import { planPack } from "./plan-pack.ts"
 import { seqsBetween } from "./seqs-between.ts"
 
-/** Operations on evidence packs. Objects outside `scope` are answered as not found. */
+/** Operations on evidence packs. Objects outside `scope` are answered as not found. Spec: format 1 section 5. */
 export interface PacksApi {
   /** Signs a checkpoint and stores the request. */
   readonly request: (
@@ -77,7 +77,7 @@ export interface PacksApi {
   ) => Effect.Effect<AsyncIterable<Uint8Array>, AgentNotFound | Forbidden | InvalidInput | ReadFault>
 }
 
-/** Service of evidence packs. */
+/** Service of evidence packs. Spec: format 1 section 5. */
 export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Packs") {
   /** With `retired`: of a chain that a recovery put aside. */
   static readonly layer = ({ retired = false }: { readonly retired?: boolean } = {}): Layer.Layer<

@@ -7,7 +7,7 @@ import { readAgent } from "../../registry/agents/read-agent.ts"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
 
-/** Reads of parts. */
+/** Reads of parts. Spec: format 1 section 3. */
 export interface PartsApi {
   /**
    * The content of a part, with the salt that its commitment was made with.
@@ -22,7 +22,7 @@ export interface PartsApi {
   ) => Effect.Effect<PartOut, RecordNotFound | PartNotFound | PartErased | ReadFault>
 }
 
-/** Service that reads parts of records. */
+/** Service that reads parts of records. Spec: format 1 section 3. */
 export class Parts extends Context.Service<Parts, PartsApi>()("flyball/core/Parts") {
   static readonly layer: Layer.Layer<Parts, never, Storage> = Layer.effect(
     Parts,

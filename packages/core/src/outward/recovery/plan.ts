@@ -12,7 +12,7 @@ import { nextOrigin } from "./next-origin.ts"
 import { isRecoveryReason } from "./reason.ts"
 import { OriginTaken, ReasonInvalid } from "./refusals.ts"
 
-/** The operator's decisions for a recovery. */
+/** The operator's decisions for a recovery. Spec: decision 0010. */
 export interface RecoveryCommand {
   readonly reason: string
   /** The new chain's name; made from the old one's, and unlike any other, when left out. */

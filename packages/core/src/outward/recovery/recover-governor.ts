@@ -36,6 +36,7 @@ export interface RecoveredInfo {
  *
  * - Fails: rejects with `GovernorError`: `nothing_to_recover`, `reason_invalid`, `origin_taken`,
  *   `recovery_unsupported`, those of a refused start, or a fault.
+ * - Spec: decision 0010.
  */
 export const recoverGovernor = async ({ origin, reason, ...site }: RecoveryOptions): Promise<RecoveredInfo> => {
   const recovered = valueOrThrow(await Effect.runPromiseExit(recover(site, { reason, origin })))
@@ -56,6 +57,7 @@ export const recoverGovernor = async ({ origin, reason, ...site }: RecoveryOptio
  * Says what {@link recoverGovernor} would give up. Writes nothing.
  *
  * - Fails: rejects as {@link recoverGovernor} does; `nothing_to_recover` where a start would succeed.
+ * - Spec: decision 0010.
  */
 export const recoveryNeeded = async (site: RecoverySite): Promise<RecoveryNeed> =>
   valueOrThrow(await Effect.runPromiseExit(recoveryNeed(site)))

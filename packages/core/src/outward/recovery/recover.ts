@@ -40,7 +40,7 @@ export interface RecoverySite {
   readonly guardForgotten?: boolean
 }
 
-/** The data that a recovery would give up. */
+/** The data that a recovery would give up. Spec: decision 0010. */
 export interface RecoveryNeed {
   /** The chain that would be put aside. */
   readonly origin: string
@@ -56,7 +56,7 @@ export interface RecoveryNeed {
   readonly begun: string | null
 }
 
-/** The chain after a recovery. */
+/** The chain after a recovery. Spec: decision 0010. */
 export interface Recovered {
   readonly origin: string
   readonly vkey: string
@@ -66,7 +66,7 @@ export interface Recovered {
 /** Errors of a recovery. */
 export type RecoveryError = StartError | NothingToRecover | ReasonInvalid | OriginTaken | RecoveryUnsupported
 
-/** Computes what a recovery would give up. Writes nothing. */
+/** Computes what a recovery would give up. Writes nothing. Spec: decision 0010. */
 export const recoveryNeed = ({
   guardForgotten = false,
   keys,
@@ -95,7 +95,7 @@ export const recoveryNeed = ({
         }
   }).pipe(Effect.provide(keysLayerOf(keys)))
 
-/** Recovers a chain, or finishes a recovery that was interrupted. */
+/** Recovers a chain, or finishes a recovery that was interrupted. Spec: decision 0010. */
 export const recover = (site: RecoverySite, command: RecoveryCommand): Effect.Effect<Recovered, RecoveryError> =>
   Effect.gen(function* () {
     const reason = reasonProblem(command.reason)

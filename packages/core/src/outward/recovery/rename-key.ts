@@ -12,7 +12,7 @@ import type { RecoverySite } from "./recover.ts"
 import { KeyNamedAlready, RecoveryUnsupported } from "./refusals.ts"
 import { withStore } from "./with-store.ts"
 
-/** A key with its new name. */
+/** A key with its new name. Spec: decision 0010. */
 export interface RenamedKey {
   readonly from: string
   readonly to: string
@@ -66,6 +66,7 @@ export const renameKeyEffect = ({
  *
  * - Fails: rejects with `GovernorError`: `key_named_already`, `recovery_unsupported`, those of a refused start, or a
  *   fault.
+ * - Spec: decision 0010.
  */
 export const renameKey = async (site: Pick<RecoverySite, "keys" | "storage">): Promise<RenamedKey> =>
   valueOrThrow(await Effect.runPromiseExit(renameKeyEffect(site)))

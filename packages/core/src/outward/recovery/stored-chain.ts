@@ -19,7 +19,7 @@ export interface StoredChain {
   readonly signed: SignedState | null
 }
 
-/** The chain of the store; null for an empty store. */
+/** The chain of the store; null for an empty store. Spec: decision 0010. */
 export const storedChain: Effect.Effect<StoredChain | null, ReadFault, Storage> = Effect.gen(function* () {
   const storage = yield* Storage
   const genesis = yield* readStoredGenesis(storage)

@@ -19,7 +19,10 @@ export const DEFAULT_WINDOW_MS = 30 * 24 * 60 * 60 * 1000
 /** Segments that one request folds where the job has not; more are refused. */
 const MOST_SEGMENTS = 4
 
-/** Reads of usage, cost, reviews and incidents in a window. */
+/**
+ * Reads of usage, cost, reviews and incidents in a window. Spec: document 1 section 4, GET /bound/telemetry/usage;
+ * decision 0051.
+ */
 export interface TelemetryApi {
   /**
    * The figures of a window for the agents in scope. Incidents of models, org units and the deployment are shown to a
@@ -38,7 +41,7 @@ export interface TelemetryApi {
   readonly rollUp: (most: number) => Effect.Effect<number, ReadFault>
 }
 
-/** Service of usage telemetry. */
+/** Service of usage telemetry. Spec: document 1 section 4, GET /bound/telemetry/usage; decision 0051. */
 export class Telemetry extends Context.Service<Telemetry, TelemetryApi>()("flyball/core/Telemetry") {
   static readonly layer: Layer.Layer<Telemetry, never, Chain | Storage> = Layer.effect(
     Telemetry,

@@ -56,8 +56,9 @@ const defaults: Required<DeliveryEngineOptions> = {
 const NOT_YET_MS = 50
 
 /**
- * Sends deliveries while its scope is open. At its end it claims nothing more, waits up to `drainMs` for attempts
- * under way and settles them; the lease ends those that remain.
+ * Sends deliveries while its scope is open. At its end it claims nothing more, waits up to `drainMs` for attempts under
+ * way and settles them; the lease ends those that remain. Spec: document 2 section 6, rules 2 to 4; decisions 0019 and
+ * 0027.
  */
 export const deliveryEngine = (
   options: DeliveryEngineOptions = {}

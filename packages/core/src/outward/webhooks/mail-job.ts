@@ -32,7 +32,7 @@ export const MAIL_LOOK_MS = 60_000
  * Sends the e-mails that are due, for at most a minute, and returns how many were sent.
  *
  * A crash between the handing over and the commit has the letter handed over again, under the same message id: better
- * twice than never.
+ * twice than never. Spec: document 2 section 6, rule 4; decision 0019.
  */
 export const sendDueMails: Effect.Effect<number, ReadFault, Storage | Mailer> = Effect.gen(function* () {
   const storage = yield* Storage
@@ -128,7 +128,10 @@ const tryOnce = (mailer: MailerApi, mail: Mail): Effect.Effect<MailTried> =>
         )
       )
 
-/** Sends waiting e-mails while its scope is open: once a minute, and when one was written here. */
+/**
+ * Sends waiting e-mails while its scope is open: once a minute, and when one was written here. Spec: document 2 section
+ * 6, rule 4; decision 0019.
+ */
 export const mailJob: Layer.Layer<never, never, Storage | Mailer | OutboxListener> = Layer.effectDiscard(
   Effect.gen(function* () {
     const bell = yield* OutboxListener

@@ -9,7 +9,7 @@ export interface OutgoingRequest {
   readonly body: Uint8Array
 }
 
-/** Result of an attempt. A 2xx answer has no `errorCode`. */
+/** Result of an attempt. A 2xx answer has no `errorCode`. Spec: document 2 section 6, rule 2. */
 export interface Attempted {
   readonly statusCode: number | null
   readonly errorCode: AttemptError | null
@@ -31,7 +31,10 @@ export interface WebhookSenderApi {
   readonly urlProblem: (url: string) => string | null
 }
 
-/** Service that sends webhook requests. `@flyball/node` has one that pins the address at the socket. */
+/**
+ * Service that sends webhook requests. `@flyball/node` has one that pins the address at the socket. Spec: document 2
+ * section 6; decision 0020.
+ */
 export class WebhookSender extends Context.Service<WebhookSender, WebhookSenderApi>()("flyball/core/WebhookSender") {}
 
 /** An e-mail. */
@@ -43,22 +46,22 @@ export interface Mail {
   readonly messageId: string
 }
 
-/** An e-mail could not be sent. The reason contains no password. */
+/** An e-mail could not be sent. The reason contains no password. Spec: decision 0020. */
 export class MailFailed extends Schema.TaggedError<MailFailed>()("MailFailed", { reason: Schema.String }) {
   override get message(): string {
     return this.reason
   }
 }
 
-/** Sends e-mail through a mail server, or writes it to the log without one. */
+/** Sends e-mail through a mail server, or writes it to the log without one. Spec: decision 0020. */
 export interface MailerApi {
   readonly send: (mail: Mail) => Effect.Effect<void, MailFailed>
 }
 
-/** Sends mail. */
+/** Sends mail. Spec: decision 0020. */
 export class Mailer extends Context.Service<Mailer, MailerApi>()("flyball/core/Mailer") {}
 
-/** The secret cannot be decrypted: another key, another owner, or changed bytes. */
+/** The secret cannot be decrypted: another key, another owner, or changed bytes. Spec: decision 0020. */
 export class SecretUnreadable extends Schema.TaggedError<SecretUnreadable>()("SecretUnreadable", {
   reason: Schema.String
 }) {
@@ -68,8 +71,8 @@ export class SecretUnreadable extends Schema.TaggedError<SecretUnreadable>()("Se
 }
 
 /**
- * Encrypts and decrypts secrets. `boundTo` names the owner (a webhook's id): a secret encrypted for one owner cannot
- * be decrypted for another.
+ * Encrypts and decrypts secrets. `boundTo` names the owner (a webhook's id): a secret encrypted for one owner cannot be
+ * decrypted for another. Spec: decision 0020.
  */
 export interface SecretBoxApi {
   /** Which key seals: a short digest, the same in every process with the same key. */
@@ -78,5 +81,5 @@ export interface SecretBoxApi {
   readonly open: (sealed: Uint8Array, boundTo: string) => Effect.Effect<Uint8Array, SecretUnreadable>
 }
 
-/** Service that encrypts secrets for the store. */
+/** Service that encrypts secrets for the store. Spec: decision 0020. */
 export class SecretBox extends Context.Service<SecretBox, SecretBoxApi>()("flyball/core/SecretBox") {}

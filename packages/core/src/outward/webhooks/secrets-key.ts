@@ -28,11 +28,11 @@ type SecretsKeyDocument = {
 
 /**
  * When a key that cannot open the store's takes its place: where it is `lost`; where `nothing_sealed` yet, in a store
- * that no other process writes; `never` otherwise.
+ * that no other process writes; `never` otherwise. Spec: decision 0033.
  */
 export type SecretsKeyTakeover = "lost" | "nothing_sealed" | "never"
 
-/** The reason why a process must not start with its secrets key. */
+/** The reason why a process must not start with its secrets key. Spec: decision 0033. */
 export interface WrongSecretsKey {
   /** The webhook whose secret does not open; null where it is the store's key that is another. */
   readonly webhookId: string | null
@@ -45,6 +45,7 @@ export interface WrongSecretsKey {
  * at its next start. A store that names no key is taken over where every stored secret opens.
  *
  * - Cost: reads the secrets of all webhooks. Writes at the first start, and after a rotation.
+ * - Spec: decision 0033.
  */
 export const claimSecretsKey = (
   takeover: SecretsKeyTakeover
@@ -63,7 +64,7 @@ export const claimSecretsKey = (
 
 /**
  * Whether the store needs an existing secrets key: for a process that has none, before it creates one. Writes nothing.
- * Answers null if a new key may be created, else the `WrongSecretsKey` that refuses it.
+ * Answers null if a new key may be created, else the `WrongSecretsKey` that refuses it. Spec: decision 0033.
  */
 export const needsSecretsKey = (
   takeover: SecretsKeyTakeover

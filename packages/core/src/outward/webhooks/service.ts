@@ -59,7 +59,10 @@ import { showDeliveries } from "./show-deliveries.ts"
 import { WebhookSettings } from "./settings.ts"
 import { requireUsableSettings, type WebhookSettingsInvalid } from "./settings-problem.ts"
 
-/** Operations on webhooks. Every change of a webhook is a record. */
+/**
+ * Operations on webhooks. Every change of a webhook is a record. Spec: document 1 sections 4 and 6, document 2 section
+ * 6; decisions 0019 and 0030.
+ */
 export interface WebhooksApi {
   /**
    * The answer holds the secret, this once. Who is written to when it fails: the input's address, else `creatorEmail`
@@ -128,7 +131,10 @@ export interface WebhooksApi {
 /** Hours of a rotation's overlap where nobody says. */
 const OVERLAP_HOURS = 24
 const HOUR_MS = 3_600_000
-/** Service of webhooks. Without a sender and a secret box webhooks can only be listed and ended. */
+/**
+ * Service of webhooks. Without a sender and a secret box webhooks can only be listed and ended. Spec: document 1
+ * sections 4 and 6, document 2 section 6; decisions 0019 and 0030.
+ */
 export class Webhooks extends Context.Service<Webhooks, WebhooksApi>()("flyball/core/Webhooks") {
   static readonly layer: Layer.Layer<Webhooks, WebhookSettingsInvalid, Storage> = Layer.effect(
     Webhooks,

@@ -4,7 +4,7 @@ import { Effect, Schema } from "effect"
 import { signatureHeaderProblem } from "@flyball/rules"
 import type { WebhookSettingsApi } from "./settings.ts"
 
-/** The settings of webhooks cannot be used: the start is refused. */
+/** The settings of webhooks cannot be used: the start is refused. Spec: decision 0033. */
 export class WebhookSettingsInvalid extends Schema.TaggedError<WebhookSettingsInvalid>()("WebhookSettingsInvalid", {
   setting: Schema.String,
   reason: Schema.String

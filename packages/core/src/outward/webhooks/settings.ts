@@ -3,7 +3,7 @@ import { Context } from "effect"
 import type { EndpointFailureRule } from "@flyball/rules"
 import { exactSchedule, type ScheduleSettings, SIGNATURE_HEADER } from "@flyball/rules"
 
-/** The values of the settings. */
+/** The values of the settings. Spec: decisions 0019 and 0033. */
 export interface WebhookSettingsApi {
   /** Name of the header with the specification's signature; none that a delivery has already. */
   readonly signatureHeader: string
@@ -29,7 +29,7 @@ const DAY_MS = 86_400_000
  */
 export const MIN_KEPT_MS = 15 * DAY_MS
 
-/** The settings of the specification. */
+/** The settings of the specification. Spec: document 2 section 6; decision 0019. */
 export const literalWebhookSettings: WebhookSettingsApi = {
   signatureHeader: SIGNATURE_HEADER,
   userAgent: "Flyball-Webhooks/1",
@@ -39,7 +39,9 @@ export const literalWebhookSettings: WebhookSettingsApi = {
   keepMs: 30 * DAY_MS
 }
 
-/** Settings of webhooks; default: {@link literalWebhookSettings}. */
+/**
+ * Settings of webhooks; default: {@link literalWebhookSettings}. Spec: document 2 section 6; decisions 0019 and 0033.
+ */
 export const WebhookSettings = Context.Reference<WebhookSettingsApi>("flyball/core/WebhookSettings", {
   defaultValue: () => literalWebhookSettings
 })

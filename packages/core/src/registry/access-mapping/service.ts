@@ -8,7 +8,7 @@ import { mappingOut, storedMapping } from "./document.ts"
 import { planSetMapping } from "./plan-set.ts"
 import { ACCESS_MAPPING, MAPPING_ID, type MappingDocument } from "@flyball/rules"
 
-/** Operations on the access mapping. */
+/** Operations on the access mapping. Spec: document 1 section 5, item 7; decision 0016. */
 export interface AccessMappingApi {
   /** The mapping in force, as stored now: what another process has set counts at once. */
   readonly current: Effect.Effect<MappingDocument, ReadFault>
@@ -20,7 +20,7 @@ export interface AccessMappingApi {
   ) => Effect.Effect<MappingOut, InvalidInput | MappingVersionConflict | ReadFault>
 }
 
-/** Service of the access mapping. */
+/** Service of the access mapping. Spec: document 1 section 5, item 7; decision 0016. */
 export class AccessMapping extends Context.Service<AccessMapping, AccessMappingApi>()("flyball/core/AccessMapping") {
   static readonly layer: Layer.Layer<AccessMapping, never, Storage> = Layer.effect(
     AccessMapping,

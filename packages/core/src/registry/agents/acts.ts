@@ -38,7 +38,7 @@ type Act<Input, Refusal> = (
   scope?: Scope
 ) => Effect.Effect<Agent, AgentNotFound | Refusal | ReadFault>
 
-/** Acts on agents. Each is one commit of the document and its record. */
+/** Acts on agents. Each is one commit of the document and its record. Spec: document 1 section 3; decision 0013. */
 export interface AgentActs {
   /**
    * Changes what is given; what is left out stays. Where nothing changes, nothing is recorded, and the agent is

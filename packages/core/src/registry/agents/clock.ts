@@ -32,6 +32,7 @@ const MOST_STARTED = 1_000
  *
  * - Fails: when agents cannot be listed. One that cannot be suspended does not block those after it: the log names it,
  *   and the next poll tries it again.
+ * - Spec: document 1 section 8, "orphan grace"; decisions 0013 and 0038.
  */
 export const suspendDue: Effect.Effect<number, ReadFault, Agents | Storage> = Effect.gen(function* () {
   const agents = yield* Agents

@@ -23,7 +23,10 @@ import {
   withSealedMembers
 } from "@flyball/rules"
 
-/** Limits on the agents that an ingest key, or a person of some org units, may register. */
+/**
+ * Limits on the agents that an ingest key, or a person of some org units, may register. Spec: document 1 section 5,
+ * item 3.
+ */
 export interface RegistrationLimits {
   /** Where there is one, an agent without an org unit is of it. */
   readonly orgUnits: ReadonlyArray<string>

@@ -37,7 +37,7 @@ import { timelineLister } from "./timeline.ts"
 /** Agents read at a time while listing: the registry is never held whole. */
 const PAGE = 500
 
-/** Refusals of a registration. */
+/** Refusals of a registration. Spec: document 1 section 4, POST /agents. */
 export type RegisterRefusal = InvalidInput | OrgUnitNotAllowed | TierOverCap
 
 /** The document of a name, and whether this call made it. */
@@ -46,7 +46,7 @@ interface Registered {
   readonly created: boolean
 }
 
-/** Options of a registration. */
+/** Options of a registration. Spec: document 1 section 4, POST /agents. */
 export interface RegisterOptions {
   readonly key?: RegistrationLimits
   /**
@@ -56,7 +56,7 @@ export interface RegisterOptions {
   readonly reads?: Scope
 }
 
-/** Operations on agents. */
+/** Operations on agents. Spec: document 1 sections 3 and 4, `/agents`; decision 0013. */
 export interface AgentsApi extends AgentActs {
   /**
    * Finds the agent of this name, or registers it. An agent that exists is answered as it is, whatever the input says
@@ -97,7 +97,7 @@ export interface AgentsApi extends AgentActs {
  */
 const NAME_UNITS = 200 * 4 * 2
 
-/** The agent registry. */
+/** The agent registry. Spec: document 1 sections 3 and 4, `/agents`; decision 0013. */
 export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/Agents") {
   static readonly layer: Layer.Layer<Agents, never, Storage | Tenant | Chain> = Layer.effect(
     Agents,

@@ -2,13 +2,15 @@
 import { Context, Effect } from "effect"
 import type { ReadFault } from "../../storage/port.ts"
 
-/** Answers on conditions that the registry does not hold itself. */
+/** Answers on conditions that the registry does not hold itself. Spec: decision 0038. */
 export interface TierEvidenceApi {
   /** Whether a published envelope binds the agent. */
   readonly publishedEnvelope: (agentId: string) => Effect.Effect<boolean, ReadFault>
 }
 
-/** Port to the capabilities that prove conditions of a tier. Without one, its condition is unmet. */
+/**
+ * Port to the capabilities that prove conditions of a tier. Without one, its condition is unmet. Spec: decision 0038.
+ */
 export const TierEvidence = Context.Reference<TierEvidenceApi>("flyball/core/TierEvidence", {
   defaultValue: () => ({ publishedEnvelope: () => Effect.succeed(false) })
 })

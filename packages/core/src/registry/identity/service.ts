@@ -8,13 +8,15 @@ import { TierEvidence } from "../agents/tier-evidence.ts"
 import { type AttachIdentity, attachIdentity } from "./attach-identity.ts"
 import { TrustStore } from "./trust-store.ts"
 
-/** Operations on the identity of an agent. */
+/**
+ * Operations on the identity of an agent. Spec: document 1 section 4, POST /agents/{agent_id}/identity; decision 0015.
+ */
 export interface IdentitiesApi {
   /** Verifies a signed card, or records a declared identity. The verdict is a record, whatever it is. */
   readonly attach: AttachIdentity
 }
 
-/** The service of identities. */
+/** The service of identities. Spec: document 1 section 4, POST /agents/{agent_id}/identity; decision 0015. */
 export class Identities extends Context.Service<Identities, IdentitiesApi>()("flyball/core/Identities") {
   static readonly layer: Layer.Layer<Identities, never, Storage> = Layer.effect(
     Identities,

@@ -2,7 +2,7 @@
 import { Context, Data, Effect, type Layer, Schema } from "effect"
 import type { TrustedKey } from "@flyball/rules"
 
-/** Operations of a trust store. */
+/** Operations of a trust store. Spec: decision 0015. */
 export interface TrustStoreApi {
   /**
    * Every trusted key as it is now, revoked ones too. Read for each card, so that a revocation counts at once; no two
@@ -15,7 +15,7 @@ export interface TrustStoreApi {
 
 /**
  * The trust store cannot be read any more, so no card can be verified until it can. The store of the chain is not
- * affected.
+ * affected. Spec: decision 0015.
  */
 export class TrustStoreUnavailable extends Data.TaggedError("TrustStoreUnavailable")<{
   readonly reason: string
@@ -26,7 +26,7 @@ export class TrustStoreUnavailable extends Data.TaggedError("TrustStoreUnavailab
   }
 }
 
-/** Port of the trust store. Without one no key is trusted, and no card is verified. */
+/** Port of the trust store. Without one no key is trusted, and no card is verified. Spec: decision 0015. */
 export const TrustStore = Context.Reference<TrustStoreApi>("flyball/core/TrustStore", {
   defaultValue: () => ({ keys: Effect.succeed([]) })
 })
@@ -39,8 +39,8 @@ export interface TrustStoreChoice {
 }
 
 /**
- * The trust store cannot be used: the start is refused, since without it no card would be verified, without a
- * visible reason.
+ * The trust store cannot be used: the start is refused, since without it no card would be verified, without a visible
+ * reason. Spec: decision 0015.
  */
 export class TrustStoreUnreadable extends Schema.TaggedError<TrustStoreUnreadable>()("TrustStoreUnreadable", {
   place: Schema.String,

@@ -15,14 +15,14 @@ import { digestOfToken, KEY_BYTES, keyDigest, keyText } from "./key-text.ts"
 import { lastUses } from "./last-used.ts"
 import { planMint, planRevoke, REVOKE_SCOPE } from "./plan-mint.ts"
 
-/** The agent side of an ingest key: its id, org unit and limits. */
+/** The agent side of an ingest key: its id, org unit and limits. Spec: document 1 section 5, item 3. */
 export interface KeyHolder {
   readonly writer: Writer
   readonly orgUnit: string
   readonly maxTier: AutonomyTier
 }
 
-/** Operations on ingest keys. */
+/** Operations on ingest keys. Spec: document 1 section 2, "Ingest key", and section 5; decision 0037. */
 export interface IngestKeysApi {
   /** The answer holds the key, this once: only its SHA-256 is kept. */
   readonly mint: (input: IngestKeyCreate, writer: Writer) => Effect.Effect<IngestKeyMinted, InvalidInput | ReadFault>
@@ -34,7 +34,7 @@ export interface IngestKeysApi {
   readonly authenticate: (token: string) => Effect.Effect<KeyHolder, Unauthorized | ReadFault>
 }
 
-/** Service of ingest keys. */
+/** Service of ingest keys. Spec: document 1 section 2, "Ingest key", and section 5; decision 0037. */
 export class IngestKeys extends Context.Service<IngestKeys, IngestKeysApi>()("flyball/core/IngestKeys") {
   static readonly layer: Layer.Layer<IngestKeys, never, Storage> = Layer.effect(
     IngestKeys,

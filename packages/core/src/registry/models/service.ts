@@ -9,7 +9,7 @@ import type { Writer } from "../../foundation/writer.ts"
 import { modelOut, planRegisterModel, planUpdateModel } from "./plan-model.ts"
 import { type ModelDocument, MODELS, modelUnique } from "@flyball/rules"
 
-/** Operations on models. */
+/** Operations on models. Spec: document 1 section 4, GET /models. */
 export interface ModelsApi {
   /** Registers a model; provider, name and version that are there already are refused. */
   readonly create: (input: ModelCreate, writer: Writer) => Effect.Effect<ModelOut, ModelTaken | ReadFault>
@@ -23,7 +23,7 @@ export interface ModelsApi {
   readonly list: Effect.Effect<ReadonlyArray<ModelOut>, ReadFault>
 }
 
-/** Service of models. */
+/** Service of models. Spec: document 1 section 4, GET /models. */
 export class Models extends Context.Service<Models, ModelsApi>()("flyball/core/Models") {
   static readonly layer: Layer.Layer<Models, never, Storage> = Layer.effect(
     Models,

@@ -11,7 +11,7 @@ import type { Writer } from "../../foundation/writer.ts"
 import { planSeen, PRINCIPALS } from "./plan-seen.ts"
 import { identityDigest, type PrincipalDocument } from "@flyball/rules"
 
-/** Operations on principals. */
+/** Operations on principals. Spec: format 1 section 8, `principal.seen`; decision 0016. */
 export interface PrincipalsApi {
   /** The writer that stands for this person; a new pseudonym at first sight, or after the old one was erased. */
   readonly writerFor: (issuer: string, subject: string) => Effect.Effect<Writer, ReadFault>
@@ -19,7 +19,9 @@ export interface PrincipalsApi {
   readonly get: (id: string) => Effect.Effect<PrincipalOut, PrincipalNotFound | ReadFault>
 }
 
-/** Service of principals: people known by issuer and subject. */
+/**
+ * Service of principals: people known by issuer and subject. Spec: format 1 section 8, `principal.seen`; decision 0016.
+ */
 export class Principals extends Context.Service<Principals, PrincipalsApi>()("flyball/core/Principals") {
   static readonly layer: Layer.Layer<Principals, never, Storage> = Layer.effect(
     Principals,

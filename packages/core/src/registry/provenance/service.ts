@@ -16,7 +16,7 @@ import type { Writer } from "../../foundation/writer.ts"
 import { planAddProvenance } from "./plan-add.ts"
 import { erasedProvenance, KILL_REACH, PROVENANCE, type ProvenanceDocument, writeMembers } from "@flyball/rules"
 
-/** Operations on the provenance of agents. */
+/** Operations on the provenance of agents. Spec: document 1 section 4, `/agents/{agent_id}/provenance`. */
 export interface ProvenanceApi {
   readonly add: (
     agentId: string,
@@ -33,7 +33,7 @@ export interface ProvenanceApi {
 
 const PAGE = 500
 
-/** Service for the provenance of agents. */
+/** Service for the provenance of agents. Spec: document 1 section 4, `/agents/{agent_id}/provenance`. */
 export class Provenance extends Context.Service<Provenance, ProvenanceApi>()("flyball/core/Provenance") {
   static readonly layer: Layer.Layer<Provenance, never, Storage> = Layer.effect(
     Provenance,

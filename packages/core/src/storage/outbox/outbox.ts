@@ -14,17 +14,18 @@ import type { JsonObject, ReadFault } from "../port.ts"
 export const WEBHOOKS = "webhooks"
 
 /**
- * Distance between the sequences of an endpoint in a chain and in the one that a recovery begins after it: the new
- * one continues after the next multiple.
+ * Distance between the sequences of an endpoint in a chain and in the one that a recovery begins after it: the new one
+ * continues after the next multiple.
  *
  * Nobody knows what was sent from the records that are lost, and a number must not come twice with two events. Far more
- * than one chain ever owes an endpoint, and room for 9,000 recoveries below what a number holds. Decision 0010.
+ * than one chain ever owes an endpoint, and room for 9,000 recoveries below what a number holds. Decision 0010. Spec:
+ * decision 0010.
  */
 export const SEQUENCES_OF_A_CHAIN = 1_000_000_000_000
 
 /**
  * An event before it is stored. Storage gives it an id, its time and the head of its commit, and a delivery for every
- * endpoint with the look-up key `on:<type>`.
+ * endpoint with the look-up key `on:<type>`. Spec: document 2 section 6; decision 0019.
  */
 export interface EventDraft {
   readonly type: string
@@ -35,7 +36,7 @@ export interface EventDraft {
   readonly data: JsonObject
 }
 
-/** A stored event. */
+/** A stored event. Spec: document 2 section 2, "Webhook event envelope". */
 export interface StoredEvent extends EventDraft {
   readonly id: string
   readonly atMs: number
@@ -44,10 +45,10 @@ export interface StoredEvent extends EventDraft {
   readonly hash: Uint8Array
 }
 
-/** State of a delivery. */
+/** State of a delivery. Spec: decision 0019. */
 export type DeliveryState = "pending" | "in_flight" | "succeeded" | "failed" | "cancelled"
 
-/** Error of a delivery attempt. */
+/** Error of a delivery attempt. Spec: document 2 section 6, rule 2; decision 0019. */
 export type AttemptError =
   | "timeout"
   | "connect"
@@ -59,7 +60,7 @@ export type AttemptError =
   | "body_too_large"
   | "crashed"
 
-/** An event owed to one endpoint. */
+/** An event owed to one endpoint. Spec: document 2 section 6, rules 3 and 4; decision 0019. */
 export interface Delivery {
   readonly id: string
   readonly eventId: string
@@ -81,7 +82,7 @@ export interface Delivery {
   readonly finishedAtMs: number | null
 }
 
-/** One attempt of a delivery. Open while `endedAtMs` is null. */
+/** One attempt of a delivery. Open while `endedAtMs` is null. Spec: document 2 section 6, rule 4; decision 0019. */
 export interface Attempt {
   readonly attempt: number
   readonly startedAtMs: number
@@ -94,7 +95,7 @@ export interface Attempt {
 
 /**
  * The next state of one delivery. Refused with a conflict unless it stands at `from`; so an outcome that comes late, or
- * twice, changes nothing.
+ * twice, changes nothing. Spec: decision 0019.
  */
 export interface DeliveryMove {
   readonly id: string
@@ -140,7 +141,10 @@ export interface ClaimRequest {
   readonly perEndpoint: number
 }
 
-/** A claimed delivery with the content to send. Its open attempt is durable before this is returned. */
+/**
+ * A claimed delivery with the content to send. Its open attempt is durable before this is returned. Spec: decision
+ * 0019.
+ */
 export interface Claimed {
   readonly delivery: Delivery
   readonly event: StoredEvent
@@ -172,7 +176,7 @@ export interface ClaimAnswer {
   readonly nextAtMs: number | null
 }
 
-/** The search for events that one endpoint missed. */
+/** The search for events that one endpoint missed. Spec: decisions 0019 and 0030. */
 export interface MissedQuery {
   readonly endpointId: string
   readonly types: ReadonlyArray<string>
@@ -189,7 +193,7 @@ export interface MissedPage {
   readonly next: string | null
 }
 
-/** Request to delete rows for good. */
+/** Request to delete rows for good. Spec: decision 0030. */
 export interface ForgetRequest {
   /**
    * Deliveries that finished before `beforeMs`, with their attempts; or events from before then of which no delivery is
@@ -209,7 +213,7 @@ export interface ForgetAnswer {
   readonly next: string | null
 }
 
-/** The outbox of a store. */
+/** The outbox of a store. Spec: decisions 0019 and 0031. */
 export interface OutboxApi {
   /**
    * Durable before it answers. One whose answer is lost has claimed all the same, until its lease ends. Time is

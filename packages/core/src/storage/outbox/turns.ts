@@ -27,8 +27,8 @@ export interface Turns<A> {
  * Within a round first attempts go before retries.
  *
  * Who is served does not depend on what it is owed: an endpoint whose oldest is a retry would never have its turn while
- * there are more others than `limit` has places for.
- * `lastTurn` is the highest turn of any endpoint, those without anything to offer included.
+ * there are more others than `limit` has places for. `lastTurn` is the highest turn of any endpoint, those without
+ * anything to offer included. Spec: decision 0019.
  */
 export const takeTurns = <A>(
   lanes: ReadonlyArray<Lane<A>>,

@@ -3,7 +3,7 @@ import { detailItem, InvalidInput, MetricNotAvailable } from "@flyball/contract"
 import { breakerMetrics, type Metric, metricOf, type Params, readParams, unavailableMetrics } from "@flyball/rules"
 import { Result } from "effect"
 
-/** Metrics that a breaker can watch. */
+/** Metrics that a breaker can watch. Spec: format 1 section 10; decision 0044. */
 export const breakerMetricNames: ReadonlyArray<string> = breakerMetrics.map(({ name }) => name)
 
 /** A metric with its parameters. */

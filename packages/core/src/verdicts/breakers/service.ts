@@ -45,7 +45,10 @@ export const MAX_BREAKERS = 64
 /** Agents whose readings one commit writes. */
 const CHECKS_A_COMMIT = 500
 
-/** Operations on circuit breakers. Objects outside `scope` are answered as not found. */
+/**
+ * Operations on circuit breakers. Objects outside `scope` are answered as not found. Spec: document 1 section 4,
+ * `/bound/breakers`; decision 0044.
+ */
 export interface BreakersApi {
   /** Arms a breaker: its window begins with the record. */
   readonly arm: (
@@ -83,7 +86,7 @@ export interface BreakersApi {
   readonly tripDue: (agentId: string) => Effect.Effect<number, ReadFault>
 }
 
-/** Service of circuit breakers. */
+/** Service of circuit breakers. Spec: document 1 section 4, `/bound/breakers`; decision 0044. */
 export class Breakers extends Context.Service<Breakers, BreakersApi>()("flyball/core/Breakers") {
   static readonly layer: Layer.Layer<Breakers, never, Storage | BreakerWindows> = Layer.effect(
     Breakers,

@@ -49,7 +49,10 @@ import { recordHash } from "../../foundation/record-hash.ts"
 
 const gaps = counter("flyball_capture_gaps_total", "Reports that decisions were made and not captured.")
 
-/** Operations on decisions and capture gaps. Objects outside `scope` are answered as not found. */
+/**
+ * Operations on decisions and capture gaps. Objects outside `scope` are answered as not found. Spec: document 1 section
+ * 1, decision chain; decisions 0001, 0002 and 0009.
+ */
 export interface CaptureApi {
   /**
    * Witnesses 1 to 1,000 decisions. The same `client_ref` with the same content answers the first receipt. `capture:
@@ -100,7 +103,7 @@ export interface CaptureApi {
   ) => Effect.Effect<ReadonlyArray<DecisionOut>, AgentNotFound | ReadFault>
 }
 
-/** Service that witnesses decisions. */
+/** Service that witnesses decisions. Spec: document 1 section 1, decision chain; decisions 0001, 0002 and 0009. */
 export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/core/Capture") {
   static readonly layer: Layer.Layer<Capture, never, Storage | Chain> = Layer.effect(
     Capture,

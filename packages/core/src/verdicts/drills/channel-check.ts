@@ -21,7 +21,7 @@ import { type JsonObject, type ReadFault, Storage, type StorageApi } from "../..
 import { storedActivation } from "../kill/kill-reader.ts"
 import { Kill, type KillApi } from "../kill/service.ts"
 
-/** How often the channel is checked. Unit: milliseconds; 0 is never. */
+/** How often the channel is checked. Unit: milliseconds; 0 is never. Spec: decision 0048. */
 export const ChannelPeriod = Context.Reference<number>("flyball/core/ChannelPeriod", {
   defaultValue: () => 3_600_000
 })
@@ -39,7 +39,7 @@ const target = { type: "agent", id: CHANNEL_TARGET } as const
 
 /**
  * Checks the kill switch's channel: activates, waits until the status shows it, releases, waits until it is gone, and
- * records the result.
+ * records the result. Spec: format 1 section 8, `channel.checked`; decision 0048.
  */
 export const checkChannel: Effect.Effect<ChannelDocument, ReadFault | StorageConflict, Kill | Storage> = Effect.gen(
   function* () {

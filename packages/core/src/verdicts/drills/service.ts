@@ -33,7 +33,10 @@ import { drillOut, storedDrill, type StoredDrill } from "./document.ts"
 import { heardUpTo } from "./heard.ts"
 import { agentOf, planAttest, planComplete, planStart } from "./plan-drill.ts"
 
-/** Operations on drills. Objects outside `scope` are answered as not found; a model is used in every org unit. */
+/**
+ * Operations on drills. Objects outside `scope` are answered as not found; a model is used in every org unit. Spec:
+ * decision 0048.
+ */
 export interface DrillsApi {
   /** Activates a halt as an exercise, and records what it is to show. */
   readonly start: (
@@ -63,7 +66,7 @@ export interface DrillsApi {
 /** Drills read at a time while listing. */
 const PAGE = 500
 
-/** Service of drills. */
+/** Service of drills. Spec: decision 0048. */
 export class Drills extends Context.Service<Drills, DrillsApi>()("flyball/core/Drills") {
   static readonly layer: Layer.Layer<Drills, never, Storage> = Layer.effect(
     Drills,

@@ -76,7 +76,7 @@ import {
   versionOut
 } from "./stored-envelope.ts"
 
-/** Operations on envelopes. Objects outside `scope` are answered as not found. */
+/** Operations on envelopes. Objects outside `scope` are answered as not found. Spec: `envelope/1`; decision 0025. */
 export interface EnvelopesApi {
   /** Begins an envelope for an agent or an org unit, as a draft. Each has one. */
   readonly create: (
@@ -178,7 +178,7 @@ const UNNAMED = ""
 /** Documents read at a time. */
 const PAGE = 500
 
-/** Service of envelopes. */
+/** Service of envelopes. Spec: `envelope/1`; decision 0025. */
 export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyball/core/Envelopes") {
   static readonly layer: Layer.Layer<Envelopes, never, Storage> = Layer.effect(
     Envelopes,

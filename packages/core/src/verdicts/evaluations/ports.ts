@@ -10,7 +10,10 @@ import type { StoredAgent } from "../../registry/agents/document.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import type { AsOf, ChangeSet, DocumentPut, ReadFault, RecordDraft } from "../../storage/port.ts"
 
-/** Kill activations against an agent, and the document versions that the commit must find unchanged. */
+/**
+ * Kill activations against an agent, and the document versions that the commit must find unchanged. Spec: decision
+ * 0047.
+ */
 export interface KillOf {
   readonly state: KillState
   /** The activations that reach it, which its evaluation records. */
@@ -36,7 +39,7 @@ export interface Concluded {
 
 /**
  * An approval that an evaluation presents. It counts for the versions in force, at the time of the verdict, which are
- * known later than it is read.
+ * known later than it is read. Spec: decisions 0049 and 0054.
  */
 export interface ApprovalOf {
   /** The review; null where there is none. */
@@ -83,7 +86,10 @@ export interface StandingApprovalOf {
   readonly put: (left: number) => DocumentPut
 }
 
-/** Steps of an evaluation by other services: kill state, approvals, reviews. */
+/**
+ * Steps of an evaluation by other services: kill state, approvals, reviews. Spec: `envelope/1` section 11; decisions
+ * 0047 and 0049.
+ */
 export interface EvaluationStepsApi {
   readonly killOf: (agent: StoredAgent) => Effect.Effect<KillOf, ReadFault>
   /**
@@ -102,7 +108,9 @@ export interface EvaluationStepsApi {
   readonly follow: (concluded: Concluded) => { readonly reviewId: string | null; readonly change: ChangeSet }
 }
 
-/** Port of the steps that other services add to an evaluation. */
+/**
+ * Port of the steps that other services add to an evaluation. Spec: `envelope/1` section 11; decisions 0047 and 0049.
+ */
 export const EvaluationSteps = Context.Reference<EvaluationStepsApi>("flyball/core/EvaluationSteps", {
   defaultValue: () => ({
     killOf: () => Effect.succeed({ state: "none", activations: [], expects: [] }),

@@ -48,7 +48,10 @@ import { bind, type Binding, hasLatches, mayGiveBack, readSide, reservationsOf, 
 /** Agents that are remembered as metered; past it all are let go of. */
 const MAX_METERED = 100_000
 
-/** Operations on evaluations. Objects outside `scope` are answered as not found. */
+/**
+ * Operations on evaluations. Objects outside `scope` are answered as not found. Spec: document 1 section 4,
+ * `/bound/evaluations`; decision 0025.
+ */
 export interface EvaluationsApi {
   /**
    * Decides and records, before it answers. The same content under the same `client_ref` gets the first answer again;
@@ -85,7 +88,7 @@ export interface EvaluationsApi {
   ) => Effect.Effect<VoidOut, EvaluationEnded | EvaluationNotFound | InvalidInput | NothingToVoid | ReadFault>
 }
 
-/** Service of evaluations. */
+/** Service of evaluations. Spec: document 1 section 4, `/bound/evaluations`; decision 0025. */
 export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()("flyball/core/Evaluations") {
   static readonly layer: Layer.Layer<Evaluations, never, Storage | Chain> = Layer.effect(
     Evaluations,

@@ -90,13 +90,16 @@ const acks = counter(
 /** Why a target is not one of the caller's. */
 export type TargetRefusal = AgentNotFound | ModelNotFound | OrgUnitNotAllowed
 
-/** A kill status with its entity tag. */
+/** A kill status with its entity tag. Spec: document 1 section 4, GET /bound/kill/status; decision 0047. */
 export interface TaggedStatus {
   readonly status: KillStatus
   readonly tag: string
 }
 
-/** Operations of the kill switch. Objects outside `scope` are answered as not found. */
+/**
+ * Operations of the kill switch. Objects outside `scope` are answered as not found. Spec: document 1 sections 3 and 4,
+ * `/bound/kill`; decision 0047.
+ */
 export interface KillApi {
   /**
    * Activates a response, and answers whom it reaches. A dry run answers the same and records nothing. A model is used
@@ -184,7 +187,7 @@ export interface KillApi {
   readonly quarantineOf: (agentId: string, scope?: Scope) => Effect.Effect<string | null, ReadFault>
 }
 
-/** Service of the kill switch. */
+/** Service of the kill switch. Spec: document 1 sections 3 and 4, `/bound/kill`; decision 0047. */
 export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") {
   static readonly layer: Layer.Layer<Kill, never, Storage | Chain | Signer | KillListener> = Layer.effect(
     Kill,

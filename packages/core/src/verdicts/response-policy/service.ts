@@ -29,13 +29,13 @@ import { type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
 import { policyRow, policyRowOut, storedPolicy } from "./document.ts"
 import { type KnownTargets, planSetPolicy } from "./plan-set.ts"
 
-/** Rows of the response policy with its version; 0 if none was ever set. */
+/** Rows of the response policy with its version; 0 if none was ever set. Spec: decision 0046. */
 export interface VersionedPolicy {
   readonly rows: ReadonlyArray<PolicyRowOut>
   readonly version: number
 }
 
-/** Operations on the response policy. */
+/** Operations on the response policy. Spec: document 1 section 5, item 8; decision 0046. */
 export interface ResponsePoliciesApi {
   /** The policy in force, as stored now: what another process has set counts at once. */
   readonly current: Effect.Effect<ResponsePolicyDocument, ReadFault>
@@ -51,7 +51,7 @@ export interface ResponsePoliciesApi {
   ) => Effect.Effect<VersionedPolicy, InvalidInput | PolicyVersionConflict | ReadFault>
 }
 
-/** Service of the response policy. */
+/** Service of the response policy. Spec: document 1 section 5, item 8; decision 0046. */
 export class ResponsePolicies extends Context.Service<ResponsePolicies, ResponsePoliciesApi>()(
   "flyball/core/ResponsePolicies"
 ) {

@@ -24,7 +24,7 @@ const CHANGE_POLL_MS = 250
 /** Reviews that one step answers at most. */
 const BATCH = 50
 
-/** Position of a reader of changes. A plain value: nothing stays open for a reader who leaves. */
+/** Position of a reader of changes. A plain value: nothing stays open for a reader who leaves. Spec: decision 0049. */
 export interface ReviewPlace {
   /** Every change up to this record was answered; -1: none. */
   readonly readTo: number
@@ -34,14 +34,14 @@ export interface ReviewPlace {
 
 /**
  * A change: the seq of its record, and the review after it. A reader who continues after `seq` misses nothing. For a
- * review that was open when the reader began, `seq` is that of the record that opened it.
+ * review that was open when the reader began, `seq` is that of the record that opened it. Spec: decision 0049.
  */
 export interface ReviewChange {
   readonly seq: number
   readonly review: Review
 }
 
-/** One step of reading: the changes, oldest first, and the position of the next step. */
+/** One step of reading: the changes, oldest first, and the position of the next step. Spec: decision 0049. */
 export interface ReviewStep {
   readonly changes: ReadonlyArray<ReviewChange>
   readonly place: ReviewPlace

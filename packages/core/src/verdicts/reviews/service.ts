@@ -42,7 +42,7 @@ import { presentation } from "./presentation.ts"
 import { reviewFeed, type ReviewPlace, type ReviewStep } from "./review-changes.ts"
 import { reviewOut, type ReviewPlan, type StoredReview, storedReview } from "./stored-review.ts"
 
-/** A person who answers or reads reviews. */
+/** A person who answers or reads reviews. Spec: decision 0049. */
 export interface ReviewingPerson {
   readonly writer: Writer
   /** Roles of the person by org unit; `any`: the host answers for the person. */
@@ -51,7 +51,10 @@ export interface ReviewingPerson {
   readonly email: string | null
 }
 
-/** Operations on reviews. Objects outside `scope` are answered as not found. */
+/**
+ * Operations on reviews. Objects outside `scope` are answered as not found. Spec: document 1 section 5, item 8;
+ * decisions 0049 and 0054.
+ */
 export interface ReviewsApi {
   /**
    * Newest first. A page reads at most 20,000 records, so it may be shorter than its limit: an empty one is the end.
@@ -136,7 +139,7 @@ const TOGETHER = 50
 /** How often a wait polls for what ends a review without a record: its time, a halt, other versions. Milliseconds. */
 const POLL_MS = 1_000
 
-/** Service of reviews. */
+/** Service of reviews. Spec: document 1 section 5, item 8; decisions 0049 and 0054. */
 export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/core/Reviews") {
   static readonly layer: Layer.Layer<Reviews, never, Storage | Evaluations> = Layer.effect(
     Reviews,

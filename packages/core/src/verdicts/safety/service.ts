@@ -21,14 +21,14 @@ import { lastChannelCheck } from "../drills/channel-clock.ts"
 import { killReader } from "../kill/kill-reader.ts"
 import { type KillFacts, killFacts } from "./kill-facts.ts"
 
-/** Reads of each agent's kill state, breakers and drills. */
+/** Reads of each agent's kill state, breakers and drills. Spec: document 1 section 4, GET /bound/safety. */
 export interface SafetyApi {
   /** The agents in scope, oldest first: all of them, or a page. What it shows of the kill switch is of one epoch. */
   readonly view: (query?: SafetyQuery, scope?: Scope) => Effect.Effect<SafetyOut, ReadFault>
   readonly health: Effect.Effect<SafetyHealth, ReadFault>
 }
 
-/** Values for the metrics. */
+/** Values for the metrics. Spec: decision 0048. */
 export interface SafetyHealth {
   /** Agents whose own tier needs an attested drill that they do not have. Counted once a minute. */
   readonly overdueDrills: number
@@ -44,7 +44,7 @@ const FEW_AGENTS = 32
 /** How long a count of all agents stays. */
 const COUNTED_FOR = "1 minute"
 
-/** Service of the safety view. */
+/** Service of the safety view. Spec: document 1 section 4, GET /bound/safety. */
 export class Safety extends Context.Service<Safety, SafetyApi>()("flyball/core/Safety") {
   static readonly layer: Layer.Layer<Safety, never, Storage> = Layer.effect(
     Safety,

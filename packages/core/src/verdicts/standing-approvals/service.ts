@@ -78,7 +78,7 @@ interface Bound {
   readonly expects: NonNullable<ChangeSet["expects"]>
 }
 
-/** Operations on standing approvals. */
+/** Operations on standing approvals. Spec: decision 0050. */
 export interface StandingApprovalsApi {
   /**
    * Proposes one, from a review that the writer approved. It approves nothing before another person grants it.
@@ -123,7 +123,7 @@ export interface StandingApprovalsApi {
   ) => Effect.Effect<StandingApproval, StandingApprovalNotFound | StandingApprovalNotOpen | ReadFault>
 }
 
-/** Service of standing approvals. */
+/** Service of standing approvals. Spec: decision 0050. */
 export class StandingApprovals extends Context.Service<StandingApprovals, StandingApprovalsApi>()(
   "flyball/core/StandingApprovals"
 ) {

@@ -28,7 +28,9 @@ import { type ReadFault, Storage } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { planGrant, planRequest, type StoredWaiver, waiverOut } from "./plan-waiver.ts"
 
-/** Longest duration of a waiver. Longer exceptions belong into the envelope. Unit: milliseconds. */
+/**
+ * Longest duration of a waiver. Longer exceptions belong into the envelope. Unit: milliseconds. Spec: decision 0025.
+ */
 export const MAX_WAIVER_MS = 90 * 86_400_000
 
 /**
@@ -40,7 +42,7 @@ export const MAX_WAIVERS_IN_FORCE = 32
 /** Bytes of the part of a waiver. Spec: evidence, SPEC.md section 7, `waiver.requested`. */
 const MAX_WAIVER_BYTES = 65_536
 
-/** Operations on waivers. */
+/** Operations on waivers. Spec: decision 0025. */
 export interface WaiversApi {
   /** Asks for one, of the version in force. */
   readonly request: (
@@ -66,7 +68,7 @@ export interface WaiversApi {
   ) => Effect.Effect<ReadonlyArray<WaiverOut>, EnvelopeNotFound | ReadFault>
 }
 
-/** Service of waivers. */
+/** Service of waivers. Spec: decision 0025. */
 export class Waivers extends Context.Service<Waivers, WaiversApi>()("flyball/core/Waivers") {
   static readonly layer: Layer.Layer<Waivers, never, Storage> = Layer.effect(
     Waivers,

@@ -24,7 +24,10 @@ export interface ClaimsInput extends Pick<Input<typeof ResolveDraftIn>, "groups"
  */
 export interface ResolvedInfo extends Info<typeof ResolvedOut> {}
 
-/** The mapping of claims to roles. The library checks no roles itself: a host does, with `resolve`, before it calls. */
+/**
+ * The mapping of claims to roles. The library checks no roles itself: a host does, with `resolve`, before it calls.
+ * Spec: document 1 section 2, "Access draft resolution", and section 5, item 7; decision 0016.
+ */
 export interface AccessMappingClient {
   get(options?: CallOptions): Promise<MappingInfo>
   /** Replaces all of it. */

@@ -24,7 +24,10 @@ import type { Filter, Info, Input } from "../plain.ts"
 /** Autonomy tiers, least autonomy first. */
 export type Tier = AutonomyTier
 
-/** An agent to be registered. Absent and null mean the same. */
+/**
+ * An agent to be registered. Absent and null mean the same. Spec: document 1 section 4, POST /agents; its members are a
+ * gap: decision 0013.
+ */
 export interface AgentInput extends Input<typeof AgentCreateOfUnit> {}
 
 /** Change of an agent. A member left out keeps its value; null clears a member that may be empty. */
@@ -33,19 +36,25 @@ export interface AgentChange extends Input<typeof AgentUpdate> {}
 /** The new owner of an agent. */
 export interface OwnerInput extends Input<typeof OwnershipTransfer> {}
 
-/** An agent's identity: a signed card, or both members of a declaration. */
+/**
+ * An agent's identity: a signed card, or both members of a declaration. Spec: document 1 section 2, "Identity input";
+ * decision 0015.
+ */
 export interface IdentityInput extends Input<typeof IdentityIn> {}
 
 /**
  * The result. `identity_*` is the identity of this attempt, false and null for a rejected card; `standing` is the
- * agent's identity afterwards.
+ * agent's identity afterwards. Spec: document 1 section 2, "Identity input"; decision 0015.
  */
 export interface IdentityInfo extends Info<typeof IdentityVerdict> {}
 
-/** A registered agent. Texts are null once their part was erased. */
+/** A registered agent. Texts are null once their part was erased. Spec: document 1 section 2, "Agent". */
 export interface AgentInfo extends Info<typeof Agent> {}
 
-/** An agent without an owner. It is suspended at `suspend_at`. */
+/**
+ * An agent without an owner. It is suspended at `suspend_at`. Spec: document 1 section 1, policy rule, and section 4,
+ * GET /agents/orphans.
+ */
 export interface OrphanInfo extends Info<typeof Orphan> {}
 
 /** Which agents to list, oldest first. */
@@ -59,7 +68,7 @@ export interface TimelineEntryInfo extends Info<typeof TimelineEntry> {}
 
 /**
  * The registry of agents. Each act is one record, and returns the agent after it. An act that the agent's status does
- * not allow fails with `invalid_transition`.
+ * not allow fails with `invalid_transition`. Spec: document 1 sections 3 and 4, `/agents`; decision 0013.
  */
 export interface AgentsClient {
   /** Finds the agent of this name, or registers it. */

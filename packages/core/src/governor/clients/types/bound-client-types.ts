@@ -31,40 +31,52 @@ export type Outcome = (typeof evaluationOutcomes)[number]
 /** A JSON object. */
 export type JsonObjectInput = { readonly [name: string]: unknown }
 
-/** The intent that is evaluated. */
+/** The intent that is evaluated. Spec: document 1 section 2, "Evaluation record"; decision 0025. */
 export interface EvaluationInput extends Input<typeof EvaluationIn> {}
 
-/** The verdict with its inputs and trace. The agent may act on it for `valid_ms`. */
+/**
+ * The verdict with its inputs and trace. The agent may act on it for `valid_ms`. Spec: document 1 section 2,
+ * "Evaluation record"; decision 0025.
+ */
 export interface EvaluationInfo extends Info<typeof Evaluation> {}
 
 /** Which evaluations of an agent to list, newest first. */
 export interface EvaluationFilter extends Filter<typeof EvaluationListQuery> {}
 
-/** The changes that would have led to a less restrictive outcome. */
+/** The changes that would have led to a less restrictive outcome. Spec: `envelope/1` section 13. */
 export interface ExplanationInfo extends Info<typeof ExplanationOut> {}
 
 /** An envelope. `revision` counts its changes. */
 export interface EnvelopeInfo extends Info<typeof EnvelopeOut> {}
 
-/** A published version. */
+/** A published version. Spec: format 1 section 8, `envelope.published`; decision 0025. */
 export interface EnvelopeVersionInfo extends Info<typeof EnvelopeVersionOut> {}
 
-/** Result of lint. `proved`: codes that are proved absent unless a finding names them. */
+/**
+ * Result of lint. `proved`: codes that are proved absent unless a finding names them. Spec: `envelope/1` section 14;
+ * decision 0022.
+ */
 export interface LintInfo extends Info<typeof LintOut> {}
 
-/** Differences between two versions. */
+/** Differences between two versions. Spec: decision 0022. */
 export interface DiffInfo extends Info<typeof DiffOut> {}
 
-/** Outcomes of recorded evaluations under a draft. It authorises nothing; `not_replayable` counts by reason. */
+/**
+ * Outcomes of recorded evaluations under a draft. It authorises nothing; `not_replayable` counts by reason. Spec:
+ * decision 0022.
+ */
 export interface BacktestInfo extends Info<typeof BacktestOut> {}
 
-/** An exception to one rule, for a time. `unless` and `reason` are null once their part was erased. */
+/**
+ * An exception to one rule, for a time. `unless` and `reason` are null once their part was erased. Spec: format 1
+ * section 8, `waiver.requested`; decision 0025.
+ */
 export interface WaiverInfo extends Info<typeof WaiverOut> {}
 
 /** Receipt of a voided evaluation. */
 export interface VoidInfo extends Info<typeof VoidOut> {}
 
-/** Envelopes: the bounds of what agents may do alone. */
+/** Envelopes: the bounds of what agents may do alone. Spec: `envelope/1`; decision 0025. */
 export interface EnvelopesClient {
   /** Begins an envelope for one agent or one org unit, as a draft. */
   create(input: Input<typeof EnvelopeCreate>, options?: ActOptions): Promise<EnvelopeInfo>
@@ -97,7 +109,7 @@ export interface EnvelopesClient {
   diff(id: string, versions?: Filter<typeof DiffQuery>, options?: ActOptions): Promise<DiffInfo>
 }
 
-/** Waivers: exceptions to one rule of the version in force, for 90 days at most, by two people. */
+/** Waivers: exceptions to one rule of the version in force, for 90 days at most, by two people. Spec: decision 0025. */
 export interface WaiversClient {
   /** Asks for one. `unless` is a list of conditions, as in a rule. */
   request(envelopeId: string, input: Input<typeof WaiverCreate>, options?: ActOptions): Promise<WaiverInfo>

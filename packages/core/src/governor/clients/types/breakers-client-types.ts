@@ -35,7 +35,7 @@ export interface BreakerRelease extends Input<typeof BreakerReleaseIn> {}
 /** A breaker to preview. */
 export interface BreakerTrial extends Input<typeof BreakerPreviewIn> {}
 
-/** A breaker. */
+/** A breaker. Spec: document 1 section 2, "Circuit breaker record"; decision 0044. */
 export interface BreakerInfo extends Info<typeof Breaker> {}
 
 /** One reading of a check. */
@@ -44,7 +44,10 @@ export interface BreakerReading extends Info<typeof BreakerCheckOut> {}
 /** Result of a preview: the trips that a breaker would have had. */
 export interface BreakerPreviewInfo extends Info<typeof BreakerPreviewOut> {}
 
-/** Circuit breakers: limits on a metric of an agent that stop the agent when they are reached. */
+/**
+ * Circuit breakers: limits on a metric of an agent that stop the agent when they are reached. Spec: document 1 section
+ * 4, `/bound/breakers`; decision 0044.
+ */
 export interface BreakersClient {
   /** Arms a breaker; its window begins now. */
   arm(agentId: string, breaker: BreakerInput, options?: ActOptions): Promise<BreakerInfo>

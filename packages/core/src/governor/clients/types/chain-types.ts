@@ -16,13 +16,13 @@ import type {
 } from "@flyball/contract"
 import type { Filter, Info, Input } from "../plain.ts"
 
-/** The last record and the tree over all of them. */
+/** The last record and the tree over all of them. Spec: document 1 section 2, "Chain head". */
 export interface HeadInfo extends Info<typeof HeadOut> {}
 
-/** Result of recomputing a range of the chain. */
+/** Result of recomputing a range of the chain. Spec: document 1 section 4, GET /chain/verify. */
 export interface VerifyInfo extends Info<typeof VerifyOut> {}
 
-/** A sealed record: the exact bytes that were hashed. */
+/** A sealed record: the exact bytes that were hashed. Spec: format 1 section 1. */
 export interface RecordInfo {
   readonly seq: number
   readonly kind: string
@@ -35,28 +35,28 @@ export interface RecordInfo {
 /** Which records to read, oldest first. */
 export interface RecordFilter extends Filter<typeof RecordsQuery> {}
 
-/** The content of a part, with the salt of its commitment; both base64. */
+/** The content of a part, with the salt of its commitment; both base64. Spec: format 1 section 3. */
 export interface PartInfo extends Info<typeof PartOut> {}
 
-/** Proof that a record is in the tree of this size. */
+/** Proof that a record is in the tree of this size. Spec: format 1 section 2. */
 export interface ProofInfo extends Info<typeof ProofOut> {}
 
-/** Proof that the tree of `to` records begins with that of `from`. */
+/** Proof that the tree of `to` records begins with that of `from`. Spec: format 1 section 2. */
 export interface ConsistencyInfo extends Info<typeof ConsistencyOut> {}
 
 /** A key that signs, or signed, for the chain. */
 export type KeyInfo = KeysOut["keys"][number]
 
-/** Which part to erase, and why. */
+/** Which part to erase, and why. Spec: format 1 section 3. */
 export interface ErasureInput extends Input<typeof ErasureIn> {}
 
 /** The record of an erasure. */
 export interface ErasureInfo extends Info<typeof ErasureOut> {}
 
-/** Request for an evidence pack: its contents. */
+/** Request for an evidence pack: its contents. Spec: format 1 section 5. */
 export interface PackInput extends Input<typeof PackRequest> {}
 
-/** A signed tree head. */
+/** A signed tree head. Spec: format 1 section 4. */
 export interface CheckpointInfo {
   readonly size: number
   /** `sha256:<hex>`. */
@@ -65,7 +65,7 @@ export interface CheckpointInfo {
   readonly note: string
 }
 
-/** A rotation of the signing key. */
+/** A rotation of the signing key. Spec: format 1 section 4, "Rotation"; decision 0011. */
 export interface RotationInfo {
   /** Of the record `key.rotated`. */
   readonly seq: number

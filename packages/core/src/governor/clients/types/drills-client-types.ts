@@ -6,10 +6,13 @@ import type { Filter, Info, Input } from "../plain.ts"
 /** Request for a drill: what to exercise. */
 export interface DrillInput extends Input<typeof DrillIn> {}
 
-/** A drill. `result` is null until it is completed. */
+/**
+ * A drill. `result` is null until it is completed. Spec: format 1 section 8, `drill.started` and `drill.completed`;
+ * decision 0048.
+ */
 export interface DrillInfo extends Info<typeof DrillOut> {}
 
-/** Drills: exercises of the kill switch. */
+/** Drills: exercises of the kill switch. Spec: decision 0048. */
 export interface DrillsClient {
   /** Activates a halt as an exercise. A `live` one really halts, and releases itself after `max_duration_ms`. */
   start(drill: DrillInput, options?: ActOptions): Promise<DrillInfo>
@@ -22,10 +25,13 @@ export interface DrillsClient {
   attest(id: string, options?: ActOptions): Promise<DrillInfo>
 }
 
-/** Kill state, breakers and drills of each agent, and the state of the kill switch's channel. */
+/**
+ * Kill state, breakers and drills of each agent, and the state of the kill switch's channel. Spec: document 1 section
+ * 4, GET /bound/safety; decisions 0047 and 0048.
+ */
 export interface SafetyInfo extends Info<typeof SafetyOut> {}
 
-/** The safety view: each agent's kill state, breakers and drills. */
+/** The safety view: each agent's kill state, breakers and drills. Spec: document 1 section 4, GET /bound/safety. */
 export interface SafetyClient {
   /** Oldest first: all agents, or a page of them. */
   view(filter?: Filter<typeof SafetyQuery>, options?: CallOptions): Promise<SafetyInfo>

@@ -16,13 +16,15 @@ import type {
 import type { ActOptions, CallOptions } from "../call-options.ts"
 import type { Filter, Info, Input } from "../plain.ts"
 
-/** The kill state of a target. */
+/** The kill state of a target. Spec: document 1 section 2, "Kill status"; decision 0047. */
 export interface KillStatusInfo extends Info<typeof KillStatus> {}
 
 /** An activation or a release, the state after it, and the agents that it reaches. */
 export interface KillChangedInfo extends Info<typeof KillChanged> {}
 
-/** An activation, with the state of each expected instance. */
+/**
+ * An activation, with the state of each expected instance. Spec: format 1 section 8, `kill.activated`; decision 0047.
+ */
 export interface KillActivationInfo extends Info<typeof KillActivation> {}
 
 /** The stop certificate of an activation, and the first and last record that it was made from. */
@@ -34,10 +36,10 @@ export interface KillAckInfo extends Info<typeof KillAckOut> {}
 /** A request for a halt, and the activation that it caused, if any. */
 export interface KillRequestInfo extends Info<typeof KillRequestOut> {}
 
-/** An entry of the kill switch's log. */
+/** An entry of the kill switch's log. Spec: document 1 section 6, kill events; decision 0047. */
 export interface KillEventInfo extends Info<typeof KillEvent> {}
 
-/** The kill switch. */
+/** The kill switch. Spec: document 1 sections 3 and 4, `/bound/kill`; decision 0047. */
 export interface KillClient {
   /** Stops an agent, or every agent that uses a model. With `dryRun` it answers whom it would reach. */
   activate(

@@ -9,7 +9,7 @@ export type ModelStatus = (typeof modelStatuses)[number]
 /** Where a model runs. */
 export type ModelHosting = (typeof modelHostings)[number]
 
-/** Unit: millionths of a US dollar for a million tokens. */
+/** Unit: millionths of a US dollar for a million tokens. Spec: decision 0051. */
 export type ModelPriceInput = NonNullable<ModelInput["price"]>
 
 /** A model to be registered. Provider, name and version together are one. Absent and null mean the same. */
@@ -24,7 +24,10 @@ export interface ModelChange extends Input<typeof ModelUpdate> {}
 /** A registered model. */
 export interface ModelInfo extends Info<typeof ModelOut> {}
 
-/** The registry of models. */
+/**
+ * The registry of models. Spec: document 1 section 4, GET /models; its fields are a gap: format 1 section 8,
+ * `model.registered`.
+ */
 export interface ModelsClient {
   /** Registers a model; one that exists already is refused with `model_taken`, and its id. */
   create(input: ModelInput, options?: ActOptions): Promise<ModelInfo>

@@ -9,7 +9,10 @@ export interface PersonInput extends Input<typeof PersonIn> {}
 /** The person behind a pseudonym. `issuer` and `subject` are null once the identity was erased. */
 export interface PersonInfo extends Info<typeof PrincipalOut> {}
 
-/** Pseudonyms of people: records name these, never a name or an address. */
+/**
+ * Pseudonyms of people: records name these, never a name or an address. Spec: format 1 sections 1.2 and 8,
+ * `principal.seen`; decision 0016.
+ */
 export interface PeopleClient {
   /**
    * The `writer` of this person's acts, `usr_…`. The same person gets the same one from every process and over the

@@ -12,7 +12,10 @@ export interface ProvenanceInput extends Input<typeof ProvenanceCreate> {}
 /** A component of an agent, and its record. `name` is the id once its description was erased. */
 export interface ProvenanceInfo extends Info<typeof ProvenanceOut> {}
 
-/** Provenance of agents: the components that they are made of. */
+/**
+ * Provenance of agents: the components that they are made of. Spec: document 1 section 4,
+ * `/agents/{agent_id}/provenance`; its fields are a gap: format 1 section 8, `agent.provenance_added`.
+ */
 export interface ProvenanceClient {
   add(agentId: string, piece: ProvenanceInput, options?: ActOptions): Promise<ProvenanceInfo>
   /** Oldest first. */

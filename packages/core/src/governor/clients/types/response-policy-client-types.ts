@@ -9,7 +9,10 @@ export interface PolicyRowInput extends Input<typeof PolicyRowIn> {}
 /** A row in force. */
 export interface PolicyRowInfo extends Info<typeof PolicyRow> {}
 
-/** Response policy: the response to each trigger, the agents that it applies to, and who is notified. */
+/**
+ * Response policy: the response to each trigger, the agents that it applies to, and who is notified. Spec: document 1
+ * section 5, item 8; decision 0046.
+ */
 export interface ResponsePolicyClient {
   get(options?: CallOptions): Promise<ReadonlyArray<PolicyRowInfo>>
   /** The version in force; 0 where none was ever set. */

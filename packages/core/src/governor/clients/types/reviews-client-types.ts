@@ -10,15 +10,15 @@ import type {
 import type { ActOptions, CallOptions } from "../call-options.ts"
 import type { Filter, Info, Input } from "../plain.ts"
 
-/** A review. */
+/** A review. Spec: format 1 section 8, `review.opened`; decision 0049. */
 export interface ReviewInfo extends Info<typeof Review> {}
 
-/** A review with all that its reviewer needs. */
+/** A review with all that its reviewer needs. Spec: decision 0049. */
 export interface ReviewDetailInfo extends Info<typeof ReviewDetail> {}
 
 /**
  * The person who answers: `writer` is `usr_…`. The host is responsible for the person's right to answer, unless it
- * passes the person's roles.
+ * passes the person's roles. Spec: decision 0049.
  */
 export interface ReviewerOptions extends ActOptions {
   readonly grants?: ReadonlyArray<{ readonly role: string; readonly orgUnit: string }> | undefined
@@ -26,7 +26,10 @@ export interface ReviewerOptions extends ActOptions {
   readonly email?: string | undefined
 }
 
-/** Reviews: people approve or reject actions that an envelope does not allow alone. */
+/**
+ * Reviews: people approve or reject actions that an envelope does not allow alone. Spec: document 1 section 5, item 8,
+ * names a review queue; decisions 0049 and 0054.
+ */
 export interface ReviewsClient {
   /** Newest first. An empty page is the end. */
   list(filter?: Filter<typeof ReviewListQuery>, options?: CallOptions): Promise<ReadonlyArray<ReviewInfo>>

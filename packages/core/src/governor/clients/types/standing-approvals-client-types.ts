@@ -8,13 +8,13 @@ import type {
 import type { ActOptions, CallOptions } from "../call-options.ts"
 import type { Filter, Info, Input } from "../plain.ts"
 
-/** Input of a proposal. */
+/** Input of a proposal. Spec: decision 0050. */
 export interface StandingApprovalInput extends Input<typeof StandingApprovalCreate> {}
 
-/** A standing approval with its remaining uses. */
+/** A standing approval with its remaining uses. Spec: decision 0050. */
 export interface StandingApprovalInfo extends Info<typeof StandingApproval> {}
 
-/** Standing approvals: approvals in advance, of a box of inputs. */
+/** Standing approvals: approvals in advance, of a box of inputs. Spec: decision 0050. */
 export interface StandingApprovalsClient {
   /** Proposes one from a review that the writer approved. It approves nothing before another writer grants it. */
   propose(proposal: StandingApprovalInput, options?: ActOptions): Promise<StandingApprovalInfo>

@@ -3,10 +3,13 @@ import type { TelemetryOut, TelemetryQuery } from "@flyball/contract"
 import type { CallOptions } from "../call-options.ts"
 import type { Filter, Info } from "../plain.ts"
 
-/** Usage of agents in a window. */
+/** Usage of agents in a window. Spec: document 1 section 4, GET /bound/telemetry/usage; decision 0051. */
 export interface TelemetryInfo extends Info<typeof TelemetryOut> {}
 
-/** Usage and cost of agents, and figures of reviews and incidents, in a window. */
+/**
+ * Usage and cost of agents, and figures of reviews and incidents, in a window. Spec: document 1 section 4, GET
+ * /bound/telemetry/usage; decision 0051.
+ */
 export interface TelemetryClient {
   /**
    * Tokens, cost, decisions, evaluations and reviews of each agent, and incidents. `from` is 30 days before `to` and

@@ -14,13 +14,17 @@ import type {
 import type { ActOptions, CallOptions } from "../call-options.ts"
 import type { Filter, Info, Input } from "../plain.ts"
 
-/** A webhook to be created. Absent and null mean the same. */
+/**
+ * A webhook to be created. Absent and null mean the same. Spec: document 2 section 4, POST /webhooks; decision 0019.
+ */
 export interface WebhookInput extends Omit<Input<typeof WebhookCreate>, "events"> {
   /** Types of the catalogue of events, 1 to 100. */
   readonly events: ReadonlyArray<string>
 }
 
-/** A webhook. Texts are null once their part was erased. */
+/**
+ * A webhook. Texts are null once their part was erased. Spec: document 2 section 2, "Webhook endpoint"; decision 0019.
+ */
 export interface WebhookInfo extends Info<typeof WebhookOut> {}
 
 /** A webhook with its secret, which is shown only once. */
@@ -29,15 +33,16 @@ export interface WebhookSecretInfo extends Info<typeof WebhookWithSecret> {}
 /** Error of a delivery attempt. */
 export type AttemptErrorInfo = (typeof attemptErrors)[number]
 
-/** Result of a test delivery. */
+/** Result of a test delivery. Spec: document 1 section 4, POST /webhooks/{webhook_id}/test; decision 0019. */
 export interface WebhookTestInfo extends Info<typeof WebhookTestOut> {}
 
-/** An event owed to a webhook, with every attempt so far. */
+/** An event owed to a webhook, with every attempt so far. Spec: document 2 section 6, rule 4; decision 0019. */
 export interface DeliveryInfo extends Info<typeof DeliveryOut> {}
 
 /**
  * Webhooks: which receivers get which events. Every change of one is a record. A governor opened without `webhooks`
- * refuses to create them with `webhooks_unavailable`.
+ * refuses to create them with `webhooks_unavailable`. Spec: document 1 sections 4 and 6, document 2 section 6;
+ * decisions 0019 and 0030.
  */
 export interface WebhooksClient {
   create(input: WebhookInput, options?: ActOptions): Promise<WebhookSecretInfo>

@@ -3,7 +3,7 @@ import { Context, Effect } from "effect"
 import { answer } from "./answer.ts"
 import { type Answers, inPlaceLimits, type Kind, type Questions } from "./questions.ts"
 
-/** Answers questions about envelopes. */
+/** Answers questions about envelopes. Spec: decision 0029. */
 export interface ExaminerApi {
   /**
    * Answers one question. It asks nothing of a store and changes nothing. Of one governor at most two run at a time: a

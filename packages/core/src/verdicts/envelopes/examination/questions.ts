@@ -52,7 +52,7 @@ interface Before {
   readonly own: JsonMap | null
 }
 
-/** Questions by their kind. */
+/** Questions by their kind. Spec: decision 0029. */
 export interface Questions {
   readonly lint: About & { readonly acknowledged: ReadonlyArray<string> }
   readonly diff: About & { readonly before: Before }
@@ -61,7 +61,10 @@ export interface Questions {
   readonly publish: About & { readonly acknowledged: ReadonlyArray<string>; readonly before: Before }
 }
 
-/** Answers by the kind of their question. `unfit`: the problems because of which the text is not an envelope. */
+/**
+ * Answers by the kind of their question. `unfit`: the problems because of which the text is not an envelope. Spec:
+ * decision 0029.
+ */
 export interface Answers {
   readonly lint: LintOut
   readonly diff: { readonly unfit: ReadonlyArray<EnvelopeFinding> } | { readonly report: DiffReport }
@@ -78,8 +81,8 @@ export type Kind = keyof Questions
 
 export type { Limits }
 
-/** Limits where an answer blocks the host's thread. Twenty rules take a hundred nodes. */
+/** Limits where an answer blocks the host's thread. Twenty rules take a hundred nodes. Spec: decision 0029. */
 export const inPlaceLimits: Limits = { nodes: 10_000, work: 4_000_000 }
 
-/** Limits where an answer blocks only the next question of its lane. */
+/** Limits where an answer blocks only the next question of its lane. Spec: decision 0029. */
 export const threadLimits: Limits = { nodes: 200_000, work: 100_000_000 }
