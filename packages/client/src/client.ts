@@ -89,7 +89,7 @@ export interface Question {
 /** A decision to witness. `client_ref` is generated if it is left out. */
 export type Witnessed = Omit<Decision, "client_ref" | "writer_seq"> & { readonly client_ref?: string }
 
-/** A client of one server. Made by {@link openClient}. */
+/** A client of one server. Made by {@link openClient}. Spec: document 1 section 1, agents at runtime; decision 0055. */
 export interface Client {
   /**
    * Finds the agent of this name, or registers it, and starts to follow its kill status. Throws `ServerRefused` where

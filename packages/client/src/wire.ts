@@ -48,7 +48,8 @@ export type DecidedBy = "server" | "sdk_cache" | "fail_open" | "fail_closed"
 
 /**
  * How a decision came to be witnessed, as its writer claims: by the agent's own words, by a hook of its framework, or
- * by a gateway that the action passed. `mediated` needs a key that was minted for it.
+ * by a gateway that the action passed. `mediated` needs a key that was minted for it. Spec: format 1 section 8,
+ * `decision.witnessed`.
  */
 export type CaptureTier = "self_reported" | "framework_hook" | "mediated"
 
@@ -154,7 +155,10 @@ export interface EvaluationRequest {
   readonly args_redacted?: boolean | null
 }
 
-/** The answer, as far as the client reads it. `valid_ms`: how long the agent may act on it. */
+/**
+ * The answer, as far as the client reads it. `valid_ms`: how long the agent may act on it. Spec: document 1 section 2,
+ * "Evaluation record".
+ */
 export interface Evaluation {
   readonly id: string
   readonly outcome: Outcome
@@ -170,7 +174,10 @@ export interface Evaluation {
   readonly retry_after_ms: number | null
 }
 
-/** A review, as far as the client reads it. `resolution`: the answer of the people; null until the review is over. */
+/**
+ * A review, as far as the client reads it. `resolution`: the answer of the people; null until the review is over. Spec:
+ * decision 0049.
+ */
 export interface Review {
   readonly id: string
   readonly agent_id: string

@@ -18,7 +18,10 @@ export const CLAIM_LIMIT = 256
 /** Most rules of a mapping, which is read at every request of a person. */
 export const MAX_MAPPING_RULES = 1_000
 
-/** A rule: a person with this value in this claim has this role, in this org unit or in all (`*`). */
+/**
+ * A rule: a person with this value in this claim has this role, in this org unit or in all (`*`). Spec: document 1
+ * section 5, item 7; decision 0016.
+ */
 export const MappingRule = Schema.Struct({
   /** The rule's own name; `r1`, `r2`, … by position when left out. */
   id: Schema.optionalKey(identifier(64)),
@@ -30,7 +33,7 @@ export type MappingRule = typeof MappingRule.Type
 
 const rules = list(MappingRule, 0, MAX_MAPPING_RULES)
 
-/** Body of PUT /admin/entitlement-rules: the whole mapping. */
+/** Body of PUT /admin/entitlement-rules: the whole mapping. Spec: decision 0016. */
 export const MappingIn = Schema.Struct({
   /**
    * Up to 1,000. Some rule makes somebody admin of every org unit, unless there are none or our own names are trusted.
@@ -43,7 +46,7 @@ export const MappingIn = Schema.Struct({
 })
 export type MappingIn = typeof MappingIn.Type
 
-/** The mapping in force. `version` 0: none was ever set. */
+/** The mapping in force. `version` 0: none was ever set. Spec: decision 0016. */
 export const MappingOut = Schema.Struct({
   rules: inPart(
     "mapping",
@@ -56,7 +59,7 @@ export type MappingOut = typeof MappingOut.Type
 
 const claimValues = list(text(0, CLAIM_LIMIT), 0, 1_000)
 
-/** Body of POST /admin/entitlement-rules/resolve-draft. */
+/** Body of POST /admin/entitlement-rules/resolve-draft. Spec: document 1 section 2, "Access draft resolution". */
 export const ResolveDraftIn = Schema.Struct({
   rules: leftOut(rules, []),
   roles: leftOut(claimValues, []),
@@ -66,6 +69,9 @@ export const ResolveDraftIn = Schema.Struct({
 })
 export type ResolveDraftIn = typeof ResolveDraftIn.Type
 
-/** Roles that claims resolve to: every matched role, strongest first, and the org units of the strongest. */
+/**
+ * Roles that claims resolve to: every matched role, strongest first, and the org units of the strongest. Spec: document
+ * 1 section 2, "Access draft resolution".
+ */
 export const ResolvedOut = Schema.Struct({ roles: Schema.Array(oneOf(roles)), org_units: Schema.Array(Schema.String) })
 export type ResolvedOut = typeof ResolvedOut.Type

@@ -22,13 +22,13 @@ import { DEFAULT_PAGE, MAX_PAGE } from "./foundation/limits.ts"
 import { pageOf } from "./foundation/page.ts"
 import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords, wholePart } from "./foundation/place.ts"
 
-/** Autonomy tiers, least autonomy first. */
+/** Autonomy tiers, least autonomy first. Spec: document 1 section 3. */
 export const autonomyTiers = ["L0", "L1", "L2", "L3", "L4"] as const
 
 /** One of {@link autonomyTiers}. */
 export type AutonomyTier = (typeof autonomyTiers)[number]
 
-/** Conditions that a tier can need. */
+/** Conditions that a tier can need. Spec: decision 0038. */
 export const tierConditions = [
   "owner",
   "recertification",
@@ -46,7 +46,7 @@ export const tierConditionWords: { readonly [condition: string]: string } = {
   attested_drill: "a drill attested within the last 30 days"
 }
 
-/** Statuses of an agent. */
+/** Statuses of an agent. Spec: document 1 section 3. */
 export const agentStatuses = ["draft", "active", "suspended", "decommissioned"] as const
 
 /** One of {@link agentStatuses}. */
@@ -58,7 +58,10 @@ export const riskClasses = ["prohibited", "high", "limited", "minimal", "unclass
 /** One of {@link riskClasses}. */
 export type RiskClass = (typeof riskClasses)[number]
 
-/** Body of POST /agents. An ingest key may leave `org_unit` out; then it is the key's. */
+/**
+ * Body of POST /agents. An ingest key may leave `org_unit` out; then it is the key's. Spec: document 1 section 4, POST
+ * /agents; its members are a gap: api.md "agents and registry".
+ */
 export const AgentCreate = Schema.Struct({
   /** Unique, 1 to 200 characters. */
   name: inPart("profile", name(200)),
@@ -99,8 +102,9 @@ const {
 } = AgentCreate.fields
 
 /**
- * Body of PATCH /agents/{agent_id}. Left out stays as it is; null empties what may be empty. Name, org unit, parent
- * and owner have acts of their own, or none.
+ * Body of PATCH /agents/{agent_id}. Left out stays as it is; null empties what may be empty. Name, org unit, parent and
+ * owner have acts of their own, or none. Spec: document 1 section 4, PATCH /agents/{agent_id}; its members are a gap:
+ * api.md "agents and registry".
  */
 export const AgentUpdate = Schema.Struct({
   ...description,
@@ -115,7 +119,7 @@ export const SuspendIn = Schema.Struct({ reason: wholePart("reason", optional(te
 )
 export type SuspendIn = typeof SuspendIn.Type
 
-/** Body of POST /agents/{agent_id}/transfer-ownership. */
+/** Body of POST /agents/{agent_id}/transfer-ownership. Spec: document 1 section 2, "Ownership transfer". */
 export const OwnershipTransfer = Schema.Struct({
   owner_name: inPart("owner", name(200)),
   owner_email: inPart("owner", email)
@@ -137,6 +141,7 @@ export type RecertifyIn = typeof RecertifyIn.Type
 /**
  * An agent: the specification's `AgentOut` and what this service adds. Texts are null once their part was erased.
  * `effective_tier` is the tier at which an active agent acts: below `autonomy_tier` while it lacks a condition of that.
+ * Spec: document 1 section 2, "Agent".
  */
 export const Agent = Schema.Struct({
   id: inBody(Schema.String, "agent_id"),
@@ -202,11 +207,14 @@ export const Agent = Schema.Struct({
 )
 export type Agent = typeof Agent.Type
 
-/** An agent without an owner. It is suspended at `suspend_at`. */
+/** An agent without an owner. It is suspended at `suspend_at`. Spec: document 1 section 4, GET /agents/orphans. */
 export const Orphan = Schema.Struct({ ...Agent.fields, orphaned_since: instant, suspend_at: instant })
 export type Orphan = typeof Orphan.Type
 
-/** Query of GET /agents. `name` is exact, `q` a prefix; `after` is the id of the last agent seen. */
+/**
+ * Query of GET /agents. `name` is exact, `q` a prefix; `after` is the id of the last agent seen. Spec: document 1
+ * section 4, GET /agents, and section 8.
+ */
 export const AgentListQuery = Schema.Struct({
   status: Schema.optionalKey(oneOf(agentStatuses)),
   autonomy_tier: Schema.optionalKey(oneOf(autonomyTiers)),
@@ -242,7 +250,8 @@ export const timelineReferences = [
 
 /**
  * One record about an agent. `kind` is the record's, `actor` the id of the principal that wrote it; null where the
- * record names none. `summary` is a sentence for people: match on `kind` instead.
+ * record names none. `summary` is a sentence for people: match on `kind` instead. Spec: api.md "agents and registry",
+ * GET /agents/{agent_id}/timeline.
  */
 export const TimelineEntry = Schema.Struct({
   seq: Schema.Int,

@@ -14,7 +14,10 @@ import {
 import { killResponses } from "./kill.ts"
 import { becomesRecord, computed, inBody, inDocument, showsRecords, wholePart } from "./foundation/place.ts"
 
-/** Effects of a trip: `shadow` records it, `warn` reports it too, `enforce` activates the kill switch as well. */
+/**
+ * Effects of a trip: `shadow` records it, `warn` reports it too, `enforce` activates the kill switch as well. Spec:
+ * decision 0044.
+ */
 export const breakerModes = ["shadow", "warn", "enforce"] as const
 
 /** Whether a breaker watches, or waits for a person to release it. */
@@ -31,7 +34,7 @@ const params = jsonObjectUpTo(PARAMS_LIMIT)
 const metric = identifier(64)
 const confidence = Schema.Literals(breakerConfidences)
 
-/** Body of POST /bound/agents/{agent_id}/breakers. */
+/** Body of POST /bound/agents/{agent_id}/breakers. Spec: decision 0044. */
 export const BreakerCreate = Schema.Struct({
   /** Unique among the agent's breakers. What it activates is written by `breaker:<name>`. */
   name: inBody(patterned(/^[a-z0-9_-]{1,64}$/, 64)),
@@ -67,7 +70,8 @@ export type BreakerReleaseIn = typeof BreakerReleaseIn.Type
 
 /**
  * A breaker. `last_value` and `last_checked_at` are of its last reading; null before the first. `fired_event_id` is the
- * activation that its trip caused, until it is released.
+ * activation that its trip caused, until it is released. Spec: document 1 section 2, "Circuit breaker record"; decision
+ * 0044.
  */
 export const Breaker = Schema.Struct({
   id: inBody(Schema.String, "breaker_id"),
@@ -95,7 +99,10 @@ export const Breaker = Schema.Struct({
 )
 export type Breaker = typeof Breaker.Type
 
-/** One reading of POST /bound/breakers/check. `tripped`: it stands tripped, by this reading or an earlier one. */
+/**
+ * One reading of POST /bound/breakers/check. `tripped`: it stands tripped, by this reading or an earlier one. Spec:
+ * document 1 section 4, POST /bound/breakers/check.
+ */
 export const BreakerCheckOut = Schema.Struct({
   breaker_id: Schema.String,
   agent_id: Schema.String,
@@ -120,7 +127,7 @@ export type BreakerPreviewIn = typeof BreakerPreviewIn.Type
 
 /**
  * Trips that the breaker would have had over the agent's sealed records. Each counts as released at once. `values` are
- * up to 200 points spread over the records, `trips` the first 1,000 of `trip_count`.
+ * up to 200 points spread over the records, `trips` the first 1,000 of `trip_count`. Spec: decision 0044.
  */
 export const BreakerPreviewOut = Schema.Struct({
   trips: Schema.Array(Schema.Struct({ seq: Schema.Int, at: instant, value: Schema.String, samples: Schema.Int })),

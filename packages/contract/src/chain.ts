@@ -7,7 +7,10 @@ import { id, integer, integerParam, leftOut, oneOf, patterned, text } from "./fo
 import { DEFAULT_PAGE, MAX_PAGE } from "./foundation/limits.ts"
 import { becomesRecord, inBody } from "./foundation/place.ts"
 
-/** Answer of GET /chain/head. `checkpoint` is the newest signed note, which may be of a smaller tree. */
+/**
+ * Answer of GET /chain/head. `checkpoint` is the newest signed note, which may be of a smaller tree. Spec: document 1
+ * section 2, "Chain head".
+ */
 export const HeadOut = Schema.Struct({
   seq: Schema.Int,
   record_hash: Schema.String,
@@ -25,7 +28,7 @@ export const VerifyQuery = Schema.Struct({
 })
 export type VerifyQuery = typeof VerifyQuery.Type
 
-/** Answer of GET /chain/verify. */
+/** Answer of GET /chain/verify. Spec: document 1 section 4, GET /chain/verify. */
 export const VerifyOut = Schema.Struct({
   ok: Schema.Boolean,
   checked: Schema.Int,
@@ -56,7 +59,7 @@ export const RecordsQuery = Schema.Struct({
 })
 export type RecordsQuery = typeof RecordsQuery.Type
 
-/** A record as it was hashed: its exact bytes, read as JSON. */
+/** A record as it was hashed: its exact bytes, read as JSON. Spec: format 1 section 1. */
 export const RecordOut = Schema.Struct({
   at: Schema.String,
   body: Schema.Record(Schema.String, Schema.Unknown),
@@ -72,7 +75,7 @@ export type RecordOut = typeof RecordOut.Type
 export const ProofQuery = Schema.Struct({ tree_size: Schema.optionalKey(integerParam(1)) })
 export type ProofQuery = typeof ProofQuery.Type
 
-/** Answer of GET /chain/records/{seq}/proof. */
+/** Answer of GET /chain/records/{seq}/proof. Spec: format 1 section 2. */
 export const ProofOut = Schema.Struct({
   seq: Schema.Int,
   record_hash: Schema.String,
@@ -87,7 +90,7 @@ export type ProofOut = typeof ProofOut.Type
 export const ConsistencyQuery = Schema.Struct({ from: integerParam(), to: Schema.optionalKey(integerParam()) })
 export type ConsistencyQuery = typeof ConsistencyQuery.Type
 
-/** Answer of GET /chain/consistency. */
+/** Answer of GET /chain/consistency. Spec: format 1 section 2. */
 export const ConsistencyOut = Schema.Struct({
   from: Schema.Int,
   to: Schema.Int,
@@ -104,7 +107,7 @@ export type GenesisQuery = typeof GenesisQuery.Type
 /**
  * Answer of GET /chain/genesis: record 0 as its exact text, the part of it that names the chain before (null where this
  * is the first one), and what proves them: the newest checkpoint, and the way from the record to its root. Without a
- * checkpoint yet both are empty. `vkeys`: the keys of the chain.
+ * checkpoint yet both are empty. `vkeys`: the keys of the chain. Spec: format 1 section 1.3.
  */
 export const GenesisOut = Schema.Struct({
   origin: Schema.String,
@@ -116,7 +119,7 @@ export const GenesisOut = Schema.Struct({
 })
 export type GenesisOut = typeof GenesisOut.Type
 
-/** Answer of GET /chain/keys: the keys that sign, or signed, for this chain. */
+/** Answer of GET /chain/keys: the keys that sign, or signed, for this chain. Spec: format 1 section 4. */
 export const KeysOut = Schema.Struct({
   origin: Schema.String,
   keys: Schema.Array(
@@ -131,7 +134,7 @@ export const KeysOut = Schema.Struct({
 })
 export type KeysOut = typeof KeysOut.Type
 
-/** Why a part may be erased. */
+/** Why a part may be erased. Spec: format 1 section 8, `part.erased`. */
 export const erasureReasons = [
   "subject_request",
   "legal_order",
@@ -148,7 +151,8 @@ export const partName = patterned(/^[a-z][a-z0-9_]{0,31}$/, 32)
 
 /**
  * Answer of GET /chain/records/{seq}/parts/{name}. `commitment` is what the record says of the part; `salt` and `bytes`
- * are base64, and make the commitment again. `text` is the bytes as UTF-8; null where they are not.
+ * are base64, and make the commitment again. `text` is the bytes as UTF-8; null where they are not. Spec: format 1
+ * section 3.
  */
 export const PartOut = Schema.Struct({
   seq: Schema.Int,
@@ -160,7 +164,7 @@ export const PartOut = Schema.Struct({
 })
 export type PartOut = typeof PartOut.Type
 
-/** Body of POST /chain/erasures: which part of which record, and why. */
+/** Body of POST /chain/erasures: which part of which record, and why. Spec: format 1 section 3. */
 export const ErasureIn = Schema.Struct({
   seq: inBody(integer()),
   name: inBody(partName),
@@ -168,7 +172,7 @@ export const ErasureIn = Schema.Struct({
 }).annotate(becomesRecord("part.erased"))
 export type ErasureIn = typeof ErasureIn.Type
 
-/** Answer of an erasure: the record that says so. */
+/** Answer of an erasure: the record that says so. Spec: format 1 section 8, `part.erased`. */
 export const ErasureOut = Schema.Struct({
   seq: Schema.Int,
   record_hash: Schema.String,

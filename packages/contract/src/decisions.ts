@@ -19,7 +19,7 @@ import { DEFAULT_PAGE, MAX_BATCH, MAX_PAGE } from "./foundation/limits.ts"
 import { LocalVerdict, LocalVerdictOut } from "./local-verdicts.ts"
 import { becomesRecord, computed, inBody, placesOf, showsRecords, wholePart } from "./foundation/place.ts"
 
-/** Kinds of decisions. */
+/** Kinds of decisions. Spec: format 1 section 8, `decision.witnessed`. */
 export const decisionKinds = [
   "tool_call",
   "tool_list",
@@ -33,7 +33,7 @@ export const decisionKinds = [
 /** One of {@link decisionKinds}. */
 export type DecisionKind = (typeof decisionKinds)[number]
 
-/** Statuses of a decision, as far as its writer knows. */
+/** Statuses of a decision, as far as its writer knows. Spec: format 1 section 8, `decision.witnessed`. */
 export const decisionStatuses = ["intended", "ok", "error", "denied", "unknown"] as const
 
 /** One of {@link decisionStatuses}. */
@@ -51,7 +51,8 @@ export const decisionModes = ["enforced", "observed"] as const
 export const deciders = ["server", "sdk_cache", "fail_open", "fail_closed"] as const
 /**
  * How a decision came to be witnessed, as its writer claims: by the agent's own words, by a hook of its framework, or
- * by a gateway that the action passed. Only a key that was minted for a gateway may claim `mediated`.
+ * by a gateway that the action passed. Only a key that was minted for a gateway may claim `mediated`. Spec: format 1
+ * section 8, `decision.witnessed`.
  */
 export const captureTiers = ["self_reported", "framework_hook", "mediated"] as const
 
@@ -78,7 +79,7 @@ export type UsageOut = typeof UsageOut.Type
 
 /**
  * One decision. `args`, `result`, `labels` and `signals` are any JSON and become parts. Only there absent and null
- * differ.
+ * differ. Spec: format 1 section 8, `decision.witnessed`; decision 0009.
  */
 export const DecisionIn = Schema.Struct({
   /**
@@ -122,7 +123,7 @@ export const DecisionIn = Schema.Struct({
 }).annotate(becomesRecord("decision.witnessed"))
 export type DecisionIn = typeof DecisionIn.Type
 
-/** Members of a decision that are kept as the bytes received where they have no exact form. */
+/** Members of a decision that are kept as the bytes received where they have no exact form. Spec: decision 0009. */
 export const rawMembers: ReadonlySet<string | number> = new Set(
   [...placesOf(DecisionIn)].flatMap(([name, place]) => (place?.in === "part" ? [name] : []))
 )
@@ -192,7 +193,7 @@ export const ReceiptsOut = Schema.Struct({
 })
 export type ReceiptsOut = typeof ReceiptsOut.Type
 
-/** Body of POST /decisions/{decision_id}/settle. */
+/** Body of POST /decisions/{decision_id}/settle. Spec: format 1 section 8, `decision.settled`; decision 0002. */
 export const SettleIn = Schema.Struct({
   status: inBody(oneOf(settledStatuses)),
   result: wholePart("result", Schema.optionalKey(anyJson)),
@@ -215,7 +216,10 @@ export const SettleOut = Schema.Struct({
 })
 export type SettleOut = typeof SettleOut.Type
 
-/** Body of POST /agents/{agent_id}/capture-gaps. `count` is how many decisions are known to be missing. */
+/**
+ * Body of POST /agents/{agent_id}/capture-gaps. `count` is how many decisions are known to be missing. Spec: format 1
+ * section 8, `capture.gap`.
+ */
 export const CaptureGapIn = Schema.Struct({
   from: inBody(instant),
   to: inBody(instant),
@@ -257,6 +261,7 @@ const settled = Schema.Struct({
 
 /**
  * A decision in a list: what its record's body says, and its outcome where it was settled. Parts stay in the record.
+ * Spec: format 1 section 8, `decision.witnessed`.
  */
 export const DecisionOut = Schema.Struct({
   id: computed(Schema.String),

@@ -13,7 +13,7 @@ export const MAX_DRILL_MS = 3_600_000
 /** Default of `max_duration_ms`. Unit: milliseconds. */
 export const DEFAULT_DRILL_MS = 300_000
 
-/** Body of POST /bound/kill/drills. */
+/** Body of POST /bound/kill/drills. Spec: decision 0048. */
 export const DrillIn = Schema.Struct({
   target_type: inBody(oneOf(killTargets)),
   /** An agent's id, or a model: its id or name, exactly as agents name it. */
@@ -36,7 +36,7 @@ export type DrillListQuery = typeof DrillListQuery.Type
 /**
  * Measurements of a drill, from its activation to each acknowledgement. `missed`: expected instances without an answer.
  * `unlisted`: instances that were seen before and are in no list. `met`: somebody acknowledged, nobody was missed, and
- * the longest propagation is within `slo_ms`.
+ * the longest propagation is within `slo_ms`. Spec: format 1 section 8, `drill.completed`; decision 0048.
  */
 export const DrillResultOut = Schema.Struct({
   expected: Schema.Int,
@@ -49,7 +49,10 @@ export const DrillResultOut = Schema.Struct({
   met: Schema.Boolean
 })
 
-/** A drill. `result` is null until it is completed; until then the activation shows who acknowledged. */
+/**
+ * A drill. `result` is null until it is completed; until then the activation shows who acknowledged. Spec: decision
+ * 0048.
+ */
 export const DrillOut = Schema.Struct({
   id: inBody(Schema.String, "drill_id"),
   target_type: inBody(oneOf(killTargetTypes)),
@@ -76,7 +79,10 @@ export const DrillOut = Schema.Struct({
 )
 export type DrillOut = typeof DrillOut.Type
 
-/** The last check of the kill switch's channel. `overdue`: it is older than twice its period. */
+/**
+ * The last check of the kill switch's channel. `overdue`: it is older than twice its period. Spec: format 1 section 8,
+ * `channel.checked`; decision 0048.
+ */
 export const ChannelOut = Schema.Struct({
   armed: inBody(Schema.Boolean),
   /** From the activation until the status showed it. Null where it never did. */

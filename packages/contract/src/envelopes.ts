@@ -17,15 +17,17 @@ import {
 import { pageOf } from "./foundation/page.ts"
 import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords, wholePart } from "./foundation/place.ts"
 
-/** Outcomes of an evaluation, least restrictive first. */
+/** Outcomes of an evaluation, least restrictive first. Spec: `envelope/1` section 1. */
 export const evaluationOutcomes = ["allow", "allow_with_notice", "require_review", "deny", "halt"] as const
 /** Statuses of an envelope. `draft`: none of its versions was ever in force. */
 export const envelopeStatuses = ["draft", "published", "withdrawn"] as const
 /** Statuses of a version. `shadow`: on trial. */
 export const versionStatuses = ["published", "shadow", "superseded", "withdrawn"] as const
-/** Whether a version binds agents or is on trial. */
+/** Whether a version binds agents or is on trial. Spec: format 1 section 8, `envelope.published`. */
 export const envelopeModes = ["enforced", "shadow"] as const
-/** Ways in which a version can change the one before it. */
+/**
+ * Ways in which a version can change the one before it. Spec: format 1 section 8, `envelope.published`; decision 0022.
+ */
 export const envelopeChanges = ["equal", "tightening_only", "loosens", "unknown"] as const
 /** Statuses of a waiver. */
 export const waiverStatuses = ["requested", "granted", "expired"] as const
@@ -38,6 +40,7 @@ export const backtestMeters = ["recorded", "counterfactual"] as const
  * Characters of an envelope's JSON text.
  *
  * - Unit: UTF-16 units, as many as bytes are let into a record.
+ * - Spec: `envelope/1` section 2.
  */
 export const ENVELOPE_LIMIT = 262_144
 
@@ -46,7 +49,7 @@ const free = Schema.Record(Schema.String, Schema.Unknown)
 const nullText = Schema.NullOr(Schema.String)
 const nullInt = Schema.NullOr(Schema.Int)
 
-/** Body of POST /bound/envelopes: an envelope for one agent, or for an org unit. */
+/** Body of POST /bound/envelopes: an envelope for one agent, or for an org unit. Spec: decision 0025. */
 export const EnvelopeCreate = Schema.Struct({
   name: inPart("profile", name(200)),
   agent_id: inBody(optional(id("agent"))),
@@ -72,7 +75,7 @@ export const DraftOut = Schema.Struct({
 )
 export type DraftOut = typeof DraftOut.Type
 
-/** An envelope. `revision` counts its changes. Texts are null once their part was erased. */
+/** An envelope. `revision` counts its changes. Texts are null once their part was erased. Spec: decision 0025. */
 export const EnvelopeOut = Schema.Struct({
   id: inBody(Schema.String, "envelope_id"),
   name: inPart("profile", nullText),
@@ -96,7 +99,10 @@ export type EnvelopeOut = typeof EnvelopeOut.Type
 export const EnvelopeListQuery = Schema.Struct({ agent_id: Schema.optionalKey(id("agent")), ...pageOf("envelope") })
 export type EnvelopeListQuery = typeof EnvelopeListQuery.Type
 
-/** One finding. `path` is a JSON pointer into the envelope; `example` an input that shows it. */
+/**
+ * One finding. `path` is a JSON pointer into the envelope; `example` an input that shows it. Spec: `envelope/1` section
+ * 14.
+ */
 export const EnvelopeFinding = Schema.Struct({
   code: Schema.String,
   level: oneOf(lintLevels),
@@ -112,7 +118,8 @@ export type EnvelopeFinding = typeof EnvelopeFinding.Type
 
 /**
  * A version, which never changes; only its status does. Digests are `sha256:<hex>`. `envelope` is null once it was
- * erased. `warnings` is what lint warns about, in the answer of publish; null in others.
+ * erased. `warnings` is what lint warns about, in the answer of publish; null in others. Spec: format 1 section 8,
+ * `envelope.published`; decision 0025.
  */
 export const EnvelopeVersionOut = Schema.Struct({
   envelope_id: inBody(Schema.String),
@@ -142,7 +149,10 @@ export const LintIn = Schema.Struct({
 })
 export type LintIn = typeof LintIn.Type
 
-/** Answer of POST …/lint. `proved`: codes that are certainly not there where no finding names them. */
+/**
+ * Answer of POST …/lint. `proved`: codes that are certainly not there where no finding names them. Spec: `envelope/1`
+ * section 14; decision 0022.
+ */
 export const LintOut = Schema.Struct({
   publishable: Schema.Boolean,
   complete: Schema.Boolean,
@@ -176,7 +186,7 @@ export const DiffQuery = Schema.Struct({
 })
 export type DiffQuery = typeof DiffQuery.Type
 
-/** The changes of one version against another. */
+/** The changes of one version against another. Spec: decision 0022. */
 export const DiffOut = Schema.Struct({
   from: Schema.Int,
   to: Schema.Int,
@@ -202,7 +212,7 @@ const classes = ["unchanged", "newly_allowed", "newly_reviewed", "newly_denied",
 
 /**
  * Outcomes that recorded evaluations would have under a draft. It is read-only, and authorises nothing.
- * `not_replayable` counts by reason.
+ * `not_replayable` counts by reason. Spec: decision 0022.
  */
 export const BacktestOut = Schema.Struct({
   from_seq: Schema.Int,
@@ -230,7 +240,7 @@ export type BacktestOut = typeof BacktestOut.Type
 
 /**
  * Body of POST …/publish: with `if_revision` only the text that was read there. `enforced` takes the draft, or the
- * version on trial where there is no draft.
+ * version on trial where there is no draft. Spec: decision 0025.
  */
 export const PublishIn = Schema.Struct({
   mode: optional(oneOf(envelopeModes)),
@@ -245,7 +255,7 @@ export const WithdrawIn = Schema.Struct({ reason: wholePart("reason", optional(r
 )
 export type WithdrawIn = typeof WithdrawIn.Type
 
-/** Body of POST …/waivers: an exception to one rule of the version in force, for a time. */
+/** Body of POST …/waivers: an exception to one rule of the version in force, for a time. Spec: decision 0025. */
 export const WaiverCreate = Schema.Struct({
   rule_id: inBody(identifier(64)),
   unless: inPart("waiver", list(Schema.Unknown, 1, 64)),
@@ -254,7 +264,9 @@ export const WaiverCreate = Schema.Struct({
 }).annotate(becomesRecord("waiver.requested"))
 export type WaiverCreate = typeof WaiverCreate.Type
 
-/** A waiver. It holds while it is granted, before `expires_at`, and while its version is in force. */
+/**
+ * A waiver. It holds while it is granted, before `expires_at`, and while its version is in force. Spec: decision 0025.
+ */
 export const WaiverOut = Schema.Struct({
   id: inBody(Schema.String, "waiver_id"),
   envelope_id: inBody(Schema.String),

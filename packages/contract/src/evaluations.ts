@@ -37,7 +37,10 @@ const signals = Schema.Unknown.check(
   check<unknown>(isObject, { type: "dict_type", msg: "Input should be a valid dictionary" })
 )
 
-/** Body of POST /bound/evaluations. The same content under the same `client_ref` gets the first answer again. */
+/**
+ * Body of POST /bound/evaluations. The same content under the same `client_ref` gets the first answer again. Spec:
+ * document 1 section 2, "Evaluation record"; `envelope/1` section 11.
+ */
 export const EvaluationIn = Schema.Struct({
   agent_id: inBody(id("agent")),
   /**
@@ -67,7 +70,7 @@ export type EvaluationIn = typeof EvaluationIn.Type
 
 /**
  * One step of a trace. `failed_on` is what a rule failed on; null where it holds nowhere, or where there is nothing to
- * say.
+ * say. Spec: `envelope/1` section 12.
  */
 export const TraceEntryOut = Schema.Struct({
   step: Schema.String,
@@ -77,7 +80,7 @@ export const TraceEntryOut = Schema.Struct({
   failed_on: Schema.NullOr(Schema.String)
 })
 
-/** A meter as an evaluation found it, and as it would be after the action. */
+/** A meter as an evaluation found it, and as it would be after the action. Spec: `envelope/1` section 6. */
 export const MeterOut = Schema.Struct({
   id: Schema.String,
   value: Schema.Int,
@@ -98,10 +101,9 @@ export const ShadowOut = Schema.Struct({
 
 /**
  * An evaluation. `signals` is what was sent; null once it was erased, and where it has no exact JSON form. `envelope_*`
- * is the innermost envelope in force, null where there was none.
- * `tier` is the agent's own, `effective_tier` the one whose floor counted: that of the highest tier whose conditions
- * the agent still met.
- * `valid_ms`: how long from `created_at` an agent may act on it.
+ * is the innermost envelope in force, null where there was none. `tier` is the agent's own, `effective_tier` the one
+ * whose floor counted: that of the highest tier whose conditions the agent still met. `valid_ms`: how long from
+ * `created_at` an agent may act on it. Spec: document 1 section 2, "Evaluation record"; decision 0025.
  */
 export const Evaluation = Schema.Struct({
   id: inBody(Schema.String, "evaluation_id"),
@@ -187,7 +189,7 @@ export const ChangeOut = Schema.Struct({
 /**
  * Answer of POST /bound/evaluations/{evaluation_id}/explain: the nearest less restrictive verdict. `reason` says why
  * there is none. `sentence` says in words what decided and why, always. `tier_reason` says why the agent acted below
- * its tier; null where it did not.
+ * its tier; null where it did not. Spec: `envelope/1` section 13.
  */
 export const ExplanationOut = Schema.Struct({
   evaluation_id: Schema.String,
@@ -211,7 +213,7 @@ export const ExplanationOut = Schema.Struct({
 })
 export type ExplanationOut = typeof ExplanationOut.Type
 
-/** Body of POST /bound/evaluations/{evaluation_id}/void. */
+/** Body of POST /bound/evaluations/{evaluation_id}/void. Spec: format 1 section 8, `meter.voided`. */
 export const VoidIn = Schema.Struct({ reason: wholePart("reason", optional(reason(2_000))) }).annotate(
   becomesRecord("meter.voided")
 )

@@ -48,9 +48,9 @@ const isBase64 = (value: string): boolean => {
 
 /**
  * A signed agent card. With `signature` it is Ed25519 over the card's bytes, by the key that `key_id` or `public_key`
- * names; without it the card is an A2A card
- * that carries its own `signatures`. A public key only selects the entry of the trust store that holds it. A card that
- * is a JSON object stands for its RFC 8785 bytes.
+ * names; without it the card is an A2A card that carries its own `signatures`. A public key only selects the entry of
+ * the trust store that holds it. A card that is a JSON object stands for its RFC 8785 bytes. Spec: document 1 section
+ * 2, "Identity input"; decision 0015.
  */
 export const SignedCard = Schema.Struct({
   card: Schema.Union([base64(CARD_LIMIT, "The bytes of the card"), jsonObjectUpTo(CARD_OBJECT_LIMIT)]),
@@ -60,7 +60,10 @@ export const SignedCard = Schema.Struct({
 })
 export type SignedCard = typeof SignedCard.Type
 
-/** Body of POST /agents/{agent_id}/identity: a signed card, or both members of a declaration. */
+/**
+ * Body of POST /agents/{agent_id}/identity: a signed card, or both members of a declaration. Spec: document 1 section
+ * 2, "Identity input"; decision 0015.
+ */
 export const IdentityIn = Schema.Struct({
   /**
    * Base64, but for a `card` that is a JSON object: that stands for its RFC 8785 bytes. With `signature`: Ed25519 over
@@ -79,10 +82,10 @@ export const IdentityIn = Schema.Struct({
 })
 export type IdentityIn = typeof IdentityIn.Type
 
-/** Verdicts on an identity that is attached. */
+/** Verdicts on an identity that is attached. Spec: format 1 section 8, `agent.identity_attested`. */
 export const identityVerdicts = ["verified", "declared", "rejected"] as const
 
-/** Reasons of a verdict. */
+/** Reasons of a verdict. Spec: format 1 section 8, `agent.identity_attested`. */
 export const identityReasons = [
   "ok",
   "signature_invalid",
@@ -104,7 +107,7 @@ export type IdentityStanding = typeof IdentityStanding.Type
 
 /**
  * The verdict. `identity_*` is the identity of this attempt, false and null for a rejected card; `standing` is the
- * agent's identity after it.
+ * agent's identity after it. Spec: document 1 section 2, "Identity input"; decision 0015.
  */
 export const IdentityVerdict = Schema.Struct({
   agent_id: inBody(Schema.String),

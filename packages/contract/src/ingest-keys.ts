@@ -7,7 +7,7 @@ import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords } fro
 /** Capture tiers that a key may claim only where it was minted with them. */
 const keyCaptures = ["mediated"] as const
 
-/** Body of POST /admin/ingest-keys. */
+/** Body of POST /admin/ingest-keys. Spec: document 1 section 5, item 5. */
 export const IngestKeyCreate = Schema.Struct({
   name: inPart("profile", name(200)),
   org_unit: inPart("profile", orgUnit),
@@ -21,7 +21,8 @@ export type IngestKeyCreate = typeof IngestKeyCreate.Type
 /**
  * An ingest key without the key.
  *
- * `hint`: the first 8 hex digits of the key's SHA-256, so that who holds a key can find its record.
+ * `hint`: the first 8 hex digits of the key's SHA-256, so that who holds a key can find its record. Spec: document 1
+ * section 2, "Ingest key"; decision 0037.
  */
 export const IngestKeyOut = Schema.Struct({
   id: inBody(Schema.String, "key_id"),
@@ -38,6 +39,9 @@ export const IngestKeyOut = Schema.Struct({
 }).annotate(showsRecords(["ingest_key.minted", "ingest_key.restated", "ingest_key.revoked"]))
 export type IngestKeyOut = typeof IngestKeyOut.Type
 
-/** Answer of the creation of an ingest key: the only one that contains `key`. */
+/**
+ * Answer of the creation of an ingest key: the only one that contains `key`. Spec: document 1 section 2, "Ingest key",
+ * and section 5, item 5.
+ */
 export const IngestKeyMinted = Schema.Struct({ ...IngestKeyOut.fields, key: Schema.String })
 export type IngestKeyMinted = typeof IngestKeyMinted.Type

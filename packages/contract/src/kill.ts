@@ -17,10 +17,10 @@ import {
 import { DEFAULT_PAGE, MAX_PAGE } from "./foundation/limits.ts"
 import { becomesRecord, computed, inBody, showsRecords, wholePart } from "./foundation/place.ts"
 
-/** Responses, least restrictive first. */
+/** Responses, least restrictive first. Spec: document 1 section 2 shows `halt`; decision 0047. */
 export const killResponses = ["notify", "step_down", "drain", "halt", "quarantine"] as const
 
-/** Types of targets that requests may name. */
+/** Types of targets that requests may name. Spec: document 1 section 8, "target type". */
 export const killTargets = ["agent", "model"] as const
 
 /** Types of targets that records and events name. */
@@ -46,7 +46,7 @@ const targetType = oneOf(killTargets)
 /** An agent's id, or a model as agents name it in `model_ids`. */
 const targetId = identifier(200)
 
-/** Body of POST /bound/kill/activate. */
+/** Body of POST /bound/kill/activate. Spec: decision 0047. */
 export const KillActivateIn = Schema.Struct({
   target_type: inBody(targetType),
   /** An agent's id, or a model: its id or name, exactly as agents name it. */
@@ -88,7 +88,8 @@ export type KillStreamQuery = typeof KillStreamQuery.Type
  * drill has `halted` false. `response` is that of the named activation, `effective_response` what holds: null where
  * nothing does. `epoch` counts the changes of the deployment's kill state: within an `origin` it never goes back.
  * `as_of_seq` is the record that the epoch began with; null where it is in no record of this chain. `ttl_ms`: how long
- * the answer counts, from when it was requested. The members from `nonce` on are null unless a nonce was sent.
+ * the answer counts, from when it was requested. The members from `nonce` on are null unless a nonce was sent. Spec:
+ * document 1 section 2, "Kill status"; decision 0047.
  */
 export const KillStatus = Schema.Struct({
   target_type: oneOf(killTargetTypes),
@@ -157,7 +158,10 @@ export const KillInstanceState = Schema.Struct({
   unconfirmed_at: Schema.NullOr(instant)
 })
 
-/** An activation with the state of its instances: how many acknowledged and stopped, and the state of each. */
+/**
+ * An activation with the state of its instances: how many acknowledged and stopped, and the state of each. Spec: format
+ * 1 section 8, `kill.activated`; decision 0047.
+ */
 export const KillActivation = Schema.Struct({
   id: inBody(Schema.String, "activation_id"),
   target_type: inBody(oneOf(killTargetTypes)),
@@ -191,7 +195,7 @@ export const boundsMet = ["met", "missed", "unknown", "none"] as const
 
 /**
  * Stop certificate of one activation, as `flyball-verify --certificate` makes it from a pack of its records. SPEC.md of
- * the evidence package says how.
+ * the evidence package says how. Spec: format 1 section 11.
  */
 export const StopCertificateOut = Schema.Struct({
   activation_id: Schema.String,
@@ -238,7 +242,7 @@ export const StopCertificateOut = Schema.Struct({
   bound: oneOf(boundsMet)
 })
 
-/** The certificate of an activation, and the first and last record that it was made from. */
+/** The certificate of an activation, and the first and last record that it was made from. Spec: format 1 section 11. */
 export const KillCertificate = Schema.Struct({
   from: Schema.Int,
   to: Schema.Int,
@@ -262,7 +266,7 @@ export const killEventKinds = [
 
 /**
  * One entry of the log: a record. What a kind does not say is null; the target is that of the activation or drill that
- * the record is about.
+ * the record is about. Spec: document 1 section 6, kill events; decision 0047.
  */
 export const KillEvent = Schema.Struct({
   seq: computed(Schema.Int),
@@ -335,7 +339,7 @@ export const KillEventsQuery = Schema.Struct({
 })
 export type KillEventsQuery = typeof KillEventsQuery.Type
 
-/** Body of POST /bound/kill/ack. */
+/** Body of POST /bound/kill/ack. Spec: format 1 section 8, `kill.acknowledged`. */
 export const KillAckIn = Schema.Struct({
   activation_event: inBody(id("activation"), "activation_id"),
   /** Whose instance it is. Left out where the activation is aimed at one agent: that one. */
@@ -364,7 +368,7 @@ export const KillAckOut = Schema.Struct({
 }).annotate(showsRecords(["kill.acknowledged", "kill.stopped"], { body: ["writer"] }))
 export type KillAckOut = typeof KillAckOut.Type
 
-/** Body of POST /bound/kill/request. */
+/** Body of POST /bound/kill/request. Spec: format 1 section 8, `kill.requested`. */
 export const KillRequestIn = Schema.Struct({
   agent_id: inBody(id("agent")),
   reason: wholePart("reason", reason(2_000))

@@ -14,7 +14,7 @@ const digest = patterned(/^sha256:[0-9a-f]{64}$/, 71)
 /**
  * A verdict that an SDK gave by itself, of a decision with `decided_by: sdk_cache`. `layers`, `origin`, `as_of_ms` and
  * `as_of_seq` are those of the answer that it decided under; `age_ms` is how long before the verdict the request was
- * sent that confirmed it last.
+ * sent that confirmed it last. Spec: `envelope/1` section 15; decision 0055.
  */
 export const LocalVerdict = Schema.Struct({
   age_ms: integer(),
@@ -59,6 +59,7 @@ export type LocalObstacleWord = (typeof localObstacles)[number]
  * Answer of GET /bound/agents/{agent_id}/envelopes-in-force: outermost layer first. `obstacle` is the first reason why
  * no verdict may be given without the service; null where one may, and only then `envelope` shows the documents.
  * `effective_tier` is the tier whose floor counts; `server_signals` are the values of source `server` at that tier.
+ * Spec: `envelope/1` section 15; decision 0055.
  */
 export const EnvelopesInForce = Schema.Struct({
   agent_id: Schema.String,

@@ -6,7 +6,10 @@ import { Schema } from "effect"
 
 const words = Schema.Array(Schema.String)
 
-/** Answer of GET /register/_meta. Enums by the name of the member that takes them; limits with their unit last. */
+/**
+ * Answer of GET /register/_meta. Enums by the name of the member that takes them; limits with their unit last. Spec:
+ * document 1 section 4, GET /register/_meta.
+ */
 export const MetaOut = Schema.Struct({
   version: Schema.String,
   tenant_id: Schema.String,

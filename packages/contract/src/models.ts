@@ -13,7 +13,10 @@ const modelPrice = Schema.Struct({
   output_micro_usd_per_mtok: optional(integer())
 })
 
-/** Body of POST /models. Provider, name and version together are one model. */
+/**
+ * Body of POST /models. Provider, name and version together are one model. Spec: document 1 section 2 leaves its
+ * members open; format 1 section 8, `model.registered`.
+ */
 export const ModelCreate = Schema.Struct({
   provider: inBody(identifier(200)),
   name: inBody(identifier(200)),
@@ -33,7 +36,7 @@ export const ModelUpdate = Schema.Struct({
 })
 export type ModelUpdate = typeof ModelUpdate.Type
 
-/** A model. Prices are millionths of a US dollar for a million tokens. */
+/** A model. Prices are millionths of a US dollar for a million tokens. Spec: document 1 section 4, GET /models. */
 export const ModelOut = Schema.Struct({
   id: inBody(Schema.String, "model_id"),
   provider: inBody(Schema.String),

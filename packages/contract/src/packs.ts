@@ -14,7 +14,7 @@ const partNames = list(partName, 0, 32)
 
 /**
  * Body of POST /evidence/packs. What contradicts the kind is refused when the pack is planned, against the tree at that
- * moment.
+ * moment. Spec: format 1 section 5.
  */
 export const PackRequest = Schema.Struct({
   kind: oneOf(packKinds),
@@ -30,7 +30,9 @@ export const PackRequest = Schema.Struct({
 })
 export type PackRequest = typeof PackRequest.Type
 
-/** A requested pack. `digest` is there after the first complete download. */
+/**
+ * A requested pack. `digest` is there after the first complete download. Spec: format 1 section 8, `evidence.exported`.
+ */
 export const PackOut = Schema.Struct({
   id: inBody(Schema.String, "pack_id"),
   kind: inBody(oneOf(packKinds), "pack_kind"),

@@ -19,7 +19,10 @@ export const provenanceKinds = [
   "skill"
 ] as const
 
-/** Body of POST /agents/{agent_id}/provenance. */
+/**
+ * Body of POST /agents/{agent_id}/provenance. Spec: document 1 section 4, POST /agents/{agent_id}/provenance; its
+ * members are a gap: format 1 section 8, `agent.provenance_added`.
+ */
 export const ProvenanceCreate = Schema.Struct({
   kind: inBody(oneOf(provenanceKinds)),
   /** 1 to 200 characters. */
@@ -35,7 +38,10 @@ export const ProvenanceCreate = Schema.Struct({
 }).annotate(becomesRecord("agent.provenance_added"))
 export type ProvenanceCreate = typeof ProvenanceCreate.Type
 
-/** A component of an agent, and its record. `name` is the id once its description was erased. */
+/**
+ * A component of an agent, and its record. `name` is the id once its description was erased. Spec: document 1 section
+ * 4, GET /agents/{agent_id}/provenance.
+ */
 export const ProvenanceOut = Schema.Struct({
   id: inBody(Schema.String, "provenance_id"),
   agent_id: inBody(Schema.String),

@@ -14,7 +14,7 @@ export const policyScopes = ["default", "tier", "org_unit", "agent"] as const
 /** One of {@link policyScopes}. */
 export type PolicyScope = (typeof policyScopes)[number]
 
-/** Triggers of a response. */
+/** Triggers of a response. Spec: decision 0046. */
 export const policyTriggers = [
   "breaker",
   "drift",
@@ -34,7 +34,7 @@ export const MAX_POLICY_ROWS = 1_000
 /** Most addresses of a row. */
 export const MAX_POLICY_ADDRESSES = 32
 
-/** A row of PUT /bound/response-policy. */
+/** A row of PUT /bound/response-policy. Spec: decision 0046. */
 export const PolicyRowIn = Schema.Struct({
   scope: oneOf(policyScopes),
   /** The tier, the org unit or the agent's id. Null for `default`. Unknown ones are refused. */
@@ -50,7 +50,10 @@ export const PolicyRowIn = Schema.Struct({
 })
 export type PolicyRowIn = typeof PolicyRowIn.Type
 
-/** Body of PUT /bound/response-policy: the whole policy, at most 1,000 rows, one for a scope, target and trigger. */
+/**
+ * Body of PUT /bound/response-policy: the whole policy, at most 1,000 rows, one for a scope, target and trigger. Spec:
+ * document 1 section 5, item 8; decision 0046.
+ */
 export const ResponsePolicyIn = list(PolicyRowIn, 0, MAX_POLICY_ROWS)
 export type ResponsePolicyIn = typeof ResponsePolicyIn.Type
 
@@ -64,7 +67,10 @@ export const PolicyRow = Schema.Struct({
 })
 export type PolicyRow = typeof PolicyRow.Type
 
-/** The response policy as its record states it. Over HTTP it is the list of its rows. */
+/**
+ * The response policy as its record states it. Over HTTP it is the list of its rows. Spec: document 1 section 5, item
+ * 8; decision 0046.
+ */
 export const ResponsePolicy = Schema.Struct({
   rows: inPart("policy", Schema.Array(PolicyRow))
 }).annotate(showsRecords(["response_policy.changed"], { body: ["rows", "writer"] }))

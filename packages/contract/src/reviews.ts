@@ -9,7 +9,7 @@ import { becomesRecord, computed, inBody, showsRecords, wholePart } from "./foun
 /** Why a person may not answer a review. */
 export const reviewerProblems = ["requester_or_author", "owner", "answered_before", "role", "not_a_person"] as const
 
-/** Statuses of a review. */
+/** Statuses of a review. Spec: decision 0049. */
 export const reviewStatuses = ["open", "claimed", "resolved", "expired", "cancelled"] as const
 /** Answers of people. `amend`: the agent should request something else. */
 export const reviewResolutions = ["approve", "reject", "amend"] as const
@@ -33,7 +33,8 @@ export const ReviewNeed = Schema.Struct({
 /**
  * A review. `needs`: of each role, or of any, so many different people must approve; `approvals_needed` is the most of
  * one of them. `action`: what the agent is about to do, null where it was not said or was erased. `envelope_*` is the
- * innermost envelope that it was opened under. `consumed_by`: the evaluation that presented the approval.
+ * innermost envelope that it was opened under. `consumed_by`: the evaluation that presented the approval. Spec: format
+ * 1 section 8, `review.opened`; decision 0049.
  */
 export const Review = Schema.Struct({
   id: inBody(Schema.String, "review_id"),
@@ -106,11 +107,11 @@ export const ReviewDifference = Schema.Struct({
  * A review with what a reviewer needs to see. `args` and `signals` are null where they were not sent or were erased,
  * and where they are `withheld`: the caller's role does not read parts. `differences` are from the last action of the
  * tool that people approved, whose review is `compared_with`; null where there is none, or its arguments are missing.
- * At most 100 are listed, and `differences_omitted` counts the rest.
- * `presented_digest`: `sha256:<hex>` over the RFC 8785 form of an object of `id`, `evaluation_id`, `action`,
- * `action_digest`, `args`, `args_redacted`, `signals`, `matched_rule`, `rule_reason`, `explanation`, `compared_with`,
- * `differences` and `differences_omitted` as they stand here; that this person saw it is on record. Null where nothing
- * was recorded: the caller does not answer reviews, or the review is over.
+ * At most 100 are listed, and `differences_omitted` counts the rest. `presented_digest`: `sha256:<hex>` over the RFC
+ * 8785 form of an object of `id`, `evaluation_id`, `action`, `action_digest`, `args`, `args_redacted`, `signals`,
+ * `matched_rule`, `rule_reason`, `explanation`, `compared_with`, `differences` and `differences_omitted` as they stand
+ * here; that this person saw it is on record. Null where nothing was recorded: the caller does not answer reviews, or
+ * the review is over. Spec: decisions 0049 and 0054.
  */
 export const ReviewDetail = Schema.Struct({
   ...Review.fields,
@@ -155,14 +156,14 @@ export const ReviewStreamQuery = Schema.Struct({
 })
 export type ReviewStreamQuery = typeof ReviewStreamQuery.Type
 
-/** Body of POST /bound/reviews/{review_id}/claim. */
+/** Body of POST /bound/reviews/{review_id}/claim. Spec: format 1 section 8, `review.claimed`; decision 0049. */
 export const ReviewClaimIn = Schema.Struct({
   /** Lets go of it. */
   give_back: inBody(defaulted(Schema.Boolean, false), "given_back")
 }).annotate(becomesRecord("review.claimed"))
 export type ReviewClaimIn = typeof ReviewClaimIn.Type
 
-/** Body of POST /bound/reviews/{review_id}/resolve. */
+/** Body of POST /bound/reviews/{review_id}/resolve. Spec: format 1 section 8, `review.resolved`; decision 0049. */
 export const ReviewResolveIn = Schema.Struct({
   resolution: inBody(oneOf(reviewResolutions)),
   reason: wholePart("reason", optional(reason(2_000)))

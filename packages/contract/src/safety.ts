@@ -31,7 +31,10 @@ export const SafetyBreaker = Schema.Struct({
   tripped: Schema.Boolean
 })
 
-/** One agent. `halted`, `drill`, `response`, `since` and `activation_event` are those of its kill status. */
+/**
+ * One agent. `halted`, `drill`, `response`, `since` and `activation_event` are those of its kill status. Spec: document
+ * 1 section 4, GET /bound/safety.
+ */
 export const SafetyRow = Schema.Struct({
   agent_id: Schema.String,
   name: Schema.String,
@@ -59,7 +62,10 @@ export const SafetyRow = Schema.Struct({
 })
 export type SafetyRow = typeof SafetyRow.Type
 
-/** Answer of GET /bound/safety. `epoch` and `as_of_seq` are those of the kill state that the rows show. */
+/**
+ * Answer of GET /bound/safety. `epoch` and `as_of_seq` are those of the kill state that the rows show. Spec: document 1
+ * section 4, GET /bound/safety.
+ */
 export const SafetyOut = Schema.Struct({
   as_of: instant,
   epoch: Schema.Int,

@@ -4,7 +4,7 @@
 import { Schema } from "effect"
 import { oneOf } from "./foundation/fields.ts"
 
-/** Service roles, strongest first. */
+/** Service roles, strongest first. Spec: document 1 section 5 leaves the names open; decision 0016. */
 export const roles = ["admin", "governor", "operator", "reviewer", "auditor"] as const
 
 /** One of {@link roles}. */
@@ -39,7 +39,7 @@ export const PrincipalOut = Schema.Struct({
 })
 export type PrincipalOut = typeof PrincipalOut.Type
 
-/** Claims of a token of the development issuer. */
+/** Claims of a token of the development issuer. Spec: document 1 section 5, item 7; decision 0016. */
 export const TokenClaims = Schema.Struct({
   iss: Schema.String,
   aud: Schema.Union([Schema.String, Schema.Array(Schema.String)]),

@@ -16,7 +16,10 @@ const finite = Schema.Number.check(
 )
 const value = Schema.Union([Schema.String, finite, Schema.Boolean])
 
-/** A condition on one value: `eq`, `at_most` or `one_of`. `path`: a JSON pointer below `/signals` or `/args`. */
+/**
+ * A condition on one value: `eq`, `at_most` or `one_of`. `path`: a JSON pointer below `/signals` or `/args`. Spec:
+ * format 1 section 8, `standing_approval.proposed`; decision 0050.
+ */
 export const PinIn = Schema.Struct({
   path: patterned(/^\/(?:signals|args)(?:\/(?:[^~/]|~[01])+)+$/, 512),
   eq: Schema.optionalKey(value),
@@ -31,7 +34,7 @@ export const PinIn = Schema.Struct({
   )
 )
 
-/** Body of POST /bound/standing-approvals. */
+/** Body of POST /bound/standing-approvals. Spec: decision 0050. */
 export const StandingApprovalCreate = Schema.Struct({
   /** A review that the caller approved. */
   review_id: inBody(id("review")),
@@ -76,7 +79,8 @@ export const ApprovedLayer = Schema.Struct({
 
 /**
  * A standing approval. It lets evaluations of its box through while it is `granted`, under the versions of `layers`.
- * `action`, `args` and `pins` are its box: null once the part was erased, and then it approves nothing.
+ * `action`, `args` and `pins` are its box: null once the part was erased, and then it approves nothing. Spec: decision
+ * 0050.
  */
 export const StandingApproval = Schema.Struct({
   id: inBody(Schema.String, "standing_approval_id"),

@@ -24,7 +24,10 @@ const usageMembers = {
   stated_cost_micro_usd: Schema.Int
 } as const
 
-/** An agent's usage of one model. `model` is as its decisions name it; null where they name none. */
+/**
+ * An agent's usage of one model. `model` is as its decisions name it; null where they name none. Spec: document 1
+ * section 4, GET /bound/telemetry/usage; decision 0051.
+ */
 export const ModelUsage = Schema.Struct({ model: Schema.NullOr(Schema.String), ...usageMembers })
 
 /** Nearest-rank percentiles. Unit: milliseconds. Null where there is no value. */
@@ -81,7 +84,8 @@ export const OpenIncident = Schema.Struct({
 
 /**
  * Incidents: times in which an activation of the kill switch held for a target, drills left out. Times are whole
- * milliseconds, null where no incident has one. Open incidents are never averaged.
+ * milliseconds, null where no incident has one. Open incidents are never averaged. Spec: document 1 section 4, GET
+ * /bound/telemetry/usage; decision 0051.
  */
 export const IncidentFigures = Schema.Struct({
   /** Released in the window. */
@@ -104,7 +108,10 @@ export const IncidentFigures = Schema.Struct({
   open_incidents: Schema.Array(OpenIncident)
 })
 
-/** Answer of GET /bound/telemetry/usage. `to` is exclusive. */
+/**
+ * Answer of GET /bound/telemetry/usage. `to` is exclusive. Spec: document 1 section 4, GET /bound/telemetry/usage;
+ * decision 0051.
+ */
 export const TelemetryOut = Schema.Struct({
   from: instant,
   to: instant,

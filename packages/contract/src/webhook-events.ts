@@ -104,7 +104,10 @@ const activation = {
   epoch: integer(1)
 }
 
-/** The events, by type. Members are always present; what is absent is null. */
+/**
+ * The events, by type. Members are always present; what is absent is null. Spec: document 1 section 6 leaves them open;
+ * api.md "Events to webhooks".
+ */
 export const webhookEvents = {
   "agent.registered": entry("An agent was registered in status draft.", AGENT, {
     agent_id: agentId,
@@ -454,7 +457,10 @@ export const EventChain = Schema.Struct({
   checkpoint: Schema.NullOr(Schema.Struct({ tree_size: integer(1), root_hash: digest }))
 })
 
-/** Body of a delivery: the envelope, with the data of this event type. */
+/**
+ * Body of a delivery: the envelope, with the data of this event type. Spec: document 2 section 2, "Webhook event
+ * envelope".
+ */
 export const eventEnvelope = <T extends EventType>(type: T) =>
   Schema.Struct({
     id: id("event"),

@@ -9,7 +9,7 @@ import { mailAddress } from "./foundation/mail-address.ts"
 import { subscribableTypes } from "./webhook-events.ts"
 import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords } from "./foundation/place.ts"
 
-/** Statuses of a webhook. */
+/** Statuses of a webhook. Spec: document 2 section 3; decision 0019. */
 export const webhookStatuses = ["active", "failed", "disabled", "revoked"] as const
 /** Causes of a webhook's status. */
 export const webhookCauses = ["owner", "seventh_failure", "secret_rotated", "enabled"] as const
@@ -37,7 +37,7 @@ export const MAX_OVERLAP_HOURS = 72
 
 /**
  * Body of POST /webhooks. The letter about a failure goes to `notify_email`; left out, to the creator's own address, or
- * the host's where the creator has none that letters can be sent to.
+ * the host's where the creator has none that letters can be sent to. Spec: document 2 section 4, POST /webhooks.
  */
 export const WebhookCreate = Schema.Struct({
   /** https, without user name, password and fragment. Where it leads is checked at each attempt. */
@@ -52,7 +52,7 @@ export type WebhookCreate = typeof WebhookCreate.Type
 
 /**
  * A webhook without its secret. `secret_overlap_until` is when a rotated secret stops signing; null when there is only
- * one.
+ * one. Spec: document 2 section 2, "Webhook endpoint".
  */
 export const WebhookOut = Schema.Struct({
   id: inBody(Schema.String, "webhook_id"),
@@ -69,15 +69,24 @@ export const WebhookOut = Schema.Struct({
 }).annotate(showsRecords(["webhook.created", "webhook.changed", "webhook.revoked"]))
 export type WebhookOut = typeof WebhookOut.Type
 
-/** Answer of the creation, and of a rotation: the only times that `secret` is shown. */
+/**
+ * Answer of the creation, and of a rotation: the only times that `secret` is shown. Spec: document 2 section 2,
+ * "Webhook endpoint".
+ */
 export const WebhookWithSecret = Schema.Struct({ ...WebhookOut.fields, secret: Schema.String })
 export type WebhookWithSecret = typeof WebhookWithSecret.Type
 
-/** Body of POST /webhooks/{webhook_id}/rotate-secret. Default 24 hours; 0 ends the old secret at once. */
+/**
+ * Body of POST /webhooks/{webhook_id}/rotate-secret. Default 24 hours; 0 ends the old secret at once. Spec: decision
+ * 0019.
+ */
 export const RotateSecretIn = Schema.Struct({ overlap_hours: optional(integer(0, MAX_OVERLAP_HOURS)) })
 export type RotateSecretIn = typeof RotateSecretIn.Type
 
-/** Answer of POST /webhooks/{webhook_id}/test. `error` is null when it was delivered. */
+/**
+ * Answer of POST /webhooks/{webhook_id}/test. `error` is null when it was delivered. Spec: document 1 section 4, POST
+ * /webhooks/{webhook_id}/test.
+ */
 export const WebhookTestOut = Schema.Struct({
   delivered: Schema.Boolean,
   status_code: Schema.NullOr(Schema.Int),
@@ -99,7 +108,10 @@ export const AttemptOut = Schema.Struct({
 })
 export type AttemptOut = typeof AttemptOut.Type
 
-/** An event owed to a webhook, with every attempt so far. `sequence` counts the webhook's deliveries without a gap. */
+/**
+ * An event owed to a webhook, with every attempt so far. `sequence` counts the webhook's deliveries without a gap.
+ * Spec: document 2 section 6, rule 4; decision 0019.
+ */
 export const DeliveryOut = Schema.Struct({
   id: inBody(Schema.String, "delivery_id"),
   webhook_id: inBody(Schema.String),
@@ -122,7 +134,7 @@ export const DeliveriesQuery = Schema.Struct({
 })
 export type DeliveriesQuery = typeof DeliveriesQuery.Type
 
-/** Body of POST /webhooks/{webhook_id}/recover. With `dry_run` it only counts. */
+/** Body of POST /webhooks/{webhook_id}/recover. With `dry_run` it only counts. Spec: decisions 0019 and 0030. */
 export const RecoverIn = Schema.Struct({ since: instant, dry_run: optional(Schema.Boolean) })
 export type RecoverIn = typeof RecoverIn.Type
 

@@ -7,7 +7,7 @@ import type { LogRequest } from "./log.ts"
 import { isIssuerUrl } from "./oidc/issuer-url.ts"
 import { version } from "./version.ts"
 
-/** An organisation's OpenID provider. */
+/** An organisation's OpenID provider. Spec: document 1 section 5, item 7; decision 0016. */
 export interface OidcSettings {
   /** Exactly as its tokens name it in `iss`: https, or http on this host. */
   readonly issuer: string
@@ -19,7 +19,7 @@ export interface OidcSettings {
   readonly groupsClaim?: string | undefined
 }
 
-/** Authentication of people. Ingest keys always come from the store. */
+/** Authentication of people. Ingest keys always come from the store. Spec: document 1 section 5. */
 export type Authentication = { readonly oidc: OidcSettings } | { readonly authenticate: HostAuthenticate }
 
 /** Options for mounting the API. */

@@ -22,7 +22,7 @@ const MAX_SEGMENTS = 16
 
 const newNode = (): Node => ({ fixed: new Map(), parameter: null, methods: new Map(), allow: null })
 
-/** A router over an endpoint table. It answers null where nothing is. */
+/** A router over an endpoint table. It answers null where nothing is. Spec: decision 0003. */
 export const router = (endpoints: ReadonlyArray<AnyEndpoint>): ((path: string) => Route | null) => {
   const root = newNode()
   for (const endpoint of endpoints) insert(root, endpoint)

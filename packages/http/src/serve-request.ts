@@ -35,7 +35,10 @@ export interface Serving<Request extends Incoming = Incoming> {
 /** Bytes of an unread body that are let run out after the answer. */
 const DISCARD_BYTES = 4 * BATCH_LIMIT_BYTES
 
-/** Serves a request. It never throws; what fails is answered. `onSettled` runs when nothing more will be written. */
+/**
+ * Serves a request. It never throws; what fails is answered. `onSettled` runs when nothing more will be written. Spec:
+ * decision 0003.
+ */
 export const serveRequest = <Request extends Incoming>(
   serving: Serving<Request>,
   request: Request,

@@ -37,6 +37,7 @@ import { beginUse, isUnused } from "./unused-keys.ts"
  * - Files: `signing.key` (mode 0600), `origin`, `vkey`, and the folder `guard`; while a rotation continues,
  *   `signing.key.next-<key id>`. The README says what each is and what losing it costs.
  * - Fails, when a governor opens: `OriginInvalid`, `OriginRefused`, `KeysUnreadable`, `StorageUnavailable`.
+ * - Spec: decision 0007.
  */
 export const dataFolder = (options: DataFolderOptions): KeysChoice => {
   const problem = optionsProblem(options)
@@ -104,6 +105,7 @@ const named = (origin: string | undefined): { readonly origin?: string } => (ori
  * The vkey of a data folder: what an auditor pins. Makes the folder if it does not exist, and touches nothing else.
  *
  * - Fails: rejects with `OriginInvalid`, `OriginRefused`, `KeysUnreadable`, `StorageUnavailable`.
+ * - Spec: format 1 section 4; decision 0007.
  */
 export const dataFolderVkey = async (options: DataFolderOptions): Promise<string> => {
   const problem = optionsProblem(options)

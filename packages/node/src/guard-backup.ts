@@ -17,6 +17,7 @@ const FOLDER_MODE = 0o700
  * empty. Creates nothing.
  *
  * - Fails: rejects with a sentence when a file of the guard is garbled, and with the system's error.
+ * - Spec: format 1 section 4, "Signing guard"; decision 0012.
  */
 export const readGuardState = async (dir: string): Promise<SignedState | null> => {
   try {
@@ -29,13 +30,14 @@ export const readGuardState = async (dir: string): Promise<SignedState | null> =
 
 /**
  * Puts `state` into the guard in `dir`, if it is empty, as what a backup knew of: more may have been signed, and until
- * {@link acceptGuardState} says that nothing was it signs nothing
- * more. The folder is made if it does not exist; the state is durable when the promise resolves.
+ * {@link acceptGuardState} says that nothing was it signs nothing more. The folder is made if it does not exist; the
+ * state is durable when the promise resolves.
  *
  * Answers false when the guard holds another state: then nothing has changed. One that holds this state already is left
  * as it is.
  *
  * - Fails: as {@link readGuardState} does.
+ * - Spec: decision 0012.
  */
 export const installGuardState = async (dir: string, state: SignedState): Promise<boolean> => {
   await mkdir(guardDir(dir), { recursive: true, mode: FOLDER_MODE })
@@ -51,6 +53,7 @@ export const installGuardState = async (dir: string, state: SignedState): Promis
  * `dir` is none of a backup's, and then nothing has changed.
  *
  * - Fails: as {@link readGuardState} does.
+ * - Spec: decision 0012.
  */
 export const acceptGuardState = async (dir: string): Promise<SignedState | null> => {
   const state = await readGuardState(dir)
@@ -62,12 +65,14 @@ export const acceptGuardState = async (dir: string): Promise<SignedState | null>
 
 /**
  * Whether the guard in `dir` is a backup's, so that more may have been signed than it knows of. Fails as {@link
- * readGuardState} does.
+ * readGuardState} does. Spec: decision 0012.
  */
 export const guardInDoubt = async (dir: string): Promise<boolean> =>
   (await readGuardState(dir)) !== null && guardIn(dir).inDoubt()
 
-/** Removes the state that {@link installGuardState} put into an empty guard, if it is unchanged. */
+/**
+ * Removes the state that {@link installGuardState} put into an empty guard, if it is unchanged. Spec: decision 0012.
+ */
 export const removeGuardState = async (dir: string, state: SignedState): Promise<void> => {
   if (!sameState(await readGuardState(dir), state) || !(await guardInDoubt(dir))) return
   await dropGuardFiles(dir)

@@ -42,6 +42,7 @@ const GROUP_OR_WORLD_WRITES = 0o022
  *
  * - Fails, when a governor opens: `TrustStoreUnreadable`. While it runs, a folder that cannot be read any more is
  *   `TrustStoreUnavailable`.
+ * - Spec: decision 0015.
  */
 export const trustFolder = (options: TrustFolderOptions): TrustStoreChoice => {
   const problem = pathProblem("dir", options?.dir)

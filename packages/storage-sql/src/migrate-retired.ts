@@ -26,7 +26,9 @@ export interface RetiredMigration {
 
 const busyTimeoutMs = 1000
 
-/** The stores put aside beside this one that lack schema changes, oldest first. Changes nothing. */
+/**
+ * The stores put aside beside this one that lack schema changes, oldest first. Changes nothing. Spec: decision 0010.
+ */
 export const missingInRetired = (
   store: StoreLocation,
   known?: KnownMigrations
@@ -46,6 +48,7 @@ export const missingInRetired = (
  * Runs the schema changes that stores put aside beside this one lack, and answers them.
  *
  * - Fails: as `migrateStore` does, and where another process has the SQLite file of the store in use open for writing.
+ * - Spec: decision 0010.
  */
 export const migrateRetired = (
   store: StoreLocation,

@@ -2,7 +2,10 @@
 import { canonicalBytes, concatBytes, portableCrypto, toHex, utf8 } from "@flyball/evidence"
 import type { Json } from "../wire.ts"
 
-/** `sha256:<hex>` over the RFC 8785 form of an action's arguments. Throws where they have none. */
+/**
+ * `sha256:<hex>` over the RFC 8785 form of an action's arguments. Throws where they have none. Spec: format 1 section
+ * 8, `evaluation.made`.
+ */
 export const actionDigest = (args: Json): string => digestText(portableCrypto.sha256(canonicalBytes(args as never)))
 
 /**

@@ -1,7 +1,7 @@
 /** Why a guarded action did not run. Thrown by `guard`, so that no caller can overlook a no. */
 import type { Evaluation, Outcome } from "../wire.ts"
 
-/** A guarded action that did not run. */
+/** A guarded action that did not run. Spec: `envelope/1` section 11. */
 export class ActionDenied extends Error {
   override readonly name = "ActionDenied"
   readonly action: string

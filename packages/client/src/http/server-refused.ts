@@ -1,7 +1,10 @@
 /** The error of a request that the server refused or did not answer. */
 import type { Answer } from "./caller.ts"
 
-/** A request that the server refused, or that it did not answer. `status` is 0 where there was no answer. */
+/**
+ * A request that the server refused, or that it did not answer. `status` is 0 where there was no answer. Spec: document
+ * 1 section 7.
+ */
 export class ServerRefused extends Error {
   override readonly name = "ServerRefused"
   readonly status: number

@@ -47,7 +47,7 @@ export const observe = (
 export const confirm = (view: KillView, sentAtMs: number): KillView =>
   view.sentAtMs === null ? view : { ...view, sentAtMs: Math.max(sentAtMs, view.sentAtMs) }
 
-/** Class of an action by its effect: `read` changes nothing outside the agent. */
+/** Class of an action by its effect: `read` changes nothing outside the agent. Spec: `envelope/1` section 10. */
 export type EffectClass = "read" | "side_effect"
 
 /** Why an action may not begin under the known kill status; null: it may. */

@@ -13,7 +13,7 @@ export interface ReviewWait {
   readonly signal?: AbortSignal
 }
 
-/** The reviews of one agent. */
+/** The reviews of one agent. Spec: decision 0049. */
 export interface Reviews {
   /**
    * Answers the review once it is over, or as it stands when the time is: a wait that ends is no answer of a person.

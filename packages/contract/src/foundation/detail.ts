@@ -3,7 +3,9 @@
  * Validation error; api.md, Conventions.
  */
 
-/** The `type` names in use: pydantic's. `type` and `loc` are contract, `msg` texts are not. */
+/**
+ * The `type` names in use: pydantic's. `type` and `loc` are contract, `msg` texts are not. Spec: api.md, Conventions.
+ */
 export const detailTypes = [
   "missing",
   "extra_forbidden",
@@ -35,7 +37,7 @@ export type DetailType = (typeof detailTypes)[number]
 /** Slots of an input: the first element of `loc`. */
 export type Slot = "body" | "query" | "path"
 
-/** A problem with one value of an input, as in the body of 422. */
+/** A problem with one value of an input, as in the body of 422. Spec: document 1 section 2, "Validation error". */
 export interface DetailItem {
   /** Slot, then member names and indexes, all as strings. */
   readonly loc: ReadonlyArray<string>

@@ -31,8 +31,11 @@ const patterns: { readonly [K in IdKind]: RegExp } = Object.fromEntries(
   Object.entries(idPrefixes).map(([kind, prefix]) => [kind, new RegExp(`^${prefix}_${TAIL}$`)])
 ) as { readonly [K in IdKind]: RegExp }
 
-/** The pattern that ids of this kind match. */
+/** The pattern that ids of this kind match. Spec: format 1 section 7. */
 export const idPattern = (kind: IdKind): RegExp => patterns[kind]
 
-/** Whether a text has the form of an id of this kind. Whether the object exists is not checked. */
+/**
+ * Whether a text has the form of an id of this kind. Whether the object exists is not checked. Spec: format 1 section
+ * 7.
+ */
 export const isId = (kind: IdKind, text: string): boolean => patterns[kind].test(text)

@@ -4,7 +4,7 @@ const FORM = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,32}
 
 /**
  * The time as `YYYY-MM-DDTHH:MM:SS.mmmZ`; null when the text is no real instant of the years 0000 to 9999. What is
- * finer than a millisecond is cut off.
+ * finer than a millisecond is cut off. Spec: RFC 3339; api.md, Conventions.
  */
 export const parseRfc3339 = (text: string): string | null => {
   const match = FORM.exec(text)

@@ -3,7 +3,7 @@ import { MappingIn, MappingOut, ResolveDraftIn, ResolvedOut } from "../access-ma
 import { access } from "./access.ts"
 import { endpoint, json, jsonBody } from "./endpoint.ts"
 
-/** Endpoints of the access mapping. */
+/** Endpoints of the access mapping. Spec: document 1 section 4, `/admin/entitlement-rules`; decision 0016. */
 export const accessMapping = {
   get: endpoint({
     id: "access_mapping.get",

@@ -22,7 +22,7 @@ const row = (name: string, may: Partial<Omit<AccessRow, "name">>): AccessRow => 
   ...may
 })
 
-/** Rows of the access table. Each endpoint names one. */
+/** Rows of the access table. Each endpoint names one. Spec: document 1 section 5; api.md "Who may call". */
 export const access = {
   public: row("public", { anonymous: true, ingestKey: true, roles }),
   /**
@@ -91,7 +91,10 @@ export const unitOf = (row: AccessRow, caller: Caller): string | null => {
   return units !== "*" && units.length === 1 ? units[0]! : null
 }
 
-/** Why this caller may not use an endpoint of this row, with the role that is missing; null when it may. */
+/**
+ * Why this caller may not use an endpoint of this row, with the role that is missing; null when it may. Spec: document
+ * 1 section 5, item 4.
+ */
 export const refusalFor = (row: AccessRow, caller: Caller): KeyNotAllowed | Forbidden | null => {
   if (unitsFor(row, caller).length > 0) return null
   if (caller.kind === "key") return new KeyNotAllowed()
@@ -101,7 +104,9 @@ export const refusalFor = (row: AccessRow, caller: Caller): KeyNotAllowed | Forb
   })
 }
 
-/** Why a caller may not do this to an object that another of its grants can read. */
+/**
+ * Why a caller may not do this to an object that another of its grants can read. Spec: decision 0039.
+ */
 export const refusalThere = (row: AccessRow, grants: ReadonlyArray<Grant>): Forbidden =>
   new Forbidden({ need: `${roleNeeded(row)} in the org unit that it is about`, have: grantsHeld(grants, true) })
 

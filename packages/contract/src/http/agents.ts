@@ -24,7 +24,7 @@ import { bodyBy, endpoint, idParam, json, jsonBody, optionalBody, queryOf } from
 /** The agent that a path names. */
 export const agentId = idParam("agent", () => new AgentNotFound())
 
-/** Endpoints of the agent registry. */
+/** Endpoints of the agent registry. Spec: document 1 section 4, `/agents`; decision 0013. */
 export const agents = {
   create: endpoint({
     id: "agents.create",

@@ -51,7 +51,7 @@ const version: Param<number> = {
   example: "1"
 }
 
-/** Endpoints of envelopes, waivers and evaluations. */
+/** Endpoints of envelopes, waivers and evaluations. Spec: document 1 section 4, `/bound`; decision 0025. */
 export const bound = {
   createEnvelope: endpoint({
     id: "bound.create_envelope",

@@ -19,7 +19,7 @@ const breaker = { breaker_id: idParam("breaker", () => new BreakerNotFound({})) 
 const OF_AGENT = "/api/v1/bound/agents/{agent_id}/breakers"
 const ONE = "/api/v1/bound/breakers/{breaker_id}"
 
-/** Endpoints of circuit breakers. */
+/** Endpoints of circuit breakers. Spec: document 1 section 4, `/bound/breakers`; decision 0044. */
 export const breakers = {
   arm: endpoint({
     id: "breakers.arm",

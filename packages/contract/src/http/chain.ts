@@ -32,7 +32,7 @@ const partParam: Param<string> = {
   example: "args"
 }
 
-/** Endpoints of the chain. */
+/** Endpoints of the chain. Spec: document 1 section 4, `/chain`; format 1 sections 1 to 4. */
 export const chain = {
   head: endpoint({
     id: "chain.head",

@@ -35,7 +35,7 @@ const witnessBody: Body<ReadonlyArray<DecisionIn>> = {
   keepRaw: isRaw
 }
 
-/** Endpoints of decisions and capture gaps. */
+/** Endpoints of decisions and capture gaps. Spec: format 1 section 8; decisions 0001 and 0002. */
 export const decisions = {
   witness: endpoint({
     id: "decisions.witness",

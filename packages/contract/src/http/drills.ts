@@ -8,7 +8,7 @@ import { endpoint, idParam, json, jsonBody, queryOf } from "./endpoint.ts"
 const AT = "/api/v1/bound/kill/drills"
 const drill = { drill_id: idParam("drill", () => new DrillNotFound({})) } as const
 
-/** Endpoints of drills. */
+/** Endpoints of drills. Spec: decision 0048. */
 export const drills = {
   start: endpoint({
     id: "kill.start_drill",

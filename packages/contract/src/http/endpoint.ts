@@ -182,7 +182,7 @@ interface Declaration<P extends Params, Q, B, R extends RefusalTag, S extends Sc
   readonly refusals?: ReadonlyArray<R>
 }
 
-/** Declares an endpoint. */
+/** Declares an endpoint. Spec: decision 0003. */
 export const endpoint = <
   P extends Params = {},
   Q = {},

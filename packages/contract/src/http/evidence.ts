@@ -9,7 +9,7 @@ import { endpoint, idParam, json, jsonBody, media, queryOf } from "./endpoint.ts
 /** Media type of a pack: text, though not for reading in a browser. */
 export const PACK_MEDIA = "application/vnd.flyball.evidence-pack"
 
-/** Endpoints of evidence packs. */
+/** Endpoints of evidence packs. Spec: format 1 section 5. */
 export const evidence = {
   create: endpoint({
     id: "evidence.create",

@@ -75,7 +75,7 @@ export {
   webhooks
 }
 
-/** Every endpoint, in the order of the pages. */
+/** Every endpoint, in the order of the pages. Spec: document 1 section 4; decision 0003. */
 export const endpoints: ReadonlyArray<AnyEndpoint> = [
   system,
   agents,

@@ -6,7 +6,7 @@ import { IngestKeyNotFound } from "../refusals.ts"
 import { access } from "./access.ts"
 import { endpoint, idParam, json, jsonBody, queryOf } from "./endpoint.ts"
 
-/** Endpoints of ingest keys. */
+/** Endpoints of ingest keys. Spec: document 1 section 5, items 3 to 6. */
 export const ingestKeys = {
   mint: endpoint({
     id: "ingest_keys.mint",

@@ -24,7 +24,7 @@ import { endpoint, EVENT_STREAM_MEDIA, idParam, json, jsonBody, media, mediaOrJs
 
 const AT = "/api/v1/bound/kill"
 
-/** Endpoints of the kill switch. */
+/** Endpoints of the kill switch. Spec: document 1 section 4, `/bound/kill`; decision 0047. */
 export const kill = {
   activate: endpoint({
     id: "kill.activate",

@@ -6,7 +6,7 @@ import { ModelNotFound } from "../refusals.ts"
 import { access } from "./access.ts"
 import { endpoint, idParam, json, jsonBody, queryOf } from "./endpoint.ts"
 
-/** Endpoints of models. */
+/** Endpoints of models. Spec: document 1 section 4, GET /models. */
 export const models = {
   list: endpoint({
     id: "models.list",

@@ -114,7 +114,10 @@ const extras: { readonly [T in RefusalTag]?: Extras<Extract<Refusal, { readonly 
   NotWriting: { headers: () => ({ "retry-after": "5" }) }
 }
 
-/** Status, body members and headers of every refusal. The status is that of its class. */
+/**
+ * Status, body members and headers of every refusal. The status is that of its class. Spec: document 1 section 7;
+ * api.md, Conventions.
+ */
 export const problems = Object.fromEntries(
   Object.entries(refusals).map(([tag, { status }]) => [tag, { status, ...extras[tag as RefusalTag] }])
 ) as unknown as { readonly [T in RefusalTag]: ProblemRow<Extract<Refusal, { readonly _tag: T }>> }
@@ -144,7 +147,10 @@ export interface Problem {
   readonly headers: { readonly [name: string]: string }
 }
 
-/** The answer for a refusal or a storage fault; null for anything else, which is a defect. */
+/**
+ * The answer for a refusal or a storage fault; null for anything else, which is a defect. Spec: document 1 section 7;
+ * api.md, Conventions.
+ */
 export const problemOf = (error: unknown): Problem | null => {
   if (typeof error !== "object" || error === null || !("_tag" in error) || typeof error._tag !== "string") return null
   const tag = reportedTag(error._tag, error)

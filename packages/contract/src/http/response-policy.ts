@@ -4,7 +4,7 @@ import { PolicyRow, ResponsePolicyIn } from "../response-policy.ts"
 import { access } from "./access.ts"
 import { endpoint, json, jsonBody } from "./endpoint.ts"
 
-/** Endpoints of the response policy. */
+/** Endpoints of the response policy. Spec: document 1 section 5, item 8; decision 0046. */
 export const responsePolicy = {
   get: endpoint({
     id: "bound.response_policy",

@@ -17,7 +17,7 @@ import { endpoint, EVENT_STREAM_MEDIA, idParam, json, jsonBody, media, optionalB
 const AT = "/api/v1/bound/reviews"
 const review = { review_id: idParam("review", () => new ReviewNotFound({})) } as const
 
-/** Endpoints of reviews. */
+/** Endpoints of reviews. Spec: document 1 section 5, item 8; decision 0049. */
 export const reviews = {
   list: endpoint({
     id: "reviews.list",

@@ -3,7 +3,7 @@ import { SafetyOut, SafetyQuery } from "../safety.ts"
 import { access } from "./access.ts"
 import { endpoint, json, queryOf } from "./endpoint.ts"
 
-/** Endpoint of the safety view. */
+/** Endpoint of the safety view. Spec: document 1 section 4, GET /bound/safety. */
 export const safety = {
   view: endpoint({
     id: "bound.safety",

@@ -15,7 +15,7 @@ const one = {
   standing_approval_id: idParam("standingApproval", () => new StandingApprovalNotFound({}))
 } as const
 
-/** Endpoints of standing approvals. */
+/** Endpoints of standing approvals. Spec: decision 0050. */
 export const standingApprovals = {
   propose: endpoint({
     id: "standing_approvals.propose",

@@ -3,7 +3,7 @@ import { TelemetryOut, TelemetryQuery } from "../telemetry.ts"
 import { access } from "./access.ts"
 import { endpoint, json, queryOf } from "./endpoint.ts"
 
-/** Endpoint of usage telemetry. */
+/** Endpoint of usage telemetry. Spec: document 1 section 4, GET /bound/telemetry/usage; decision 0051. */
 export const telemetry = {
   usage: endpoint({
     id: "bound.usage",

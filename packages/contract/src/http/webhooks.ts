@@ -20,7 +20,10 @@ const webhook = { webhook_id: idParam("webhook", () => new WebhookNotFound()) } 
 const delivery = { ...webhook, delivery_id: idParam("delivery", () => new DeliveryNotFound()) } as const
 const AT = "/api/v1/webhooks/{webhook_id}"
 
-/** Webhooks. They get the events of every org unit's agents, so their administrators may see all units. */
+/**
+ * Webhooks. They get the events of every org unit's agents, so their administrators may see all units. Spec: document 1
+ * sections 4 and 6, document 2 section 6; decision 0019.
+ */
 export const webhooks = {
   create: endpoint({
     id: "webhooks.create",

@@ -2,7 +2,10 @@
 import { Schema } from "effect"
 import { reported } from "./members.ts"
 
-/** No token, or one that is unknown, expired or revoked. The answer is the same for all, so that it reveals nothing. */
+/**
+ * No token, or one that is unknown, expired or revoked. The answer is the same for all, so that it reveals nothing.
+ * Spec: document 1 section 5, items 1 and 2.
+ */
 export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", {}) {
   static readonly status = 401
   static get example(): Unauthorized {
@@ -15,7 +18,7 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
 
 /**
  * The caller's roles, or their org units, do not include this action. `need`: what it takes. `have`: what the caller
- * has instead.
+ * has instead. Spec: document 1 section 5, item 7; decision 0016.
  */
 export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", {
   need: reported(Schema.String),
@@ -31,7 +34,10 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", {
   }
 }
 
-/** An ingest key was used where a person is needed. The sentence is the specification's. */
+/**
+ * An ingest key was used where a person is needed. The sentence is the specification's. Spec: document 1 section 5,
+ * item 4, and section 7.
+ */
 export class KeyNotAllowed extends Schema.TaggedError<KeyNotAllowed>()("KeyNotAllowed", {}) {
   static readonly status = 403
   static get example(): KeyNotAllowed {
@@ -42,7 +48,7 @@ export class KeyNotAllowed extends Schema.TaggedError<KeyNotAllowed>()("KeyNotAl
   }
 }
 
-/** The caller may not act for this org unit. */
+/** The caller may not act for this org unit. Spec: document 1 section 5, item 3. */
 export class OrgUnitNotAllowed extends Schema.TaggedError<OrgUnitNotAllowed>()("OrgUnitNotAllowed", {}) {
   static readonly status = 403
   static get example(): OrgUnitNotAllowed {

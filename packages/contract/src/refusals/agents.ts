@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { tierConditionWords } from "../agents.ts"
 import { agentId, reported } from "./members.ts"
 
-/** The autonomy tier is above what the ingest key may register. */
+/** The autonomy tier is above what the ingest key may register. Spec: api.md "agents and registry", POST /agents. */
 export class TierOverCap extends Schema.TaggedError<TierOverCap>()("TierOverCap", {
   tier: reported(Schema.String),
   cap: reported(Schema.String)
@@ -20,7 +20,7 @@ export class TierOverCap extends Schema.TaggedError<TierOverCap>()("TierOverCap"
   }
 }
 
-/** There is no such agent, or the caller may not see it. */
+/** There is no such agent, or the caller may not see it. Spec: api.md, Conventions. */
 export class AgentNotFound extends Schema.TaggedError<AgentNotFound>()("AgentNotFound", {
   agentId: reported(Schema.NullOr(Schema.String))
 }) {
@@ -33,7 +33,10 @@ export class AgentNotFound extends Schema.TaggedError<AgentNotFound>()("AgentNot
   }
 }
 
-/** An agent has this name already. `agentId` is there when the caller may read that agent. */
+/**
+ * An agent has this name already. `agentId` is there when the caller may read that agent. Spec: document 1 section 2,
+ * "Agent".
+ */
 export class AgentNameTaken extends Schema.TaggedError<AgentNameTaken>()("AgentNameTaken", {
   agentId: reported(Schema.NullOr(Schema.String))
 }) {
@@ -46,7 +49,10 @@ export class AgentNameTaken extends Schema.TaggedError<AgentNameTaken>()("AgentN
   }
 }
 
-/** The agent's status does not allow the act; `why` explains it if the status alone does not. */
+/**
+ * The agent's status does not allow the act; `why` explains it if the status alone does not. Spec: document 1 section 3
+ * leaves the transitions open; decision 0013.
+ */
 export class InvalidTransition extends Schema.TaggedError<InvalidTransition>()("InvalidTransition", {
   status: reported(Schema.String),
   act: reported(Schema.String),
@@ -64,7 +70,7 @@ export class InvalidTransition extends Schema.TaggedError<InvalidTransition>()("
   }
 }
 
-/** The agent's identity is verified, and a declared identity does not replace it. */
+/** The agent's identity is verified, and a declared identity does not replace it. Spec: decision 0015. */
 export class IdentityAlreadyVerified extends Schema.TaggedError<IdentityAlreadyVerified>()(
   "IdentityAlreadyVerified",
   {}
@@ -81,7 +87,7 @@ export class IdentityAlreadyVerified extends Schema.TaggedError<IdentityAlreadyV
   }
 }
 
-/** The agent does not meet the conditions of its tier. `missing` lists them. */
+/** The agent does not meet the conditions of its tier. `missing` lists them. Spec: decisions 0013 and 0038. */
 export class TierGateUnmet extends Schema.TaggedError<TierGateUnmet>()("TierGateUnmet", {
   tier: reported(Schema.String),
   missing: reported(Schema.Array(Schema.String))
@@ -98,7 +104,10 @@ export class TierGateUnmet extends Schema.TaggedError<TierGateUnmet>()("TierGate
   }
 }
 
-/** The agent has changed since it was read. `version` is the one that is there. */
+/**
+ * The agent has changed since it was read. `version` is the one that is there. Spec: api.md "agents and registry",
+ * PATCH /agents/{id}.
+ */
 export class AgentVersionConflict extends Schema.TaggedError<AgentVersionConflict>()("AgentVersionConflict", {
   version: reported(Schema.Int)
 }) {

@@ -28,7 +28,7 @@ export class BreakerNameTaken extends Schema.TaggedError<BreakerNameTaken>()("Br
   }
 }
 
-/** Only a tripped breaker can be released. */
+/** Only a tripped breaker can be released. Spec: decision 0044. */
 export class BreakerNotTripped extends Schema.TaggedError<BreakerNotTripped>()("BreakerNotTripped", {}) {
   static readonly status = 409
   static get example(): BreakerNotTripped {
@@ -39,7 +39,7 @@ export class BreakerNotTripped extends Schema.TaggedError<BreakerNotTripped>()("
   }
 }
 
-/** The metric is named, but its source is not built yet. `lacks` says what is missing. */
+/** The metric is named, but its source is not built yet. `lacks` says what is missing. Spec: decision 0044. */
 export class MetricNotAvailable extends Schema.TaggedError<MetricNotAvailable>()("MetricNotAvailable", {
   metric: reported(Schema.String),
   lacks: reported(Schema.String)

@@ -28,7 +28,7 @@ export class ChainNotFound extends Schema.TaggedError<ChainNotFound>()("ChainNot
   }
 }
 
-/** The record has no part of this name. */
+/** The record has no part of this name. Spec: format 1 section 3; decision 0008. */
 export class PartNotFound extends Schema.TaggedError<PartNotFound>()("PartNotFound", {
   seq: reported(Schema.Int),
   name: reported(Schema.String)
@@ -42,7 +42,7 @@ export class PartNotFound extends Schema.TaggedError<PartNotFound>()("PartNotFou
   }
 }
 
-/** The part was erased before. `erasedBy` is the record that says so. */
+/** The part was erased before. `erasedBy` is the record that says so. Spec: format 1 section 3. */
 export class PartErased extends Schema.TaggedError<PartErased>()("PartErased", {
   seq: reported(Schema.Int),
   name: reported(Schema.String),

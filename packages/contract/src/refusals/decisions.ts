@@ -16,7 +16,9 @@ export class DecisionNotFound extends Schema.TaggedError<DecisionNotFound>()("De
   }
 }
 
-/** These decisions repeat a `client_ref` with other content. `indexes` are positions in the batch. */
+/**
+ * These decisions repeat a `client_ref` with other content. `indexes` are positions in the batch. Spec: decision 0002.
+ */
 export class ClientRefReused extends Schema.TaggedError<ClientRefReused>()("ClientRefReused", {
   indexes: reported(Schema.Array(Schema.Int))
 }) {
@@ -32,7 +34,10 @@ export class ClientRefReused extends Schema.TaggedError<ClientRefReused>()("Clie
   }
 }
 
-/** These decisions claim `capture: mediated`, and their writer is no key of a gateway. */
+/**
+ * These decisions claim `capture: mediated`, and their writer is no key of a gateway. Spec: format 1 section 8,
+ * `decision.witnessed`.
+ */
 export class CaptureNotMediated extends Schema.TaggedError<CaptureNotMediated>()("CaptureNotMediated", {
   indexes: reported(Schema.Array(Schema.Int))
 }) {
@@ -48,7 +53,7 @@ export class CaptureNotMediated extends Schema.TaggedError<CaptureNotMediated>()
   }
 }
 
-/** The decision was settled before with another outcome. */
+/** The decision was settled before with another outcome. Spec: decision 0002. */
 export class DecisionAlreadySettled extends Schema.TaggedError<DecisionAlreadySettled>()("DecisionAlreadySettled", {
   decisionId: reported(Schema.String)
 }) {
@@ -61,7 +66,10 @@ export class DecisionAlreadySettled extends Schema.TaggedError<DecisionAlreadySe
   }
 }
 
-/** An ingest key settled a meter below the reserved amount. `reserved` is the lowest amount that it may settle. */
+/**
+ * An ingest key settled a meter below the reserved amount. `reserved` is the lowest amount that it may settle. Spec:
+ * `envelope/1` section 6; decision 0025.
+ */
 export class SettleBelowReserved extends Schema.TaggedError<SettleBelowReserved>()("SettleBelowReserved", {
   meter: reported(Schema.String),
   reserved: reported(Schema.Int)
@@ -78,7 +86,10 @@ export class SettleBelowReserved extends Schema.TaggedError<SettleBelowReserved>
   }
 }
 
-/** `args`, `result`, `labels` or `signals` of these decisions are over their limit. */
+/**
+ * `args`, `result`, `labels` or `signals` of these decisions are over their limit. Spec: format 1 section 8,
+ * `decision.witnessed`.
+ */
 export class DecisionTooLarge extends Schema.TaggedError<DecisionTooLarge>()("DecisionTooLarge", {
   indexes: reported(Schema.Array(Schema.Int)),
   limitBytes: reported(Schema.Int)

@@ -15,7 +15,7 @@ export class DrillNotFound extends Schema.TaggedError<DrillNotFound>()("DrillNot
   }
 }
 
-/** The drill was completed before. */
+/** The drill was completed before. Spec: decision 0048. */
 export class DrillCompleted extends Schema.TaggedError<DrillCompleted>()("DrillCompleted", {}) {
   static readonly status = 409
   static get example(): DrillCompleted {
@@ -34,7 +34,7 @@ const attestWords = {
   too_old: "The drill was completed more than 30 days ago. Start another one."
 } as const
 
-/** The drill cannot be attested in its state. `why` is one of the words of {@link attestWords}. */
+/** The drill cannot be attested in its state. `why` is one of the words of {@link attestWords}. Spec: decision 0048. */
 export class DrillNotAttestable extends Schema.TaggedError<DrillNotAttestable>()("DrillNotAttestable", {
   why: reported(Schema.Literals(["not_completed", "attested", "nobody_acknowledged", "too_old"]))
 }) {

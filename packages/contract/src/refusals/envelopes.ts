@@ -82,6 +82,7 @@ const isErrorFinding = (
 
 /**
  * The draft has errors. `findings` are all findings; the message names the first error and the number of the others.
+ * Spec: `envelope/1` section 14; decision 0025.
  */
 export class EnvelopeNotPublishable extends Schema.TaggedError<EnvelopeNotPublishable>()("EnvelopeNotPublishable", {
   findings: reported(Schema.Array(Schema.Unknown))
@@ -122,7 +123,7 @@ export class EnvelopeNotPublishable extends Schema.TaggedError<EnvelopeNotPublis
 
 /**
  * The draft newly allows something, and its publisher wrote it. `change` is the proved kind of change, `sentence` names
- * the new permissions.
+ * the new permissions. Spec: decision 0025.
  */
 export class SecondApproverRequired extends Schema.TaggedError<SecondApproverRequired>()("SecondApproverRequired", {
   change: reported(Schema.String),
@@ -142,7 +143,10 @@ export class SecondApproverRequired extends Schema.TaggedError<SecondApproverReq
   }
 }
 
-/** The caller has reached the limit of lints, diffs, backtests or publications under way. `limit` is that number. */
+/**
+ * The caller has reached the limit of lints, diffs, backtests or publications under way. `limit` is that number. Spec:
+ * decision 0029.
+ */
 export class ExaminationQueueFull extends Schema.TaggedError<ExaminationQueueFull>()("ExaminationQueueFull", {
   limit: reported(Schema.Int)
 }) {
@@ -159,7 +163,7 @@ export class ExaminationQueueFull extends Schema.TaggedError<ExaminationQueueFul
   }
 }
 
-/** No version of the envelope is in force. */
+/** No version of the envelope is in force. Spec: decision 0025. */
 export class EnvelopeNotInForce extends Schema.TaggedError<EnvelopeNotInForce>()("EnvelopeNotInForce", {}) {
   static readonly status = 409
   static get example(): EnvelopeNotInForce {
@@ -183,7 +187,7 @@ export class WaiverNotFound extends Schema.TaggedError<WaiverNotFound>()("Waiver
   }
 }
 
-/** The waiver cannot be granted any more. `status` says why. */
+/** The waiver cannot be granted any more. `status` says why. Spec: decision 0025. */
 export class WaiverNotOpen extends Schema.TaggedError<WaiverNotOpen>()("WaiverNotOpen", {
   status: reported(Schema.String)
 }) {

@@ -15,7 +15,7 @@ export class EvaluationNotFound extends Schema.TaggedError<EvaluationNotFound>()
   }
 }
 
-/** The evaluation added nothing to any meter. */
+/** The evaluation added nothing to any meter. Spec: `envelope/1` section 6. */
 export class NothingToVoid extends Schema.TaggedError<NothingToVoid>()("NothingToVoid", {}) {
   static readonly status = 409
   static get example(): NothingToVoid {
@@ -26,7 +26,7 @@ export class NothingToVoid extends Schema.TaggedError<NothingToVoid>()("NothingT
   }
 }
 
-/** The evaluation was settled by a decision or voided before. It ends once. */
+/** The evaluation was settled by a decision or voided before. It ends once. Spec: `envelope/1` section 6. */
 export class EvaluationEnded extends Schema.TaggedError<EvaluationEnded>()("EvaluationEnded", {
   how: reported(Schema.Literals(["settled", "void"]))
 }) {

@@ -31,7 +31,7 @@ export class ActivationReleased extends Schema.TaggedError<ActivationReleased>()
   }
 }
 
-/** The records of an activation lie in a chain that a recovery put aside. */
+/** The records of an activation lie in a chain that a recovery put aside. Spec: decision 0010. */
 export class ActivationPutAside extends Schema.TaggedError<ActivationPutAside>()("ActivationPutAside", {
   activationId: reported(Schema.String)
 }) {
@@ -47,7 +47,10 @@ export class ActivationPutAside extends Schema.TaggedError<ActivationPutAside>()
   }
 }
 
-/** A halt of an agent at L3 or above cannot be released by its activator, and never by a rule. */
+/**
+ * A halt of an agent at L3 or above cannot be released by its activator, and never by a rule. Spec: format 1 section 8,
+ * `writer` of `kill.released`; decision 0047.
+ */
 export class ReleaseNotAllowed extends Schema.TaggedError<ReleaseNotAllowed>()("ReleaseNotAllowed", {
   sentence: reported(Schema.String)
 }) {
@@ -63,7 +66,9 @@ export class ReleaseNotAllowed extends Schema.TaggedError<ReleaseNotAllowed>()("
   }
 }
 
-/** The agent is quarantined: its keys may read its kill status and acknowledge, and nothing else. */
+/**
+ * The agent is quarantined: its keys may read its kill status and acknowledge, and nothing else. Spec: decision 0047.
+ */
 export class AgentQuarantined extends Schema.TaggedError<AgentQuarantined>()("AgentQuarantined", {
   activationId: reported(Schema.String)
 }) {

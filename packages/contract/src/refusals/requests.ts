@@ -4,7 +4,7 @@ import { detailItem } from "../foundation/detail.ts"
 import { BODY_LIMIT_BYTES } from "../foundation/limits.ts"
 import { reported } from "./members.ts"
 
-/** The input is not what the contract describes. Every problem is listed. */
+/** The input is not what the contract describes. Every problem is listed. Spec: document 1 section 7. */
 export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInput", {
   detail: Schema.Array(
     Schema.Struct({
@@ -52,7 +52,7 @@ export class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()("Me
   }
 }
 
-/** The body is not JSON by its content type. */
+/** The body is not JSON by its content type. Spec: document 1 section 4. */
 export class UnsupportedMediaType extends Schema.TaggedError<UnsupportedMediaType>()("UnsupportedMediaType", {}) {
   static readonly status = 415
   static get example(): UnsupportedMediaType {
@@ -63,7 +63,7 @@ export class UnsupportedMediaType extends Schema.TaggedError<UnsupportedMediaTyp
   }
 }
 
-/** The body has more bytes than this endpoint accepts. */
+/** The body has more bytes than this endpoint accepts. Spec: api.md, Conventions. */
 export class BodyTooLarge extends Schema.TaggedError<BodyTooLarge>()("BodyTooLarge", {
   limitBytes: reported(Schema.Int)
 }) {

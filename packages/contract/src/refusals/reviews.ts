@@ -16,7 +16,7 @@ export class ReviewNotFound extends Schema.TaggedError<ReviewNotFound>()("Review
   }
 }
 
-/** The review is over. `status` says how it ended. */
+/** The review is over. `status` says how it ended. Spec: decision 0049. */
 export class ReviewClosed extends Schema.TaggedError<ReviewClosed>()("ReviewClosed", {
   status: reported(Schema.String)
 }) {
@@ -29,7 +29,10 @@ export class ReviewClosed extends Schema.TaggedError<ReviewClosed>()("ReviewClos
   }
 }
 
-/** Another person has claimed the review until the lease ends, or until it is given back. */
+/**
+ * Another person has claimed the review until the lease ends, or until it is given back. Spec: format 1 section 8,
+ * `review.claimed`; decision 0049.
+ */
 export class ReviewClaimed extends Schema.TaggedError<ReviewClaimed>()("ReviewClaimed", {
   claimedBy: reported(Schema.String),
   leaseUntil: reported(Schema.String)
@@ -54,7 +57,7 @@ const reviewerWords: { readonly [K in (typeof reviewerProblems)[number]]: string
   not_a_person: "Only people answer reviews."
 }
 
-/** This person may not answer this review; another may. */
+/** This person may not answer this review; another may. Spec: decision 0049. */
 export class ReviewerNotEligible extends Schema.TaggedError<ReviewerNotEligible>()("ReviewerNotEligible", {
   why: reported(Schema.Literals(reviewerProblems)),
   sentence: reported(Schema.String)

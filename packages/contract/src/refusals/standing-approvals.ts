@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { reported } from "./members.ts"
 
-/** The review was not approved, or a part of its evaluation is redacted or erased. */
+/** The review was not approved, or a part of its evaluation is redacted or erased. Spec: decision 0050. */
 export class ReviewNotApproved extends Schema.TaggedError<ReviewNotApproved>()("ReviewNotApproved", {}) {
   static readonly status = 409
   static get example(): ReviewNotApproved {
@@ -16,7 +16,7 @@ export class ReviewNotApproved extends Schema.TaggedError<ReviewNotApproved>()("
   }
 }
 
-/** The caller did not approve the review. */
+/** The caller did not approve the review. Spec: decision 0050. */
 export class NotTheApprover extends Schema.TaggedError<NotTheApprover>()("NotTheApprover", {}) {
   static readonly status = 409
   static get example(): NotTheApprover {
@@ -41,7 +41,7 @@ export class StandingApprovalNotFound extends Schema.TaggedError<StandingApprova
   }
 }
 
-/** The standing approval's status does not allow the act. `status` is that status. */
+/** The standing approval's status does not allow the act. `status` is that status. Spec: decision 0050. */
 export class StandingApprovalNotOpen extends Schema.TaggedError<StandingApprovalNotOpen>()("StandingApprovalNotOpen", {
   status: reported(Schema.String)
 }) {
@@ -56,7 +56,7 @@ export class StandingApprovalNotOpen extends Schema.TaggedError<StandingApproval
 
 /**
  * The box holds inputs for which another rule asks for a review than the one that people answered; or that could not be
- * decided. `rule` and `example` name one; both are absent where it is open.
+ * decided. `rule` and `example` name one; both are absent where it is open. Spec: decisions 0050 and 0056.
  */
 export class StandingApprovalTooWide extends Schema.TaggedError<StandingApprovalTooWide>()("StandingApprovalTooWide", {
   rule: reported(Schema.String),

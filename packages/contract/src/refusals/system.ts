@@ -2,7 +2,9 @@
 import { Schema } from "effect"
 import { reported } from "./members.ts"
 
-/** Earlier records are still being summed. `segments`: how many segments of the chain are missing. */
+/**
+ * Earlier records are still being summed. `segments`: how many segments of the chain are missing. Spec: decision 0051.
+ */
 export class TelemetryBehind extends Schema.TaggedError<TelemetryBehind>()("TelemetryBehind", {
   segments: reported(Schema.Int)
 }) {
@@ -18,7 +20,7 @@ export class TelemetryBehind extends Schema.TaggedError<TelemetryBehind>()("Tele
   }
 }
 
-/** The server is shutting down. */
+/** The server is shutting down. Spec: decision 0023. */
 export class Draining extends Schema.TaggedError<Draining>()("Draining", {}) {
   static readonly status = 503
   static get example(): Draining {
@@ -29,7 +31,10 @@ export class Draining extends Schema.TaggedError<Draining>()("Draining", {}) {
   }
 }
 
-/** The store can be read but not written, for example because the disk is full. Answered by /healthz. */
+/**
+ * The store can be read but not written, for example because the disk is full. Answered by /healthz. Spec: decision
+ * 0023.
+ */
 export class NotWriting extends Schema.TaggedError<NotWriting>()("NotWriting", {}) {
   static readonly status = 503
   static get example(): NotWriting {

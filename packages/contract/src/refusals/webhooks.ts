@@ -15,7 +15,7 @@ export class WebhookNotFound extends Schema.TaggedError<WebhookNotFound>()("Webh
   }
 }
 
-/** The webhook is revoked. */
+/** The webhook is revoked. Spec: document 1 section 6; decision 0019. */
 export class WebhookRevoked extends Schema.TaggedError<WebhookRevoked>()("WebhookRevoked", {
   webhookId: reported(Schema.String)
 }) {
@@ -28,7 +28,7 @@ export class WebhookRevoked extends Schema.TaggedError<WebhookRevoked>()("Webhoo
   }
 }
 
-/** Nothing is sent to this webhook. `status` is its status. */
+/** Nothing is sent to this webhook. `status` is its status. Spec: decisions 0019 and 0030. */
 export class WebhookNotActive extends Schema.TaggedError<WebhookNotActive>()("WebhookNotActive", {
   status: reported(Schema.String)
 }) {
@@ -44,7 +44,7 @@ export class WebhookNotActive extends Schema.TaggedError<WebhookNotActive>()("We
   }
 }
 
-/** A webhook has at most two signing secrets, and this one has two. */
+/** A webhook has at most two signing secrets, and this one has two. Spec: decision 0019. */
 export class RotationUnderWay extends Schema.TaggedError<RotationUnderWay>()("RotationUnderWay", {
   overlapUntil: reported(Schema.String)
 }) {
@@ -60,7 +60,7 @@ export class RotationUnderWay extends Schema.TaggedError<RotationUnderWay>()("Ro
   }
 }
 
-/** There is no such delivery of this webhook. */
+/** There is no such delivery of this webhook. Spec: decision 0030. */
 export class DeliveryNotFound extends Schema.TaggedError<DeliveryNotFound>()("DeliveryNotFound", {
   deliveryId: reported(Schema.String)
 }) {
@@ -73,7 +73,7 @@ export class DeliveryNotFound extends Schema.TaggedError<DeliveryNotFound>()("De
   }
 }
 
-/** An attempt at the delivery is under way. `state` is the delivery's state. */
+/** An attempt at the delivery is under way. `state` is the delivery's state. Spec: decision 0030. */
 export class DeliveryUnfinished extends Schema.TaggedError<DeliveryUnfinished>()("DeliveryUnfinished", {
   state: reported(Schema.String)
 }) {

@@ -15,9 +15,9 @@ export type Admitted =
   | { readonly one_of: ReadonlyArray<Scalar> }
 
 /**
- * Whether a box of inputs stays within what one review covers. `wider`: `rule` asks for a review somewhere in the
- * box, as at `example`, and it did not ask about the action that was reviewed. `open`: that was not decided within the
- * budget, and nothing is claimed. `misfit`: an axis has no such value.
+ * Whether a box of inputs stays within what one review covers. `wider`: `rule` asks for a review somewhere in the box,
+ * as at `example`, and it did not ask about the action that was reviewed. `open`: that was not decided within the
+ * budget, and nothing is claimed. `misfit`: an axis has no such value. Spec: decision 0050.
  */
 export type BoxProof =
   | { readonly kind: "proved" }
@@ -30,7 +30,8 @@ const BUDGET = 4 * SEARCH_BUDGET
 
 /**
  * Lists what requires a review at a verdict: the places of rules, and for a silent layer -1 minus its place. Ascending.
- * The input says where each rule failed, -1 where it holds.
+ * The input says where each rule failed, -1 where it holds. Spec: format 1 section 8, `standing_approval.proposed`;
+ * decision 0050.
  */
 export const askingFor = (compiled: Compiled, failedOn: ReadonlyArray<number>): ReadonlyArray<number> => [
   ...compiled.otherwise

@@ -13,7 +13,7 @@ import { MAX_AXES, MAX_BOXES, MAX_LAYERS } from "../language/limits.ts"
 
 /**
  * Layers that fit together. The first axes of `compiled` are `signals`, then come `derived`, then `meters`, in these
- * orders.
+ * orders. Spec: `envelope/1` sections 8 and 9.
  */
 export interface Combination {
   /** From the outermost to the agent's own; where the tier floor is among them it is the first. */
@@ -35,6 +35,7 @@ export interface CompileResult {
  *
  * - Findings: E103 and E105 where layers do not fit together; E114 for a rule of more than 64 boxes, E113 for more than
  *   16 layers or 127 axes. Paths are those of the layer that is at fault.
+ * - Spec: `envelope/1` sections 8, 9 and 14.
  */
 export const compile = (layers: ReadonlyArray<Envelope>): CompileResult => {
   if (layers.length < 1 || layers.length > MAX_LAYERS)

@@ -15,16 +15,19 @@ import { mergeObligations } from "../language/obligations.ts"
 import { HOLDS, runTable, severityOf, type Table, tableOf, type Verdict } from "../compile/table.ts"
 import { TIER_FLOOR } from "../language/tier-floor.ts"
 
-/** The most restrictive kill response in force against an agent, its models, its org unit or the deployment. */
+/**
+ * The most restrictive kill response in force against an agent, its models, its org unit or the deployment. Spec:
+ * `envelope/1` section 11, step 1.
+ */
 export type KillState = "none" | "notify" | "step_down" | "drain" | "halt" | "quarantine"
 
-/** The intent that is evaluated. `signals` come from outside and are checked here. */
+/** The intent that is evaluated. `signals` come from outside and are checked here. Spec: `envelope/1` section 11. */
 export interface Action {
   readonly signals: unknown
   readonly runId: string | null
 }
 
-/** Facts of the service at the seq of the evaluation. */
+/** Facts of the service at the seq of the evaluation. Spec: `envelope/1` section 11. */
 export interface Situation {
   readonly kill: KillState
   /**
@@ -65,7 +68,7 @@ export interface Ready {
   readonly point: Float64Array
 }
 
-/** Prepares a combination for `decide`. */
+/** Prepares a combination for `decide`. Spec: `envelope/1` section 11. */
 export const prepare = (combination: Combination): Ready => {
   const rules = combination.layers.flatMap((layer) => layer.rules)
   return {
@@ -83,7 +86,7 @@ export const prepare = (combination: Combination): Ready => {
 
 /**
  * Decides whether an action is allowed. `ready` is null where no envelope is in force. Never throws, whatever the
- * signals are.
+ * signals are. Spec: `envelope/1` section 11.
  */
 export const decide = (ready: Ready | null, action: Action, situation: Situation): Decision => {
   const end = endedBefore(ready, situation)

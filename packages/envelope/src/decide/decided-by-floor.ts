@@ -5,7 +5,10 @@ import { TIER_FLOOR } from "../language/tier-floor.ts"
 import type { Ready } from "./decide.ts"
 import type { Decision } from "./decision.ts"
 
-/** The effect class if the tier floor decided; null if a rule, a meter or an earlier step did. */
+/**
+ * The effect class if the tier floor decided; null if a rule, a meter or an earlier step did. Spec: `envelope/1`
+ * section 10.
+ */
 export const decidedByFloor = (
   { floorCount, rules }: Ready,
   { failedOn, matchedRule }: Pick<Decision, "failedOn" | "matchedRule">

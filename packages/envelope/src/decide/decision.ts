@@ -23,11 +23,11 @@ export const reservedRules = [
 
 /**
  * The reason in a verdict on an agent that may not act: `@not_active` where it is no suspension that keeps the agent
- * from acting.
+ * from acting. Spec: `envelope/1` section 11, step 2.
  */
 export type InactiveRule = "@suspended" | "@not_active"
 
-/** Steps that end an evaluation before any rule is checked. */
+/** Steps that end an evaluation before any rule is checked. Spec: `envelope/1` section 11, steps 1 to 5. */
 export type StopStep = "kill" | "agent" | "envelope" | "signals"
 
 /** The step at which an evaluation ended early. `id` names the signal, where it is a declared one. */
@@ -36,7 +36,7 @@ export interface Stop {
   readonly id: string | null
 }
 
-/** An evaluation's verdict and everything that led to it. */
+/** An evaluation's verdict and everything that led to it. Spec: `envelope/1` sections 11 and 12. */
 export interface Decision {
   readonly outcome: Outcome
   /** The rule that decided, or a reserved name. */

@@ -44,8 +44,7 @@ const MAX_CHECKED = 1_000_000
  * axes and the nearest on them.
  *
  * `point` is where the evaluation took place: `ready.point` right after `decide`. `fixed` names axes that shall stay.
- * An evaluation that ended early, or that
- * `@budget` decided, has no cell: ask for none.
+ * An evaluation that ended early, or that `@budget` decided, has no cell: ask for none. Spec: `envelope/1` section 13.
  */
 export const explain = (
   combination: Combination,

@@ -11,14 +11,18 @@ import type { Decision } from "./decision.ts"
 
 /**
  * Highest age of the envelopes under which an SDK may decide: the age up to which reads continue under an old kill
- * status. Unit: milliseconds, from the sending of the request that confirmed them.
+ * status. Unit: milliseconds, from the sending of the request that confirmed them. Spec: `envelope/1` section 15, item
+ * 3.
  */
 export const LOCAL_MAX_AGE_MS = 60_000
 
 /** Why no verdict under some layers may be given without the service. */
 export type LocalObstacle = "no_envelope" | "not_offered" | "metered" | "latched"
 
-/** The first reason why no verdict under these layers may be given without the service; null where one may. */
+/**
+ * The first reason why no verdict under these layers may be given without the service; null where one may. Spec:
+ * `envelope/1` section 15, item 1.
+ */
 export const localObstacle = (layers: ReadonlyArray<Envelope>): LocalObstacle | null => {
   if (layers.length === 0) return "no_envelope"
   if (layers.some(({ onUnavailable }) => onUnavailable !== "allow_cached")) return "not_offered"
@@ -26,7 +30,7 @@ export const localObstacle = (layers: ReadonlyArray<Envelope>): LocalObstacle | 
   return layers.some(({ signals }) => signals.some(({ source }) => source === "latch")) ? "latched" : null
 }
 
-/** The agent's state, as the service answered it with the layers. */
+/** The agent's state, as the service answered it with the layers. Spec: `envelope/1` section 15. */
 export interface LocalStanding {
   readonly agentId: string
   /** Values of the signals of source `server`, at the tier at which the agent acts. */
@@ -36,7 +40,7 @@ export interface LocalStanding {
 /** Why one action gets no verdict without the service. */
 export type LocalRefusal = LocalObstacle | "not_a_read" | "not_decided_alone" | "obliges"
 
-/** A verdict, `allow` or `deny`; or the reason why there is none. */
+/** A verdict, `allow` or `deny`; or the reason why there is none. Spec: `envelope/1` section 15. */
 export type LocalVerdict =
   | { readonly decision: Decision; readonly refusal: null }
   | { readonly decision: null; readonly refusal: LocalRefusal }
@@ -46,7 +50,7 @@ export type LocalVerdict =
  * these layers under their tier floor.
  *
  * No verdict where the action may do more than read, where it needs a person or a notice in time, or where it obliges
- * to what only the service can do.
+ * to what only the service can do. Spec: `envelope/1` section 15; decision 0055.
  */
 export const localVerdict = (
   layers: ReadonlyArray<Envelope>,

@@ -8,7 +8,7 @@ const MAX_LISTED = 16
 
 /**
  * Describes a problem of signals. `sent` are the received signals; undefined if they were erased. Values are described
- * by type and bounds and never quoted, and undeclared names are not repeated.
+ * by type and bounds and never quoted, and undeclared names are not repeated. Spec: `envelope/1` section 11, step 4.
  */
 export const signalWords = ({ signals }: Combination, { rule, signal: name }: SignalProblem, sent: unknown): string => {
   if (rule === "@missing_signal" && (name === null || name === "run_id"))

@@ -15,7 +15,10 @@ export interface TraceEntry {
 
 const stopSteps: ReadonlyArray<StopStep> = ["kill", "agent", "envelope", "signals"]
 
-/** Renders the trace of a decision, in the order of the steps. `combination` is null if no envelope was in force. */
+/**
+ * Renders the trace of a decision, in the order of the steps. `combination` is null if no envelope was in force. Spec:
+ * `envelope/1` section 12.
+ */
 export const renderTrace = (combination: Combination | null, decision: Decision): ReadonlyArray<TraceEntry> => {
   const { stopped } = decision
   const reached = stopped === null ? stopSteps.length : stopSteps.indexOf(stopped.step)

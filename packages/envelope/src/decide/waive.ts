@@ -4,7 +4,7 @@ import type { Finding } from "../language/findings.ts"
 import { Reading } from "../language/reading.ts"
 import { readConditions } from "../language/read-conditions.ts"
 
-/** An exception to a rule: where all of its conditions hold, the rule does not. */
+/** An exception to a rule: where all of its conditions hold, the rule does not. Spec: `envelope/1` section 5. */
 export interface Waiver {
   readonly ruleId: string
   readonly unless: ReadonlyArray<Condition>
@@ -12,7 +12,7 @@ export interface Waiver {
 
 /**
  * Reads the conditions of a waiver in the words of an envelope; null with findings. A waiver without a condition would
- * switch its rule off, and is refused.
+ * switch its rule off, and is refused. Spec: `envelope/1` section 5.
  */
 export const readWaiver = (
   envelope: Envelope,
@@ -31,7 +31,10 @@ export const readWaiver = (
   }
 }
 
-/** Returns an envelope with waivers applied. Waivers of rules that it does not have are ignored. */
+/**
+ * Returns an envelope with waivers applied. Waivers of rules that it does not have are ignored. Spec: `envelope/1`
+ * section 5; decision 0025.
+ */
 export const waive = (envelope: Envelope, waivers: ReadonlyArray<Waiver>): Envelope =>
   waivers.length === 0
     ? envelope

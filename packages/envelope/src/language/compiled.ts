@@ -5,7 +5,7 @@
  * Spec: decision 0021; `SPEC.md` beside this file. Imports nothing: the offline verifier runs on it.
  */
 
-/** Verdicts, least restrictive first; their index is their severity. */
+/** Verdicts, least restrictive first; their index is their severity. Spec: `envelope/1` section 1. */
 export const outcomes = ["allow", "allow_with_notice", "require_review", "deny", "halt"] as const
 
 /** One of {@link outcomes}. */

@@ -4,7 +4,7 @@ import { MAX_ENVELOPE_DEPTH } from "./limits.ts"
 
 /**
  * SHA-256 of the RFC 8785 form of an envelope's JSON, 64 hex digits: the same for every order of names. `sha256` may be
- * a faster one. Throws `NotCanonical`.
+ * a faster one. Throws `NotCanonical`. Spec: `envelope/1` section 1.
  */
 export const envelopeDigest = (
   json: unknown,

@@ -9,7 +9,10 @@ import type { Outcome } from "./compiled.ts"
 /** The version of the language. Another meaning is another text. */
 export const SEMANTICS = "envelope/1"
 
-/** An envelope. Lists stand in the order of the JSON, which for members of objects is their order of names. */
+/**
+ * An envelope. Lists stand in the order of the JSON, which for members of objects is their order of names. Spec:
+ * `envelope/1` section 2.
+ */
 export interface Envelope {
   readonly semantics: typeof SEMANTICS
   /** For people and registries; no evaluation reads them. */
@@ -93,7 +96,7 @@ export interface Param {
   readonly value: Scalar | ReadonlyArray<Scalar>
 }
 
-/** A count or a sum over a sliding window. */
+/** A count or a sum over a sliding window. Spec: `envelope/1` section 6. */
 export interface Meter {
   readonly id: string
   readonly op: "sum" | "count"
@@ -169,5 +172,5 @@ export type Obligation =
 /** Effects of an action on the world, from harmless to final. */
 export const effectClasses = ["read", "write_reversible", "external_message", "money", "irreversible"] as const
 
-/** One of {@link effectClasses}. */
+/** One of {@link effectClasses}. Spec: `envelope/1` section 10. */
 export type EffectClass = (typeof effectClasses)[number]

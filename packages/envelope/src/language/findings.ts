@@ -11,7 +11,7 @@
  */
 export type ReadingCode = "E100" | "E103" | "E105" | "E106" | "E109" | "E112" | "E113" | "E114"
 
-/** One problem. */
+/** One problem. Spec: `envelope/1` section 14. */
 export interface Finding<Code extends string = ReadingCode> {
   readonly code: Code
   /** Where, as a JSON pointer into the envelope. */

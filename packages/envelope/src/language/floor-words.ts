@@ -22,7 +22,7 @@ const words: { readonly [O in Outcome]: string } = {
  * Describes in one sentence how the floor treats a tool of a class at each tier: "`refund` is `money`: at L0 it is
  * denied, from L1 reviewed, alone from L3 with a verified identity."
  *
- * `subject` is what has the class, as the sentence begins with it.
+ * `subject` is what has the class, as the sentence begins with it. Spec: `envelope/1` section 10.
  */
 export const floorSentence = (effect: EffectClass, subject: string, needs: TierNeeds = []): string => {
   const row = tierFloorTable[effect]

@@ -9,9 +9,9 @@ export const MAX_INT = 2 ** 53 - 2
 /** Lowest integer of the language. */
 export const MIN_INT = -MAX_INT
 
-/** Most bytes of an envelope in RFC 8785 form: the room of a part beside one record. */
+/** Most bytes of an envelope in RFC 8785 form: the room of a part beside one record. Spec: `envelope/1` section 2. */
 export const MAX_ENVELOPE_BYTES = 262_144
-/** Most levels of nested containers; each level of conditions takes two. */
+/** Most levels of nested containers; each level of conditions takes two. Spec: `envelope/1` section 2. */
 export const MAX_ENVELOPE_DEPTH = 32
 /** Conditions nested in each other. */
 export const MAX_CONDITION_DEPTH = 8
@@ -66,7 +66,10 @@ export const MAX_VALUE_TEXT = 128
 /** Longest reason or suggestion. Unit: characters. */
 export const MAX_SENTENCE = 500
 
-/** A meter's longest window. Unit: milliseconds. A verifier reads a year of evaluations anyway. */
+/**
+ * A meter's longest window. Unit: milliseconds. A verifier reads a year of evaluations anyway. Spec: `envelope/1`
+ * section 6.
+ */
 export const MAX_WINDOW_MS = 366 * 86_400_000
 /** Contributions one window may hold, where the meter does not say. */
 export const DEFAULT_MAX_COUNT = 100_000

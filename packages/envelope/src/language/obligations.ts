@@ -15,7 +15,7 @@ export const mergeObligations = (obligations: ReadonlyArray<Obligation>): Readon
   return [...merged.values()]
 }
 
-/** Returns an obligation as the JSON that it was read from. */
+/** Returns an obligation as the JSON that it was read from. Spec: `envelope/1` section 7. */
 export const obligationJson = (
   obligation: Obligation
 ): { readonly [name: string]: string | number | ReadonlyArray<string> } => {

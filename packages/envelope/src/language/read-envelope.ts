@@ -44,7 +44,7 @@ const optional = [
   "on_unavailable"
 ]
 
-/** Reads a parsed JSON value. Never throws; at most 200 findings. */
+/** Reads a parsed JSON value. Never throws; at most 200 findings. Spec: `envelope/1` sections 2 to 7. */
 export const readEnvelope = (value: unknown): ReadEnvelope => {
   const reading = new Reading()
   if (!isBounded(reading, value)) return { envelope: null, findings: reading.findings }

@@ -23,7 +23,10 @@ export const tierFloorTable: { readonly [C in EffectClass]: readonly [Outcome, O
   irreversible: ["deny", "deny", "require_review", "require_review", "allow_with_notice"]
 }
 
-/** Name of the deciding rule when the tier floor decides; prefix of the ids of its rules. */
+/**
+ * Name of the deciding rule when the tier floor decides; prefix of the ids of its rules. Spec: `envelope/1` sections 10
+ * and 11, step 8.
+ */
 export const TIER_FLOOR = "@tier_floor"
 
 /** The signal every combination has. */
@@ -41,7 +44,7 @@ const tier: Signal = {
   setBy: null
 }
 
-/** Adds the tier floor to layers, ready to compile. */
+/** Adds the tier floor to layers, ready to compile. Spec: `envelope/1` section 10. */
 export const withTierFloor = (layers: ReadonlyArray<Envelope>): ReadonlyArray<Envelope> => [
   tierFloor(layers),
   ...layers

@@ -5,13 +5,13 @@
  */
 import type { Signal } from "../language/envelope.ts"
 
-/** Latches that are set in a run after one more evaluation, by those that it sets. */
+/** Latches that are set in a run after one more evaluation, by those that it sets. Spec: `envelope/1` section 3. */
 export const foldLatches = (set: ReadonlySet<string>, sets: ReadonlyArray<string>): ReadonlySet<string> =>
   sets.length === 0 ? set : new Set([...set, ...sets])
 
 /**
  * The latches that an evaluation sets for those after it in its run, by name: whatever came of it, even where another
- * of its signals is invalid.
+ * of its signals is invalid. Spec: `envelope/1` section 3.
  */
 export const latchesSetBy = (
   signals: ReadonlyArray<Signal>,

@@ -4,7 +4,7 @@ import type { Combination } from "../compile/compile.ts"
 import type { Meter } from "../language/envelope.ts"
 import { MAX_SUM } from "./window-sum.ts"
 
-/** A meter's value at one evaluation. */
+/** A meter's value at one evaluation. Spec: `envelope/1` section 6. */
 export interface MeterReading {
   readonly id: string
   /** Which window: the values of the meter's key as a JSON list. */
@@ -20,7 +20,7 @@ export interface MeterReading {
   readonly over: boolean
 }
 
-/** Sum of a window before this action. `value` is at most 2^53 - 1. */
+/** Sum of a window before this action. `value` is at most 2^53 - 1. Spec: `envelope/1` section 6. */
 export interface WindowState {
   readonly value: number
   readonly count: number

@@ -6,14 +6,17 @@ import type { WindowState } from "./meter-reading.ts"
  */
 const PART = 2 ** 52
 
-/** The greatest reported sum, 2^53 - 1. No meter's bound reaches it, and records have none above. */
+/**
+ * The greatest reported sum, 2^53 - 1. No meter's bound reaches it, and records have none above. Spec: `envelope/1`
+ * section 6.
+ */
 export const MAX_SUM = Number.MAX_SAFE_INTEGER
 
 /**
  * An exact sum of amounts that can be added and removed, and their number.
  *
  * A double alone would round above 2^53, which windows can pass: a version with a longer one finds what a shorter one
- * let go of. What was rounded never comes back right.
+ * let go of. What was rounded never comes back right. Spec: `envelope/1` section 6.
  */
 export class WindowSum implements WindowState {
   count = 0

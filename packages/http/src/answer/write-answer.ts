@@ -65,7 +65,7 @@ export const writeAnswer = (
   }
 }
 
-/** Writes a refusal, a fault or a defect. */
+/** Writes a refusal, a fault or a defect. Spec: document 1 section 7; decision 0034. */
 export const writeProblem = (
   response: Outgoing,
   { body, headers, status }: Problem,

@@ -47,7 +47,7 @@ const byId = <Group extends { readonly [name: string]: { readonly id: string } }
 ): ReadonlyArray<readonly [string, AnyHandler]> =>
   Object.keys(group).map((name) => [group[name]!.id, handlers[name] as unknown as AnyHandler])
 
-/** The handlers. */
+/** The handlers. Spec: document 1 section 4. */
 export const handlers: { readonly [id: string]: AnyHandler } = Object.fromEntries([
   ...byId(system, systemHandlers),
   ...byId(agents, agentsHandlers),

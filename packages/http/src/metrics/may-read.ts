@@ -17,6 +17,7 @@ const PROXY_HEADER =
 
 /**
  * True for a caller on this host where `local` says so, and for one with the token. Without a token only the former.
+ * Spec: api.md, `/metrics`.
  */
 export const mayReadMetrics = (request: Asking, token: string | null, local = true): boolean =>
   (local && isFromThisHost(request)) || (token !== null && isToken(request, token))

@@ -33,12 +33,18 @@ export interface OidcOptions {
 export const ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"]
 /** How far the clocks of issuer and host may be apart. Unit: seconds. */
 export const CLOCK_TOLERANCE_SECONDS = 30
-/** Minimum time between two requests to the issuer, whatever tokens name. Unit: milliseconds. */
+/** Minimum time between two requests to the issuer, whatever tokens name. Unit: milliseconds. Spec: decision 0016. */
 export const COOLDOWN_MS = 10_000
-/** The keys and their address are fetched again after this, so that a withdrawn key ends. Unit: milliseconds. */
+/**
+ * The keys and their address are fetched again after this, so that a withdrawn key ends. Unit: milliseconds. Spec:
+ * decision 0016.
+ */
 export const KEEP_MS = 300_000
 
-/** The verifier of an organisation's issuer. `fetchKeys`, or else the first token, causes the first request to it. */
+/**
+ * The verifier of an organisation's issuer. `fetchKeys`, or else the first token, causes the first request to it. Spec:
+ * document 1 section 5, item 7; decision 0016.
+ */
 export const oidcIssuer = (options: OidcOptions): TokenVerifier => {
   const keys = keysOf(options)
   return {

@@ -56,7 +56,7 @@ export interface Webhook {
   readonly responses: { readonly [status: string]: { readonly description: string } }
 }
 
-/** The document. */
+/** The document. Spec: document 1 section 9; decision 0017. */
 export interface OpenApi {
   readonly openapi: "3.1.0"
   readonly info: {

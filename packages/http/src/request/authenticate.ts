@@ -16,7 +16,7 @@ import type { KnownCaller } from "./caller.ts"
 import type { HostAuthenticate } from "./host-authentication.ts"
 import { IssuerUnavailable } from "./issuer-unavailable.ts"
 
-/** Claims about a person in a verified token. */
+/** Claims about a person in a verified token. Spec: document 1 section 5, item 7; decision 0016. */
 export interface PersonClaims {
   readonly subject: string
   readonly name: string | null
@@ -30,7 +30,10 @@ export interface PersonClaims {
   readonly orgUnit: string | null
 }
 
-/** Verifies JWTs: an organisation's issuer, or the development issuer on a loopback address. */
+/**
+ * Verifies JWTs: an organisation's issuer, or the development issuer on a loopback address. Spec: document 1 section 5,
+ * item 2; decision 0016.
+ */
 export interface TokenVerifier {
   readonly issuer: string
   /** Role names of ours in its tokens count, whatever the mapping says. */
@@ -46,7 +49,7 @@ export interface TokenVerifier {
   readonly fetchKeys?: (nowMs: number) => Promise<string | null>
 }
 
-/** Options of authentication, besides what is stored. */
+/** Options of authentication, besides what is stored. Spec: document 1 section 5; decision 0016. */
 export interface Access {
   readonly verifier: TokenVerifier | null
   /** The rule that counts while no mapping is set; null for none. */

@@ -27,7 +27,7 @@ interface KeyCaller {
   readonly maxTier: RegistrationLimits["maxTier"]
 }
 
-/** A person. Each grant is judged by itself: there is no one role, and no one set of org units. */
+/** A person. Each grant is judged by itself: there is no one role, and no one set of org units. Spec: decision 0039. */
 export interface PersonCaller {
   readonly kind: "user"
   readonly issuer: string

@@ -19,10 +19,9 @@ const MOST_HOPS = 32
  * The address of the client; null when the peer is gone.
  *
  * Headers count only when the peer is trusted: they are read from the right, past proxies that are trusted too, to the
- * first address that is not. What stands left of it
- * anybody can have written. Where the list cannot be read, the answer is the last address that a trusted proxy vouched
- * for. Two headers that say different things are
- * both left aside: one of them may be the client's own.
+ * first address that is not. What stands left of it anybody can have written. Where the list cannot be read, the answer
+ * is the last address that a trusted proxy vouched for. Two headers that say different things are both left aside: one
+ * of them may be the client's own. Spec: decision 0023.
  */
 export const clientAddress = (
   { headers, peer }: Way,

@@ -38,5 +38,8 @@ const thread = (options: ExaminerThreadOptions) =>
     (one) => Effect.promise(() => one.close())
   )
 
-/** The layer with its own measures. One value, so that a host that names it twice has the threads once. */
+/**
+ * The layer with its own measures. One value, so that a host that names it twice has the threads once. Spec: decision
+ * 0029.
+ */
 export const examinerThread: Layer.Layer<never> = examinerLayer()

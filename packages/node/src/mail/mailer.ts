@@ -18,11 +18,14 @@ export interface PlainMailer {
   readonly send: (mail: Mail) => Promise<void>
 }
 
-/** Mail over SMTP as a layer. No connection is made before the first letter. Fails with `MailInvalid`. */
+/**
+ * Mail over SMTP as a layer. No connection is made before the first letter. Fails with `MailInvalid`. Spec: decision
+ * 0020.
+ */
 export const smtpMailer = (options: MailOptions): Layer.Layer<Mailer, MailInvalid> =>
   Layer.effect(Mailer, opened(options))
 
-/** Opens an SMTP mailer as a plain object. Throws `MailInvalid`. */
+/** Opens an SMTP mailer as a plain object. Throws `MailInvalid`. Spec: decision 0020. */
 export const openSmtpMailer = (options: MailOptions): PlainMailer => {
   const mailer = Effect.runSync(opened(options))
   return { send: (mail) => Effect.runPromise(mailer.send(mail)) }
@@ -30,7 +33,7 @@ export const openSmtpMailer = (options: MailOptions): PlainMailer => {
 
 /**
  * Without a mail server: a warning for each letter. It shows the subject, which names ids only, and neither whom it is
- * for nor what it says.
+ * for nor what it says. Spec: decision 0020.
  */
 export const logMailer: Layer.Layer<Mailer> = Layer.succeed(Mailer, {
   send: (mail) =>

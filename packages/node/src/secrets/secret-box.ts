@@ -27,17 +27,18 @@ type OpenFault = KeysUnreadable | StorageUnavailable
  *
  * - Fails: `KeysUnreadable` when the options name no path, the file is garbled or others may read it,
  *   `StorageUnavailable` when it cannot be read.
+ * - Spec: decisions 0020 and 0033.
  */
 export const secretBox = (options: SecretBoxOptions): Layer.Layer<SecretBox, OpenFault> =>
   Layer.effect(SecretBox, opened(options))
 
-/** A box whose key is gone with the process: for tests and for stores in memory. */
+/** A box whose key is gone with the process: for tests and for stores in memory. Spec: decision 0020. */
 export const memorySecretBox: Layer.Layer<SecretBox> = Layer.sync(SecretBox, () => {
   const key = newSecretsKey()
   return boxOver(key, [key], () => Promise.resolve(null))
 })
 
-/** The box as a plain object. Rejects as {@link secretBox} fails. */
+/** The box as a plain object. Rejects as {@link secretBox} fails. Spec: decisions 0020 and 0033. */
 export const openSecretBox = async (options: SecretBoxOptions): Promise<PlainSecretBox> => {
   const box = await Effect.runPromise(opened(options))
   return {
@@ -52,8 +53,7 @@ export const openSecretBox = async (options: SecretBoxOptions): Promise<PlainSec
  * with it; what was sealed before still opens.
  *
  * A process that runs continues sealing with the key it started with, and opens what the new one sealed. An old key's
- * line may be taken out once nothing is sealed
- * with it any more.
+ * line may be taken out once nothing is sealed with it any more. Spec: decision 0033.
  */
 export const rotateSecretsKey = async (options: SecretBoxOptions): Promise<string> => {
   const problem = optionsProblem(options)

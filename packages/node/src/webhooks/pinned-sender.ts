@@ -20,7 +20,7 @@ import { retryAfterMs } from "./retry-after.ts"
 import { Routes } from "./routes.ts"
 import { readTarget, type UrlRules } from "./target.ts"
 
-/** Options of egress. Everything that is not allowed here is denied. */
+/** Options of egress. Everything that is not allowed here is denied. Spec: decision 0020. */
 export interface EgressOptions {
   /**
    * Denied addresses that may be reached all the same: addresses, ranges such as `10.0.0.0/8`, exact names. Link-local
@@ -38,14 +38,14 @@ export interface EgressOptions {
   readonly resolve?: Resolve
 }
 
-/** The settings of what may leave cannot be used: the start is refused. */
+/** The settings of what may leave cannot be used: the start is refused. Spec: decision 0020. */
 export class EgressInvalid extends Schema.TaggedError<EgressInvalid>()("EgressInvalid", { reason: Schema.String }) {
   override get message(): string {
     return `What requests may leave cannot be decided: ${this.reason}.`
   }
 }
 
-/** A sender without Effect. */
+/** A sender without Effect. Spec: decision 0020. */
 export interface PinnedSender {
   /**
    * Sends a request. A failure is a result: the promise rejects only when the call is aborted, which ends the
@@ -60,7 +60,7 @@ export interface PinnedSender {
 /** Unit: milliseconds for resolving, connecting, TLS, sending, and the answer's headers together. */
 const TOTAL_MS = 5_000
 
-/** The sender as a layer. Fails with `EgressInvalid`. */
+/** The sender as a layer. Fails with `EgressInvalid`. Spec: decision 0020. */
 export const webhookSender = (options: EgressOptions = {}): Layer.Layer<WebhookSender, EgressInvalid> =>
   Layer.effect(
     WebhookSender,
@@ -75,7 +75,7 @@ export const webhookSender = (options: EgressOptions = {}): Layer.Layer<WebhookS
     })
   )
 
-/** The sender as a plain object. Throws `EgressInvalid`. */
+/** The sender as a plain object. Throws `EgressInvalid`. Spec: decision 0020. */
 export const pinnedSender = (options: EgressOptions = {}): PinnedSender => {
   const rules = rulesOf(options)
   if (typeof rules === "string") throw new EgressInvalid({ reason: rules })
@@ -88,7 +88,9 @@ export const pinnedSender = (options: EgressOptions = {}): PinnedSender => {
   }
 }
 
-/** Describes the problem with the entries of an allow list in one sentence; null if there is none. */
+/**
+ * Describes the problem with the entries of an allow list in one sentence; null if there is none. Spec: decision 0020.
+ */
 export const egressProblem = (entries: ReadonlyArray<string>): string | null => {
   const read = parseAllowList(entries)
   return typeof read === "string" ? read : null

@@ -31,6 +31,7 @@ export interface PinnedWebhooksOptions extends EgressOptions {
  * Sender, secret box and mailer for `openGovernor({ webhooks })`.
  *
  * - Fails: when the governor opens, with a sentence, where the options or the key's file cannot be used.
+ * - Spec: document 2 section 6; decision 0020.
  */
 export const pinnedWebhooks = (options: PinnedWebhooksOptions = {}): WebhooksChoice => {
   const { mail, secrets, settings, ...egress } = isOptions(options) ? options : {}

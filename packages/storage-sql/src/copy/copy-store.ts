@@ -26,6 +26,7 @@ import { vacuumInto } from "./vacuum-into.ts"
  * when this succeeds, and gone when it fails.
  *
  * - Fails: `StorageUnavailable`, also when `file` exists already; `StorageCorrupt` where the store is damaged.
+ * - Spec: decision 0012.
  */
 export const copyToFile = (store: StoreLocation, file: string): Effect.Effect<void, StorageOpenFault> =>
   Effect.suspend(() => {
@@ -42,6 +43,7 @@ export const copyToFile = (store: StoreLocation, file: string): Effect.Effect<vo
  * - SQLite: there must be no file of that name but an empty one, nor a log of one. Postgres: the schema is made if it
  *   is missing, and must be empty.
  * - Fails: `StorageUnavailable`; `StorageCorrupt` where the file is damaged.
+ * - Spec: decision 0012.
  */
 export const copyFromFile = (file: string, store: StoreLocation): Effect.Effect<void, StorageOpenFault> =>
   store.kind === "sqlite" ? restoreIntoFile(file, store.file) : restoreIntoPostgres(file, store)

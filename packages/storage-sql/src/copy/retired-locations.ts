@@ -11,7 +11,7 @@ import { defaultSchema } from "../postgres/postgres-storage.ts"
 import type { StoreLocation } from "../store-location.ts"
 import { withPostgres } from "../store-location.ts"
 
-/** A store that was put aside, and its number: the oldest has the lowest. */
+/** A store that was put aside, and its number: the oldest has the lowest. Spec: decision 0010. */
 export interface RetiredLocation {
   readonly number: number
   readonly location: StoreLocation
@@ -19,7 +19,7 @@ export interface RetiredLocation {
 
 /**
  * The stores that were put aside beside this one, oldest first. They can be copied with `copyToFile`, and nothing is
- * made beside their files.
+ * made beside their files. Spec: decision 0010.
  */
 export const retiredLocations = (
   store: StoreLocation
@@ -37,7 +37,10 @@ export const retiredLocations = (
           }))
       )
 
-/** The location beside `store` of the retired store with this number, 1 for the first: where a restore puts it. */
+/**
+ * The location beside `store` of the retired store with this number, 1 for the first: where a restore puts it. Spec:
+ * decision 0010.
+ */
 export const retiredLocation = (store: StoreLocation, number: number): StoreLocation =>
   store.kind === "sqlite"
     ? { kind: "sqlite", file: `${store.file}.retired-${number}` }

@@ -13,6 +13,7 @@ import { guardOptionsProblem, guardPlace, guardSchema, type PostgresGuardOptions
  * guard with it. While its database is away no checkpoint is signed, and everything else continues.
  *
  * - Fails, when it is opened: `StorageUnavailable`, also where an option is not what it should be.
+ * - Spec: format 1 section 4, "Signing guard"; decision 0042.
  */
 export const postgresGuard = (options: PostgresGuardOptions): GuardChoice =>
   guardChoice("postgres", Layer.effect(Guard, Effect.map(openGuardRow(options), Guard.of)))
@@ -38,7 +39,7 @@ export const openGuardRow = (
     return guardRow(readers, schema, place)
   })
 
-/** Opens the guard for one piece of work: what a backup and a restore do. */
+/** Opens the guard for one piece of work: what a backup and a restore do. Spec: decision 0042. */
 export const withPostgresGuard = <A, E>(
   options: PostgresGuardOptions,
   use: (guard: GuardRow) => Effect.Effect<A, E>

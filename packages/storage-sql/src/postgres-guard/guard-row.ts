@@ -17,7 +17,7 @@ import { inSchema, quoted } from "../postgres/migrations.ts"
 import { faultOf, sqlState } from "../postgres/postgres-fault.ts"
 import { type Connections, lend, query, type Row } from "../postgres/sessions.ts"
 
-/** A guard on Postgres, with what a backup and a restore do to it. */
+/** A guard on Postgres, with what a backup and a restore do to it. Spec: decision 0042. */
 export interface GuardRow extends Required<Omit<GuardApi, "mayBegin">> {
   /**
    * Puts the state of a backup into a guard that holds none: in doubt until {@link GuardRow.accept}. False when another

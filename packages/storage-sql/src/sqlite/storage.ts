@@ -64,6 +64,7 @@ const maxRehashed = 10_000
  *
  * - Fails, when it is opened: `StorageUnavailable`, also where an option is not what it should be; through the plain
  *   door that is `invalid_option`.
+ * - Spec: decision 0004.
  */
 export const sqliteStorage = (options: SqliteOptions): StorageChoice =>
   storageChoice(

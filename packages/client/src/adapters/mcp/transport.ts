@@ -34,6 +34,7 @@ interface Handlers {
  * the server never sees it. The connection must be opened through it: do not hand the inner transport to a client too.
  *
  * - Fails: `RangeError` where `holdMs` is above 55,000.
+ * - Spec: decision 0057.
  */
 export const governTransport = <T extends TransportLike>(
   inner: T,

@@ -24,7 +24,7 @@ export interface BacktestOptions {
   readonly fromGenesis: boolean
 }
 
-/** Result of a backtest. Safe to write as JSON. */
+/** Result of a backtest. Safe to write as JSON. Spec: decision 0022. */
 export interface BacktestReport {
   readonly meters: BacktestOptions["meters"]
   readonly total: number

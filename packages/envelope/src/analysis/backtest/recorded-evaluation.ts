@@ -3,7 +3,10 @@ import type { Values } from "../../decide/decode.ts"
 import type { Meter } from "../../language/envelope.ts"
 import type { Actor } from "../../meters/meter-reading.ts"
 
-/** An evaluation as its record states it. A missing member makes it not replayable; nothing is guessed. */
+/**
+ * An evaluation as its record states it. A missing member makes it not replayable; nothing is guessed. Spec: format 1
+ * section 8, `evaluation.made`; decision 0022.
+ */
 export interface RecordedEvaluation {
   readonly evaluationId: string
   /**

@@ -8,7 +8,8 @@ import { pointOfRecord } from "./replay-one.ts"
  * The inputs of recorded evaluations under an envelope, with derived signals computed and meters as recorded: the
  * history that `lint` and `diff` count on.
  *
- * Records that cannot be replayed, or whose signals the envelope refuses, have none and are left out.
+ * Records that cannot be replayed, or whose signals the envelope refuses, have none and are left out. Spec: decision
+ * 0022.
  */
 export const recordedInputs = (
   evaluations: Iterable<RecordedEvaluation>,

@@ -18,7 +18,10 @@ import { longerNotice } from "./longer-notice.ts"
 import { movedMeters } from "./moved-meters.ts"
 import { unitsOf } from "../render/names.ts"
 
-/** A version in force. `envelope` is null if its text is erased or cannot be read: nothing is permitted under it. */
+/**
+ * A version in force. `envelope` is null if its text is erased or cannot be read: nothing is permitted under it. Spec:
+ * decision 0025.
+ */
 export interface GateLayer {
   readonly envelopeId: string
   readonly envelope: Envelope | null
@@ -41,6 +44,7 @@ export interface GateSight {
  * square of the boxes, so fewer nodes are visited where there are many.
  *
  * - Unit: nodes of a diagram, and as many states of all searches; `work` is nodes times the square of the boxes.
+ * - Spec: `envelope/1` section 14, E110; decision 0022.
  */
 export interface Limits {
   readonly nodes: number
@@ -59,7 +63,7 @@ export interface ComparedPublication {
 /** Different texts of agents that are compared one by one. Past it the change is `unknown`. */
 const MAX_COMPARED = 256
 
-/** The budgets of a comparison of these versions. */
+/** The budgets of a comparison of these versions. Spec: decision 0022. */
 export const budgetsOf = (
   { nodes, work }: Limits,
   ...versions: ReadonlyArray<Combination | null>
@@ -72,13 +76,13 @@ export const budgetsOf = (
   return { budget, searchBudget: budget }
 }
 
-/** Layers under the tier floor; null if they do not fit together. */
+/** Layers under the tier floor; null if they do not fit together. Spec: `envelope/1` section 10. */
 export const floored = (envelopes: ReadonlyArray<Envelope>): Combination | null =>
   compile(withTierFloor(envelopes)).combination
 
 /**
  * Compares a version to publish with the versions in force. `to` is the published version with the layers around it;
- * `history` are recorded inputs, evaluated under both.
+ * `history` are recorded inputs, evaluated under both. Spec: decisions 0022 and 0025.
  */
 export const comparePublication = (
   later: Envelope,

@@ -20,8 +20,8 @@ export interface Transition {
  * Differences of a new version.
  *
  * `change`: `equal`: no outcome differs; `tightening_only`: proved that nothing comes out less restrictive; `loosens`:
- * something does; `unknown`: the budget was spent before
- * either was proved, to be treated as `loosens`.
+ * something does; `unknown`: the budget was spent before either was proved, to be treated as `loosens`. Spec: decision
+ * 0022.
  */
 export interface DiffReport {
   readonly change: "equal" | "tightening_only" | "loosens" | "unknown"

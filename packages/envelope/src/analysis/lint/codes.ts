@@ -58,7 +58,7 @@ export const lintCodes = {
   W214: { level: "warning", hasExample: false, title: "Nothing is decided without the service, though it is offered." }
 } as const satisfies Record<string, { readonly level: LintLevel; readonly hasExample: boolean; readonly title: string }>
 
-/** A code of {@link lintCodes}. */
+/** A code of {@link lintCodes}. Spec: `envelope/1` section 14. */
 export type LintCode = keyof typeof lintCodes
 
 /** End of the message of a finding that cannot have an example input. Spec: `SPEC.md` section 14. */

@@ -2,12 +2,15 @@ import type { Envelope } from "../../language/envelope.ts"
 import type { TierNeeds } from "../../language/floor-words.ts"
 import type { Inputs } from "../cells/inputs.ts"
 
-/** The lowest tier, as a number (3 for L3), at which lint expects an armed breaker and an attested drill (W212). */
+/**
+ * The lowest tier, as a number (3 for L3), at which lint expects an armed breaker and an attested drill (W212). Spec:
+ * `envelope/1` section 14, W212.
+ */
 export const GUARDED_TIER = 3
 
 /**
  * Facts for analysis that the rules do not contain. Each may be left out: the questions that need it are then reported
- * as not checked, never as answered.
+ * as not checked, never as answered. Spec: decision 0022.
  */
 export interface LintFacts {
   /** The innermost layer as it was read: names, effects, obligations, `coverage`, `accept_non_monotone`. */

@@ -1,7 +1,7 @@
 import type { LintCode, LintLevel } from "./codes.ts"
 import type { Inputs } from "../cells/inputs.ts"
 
-/** One finding of analysis. A value, never thrown; safe to write as JSON. */
+/** One finding of analysis. A value, never thrown; safe to write as JSON. Spec: `envelope/1` section 14. */
 export interface LintFinding {
   readonly code: LintCode
   readonly level: LintLevel
@@ -28,7 +28,7 @@ export interface OpenQuestion {
   readonly reason: string
 }
 
-/** The findings on an envelope. */
+/** The findings on an envelope. Spec: `envelope/1` section 14; decision 0022. */
 export interface LintReport {
   /** False where a budget was spent: then `open` names what is not known, and a finding E110 says so. */
   readonly complete: boolean
