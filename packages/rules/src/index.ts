@@ -147,6 +147,7 @@ export {
   instancesByAgent,
   type ActivationDocument,
   activationKeys,
+  CONFIRM_MS,
   KILL_ACKS,
   KILL_ACTIVATIONS,
   KILL_EPOCH,

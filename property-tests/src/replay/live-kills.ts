@@ -2,7 +2,8 @@
 import { Capture, Kill, ResponsePolicies, systemHost } from "@flyball/core"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { CONFIRM_MS, confirmStops } from "../../../packages/core/src/verdicts/kill/confirm-stops.ts"
+import { CONFIRM_MS } from "../../../packages/rules/src/index.ts"
+import { confirmStops } from "../../../packages/core/src/verdicts/kill/confirm-stops.ts"
 import { type Act, ann, ben } from "../evaluations/governed-history.ts"
 import { chosen, type Doing, type Lived } from "./lived.ts"
 

@@ -13,6 +13,7 @@ import { planRelease } from "../../../packages/core/src/verdicts/breakers/plan-b
 import { storedBreaker } from "../../../packages/core/src/verdicts/breakers/stored-breaker.ts"
 import { Effect, Result } from "effect"
 import { brokenReviews } from "./broken-reviews.ts"
+import { brokenStops } from "./broken-stops.ts"
 import { type BrokenWorld, withCommit, withStorage } from "./broken-world.ts"
 import { brokenOften, crowded, lightly, stoppedOften } from "./options.ts"
 
@@ -481,5 +482,6 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
         storage.commit({ ...change, records: records.map(({ once: _, ...record }): RecordDraft => record) })
       )
   },
+  ...brokenStops,
   ...brokenReviews
 ]

@@ -28,6 +28,7 @@ export const replayText: { readonly [verdict in RecomputeVerdict]: string } = {
   killed_but_allowed: "It was not denied, although the kill switch was on for its agent.",
   activation_mismatch: "Other activations of the kill switch reached its agent.",
   release_not_allowed: "Its writer may not release that halt.",
+  acknowledgement_mismatch: "No instance could say that of that stop, or could be silent about it.",
   standing_approval_mismatch: "A standing approval does not approve it, or an act on one was not allowed.",
   standing_approval_too_wide: "The box of the standing approval is wider than the review that it is made from.",
   local_verdict_mismatch: "The verdict of the agent's SDK does not follow from the envelopes that it had read.",

@@ -64,6 +64,11 @@ export class GovernedState {
     return this.#agents.reachOf(agentId, seq)
   }
 
+  /** Whether a target reached an agent once this record, or one after it, was the last one; null: not known. */
+  wasReached(agentId: string, target: KillTarget, seq: number): boolean | null {
+    return this.#agents.wasReached(agentId, target, seq)
+  }
+
   /** An agent once a record was the last one; null where there was none, undefined where that is not known. */
   agentAt(agentId: string, seq: number): KnownAgent | null | undefined {
     return this.#agents.at(agentId, seq)

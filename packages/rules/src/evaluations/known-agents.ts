@@ -5,7 +5,8 @@ import { type AgentDocument, erasedProfile } from "../agents/document.ts"
 import { agentFolds, foldAgentRegistered } from "../agents/fold.ts"
 import type { ExpectedDocument, PartContent, ReplayRecord } from "../records/record.ts"
 import { ancestorsOf } from "../agents/ancestry.ts"
-import { type AgentReach, agentReach } from "../kill/reach.ts"
+import type { KillTarget } from "../kill/document.ts"
+import { type AgentReach, agentReach, reaches } from "../kill/reach.ts"
 import { modelOf } from "../provenance/fold.ts"
 import { History } from "./past-states.ts"
 import { serverSignals } from "./server-signals.ts"
@@ -113,6 +114,12 @@ export class KnownAgents {
         !models.includes(null) &&
         [id, ...ancestors].every((one) => this.byId.has(one))
     }
+  }
+
+  /** Whether a target reached an agent once this record, or one after it, was the last one; null: not known. */
+  wasReached(id: string, target: KillTarget, seq: number): boolean | null {
+    const seqs = this.#past.since(id, seq)
+    return seqs === null ? null : seqs.some((one) => reaches(target, this.reachOf(id, one).reach) !== null)
   }
 
   #parentOf(id: string): string | null {

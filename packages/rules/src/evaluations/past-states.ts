@@ -19,6 +19,12 @@ export class History<T> {
     this.#cut.add(id)
   }
 
+  /** The records since one that made a state of an entity, that one's state included; null where not all are known. */
+  since(id: string, seq: number): ReadonlyArray<number> | null {
+    if (this.at(id, seq) === undefined) return null
+    return [seq, ...(this.#byId.get(id) ?? []).flatMap((one) => (one.seq > seq ? [one.seq] : []))]
+  }
+
   /** The state once a record was the last one; null where there was none, undefined where that is not known. */
   at(id: string, seq: number): T | null | undefined {
     const states = this.#byId.get(id) ?? []

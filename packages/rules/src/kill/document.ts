@@ -22,6 +22,13 @@ export const KILL_EPOCH = { collection: "kill_epoch", id: "deployment" } as cons
 export const KILL_REACH = { collection: "kill_reach", id: "deployment" } as const
 
 /**
+ * How long an instance has to acknowledge. Unit: milliseconds. By then its last status, which counts for half of this,
+ * counts no more, so it begins nothing; and a client that polls had time to say so. Spec: envelopes.md 3.10,
+ * `unconfirmed`.
+ */
+export const CONFIRM_MS = 30_000
+
+/**
  * Target of an activation. The id of an org unit is its digest, that of the deployment `deployment`. Spec: document 1
  * section 2, "Kill status"; decision 0047.
  */

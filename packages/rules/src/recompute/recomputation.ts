@@ -21,11 +21,12 @@ import { instancesIn } from "../kill/fold.ts"
 import { DrillJudge } from "./checks/drills.ts"
 import { isOfStandings, StandingApprovalJudge } from "./checks/standing-approvals.ts"
 import { judgeActivation } from "./checks/tier-gate.ts"
-import { forBreakers, isRecomputed, readForIds } from "./recomputed-records.ts"
+import { isRecomputed, readForIds, saidOfStops } from "./recomputed-records.ts"
 import { ReviewJudge } from "./checks/reviews.ts"
 import { PublicationJudge, type RecomputedPublication } from "./checks/publication.ts"
 import { isOpen, problem, type Problem, type Recomputed } from "./recompute-verdict.ts"
 import { letsThrough } from "../evaluations/recorded-side.ts"
+import { StopJudge } from "./checks/stops.ts"
 import { References } from "./checks/references.ts"
 import { RunLatches } from "./run-latches.ts"
 import { WindowBook } from "../evaluations/windows/window-book.ts"
@@ -84,6 +85,7 @@ export class Recomputation {
   readonly #highlyReached = new HighlyReached()
   readonly #reviews: ReviewJudge
   readonly #standings: StandingApprovalJudge
+  readonly #stops: StopJudge
   #sinceSweep = 0
   #unreadable = 0
 
@@ -102,6 +104,7 @@ export class Recomputation {
     if (fromGenesis) this.#state.kills.epochIs(0)
     this.#publications = new PublicationJudge(this.#state)
     this.#breakers = new BreakerJudge(this.#state.agents, fromGenesis)
+    this.#stops = new StopJudge(this.#state, fromGenesis)
     this.#reviews = new ReviewJudge(this.#state, fromGenesis)
     this.#judge = new Judge(this.#state, this.#book, this.#latches, fromGenesis)
     this.#standings = new StandingApprovalJudge(crypto.sha256, { state: this.#state, bindings: this.#judge.bindings })
@@ -176,8 +179,9 @@ export class Recomputation {
       return alone(record, (isOfThisChain ? step : null) ?? tripping ?? wrongWriter)
     }
     const drilled = this.#drills.take(numbered, this.#fromGenesis)
-    if (forBreakers.has(kind) || kind.startsWith("breaker.") || kind === "kill.acknowledged")
-      return alone(record, tripping ?? wrongWriter)
+    if (kind.startsWith("breaker.")) return alone(record, tripping ?? wrongWriter)
+    const stopped = this.#stops.take(numbered, atMs)
+    if (saidOfStops.has(kind)) return alone(record, tripping ?? (isOfThisChain ? stopped : null) ?? wrongWriter)
     if (kind === "decision.settled" || kind === "meter.voided")
       return alone(record, this.#end(numbered, isOfThisChain) ?? wrongWriter)
     if (kind.startsWith("waiver.") || (kind === "part.erased" && erasing.has(String(body["name"]))))

@@ -27,6 +27,7 @@ export const recomputeVerdicts = [
   "killed_but_allowed",
   "activation_mismatch",
   "release_not_allowed",
+  "acknowledgement_mismatch",
   "breaker_value_mismatch",
   "trip_missing",
   "drill_result_mismatch",

@@ -11,8 +11,8 @@ export const readForIds: ReadonlySet<string> = new Set([
   "principal.seen"
 ])
 
-/** Kinds that only windows of breakers read. */
-export const forBreakers: ReadonlySet<string> = new Set(["kill.acknowledged", "kill.stopped"])
+/** Kinds by which instances, or their silence, answer an activation. */
+export const saidOfStops: ReadonlySet<string> = new Set(["kill.acknowledged", "kill.stopped", "kill.unconfirmed"])
 
 /** Whether recomputation reads records of a kind. Others need not be passed. Spec: decision 0026. */
 export const isRecomputed = (kind: string): boolean =>
@@ -24,12 +24,11 @@ export const isRecomputed = (kind: string): boolean =>
   kind.startsWith("agent.") ||
   kind.startsWith("envelope.") ||
   kind.startsWith("drill.") ||
-  kind === "kill.acknowledged" ||
   kind === "kill.activated" ||
   kind === "kill.released" ||
   kind.startsWith("review.") ||
   kind.startsWith("breaker.") ||
-  forBreakers.has(kind) ||
+  saidOfStops.has(kind) ||
   kind.startsWith("standing_approval.") ||
   kind.startsWith("waiver.")
 
@@ -37,7 +36,8 @@ export const isRecomputed = (kind: string): boolean =>
 export const isRecomputedPart = (name: string, kind: string): boolean =>
   recomputedParts.has(name) ||
   (kind === "evaluation.made" && ofEvaluations.has(name)) ||
-  (kind === "standing_approval.proposed" && name === "box")
+  (kind === "standing_approval.proposed" && name === "box") ||
+  (kind === "kill.unconfirmed" && name === "instances")
 
 /**
  * Parts of an evaluation that are read beside its signals. Decisions have parts of the same names, which are not read.

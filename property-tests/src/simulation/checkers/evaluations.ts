@@ -12,12 +12,14 @@ import { type Checked, type Checker, type ReadRecord, recordsBy } from "./checke
 export const evaluationsChecker: Checker = (world) =>
   Effect.map(evaluatedAgain(world), (again) => {
     const problems = again.flatMap((one) =>
-      one.verdict === "ok"
+      // A host with a slow clock plans what is sealed a day later: recomputation cannot say whether that was so.
+      one.verdict === "ok" || (one.verdict === "withheld" && one.evaluationId === "")
         ? []
         : [`the records of ${one.seq} come to something else: ${JSON.stringify(one).slice(0, 300)}`]
     )
     const made = world.records.filter(({ kind }) => kind === "evaluation.made")
-    if (again.length !== made.length) problems.push(`${made.length} are recorded, ${again.length} could be made again`)
+    const recomputed = again.filter(({ evaluationId }) => evaluationId !== "").length
+    if (recomputed !== made.length) problems.push(`${made.length} are recorded, ${recomputed} could be made again`)
     return [...problems, ...requested(world), ...capped(world.records)].map((problem) => `evaluations: ${problem}`)
   })
 
@@ -30,7 +32,7 @@ const evaluatedAgain = Effect.fnUntraced(function* ({ ports: { storage }, record
     nodeCrypto,
     { from: 0, to: records.length - 1 },
     (record) => {
-      const one = again.take(record)
+      const one = again.take(record, records[record.seq]!.atMs)
       if (one !== null) found.push(one)
     },
     () => {},

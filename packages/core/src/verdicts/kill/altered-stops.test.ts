@@ -1,15 +1,15 @@
 /** What replay says of a chain in which a stop was altered by who holds the key and the store. */
 import { assert, describe, it } from "@effect/vitest"
-import type { JsonMap, Recomputed, ReplayRecord } from "@flyball/rules"
 import { Effect } from "effect"
 import { systemHost } from "../../foundation/writer.ts"
 import { Agents } from "../../registry/agents/service.ts"
-import { governorWorld, registered } from "../../testing/governor-world.ts"
+import { registered } from "../../testing/governor-world.ts"
 import { Breakers } from "../breakers/service.ts"
 import { Capture } from "../capture/service.ts"
 import { Drills } from "../drills/service.ts"
-import { ann, ask, ben, findingsWith, governedAgent, key } from "../evaluations/testing/refunds.ts"
+import { ann, ask, ben, governedAgent, key } from "../evaluations/testing/refunds.ts"
 import { Kill } from "./service.ts"
+import { type Altered, alteredLife, says, without } from "./testing/altered.ts"
 
 const HOUR = 3_600_000
 
@@ -64,34 +64,7 @@ const life = Effect.gen(function* () {
   return { agentId, drills: started, high: high.id, other }
 })
 
-type Change = (body: JsonMap, lived: Effect.Success<typeof life>) => JsonMap
-
-/** The n-th record of a kind changed, or another kind in its place. */
-type Altered = readonly [kind: string, place: number, change: Change | string]
-
-const altered = (...changes: ReadonlyArray<Altered>) =>
-  Effect.gen(function* () {
-    const agents = yield* life
-    const seen = new Map<string, number>()
-    const found = yield* findingsWith((record: ReplayRecord) => {
-      const place = seen.get(record.kind) ?? 0
-      seen.set(record.kind, place + 1)
-      const change = changes.find(([kind, at]) => kind === record.kind && at === place)?.[2]
-      return change === undefined
-        ? record
-        : typeof change === "string"
-          ? { ...record, kind: change }
-          : { ...record, body: change(record.body, agents) }
-    })
-    return found.map(({ verdict }: Recomputed) => verdict)
-  }).pipe(Effect.provide(governorWorld()))
-
-const says =
-  (members: JsonMap): Change =>
-  (body) => ({ ...body, ...members })
-const without =
-  (names: ReadonlyArray<string>, members: JsonMap = {}): Change =>
-  (body) => ({ ...Object.fromEntries(Object.entries(body).filter(([one]) => !names.includes(one))), ...members })
+const altered = alteredLife(life)
 
 describe("replay of a stop", () => {
   it.effect("agrees with what was not altered", () =>
@@ -150,7 +123,8 @@ describe("replay of a stop", () => {
       ],
       "drill_result_mismatch"
     ]
-  ] as ReadonlyArray<readonly [string, ReadonlyArray<Altered>, string]>)("finds %s", ([, changes, verdict]) =>
-    Effect.map(altered(...changes), (found) => assert.include(found, verdict))
+  ] as ReadonlyArray<readonly [string, ReadonlyArray<Altered<Effect.Success<typeof life>>>, string]>)(
+    "finds %s",
+    ([, changes, verdict]) => Effect.map(altered(...changes), (found) => assert.include(found, verdict))
   )
 })

@@ -3,10 +3,17 @@
  *
  * Runs in every process, works in the one that holds the lease. Spec: envelopes.md 3.10, `unconfirmed`.
  */
-import { KILL_TTL_MS } from "@flyball/contract"
 import { formatInstant } from "@flyball/evidence"
 import { type Context, Effect, Layer } from "effect"
-import { type AckDocument, ackId, activationKeys, KILL_ACKS, KILL_ACTIVATIONS, type KillInstance } from "@flyball/rules"
+import {
+  type AckDocument,
+  ackId,
+  activationKeys,
+  CONFIRM_MS,
+  KILL_ACKS,
+  KILL_ACTIVATIONS,
+  type KillInstance
+} from "@flyball/rules"
 import { counter } from "../../foundation/metrics.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { event } from "../../storage/event.ts"
@@ -26,12 +33,6 @@ const unconfirmed = counter(
   "flyball_kill_unconfirmed_total",
   "Expected instances that had not acknowledged an activation of the kill switch in time."
 )
-
-/**
- * How long an instance has to acknowledge. Unit: milliseconds. By then its last status counts no more, so it begins
- * nothing; and a client that polls had time to say so.
- */
-export const CONFIRM_MS = 2 * KILL_TTL_MS
 
 /** The writer of these records. */
 const WRITER = "system:kill"
