@@ -72,19 +72,22 @@ export const dispatch = Effect.fnUntraced(function* (
   const slice = decoding.next()
   const body = slice.done === true ? slice.value : yield* inSlices(decoding)
   if (Result.isFailure(body)) return yield* body.failure
+  const decoded = { params: requested.success.params, query: requested.success.query, body: body.success }
+  const admission = (caller: AdmittedCaller) => Effect.as(refuseQuarantined(endpoint, caller, decoded), caller)
   const call = {
-    params: requested.success.params,
-    query: requested.success.query,
-    body: body.success,
+    ...decoded,
     caller: progress.caller,
     accept: (request.headers.accept ?? "").toLowerCase(),
     request,
     server: dispatcher.server,
     readmit: Effect.suspend(() =>
-      Effect.flatMap(callerOf(request, dispatcher.access), (caller) => Effect.fromResult(admittedTo(endpoint, caller)))
+      callerOf(request, dispatcher.access).pipe(
+        Effect.flatMap((caller) => Effect.fromResult(admittedTo(endpoint, caller))),
+        Effect.flatMap(admission)
+      )
     )
   } satisfies Call<unknown, unknown, unknown>
-  yield* refuseQuarantined(endpoint, call.caller, call)
+  yield* admission(call.caller)
   const answer = yield* forbiddenWhereRead(
     endpoint,
     call.caller,

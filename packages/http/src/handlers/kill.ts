@@ -8,8 +8,8 @@ import { acceptsJson } from "../request/accepts.ts"
 import { type Answer, json } from "../answer/answer.ts"
 import type { HandlersOf, ServerFacts } from "../request/call.ts"
 import { eventStream, ping, serverSentEvent } from "../answer/server-sent-events.ts"
-import { type StreamAdmission, streamAdmission } from "../answer/stream-admission.ts"
 import { untilDrained } from "../answer/until-drained.ts"
+import { type StreamAdmission, streamAdmission, whileAdmitted } from "../request/admission.ts"
 import { scopeOf, writerOf } from "../request/caller.ts"
 import { knows } from "../answer/conditional-get.ts"
 
@@ -47,15 +47,21 @@ export const killHandlers: HandlersOf<typeof kill> = {
     return json(yield* (yield* Kill).request(body, yield* writerOf(caller), scopeOf(caller)))
   }),
   events: ({ caller, query }) => Kill.use((kill) => kill.events(query, scopeOf(caller))).pipe(Effect.map(json)),
-  status: Effect.fnUntraced(function* ({ caller, query, request, server }) {
+  status: Effect.fnUntraced(function* (call) {
+    const { caller, query, request } = call
     const kill = yield* Kill
     const [target, scope] = [targetOf(query), scopeOf(caller)]
     if (query.nonce !== undefined) return json(yield* kill.status(target, scope, query.nonce))
     let tagged = (yield* kill.statusAfter(target, null, 0, scope))!
     const known = (): boolean => knows(request.headers["if-none-match"], etagOf(tagged))
     const { wait_ms: waitMs = 0 } = query
-    if (waitMs > 0 && known())
-      tagged = (yield* untilDrained(kill.statusAfter(target, tagged.tag, waitMs, scope), server)) ?? tagged
+    if (waitMs > 0 && known()) {
+      const { tag } = tagged
+      const { found } = yield* whileAdmitted(call, waitMs, (still, stretchMs) =>
+        kill.statusAfter(target, tag, stretchMs, scopeOf(still))
+      )
+      tagged = found ?? tagged
+    }
     return known() ? { kind: "unchanged", headers: headersOf(tagged) } : statusAnswer(tagged)
   }),
   stream: Effect.fnUntraced(function* (call) {

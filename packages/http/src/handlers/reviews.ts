@@ -5,9 +5,9 @@ import { Agents, type ReviewPlace, Reviews, type ReviewStep } from "@flyball/cor
 import { Effect } from "effect"
 import { json } from "../answer/answer.ts"
 import type { HandlersOf, ServerFacts } from "../request/call.ts"
+import { type StreamAdmission, streamAdmission, whileAdmitted } from "../request/admission.ts"
 import { type AdmittedCaller, emailOf, scopeOf, writerOf } from "../request/caller.ts"
 import { eventStream, ping, serverSentEvent } from "../answer/server-sent-events.ts"
-import { type StreamAdmission, streamAdmission } from "../answer/stream-admission.ts"
 import { untilDrained } from "../answer/until-drained.ts"
 
 /** Handlers of the group `reviews`. */
@@ -27,11 +27,19 @@ export const reviewsHandlers: HandlersOf<typeof reviews> = {
     }
     return eventStream(events(first, step, admission, server))
   }),
-  get: Effect.fnUntraced(function* ({ caller, params: { review_id: id }, query, server }) {
+  get: Effect.fnUntraced(function* (call) {
+    const { review_id: id } = call.params
     const reviews = yield* Reviews
+    const { wait_ms: waitMs = 0 } = call.query
+    const { caller } =
+      waitMs === 0
+        ? call
+        : yield* whileAdmitted(call, waitMs, (still, stretchMs) =>
+            Effect.map(reviews.wait(id, stretchMs, scopeOf(still), ownOf(still)), (review) =>
+              isLive(review.status) ? null : review
+            )
+          )
     const [scope, own] = [scopeOf(caller), ownOf(caller)]
-    const { wait_ms: waitMs = 0 } = query
-    if (waitMs > 0) yield* untilDrained(reviews.wait(id, waitMs, scope, own), server)
     const { agent_id: agentId } = yield* reviews.get(id, scope, own)
     const reviewer = (yield* isReviewerOf(caller, agentId)) ? yield* writerOf(caller) : null
     return json(yield* reviews.detail(id, reviewer, scope, own))
@@ -86,6 +94,8 @@ const lastEventId = (
         })
       )
 }
+
+const isLive = (status: string): boolean => status === "open" || status === "claimed"
 
 /** An ingest key sees what it requested. */
 const ownOf = (caller: AdmittedCaller): string | null => (caller.kind === "key" ? caller.writer.id : null)

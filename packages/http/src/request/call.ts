@@ -1,6 +1,6 @@
 /** A request as handlers see it: decoded, its caller known and admitted. */
 import { type Endpoint, type generalRefusals, type Params, type ParamValues } from "@flyball/contract/http"
-import type { Forbidden, KeyNotAllowed, Refusal, Unauthorized } from "@flyball/contract"
+import type { AgentQuarantined, Forbidden, KeyNotAllowed, Refusal, Unauthorized } from "@flyball/contract"
 import {
   type GovernorServices,
   type Storage,
@@ -22,6 +22,9 @@ export type Services = GovernorServices | Storage
 /** Faults of a handler: storage and identity provider. */
 export type Fault = StorageUnavailable | StorageCorrupt | StorageConflict | IssuerUnavailable | TrustStoreUnavailable
 
+/** Refusals of a caller that was admitted and is no longer. */
+export type LostAccess = AgentQuarantined | Forbidden | KeyNotAllowed | Unauthorized
+
 /** One call of an endpoint. */
 export interface Call<P, Q, B> {
   readonly params: P
@@ -36,7 +39,7 @@ export interface Call<P, Q, B> {
   readonly request: Incoming
   readonly server: ServerFacts
   /** Finds out again who the caller is, and whether this endpoint admits it: for answers that last. */
-  readonly readmit: Effect.Effect<AdmittedCaller, Unauthorized | Forbidden | KeyNotAllowed | Fault, Services>
+  readonly readmit: Effect.Effect<AdmittedCaller, LostAccess | Fault, Services>
 }
 
 /** Facts about the server that system endpoints report. */
@@ -52,12 +55,15 @@ export interface ServerFacts {
   readonly prefix: string
   /** Whether a process on this host reads the metrics without the token. */
   readonly localMetrics: boolean
-  /** How often a stream sends a comment where nothing happens, and checks its caller. Unit: milliseconds. */
+  /** How often a stream sends a comment where nothing happens, and checks its caller as a wait does. Milliseconds. */
   readonly pingMs: number
 }
 
 /** The value of a success in JSON; `never` where the row answers with bytes, so that JSON is a type error there. */
 type ValueOf<S> = S extends Schema.Top ? S["Type"] : never
+
+/** What a handler of a request that waits may fail with besides. */
+type WhileWaiting<Q> = "wait_ms" extends keyof Q ? LostAccess : never
 
 /**
  * The handler of an endpoint. It answers with the success shape of its row in the table, and may fail with the refusals
@@ -69,7 +75,9 @@ export type HandlerOf<E> =
         call: Call<ParamValues<P>, Q, B>
       ) => Effect.Effect<
         Answer<ValueOf<S>>,
-        Extract<Refusal, { readonly _tag: R | (typeof generalRefusals)[number] | "Forbidden" }> | Fault,
+        | Extract<Refusal, { readonly _tag: R | (typeof generalRefusals)[number] | "Forbidden" }>
+        | WhileWaiting<Q>
+        | Fault,
         Services
       >
     : never
