@@ -99,11 +99,11 @@ describe("on Postgres, under load,", () => {
         )
         const written = (atLeast: number): Effect.Effect<boolean, unknown> =>
           Effect.map(stores[1]!.head, (head) => head!.seq >= atLeast)
-        yield* until(written(40))
+        yield* until("40 records are written", written(40))
         const ran = yield* migrateStore({ kind: "postgres", url: database.url, schema }, tomorrow(olderMayRun))
         assert.deepStrictEqual(ran, [{ ...next, olderMayRun }])
         const then = (yield* stores[1]!.head)!.seq
-        if (olderMayRun) yield* until(written(then + 40))
+        if (olderMayRun) yield* until("40 more records are written", written(then + 40))
         going = !olderMayRun
         const done = yield* Fiber.join(writers)
         for (const { fault } of done) {
@@ -164,7 +164,10 @@ describe("on SQLite", () => {
             (yield* missingMigrations(store, tomorrow(false))).map(({ name }) => name),
             ["tomorrow"]
           )
-          yield* until(Effect.map(storage.head, (head) => head!.seq > 20))
+          yield* until(
+            "20 records are written",
+            Effect.map(storage.head, (head) => head!.seq > 20)
+          )
           going = false
           const { acknowledged, fault } = yield* Fiber.join(writers)
           assert.isNull(fault)

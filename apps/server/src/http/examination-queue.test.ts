@@ -5,6 +5,7 @@ import { Examiner, type ExaminerApi } from "@flyball/core"
 import { answer, inPlaceLimits } from "@flyball/core/examination"
 import { Deferred, Effect, Layer } from "effect"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
+import { until } from "../webhook-tests/testing/jumping-clock.ts"
 import { openWorld, type World } from "./http-world.ts"
 
 const bounded = {
@@ -42,10 +43,13 @@ afterEach(() => world.close())
 
 const lint = (token: string) => world.send("POST", `${at}/lint`, { token })
 const open = () => Effect.runPromise(Deferred.succeed(gate, undefined))
-/** Waits, turn by turn, until it is so. */
-const until = async (isSo: () => boolean): Promise<void> => {
-  while (!isSo()) await new Promise((resolve) => setImmediate(resolve))
-}
+/** Waits until this many requests of this status have come to their end. */
+const untilEnded = (status: number, count: number) =>
+  until(
+    () => ended(status),
+    (found) => found === count,
+    `Expected ${count} requests of status ${status} to end`
+  )
 /** Requests of this status that came to their end. */
 const ended = (status: number): number => world.log.filter((entry) => entry.status === status).length
 /** More lints than a caller may have, once those over the limit were refused: the queue is full then. */
@@ -57,7 +61,7 @@ const overfull = async (token: string, more = 3) => {
       () => 0
     )
   )
-  await until(() => ended(429) === before + more)
+  await untilEnded(429, before + more)
   return sent
 }
 const count = (statuses: ReadonlyArray<number>, of: number): number => statuses.filter((status) => status === of).length
@@ -65,7 +69,7 @@ const count = (statuses: ReadonlyArray<number>, of: number): number => statuses.
 describe("the queue before the examiner", () => {
   it("takes 8 of 40 lints, refuses the others with 429, and publishes meanwhile", async () => {
     const lints = Array.from({ length: 40 }, () => lint(world.tokens.auditor))
-    await until(() => ended(429) === 40 - LIMIT)
+    await untilEnded(429, 40 - LIMIT)
     const published = await world.send("POST", `${at}/publish`, { token: world.tokens.governor })
     assert.strictEqual(published.status, 200, published.text)
     assert.deepStrictEqual(requested, ["lint", "publish"])
@@ -105,9 +109,9 @@ describe("the queue before the examiner", () => {
     const away = new AbortController()
     const init = { method: "POST", headers: { authorization: `Bearer ${world.tokens.auditor}` }, signal: away.signal }
     const gone = Array.from({ length: LIMIT + 1 }, () => fetch(`${world.url}${at}/lint`, init).catch(() => null))
-    await until(() => ended(429) === 1)
+    await untilEnded(429, 1)
     away.abort()
-    await until(() => ended(0) === LIMIT)
+    await untilEnded(0, LIMIT)
     await Promise.all(gone)
     const again = await overfull(world.tokens.auditor, 1)
     await open()

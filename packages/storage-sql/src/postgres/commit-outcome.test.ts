@@ -60,9 +60,9 @@ describe("a commit whose connection dies", () => {
         startImmediately: true
       })
       // It tries once more on a new connection, since nothing was written; that one dies too.
-      yield* until(waits("before"))
+      yield* until("the commit waits for the lock", waits("before"))
       yield* terminate("before", "wait_event_type = 'Lock'")
-      yield* until(waits("before"))
+      yield* until("the commit waits for the lock", waits("before"))
       yield* terminate("before", "wait_event_type = 'Lock'")
       assert.strictEqual((yield* Fiber.join(fiber)).wrote, "no")
       yield* holder.query("ROLLBACK")
@@ -90,7 +90,7 @@ describe("a commit whose connection dies", () => {
       const fiber = yield* Effect.forkChild(unavailable(store.commit({ records: [decision("a")] })), {
         startImmediately: true
       })
-      yield* until(waits("during"))
+      yield* until("the commit waits for the lock", waits("during"))
       yield* terminate("during", "wait_event_type = 'Lock'")
       assert.strictEqual((yield* Fiber.join(fiber)).wrote, "unknown")
       yield* holder.query("SELECT pg_advisory_unlock(77)")

@@ -35,11 +35,11 @@ describe("a group", () => {
       yield* holder.query("BEGIN")
       yield* holder.query("SELECT * FROM taken.head FOR UPDATE")
       const winner = yield* Effect.forkChild(first.commit({ records: [decision("a")] }), { startImmediately: true })
-      yield* until(waits("first"))
+      yield* until("the first store waits for the lock", waits("first"))
       const loser = yield* Effect.forkChild(second.commit({ records: [decision("a"), decision("b")] }), {
         startImmediately: true
       })
-      yield* until(waits("second"))
+      yield* until("the second store waits for the lock", waits("second"))
       yield* holder.query("ROLLBACK")
       assert.deepStrictEqual(
         (yield* Fiber.join(winner)).records.map(({ seq, duplicate }) => [seq, duplicate]),

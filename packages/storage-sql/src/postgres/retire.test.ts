@@ -165,9 +165,15 @@ describe("retiring a store on Postgres", () => {
           Effect.andThen(blocker.query("BEGIN"), blocker.query('LOCK TABLE "meanwhile".head IN ROW SHARE MODE'))
         )
         const retiring = yield* Effect.forkChild(retirement.retire(plan))
-        yield* until(Effect.map(waiting, (n) => n >= 1))
+        yield* until(
+          "one session waits",
+          Effect.map(waiting, (n) => n >= 1)
+        )
         const late = yield* Effect.forkChild(Effect.flip(storage.commit({ records: [decision("late")] })))
-        yield* until(Effect.map(waiting, (n) => n >= 2))
+        yield* until(
+          "two sessions wait",
+          Effect.map(waiting, (n) => n >= 2)
+        )
         yield* inRealTime(blocker.query("COMMIT"))
         yield* Fiber.join(retiring)
         assert.match((yield* Fiber.join(late)).message, /recovery has put the chain aside/)

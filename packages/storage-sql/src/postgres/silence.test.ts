@@ -153,7 +153,10 @@ describe("a server that falls silent", () => {
       )
       yield* Scope.close(scope, Exit.void)
       assert.deepStrictEqual(yield* Fiber.join(calls), ["no", "no"])
-      yield* until(Effect.sync(() => proxy.open() === 0))
+      yield* until(
+        "no connection is open",
+        Effect.sync(() => proxy.open() === 0)
+      )
     })
   )
 
@@ -252,7 +255,10 @@ describe("closing a store", () => {
       yield* Effect.all(reads(store), { concurrency: "unbounded" })
       assert.isAtLeast(yield* sessions, 2)
       yield* Scope.close(scope, Exit.void)
-      yield* until(Effect.map(sessions, (count) => count === 0))
+      yield* until(
+        "no session is left",
+        Effect.map(sessions, (count) => count === 0)
+      )
     })
   )
 })

@@ -475,7 +475,10 @@ describe("a storage worker that dies", () => {
       })
       // A batch behind a quick one waits in the host for a turn. One that still waits there when the thread is gone
       // goes to the next thread, and is written.
-      while (!sent.includes("commit") || !sent.includes("lease")) yield* Effect.yieldNow
+      for (let turn = 0; !sent.includes("commit") || !sent.includes("lease"); turn++) {
+        assert.isBelow(turn, 1_000_000, `sent: ${sent.join(", ")}`)
+        yield* Effect.yieldNow
+      }
       const ended = threads.writer!.crash()
       outside.close()
       for (const fault of [...(yield* Fiber.join(inFlight)), yield* Fiber.join(leased)]) {

@@ -175,7 +175,13 @@ export const governedAgent = async (options: Partial<ClientOptions> = {}) => {
   }
 }
 
-/** Resolves once a fact holds. */
-export const until = async (fact: () => boolean): Promise<void> => {
-  while (!fact()) await new Promise<void>((resolve) => setImmediate(resolve))
+/** Longer than a busy machine takes for anything that tests wait for, and shorter than their limit. */
+const FACT_MS = 30_000
+
+/** Resolves once a fact holds. Throws, and names the fact, where it does not within this time. Unit: milliseconds. */
+export const until = async (fact: () => boolean, withinMs = FACT_MS): Promise<void> => {
+  for (const endsAt = performance.now() + withinMs; !fact();) {
+    if (performance.now() > endsAt) throw new Error(`Not so after ${withinMs} ms: ${String(fact)}`)
+    await new Promise<void>((resolve) => setImmediate(resolve))
+  }
 }

@@ -209,7 +209,10 @@ describe("the cost of a claim", () => {
       // For as long as a snapshot is older than the deletion, an ANALYZE of autovacuum's perhaps, a walk cannot mark
       // what is gone: then the next one does.
       let walks = 200
-      yield* until(Effect.scoped(Effect.map(pagesOf("gone"), (pages) => pages <= 2 * before || --walks === 0)))
+      yield* until(
+        "pages are free again",
+        Effect.scoped(Effect.map(pagesOf("gone"), (pages) => pages <= 2 * before || --walks === 0))
+      )
       // Pages of the indexes hold what is gone until the next vacuum; rows of the table are not read again.
       assert.isAtMost(yield* pagesOf("gone"), 2 * before)
     })

@@ -35,9 +35,20 @@ export const ask = (
     Effect.flatMap(connect(url), (connection) => Effect.map(connection.query(sql, params, false), ({ rows }) => rows))
   )
 
-/** Asks again until it is so. */
-export const until = (question: Effect.Effect<boolean, unknown>): Effect.Effect<void, unknown> =>
-  Effect.flatMap(question, (yes) => (yes ? Effect.void : Effect.andThen(Effect.yieldNow, until(question))))
+/** Longer than a busy machine takes for anything that tests wait for, and shorter than their limit. */
+const FACT_MS = 30_000
+
+/** Reads a fact again until it holds. Dies, and names it, where it does not within this time. Unit: milliseconds. */
+export const until = Effect.fnUntraced(function* (
+  what: string,
+  fact: Effect.Effect<boolean, unknown>,
+  withinMs = FACT_MS
+): Effect.fn.Return<void, unknown> {
+  for (const endsAt = performance.now() + withinMs; !(yield* fact);) {
+    if (performance.now() > endsAt) return yield* Effect.die(new Error(`Not so after ${withinMs} ms: ${what}`))
+    yield* Effect.yieldNow
+  }
+})
 
 /** The first record of every chain here. */
 export const genesis: RecordDraft = {
