@@ -17,7 +17,15 @@ export type { RecordedEvaluation, RecordedEvent, RecordedReading } from "./analy
 export { recordedInputs } from "./analysis/backtest/recorded-inputs.ts"
 export { envelopeSentences } from "./analysis/render/sentence.ts"
 export { decisionTable, tableAsMarkdown } from "./analysis/render/table.ts"
-export { type Admitted, askingFor, type BoxProof, proveBox } from "./analysis/standing-box.ts"
+export {
+  type Admitted,
+  askingFor,
+  type BoxProof,
+  type MeasuredProof,
+  measuredProof,
+  PROOF_BUDGET,
+  proveBox
+} from "./analysis/standing-box.ts"
 export { type Combination, compile } from "./compile/compile.ts"
 export { type Action, decide, type KillState, prepare, type Ready, type Situation } from "./decide/decide.ts"
 export { decidedByFloor } from "./decide/decided-by-floor.ts"

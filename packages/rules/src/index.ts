@@ -114,7 +114,12 @@ export {
 } from "./evaluations/layers.ts"
 export { longestWindowMs } from "./evaluations/windows/longest-window.ts"
 export type { RecomputedPublication } from "./recompute/checks/publication.ts"
-export { type Recomputed, type RecomputeVerdict, recomputeVerdicts } from "./recompute/recompute-verdict.ts"
+export {
+  type OpenReason,
+  type Recomputed,
+  type RecomputeVerdict,
+  recomputeVerdicts
+} from "./recompute/recompute-verdict.ts"
 export { LATE_MS, Recomputation, type RecomputeOptions } from "./recompute/recomputation.ts"
 export { isRecomputed, isRecomputedPart, recomputedParts } from "./recompute/recomputed-records.ts"
 export { decisionOf, readSide, recordedSide, type RecordedSide, sideBody } from "./evaluations/recorded-side.ts"
@@ -268,7 +273,7 @@ export {
   type PinValue,
   shapeOf
 } from "./standing-approvals/pins.ts"
-export { proveStanding, type StandingProof } from "./standing-approvals/prove.ts"
+export { measuredStanding, proveStanding, type StandingProof } from "./standing-approvals/prove.ts"
 export {
   foldUsage,
   settledDecision,

@@ -8,6 +8,7 @@ import { canonicalBytes, toHex } from "@flyball/evidence"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { openPack } from "@flyball/testkit"
 import { Effect } from "effect"
+import { Recomputation } from "../../../packages/rules/src/index.ts"
 import { expect, it } from "vitest"
 import {
   activeAgent,
@@ -19,7 +20,7 @@ import {
   publish,
   refunds
 } from "../replay-verdicts/bounded-world.ts"
-import { changed, resealed, withPart } from "../replay-verdicts/changed-pack.ts"
+import { asRead, changed, resealed, withPart } from "../replay-verdicts/changed-pack.ts"
 import { replayed } from "../replay-verdicts/replayed.ts"
 
 const reviewer = { id: `usr_${"0".repeat(25)}4` }
@@ -131,4 +132,32 @@ it("replay reports a box that is wider than its review, and nothing when the rev
   expect(undisclosed.replay!.withheld.filter(({ seq }) => seq === proposedAt)).toHaveLength(1)
   const alone = await replayed(range.pack, range.vkey)
   expect([alone.replay!.mismatches, alone.replay!.verdicts]).toEqual([[], { withheld: 1 }])
+})
+
+it("replay proves boxes until its work is spent, and says of each further one that it was not proved", async () => {
+  const { all, proposedAt } = await inBoundedWorld(life)
+  const records = asRead(openPack(all.pack)).slice(0, proposedAt + 1)
+  // A pack that is made to waste time: one proposal, again and again.
+  const again = Array.from({ length: 50 }, (_, place) => {
+    const { body, ...rest } = records[proposedAt]!
+    const other = `sap_${String(place).padStart(26, "0")}`
+    return { ...rest, seq: proposedAt + 1 + place, body: { ...body, standing_approval_id: other } }
+  })
+  const openIn = (maxProofWork?: number) => {
+    const recomputation = new Recomputation({
+      fromGenesis: true,
+      crypto: nodeCrypto,
+      ...(maxProofWork === undefined ? {} : { maxProofWork })
+    })
+    return [...records, ...again].flatMap((record) => {
+      const found = recomputation.take(record)
+      return found === null || found.verdict === "ok" ? [] : [[found.verdict, found.because]]
+    })
+  }
+  expect(openIn()).toEqual([])
+  const unproved = openIn(60)
+  expect(unproved.length).toBeGreaterThan(10)
+  expect(unproved.length).toBeLessThan(51)
+  expect(unproved.every(([verdict, because]) => verdict === "withheld" && because === "budget")).toBe(true)
+  expect(openIn(0)).toHaveLength(51)
 })

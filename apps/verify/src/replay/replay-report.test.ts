@@ -46,6 +46,20 @@ describe("the exit status", () => {
   })
 })
 
+describe("what is withheld for another reason than that it is not shown", () => {
+  it.each([
+    ["budget", "1 standing approval was not proved"],
+    ["late", "1 record of stops says a time more than 5 minutes before the record's own."]
+  ] as const)("is named: %s", (because, sentence) => {
+    const count = new ReplayCount(300_000)
+    count.add({ seq: 1, verdict: "withheld", evaluationId: "", agentId: "", reason: "", isLate: false, because })
+    const { exit, not_checked } = withReplay({ ...unreadable, exit: 0 }, count.report(0), null)
+    expect(exit).toBe(2)
+    expect(not_checked[0]).toContain(sentence)
+    expect(not_checked.join(" ")).not.toContain("not in this pack")
+  })
+})
+
 describe("the lists", () => {
   it("hold the first of either kind, and the counts hold all", () => {
     const many = counted([

@@ -28,6 +28,10 @@ export interface ReplayReport {
   readonly unknown_kinds: number
   /** Why the records before the first one here are not known, where the chain follows another one; null otherwise. */
   readonly previous_missing: string | null
+  /** How many of the withheld are so because one replay does no more work. */
+  readonly over_budget: number
+  /** How many of the withheld are so because a record says a time long before its own. */
+  readonly backdated: number
   readonly four_eyes: FourEyesReport
   /** Subjects that no replay checks: the same in every report. */
   readonly not_replayed: ReadonlyArray<string>
@@ -64,6 +68,7 @@ export class ReplayCount {
   /** Whether each mismatch is of a verdict that an SDK gave, and the sealer recorded as it came. */
   #onlySdksErred = true
   #unknownKinds = 0
+  readonly #because = { budget: 0, late: 0 }
   readonly #acts = new ActCount()
 
   /** `lateMs`: how long before its record an evaluation is late. */
@@ -71,8 +76,9 @@ export class ReplayCount {
     this.#lateMs = lateMs
   }
 
-  add({ agentId, evaluationId, isLate, isLocal, reason, seq, verdict }: Recomputed): void {
+  add({ agentId, because, evaluationId, isLate, isLocal, reason, seq, verdict }: Recomputed): void {
     if (isLocal === true) this.#local++
+    if (because !== undefined) this.#because[because]++
     this.#counts.set(verdict, (this.#counts.get(verdict) ?? 0) + 1)
     if (isLate && ++this.#lateCount <= MAX_LISTED) this.#late.push(seq)
     if (verdict === "ok") return
@@ -103,6 +109,8 @@ export class ReplayCount {
       unreadable_records: unreadable,
       unknown_kinds: this.#unknownKinds,
       previous_missing: missing,
+      over_budget: this.#because.budget,
+      backdated: this.#because.late,
       four_eyes: this.#acts.report(),
       not_replayed: notReplayed
     }
@@ -122,13 +130,29 @@ export const withReplay = (report: Report, replay: ReplayReport | null, why: str
       not_checked: [...(why === null ? [] : [why]), ...report.not_checked],
       exit: worstExit(report.exit, 2)
     }
+  const notShown = (replay.verdicts.withheld ?? 0) - replay.over_budget - replay.backdated
   const open = [
     ...(replay.previous_missing === null || replay.evaluations === 0 ? [] : [replay.previous_missing]),
-    ...((replay.verdicts.withheld ?? 0) === 0
+    ...(notShown === 0
       ? []
       : [
-          `${plural(replay.verdicts.withheld!, "evaluation")} could not be recomputed, because their inputs are ` +
+          `${plural(notShown, "evaluation")} could not be recomputed, because their inputs are ` +
             `not in this pack. Request a full pack that discloses them.`
+        ]),
+    ...(replay.over_budget === 0
+      ? []
+      : [
+          `${plural(replay.over_budget, "standing approval")} ` +
+            `${replay.over_budget === 1 ? "was" : "were"} not proved to be as narrow as the review behind it: one ` +
+            "replay does a bounded amount of such work, and the proofs before took it. A pack that is made to waste " +
+            "time causes this. Replay a pack of fewer records."
+        ]),
+    ...(replay.backdated === 0
+      ? []
+      : [
+          `${plural(replay.backdated, "record")} of stops ${replay.backdated === 1 ? "says" : "say"} a time more ` +
+            "than 5 minutes before the record's own. A host that slept, or whose clock was slow, causes this, and so " +
+            "does a time that was made up. Ask the operator."
         ]),
     ...((replay.verdicts.as_recorded ?? 0) === 0
       ? []

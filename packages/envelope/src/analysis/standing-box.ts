@@ -25,8 +25,22 @@ export type BoxProof =
   | { readonly kind: "wider"; readonly rule: string; readonly example: Inputs }
   | { readonly kind: "misfit"; readonly axis: string }
 
-/** States of all searches together: some seconds at the worst. */
-const BUDGET = 4 * SEARCH_BUDGET
+/**
+ * Most work of one proof: states of all searches together, some seconds at the worst. Spec: decisions 0022 and 0050.
+ */
+export const PROOF_BUDGET = 4 * SEARCH_BUDGET
+
+/**
+ * A proof, and the work that it took, in states of a search: those that were visited, one for each search, and what it
+ * took to lay out the boxes. Who proves many boxes bounds the sum.
+ */
+export interface MeasuredProof {
+  readonly proof: BoxProof
+  readonly work: number
+}
+
+/** Laying out takes the square of the boxes on each axis; so many take about as long as one state of a search. */
+const LAID_OUT_BY_STATE = 100
 
 /**
  * Lists what requires a review at a verdict: the places of rules, and for a silent layer -1 minus its place. Ascending.
@@ -60,25 +74,22 @@ export const proveBox = (
   compiled: Compiled,
   admitted: Readonly<Record<string, Admitted>>,
   asking: ReadonlyArray<number>
-): BoxProof => {
-  let added: Boxes = everything
-  try {
-    for (const [index, axis] of compiled.axes.entries()) {
-      const values = Object.hasOwn(admitted, axis.name) ? admitted[axis.name] : undefined
-      if (values === undefined) continue
-      const points = pointsOf(index, axis, values)
-      if (points.length === 0) return { kind: "misfit", axis: axis.name }
-      added = both(added, points)
-    }
-  } catch (cause) {
-    if (cause instanceof TooManyBoxes) return { kind: "open" }
-    throw cause
-  }
+): BoxProof => measuredProof(compiled, admitted, asking).proof
+
+/** The proof of {@link proveBox} with the work that it took. Spec: decisions 0022 and 0050. */
+export const measuredProof = (
+  compiled: Compiled,
+  admitted: Readonly<Record<string, Admitted>>,
+  asking: ReadonlyArray<number>
+): MeasuredProof => {
+  const added = boxesOf(compiled, admitted)
+  if ("kind" in added) return { proof: added, work: 1 }
   const own = compiled.rules.reduce((sum, { boxes }) => sum + boxes.length, 0)
-  if (own + added.length > MAX_ANALYSED_BOXES) return { kind: "open" }
+  if (own + added.length > MAX_ANALYSED_BOXES) return { proof: { kind: "open" }, work: 1 }
   const model = modelOf(compiled, (box) => box, added)
   const { avoid, need } = laxerThan(model, severityOf("deny"))
-  let left = BUDGET
+  let left = PROOF_BUDGET
+  let work = 1 + Math.ceil((compiled.axes.length * (own + added.length) ** 2) / LAID_OUT_BY_STATE)
   let isOpen = false
   const exampleIn = (within: ReadonlyArray<number>, more: ReadonlyArray<number>): Inputs | null => {
     const answer = findInput(
@@ -91,6 +102,7 @@ export const proveBox = (
       Math.min(left, SEARCH_BUDGET)
     )
     left = Math.max(0, left - answer.states)
+    work += 1 + answer.states
     if (answer.kind === "open") isOpen = true
     return answer.kind === "found" ? inputsOf(compiled.axes, exampleOn(model.grid, answer.path)) : null
   }
@@ -100,17 +112,40 @@ export const proveBox = (
       if (outcome !== "require_review" || known.has(place)) continue
       for (const part of model.numbers[place]!) {
         const example = exampleIn([box, part], [])
-        if (example !== null) return { kind: "wider", rule: id, example }
+        if (example !== null) return { proof: { kind: "wider", rule: id, example }, work }
+        // With nothing left each further search would only be set up: there are up to a million.
+        if (left === 0) return { proof: { kind: "open" }, work }
       }
     }
     for (const [layer, outcome] of compiled.otherwise.entries()) {
       if (outcome !== "require_review" || known.has(-1 - layer)) continue
       const spoken = model.numbers.flatMap((parts, place) => (compiled.rules[place]!.layer === layer ? parts : []))
       const example = exampleIn([box], spoken)
-      if (example !== null) return { kind: "wider", rule: "@default", example }
+      if (example !== null) return { proof: { kind: "wider", rule: "@default", example }, work }
     }
   }
-  return { kind: isOpen ? "open" : "proved" }
+  return { proof: { kind: isOpen ? "open" : "proved" }, work }
+}
+
+/** The boxes that values admit; a proof where an axis has no such value, or they are too many. */
+const boxesOf = (
+  compiled: Compiled,
+  admitted: Readonly<Record<string, Admitted>>
+): Boxes | Extract<BoxProof, { readonly kind: "misfit" | "open" }> => {
+  let boxes: Boxes = everything
+  try {
+    for (const [index, axis] of compiled.axes.entries()) {
+      const values = Object.hasOwn(admitted, axis.name) ? admitted[axis.name] : undefined
+      if (values === undefined) continue
+      const points = pointsOf(index, axis, values)
+      if (points.length === 0) return { kind: "misfit", axis: axis.name }
+      boxes = both(boxes, points)
+    }
+  } catch (cause) {
+    if (cause instanceof TooManyBoxes) return { kind: "open" }
+    throw cause
+  }
+  return boxes
 }
 
 const pointsOf = (index: number, axis: Axis, values: Admitted): Boxes => {

@@ -19,7 +19,7 @@ import { isLocal, judgeLocal } from "./checks/local-verdict.ts"
 import { BreakerJudge } from "./checks/breakers.ts"
 import { instancesIn } from "../kill/fold.ts"
 import { DrillJudge } from "./checks/drills.ts"
-import { isOfStandings, StandingApprovalJudge } from "./checks/standing-approvals.ts"
+import { isOfStandings, MAX_PROOF_WORK, StandingApprovalJudge } from "./checks/standing-approvals.ts"
 import { judgeActivation } from "./checks/tier-gate.ts"
 import { isRecomputed, readForIds, saidOfStops } from "./recomputed-records.ts"
 import { ReviewJudge } from "./checks/reviews.ts"
@@ -50,6 +50,8 @@ export interface RecomputeOptions {
    * Origin of this chain, from which evaluation ids derive. If absent, ids and duplicate evaluations are not checked.
    */
   readonly origin?: string
+  /** Most work of all proofs of standing approvals, in states of a search. If absent, {@link MAX_PROOF_WORK}. */
+  readonly maxProofWork?: number
 }
 
 /**
@@ -93,6 +95,7 @@ export class Recomputation {
     fromGenesis,
     longestWindowMs = Number.POSITIVE_INFINITY,
     origin,
+    maxProofWork = MAX_PROOF_WORK,
     crypto = portableCrypto
   }: RecomputeOptions) {
     this.#sha256 = crypto.sha256
@@ -107,7 +110,11 @@ export class Recomputation {
     this.#stops = new StopJudge(this.#state, fromGenesis)
     this.#reviews = new ReviewJudge(this.#state, fromGenesis)
     this.#judge = new Judge(this.#state, this.#book, this.#latches, fromGenesis)
-    this.#standings = new StandingApprovalJudge(crypto.sha256, { state: this.#state, bindings: this.#judge.bindings })
+    this.#standings = new StandingApprovalJudge(
+      crypto.sha256,
+      { state: this.#state, bindings: this.#judge.bindings },
+      { maxWork: maxProofWork }
+    )
   }
 
   /** Records that do not match the catalogue. They changed nothing. */

@@ -57,7 +57,15 @@ export interface Recomputed {
   readonly isLate: boolean
   /** A verdict that the agent's SDK gave alone, in the record of a decision. */
   readonly isLocal?: true
+  /** Why it is `withheld`, where that is not that something is not shown. */
+  readonly because?: OpenReason
 }
+
+/**
+ * `budget`: the work of one recomputation was spent. `late`: a record says a time long before its own. Spec: decision
+ * 0026.
+ */
+export type OpenReason = "budget" | "late"
 
 /**
  * A contradiction in an evaluation, or an unknown. `amountsHold`: what it adds to meters was recomputed all the
@@ -67,6 +75,7 @@ export interface Problem {
   readonly verdict: Exclude<RecomputeVerdict, "ok">
   readonly reason: string
   readonly amountsHold?: true
+  readonly because?: OpenReason
 }
 
 /** Whether nothing was found to be wrong, and not everything to be right. */

@@ -2,7 +2,7 @@
  * Proves that a standing approval covers no more than the review that it is made from. Pure: the service proves each
  * proposal, and the verifier proves it again. Spec: decisions 0022 and 0050.
  */
-import { type Admitted, type BoxProof, type Combination, proveBox, type Values } from "@flyball/envelope"
+import { type Admitted, type BoxProof, type Combination, measuredProof, type Values } from "@flyball/envelope"
 import { type ActionInputs, holds, type Pin, pinnedSignal } from "./pins.ts"
 
 /** The action that was reviewed, and the rules that it was reviewed under. */
@@ -25,12 +25,18 @@ export type StandingProof = BoxProof | { readonly kind: "outside"; readonly plac
  * Proves that the box of a standing approval stays within its review. Takes up to some seconds. Spec: decisions 0050
  * and 0056.
  */
-export const proveStanding = (
+export const proveStanding = (reviewed: ReviewedAction, pins: ReadonlyArray<Pin>): StandingProof =>
+  measuredStanding(reviewed, pins).proof
+
+/** The proof of {@link proveStanding} with its work, in states of a search. Spec: decisions 0050 and 0056. */
+export const measuredStanding = (
   { asks, compiled, inputs, server }: ReviewedAction,
   pins: ReadonlyArray<Pin>
-): StandingProof => {
+): { readonly proof: StandingProof; readonly work: number } => {
   const place = pins.findIndex((pin) => !holds(pin, inputs))
-  return place < 0 ? proveBox(compiled, admittedBy(pins, inputs, server), asks) : { kind: "outside", place }
+  return place < 0
+    ? measuredProof(compiled, admittedBy(pins, inputs, server), asks)
+    : { proof: { kind: "outside", place }, work: 1 }
 }
 
 /**

@@ -17,15 +17,21 @@ import {
   foldStandingUsed
 } from "../../standing-approvals/fold.ts"
 import { shapeOf } from "../../standing-approvals/pins.ts"
-import { proveStanding, type StandingProof } from "../../standing-approvals/prove.ts"
+import { measuredStanding, type StandingProof } from "../../standing-approvals/prove.ts"
 import { actingSignals } from "../acting-tier.ts"
 import type { Bindings } from "../../evaluations/bindings.ts"
 import type { EvaluationBody } from "../../evaluations/evaluation-body.ts"
 import type { GovernedState } from "../../evaluations/governed-state.ts"
 import { reportedOf } from "../../evaluations/known-agents.ts"
-import { problem, type Problem } from "../recompute-verdict.ts"
+import { isOpen, problem, type Problem } from "../recompute-verdict.ts"
 import { type ReviewedEvaluation, ReviewedActions } from "../reviewed-actions.ts"
 import { signalsOf } from "../../evaluations/signals-part.ts"
+
+/**
+ * Most work of all proofs of one recomputation, in states of a search: a minute or two at the worst. A proof of a usual
+ * envelope takes some hundred. Spec: decision 0056.
+ */
+export const MAX_PROOF_WORK = 4_000_000
 
 interface Known {
   readonly standing: StandingApprovalDocument
@@ -53,13 +59,21 @@ export class StandingApprovalJudge {
   readonly #actions: ReviewedActions
   /** Rules and layers that required a review, by the evaluation that was reviewed. */
   readonly #required = new Map<string, ReadonlyArray<number>>()
+  /** Work that proofs may take still. */
+  #workLeft: number
   /** The evaluation that was let through and whose use is not recorded yet. */
   #due: { readonly id: string; readonly evaluationId: string; readonly seq: number } | null = null
 
-  constructor(sha256: Crypto["sha256"], world: KnownWorld, actions = new ReviewedActions()) {
+  /** `maxWork`: as {@link MAX_PROOF_WORK}. */
+  constructor(
+    sha256: Crypto["sha256"],
+    world: KnownWorld,
+    { actions = new ReviewedActions(), maxWork = MAX_PROOF_WORK } = {}
+  ) {
     this.#sha256 = sha256
     this.#world = world
     this.#actions = actions
+    this.#workLeft = maxWork
   }
 
   /** A review ended: without an approval nothing is proposed from it. */
@@ -152,7 +166,7 @@ export class StandingApprovalJudge {
     if (reviewed === null) return hidden("the reviewed evaluation lies before the first record here, or was dropped.")
     const found = this.#proved(id, body, reviewed)
     if (typeof found === "string") return hidden(found)
-    if (found === null) return null
+    if (found === null || isOpen(found)) return found
     return isBound ? found : problem("withheld", `${found.reason} It was proposed by rules that did not expect this.`)
   }
 
@@ -176,11 +190,18 @@ export class StandingApprovalJudge {
     const shape = shapeOf(inputs)
     if (standing.action !== shape.action || JSON.stringify(standing.args) !== JSON.stringify(shape.args))
       return mismatch(`The box of ${id} is of another action, or of other arguments, than the reviewed one.`)
+    if (this.#workLeft <= 0)
+      return {
+        ...problem("withheld", `The box of ${id} was not proved: the proofs before it took all work of one replay.`),
+        because: "budget"
+      }
     const server = actingSignals(reportedOf(standing.agentId, agent).server, made)
-    return unproved(
-      id,
-      proveStanding({ asks: body["asks"] as ReadonlyArray<number>, compiled, inputs, server }, standing.pins)
+    const { proof, work } = measuredStanding(
+      { asks: body["asks"] as ReadonlyArray<number>, compiled, inputs, server },
+      standing.pins
     )
+    this.#workLeft -= work
+    return unproved(id, proof)
   }
 
   /**

@@ -137,7 +137,7 @@ const wrongTime = (id: string, { activatedAtMs }: Held, saidMs: number, atMs: nu
   if (atMs === null) return null
   if (saidMs > atMs + EARLY_MS) return mismatch("The record is of a time after its own.")
   return saidMs < atMs - LATE_MS
-    ? problem("withheld", `The record says a time more than ${LATE_MS} ms before its own. Ask the operator why.`)
+    ? { ...problem("withheld", `The record says a time more than ${LATE_MS} ms before its own.`), because: "late" }
     : null
 }
 
