@@ -64,7 +64,15 @@ const workspaceEntries = (): ReadonlyMap<string, string> => {
   return entries
 }
 
-run("types", "typescript/bin/tsc", ["-p", "tsconfig.json"])
+// What a run found is kept, and the next one checks only what a change can have touched: seconds in place of half a
+// minute. A clean clone checks everything.
+run("types", "typescript/bin/tsc", [
+  "-p",
+  "tsconfig.json",
+  "--incremental",
+  "--tsBuildInfoFile",
+  join(root, "node_modules/.cache/types.tsbuildinfo")
+])
 run("lint", "oxlint/bin/oxlint", [
   "--deny-warnings",
   "packages",
