@@ -13,7 +13,13 @@ const check = excessCheck(
     e: defaulted(oneOf(["x"]), "x"),
     f: optional(instant),
     g: Schema.Unknown,
-    h: Schema.Union([oneOf(["none"]), list(inner, 0, 9)])
+    h: Schema.Union([oneOf(["none"]), list(inner, 0, 9)]),
+    i: optional(
+      Schema.Union([
+        Schema.Struct({ type: Schema.Literal("one"), one: Schema.String }),
+        Schema.Struct({ type: Schema.Literal("all") })
+      ])
+    )
   })
 )!
 
@@ -24,6 +30,8 @@ describe("members that a shape does not have", () => {
       { b: { z: 1 } },
       { c: [{}, { x: 1, z: 1 }] },
       { h: [{ z: 1 }] },
+      { i: { type: "one", one: "", z: 1 } },
+      { i: { type: "all", one: "" } },
       JSON.parse('{"__proto__":1}'),
       JSON.parse('{"b":{"__proto__":1}}'),
       { toString: 1 },
@@ -36,6 +44,9 @@ describe("members that a shape does not have", () => {
     for (const value of [
       {},
       { a: "", b: null, c: [], d: { z: 1 }, e: "x", f: "t", g: { z: 1 }, h: "none" },
+      { i: { type: "one", one: "" } },
+      { i: { type: "all" } },
+      { i: "all" },
       { b: { x: 1 }, c: [{ x: 1 }], h: [{ x: 1 }] },
       { b: [], c: {}, h: {} },
       null,

@@ -18,7 +18,7 @@ const ofAst = (ast: SchemaAST.AST): ExcessCheck | null => {
     case "Arrays":
       return ofItems(ast.rest[0] === undefined ? null : ofAst(ast.rest[0]))
     case "Union":
-      return ofMembers(ast.types.map(ofAst).filter((member) => member !== null))
+      return ofMembers(ast.types.map(ofMember).filter((member) => member !== null))
     default:
       return null
   }
@@ -27,15 +27,30 @@ const ofAst = (ast: SchemaAST.AST): ExcessCheck | null => {
 const ofStruct = (ast: SchemaAST.Objects): ExcessCheck => {
   const members = new Map(ast.propertySignatures.map(({ name, type }) => [String(name), ofAst(type)]))
   return (value) => {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return false
+    if (!isObject(value)) return false
     for (const name in value) {
       const inner = members.get(name)
-      if (inner === undefined || (inner !== null && inner((value as { readonly [name: string]: unknown })[name])))
-        return true
+      if (inner === undefined || (inner !== null && inner(value[name]))) return true
     }
     return false
   }
 }
+
+/**
+ * The check for a member of a union. An object with another tag is not this one, and so has the names of this one in
+ * excess.
+ */
+const ofMember = (ast: SchemaAST.AST): ExcessCheck | null => {
+  const check = ofAst(ast)
+  if (check === null || ast._tag !== "Objects") return check
+  const tags = ast.propertySignatures.flatMap(({ name, type }) =>
+    type._tag === "Literal" ? [[name, type.literal] as const] : []
+  )
+  return (value) => check(value) || (isObject(value) && tags.some(([name, tag]) => value[name] !== tag))
+}
+
+const isObject = (value: unknown): value is { readonly [name: PropertyKey]: unknown } =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const ofItems = (item: ExcessCheck | null): ExcessCheck | null =>
   item === null ? null : (value) => Array.isArray(value) && value.some(item)

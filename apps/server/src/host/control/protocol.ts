@@ -4,6 +4,7 @@
  */
 import { killResponses, decode } from "@flyball/contract"
 import { isRecoveryReason, MAX_REASON } from "@flyball/core"
+import { readJson, utf8 } from "@flyball/evidence"
 import { Result, Schema } from "effect"
 import { join, relative, resolve } from "node:path"
 import type { Settings } from "../../settings/read.ts"
@@ -51,13 +52,10 @@ export type ControlAnswer = { readonly out: string } | { readonly failed: string
 
 const decodeRequest = decode(ControlRequest)
 
-/** A request; null where the line is none. */
+/** A request; null where the line is none, or has a member twice or that no request has. */
 export const requestIn = (line: string): ControlRequest | null => {
-  try {
-    return Result.getOrNull(decodeRequest(JSON.parse(line), "body"))
-  } catch {
-    return null
-  }
+  const read = readJson(utf8(line))
+  return read.ok ? Result.getOrNull(decodeRequest(read.value, "body")) : null
 }
 
 /** The file of the SQLite store, as both sides name it; null where the store is none. */

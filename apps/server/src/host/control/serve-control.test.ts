@@ -78,6 +78,12 @@ describe("the control socket", () => {
       requestOf({ response: "stop" }),
       requestOf({ named: { type: "agent" } }),
       requestOf({ actor: "usr_x" }),
+      requestOf({}, { actor: "usr_x" }),
+      requestOf({ named: { type: "deployment", agent: "billing" } }),
+      requestOf({ named: { type: "agent", agent: "billing", model: "gpt-x" } }),
+      requestOf({}, { act: { command: "checkpoint", reason: "r" } }),
+      requestOf({}, { act: { command: "release", id: "kil_x", reason: "r", json: false, named: halt.named } }),
+      requestOf({}).replace('"store":', '"store":"/another.db","store":'),
       "x".repeat(MAX_REQUEST * 2)
     ]) {
       const answer = await raw(path, `${line}\n`)
