@@ -101,11 +101,11 @@ describe("the plain types of the governor", () => {
         "../outward/webhooks/webhooks-choice.ts",
         "../registry/identity/trust-store.ts",
         "../storage/choice.ts",
+        "./clients/call-options.ts",
         "./clients/types/access-mapping-client-types.ts",
         "./clients/types/agents-client-types.ts",
         "./clients/types/bound-client-types.ts",
         "./clients/types/breakers-client-types.ts",
-        "./clients/call-options.ts",
         "./clients/types/chain-types.ts",
         "./clients/types/decision-types.ts",
         "./clients/types/drills-client-types.ts",
@@ -131,14 +131,14 @@ describe("the plain types of the governor", () => {
         "provenance",
         "webhooks"
       ])
-        assert.deepStrictEqual(await imports(join(folder, `governor/clients/${client}-client-types.d.ts`)), [
-          "./call-options.ts",
-          "./plain.ts",
+        assert.deepStrictEqual(await imports(join(folder, `governor/clients/types/${client}-client-types.d.ts`)), [
+          "../call-options.ts",
+          "../plain.ts",
           "@flyball/contract"
         ])
       for (const plain of ["chain-types", "decision-types"])
-        assert.deepStrictEqual(await imports(join(folder, `governor/clients/${plain}.d.ts`)), [
-          "./plain.ts",
+        assert.deepStrictEqual(await imports(join(folder, `governor/clients/types/${plain}.d.ts`)), [
+          "../plain.ts",
           "@flyball/contract"
         ])
       for (const plain of ["call-options", "plain"])
