@@ -182,7 +182,7 @@ describe("npm run build", () => {
   })
 
   it("does not affect a checkout, which runs its sources with every edit", () => {
-    const file = join(root, "apps/server/src/cli/help.ts")
+    const file = join(root, "apps/server/src/version.ts")
     const text = readFileSync(file, "utf8")
     writeFileSync(file, text.replace('"0.1.0"', '"0.1.9"'))
     const edited = run("flyball", "--version")

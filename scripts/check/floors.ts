@@ -4,6 +4,20 @@
  * Spec: house section 2. Imports go down only; `npm run check` enforces it.
  */
 
+/** The folders of core, from the ground up. A file imports from its own folder and from those before it. */
+export const coreOrder: ReadonlyArray<string> = [
+  "foundation",
+  "storage",
+  "chain",
+  "registry",
+  "verdicts",
+  "outward",
+  "governor"
+]
+
+/** The files beside those folders: the entries that the exports of core name. */
+const coreEntries: ReadonlyArray<string> = ["index.ts", "storage.ts", "thread.ts", "examination.ts"]
+
 const stableEffect = ["effect", "effect/Effect", "effect/Schema", "effect/Layer", "effect/Context", "effect/testing"]
 const anywhere = ["*"]
 
@@ -155,22 +169,6 @@ export const floors: ReadonlyArray<Floor> = [
   { folder: "scripts/", may: anywhere, touchesTheWorld: true }
 ]
 
-/** The folders of core, from the ground up. A file imports from its own folder and from those before it. */
-export const coreOrder: ReadonlyArray<string> = [
-  "foundation",
-  "storage",
-  "chain",
-  "registry",
-  "verdicts",
-  "outward",
-  "governor"
-]
-
-/**
- * Packages in which no folders may import values from each other in a circle. Entry files (`index.ts`) do not count.
- */
-export const packagesWithoutCycles: ReadonlyArray<string> = ["packages/core/", "packages/envelope/", "packages/rules/"]
-
 /** A source file as the check reads it: its path from the root, with `/`, and its text. */
 export interface SourceFile {
   readonly path: string
@@ -225,11 +223,19 @@ const packageOf = (path: string): string =>
     .slice(0, /^(packages|apps)\//.test(path) ? 2 : 1)
     .join("/") + "/"
 
-/** The position of a file in the order of core; null for a file at the root of its source. */
+/** The position of a file in the order of core; null for an entry, a test helper and files of other packages. */
 const coreFloor = (path: string): number | null => {
   const folder = /^packages\/core\/src\/([^/]+)\//.exec(path)?.[1]
   if (folder === undefined || folder === "testing") return null
   return coreOrder.indexOf(folder)
+}
+
+/** A file of core that is neither in a folder of the order nor an entry. */
+const checkPlaceInCore = ({ path }: SourceFile): ReadonlyArray<Violation> => {
+  const place = /^packages\/core\/src\/([^/]+)/.exec(path)?.[1]
+  if (place === undefined || isTest(path) || coreOrder.includes(place) || coreEntries.includes(place)) return []
+  const message = `is neither an entry of core nor in one of its folders (${coreOrder.join(", ")}): move it there`
+  return [{ path, line: 1, message }]
 }
 
 const checkRelative = (file: SourceFile, floor: Floor, line: number, target: string): ReadonlyArray<Violation> => {
@@ -281,21 +287,27 @@ export const checkFloors = (files: ReadonlyArray<SourceFile>): ReadonlyArray<Vio
       isTest(file.path) && !file.path.startsWith("scripts/check/")
         ? found(skippedTestPattern, "no test is skipped, postponed or alone")
         : []
-    return [...checkImports(file, floor), ...world, ...skipped]
+    return [...checkPlaceInCore(file), ...checkImports(file, floor), ...world, ...skipped]
   })
 
 /**
- * The folder that counts for circles: up to two levels below `src`, the files of a folder and its sub-folders as one.
+ * The folder that counts for circles: one level below `src`, in core two; the files of a folder and its sub-folders as
+ * one. Null for a file at the root of its source.
  */
-const roomOf = (path: string): string => {
-  const inside = path.slice(packageOf(path).length).split("/").slice(1, -1)
-  return inside.slice(0, path.startsWith("packages/core/") ? 2 : 1).join("/")
+const roomOf = (path: string): string | null => {
+  const source = `${packageOf(path)}src`
+  const inside = path
+    .slice(source.length + 1)
+    .split("/")
+    .slice(0, -1)
+  if (inside.length === 0) return null
+  return [source, ...inside.slice(0, path.startsWith("packages/core/") ? 2 : 1)].join("/")
 }
 
 /**
- * Groups of folders that import values from each other in a circle, as sorted lists of folder names.
+ * Groups of folders of one package that import values from each other in a circle, as sorted lists of paths.
  *
- * A folder and its own sub-folder count as one.
+ * A folder and its own sub-folder count as one. Imports of types and entry files (`index.ts`) do not count.
  */
 export const folderCycles = (files: ReadonlyArray<SourceFile>): ReadonlyArray<ReadonlyArray<string>> => {
   const edges = new Map<string, Set<string>>()
@@ -305,7 +317,8 @@ export const folderCycles = (files: ReadonlyArray<SourceFile>): ReadonlyArray<Re
       if (type !== undefined || onlyTypes(names!)) continue
       const from = roomOf(file.path)
       const to = roomOf(resolveRelative(file.path, target!))
-      if (to === "" || from.startsWith(`${to}/`) || to.startsWith(`${from}/`) || from === to) continue
+      if (from === null || to === null || from.startsWith(`${to}/`) || to.startsWith(`${from}/`) || from === to)
+        continue
       edges.set(from, (edges.get(from) ?? new Set()).add(to))
     }
   }

@@ -2,9 +2,10 @@
 import { enableCompileCache } from "node:module"
 import { fileURLToPath } from "node:url"
 import type { Command } from "./cli/command.ts"
-import { helpText, version } from "./cli/help.ts"
+import { helpText } from "./cli/help.ts"
 import { keepHeapSmall } from "./cli/small-heap.ts"
 import { nearest } from "./nearest.ts"
+import { version } from "./version.ts"
 
 /** Commands by name, each imported only when it runs. */
 const commands: { readonly [name: string]: () => Promise<{ readonly run: Command }> } = {

@@ -3,7 +3,7 @@ import { type Flushed, type Recorder, startRecorder } from "./capture/recorder.t
 import { memorySpool, type Spool } from "./capture/spool.ts"
 import { witnessedPart } from "./capture/witnessed-part.ts"
 import { type ClientClock, systemClock } from "./clock.ts"
-import { digestKeyOf } from "./enforce/action-digest.ts"
+import { digestKeyOf } from "./action-digest.ts"
 import { type Guard, makeGuard } from "./enforce/guard.ts"
 import { verdictOf } from "./enforce/verdict.ts"
 import { type Caller, makeCaller } from "./http/caller.ts"

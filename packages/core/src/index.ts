@@ -163,7 +163,7 @@ export {
 } from "./governor/governor-layer.ts"
 export { governorJobs } from "./governor/governor-jobs.ts"
 export { type Mount, mountOn } from "./governor/mount.ts"
-export { inSlices } from "./in-slices.ts"
+export { inSlices } from "./foundation/in-slices.ts"
 export { covers, everyUnit, type Scope, unitScope } from "./foundation/scope.ts"
 export { isWriterId, systemHost, type Writer } from "./foundation/writer.ts"
 export { AccessMapping, type AccessMappingApi } from "./registry/access-mapping/service.ts"

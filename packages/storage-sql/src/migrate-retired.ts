@@ -11,7 +11,7 @@ import { chmodSync, copyFileSync, realpathSync, renameSync, rmSync } from "node:
 import { dirname } from "node:path"
 import type { StorageOpenFault } from "@flyball/core/storage"
 import { Effect } from "effect"
-import { syncPath } from "./copy/durable-file.ts"
+import { syncPath } from "./sqlite/durable-file.ts"
 import { retiredLocation, retiredLocations } from "./copy/retired-locations.ts"
 import { type KnownMigrations, migrateStore, missingMigrations, type PlannedMigration } from "./migrate-store.ts"
 import { lockForWriting } from "./sqlite/open-database.ts"

@@ -1,8 +1,5 @@
 /** Text of `flyball --help`. Imports nothing, so that it answers at once. */
 
-/** The version of the server and its commands. A test compares it with package.json. */
-export const version = "0.1.0"
-
 interface Usage {
   readonly line: string
   /** One line, for the list of commands. */

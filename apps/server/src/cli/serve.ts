@@ -16,7 +16,7 @@ import type { Settings } from "../settings/read.ts"
 import { readArguments } from "./arguments.ts"
 import { command, exitStatus } from "./command.ts"
 import { settingsOfProcess } from "./environment.ts"
-import { version } from "./help.ts"
+import { version } from "../version.ts"
 import { doAct } from "./kill/acts.ts"
 import { type StopSignal, stopSignal } from "./stop-signal.ts"
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { helpText, version } from "./help.ts"
+import { version } from "../version.ts"
+import { helpText } from "./help.ts"
 import { operator, type Operator } from "./testing/commands.ts"
 
 let me: Operator

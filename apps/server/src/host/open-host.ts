@@ -24,10 +24,10 @@ import { watchedStorage } from "@flyball/http/host"
 import { examinerThread, trustFolder } from "@flyball/node"
 import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
 import { Effect, Layer, ManagedRuntime } from "effect"
-import { version } from "../cli/help.ts"
 import type { Settings } from "../settings/read.ts"
 import { tracedGuard, tracedStorage } from "../telemetry/traced-ports.ts"
 import { tracingLayer } from "../telemetry/tracing.ts"
+import { version } from "../version.ts"
 import {
   hasSigningKey,
   makeDataFolder,

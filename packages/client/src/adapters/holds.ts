@@ -8,7 +8,7 @@
 import type { AgentClient } from "../client.ts"
 import type { KillWatch } from "../kill/kill-watch.ts"
 import { ActionDenied } from "../enforce/denied.ts"
-import { actionDigest } from "../enforce/action-digest.ts"
+import { actionDigest } from "../action-digest.ts"
 import type { Action, Running } from "../enforce/guard.ts"
 import type { Evaluation, Json } from "../wire.ts"
 

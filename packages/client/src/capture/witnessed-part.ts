@@ -1,5 +1,5 @@
 /** Reduces arguments and results to what a decision has room for. */
-import { actionDigest } from "../enforce/action-digest.ts"
+import { actionDigest } from "../action-digest.ts"
 import type { Json } from "../wire.ts"
 
 /**

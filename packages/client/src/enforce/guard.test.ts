@@ -4,7 +4,7 @@ import { manualClock, settled } from "../testing/manual-clock.ts"
 import { type SentRequest, type Scripted, scriptedFetch } from "../testing/scripted-server.ts"
 import { verdictAnswer } from "../testing/verdict-answer.ts"
 import { ActionDenied } from "./denied.ts"
-import { actionDigest, digestKeyOf, keyedActionDigest } from "./action-digest.ts"
+import { actionDigest, digestKeyOf, keyedActionDigest } from "../action-digest.ts"
 import { EffectUnknown } from "./guard.ts"
 
 const noText = "something was thrown that has no text"

@@ -1,5 +1,5 @@
 /** Remembers which review an action waits for, so that the same call continues with it later. */
-import { actionDigest } from "./action-digest.ts"
+import { actionDigest } from "../action-digest.ts"
 import type { Action } from "./guard.ts"
 import type { Verdict } from "./verdict.ts"
 

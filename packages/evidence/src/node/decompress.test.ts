@@ -1,7 +1,7 @@
 /** Compressed packs: found by their first bytes, whole or refused, and never larger than they may be. */
 import { describe, expect, it } from "vitest"
 import { gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from "node:zlib"
-import { Unreadable } from "../verify/findings.ts"
+import { Unreadable } from "../pack/unreadable.ts"
 import { compress, compressionFor } from "./compress.ts"
 import { bytesSource } from "../pack/byte-source.ts"
 import { detectCompression } from "../pack/compression.ts"

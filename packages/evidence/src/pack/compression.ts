@@ -1,5 +1,5 @@
 /** How a pack file may be compressed, and how large its content may become. Spec: format 1 sections 5 and 6. */
-import { Unreadable } from "../verify/findings.ts"
+import { Unreadable } from "./unreadable.ts"
 import type { ByteSource } from "./byte-source.ts"
 
 /**

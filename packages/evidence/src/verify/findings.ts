@@ -65,18 +65,3 @@ export const exitClass = (code: FindingCode): 1 | 2 | 3 => (UNREADABLE.has(code)
 const UNREADABLE: ReadonlySet<FindingCode> = new Set(["E_FORMAT", "E_VERSION", "E_LIMIT"])
 const MISSING: ReadonlySet<FindingCode> = new Set(["E_KEY_UNKNOWN", "E_STALE", "E_ROLLBACK"])
 const SIGNATURES: ReadonlySet<FindingCode> = new Set(["E_CHECKPOINT_SIG", "E_PACK_SIG", "E_KEY_REVOKED"])
-
-/** The reading ends here: a line that cannot be read. Caught by the verifier, which makes a finding of it. */
-export class Unreadable extends Error {
-  override readonly name = "Unreadable"
-  readonly code: "E_FORMAT" | "E_VERSION" | "E_LIMIT"
-  readonly expected: string
-  readonly found: string
-
-  constructor(code: "E_FORMAT" | "E_VERSION" | "E_LIMIT", expected: string, found: string) {
-    super(`${code}: expected ${expected}, found ${found}`)
-    this.code = code
-    this.expected = expected
-    this.found = found
-  }
-}

@@ -5,7 +5,7 @@ import { MAX_FIRST_LINE_BYTES, MAX_HINTS, MAX_LINE_BYTES, MAX_TOKENS, PACK_FORMA
 import { LineReader } from "../pack/line-reader.ts"
 import { tagsAfter } from "../pack/order.ts"
 import { fieldsOf } from "./checks/fields.ts"
-import { Unreadable } from "./findings.ts"
+import { Unreadable } from "../pack/unreadable.ts"
 
 /** Bytes in chunks of any size. A chunk may be reused after the next one is requested. */
 export type PackChunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>

@@ -1,7 +1,7 @@
 /** Reads the beginning of a pack. */
 import type { Crypto } from "../crypto.ts"
 import { readCheckpointLine, readHead } from "./checks/head.ts"
-import { Unreadable } from "./findings.ts"
+import { Unreadable } from "../pack/unreadable.ts"
 import { PackFacts } from "./pack-facts.ts"
 import type { PackChunks } from "./pack-lines.ts"
 import { PackCursor } from "./pack-lines.ts"

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import { gzipSync, zstdCompressSync } from "node:zlib"
 import { PackFileUnusable } from "../pack/byte-source.ts"
 import { type Compression, detectCompression } from "../pack/compression.ts"
-import { Unreadable } from "../verify/findings.ts"
+import { Unreadable } from "../pack/unreadable.ts"
 import { blobSource } from "./blob-source.ts"
 import { packContent } from "./pack-content.ts"
 

@@ -2,7 +2,7 @@
 import { type ByteSource, PackFileUnusable } from "../pack/byte-source.ts"
 import { type Compression, damagedStream, followedStream, guardExpansion } from "../pack/compression.ts"
 import { zstdFrameEnd } from "../pack/zstd-frame.ts"
-import { Unreadable } from "../verify/findings.ts"
+import { Unreadable } from "../pack/unreadable.ts"
 
 /**
  * The content of a source, decompressed where it needs it. Can be read again. A chunk is valid until the next one is

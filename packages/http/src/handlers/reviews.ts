@@ -8,7 +8,7 @@ import type { HandlersOf, ServerFacts } from "../request/call.ts"
 import { type StreamAdmission, streamAdmission, whileAdmitted } from "../request/admission.ts"
 import { type AdmittedCaller, emailOf, scopeOf, writerOf } from "../request/caller.ts"
 import { eventStream, ping, serverSentEvent } from "../answer/server-sent-events.ts"
-import { untilDrained } from "../answer/until-drained.ts"
+import { untilDrained } from "../request/until-drained.ts"
 
 /** Handlers of the group `reviews`. */
 export const reviewsHandlers: HandlersOf<typeof reviews> = {

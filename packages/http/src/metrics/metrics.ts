@@ -3,7 +3,7 @@ import { metricsNow, type Reviews, type Safety, type Storage } from "@flyball/co
 import { Effect } from "effect"
 import type { ServerFacts } from "../request/call.ts"
 import { chainFamilies } from "./chain.ts"
-import { spanFamilies } from "../telemetry/families.ts"
+import { spanFamilies } from "./spans.ts"
 import { Tracing } from "../telemetry/tracing.ts"
 import { exposition } from "./exposition.ts"
 import { processFamilies } from "./process.ts"

@@ -1,6 +1,6 @@
 /** Whether a caller is still admitted while its answer lasts: a stream, or a request that waits. */
 import { Effect } from "effect"
-import { untilDrained } from "../answer/until-drained.ts"
+import { untilDrained } from "./until-drained.ts"
 import type { Call, Fault, LostAccess, Services } from "./call.ts"
 import type { AdmittedCaller } from "./caller.ts"
 

@@ -1,7 +1,7 @@
 /** A SQLite store that is written once, whole. */
 import { DatabaseSync } from "node:sqlite"
 import { migrate } from "../sqlite/migrate.ts"
-import { syncPath } from "./durable-file.ts"
+import { syncPath } from "../sqlite/durable-file.ts"
 import type { Page } from "./rows.ts"
 import { SqliteTarget } from "./sqlite-target.ts"
 

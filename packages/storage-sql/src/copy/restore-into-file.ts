@@ -9,7 +9,7 @@ import { Effect } from "effect"
 import { schemaOf } from "../sqlite/migrate.ts"
 import { lockForWriting } from "../sqlite/open-database.ts"
 import { trySqlite } from "../sqlite/try-sqlite.ts"
-import { syncPath } from "./durable-file.ts"
+import { syncPath } from "../sqlite/durable-file.ts"
 
 /**
  * Suffixes of the files that SQLite keeps for a database. A log that outlived its file would be played onto the new

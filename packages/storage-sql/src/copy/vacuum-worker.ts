@@ -11,7 +11,7 @@ import { parentPort, workerData } from "node:worker_threads"
 import type { Fault } from "../sqlite/answers.ts"
 import { openForReading } from "../sqlite/open-database.ts"
 import { faultOf } from "../sqlite/sqlite-fault.ts"
-import { syncPath } from "./durable-file.ts"
+import { syncPath } from "../sqlite/durable-file.ts"
 
 /** The task of the thread. */
 export interface VacuumTask {

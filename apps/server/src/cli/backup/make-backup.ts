@@ -20,7 +20,7 @@ import { fileProblem } from "../../host/file-problem.ts"
 import { guardCopies } from "../../host/guard.ts"
 import type { Settings } from "../../settings/read.ts"
 import { UsageError } from "../arguments.ts"
-import { version } from "../help.ts"
+import { version } from "../../version.ts"
 import { checkCopy } from "./check-copy.ts"
 import { describeFile, FORMAT, type Manifest, MANIFEST, retiredName, STORE } from "./manifest.ts"
 

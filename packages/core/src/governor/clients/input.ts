@@ -32,7 +32,7 @@ import {
   WebhookCreate
 } from "@flyball/contract"
 import { Effect, Result, Schema } from "effect"
-import { inSlices } from "../../in-slices.ts"
+import { inSlices } from "../../foundation/in-slices.ts"
 import { takenDown, Unwalkable, withoutUndefined } from "./plain-input.ts"
 
 /** An agent to register. */

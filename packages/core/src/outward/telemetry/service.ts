@@ -10,7 +10,7 @@ import { Chain } from "../../chain/chain.ts"
 import { covers, everyUnit, type Scope } from "../../foundation/scope.ts"
 import { AGENTS, storedAgent } from "../../registry/agents/document.ts"
 import { type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
-import { inSlices } from "../../in-slices.ts"
+import { inSlices } from "../../foundation/in-slices.ts"
 import { seqsBetween } from "../packs/seqs-between.ts"
 import { type FoldedUsage, usageSegments } from "./usage-segments.ts"
 

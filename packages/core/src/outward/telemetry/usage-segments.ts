@@ -18,7 +18,7 @@ import {
   UsageTotals
 } from "@flyball/rules"
 import { Effect } from "effect"
-import { inSlices } from "../../in-slices.ts"
+import { inSlices } from "../../foundation/in-slices.ts"
 import { eachRecord } from "../../storage/each-record.ts"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import type { JsonObject, ReadFault, StorageApi, StoredRecord } from "../../storage/port.ts"

@@ -6,7 +6,7 @@ import { DEFAULT_PAGE, type TimelineEntry, type TimelineQuery } from "@flyball/c
 import { decisionId, readRecord, type RecordView } from "@flyball/evidence"
 import { Effect } from "effect"
 import { recordHash } from "../../foundation/record-hash.ts"
-import { inSlices } from "../../in-slices.ts"
+import { inSlices } from "../../foundation/in-slices.ts"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import type { JsonObject, StorageApi, StoredRecord } from "../../storage/port.ts"
 

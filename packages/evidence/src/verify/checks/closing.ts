@@ -9,7 +9,7 @@ import { MAX_NOTE_BYTES, parseNote } from "../../note/note.ts"
 import { HASH_BYTES, packNoteName } from "../../pack/format.ts"
 import { base64Field, numberField, requireFields } from "./fields.ts"
 import type { Findings } from "../findings.ts"
-import { Unreadable } from "../findings.ts"
+import { Unreadable } from "../../pack/unreadable.ts"
 import type { PackCursor } from "../pack-lines.ts"
 
 /** The Z line: checks it, and returns the digest that it states. */

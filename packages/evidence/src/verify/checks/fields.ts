@@ -2,7 +2,7 @@
 import { fromBase64 } from "../../bytes.ts"
 import { parseDecimal } from "../../checkpoint/checkpoint.ts"
 import { HASH_BYTES, MAX_PART_BYTES, MAX_PROOF_HASHES } from "../../pack/format.ts"
-import { Unreadable } from "../findings.ts"
+import { Unreadable } from "../../pack/unreadable.ts"
 
 /**
  * The fields of a payload, split at single spaces. An empty payload has none; more than any line can have are refused.

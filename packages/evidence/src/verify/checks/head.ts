@@ -13,7 +13,7 @@ import type { PackHeader } from "../../pack/format.ts"
 import { MAX_HINT_BYTES, PACK_FORMAT } from "../../pack/format.ts"
 import { readHeader } from "../../pack/header.ts"
 import { base64Field, requireFields } from "./fields.ts"
-import { Unreadable } from "../findings.ts"
+import { Unreadable } from "../../pack/unreadable.ts"
 import type { PackFacts, PackHead } from "../pack-facts.ts"
 import type { PackCursor } from "../pack-lines.ts"
 

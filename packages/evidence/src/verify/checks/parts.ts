@@ -2,7 +2,7 @@
 import { equalBytes } from "../../bytes.ts"
 import { HASH_BYTES } from "../../pack/format.ts"
 import type { Findings } from "../findings.ts"
-import { Unreadable } from "../findings.ts"
+import { Unreadable } from "../../pack/unreadable.ts"
 import type { PackFacts } from "../pack-facts.ts"
 import type { PackCursor } from "../pack-lines.ts"
 import type { CommittedPart, PartWalk } from "./committed-parts.ts"

@@ -1,7 +1,7 @@
 /** Metrics of tracing: spans by outcome, and those that wait. */
 import type { MetricFamily } from "@flyball/core"
-import { gauge } from "../metrics/exposition.ts"
-import type { TracingApi } from "./tracing.ts"
+import { gauge } from "./exposition.ts"
+import type { TracingApi } from "../telemetry/tracing.ts"
 
 /** Metrics of tracing; none where no collector is configured. */
 export const spanFamilies = (tracing: TracingApi | null): ReadonlyArray<MetricFamily> => {

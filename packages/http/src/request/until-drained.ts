@@ -1,6 +1,6 @@
 /** Ends waits when the server drains. */
 import { Effect } from "effect"
-import type { ServerFacts } from "../request/call.ts"
+import type { ServerFacts } from "./call.ts"
 
 /** Time between two checks of whether the server drains. Unit: milliseconds. */
 const DRAIN_CHECK_MS = 250

@@ -1,6 +1,6 @@
 /** The digest that binds a review to an action. */
 import { canonicalBytes, concatBytes, portableCrypto, toHex, utf8 } from "@flyball/evidence"
-import type { Json } from "../wire.ts"
+import type { Json } from "./wire.ts"
 
 /**
  * `sha256:<hex>` over the RFC 8785 form of an action's arguments. Throws where they have none. Spec: format 1 section
