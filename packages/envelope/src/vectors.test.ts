@@ -5,7 +5,7 @@ import { compile } from "./compile/compile.ts"
 import { decide, type KillState, prepare } from "./decide/decide.ts"
 import { envelopeDigest } from "./language/digest.ts"
 import { explain } from "./decide/explain.ts"
-import { SlidingWindow } from "./meters/sliding-window.ts"
+import { WindowBook } from "./meters/window-book.ts"
 import { obligationJson } from "./language/obligations.ts"
 import { readEnvelope } from "./language/read-envelope.ts"
 import { withTierFloor } from "./language/tier-floor.ts"
@@ -188,12 +188,14 @@ describe("the vectors of meters", () => {
     fixture<{ readonly name: string; readonly window_ms: number; readonly steps: ReadonlyArray<MeterStep> }>(file)
   )) {
     it(name, () => {
-      const window = new SlidingWindow(window_ms)
+      const book = new WindowBook()
+      const ids = [...new Set(steps.flatMap(({ reserve }) => (reserve === undefined ? [] : [reserve.id])))]
       for (const { at_ms, count, reserve, settle, value, void: gone } of steps) {
-        if (reserve !== undefined) window.reserve({ evaluationId: reserve.id, atMs: at_ms, amount: reserve.amount })
-        if (settle !== undefined) window.settle(settle.id, settle.actual)
-        if (gone !== undefined) window.void(gone.id)
-        if (value !== undefined) assert.deepEqual(window.state(at_ms), { value, count: count! })
+        if (reserve !== undefined)
+          book.reserve(ids.indexOf(reserve.id), at_ms, [{ meter: "m", window: "w", amount: reserve.amount }])
+        if (settle !== undefined) book.settle(ids.indexOf(settle.id), "m", settle.actual, true)
+        if (gone !== undefined) book.void(ids.indexOf(gone.id))
+        if (value !== undefined) assert.deepEqual(book.state("w", window_ms, at_ms), { value, count: count! })
       }
     })
   }

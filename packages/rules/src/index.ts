@@ -98,7 +98,7 @@ export { actingSignals } from "./recompute/acting-tier.ts"
 export { adviceOf } from "./evaluations/advice.ts"
 export { numberedBefore } from "./evaluations/carried-records.ts"
 export { EVALUATION_SCOPE, evaluationId, VOID_SCOPE } from "./evaluations/evaluation-id.ts"
-export { foldMeters, mayGiveBack, meterKinds, reservationsOf } from "./evaluations/windows/fold-meters.ts"
+export { foldMeters, mayGiveBack, meterKinds, reservationsOf } from "./evaluations/fold-meters.ts"
 export { GovernedState } from "./evaluations/governed-state.ts"
 export { type GateView, judgePublication } from "./evaluations/judge-publication.ts"
 export { reportedOf } from "./evaluations/known-agents.ts"
@@ -112,7 +112,7 @@ export {
   longestWindowOf,
   unbound
 } from "./evaluations/layers.ts"
-export { longestWindowMs } from "./evaluations/windows/longest-window.ts"
+export { longestWindowMs } from "./evaluations/longest-window.ts"
 export type { RecomputedPublication } from "./recompute/checks/publication.ts"
 export {
   type OpenReason,
@@ -127,7 +127,6 @@ export { References } from "./recompute/checks/references.ts"
 export { serverSignalNames, serverSignals } from "./evaluations/server-signals.ts"
 export { shownSignals, signalsOf } from "./evaluations/signals-part.ts"
 export { inactiveRuleOf, isActive } from "./evaluations/may-act.ts"
-export { type Reservation, WindowBook } from "./evaluations/windows/window-book.ts"
 export { fromBase64url, toBase64url } from "./identity/base64url.ts"
 export { type CardAlg, type Claim, type KeyChoice, readCard, sentBytes, type SentCard } from "./identity/read-card.ts"
 export { cardSources, sourceWord } from "./identity/sources.ts"

@@ -1,5 +1,5 @@
 /** The windows that evaluations are made with, and made again with, against a fold that restarts at every question. */
-import { WindowBook } from "../../../packages/rules/src/evaluations/windows/window-book.ts"
+import { WindowBook } from "../../../packages/envelope/src/meters/window-book.ts"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { runs } from "../runs.ts"

@@ -1,7 +1,7 @@
 /** Caches the bindings that evaluations are recomputed with: one for all layers of the same content. */
 import type { Meter, Ready } from "@flyball/envelope"
 import { type Binding, hasLatches, type Layer, ownersOf, readyOf } from "./layers.ts"
-import type { WindowLedger } from "./windows/window-ledger.ts"
+import type { WindowLedger } from "@flyball/envelope"
 
 /** A binding with what recomputation derives from it. */
 export interface Bound extends Binding {

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { WindowBook } from "@flyball/rules"
+import { WindowBook } from "@flyball/envelope"
 import { Effect, Fiber } from "effect"
 import { RECORDS_A_TURN } from "../../storage/each-record.ts"
 import { Storage, type StorageApi, type StoredRecord } from "../../storage/port.ts"

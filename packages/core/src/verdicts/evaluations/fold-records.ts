@@ -1,7 +1,8 @@
 /** Folds stored records that touch meters into a book, as far back as a window reaches. */
 import { readRecord } from "@flyball/evidence"
 import { Effect } from "effect"
-import type { JsonMap, WindowBook } from "@flyball/rules"
+import type { WindowBook } from "@flyball/envelope"
+import type { JsonMap } from "@flyball/rules"
 import { inTurns } from "../../storage/each-record.ts"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import type { AsOf, ReadFault, StorageApi } from "../../storage/port.ts"

@@ -13,7 +13,8 @@ import type { AsOf, DocumentPut, RecordReceipt, StorageApi } from "../../storage
 import type { JsonMap } from "@flyball/rules"
 import type { FoldCarried } from "./carried-meters.ts"
 import { CLOCK_STEP_MS, firstWithin, foldInto, readPage } from "./fold-records.ts"
-import { foldMeters, WindowBook } from "@flyball/rules"
+import { WindowBook } from "@flyball/envelope"
+import { foldMeters } from "@flyball/rules"
 
 /** Collection of the documents of meters and keys. Working state: the records tell of windows, not of keys. */
 export const METERS = "meters"

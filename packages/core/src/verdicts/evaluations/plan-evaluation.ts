@@ -24,13 +24,12 @@ import {
 } from "@flyball/rules"
 import type { InForce } from "../envelopes/in-force.ts"
 import { type Action, decide } from "@flyball/envelope"
-import type { Decision, WindowState } from "@flyball/envelope"
+import type { Decision, Reservation, WindowState } from "@flyball/envelope"
 import { omitNullish } from "../../foundation/omit-nullish.ts"
 import type { EventDraft } from "../../storage/outbox/outbox.ts"
 import type { AsOf, JsonObject, PartDraft, RecordDraft } from "../../storage/port.ts"
 import { event } from "../../storage/event.ts"
 import type { Writer } from "../../foundation/writer.ts"
-import type { Reservation } from "@flyball/rules"
 
 /** The members of an evaluation request, other than signals and arguments. */
 export type EvaluationInput = Required<Omit<EvaluationIn, "args" | "signals">>

@@ -2,7 +2,7 @@ import { type Outcome, outcomes } from "../../language/compiled.ts"
 import { prepare, type Ready } from "../../decide/decide.ts"
 import type { Combination } from "../../compile/compile.ts"
 import type { Decision } from "../../decide/decision.ts"
-import { MeterBook, type SlidingWindow } from "../../meters/sliding-window.ts"
+import { WindowBook } from "../../meters/window-book.ts"
 import { severityOf } from "../cells/ranking.ts"
 import type { NotReplayable, RecordedEvaluation, RecordedEvent } from "./recorded-evaluation.ts"
 import { replayOne, replayRecorded } from "./replay-one.ts"
@@ -139,8 +139,9 @@ export const classOf = (from: Outcome, to: Outcome): BacktestClass =>
 /** The draft's meters, filled by what the draft itself lets through. */
 class DraftMeters {
   readonly #ready: Ready
-  readonly #book = new MeterBook()
-  readonly #reserved = new Map<string, ReadonlyArray<{ readonly meter: string; readonly window: SlidingWindow }>>()
+  readonly #book = new WindowBook()
+  /** The number of each evaluation that the draft let through: its place among them. */
+  readonly #numbers = new Map<string, number>()
 
   constructor(ready: Ready) {
     this.#ready = ready
@@ -149,7 +150,9 @@ class DraftMeters {
   /** `startMs` is the time at which the windows began to fill, null where they were empty by right. */
   replay(evaluation: RecordedEvaluation, startMs: number | null): Decision | NotReplayable {
     const atMs = this.#timeOf(evaluation)
-    const result = replayOne(this.#ready, evaluation, (meter, key) => this.#book.window(meter, key).state(atMs))
+    const result = replayOne(this.#ready, evaluation, ({ id, windowMs }, key) =>
+      this.#book.state(windowOf(id, key), windowMs, atMs)
+    )
     if (typeof result === "string") return result
     if (severityOf(result.outcome) <= outcomes.indexOf("allow_with_notice"))
       this.#reserve(evaluation.evaluationId, atMs, result)
@@ -161,14 +164,14 @@ class DraftMeters {
   }
 
   /**
-   * Its own time, or the last one of any window that it reads. Which windows these are does not depend on their
-   * content.
+   * Its own time, or that of the last contribution to any window that it reads. Which windows these are does not depend
+   * on their content.
    */
   #timeOf(evaluation: RecordedEvaluation): number {
     let { atMs } = evaluation
     if (this.#ready.meters.length > 0) {
-      replayOne(this.#ready, evaluation, (meter, key) => {
-        atMs = Math.max(atMs, this.#book.window(meter, key).latestMs)
+      replayOne(this.#ready, evaluation, ({ id }, key) => {
+        atMs = Math.max(atMs, this.#book.latestMs(windowOf(id, key)))
         return { value: 0, count: 0 }
       })
     }
@@ -176,24 +179,25 @@ class DraftMeters {
   }
 
   #reserve(evaluationId: string, atMs: number, { meters }: Decision): void {
-    const reserved = meters.flatMap(({ amount, contributes, id, key }) => {
-      if (!contributes) return []
-      const window = this.#book.window(
-        this.#ready.combination.meters.find((meter) => meter.id === id)!,
-        key
-      )
-      window.reserve({ evaluationId, atMs, amount })
-      return [{ meter: id, window }]
-    })
-    if (reserved.length > 0) this.#reserved.set(evaluationId, reserved)
+    const reservations = meters
+      .filter(({ contributes }) => contributes)
+      .map(({ amount, id, key }) => ({ meter: id, window: windowOf(id, key), amount }))
+    if (reservations.length === 0) return
+    const number = this.#numbers.size
+    this.#numbers.set(evaluationId, number)
+    this.#book.reserve(number, atMs, reservations)
   }
 
   settle(evaluationId: string, actual: Readonly<Record<string, number>>): void {
-    for (const { meter, window } of this.#reserved.get(evaluationId) ?? [])
-      if (actual[meter] !== undefined) window.settle(evaluationId, actual[meter])
+    const number = this.#numbers.get(evaluationId)
+    if (number === undefined) return
+    for (const [meter, amount] of Object.entries(actual)) this.#book.settle(number, meter, amount, true)
   }
 
   void(evaluationId: string): void {
-    for (const { window } of this.#reserved.get(evaluationId) ?? []) window.void(evaluationId)
+    const number = this.#numbers.get(evaluationId)
+    if (number !== undefined) this.#book.void(number)
   }
 }
+
+const windowOf = (meter: string, key: string): string => `${meter} ${key}`

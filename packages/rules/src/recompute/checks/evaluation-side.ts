@@ -7,8 +7,8 @@ import type { Bound } from "../../evaluations/bindings.ts"
 import type { MeterBody, SideBody } from "../../evaluations/evaluation-body.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
 import { letsThrough } from "../../evaluations/recorded-side.ts"
-import type { WindowBook } from "../../evaluations/windows/window-book.ts"
-import type { WindowLedger } from "../../evaluations/windows/window-ledger.ts"
+import type { WindowBook } from "@flyball/envelope"
+import type { WindowLedger } from "@flyball/envelope"
 
 /** The inputs of an evaluation. {@link SideJudge.windows} provides `windows`. */
 export interface Known extends Action, Situation {}

@@ -19,7 +19,7 @@ import { problem, type Problem } from "../recompute-verdict.ts"
 import type { RunLatches } from "../run-latches.ts"
 import { signalsOf } from "../../evaluations/signals-part.ts"
 import { inactiveRuleOf, isActive } from "../../evaluations/may-act.ts"
-import { WindowBook } from "../../evaluations/windows/window-book.ts"
+import { WindowBook } from "@flyball/envelope"
 
 /**
  * The maximum by which an evaluation's time may exceed its record's time: a clock was set back in between. Unit:

@@ -1,6 +1,6 @@
 /** The longest window of all meters. */
 import { MAX_ENVELOPE_BYTES, readEnvelope } from "@flyball/envelope"
-import { partMembers } from "../../records/part-json.ts"
+import { partMembers } from "../records/part-json.ts"
 
 /**
  * The longest window of an envelope's meters, from the bytes of its part; 0 for anything that is no envelope, since

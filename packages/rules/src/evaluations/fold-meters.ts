@@ -1,6 +1,6 @@
 /** Folds a record into the windows of meters. The service and the verifier fold alike. */
-import type { JsonMap } from "../../records/record.ts"
-import type { Reservation, WindowBook } from "./window-book.ts"
+import type { JsonMap } from "../records/record.ts"
+import type { Reservation, WindowBook } from "@flyball/envelope"
 
 /** Kinds of records that touch meters. Spec: `envelope/1` section 6. */
 export const meterKinds: ReadonlyArray<string> = ["evaluation.made", "decision.settled", "meter.voided"]

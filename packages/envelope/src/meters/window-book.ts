@@ -4,8 +4,8 @@
  * A contribution belongs to a meter and key, not to a length of window: the length is that of the version in force at
  * the read. Spec: `envelope/1` section 6; decision 0025.
  */
-import type { WindowState } from "@flyball/envelope"
-import { ReservedWindows } from "./reserved.ts"
+import type { WindowState } from "./meter-reading.ts"
+import { ReservedWindows } from "./reserved-windows.ts"
 import { WindowLedger } from "./window-ledger.ts"
 
 /** Contribution of one evaluation to one window. Spec: `envelope/1` section 6. */

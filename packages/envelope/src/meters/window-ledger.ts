@@ -2,8 +2,8 @@
  * One meter and key: what was added to it, and the sums of its windows of each length in use. Spec: `envelope/1`
  * section 6; decision 0025.
  */
-import type { WindowState } from "@flyball/envelope"
-import { WindowSum } from "@flyball/envelope"
+import type { WindowState } from "./meter-reading.ts"
+import { WindowSum } from "./window-sum.ts"
 import { WindowRing } from "./window-ring.ts"
 
 /** A window of one length. Everything before `from` has slid out of it. */
