@@ -1,6 +1,6 @@
 /** Converts errors of Postgres and of the connection to it into faults of the port. */
 import { StorageCorrupt, StorageUnavailable } from "@flyball/core/storage"
-import type { SqlError } from "effect/sql/SqlError"
+import { ConnectionError, SqlError } from "effect/sql/SqlError"
 
 /**
  * Five characters that the server gives with every error, null when the error is not the server's. Spec: PostgreSQL,
@@ -16,6 +16,15 @@ export const sqlState = (error: SqlError): string | null => {
     ? cause.code
     : null
 }
+
+/** Why a session must not be used, as a part of a sentence with what to do. */
+class UnfitSession extends Error {}
+
+/** The error of a session that was opened and must not be used. Nothing was sent on it. */
+export const unfitSession = (problem: string): SqlError =>
+  new SqlError({
+    reason: new ConnectionError({ cause: new UnfitSession(problem), message: "Unfit session", operation: "connect" })
+  })
 
 /**
  * Server shut down or crashed (57P..), session ended for idling in a transaction (25P03), connection exceptions
@@ -66,11 +75,15 @@ const waitStates: { readonly [state: string]: string } = {
   "53100": "its disk is full; free some space",
   "53200": "its memory is used up; give it more, or lower its max_connections",
   "53300": "it has no connection left; raise max_connections or lower maxConnections",
-  "55P03": "another process held the head of the chain, or the schema, for too long",
+  "55P03": "another session held a lock on the store for too long",
   "57P01": "it ends its sessions, as it does when it is stopped or restarted",
   "57P02": "it stops after another of its processes crashed; it starts again by itself",
   "57P03": "it is starting or stopping; wait until it is ready",
   "58030": "its disk failed",
+  "25006": "it takes no writes; the address must lead to the primary",
+  "08P01": "it or a pooler before it refused the start-up parameters; connect to Postgres itself",
+  "26000": "a pooler before it changes sessions between statements; connect to Postgres itself",
+  "42P05": "a pooler before it changes sessions between statements; connect to Postgres itself",
   "57014": "a statement took too long and was cancelled",
   "28P01": "it refused the password",
   "28000": "it refused the role",
@@ -83,6 +96,8 @@ const waitStates: { readonly [state: string]: string } = {
  * passed on.
  */
 export const faultOf = (error: SqlError, wrote: "no" | "unknown" = "no"): StorageUnavailable | StorageCorrupt => {
+  const { cause } = error.reason
+  if (cause instanceof UnfitSession) return new StorageUnavailable({ reason: cause.message, wrote: "no" })
   const state = sqlState(error)
   if (state === null) {
     return new StorageUnavailable({

@@ -4,6 +4,7 @@ import * as PgPool from "@effect/sql-pg/PgPool"
 import { Effect, Redacted } from "effect"
 import type { Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import { onlyFit, type Settings } from "./fit-session.ts"
 import { AnswerTime, inTime } from "./in-time.ts"
 import { Lines } from "./lines.ts"
 import { inRealTime } from "./real-time.ts"
@@ -50,7 +51,8 @@ const goodbyeMs = 5_000
 
 /**
  * Every name in our SQL carries its schema; nothing else is looked up. All tables are read by index: a plan made while
- * they were small must stay right.
+ * they were small must stay right. A process that hangs with the head in its hands must not stop all others for long.
+ * Times that role or database set, for all programs alike, would end our sessions in the middle of their work.
  */
 const sessionSettings = {
   synchronous_commit: "on",
@@ -58,19 +60,16 @@ const sessionSettings = {
   default_transaction_isolation: "read committed",
   default_transaction_read_only: "off",
   statement_timeout: "60s",
+  lock_timeout: "30s",
+  idle_in_transaction_session_timeout: "15s",
+  idle_session_timeout: "0",
   enable_seqscan: "off",
   enable_hashjoin: "off",
   enable_mergejoin: "off",
   jit: "off"
 }
 
-/** A process that hangs with the head in its hands must not stop all others for long. */
-const writerSettings = {
-  ...sessionSettings,
-  plan_cache_mode: "force_generic_plan",
-  lock_timeout: "30s",
-  idle_in_transaction_session_timeout: "15s"
-}
+const writerSettings = { ...sessionSettings, plan_cache_mode: "force_generic_plan" }
 
 /**
  * A bitmap scan walks over everything that was ever in flight until the next vacuum; an index scan walks over it once,
@@ -99,27 +98,28 @@ export const openSessions = Effect.fnUntraced(function* (
   yield* Effect.addFinalizer(() =>
     Effect.forEach(opened, (lines) => lines.closed(closeMs), { concurrency: "unbounded", discard: true })
   )
-  const open = (config: PgPool.Config): Effect.Effect<Connections, SqlError, Scope.Scope> => {
+  const readOnly = options.readOnly === true
+  const open = (
+    settings: Settings,
+    config: Partial<PgPool.Config>
+  ): Effect.Effect<Connections, SqlError, Scope.Scope> => {
     const lines = new Lines(options.url)
     opened.push(lines)
-    return Effect.map(inRealTime(PgPool.make({ ...config, stream: lines.open })), (pool) => ({
-      ...pool,
-      cut: lines.cut
-    }))
+    return Effect.map(
+      inRealTime(PgPool.make({ ...common, startupParameters: settings, ...config, stream: lines.open })),
+      // What is only read may be a copy, and says so.
+      (pool) => ({ ...(readOnly ? pool : onlyFit(pool, settings, lines.cut)), cut: lines.cut })
+    )
   }
-  const writer = yield* open({ ...common, startupParameters: writerSettings, maxConnections: 1, multiplex: true })
-  const readers = yield* open({
-    ...common,
-    startupParameters: { ...sessionSettings, default_transaction_read_only: options.readOnly === true ? "on" : "off" },
-    maxConnections: Math.max(1, (options.maxConnections ?? 10) - (options.readOnly === true ? 1 : 2))
-  })
-  const claimer = yield* open({
-    ...common,
-    startupParameters: claimerSettings,
-    maxConnections: 1,
-    multiplex: true,
-    multiplexConcurrency: 1
-  })
+  const writer = yield* open(writerSettings, { maxConnections: 1, multiplex: true })
+  const readers = yield* open(
+    // A copy of a whole store is one transaction, and its other end may be slow.
+    readOnly
+      ? { ...sessionSettings, default_transaction_read_only: "on", idle_in_transaction_session_timeout: "0" }
+      : sessionSettings,
+    { maxConnections: Math.max(1, (options.maxConnections ?? 10) - (readOnly ? 1 : 2)) }
+  )
+  const claimer = yield* open(claimerSettings, { maxConnections: 1, multiplex: true, multiplexConcurrency: 1 })
   return { writer, readers, claimer }
 })
 

@@ -2,5 +2,5 @@
 export type { FreshDatabase, OpenDatabase } from "./database.ts"
 export { freshDatabase, openDatabase } from "./database.ts"
 export { givenDatabase, type TestHooks } from "./given-database.ts"
-export type { RunningPostgres } from "./start.ts"
-export { startPostgres } from "./start.ts"
+export type { DemotablePostgres, RunningPostgres } from "./start.ts"
+export { startDemotablePostgres, startPostgres } from "./start.ts"

@@ -34,7 +34,7 @@ const keep = (task: KeeperTask): void => {
   let ready = false
   server.stderr.setEncoding("utf8").on("data", (text: string) => {
     log = (log + text).slice(-keptLog)
-    if (!ready && log.includes("ready to accept connections")) {
+    if (!ready && /ready to accept (read-only )?connections/.test(log)) {
       ready = true
       process.stdout.write("ready\n")
     }

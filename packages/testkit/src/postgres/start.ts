@@ -49,6 +49,48 @@ export const startPostgres = async (): Promise<RunningPostgres> => {
   }
 }
 
+/** A server that can become a standby. */
+export interface DemotablePostgres extends RunningPostgres {
+  /** Ends it at once, and starts it on the same data and address as a standby, whose primary is never reached. */
+  readonly demote: () => Promise<void>
+}
+
+/**
+ * Starts a Postgres of its own, also where `FLYBALL_TEST_PG_URL` names one.
+ *
+ * - Fails: as {@link startPostgres} does.
+ */
+export const startDemotablePostgres = async (): Promise<DemotablePostgres> => {
+  const binaries = await postgresBinaries()
+  const home = await mkdtemp(join(tmpdir(), "flyball-pg-"))
+  const data = join(home, "data")
+  /** Each run of the server has a folder that goes with it; the data stays. */
+  const run = async (at?: number) => {
+    const folder = await mkdtemp(join(tmpdir(), "flyball-pg-run-"))
+    return launch(binaries, folder, at === undefined ? portTries : 1, { data, ...(at === undefined ? {} : { at }) })
+  }
+  try {
+    const password = randomBytes(16).toString("hex")
+    await initialise(binaries, home, password)
+    let running = await run()
+    return {
+      url: `postgres://postgres:${password}@127.0.0.1:${running.port}/postgres`,
+      demote: async () => {
+        await running.stop()
+        await writeFile(join(data, "standby.signal"), "")
+        running = await run(running.port)
+      },
+      stop: async () => {
+        await running.stop()
+        await rm(home, { recursive: true, force: true })
+      }
+    }
+  } catch (cause) {
+    await rm(home, { recursive: true, force: true })
+    throw cause
+  }
+}
+
 /** As root everything runs as nobody; else as ourselves. */
 const runAs = (): { readonly uid?: number; readonly gid?: number } =>
   process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {}
@@ -73,6 +115,7 @@ const initialise = async (binaries: PostgresBinaries, folder: string, password: 
       "--encoding=UTF8",
       "--locale=C",
       "--auth=scram-sha-256",
+      "--no-sync",
       `--pwfile=${passwordFile}`
     ],
     { ...runAs(), cwd: "/", env: environment }
@@ -80,17 +123,19 @@ const initialise = async (binaries: PostgresBinaries, folder: string, password: 
   await rm(passwordFile)
 }
 
+/** Starts a server on the data of a folder, which is removed when it ends. */
 const launch = async (
   binaries: PostgresBinaries,
   folder: string,
-  tries: number
+  tries: number,
+  { data = join(folder, "data"), at }: { readonly data?: string; readonly at?: number } = {}
 ): Promise<{ readonly port: number; readonly stop: () => Promise<void> }> => {
-  const port = await freePort()
+  const port = at ?? (await freePort())
   const task: KeeperTask = {
     command: binaries.postgres,
     args: [
       "-D",
-      join(folder, "data"),
+      data,
       "-p",
       String(port),
       ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])
@@ -118,7 +163,7 @@ const launch = async (
   })
   if (first !== "ready") {
     await ended
-    if (tries > 1 && /could not (bind|create any TCP)/.test(first)) return launch(binaries, folder, tries - 1)
+    if (tries > 1 && /could not (bind|create any TCP)/.test(first)) return launch(binaries, folder, tries - 1, { data })
     throw new Error(`Postgres did not start: ${first}`)
   }
   // A test process that forgets `stop` must still be able to end.
