@@ -28,12 +28,35 @@ export const neverBack = (read: () => number): (() => number) => {
   }
 }
 
+/** By how much the time of day may gain on a clock before that counts as sleep. Unit: milliseconds. */
+const SLEEP_MS = 1_000
+
+/**
+ * A clock that also counts the time in which the machine slept: there the source stands still, and the time of day goes
+ * on. A status that was fresh before is old then. A time of day that is set forward counts as sleep too, which makes a
+ * status older and never younger.
+ */
+export const withSleep = (read: () => number, nowMs: () => number): (() => number) => {
+  let slept = 0
+  let offset = nowMs() - read()
+  return () => {
+    const at = read()
+    const gained = nowMs() - at - offset
+    if (gained > SLEEP_MS) slept += gained
+    if (gained > SLEEP_MS || gained < 0) offset += gained
+    return at + slept
+  }
+}
+
 /**
  * The clock of this process. In a worker `performance.now` may be the time of day,
  * which somebody can set back.
  */
 export const systemClock: ClientClock = {
-  monotonicMs: neverBack(() => performance.now()),
+  monotonicMs: withSleep(
+    neverBack(() => performance.now()),
+    () => Date.now()
+  ),
   nowMs: () => Date.now(),
   after: (ms, call, isAwaited = false) => {
     const timer: unknown = setTimeout(call, ms)

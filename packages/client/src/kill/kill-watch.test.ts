@@ -10,9 +10,15 @@ interface ScriptedStatus {
   response: string | null
   origin: string
   away: "no" | "cut" | "hang" | "slow"
+  opens: boolean
+  pings: boolean
   genesis: object | null
   former: { readonly [chain: string]: object }
 }
+
+/** No answer until the request is aborted. */
+const hanging = (init: RequestInit): Promise<Response> =>
+  new Promise((_, reject) => init.signal?.addEventListener("abort", () => reject(new Error("aborted"))))
 
 let open: KillWatch | null = null
 afterEach(() => open?.close())
@@ -20,13 +26,29 @@ afterEach(() => open?.close())
 const encoder = new TextEncoder()
 
 /** A watch over a server that a test changes. `push` sends the current status over the stream. */
-const world = (away: ScriptedStatus["away"] = "no") => {
+const world = (away: ScriptedStatus["away"] = "no", opens = true) => {
   const clock = manualClock()
-  const now: ScriptedStatus = { epoch: 1, response: null, origin: "a/b", away, genesis: null, former: {} }
+  const now: ScriptedStatus = {
+    epoch: 1,
+    response: null,
+    origin: "a/b",
+    away,
+    opens,
+    pings: true,
+    genesis: null,
+    former: {}
+  }
   const problems: Array<Problem> = []
   const acks: Array<{ readonly activation_event: string; readonly in_flight: number; readonly stopped: boolean }> = []
   const sent: Array<{ readonly path: string; readonly headers: Headers }> = []
   let stream: ReadableStreamDefaultController<Uint8Array> | null = null
+  /** As the server does, every five seconds. */
+  const ping = (to: ReadableStreamDefaultController<Uint8Array>): void =>
+    void clock.after(5_000, () => {
+      if (stream !== to || !now.pings) return
+      to.enqueue(encoder.encode(": ping\n\n"))
+      ping(to)
+    })
   const body = () => ({
     halted: now.response === "halt" || now.response === "quarantine",
     drill: false,
@@ -45,8 +67,9 @@ const world = (away: ScriptedStatus["away"] = "no") => {
       return new Response("{}", { status: 201 })
     }
     if (url.pathname.endsWith("/stream")) {
+      if (!now.opens) return hanging(init)
       if (now.away !== "no") throw new TypeError("fetch failed")
-      const source = new ReadableStream<Uint8Array>({ start: (controller) => void (stream = controller) })
+      const source = new ReadableStream<Uint8Array>({ start: (controller) => ping((stream = controller)) })
       return new Response(source, { status: 200 })
     }
     if (url.pathname.endsWith("/genesis")) {
@@ -55,8 +78,7 @@ const world = (away: ScriptedStatus["away"] = "no") => {
       return new Response(JSON.stringify(genesis), { status: genesis === null ? 404 : 200 })
     }
     if (now.away === "cut") throw new TypeError("fetch failed")
-    if (now.away === "hang")
-      return new Promise((_, reject) => init.signal?.addEventListener("abort", () => reject(new Error("aborted"))))
+    if (now.away === "hang") return hanging(init)
     const etag = `"k${now.epoch}"`
     if (now.away === "slow") {
       const answer = new Response(JSON.stringify(body()), { status: 200, headers: { etag } })
@@ -111,6 +133,27 @@ describe("the watch over halts", () => {
     assert.match(String(signal.reason), /epoch 2/)
     done()
     assert.isTrue(watch.signal().signal.aborted)
+  })
+
+  it("opens another stream where one says nothing for 15 s, not even a comment", async () => {
+    const { clock, now, problems, push, sent, watch } = world()
+    const streams = (): number => sent.filter(({ path }) => path.endsWith("/stream")).length
+    await clock.advance(60_000)
+    assert.strictEqual(streams(), 1)
+    now.pings = false
+    await clock.advance(15_000 + 1_500)
+    assert.strictEqual(streams(), 2)
+    assert.deepInclude(problems, { kind: "kill_stream", reason: "Error: nothing came for 15000 ms" })
+    Object.assign(now, { epoch: 2, response: "halt" })
+    await push()
+    assert.strictEqual(watch.denial("read"), "@killed")
+  })
+
+  it("gives up the opening of a stream that is not answered", async () => {
+    const { clock, sent } = world("hang", false)
+    const streams = (): number => sent.filter(({ path }) => path.endsWith("/stream")).length
+    await clock.advance(15_000 + 3_000)
+    assert.strictEqual(streams(), 2)
   })
 
   it("lets what runs continue under a drain", async () => {

@@ -23,7 +23,7 @@ import {
   unknownView
 } from "./kill-view.ts"
 import type { KillStatus } from "../wire.ts"
-import { readEvents } from "./sse.ts"
+import { MAX_SILENCE_MS, readEvents } from "./sse.ts"
 
 /** Follows the halts of one agent. */
 export interface KillWatch {
@@ -141,11 +141,19 @@ export const watchKill = (options: KillWatchOptions): KillWatch => {
     while (!ending.signal.aborted) {
       const last: Record<string, string> = view.epoch < 0 ? {} : { "last-event-id": String(view.epoch) }
       const headers = { ...last, accept: "text/event-stream" }
-      const response = await caller.open(`/api/v1/bound/kill/stream?${query}`, headers, ending.signal)
+      const opening = new AbortController()
+      const end = (): void => opening.abort()
+      ending.signal.addEventListener("abort", end)
+      const cancel = clock.after(MAX_SILENCE_MS, end)
+      const response = await caller.open(`/api/v1/bound/kill/stream?${query}`, headers, opening.signal)
+      cancel()
       try {
-        if (response !== null) for await (const { data } of readEvents(response.body!)) await onEvent(data)
+        if (response !== null) for await (const { data } of readEvents(response.body!, clock)) await onEvent(data)
       } catch (cause) {
         if (!ending.signal.aborted) onProblem({ kind: "kill_stream", reason: String(cause) })
+      } finally {
+        ending.signal.removeEventListener("abort", end)
+        end()
       }
       failures = response === null ? failures + 1 : 0
       const pauseMs = Math.min(REOPEN_MAX_MS, REOPEN_MS * 2 ** failures)

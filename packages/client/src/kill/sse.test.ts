@@ -1,4 +1,5 @@
 import { assert, describe, it } from "vitest"
+import { manualClock } from "../testing/manual-clock.ts"
 import { readEvents } from "./sse.ts"
 
 const encoder = new TextEncoder()
@@ -11,7 +12,7 @@ const bodyOf = (chunks: ReadonlyArray<string>): ReadableStream<Uint8Array> =>
   })
 const all = async (chunks: ReadonlyArray<string>) => {
   const events = []
-  for await (const event of readEvents(bodyOf(chunks))) events.push(event)
+  for await (const event of readEvents(bodyOf(chunks), manualClock())) events.push(event)
   return events
 }
 
@@ -42,7 +43,7 @@ describe("a stream of server-sent events", () => {
           }
         })
         const data: Array<string> = []
-        for await (const event of readEvents(body)) data.push(event.data)
+        for await (const event of readEvents(body, manualClock())) data.push(event.data)
         assert.deepStrictEqual(data, ["größer 😀\nzwei", "ende"], `${JSON.stringify(end)} cut at ${at}`)
       }
     }

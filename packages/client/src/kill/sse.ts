@@ -1,4 +1,5 @@
 /** Reads a stream of server-sent events. Spec: HTML standard, "Server-sent events". */
+import type { ClientClock } from "../clock.ts"
 
 /** One event. */
 export interface ServerSentEvent {
@@ -10,9 +11,27 @@ export interface ServerSentEvent {
 /** Longest event that is kept. Unit: characters. A kill status has a few hundred. */
 const MAX_EVENT_CHARS = 65_536
 
-/** The events of a body, in order. Comments are left out. Ends with the body; fails where an event is too long. */
-export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerSentEvent, void, void> {
+/**
+ * How long a stream may send nothing. Unit: milliseconds. A server of ours sends a comment every five seconds; a
+ * connection whose other end vanished says nothing for minutes.
+ */
+export const MAX_SILENCE_MS = 15_000
+
+/**
+ * The events of a body, in order. Comments are left out. Ends with the body; fails where an event is too long, and where
+ * nothing came for {@link MAX_SILENCE_MS}.
+ */
+export async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+  clock: ClientClock
+): AsyncGenerator<ServerSentEvent, void, void> {
   const reader = body.getReader()
+  let isSilent = false
+  const endAtSilence = (): (() => void) =>
+    clock.after(MAX_SILENCE_MS, () => {
+      isSilent = true
+      void reader.cancel().catch(() => undefined)
+    })
   const decoder = new TextDecoder()
   let rest = ""
   let id: string | null = null
@@ -21,7 +40,9 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
   let chars = 0
   try {
     for (;;) {
-      const { done, value } = await reader.read()
+      const cancel = endAtSilence()
+      const { done, value } = await reader.read().finally(cancel)
+      if (isSilent) throw new Error(`nothing came for ${MAX_SILENCE_MS} ms`)
       if (done) return
       rest += decoder.decode(value, { stream: true })
       const lines = rest.split(/\r\n|\n|\r(?!$)/)
