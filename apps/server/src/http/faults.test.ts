@@ -2,7 +2,7 @@
 // First, as in the command: what is compiled must refuse what is interpreted.
 import "effect/schema/SchemaJITCompiler/enable"
 import { layerOf, memoryStorage, Storage, storageChoice, StorageCorrupt, StorageUnavailable } from "@flyball/core"
-import { Context, Effect, Layer } from "effect"
+import { Context, Deferred, Effect, Layer } from "effect"
 import { assert, describe, it } from "vitest"
 import { givenServers } from "./testing/given-servers.ts"
 
@@ -62,6 +62,19 @@ describe("faults and defects", () => {
     )
     assert.strictEqual((await get("/healthz")).status, 503)
     assert.strictEqual((await get("/status")).status, 200)
+  })
+
+  it("healthz is 503 within its time although the question to a silent store cannot be given up", async () => {
+    const world = await opened()
+    const given = Deferred.makeUnsafe<never, StorageUnavailable>()
+    const { get } = await beside(world, (context) =>
+      Context.add(context, Storage, {
+        ...Context.get(context, Storage),
+        head: Effect.uninterruptible(Deferred.await(given))
+      })
+    )
+    assert.strictEqual((await get("/healthz")).status, 503)
+    Deferred.doneUnsafe(given, Effect.fail(new StorageUnavailable({ reason: "late", wrote: "no" })))
   })
 
   it("healthz is 503 while the store takes no writes, though it is read, and 200 once one was taken", async () => {

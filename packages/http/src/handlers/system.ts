@@ -2,7 +2,7 @@
 import { Draining, type MeOut, NotWriting } from "@flyball/contract"
 import type { system } from "@flyball/contract/http"
 import { Principals, Storage, StorageUnavailable, summaryOf, Tenant } from "@flyball/core"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { WriteHealth } from "../answer/write-health.ts"
 import { json } from "../answer/answer.ts"
 import type { HandlersOf } from "../request/call.ts"
@@ -17,11 +17,14 @@ export const systemHandlers: HandlersOf<typeof system> = {
   healthz: Effect.fnUntraced(function* ({ server }) {
     if (server.draining()) return yield* new Draining()
     const storage = yield* Storage
-    yield* storage.head.pipe(
+    // A fiber of its own: giving up a question to a silent database takes seconds too, and who asks does not wait.
+    const head = yield* Effect.forkDetach(storage.head)
+    yield* Fiber.join(head).pipe(
       Effect.timeoutOrElse({
         duration: HEALTH_TIMEOUT,
         orElse: () => Effect.fail(new StorageUnavailable({ reason: "the store did not answer in time", wrote: "no" }))
-      })
+      }),
+      Effect.ensuring(Effect.sync(() => head.interruptUnsafe()))
     )
     if ((yield* WriteHealth)?.writes() === false) return yield* new NotWriting()
     return json({ status: "ok" })
