@@ -18,8 +18,9 @@ const MAX_EVENT_CHARS = 65_536
 export const MAX_SILENCE_MS = 15_000
 
 /**
- * The events of a body, in order. Comments are left out. Ends with the body; fails where an event is too long, and where
- * nothing came for {@link MAX_SILENCE_MS}.
+ * The events of a body, in order. Comments are left out. Ends with the body.
+ *
+ * - Fails: where an event is too long, and where nothing came for {@link MAX_SILENCE_MS}.
  */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,

@@ -25,7 +25,10 @@ describe("a server that became a standby", () => {
       yield* commit({ expectEmpty: true, records: [genesis, decision("a")] })
       yield* Effect.promise(demote)
       // The first may still find the end of an old session.
-      yield* until(Effect.map(refusal(head), (reason) => reason.includes("standby")))
+      yield* until(
+        "a read finds the standby",
+        Effect.map(refusal(head), (reason) => reason.includes("standby"))
+      )
       for (const call of [
         head,
         get("agents", "a"),
