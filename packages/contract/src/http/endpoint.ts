@@ -98,12 +98,16 @@ export type Params = { readonly [name: string]: Param<unknown> }
 /** Values of path parameters by name. */
 export type ParamValues<P extends Params> = { readonly [K in keyof P]: P[K] extends Param<infer A> ? A : never }
 
-/** The form of a success: JSON of a shape, or bytes of a media type. */
-export interface Success<S extends Schema.Top | null = Schema.Top | null> {
+/**
+ * The form of a success: JSON of a shape, or bytes of a media type. `M`: every media type that an answer may have;
+ * handlers are held to it and to `S`.
+ */
+export interface Success<S extends Schema.Top | null = Schema.Top | null, M extends string = string> {
   readonly status: 200 | 201
   /** Null where only bytes are answered. Beside another `media` than JSON, what `Accept: application/json` asks for. */
   readonly schema: S
-  readonly media: string
+  /** Media type of an answer where `Accept` asks for no other. */
+  readonly media: M
   /** Schema of one line where `Accept` can name {@link LINES_MEDIA}; null where it cannot. */
   readonly line: Schema.Top | null
 }
@@ -118,7 +122,7 @@ export const LINES_MEDIA = "application/x-ndjson"
 export const EVENT_STREAM_MEDIA = "text/event-stream"
 
 /** JSON of this shape. */
-export const json = <S extends Schema.Top>(status: 200 | 201, schema: S): Success<S> => ({
+export const json = <S extends Schema.Top>(status: 200 | 201, schema: S): Success<S, typeof JSON_MEDIA> => ({
   status,
   schema,
   media: JSON_MEDIA,
@@ -126,16 +130,26 @@ export const json = <S extends Schema.Top>(status: 200 | 201, schema: S): Succes
 })
 
 /** JSON of a list of this shape, or its items one a line. */
-export const jsonOrLines = <S extends Schema.Top>(item: S): Success<Schema.$Array<S>> => ({
+export const jsonOrLines = <S extends Schema.Top>(
+  item: S
+): Success<Schema.$Array<S>, typeof JSON_MEDIA | typeof LINES_MEDIA> => ({
   ...json(200, Schema.Array(item)),
   line: item
 })
 
 /** Bytes or text of a media type. */
-export const media = (type: string): Success<null> => ({ status: 200, schema: null, media: type, line: null })
+export const media = <const M extends string>(type: M): Success<null, M> => ({
+  status: 200,
+  schema: null,
+  media: type,
+  line: null
+})
 
 /** Bytes of a media type, or JSON of this shape where `Accept` asks for that. */
-export const mediaOrJson = <S extends Schema.Top>(type: string, schema: S): Success<S> => ({
+export const mediaOrJson = <const M extends string, S extends Schema.Top>(
+  type: M,
+  schema: S
+): Success<S, M | typeof JSON_MEDIA> => ({
   ...media(type),
   schema
 })
@@ -149,7 +163,8 @@ export interface Endpoint<
   Q = unknown,
   B = unknown,
   R extends RefusalTag = RefusalTag,
-  S extends Schema.Top | null = Schema.Top | null
+  S extends Schema.Top | null = Schema.Top | null,
+  M extends string = string
 > {
   /** Name of its handler: `agents.create`. */
   readonly id: string
@@ -161,15 +176,15 @@ export interface Endpoint<
   readonly params: P
   readonly query: Query<Q> | null
   readonly body: Body<B> | null
-  readonly success: Success<S>
+  readonly success: Success<S, M>
   /** Refusals of its own, beside those that every endpoint of its kind has: see `refusalsOf`. */
   readonly refusals: ReadonlyArray<R>
 }
 
 /** An endpoint of any shape, for those who read the table. */
-export type AnyEndpoint = Endpoint<any, any, any, any, any>
+export type AnyEndpoint = Endpoint<any, any, any, any, any, any>
 
-interface Declaration<P extends Params, Q, B, R extends RefusalTag, S extends Schema.Top | null> {
+interface Declaration<P extends Params, Q, B, R extends RefusalTag, S extends Schema.Top | null, M extends string> {
   readonly id: string
   readonly method: Method
   readonly path: string
@@ -178,7 +193,7 @@ interface Declaration<P extends Params, Q, B, R extends RefusalTag, S extends Sc
   readonly params?: P
   readonly query?: Query<Q>
   readonly body?: Body<B>
-  readonly success: Success<S>
+  readonly success: Success<S, M>
   readonly refusals?: ReadonlyArray<R>
 }
 
@@ -188,10 +203,11 @@ export const endpoint = <
   Q = {},
   B = null,
   const R extends RefusalTag = never,
-  S extends Schema.Top | null = Schema.Top | null
+  S extends Schema.Top | null = Schema.Top | null,
+  M extends string = string
 >(
-  declared: Declaration<P, Q, B, R, S>
-): Endpoint<P, Q, B, R, S> => ({
+  declared: Declaration<P, Q, B, R, S, M>
+): Endpoint<P, Q, B, R, S, M> => ({
   ...declared,
   params: declared.params ?? ({} as P),
   query: declared.query ?? null,

@@ -1,10 +1,10 @@
 /** Answers with what is kept, or that the caller has it already. */
-import type { Answer } from "./answer.ts"
+import type { BytesAnswer } from "./answer.ts"
 import type { Incoming } from "../exchange.ts"
 
 /** Bytes that stay the same as long as the process lives. */
-export interface Kept {
-  readonly media: string
+export interface Kept<M extends string = string> {
+  readonly media: M
   readonly bytes: Uint8Array
   /** Strong, in its quotes. */
   readonly etag: string
@@ -12,7 +12,10 @@ export interface Kept {
 }
 
 /** The bytes, unless `If-None-Match` names them. */
-export const conditionalGet = ({ headers }: Incoming, { bytes, etag, headers: own, media }: Kept): Answer<never> => {
+export const conditionalGet = <M extends string>(
+  { headers }: Incoming,
+  { bytes, etag, headers: own, media }: Kept<M>
+): BytesAnswer<M> => {
   const given = { ...own, etag, "cache-control": "no-cache" }
   return knows(headers["if-none-match"], etag)
     ? { kind: "unchanged", headers: given }

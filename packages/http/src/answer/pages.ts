@@ -5,6 +5,9 @@
 import { access, endpoint, media } from "@flyball/contract/http"
 import { METRICS_MEDIA } from "../metrics/exposition.ts"
 
+/** Media type of a page to read. */
+export const HTML_MEDIA = "text/html; charset=utf-8"
+
 /** The pages. */
 export const pages = {
   home: endpoint({
@@ -13,7 +16,7 @@ export const pages = {
     path: "/",
     summary: "What this server is, with links to its pages.",
     access: access.public,
-    success: media("text/html; charset=utf-8")
+    success: media(HTML_MEDIA)
   }),
   openApi: endpoint({
     id: "pages.openapi",
@@ -29,7 +32,7 @@ export const pages = {
     path: "/docs",
     summary: "The same as a page to read.",
     access: access.public,
-    success: media("text/html; charset=utf-8")
+    success: media(HTML_MEDIA)
   }),
   /** For a process on this host, or a caller with the token: its handler checks. */
   metrics: endpoint({

@@ -1,7 +1,7 @@
 /** Streams of server-sent events: a first piece at once, and a comment where nothing happens. */
 import { EVENT_STREAM_MEDIA } from "@flyball/contract/http"
 import { utf8 } from "@flyball/evidence"
-import type { Answer } from "./answer.ts"
+import type { BytesAnswer } from "./answer.ts"
 
 /**
  * Time after which a stream without events sends a comment, since proxies cut what is silent, and after which its
@@ -20,7 +20,7 @@ export const serverSentEvent = (id: number, event: string, data: unknown): Uint8
 export const ping = (id: number | null = null): Uint8Array => utf8(`: ping\n${id === null ? "" : `id: ${id}\n`}\n`)
 
 /** An answer of events. */
-export const eventStream = (chunks: AsyncIterable<Uint8Array>): Answer<never> => ({
+export const eventStream = (chunks: AsyncIterable<Uint8Array>): BytesAnswer<typeof EVENT_STREAM_MEDIA> => ({
   kind: "stream",
   media: EVENT_STREAM_MEDIA,
   chunks,

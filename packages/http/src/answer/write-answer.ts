@@ -1,7 +1,8 @@
 /** Writes answers to the socket, with backpressure. */
 import { type EventEmitter, once } from "node:events"
 import { setImmediate as anotherTurn } from "node:timers/promises"
-import type { Problem } from "@flyball/contract/http"
+import { JSON_MEDIA, LINES_MEDIA, type Problem } from "@flyball/contract/http"
+import { utf8 } from "@flyball/evidence"
 import { Effect } from "effect"
 import type { Answer } from "./answer.ts"
 import type { Outgoing } from "../exchange.ts"
@@ -31,32 +32,34 @@ export const writeAnswer = (
 ): Effect.Effect<void, unknown> => {
   switch (answer.kind) {
     case "json": {
-      const list = listIn(answer.value)
+      const { headers, value } = answer
+      if (headers !== undefined)
+        return Effect.sync(() => writeKept(response, status, JSON_MEDIA, utf8(JSON.stringify(value)), headers, writing))
+      const list = listIn(value)
       return list !== null
         ? writeList(response, status, list, writing)
-        : Effect.sync(() => writeJson(response, status, noHeaders, answer.value, writing))
+        : Effect.sync(() => writeJson(response, status, noHeaders, value, writing))
     }
     case "allow":
       return Effect.sync(
         () => void response.writeHead(status, { ...headersOf(writing), allow: answer.methods.join(", ") }).end()
       )
     case "kept":
-      return Effect.sync(() => {
-        response.writeHead(status, {
-          ...headersOf(writing),
-          "content-type": answer.media,
-          ...answer.headers,
-          "content-length": answer.bytes.length
-        })
-        response.end(writing.bodiless ? undefined : answer.bytes)
-      })
+      return Effect.sync(() => writeKept(response, status, answer.media, answer.bytes, answer.headers, writing))
     case "unchanged":
       return Effect.sync(() => void response.writeHead(status, { ...headersOf(writing), ...answer.headers }).end())
+    case "text":
+      return piecesOf(response, status, JSON_MEDIA, answer.text.pieces, writing)
+    case "lines":
+      return piecesOf(
+        response,
+        status,
+        LINES_MEDIA,
+        answer.lines.flatMap(({ pieces }) => [...pieces, lineFeed]),
+        writing
+      )
     case "pieces":
-      return Effect.tryPromise({
-        try: () => writePieces(response, status, answer.media, answer.pieces, writing),
-        catch: (error) => error
-      })
+      return piecesOf(response, status, answer.media, answer.pieces, writing)
     case "stream":
       // It ends by itself when the reader leaves; cutting it short here would leave its source open.
       return Effect.uninterruptible(
@@ -73,6 +76,7 @@ export const writeProblem = (
 ): void => writeJson(response, status, headers, body, writing)
 
 const noHeaders = {}
+const lineFeed = utf8("\n")
 
 const headersOf = ({ requestId }: Pick<Writing, "requestId">) => ({ "x-request-id": requestId, ...always })
 
@@ -202,6 +206,35 @@ const writeLongList = async (
   }
   response.end(after)
 }
+
+const writeKept = (
+  response: Outgoing,
+  status: number,
+  media: string,
+  bytes: Uint8Array,
+  own: { readonly [name: string]: string },
+  writing: Writing
+): void => {
+  response.writeHead(status, {
+    ...headersOf(writing),
+    "content-type": media,
+    ...own,
+    "content-length": bytes.length
+  })
+  response.end(writing.bodiless ? undefined : bytes)
+}
+
+const piecesOf = (
+  response: Outgoing,
+  status: number,
+  media: string,
+  pieces: ReadonlyArray<Uint8Array>,
+  writing: Writing
+): Effect.Effect<void, unknown> =>
+  Effect.tryPromise({
+    try: () => writePieces(response, status, media, pieces, writing),
+    catch: (error) => error
+  })
 
 const writePieces = async (
   response: Outgoing,

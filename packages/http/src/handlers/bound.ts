@@ -1,9 +1,8 @@
 /** Bounded autonomy. */
-import { type bound, JSON_MEDIA } from "@flyball/contract/http"
+import type { bound } from "@flyball/contract/http"
 import { Envelopes, Evaluations, Waivers } from "@flyball/core"
-import { utf8 } from "@flyball/evidence"
 import { Effect } from "effect"
-import { json } from "../answer/answer.ts"
+import { json, jsonWith } from "../answer/answer.ts"
 import type { HandlersOf } from "../request/call.ts"
 import { askerOf, scopeOf, writerOf } from "../request/caller.ts"
 import { knows } from "../answer/conditional-get.ts"
@@ -82,7 +81,7 @@ export const boundHandlers: HandlersOf<typeof bound> = {
     }
     return knows(request.headers["if-none-match"], etag)
       ? ({ kind: "unchanged", headers } as const)
-      : ({ kind: "kept", media: JSON_MEDIA, bytes: utf8(JSON.stringify(answer)), headers } as const)
+      : jsonWith(headers, answer)
   }),
   evaluate: Effect.fnUntraced(function* ({ body, caller }) {
     return json(yield* (yield* Evaluations).evaluate(body, yield* writerOf(caller), scopeOf(caller)))

@@ -1,9 +1,10 @@
 /** The chain: read, recomputed, proved, and parts of it erased. */
-import { type chain, LINES_MEDIA } from "@flyball/contract/http"
+import type { chain } from "@flyball/contract/http"
 import { Chain, Checkpointer, Erasure, Parts } from "@flyball/core"
 import { utf8 } from "@flyball/evidence"
 import { Effect } from "effect"
-import { type Answer, json, pieces } from "../answer/answer.ts"
+import { json, pieces } from "../answer/answer.ts"
+import { listText, recordText } from "../answer/json-text.ts"
 import { acceptsNdjson } from "../request/accepts.ts"
 import type { HandlersOf } from "../request/call.ts"
 import { scopeOf, writerOf } from "../request/caller.ts"
@@ -15,15 +16,17 @@ export const chainHandlers: HandlersOf<typeof chain> = {
   verify: ({ query }) => Chain.use((chain) => chain.verify(query.from, query.to)).pipe(Effect.map(json)),
   records: ({ accept, query }) =>
     Chain.use((chain) => chain.records(query)).pipe(
-      Effect.map((records) =>
-        recordsAnswer(
-          records.map(({ bytes }) => bytes),
-          accept
-        )
-      )
+      Effect.map((records) => {
+        const texts = records.map(recordText)
+        return acceptsNdjson(accept)
+          ? ({ kind: "lines", lines: texts } as const)
+          : ({ kind: "text", text: listText(texts) } as const)
+      })
     ),
   record: ({ params }) =>
-    Chain.use((chain) => chain.record(params.seq)).pipe(Effect.map(({ bytes }) => pieces("application/json", bytes))),
+    Chain.use((chain) => chain.record(params.seq)).pipe(
+      Effect.map((record) => ({ kind: "text", text: recordText(record) }) as const)
+    ),
   part: ({ caller, params }) =>
     Parts.use((parts) => parts.get(params.seq, params.name, scopeOf(caller))).pipe(Effect.map(json)),
   proof: ({ params, query }) => Chain.use((chain) => chain.proof(params.seq, query.tree_size)).pipe(Effect.map(json)),
@@ -42,16 +45,3 @@ export const chainHandlers: HandlersOf<typeof chain> = {
     return json(yield* erasure.erase(body, yield* writerOf(caller)))
   })
 }
-
-const [open, comma, close, line] = [utf8("["), utf8(","), utf8("]"), utf8("\n")]
-
-/** Records as they were hashed: members of a JSON array, or one a line. */
-const recordsAnswer = (records: ReadonlyArray<Uint8Array>, accept: string): Answer<never> =>
-  acceptsNdjson(accept)
-    ? pieces(LINES_MEDIA, ...records.flatMap((bytes) => [bytes, line]))
-    : pieces(
-        "application/json",
-        open,
-        ...records.flatMap((bytes, index) => (index === 0 ? [bytes] : [comma, bytes])),
-        close
-      )

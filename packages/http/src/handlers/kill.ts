@@ -1,11 +1,10 @@
 /** The kill switch. */
 import { type kill, PACK_MEDIA } from "@flyball/contract/http"
-import { ActivationPutAside, KILL_TTL_MS, type KillStatus } from "@flyball/contract"
+import { ActivationPutAside, KILL_TTL_MS } from "@flyball/contract"
 import { Chain, Kill, type KillApi, Packs, Principals, type TaggedStatus } from "@flyball/core"
-import { utf8 } from "@flyball/evidence"
 import { Effect } from "effect"
 import { acceptsJson } from "../request/accepts.ts"
-import { type Answer, json } from "../answer/answer.ts"
+import { json, jsonWith } from "../answer/answer.ts"
 import type { HandlersOf, ServerFacts } from "../request/call.ts"
 import { eventStream, ping, serverSentEvent } from "../answer/server-sent-events.ts"
 import { untilDrained } from "../request/until-drained.ts"
@@ -62,7 +61,8 @@ export const killHandlers: HandlersOf<typeof kill> = {
       )
       tagged = found ?? tagged
     }
-    return known() ? { kind: "unchanged", headers: headersOf(tagged) } : statusAnswer(tagged)
+    const headers = headersOf(tagged)
+    return known() ? ({ kind: "unchanged", headers } as const) : jsonWith(headers, tagged.status)
   }),
   stream: Effect.fnUntraced(function* (call) {
     const { caller, query, server } = call
@@ -95,13 +95,6 @@ const etagOf = ({ tag }: TaggedStatus): string => `"${tag}"`
 const headersOf = (tagged: TaggedStatus) => ({
   etag: etagOf(tagged),
   "cache-control": `private, max-age=${Math.floor(KILL_TTL_MS / 3_000)}, must-revalidate`
-})
-
-const statusAnswer = (tagged: TaggedStatus): Answer<KillStatus> => ({
-  kind: "kept",
-  media: "application/json",
-  bytes: utf8(JSON.stringify(tagged.status)),
-  headers: headersOf(tagged)
 })
 
 /**

@@ -1,9 +1,8 @@
 /** The response policy. */
-import { JSON_MEDIA, type responsePolicy } from "@flyball/contract/http"
+import type { responsePolicy } from "@flyball/contract/http"
 import { ResponsePolicies, type VersionedPolicy } from "@flyball/core"
-import { utf8 } from "@flyball/evidence"
 import { Effect } from "effect"
-import type { Answer } from "../answer/answer.ts"
+import { jsonWith } from "../answer/answer.ts"
 import type { HandlersOf } from "../request/call.ts"
 import { scopeOf, writerOf } from "../request/caller.ts"
 
@@ -18,12 +17,7 @@ export const responsePolicyHandlers: HandlersOf<typeof responsePolicy> = {
 }
 
 /** The rows, with the version as an ETag. */
-const policyAnswer = ({ rows, version }: VersionedPolicy): Answer<never> => ({
-  kind: "kept",
-  media: JSON_MEDIA,
-  bytes: utf8(JSON.stringify(rows)),
-  headers: { etag: `"p${version}"` }
-})
+const policyAnswer = ({ rows, version }: VersionedPolicy) => jsonWith({ etag: `"p${version}"` }, rows)
 
 /** The version that an `If-Match` names; null without one, or for any version. One that is no version matches none. */
 const versionIn = (header: string | undefined): number | null => {

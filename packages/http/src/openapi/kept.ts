@@ -2,11 +2,12 @@
 import { createHash } from "node:crypto"
 import { endpoints } from "@flyball/contract/http"
 import type { Kept } from "../answer/conditional-get.ts"
+import { HTML_MEDIA } from "../answer/pages.ts"
 import { interfaceDescription } from "./document.ts"
 import { HOME_POLICY, type Home, homePage } from "./home.ts"
 import { PAGE_POLICY, page } from "./page.ts"
 
-const keep = (media: string, text: string, headers: Kept["headers"] = {}): Kept => {
+const keep = <const M extends string>(media: M, text: string, headers: Kept["headers"] = {}): Kept<M> => {
   const bytes = Buffer.from(text)
   return { media, bytes, etag: `"${createHash("sha256").update(bytes).digest("base64url")}"`, headers }
 }
@@ -26,14 +27,14 @@ const description = once((prefix) => interfaceDescription(endpoints, prefix))
 /** The description. */
 export const keptDescription = once((prefix) => keep("application/json", JSON.stringify(description(prefix))))
 
-const homes = new Map<string, Kept>()
+const homes = new Map<string, Kept<typeof HTML_MEDIA>>()
 
 /** The page at `/`, made once for each of its forms. */
-export const keptHome = (of: Home): Kept => {
+export const keptHome = (of: Home): Kept<typeof HTML_MEDIA> => {
   const form = `${of.isDemo} ${of.version} ${of.prefix}`
   const made =
     homes.get(form) ??
-    keep("text/html; charset=utf-8", homePage(of), {
+    keep(HTML_MEDIA, homePage(of), {
       "content-security-policy": HOME_POLICY,
       "referrer-policy": "no-referrer"
     })
@@ -43,7 +44,7 @@ export const keptHome = (of: Home): Kept => {
 
 /** The page. Nothing but its own style sheet is loaded, from wherever. */
 export const keptPage = once((prefix) =>
-  keep("text/html; charset=utf-8", page(description(prefix), prefix), {
+  keep(HTML_MEDIA, page(description(prefix), prefix), {
     "content-security-policy": PAGE_POLICY,
     "referrer-policy": "no-referrer"
   })

@@ -9,11 +9,11 @@ import {
   type StorageUnavailable,
   type TrustStoreUnavailable
 } from "@flyball/core"
-import type { Effect, Schema } from "effect"
+import type { Effect } from "effect"
 import type { Incoming } from "../exchange.ts"
 import type { CountRequest } from "../metrics/http-counts.ts"
 import type { IssuerUnavailable } from "./issuer-unavailable.ts"
-import type { Answer } from "../answer/answer.ts"
+import type { Answer, AnswerOf } from "../answer/answer.ts"
 import type { AdmittedCaller } from "./caller.ts"
 
 /** Services that handlers may use. */
@@ -59,9 +59,6 @@ export interface ServerFacts {
   readonly pingMs: number
 }
 
-/** The value of a success in JSON; `never` where the row answers with bytes, so that JSON is a type error there. */
-type ValueOf<S> = S extends Schema.Top ? S["Type"] : never
-
 /** What a handler of a request that waits may fail with besides. */
 type WhileWaiting<Q> = "wait_ms" extends keyof Q ? LostAccess : never
 
@@ -70,11 +67,11 @@ type WhileWaiting<Q> = "wait_ms" extends keyof Q ? LostAccess : never
  * of that row and no others.
  */
 export type HandlerOf<E> =
-  E extends Endpoint<infer P extends Params, infer Q, infer B, infer R, infer S>
+  E extends Endpoint<infer P extends Params, infer Q, infer B, infer R, infer S, infer M>
     ? (
         call: Call<ParamValues<P>, Q, B>
       ) => Effect.Effect<
-        Answer<ValueOf<S>>,
+        AnswerOf<S, M>,
         | Extract<Refusal, { readonly _tag: R | (typeof generalRefusals)[number] | "Forbidden" }>
         | WhileWaiting<Q>
         | Fault,
