@@ -108,7 +108,7 @@ const expectNamed = async (wrong: OpenPack, seq: number, reason: string): Promis
     named: [[seq, "second_person_missing"]]
   })
   expect(replay!.four_eyes.mismatches[0]!.reason).toContain(reason)
-  expect(text).toContain("It takes two people, and one did it.")
+  expect(text).toContain("It requires two people, and one did it.")
 }
 const mayBeOne = (began: string, writer: string): string =>
   `The identity of ${began} was erased before ${writer} was first seen: they may be one person.`
@@ -139,8 +139,8 @@ describe("a person first seen after the identity of an author was erased", () =>
     await expectNamed(
       calledHarmless,
       first(),
-      `${mayBeOne(who.eve, who.again)} One person published it as equal. Compared again with what bound before ` +
-        "it is loosens: "
+      `${mayBeOne(who.eve, who.again)} One person published it as equal. Compared again with the versions before ` +
+        "it, it is loosens: "
     )
   })
 

@@ -177,7 +177,7 @@ describe("four eyes", () => {
         "waiver",
         canonicalBytes({ ...partOf(record, "waiver"), unless: [{ signal: "amount", lte: 10 }] })
       )
-    await expectNamed(at(seqOf("waiver.requested"), wider), granted(), "waiver_mismatch", /is not what was requested/)
+    await expectNamed(at(seqOf("waiver.requested"), wider), granted(), "waiver_mismatch", /differs from the request/)
     await expectNamed(
       body(seqOf("waiver.requested"), (one) => ({ ...one, expires_at: "2026-11-21T01:00:00.000Z" })),
       granted(),
@@ -201,7 +201,7 @@ describe("four eyes", () => {
       [],
       [granted()]
     ])
-    expect(notChecked[0]).toMatch(/^Whether two people did what takes two is not known of 1 act/)
+    expect(notChecked[0]).toMatch(/^It is unknown whether two people made 1 act/)
     const alone = await resealed(withBody(shut, granted(), (one) => ({ ...one, writer: ann.id })))
     expect([alone.status, alone.replay!.four_eyes.mismatches.map((one) => one.verdict)]).toEqual([
       1,

@@ -121,10 +121,10 @@ describe("a chain with verdicts of an agent's SDK", () => {
   })
 
   it.each([
-    ["another rule", { matched_rule: "change" }, /^It comes to allow by lookup; the record says allow by change\.$/],
+    ["another rule", { matched_rule: "change" }, /^The verdict is allow by lookup; the record says allow by change\.$/],
     ["another tier", { effective_tier: "L3" }, /^The agent acted at L0; the record says L3\.$/],
-    ["a time after its record", { as_of_ms: 9_000_000_000_000 }, /knew of what came after it\.$/],
-    ["a record after it", { as_of_seq: 9_000 }, /knew of what came after it\.$/]
+    ["a time after its record", { as_of_ms: 9_000_000_000_000 }, /as_of_seq is after the record itself\.$/],
+    ["a record after it", { as_of_seq: 9_000 }, /as_of_seq is after the record itself\.$/]
   ])("local_verdict_mismatch: %s", (_, change, reason) =>
     finds("lookup", withVerdict("lookup", change), "local_verdict_mismatch", reason)
   )
@@ -135,10 +135,10 @@ describe("a chain with verdicts of an agent's SDK", () => {
       status: "ok",
       local_verdict: { ...verdictIn(body), outcome: "allow", matched_rule: "lookup" }
     }))
-    await finds("many", loosened, "local_verdict_mismatch", /^It comes to deny by many/)
+    await finds("many", loosened, "local_verdict_mismatch", /^The verdict is deny by many/)
     const signals = canonicalBytes({ tool: "lookup", rows: 99 })
     const others = changed(open, of("lookup"), (record) => withPart(record, "signals", signals))
-    await finds("lookup", others, "local_verdict_mismatch", /^It comes to deny by many/)
+    await finds("lookup", others, "local_verdict_mismatch", /^The verdict is deny by many/)
   })
 
   it("local_verdict_mismatch: a local verdict with another decided_by", () =>
@@ -154,7 +154,7 @@ describe("a chain with verdicts of an agent's SDK", () => {
       "many",
       withBody(open, of("many"), (body) => ({ ...body, status: "ok" })),
       "local_verdict_not_allowed",
-      /^Its verdict is deny by many; the record says that the action came to ok\.$/
+      /^Its verdict is deny by many; the record says that the action ended as ok\.$/
     ))
 
   it("local_verdict_not_allowed: envelopes that were too old, and an action that is not a read", async () => {

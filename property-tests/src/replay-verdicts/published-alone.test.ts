@@ -138,7 +138,7 @@ describe("a version that one person published", () => {
     for (const [place, seq] of planted.entries())
       expect(reasons[place]).toMatch(
         new RegExp(
-          `^One person published it as equal\\. Compared again with what bound before it is ` +
+          `^One person published it as equal\\. Compared again with the versions before it, it is ` +
             `${open.records[seq]!.body["change"]}: `
         )
       )
@@ -150,7 +150,7 @@ describe("a version that one person published", () => {
       /The meter actions would belong to another envelope/
     ])
       expect(reasons).toContainEqual(expect.stringMatching(said))
-    expect(text).toContain("It takes two people, and one did it.")
+    expect(text).toContain("It requires two people, and one did it.")
   })
 
   it("is not accepted when the previous version is not disclosed", async () => {
@@ -183,7 +183,7 @@ describe("a version that one person published", () => {
     expect(replay!.four_eyes.mismatches).toEqual([])
     expect(replay!.four_eyes.withheld.map(({ seq }) => seq)).toContain(ofUnit[0])
     expect(replay!.four_eyes.withheld.find(({ seq }) => seq === ofUnit[0])!.reason).toContain(
-      "envelopes of agents that it is to be compared with are not shown"
+      "envelopes of agents that it must be compared with are not shown"
     )
     const opening = publications((body) => isLoosening(body) && body["envelope_id"] === seen.unit)[0]!
     const named = await resealed(changed(hidden, opening, calledHarmless))

@@ -108,12 +108,12 @@ describe("a chain that a recovery began", { timeout: 60_000 }, () => {
       assert.deepEqual([status, replay?.verdicts], [2, { withheld: 2 }])
       assert.include(
         notChecked[0],
-        `This chain follows ${follows}, and what was carried over from there (agents, envelopes, what meters ` +
-          "held) has its records there."
+        `This chain follows ${follows}. The records of the state carried over from it (agents, envelopes, sums of ` +
+          "meters) are in that chain."
       )
       assert.include(
         text.replaceAll(/\s+/g, " "),
-        "Give that chain's full pack, with its parts, as --previous PACK: the operator makes it with flyball " +
+        "Give its full pack, with its parts, as --previous PACK: the operator makes it with flyball " +
           `export --kind full --disclose all --chain ${follows}.`
       )
     }
@@ -207,8 +207,8 @@ describe("a chain recovered from a copy that ends after its last checkpoint", { 
     assert.include(
       notChecked[0],
       `old.evp holds the first ${covered} of ${stored} records of flyball.test/recovery: it agrees with the ` +
-        `last checkpoint of that chain that record 0 names. The ${stored - covered} after them were under no ` +
-        "checkpoint when it was put aside"
+        `last checkpoint of that chain that record 0 names. No checkpoint covered the ` +
+        `${stored - covered} after them when it was retired`
     )
   })
 
@@ -217,7 +217,7 @@ describe("a chain recovered from a copy that ends after its last checkpoint", { 
     assert.match(
       longer.notChecked[0]!,
       new RegExp(
-        `longer\\.evp holds \\d+ records of flyball\\.test/recovery, of which this chain goes on from the ` +
+        `longer\\.evp holds \\d+ records of flyball\\.test/recovery, but this chain continues after the ` +
           `first ${stored}\\.`
       )
     )

@@ -146,7 +146,7 @@ describe("replay finds in meter.voided the", () => {
       changedAt(seq(), { agent_id: who.second }),
       seq(),
       "reference_mismatch",
-      /^The evaluation at \d+ is of agt_\S+; the record says agt_\S+\.$/
+      /^The evaluation at \d+ belongs to agt_\S+; the record says agt_\S+\.$/
     ))
 })
 
@@ -173,14 +173,14 @@ describe("replay finds in decision.settled the", () => {
       changedAt(bare(), { decision_seq: bare() + 1 }),
       bare(),
       "reference_mismatch",
-      /^The decision lies before the record; the record names \d+\.$/
+      /^The decision must be before the record; the record names \d+\.$/
     ))
   it("decision_seq of another agent's decision", () =>
     expectFound(
       changedAt(bare(), { decision_seq: decision(3) }),
       bare(),
       "reference_mismatch",
-      /^The decision at \d+ is of agt_\S+; the record says agt_\S+\.$/
+      /^The decision at \d+ belongs to agt_\S+; the record says agt_\S+\.$/
     ))
   it("decision_seq of a decision that names no evaluation", () =>
     expectFound(
@@ -255,7 +255,7 @@ describe("replay finds in evaluation.made the", () => {
       changedAt(seqOf("evaluation.made"), { review_id: review }),
       seqOf("evaluation.made"),
       "review_mismatch",
-      /^A review opens where the outcome is require_review; the record says allow_with_notice and names rev_0+\.$/
+      /^Only the outcome require_review opens a review; the record says allow_with_notice and names rev_0+\.$/
     ))
   it("approval_id that would allow an action without its review", () =>
     expectFound(
@@ -283,7 +283,7 @@ describe("replay finds in evaluation.made the", () => {
       changedAt(large(), { writer: "policy:orphan_grace" }),
       large(),
       "writer_mismatch",
-      /^A rule writes no evaluation\.made; the record says policy:orphan_grace\.$/
+      /^A rule may not write evaluation\.made; the record says policy:orphan_grace\.$/
     ))
 })
 
@@ -295,7 +295,7 @@ describe("replay finds a writer", () => {
         changedAt(seqOf(kind), { writer: "breaker:spend" }),
         seqOf(kind),
         "writer_mismatch",
-        new RegExp(`^A rule writes no ${kind}; the record says breaker:spend\\.$`)
+        new RegExp(`^A rule may not write ${kind}; the record says breaker:spend\\.$`)
       )
   )
 
@@ -305,7 +305,7 @@ describe("replay finds a writer", () => {
       changedAt(seq, { writer: who.key }),
       seqOf("ingest_key.minted"),
       "writer_mismatch",
-      new RegExp(`^${who.key} has its name from this record, and wrote record ${seq}\\.$`)
+      new RegExp(`^${who.key} is created by this record, but wrote record ${seq}\\.$`)
     )
   })
 
@@ -315,7 +315,7 @@ describe("replay finds a writer", () => {
       changedAt(seq, { writer: who.person }),
       seqOf("principal.seen"),
       "writer_mismatch",
-      new RegExp(`^${who.person} has its name from this record, and wrote record ${seq}\\.$`)
+      new RegExp(`^${who.person} is created by this record, but wrote record ${seq}\\.$`)
     )
   })
 })

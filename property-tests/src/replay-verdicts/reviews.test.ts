@@ -130,14 +130,19 @@ describe("a chain with reviews", () => {
   it("review_mismatch: weaker terms than the envelope's, another action, and a wrong count of approvals", async () => {
     const seqOpened = at("review.opened", who.used)
     const expires = Number(open.records[seqOpened]!.body["expires_at_ms"])
-    await finds(seqOpened, { expires_at_ms: expires + 1 }, "review_mismatch", /another time, than the envelope does\.$/)
+    await finds(seqOpened, { expires_at_ms: expires + 1 }, "review_mismatch", /another time, than the envelope\.$/)
     await finds(seqOpened, { action_digest: "0".repeat(64) }, "review_mismatch", /in the action\.$/)
     const seq = at("review.resolved", who.rejected)
-    await finds(seq, { approvals_given: 1 }, "review_mismatch", /counts other approvals than there are\.$/)
+    await finds(seq, { approvals_given: 1 }, "review_mismatch", /states another number of approvals than there are\.$/)
   })
 
   it("review_mismatch: withdrawn by another person, expired early, or consumed with another result", async () => {
-    await finds(at("review.cancelled", who.withdrawn), { writer: carla.writer.id }, "review_mismatch", /withdrawn by/)
+    await finds(
+      at("review.cancelled", who.withdrawn),
+      { writer: carla.writer.id },
+      "review_mismatch",
+      /withdrawn, but not by/
+    )
     await finds(at("review.expired", who.lapsed), { expires_at_ms: 1 }, "review_mismatch", /ends at another time\.$/)
     await finds(at("review.consumed", who.used), { result: "voided" }, "review_mismatch", /leaves it used\.$/)
   })

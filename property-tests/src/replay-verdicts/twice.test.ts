@@ -42,7 +42,7 @@ describe("replay reports an act that was sealed twice:", () => {
     const { found, reason, status, text } = await verdictsOf(last("evaluation.made"))
     expect([found, reason, status]).toEqual([
       [[0, "made_twice"]],
-      "The agent was answered under this reference before.",
+      "An earlier record answers the same client_ref of the agent.",
       1
     ])
     expect(text).toContain("The same request was evaluated twice.")

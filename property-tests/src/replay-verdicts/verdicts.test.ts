@@ -137,14 +137,14 @@ describe("replay finds, in a chain that the key holder changed,", () => {
       body(denied(), (one) => ({ ...one, mode: "shadow" })),
       denied(),
       "trace_mismatch",
-      /and so enforced; the record says shadow\.$/
+      /its mode is enforced; the record says shadow\.$/
     ))
   it.each(["sdk_cache", "fail_open", "fail_closed"])("a verdict decided by %s", (by) =>
     expectFound(
       body(denied(), (one) => ({ ...one, decided_by: by })),
       denied(),
       "trace_mismatch",
-      new RegExp(`decided by server; the record says ${by}\\.$`)
+      new RegExp(`^The server decides an evaluation; the record says ${by}\\.$`)
     )
   )
   it("another meter value", () =>

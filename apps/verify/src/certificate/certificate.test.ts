@@ -205,7 +205,7 @@ describe("flyball-verify --certificate", () => {
     const hidden = await verify([{ ...activated(), parts: { expected: null } }])
     assert.strictEqual(hidden.exit, 2)
     assert.deepEqual(hidden.report.certificate.incomplete, [
-      "The pack does not disclose the part expected: who is silent is not known."
+      "The pack does not disclose the part expected: which instances are silent is unknown."
     ])
     assert.strictEqual(hidden.report.certificate.bound, "unknown")
   })

@@ -83,8 +83,8 @@ const missingOf = (followed: Previous | "hidden" | null): string | null => {
     )
   if (followed.storedSize === 0) return null
   return (
-    `This chain follows ${followed.origin}, and what was carried over from there (agents, envelopes, what ` +
-    "meters held) has its records there. Give that chain's full pack, with its parts, as --previous PACK: " +
+    `This chain follows ${followed.origin}. The records of the state carried over from it (agents, envelopes, sums ` +
+    "of meters) are in that chain. Give its full pack, with its parts, as --previous PACK: " +
     `the operator makes it with flyball export --kind full --disclose all --chain ${followed.origin}.`
   )
 }

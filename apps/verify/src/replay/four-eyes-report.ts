@@ -49,12 +49,12 @@ export const wrongActs = ({ acts, verdicts }: FourEyesReport): number =>
 /** One sentence per verdict. */
 export const actText: { readonly [verdict in ActVerdictName]: string } = {
   ok: "It was done as the rules require.",
-  digest_mismatch: "What it says of its own parts is wrong.",
-  second_person_missing: "It takes two people, and one did it.",
+  digest_mismatch: "Its statements about its own parts are wrong.",
+  second_person_missing: "It requires two people, and one did it.",
   authors_mismatch: "Not all who wrote it are among its authors.",
-  draft_mismatch: "What was published is not what was drafted.",
+  draft_mismatch: "The published text is not the drafted one.",
   number_mismatch: "Its version or revision is not the next one.",
-  waiver_mismatch: "What was granted is not what was requested.",
+  waiver_mismatch: "The grant differs from the request.",
   withheld: "It could not be checked."
 }
 

@@ -160,8 +160,8 @@ export class FourEyes {
     if (alone?.verdict === "second_person_missing") return alone
     const text = this.#candidate(body)
     if (text === undefined)
-      return { verdict: "withheld", reason: "What was drafted lies before the first record here, or cannot be read." }
-    if (text === null) return { verdict: "draft_mismatch", reason: "No record before it says that this was drafted." }
+      return { verdict: "withheld", reason: "The draft is from before the first record here, or cannot be read." }
+    if (text === null) return { verdict: "draft_mismatch", reason: "No record before it drafts this version." }
     if (text.digest !== body["digest"])
       return {
         verdict: "draft_mismatch",
@@ -191,7 +191,7 @@ export class FourEyes {
       return {
         verdict: "second_person_missing",
         reason:
-          `The approver is who publishes and none of the authors; the record names ${String(approver)}, ` +
+          `The approver must be the publisher and none of the authors; the record names ${String(approver)}, ` +
           `published by ${writer}.`
       }
     if (mode !== "enforced") return null

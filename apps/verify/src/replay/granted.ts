@@ -56,7 +56,7 @@ export const grantProblem = (
   if (same?.verdict === "second_person_missing") return same
   if (requested === null) return { verdict: "waiver_mismatch", reason: "No record before it requests it." }
   if (requested === undefined)
-    return { verdict: "withheld", reason: "Its request lies before the first record here, or cannot be read." }
+    return { verdict: "withheld", reason: "Its request is from before the first record here, or cannot be read." }
   for (const [name, wanted] of reported) {
     if (body[name] !== requested.body[wanted])
       return {
@@ -69,7 +69,7 @@ export const grantProblem = (
     return { verdict: "withheld", reason: "The request or the grant is not shown." }
   return granted === requested.content
     ? same
-    : { verdict: "waiver_mismatch", reason: "What it excepts, or the reason for it, is not what was requested." }
+    : { verdict: "waiver_mismatch", reason: "Its exception, or its reason, differs from the request." }
 }
 
 const contentOf = (part: ReturnType<ReplayRecord["parts"]["get"]>, sha256: Sha256): string | null =>

@@ -38,7 +38,7 @@ export const partOfHistory = async (
   const stored = await agreesWith(unsignedNote(origin, storedSize, storedRootHex))
   if (stored === "same")
     return (
-      `${pack.name} holds ${size} records of ${origin}, of which this chain goes on from the first ` +
+      `${pack.name} holds ${size} records of ${origin}, but this chain continues after the first ` +
       `${storedSize}. ${NOT_USED} Give a pack that ends there.`
     )
   if (stored === "other") return null
@@ -52,17 +52,17 @@ export const partOfHistory = async (
     )
   if (size !== covered)
     return (
-      `${pack.name} holds ${size} of ${storedSize} records of ${origin}; the first ${covered} are its own, ` +
-      `and this pack does not show it of the others. ${NOT_USED}`
+      `${pack.name} holds ${size} of ${storedSize} records of ${origin}; the first ${covered} are ` +
+      `proved to be its own, and this pack does not show it of the others. ${NOT_USED}`
     )
   return (
     `${pack.name} holds the first ${size} of ${storedSize} records of ${origin}: it agrees with the last ` +
-    `checkpoint of that chain that record 0 names. The ${storedSize - size} after them were under no ` +
-    `checkpoint when it was put aside, and no pack that the operator makes of it has them. ${NOT_USED}`
+    `checkpoint of that chain that record 0 names. No checkpoint covered the ${storedSize - size} after ` +
+    `them when it was retired, and no pack of it has them. ${NOT_USED}`
   )
 }
 
-const NOT_USED = "What was carried over from that chain is not known from it alone."
+const NOT_USED = "The state carried over from that chain is not known from it alone."
 
 /** Null where it is none: a pack may say anything of the chain before it. */
 const sizeOf = (note: string): number | null => {

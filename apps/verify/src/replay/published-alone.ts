@@ -17,14 +17,14 @@ export const publishedAloneProblem = (found: RecomputedPublication, reported: st
     return {
       verdict: "withheld",
       reason:
-        `One person published it as ${reported}, and that is not proved: the comparison with what bound ` +
-        "before ended with its budget."
+        `One person published it as ${reported}, and that is not proved: the comparison with ` +
+        "the versions before it ended with its budget."
     }
   if (change === "loosens" || change === "unknown")
     return {
       verdict: "second_person_missing",
       reason:
-        `One person published it as ${reported}. Compared again with what bound before it is ${change}: ` +
+        `One person published it as ${reported}. Compared again with the versions before it, it is ${change}: ` +
         `${sentence.slice(0, MAX_SENTENCE)}`
     }
   return isWhole
@@ -32,8 +32,8 @@ export const publishedAloneProblem = (found: RecomputedPublication, reported: st
     : {
         verdict: "withheld",
         reason:
-          `One person published it as ${reported}, and envelopes of agents that it is to be compared ` +
-          "with are not shown."
+          `One person published it as ${reported}, and envelopes of agents that it must be ` +
+          "compared with are not shown."
       }
 }
 

@@ -166,9 +166,9 @@ export const withReplay = (report: Report, replay: ReplayReport | null, why: str
     ...((replay.four_eyes.verdicts.withheld ?? 0) === 0
       ? []
       : [
-          "Whether two people did what takes two is not known of " +
+          "It is unknown whether two people made " +
             `${plural(replay.four_eyes.verdicts.withheld!, "act")} (drafts, publications and grants of waivers), ` +
-            "since what that needs is not in this pack."
+            "because the records or parts that show it are not in this pack."
         ]),
     ...(replay.late.count === 0
       ? []

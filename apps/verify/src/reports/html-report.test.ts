@@ -90,7 +90,7 @@ describe("the page", () => {
   it("has what further readings found, and both checkpoints of a split view", async () => {
     const { html } = await written(join(vectors, "valid-full-5.evp"), "--vkey", vkey, "--replay", "--bodies")
     expect(seen(html)).toContain("Four eyes no version and no waiver.")
-    expect(seen(html)).toContain("Members that replay does not check, or in part")
+    expect(seen(html)).toContain("Members that replay does not check, or only in part")
     rmSync(page)
     const split = await written(join(vectors, "valid-full-5.evp"), "--compare", join(vectors, "example.evp"))
     expect(split.html.match(/<pre>/g)).toHaveLength(2)

@@ -60,7 +60,7 @@ export const reportTree = (report: Report, extras: Extras, nowMs: number): Reado
     element("h2", "What holds"),
     list(holding, "Nothing."),
     element("h2", "What was not proved"),
-    list([...open, ...report.not_checked], "Nothing that this verifier checks."),
+    list([...open, ...report.not_checked], "Nothing."),
     element("h2", `Findings: ${report.findingCount}`),
     ...findings(report),
     ...(splitView === null

@@ -1,6 +1,6 @@
 /**
- * Which windows an evaluation added to, by its seq, until they have let go of it: what settles or voids it names no
- * window.
+ * The windows that an evaluation added to, by its seq, until the windows have dropped it. A record that settles or
+ * voids it names no window.
  */
 import type { WindowLedger } from "./window-ledger.ts"
 
@@ -32,7 +32,7 @@ export class ReservedWindows {
     for (; seqs[row] === seq; row++) visit(this.#meters[row]!, this.#ledgers[row]!)
   }
 
-  /** Lets go of those in front whose windows have let go of them. */
+  /** Drops the first entries whose windows have dropped them. */
   forget(): void {
     while (this.#first < this.#seqs.length && !this.#ledgers[this.#first]!.holds(this.#seqs[this.#first]!))
       this.#first++

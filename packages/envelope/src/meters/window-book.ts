@@ -23,25 +23,25 @@ export class WindowBook {
   readonly #reserved = new ReservedWindows()
 
   /**
-   * Sum of a window of this length at a time, which must not lie before its newest contribution. Times that rise are
-   * answered at once, others by counting.
+   * Sum of a window of this length at a time, which must not be before its newest contribution. Rising times cost a
+   * constant; others count every contribution.
    */
   state(window: string, windowMs: number, atMs: number): WindowState {
     const { count, value } = this.#ledgers.get(window)?.state(windowMs, atMs) ?? empty
     return { value, count }
   }
 
-  /** The time of what was added last; the times of a window continue from there. */
+  /** The time of the last contribution; the times of a window continue from there. */
   latestMs(window: string): number {
     return this.#ledgers.get(window)?.latestMs ?? 0
   }
 
-  /** The time of the last evaluation that may have added to a window and was not made again. */
+  /** The time of the last evaluation that may have added to a window and was not recomputed. */
   unprovedMs(window: string): number {
     return this.#ledgers.get(window)?.unprovedMs ?? Number.NEGATIVE_INFINITY
   }
 
-  /** The ledger of a window, opened where there was none. */
+  /** The ledger of a window, created if it did not exist. */
   ledger(window: string): WindowLedger {
     const known = this.#ledgers.get(window)
     if (known !== undefined) return known
@@ -78,14 +78,14 @@ export class WindowBook {
     return isTaken
   }
 
-  /** Takes away all that an evaluation added. */
+  /** Removes the contributions of an evaluation. */
   void(seq: number): void {
     this.#reserved.each(seq, (_, ledger) => ledger.void(seq))
   }
 
   /**
-   * Drops what is not after a time, and windows that are empty and unused since. Windows that reach farther back must
-   * not be read any more.
+   * Drops contributions at or before a time, and windows that are empty and unused since. Windows that reach farther
+   * back must not be read any more.
    */
   forget(beforeMs: number): void {
     for (const [window, ledger] of this.#ledgers) {

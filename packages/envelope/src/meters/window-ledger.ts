@@ -1,17 +1,15 @@
 /**
- * One meter and key: what was added to it, and the sums of its windows of each length in use. Spec: `envelope/1`
- * section 6; decision 0025.
+ * The ledger of one meter and key: its contributions, and the sums of its windows of each length in use. Spec:
+ * `envelope/1` section 6; decision 0025.
  */
 import type { WindowState } from "./meter-reading.ts"
 import { WindowSum } from "./window-sum.ts"
 import { WindowRing } from "./window-ring.ts"
 
-/** A window of one length. Everything before `from` has slid out of it. */
+/** A window of one length. Contributions before `from` have left it. */
 interface Length {
   readonly windowMs: number
-  /**
-   * The time of its last read, which a later contribution may lie before: another process read the clock before it.
-   */
+  /** The time of its last read. A later contribution may be earlier: another process read the clock before it. */
   readMs: number
   from: number
   readonly held: WindowSum
@@ -25,9 +23,9 @@ export class WindowLedger {
   /** Owner of the window, where the reader records it: the ledgers of a meter by key, and the key. */
   owner: Map<string, WindowLedger> | null = null
   key = ""
-  /** The last time at which it was read, where a reader notes that. */
+  /** The time of its last read, where a reader notes it. */
   usedMs = 0
-  /** The time of the last evaluation that may have added to it and was not made again. */
+  /** The time of the last evaluation that may have added to it and was not recomputed. */
   unprovedMs = Number.NEGATIVE_INFINITY
   readonly #ring = new WindowRing()
   /** Nearly always one. */
@@ -41,14 +39,14 @@ export class WindowLedger {
     return this.#ring.first === this.#ring.end
   }
 
-  /** Whether it still has what an evaluation added, taken away or not. */
+  /** Whether it still holds the contribution of an evaluation, removed or not. */
   holds(seq: number): boolean {
     return this.#ring.placeOf(seq) >= 0
   }
 
   /**
-   * Sum of a window of this length at a time, valid until the next contribution. Times that rise are answered at once,
-   * others by counting.
+   * Sum of a window of this length at a time, valid until the next contribution. Rising times cost a constant; others
+   * count every contribution.
    */
   state(windowMs: number, atMs: number): WindowState {
     const length = this.#lengthOf(windowMs) ?? this.#newLength(windowMs)
@@ -65,7 +63,7 @@ export class WindowLedger {
     return null
   }
 
-  /** Adds what an evaluation reserved. */
+  /** Adds the contribution of an evaluation. */
   reserve(seq: number, atMs: number, amount: number): void {
     this.#ring.add(seq, atMs, amount)
     this.latestMs = Math.max(this.latestMs, atMs)
@@ -73,8 +71,8 @@ export class WindowLedger {
   }
 
   /**
-   * Replaces what an evaluation added by what it came to; nothing where it was taken away or has slid out. Answers
-   * false, and does nothing, where that is less and may not be.
+   * Replaces the contribution of an evaluation by the settled amount; does nothing where it was removed or has left the
+   * window. Answers false, and does nothing, where the amount is less and may not be.
    */
   settle(seq: number, actual: number, mayLower: boolean): boolean {
     const place = this.#ring.placeOf(seq)
@@ -86,7 +84,7 @@ export class WindowLedger {
     return true
   }
 
-  /** Takes away what an evaluation added. */
+  /** Removes the contribution of an evaluation. */
   void(seq: number): void {
     const place = this.#ring.placeOf(seq)
     const amount = place < 0 ? Number.NaN : this.#ring.amount(place)
@@ -95,7 +93,7 @@ export class WindowLedger {
     for (const length of this.#lengths) if (place >= length.from) length.held.remove(amount)
   }
 
-  /** Lets go of what is not after a time. */
+  /** Drops contributions at or before a time. */
   forget(beforeMs: number): void {
     const ring = this.#ring
     while (!this.isEmpty && ring.atMs(ring.first) <= beforeMs) {

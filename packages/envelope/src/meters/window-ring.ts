@@ -8,18 +8,16 @@ const FIRST_ROOM = 8
 const noRoom = new Float64Array(0)
 
 /**
- * Contributions by place. Places only rise: the first one ever added has place 0, and letting go of it leaves the
- * others where they are.
- *
- * Seqs rise and times do not fall, as they are added.
+ * Contributions by place. Places only rise: the first contribution has place 0, and dropping it leaves the others where
+ * they are. Seqs rise and times do not fall, in the order of addition.
  */
 export class WindowRing {
-  /** The first place that is still there, and the one behind the last. */
+  /** The first place still held, and the one after the last. */
   first = 0
   end = 0
   #seqs = noRoom
   #timesMs = noRoom
-  /** NaN where the contribution was taken away. */
+  /** NaN where the contribution was removed. */
   #amounts = noRoom
 
   add(seq: number, atMs: number, amount: number): void {
@@ -35,7 +33,7 @@ export class WindowRing {
     return this.#timesMs[place & (this.#seqs.length - 1)]!
   }
 
-  /** NaN where it was taken away. */
+  /** NaN where it was removed. */
   amount(place: number): number {
     return this.#amounts[place & (this.#seqs.length - 1)]!
   }
@@ -56,7 +54,7 @@ export class WindowRing {
     return low < this.end && this.#seqs[low & mask] === seq ? low : -1
   }
 
-  /** Lets go of the first one. */
+  /** Drops the first one. */
   drop(): void {
     this.first++
     if (this.first < this.end) return

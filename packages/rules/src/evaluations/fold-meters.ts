@@ -1,4 +1,4 @@
-/** Folds a record into the windows of meters. The service and the verifier fold alike. */
+/** Folds a record into the windows of meters. The service and the verifier run the same fold. */
 import type { JsonMap } from "../records/record.ts"
 import type { Reservation, WindowBook } from "@flyball/envelope"
 
@@ -13,9 +13,9 @@ export const meterKinds: ReadonlyArray<string> = ["evaluation.made", "decision.s
 export const mayGiveBack = (writer: unknown): boolean => typeof writer === "string" && !writer.startsWith("key_")
 
 /**
- * Adds one record to a book; answers false where it gives back what its writer may not, which is then not taken.
- * Records with contradictions (one window twice, a time that falls) are taken as far as they make sense: the judge
- * reports them. Spec: `envelope/1` section 6; decision 0025.
+ * Adds one record to a book. Answers false, and ignores the reduction, where its writer may not reduce a meter.
+ * Contradictory records (one window twice, a time that falls) are folded as far as possible: the judge reports them.
+ * Spec: `envelope/1` section 6; decision 0025.
  */
 export const foldMeters = (
   book: WindowBook,

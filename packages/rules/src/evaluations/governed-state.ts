@@ -1,6 +1,6 @@
 /**
- * State of agents, envelopes and waivers in which an evaluation was made, folded from the records before it. A fold, as
- * replay's is, that also knows what it cannot know.
+ * State of agents, envelopes and waivers at an evaluation, folded from the records before it. Like the fold of replay,
+ * but it also tracks which facts are unknown.
  */
 import type { Envelope } from "@flyball/envelope"
 import { readWaiver } from "@flyball/envelope"
@@ -17,21 +17,21 @@ import { type KnownAgent, KnownAgents, type KnownReach } from "./known-agents.ts
 import { KnownEnvelopes, type KnownVersion } from "./known-envelopes.ts"
 import type { Layer } from "./layers.ts"
 
-/** Parts whose erasure changes what is in force, or whom it is for. */
+/** Parts whose erasure changes which envelopes are in force, or for whom. */
 export const erasing: ReadonlySet<string> = new Set(["envelope", "profile", "waiver"])
 
-/** Agents whose bounds are remembered. */
+/** Agents whose envelopes in force are cached. */
 const MAX_KEPT = 100_000
 
 /** The envelopes in force for an agent. Null: unknown, because the org units of agents are not shown. */
 export type InForce = InForceThen | null
 
-/** The envelopes in force in a span of time, valid until the next record is folded. Waivers end by themselves. */
+/** The envelopes in force in a span of time, valid until the next record is folded. Waivers expire by time alone. */
 export interface InForceThen {
   readonly live: ReadonlyArray<Layer>
   readonly shadow: ReadonlyArray<Layer> | null
   readonly fromMs: number
-  /** The first time at which it is not. */
+  /** The first time at which it is not valid. */
   readonly untilMs: number
   /** The compiled binding of these, after its first use. */
   bound: { readonly live: Bound; readonly shadow: Bound | null } | null
@@ -47,7 +47,7 @@ export class GovernedState {
     string,
     ReadonlyArray<{ readonly id: string; readonly waiver: WaiverDocument; readonly seq: number }>
   >()
-  /** The envelopes that were last in force for an agent. */
+  /** The cached envelopes in force for an agent. */
   readonly #inForce = new Map<string, InForceThen>()
 
   constructor(sha256: (bytes: Uint8Array) => Uint8Array) {
@@ -64,17 +64,17 @@ export class GovernedState {
     return this.#agents.reachOf(agentId, seq)
   }
 
-  /** Whether a target reached an agent once this record, or one after it, was the last one; null: not known. */
+  /** Whether a target reached an agent after this record, or after a later one; null: unknown. */
   wasReached(agentId: string, target: KillTarget, seq: number): boolean | null {
     return this.#agents.wasReached(agentId, target, seq)
   }
 
-  /** An agent once a record was the last one; null where there was none, undefined where that is not known. */
+  /** The state of an agent after a record; null where there was none, undefined where it is unknown. */
   agentAt(agentId: string, seq: number): KnownAgent | null | undefined {
     return this.#agents.at(agentId, seq)
   }
 
-  /** The layers that bound an agent once a record was the last one, without waivers; null where they are not known. */
+  /** The layers in force for an agent after a record, without waivers; null where they are unknown. */
   layersAt(agentId: string, seq: number, atMs: number): ReadonlyArray<Layer> | null {
     const document = this.#agents.at(agentId, seq)?.document
     if (document === undefined || document.unknown.includes("orgUnit")) return null
@@ -114,7 +114,7 @@ export class GovernedState {
     return found
   }
 
-  /** The version that was published under this number; null where no record here tells of it. */
+  /** The version that was published under this number; null where no record here publishes it. */
   version(envelopeId: string, version: number): KnownVersion | null {
     return this.#envelopes.version(envelopeId, version)
   }
@@ -135,7 +135,7 @@ export class GovernedState {
     return this.#envelopes.get(envelopeId)?.beganHere === true
   }
 
-  /** The layers that bind an agent at a time. The same object as long as it is the same. */
+  /** The layers in force for an agent at a time. Answers the same object while they do not change. */
   inForce(agentId: string, atMs: number): InForce {
     const known = this.#inForce.get(agentId)
     if (known !== undefined && known.fromMs <= atMs && atMs < known.untilMs) return known
@@ -205,21 +205,21 @@ export class GovernedState {
     }
   }
 
-  /** Whether what a waiver excepts is not shown here. */
+  /** Whether the exception of a waiver is not shown here. */
   isWithheld(waiverId: string): boolean {
     for (const all of this.#waivers.values())
       for (const { id, waiver } of all) if (id === waiverId) return waiver.unless === null
     return true
   }
 
-  /** The text that a publication shows; null where it does not. */
+  /** The text that a publication discloses; null where it does not. */
   textOf(record: ReplayRecord): KnownVersion["content"] {
     return this.#envelopes.textOf(record)
   }
 
   /**
-   * Answers the gate's inputs at the publication of a version. Call it before that record is folded. Null: what bound
-   * before is unknown.
+   * Answers the gate's inputs at the publication of a version. Call it before that record is folded. Null: the versions
+   * in force before are unknown.
    */
   gateView(record: ReplayRecord): KnownGateView | null {
     return gateView(this.#agents, this.#envelopes, record)

@@ -1,5 +1,5 @@
 /**
- * Compares a version that was published with what bound before it, as the gate of publication did. Spec: envelopes.md
+ * Compares a published version with the versions in force before it, as the publication gate did. Spec: envelopes.md
  * 3.7 and 3.8; decisions 0025 and 0026.
  */
 import { comparePublication, floored, type GateLayer, type Limits } from "@flyball/envelope"
@@ -30,8 +30,8 @@ export interface ComparedVersion {
 }
 
 /**
- * Compares. Null where the version fits nothing: then everything is denied under it, and the gate would not have let it
- * through. Spec: decision 0025.
+ * Compares a publication. Null where the version does not fit the others: everything is denied under it, and the gate
+ * would have refused it. Spec: decision 0025.
  */
 export const judgePublication = (
   later: Envelope,

@@ -1,5 +1,6 @@
 /**
- * State of agents, folded from the records up to a seq. A fold, as replay's is, that also knows what it cannot know.
+ * State of agents, folded from the records up to a seq. Like the fold of replay, but it also tracks which facts are
+ * unknown.
  */
 import { type AgentDocument, erasedProfile } from "../agents/document.ts"
 import { agentFolds, foldAgentRegistered } from "../agents/fold.ts"
@@ -12,10 +13,10 @@ import { History } from "./past-states.ts"
 import { serverSignals } from "./server-signals.ts"
 import { madeAtMs } from "./may-act.ts"
 
-/** An agent as the records tell it. */
+/** An agent, folded from its records. */
 export interface KnownAgent {
   readonly document: ExpectedDocument
-  /** Seq of the record that set its profile last. */
+  /** Seq of the last record that set its profile. */
   readonly profileSeq: number
   /** Values derived from the document, cached after their first use. */
   reported: ReportedAgent | null
@@ -36,7 +37,7 @@ export interface KnownReach {
   readonly isKnown: boolean
 }
 
-/** The agents. */
+/** The fold of agents. */
 export class KnownAgents {
   readonly byId = new Map<string, KnownAgent>()
   readonly #past = new History<KnownAgent>()
@@ -44,12 +45,12 @@ export class KnownAgents {
   readonly #models = new Map<string, Array<{ readonly seq: number; readonly name: string | null }>>()
 
   /**
-   * By digest of an org unit: those that it had in chains before. An agent's unit never changes, so where its digest
-   * does, both are of one unit.
+   * Earlier digests of an org unit, by its digest. An agent's unit never changes, so where its digest changes, both
+   * digests are of one unit.
    */
   readonly #formerDigests = new Map<string, Set<string>>()
 
-  /** An agent once a record was the last one; null where there was none, undefined where that is not known. */
+  /** The state of an agent after a record; null where there was none, undefined where it is unknown. */
   at(id: string, seq: number): KnownAgent | null | undefined {
     return this.#past.at(id, seq)
   }
@@ -57,7 +58,7 @@ export class KnownAgents {
   /** Adds one record of an agent, in order. */
   fold(record: ReplayRecord): void {
     const id = String(record.body["agent_id"])
-    // What is erased now was there when the records after it were written: until the record of the erasure it is
+    // A part that is erased now existed when the records after it were written: until the record of its erasure it is
     // unknown, not empty.
     const reported: ReplayRecord = {
       ...record,
@@ -93,7 +94,7 @@ export class KnownAgents {
     this.#formerDigests.set(after, known)
   }
 
-  /** See {@link KnownReach}. `seq`: once that record was the last one; without it, now. */
+  /** See {@link KnownReach}. `seq`: the state after that record; without it, the current one. */
   reachOf(id: string, seq = Number.POSITIVE_INFINITY): KnownReach {
     const agent = seq === Number.POSITIVE_INFINITY ? this.byId.get(id) : (this.at(id, seq) ?? undefined)
     const body = (agent?.document.body ?? {}) as unknown as AgentDocument
@@ -116,7 +117,7 @@ export class KnownAgents {
     }
   }
 
-  /** Whether a target reached an agent once this record, or one after it, was the last one; null: not known. */
+  /** Whether a target reached an agent after this record, or after a later one; null: unknown. */
   wasReached(id: string, target: KillTarget, seq: number): boolean | null {
     const seqs = this.#past.since(id, seq)
     return seqs === null ? null : seqs.some((one) => reaches(target, this.reachOf(id, one).reach) !== null)
@@ -127,7 +128,7 @@ export class KnownAgents {
     return typeof parent === "string" ? parent : null
   }
 
-  /** Takes away the profile that a record set. */
+  /** Removes the profile that a record set. */
   erase(seq: number): void {
     for (const [id, { document, profileSeq }] of this.byId) {
       if (profileSeq !== seq) continue
@@ -146,8 +147,8 @@ export class KnownAgents {
 }
 
 /**
- * Facts about an agent that evaluations read. Where only the presence of an owner is known, that counts: who it is
- * decides nothing. Spec: decision 0026.
+ * Facts about an agent that evaluations read. Only the presence of an owner matters, not who it is. Spec: decision
+ * 0026.
  */
 export const reportedOf = (id: string, agent: KnownAgent): ReportedAgent => {
   if (agent.reported !== null) return agent.reported

@@ -1,4 +1,4 @@
-/** Envelopes and their versions, folded from the records up to a seq. A fold that also knows what it cannot know. */
+/** Envelopes and their versions, folded from the records up to a seq. The fold also tracks which facts are unknown. */
 import { equalBytes, NotCanonical } from "@flyball/evidence"
 import { envelopeDigest, MAX_ENVELOPE_BYTES, readEnvelope } from "@flyball/envelope"
 import type { Envelope } from "@flyball/envelope"
@@ -7,8 +7,8 @@ import type { JsonMap, ReplayRecord } from "../records/record.ts"
 import { History } from "./past-states.ts"
 
 /**
- * A published version. `content` is null where its part is not shown; `gone` once a record says that it was erased,
- * from when on nothing was decided under it.
+ * A published version. `content` is null where its part is not shown. `gone` is set by the record of its erasure: from
+ * then on nothing was decided under it.
  */
 export interface KnownVersion {
   readonly envelopeId: string
@@ -19,7 +19,7 @@ export interface KnownVersion {
   readonly authors: ReadonlyArray<string>
 }
 
-/** An envelope, and which of its versions bind. */
+/** An envelope, and its versions in force. */
 export interface KnownEnvelope {
   readonly id: string
   readonly agentId: string | null
@@ -32,10 +32,10 @@ export interface KnownEnvelope {
   withdrawn: boolean
 }
 
-/** The envelopes. */
+/** The fold of envelopes. */
 export class KnownEnvelopes {
   readonly #byId = new Map<string, KnownEnvelope>()
-  /** Those of agents by agent, and those of org units: of many agents each is bound by few. */
+  /** The envelopes of agents by agent, and those of org units: few of them apply to each agent. */
   readonly ofAgents = new Map<string, Set<string>>()
   readonly #ofUnits = new Set<string>()
   readonly #past = new History<KnownEnvelope>()
@@ -62,7 +62,7 @@ export class KnownEnvelopes {
     return [...this.#ofUnits].map((id) => this.#byId.get(id)!)
   }
 
-  /** An envelope once a record was the last one; null where there was none, undefined where that is not known. */
+  /** The state of an envelope after a record; null where there was none, undefined where it is unknown. */
   at(envelopeId: string, seq: number): KnownEnvelope | null | undefined {
     return this.#past.at(envelopeId, seq)
   }
@@ -75,7 +75,7 @@ export class KnownEnvelopes {
     return this.#texts.get(digest)?.envelope ?? null
   }
 
-  /** The text that a publication shows; null where it does not. */
+  /** The text that a publication discloses; null where it does not. */
   textOf({ body, parts }: ReplayRecord): KnownVersion["content"] {
     const shown = parts.get("envelope")
     const known = this.#texts.get(String(body["digest"]))
@@ -152,7 +152,7 @@ export class KnownEnvelopes {
       this.#put({ ...known, withdrawn: known.live !== null, shadow: null }, seq)
   }
 
-  /** Takes away the text that a record published. */
+  /** Removes the text that a record published. */
   erase(seq: number): void {
     const key = this.#versionAt.get(seq)
     const version = key === undefined ? undefined : this.#versions.get(key)

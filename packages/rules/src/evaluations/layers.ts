@@ -1,4 +1,4 @@
-/** Layers of envelopes made ready to decide with. Spec: `envelope/1` sections 9 and 10; decision 0025. */
+/** Combines layers of envelopes for evaluation. Spec: `envelope/1` sections 9 and 10; decision 0025. */
 import { compile, latchesSetBy, prepare, type Ready, waive, type Waiver, withTierFloor } from "@flyball/envelope"
 import type { Envelope, Values } from "@flyball/envelope"
 
@@ -20,8 +20,8 @@ export interface Layer extends LayerRef {
 }
 
 /**
- * The envelopes, waivers and facts that an evaluation decides with: the layers that count, outermost first, and the
- * combination; null where no verdict but denial is possible. Spec: `envelope/1` section 9; decision 0025.
+ * The envelopes, waivers and facts of an evaluation: its layers, outermost first, and their combination; null where
+ * every verdict is a denial. Spec: `envelope/1` section 9; decision 0025.
  */
 export interface Binding {
   readonly layers: ReadonlyArray<Layer>
@@ -46,7 +46,7 @@ export const bind = (layers: ReadonlyArray<Layer>): Binding => ({
   owners: ownersOf(layers)
 })
 
-/** The compiled form of layers, for any agent: their contents and waivers decide. */
+/** The compiled form of layers. It depends on their contents and waivers, not on the agent. */
 export const readyOf = (layers: ReadonlyArray<Layer>): Ready | null => {
   const envelopes = layers.flatMap(({ envelope, waivers }) =>
     envelope === null

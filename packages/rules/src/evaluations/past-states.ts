@@ -1,6 +1,6 @@
-/** Past states of what records change, by the record that made each: for verdicts given as of an earlier record. */
+/** Past states of entities, by the record that made each: for verdicts given as of an earlier record. */
 
-/** States of one entity that are remembered. What changed more often is not known any more before those. */
+/** States of one entity that are kept. Of an entity that changed more often the older states are unknown. */
 const MAX_STATES = 1_000
 
 /** States by id. */
@@ -19,13 +19,13 @@ export class History<T> {
     this.#cut.add(id)
   }
 
-  /** The records since one that made a state of an entity, that one's state included; null where not all are known. */
+  /** The records from the one that made a state of an entity, that one included; null where not all are known. */
   since(id: string, seq: number): ReadonlyArray<number> | null {
     if (this.at(id, seq) === undefined) return null
     return [seq, ...(this.#byId.get(id) ?? []).flatMap((one) => (one.seq > seq ? [one.seq] : []))]
   }
 
-  /** The state once a record was the last one; null where there was none, undefined where that is not known. */
+  /** The state after a record; null where there was none, undefined where it is unknown. */
   at(id: string, seq: number): T | null | undefined {
     const states = this.#byId.get(id) ?? []
     for (let place = states.length - 1; place >= 0; place--) {

@@ -1,9 +1,9 @@
-/** A verdict as a record's body says it, and back. */
+/** Writes a verdict into a record's body, and reads it back. */
 import type { Decision, Outcome, StopStep } from "@flyball/envelope"
 import type { Json, JsonMap } from "../records/record.ts"
 import type { LayerRef } from "./layers.ts"
 
-/** A meter as a body says it. `amount` is there where the evaluation adds to the window. */
+/** A meter in a body. `amount` is present where the evaluation adds to the window. */
 export interface RecordedMeter {
   readonly id: string
   readonly window: string
@@ -22,7 +22,7 @@ export interface RecordedSide {
   readonly meters: ReadonlyArray<RecordedMeter>
 }
 
-/** Whether an outcome lets the action happen, and so adds to meters. */
+/** Whether an outcome permits the action, and so adds to meters. */
 export const letsThrough = (outcome: Outcome): boolean => outcome === "allow" || outcome === "allow_with_notice"
 
 /**

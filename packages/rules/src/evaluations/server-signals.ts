@@ -1,17 +1,13 @@
 /**
- * Signals whose value the service provides: signals of source `server`, out of the registry. Spec: envelopes.md
- * 3.6; decision 0025.
+ * Signals of source `server`, whose values the service takes from the registry. Spec: envelopes.md 3.6; decision 0025.
  */
 import type { AgentDocument } from "../agents/document.ts"
 import type { JsonMap } from "../records/record.ts"
 
-/** Signals that every agent has. Its org unit is none: the language keeps that name for the windows of meters. */
+/** Signals that every agent has. Its org unit is not one: the language reserves that name for the windows of meters. */
 const always = ["agent_status", "identity_verified", "risk_class", "tier"] as const
 
-/**
- * Signals out of an agent's blast radius, there where the blast radius says a value of the right kind. `max_*` are
- * amounts in minor units.
- */
+/** Signals from an agent's blast radius, where it has a value of the right type. `max_*` are amounts in minor units. */
 const ofBlastRadius = [
   "blast_approval_role",
   "blast_max_daily",
@@ -27,8 +23,8 @@ export const serverSignalNames: ReadonlyArray<string> = [...always, ...ofBlastRa
 const tiers = { L0: 0, L1: 1, L2: 2, L3: 3, L4: 4 } as const
 
 /**
- * The values for an agent as its document says them. A value that the agent has not is left out; an envelope that needs
- * it denies. Spec: `envelope/1` section 3; decision 0025.
+ * The values for an agent from its document. A value that the agent lacks is left out; an envelope that requires it
+ * denies. Spec: `envelope/1` section 3; decision 0025.
  */
 export const serverSignals = (agent: AgentDocument): { readonly [name: string]: string | number | boolean } => {
   const radius = agent.blastRadius as JsonMap

@@ -166,9 +166,7 @@ export class StopCertifier {
     const bounds = new Set(instances.map(({ bound }) => bound))
     const incomplete = [
       ...this.#incomplete,
-      ...(this.#isFull
-        ? [`More than ${MAX_FOLLOWED} instances act in these records: the others are not followed.`]
-        : [])
+      ...(this.#isFull ? [`More than ${MAX_FOLLOWED} instances act in these records: the others are left out.`] : [])
     ]
     return {
       ...this.#head,
@@ -205,7 +203,7 @@ export class StopCertifier {
     }
     if (body["target_type"] === "agent") this.#reached.add(text(body["target_id"]))
     if (expected === null || (!hasPart && numberOf(body["expected"]) > 0))
-      this.#incomplete.push("The pack does not disclose the part expected: who is silent is not known.")
+      this.#incomplete.push("The pack does not disclose the part expected: which instances are silent is unknown.")
     for (const one of expected ?? []) {
       const followed = this.#follow(one.agentId, one.instanceId)
       if (followed !== null) followed.expected = true

@@ -1,7 +1,4 @@
-/**
- * The tier at which the agent of a recorded evaluation acted, and whether that is what its records say. Spec: decision
- * 0038.
- */
+/** Recomputes the tier at which the agent of a recorded evaluation acted. Spec: decision 0038. */
 import type { AgentDocument, AutonomyTier } from "../agents/document.ts"
 import { effectiveTier } from "../agents/effective-tier.ts"
 import { hasAttestedDrill } from "../drills/document.ts"
@@ -16,18 +13,16 @@ import { problem, type Problem } from "./recompute-verdict.ts"
 /** The tiers that a record states. */
 type Said = Pick<EvaluationBody, "as_of_ms" | "effective_tier" | "layers" | "rules" | "tier">
 
-/** The tier whose floor counted, as the record says. Before rules 2 it was the agent's own. */
+/** The tier whose floor applied, as the record states it. Before rules 2 it was the agent's own. */
 export const actingTierOf = ({
   effective_tier: effective,
   tier
 }: Pick<Said, "effective_tier" | "tier">): AutonomyTier => effective ?? tier
 
 /**
- * The tier at which an agent acts as its records say, where `body` names the layers that were in force. `response`:
- * that of the kill switch.
- *
- * From rules 3 on the drill is one that a record before it attests; before, no record named drills, and whether L4
- * was earned by one is taken from the record.
+ * Computes the tier at which an agent acts from its records. `body` names the layers in force. `response`: that of the
+ * kill switch. From rules 3 on an earlier record must attest the drill. Before, no record named drills, so L4 is taken
+ * from the record.
  */
 export const expectedTier = (agent: AgentDocument, body: Said, response: KillResponse | null): AutonomyTier =>
   tierUnder(
@@ -46,7 +41,7 @@ export const judgeActingTier = (agent: AgentDocument, body: Said, response: Kill
   if (rulesOf(body as unknown as JsonMap) < 2)
     return body.effective_tier === undefined
       ? null
-      : problem("tier_mismatch", "Rules 1 know no effective tier; the record names one.")
+      : problem("tier_mismatch", "Rules 1 have no effective tier; the record names one.")
   const expected = expectedTier(agent, body, response)
   return body.effective_tier === expected
     ? null

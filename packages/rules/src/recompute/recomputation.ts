@@ -127,9 +127,10 @@ export class Recomputation {
    * the publication, checked against the catalogue, before {@link take}.
    */
   compare(record: ReplayRecord): RecomputedPublication {
-    if (!this.#fromGenesis) return { notCompared: "What bound before lies before the first record here." }
+    if (!this.#fromGenesis)
+      return { notCompared: "The versions in force before it are from before the first record here." }
     if (this.#unreadable > 0)
-      return { notCompared: "A record before it cannot be read, so what bound before is not known." }
+      return { notCompared: "A record before it cannot be read, so the versions in force before it are unknown." }
     return this.#publications.judge(record)
   }
 
@@ -305,10 +306,10 @@ export class Recomputation {
       this.#references!.misnamed(seq, body.evaluation_id)
       return problem(
         "id_mismatch",
-        `The id that derives from the agent and its reference is ${derived}; the record says ${body.evaluation_id}.`
+        `The id derived from the agent and its client_ref is ${derived}; the record says ${body.evaluation_id}.`
       )
     }
-    return isNew ? null : problem("made_twice", "The agent was answered under this reference before.")
+    return isNew ? null : problem("made_twice", "An earlier record answers the same client_ref of the agent.")
   }
 
   /** An amount that could not be recomputed proves no sum that includes it. */
@@ -353,20 +354,20 @@ const misstated = ({ decided_by: decidedBy, mode, outcome, review_id: reviewId }
   if (reviewId !== undefined && outcome !== "require_review")
     return problem(
       "review_mismatch",
-      `A review opens where the outcome is require_review; the record says ${outcome} and names ${reviewId}.`
+      `Only the outcome require_review opens a review; the record says ${outcome} and names ${reviewId}.`
     )
   if (mode !== "enforced")
     return problem(
       "trace_mismatch",
-      `The evaluation was made under what was in force, and so enforced; the record says ${mode}.`
+      `The evaluation used the envelopes in force, so its mode is enforced; the record says ${mode}.`
     )
   return decidedBy === "server"
     ? null
-    : problem("trace_mismatch", `An evaluation is decided by server; the record says ${decidedBy}.`)
+    : problem("trace_mismatch", `The server decides an evaluation; the record says ${decidedBy}.`)
 }
 
 /** Describes a value of an invalid body: an object in it may have no text form. */
 const shown = (value: Json | undefined): string => (typeof value === "string" ? value.slice(0, 200) : typeof value)
 
 const givenBack = ({ evaluation_seq: seq, writer }: ReplayRecord["body"]): string =>
-  `${String(writer)} gives back what the evaluation at ${Number(seq)} added to its meters, which no ingest key may.`
+  `${String(writer)} lowers what the evaluation at ${Number(seq)} added to its meters, which no ingest key may.`

@@ -13,7 +13,7 @@ export const catalogueDifference = (record: {
     collection: "records",
     id: String(record.seq),
     path,
-    expected: "what the catalogue of kinds describes",
+    expected: "the form in the catalogue of kinds",
     found
   })
   const row = kindRow(record.kind)

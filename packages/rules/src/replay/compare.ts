@@ -14,7 +14,7 @@ export const compareDocument = (
             collection: found.collection,
             id: found.id,
             path: "",
-            expected: "no document: no record tells of it",
+            expected: "no document: no record creates it",
             found: "a document"
           }
         ]

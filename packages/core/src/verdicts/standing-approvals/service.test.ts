@@ -339,7 +339,7 @@ describe("a standing approval", () => {
       const [free] = found(pinned())
       assert.match(String(free), /^standing_approval_too_wide: .* huge requires a review/)
       const [outside] = found(pinned({ path: "/signals/amount", at_most: 4_999 }))
-      assert.match(String(outside), /^standing_approval_mismatch: The reviewed action does not lie in the box/)
+      assert.match(String(outside), /^standing_approval_mismatch: The reviewed action is outside the box/)
       // Rules 5 did not expect the agent unchanged: what they proposed is proved, and never accused.
       assert.deepStrictEqual(found(byRules(5)), [])
       assert.match(found(wide, byRules(5)).join(), /^withheld: .* huge requires a review/)
@@ -352,7 +352,7 @@ describe("a standing approval", () => {
             found(without, wide)
               .filter((one) => one.includes("box"))
               .join(),
-            /^withheld: That the box of sap_\w+ is no wider than its review is not proved: the reviewed action is not/
+            /^withheld: It is not proved that the box of sap_\w+ is no wider than its review: the reviewed action/
           )
           assert.notMatch(found(without, wide, byRules(5)).join(), /box/)
         }

@@ -1,6 +1,6 @@
 /**
- * Whether breakers tripped when they had to, and on what they say: their windows are folded again from the records.
- * Spec: envelopes.md 3.9; decision 0044.
+ * Checks that breakers tripped when they had to, with the correct readings. Their windows are folded again from the
+ * records. Spec: envelopes.md 3.9; decision 0044.
  */
 import type { AgentDocument } from "../../agents/document.ts"
 import { orphanedSinceMs } from "../../agents/owner.ts"
@@ -23,24 +23,24 @@ export class BreakerJudge {
   readonly #byAgent = new Map<string, AgentBreakers>()
   readonly #agents: ReadonlyMap<string, KnownAgent>
   readonly #fromGenesis: boolean
-  /** By activation that holds: the instances that it expects, by agent. */
+  /** The expected instances by agent, for each activation in force. */
   readonly #expected = new Map<string, ReadonlyMap<string, ReadonlyArray<string>>>()
   /** Whether an activation does not show which instances it expects. */
   #isExpectedHidden = false
   #isWithinChain = false
-  /** What a trip activates, which the record behind it must. */
+  /** The activation that the next record must contain after a trip. */
   #fired: Fired | null = null
 
-  /** `agents`: what the records before say of them, kept up to date by the caller. */
+  /** `agents`: their state up to the current record, kept up to date by the caller. */
   constructor(agents: ReadonlyMap<string, KnownAgent>, fromGenesis: boolean) {
     this.#agents = agents
     this.#fromGenesis = fromGenesis
   }
 
   /**
-   * Takes the next record; answers what is wrong with it where it is a trip, an activation by a breaker, or an
-   * evaluation before which a breaker had to trip. `isOfThisChain` false: of a chain that a recovery put aside.
-   * `expected`: the instances that an activation expects; null where it does not show them.
+   * Takes the next record, and checks trips, activations by breakers, and evaluations before which a breaker had to
+   * trip. Answers the problem, or null. `isOfThisChain` false: the record is of a retired chain. `expected`: the
+   * instances that an activation expects; null where they are not shown.
    */
   take(
     record: MetricRecord,
@@ -113,7 +113,7 @@ export class BreakerJudge {
     if (metric === null) return problem("withheld", `This version does not know the metric ${breaker.metric}.`)
     if (metric.isLocal === true) return null
     if (this.#isExpectedHidden && metric.kinds.includes("kill.activated"))
-      return problem("withheld", "Which instances an activation before it expects is not shown.")
+      return problem("withheld", "The instances that an earlier activation expects are not shown.")
     const at = { ms: Number(body["as_of_ms"]), seq: Number(body["as_of_seq"]) }
     if (at.seq >= seq || watched.startOf(id)!.seq > at.seq)
       return problem(
@@ -125,14 +125,14 @@ export class BreakerJudge {
     if (facts === null) return problem("withheld", `Whether ${agentId} has an owner is not shown.`)
     const reading = watched.read(id, at, facts)!
     if (!reading.tripped)
-      return problem("breaker_value_mismatch", `${id} comes to ${reading.value}, on which it does not trip.`)
+      return problem("breaker_value_mismatch", `${id} reads ${reading.value}, at which it does not trip.`)
     const expected = [reading.value, reading.samples, reading.fromSeq, reading.toSeq]
     const recorded = [body["value"], body["samples"], body["from_seq"] ?? null, body["to_seq"] ?? null]
     return expected.every((one, place) => one === recorded[place])
       ? null
       : problem(
           "breaker_value_mismatch",
-          `${id} comes to ${shown(expected)}; the record says ${shown(recorded as typeof expected)}.`
+          `${id} reads ${shown(expected)}; the record says ${shown(recorded as typeof expected)}.`
         )
   }
 
@@ -144,7 +144,7 @@ export class BreakerJudge {
       if (metricOf(breaker.metric)?.isLocal !== true)
         return problem(
           "trip_missing",
-          `${breakerId} had to trip before: ${breaker.metric} comes to ${reading.value} as of record ${at.seq}.`
+          `${breakerId} had to trip before: ${breaker.metric} reads ${reading.value} as of record ${at.seq}.`
         )
     return null
   }
@@ -170,7 +170,7 @@ export class BreakerJudge {
     return this.#agents.get(agentId)?.document.body["status"] === "active"
   }
 
-  /** Forgets that a trip is to activate something: a record behind it cannot be read. */
+  /** Forgets the activation expected after a trip: a record after it cannot be read. */
   forgetFired(): void {
     this.#fired = null
   }
@@ -193,7 +193,7 @@ const wrongTrip = ({ enabled, metric, mode, response, trip }: BreakerDocument, b
   if (!enabled) return "was switched off."
   if (response !== null && mode === "enforce" && !stopsAll(metric) && body["response"] !== response)
     return `responds with ${response}; the record says ${String(body["response"])}.`
-  if (trip !== null) return "had tripped before, and nobody released it."
+  if (trip !== null) return "had tripped before and was not released."
   if (body["metric"] !== metric) return `watches ${metric}; the record says ${String(body["metric"])}.`
   if (body["mode"] !== mode) return `is in mode ${mode}; the record says ${String(body["mode"])}.`
   if ((mode === "enforce") !== (body["activation_id"] !== undefined))
@@ -201,7 +201,7 @@ const wrongTrip = ({ enabled, metric, mode, response, trip }: BreakerDocument, b
   return null
 }
 
-/** What a trip activates. */
+/** The activation that a trip must cause. */
 interface Fired {
   readonly breakerId: string
   readonly activationId: string
@@ -212,7 +212,7 @@ interface Fired {
 
 const stopsAll = (metric: string): boolean => metricOf(metric)?.stopsDeployment === true
 
-/** What a trip activates; null where it activates nothing, or its breaker is not known. */
+/** The activation that a trip must cause; null where it causes none, or its breaker is unknown. */
 const firedBy = (watched: AgentBreakers, body: JsonMap, agentId: string): Fired | null => {
   const breakerId = String(body["breaker_id"])
   const breaker = watched.documentOf(breakerId)
@@ -228,10 +228,13 @@ const firedBy = (watched: AgentBreakers, body: JsonMap, agentId: string): Fired 
       }
 }
 
-/** How an activation differs from what the trip before it fires, as the end of a sentence; null where it does not. */
+/**
+ * How an activation differs from the one that the trip before it must cause, as the end of a sentence; null if it does
+ * not.
+ */
 const wronglyFired = ({ breakerId, response, target, writer }: Fired, body: JsonMap): string | null =>
   body["breaker_id"] !== breakerId || body["writer"] !== writer
-    ? "an activation of its own; the record is of another."
+    ? "an activation of its own; the record belongs to another."
     : body["response"] !== response
       ? `${String(response)}; the record says ${String(body["response"])}.`
       : `${String(body["target_type"])} ${String(body["target_id"])}` !== target

@@ -1,6 +1,6 @@
 /**
- * Whether the result of a drill is what the acknowledgements before it come to, and whether somebody else vouches for
- * it. Spec: decision 0048.
+ * Checks the result of a drill against the acknowledgements before it, and its attestation by another person. Spec:
+ * decision 0048.
  */
 import { parseInstant } from "@flyball/evidence"
 import { problem, type Problem } from "../recompute-verdict.ts"
@@ -11,9 +11,9 @@ import type { JsonMap, ReplayRecord } from "../../records/record.ts"
 import { missedIn } from "../../drills/fold.ts"
 import { type DrillAck, drillResult } from "../../drills/result.ts"
 
-/** A drill's activation, and who said what of it. */
+/** A drill's activation and its acknowledgements. */
 interface Running {
-  /** What it says of its drill and target, as {@link aimOf} writes it. */
+  /** Its drill and target, as {@link aimOf} writes them. */
   readonly aim: string
   readonly activatedAtMs: number
   /** Null where the part is not shown. */
@@ -22,7 +22,7 @@ interface Running {
   readonly acks: Map<string, DrillAck & { readonly seq: number }>
 }
 
-/** A drill as its records tell it. */
+/** A drill, folded from its records. */
 interface Drill {
   readonly activationId: string
   /** Absent where it is aimed at a model. */
@@ -34,12 +34,12 @@ interface Drill {
   readonly isAttested: boolean
 }
 
-/** Drills up to a record. It grows with drills under way, and by two ids with each that is over. */
+/** Fold of drills up to a record. Memory grows with running drills, and by two ids for each completed one. */
 export class DrillJudge {
   readonly #running = new Map<string, Running>()
   readonly #drills = new Map<string, Drill>()
 
-  /** Takes one record, in order; answers what is wrong with it. Records of other kinds change nothing. */
+  /** Takes one record, in order, and answers its problem, or null. Records of other kinds change nothing. */
   take(record: ReplayRecord, fromGenesis: boolean): Problem | null {
     const { body, kind, parts } = record
     const drillId = String(body["drill_id"])
@@ -88,11 +88,11 @@ export class DrillJudge {
     }
     this.#drills.set(drillId, drill)
     if (drill.agentId !== (body["target_type"] === "agent" ? body["target_id"] : undefined))
-      return problem("drill_result_mismatch", `${drillId} counts for another agent than it is aimed at.`)
+      return problem("drill_result_mismatch", `${drillId} names another agent than its target.`)
     const running = this.#running.get(drill.activationId)
     return running === undefined || running.aim === aimOf(drillId, body["mode"], body)
       ? null
-      : problem("drill_result_mismatch", `${drill.activationId} is no exercise of ${drillId}, or has another target.`)
+      : problem("drill_result_mismatch", `${drill.activationId} does not belong to ${drillId}, or has another target.`)
   }
 
   #completed(drillId: string, { body, parts }: ReplayRecord, fromGenesis: boolean): Problem | null {
@@ -126,7 +126,7 @@ export class DrillJudge {
       if ((body[name] ?? null) !== value)
         return problem(
           "drill_result_mismatch",
-          `The acknowledgements of ${drillId} come to ${name} ${value}; the record says ${String(body[name] ?? null)}.`
+          `The acknowledgements of ${drillId} give ${name} ${value}; the record says ${String(body[name] ?? null)}.`
         )
     const missed = missedIn(parts.get("missed"))
     if (expected === null || missed === null)
@@ -148,16 +148,16 @@ export class DrillJudge {
     this.#drills.set(drillId, { ...drill, isAttested: true })
     if (drill.agentId !== body["agent_id"]) return ofAnotherAgent(drillId)
     if (drill.acknowledged === 0)
-      return problem("drill_result_mismatch", `${drillId} is attested, and nobody acknowledged it.`)
+      return problem("drill_result_mismatch", `${drillId} is attested without an acknowledgement.`)
     if (drill.completedAtMs < atMs(body["attested_at"]) - DRILL_AGE_MS)
-      return problem("drill_result_mismatch", `${drillId} is attested after it stopped counting.`)
+      return problem("drill_result_mismatch", `${drillId} is attested later than an attestation counts.`)
     return drill.startedBy === body["writer"]
-      ? problem("drill_result_mismatch", `${drillId} is attested by who started it.`)
+      ? problem("drill_result_mismatch", `${drillId} is attested by the person who started it.`)
       : null
   }
 }
 
-/** What a drill and its activation must say alike. */
+/** The members that a drill and its activation must share. */
 const aimOf = (drillId: unknown, mode: unknown, body: JsonMap): string =>
   [drillId, mode, body["target_type"], body["target_id"]].map(String).join(" ")
 

@@ -11,8 +11,8 @@ export class Ends {
   readonly #evaluations = new SeenSeqs()
 
   /**
-   * Checks that a record settles or voids for the first time; answers the problem as a sentence, or null. What lies
-   * behind the record itself is nothing that it could end.
+   * Checks that a record settles or voids for the first time; answers the problem as a sentence, or null. A reference
+   * to a record after this one ends nothing.
    */
   problem({ body, kind, seq }: { readonly seq: number; readonly kind: string; readonly body: JsonMap }): string | null {
     const decision = kind === "decision.settled" ? endable(body["decision_seq"], seq) : null

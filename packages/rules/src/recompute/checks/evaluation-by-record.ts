@@ -1,8 +1,7 @@
 /**
- * Recomputes an evaluation from its own record where its inputs lie before the first record of the pack: tier, status,
- * versions and sums as its own record says them, and texts of the digests that it names.
- *
- * Spec: envelopes.md 3.8; decision 0026.
+ * Recomputes an evaluation from its own record where its inputs are from before the first record of the pack. It takes
+ * the tier, status, versions and sums of the record, and the texts with the digests that it names. Spec: envelopes.md
+ * 3.8; decision 0026.
  */
 import type { AgentDocument } from "../../agents/document.ts"
 import type { Meter } from "@flyball/envelope"
@@ -21,8 +20,8 @@ import { signalsOf } from "../../evaluations/signals-part.ts"
 import { inactiveRuleOf } from "../../evaluations/may-act.ts"
 
 /**
- * The inputs that are taken from the record. `known` lacks what meters held, which is in the record too, and whether an
- * approval counts.
+ * The inputs that are taken from the record. `known` has neither the values of meters, which are in the record too, nor
+ * whether an approval counts.
  */
 export interface RecordedFacts {
   readonly live: Bound
@@ -30,20 +29,18 @@ export interface RecordedFacts {
   readonly known: Omit<Known, "approved" | "windows">
 }
 
-/** Said where an evaluation follows from those facts. */
+/** Result for an evaluation that follows from those facts. */
 export const asRecorded = (open: Problem): Problem => ({
   ...open,
   verdict: "as_recorded",
-  reason:
-    "Made again with the tier, status, versions and sums that its own record tells, which are not " +
-    `proved. ${open.reason}`
+  reason: `Recomputed with the tier, status, versions and sums of its own record, which are not proved. ${open.reason}`
 })
 
-/** Sums are those of the record. */
-export const sumsOfRecord: Problem = problem("withheld", "What the meters held is taken from the record.")
+/** Result for sums that are taken from the record. */
+export const sumsOfRecord: Problem = problem("withheld", "The values of the meters are those of the record.")
 
 /**
- * The facts; null where the record does not say enough: a text is not here, a waiver held, or a rule of the service
+ * The facts; null where the record is not enough: a text is not disclosed, a waiver applied, or a rule of the service
  * decided.
  */
 export const factsOf = (
@@ -85,7 +82,7 @@ export const factsOf = (
 /** The results that depend on more than the record states. */
 const ofService: ReadonlyArray<string> = ["@killed", "@no_envelope"]
 
-/** Null where a text is not here. */
+/** Null where a text is not disclosed. */
 const layersOf = (state: GovernedState, { layers }: SideBody): ReadonlyArray<Layer> | null => {
   const found = layers.flatMap(({ digest, envelope_id: envelopeId, version }): ReadonlyArray<Layer> => {
     const known = state.version(envelopeId, version)
@@ -95,7 +92,7 @@ const layersOf = (state: GovernedState, { layers }: SideBody): ReadonlyArray<Lay
   return found.length === layers.length && found.length > 0 ? found : null
 }
 
-/** Signals of the service: of an agent whose registration is not here only those that the record has. */
+/** Signals of the service. For an agent whose registration is not shown only those in the record. */
 const serverOf = (
   state: GovernedState,
   { agent_id: id, agent_status: status, tier }: EvaluationBody
@@ -112,7 +109,7 @@ const serverOf = (
   return { tier: said["tier"]!, agent_status: said["agent_status"]! }
 }
 
-/** An agent that is known may lack a value, which denies; of one that is not known nobody can tell. */
+/** A known agent may lack a value, which denies. For an unknown agent this cannot be decided. */
 const isReported = ({ ready }: Bound, server: Known["server"]): boolean =>
   ready !== null &&
   ready.combination.signals.every(

@@ -1,12 +1,12 @@
-/** Whether an evaluation was decided under what was in force. Spec: envelopes.md 3.8; decision 0026. */
+/** Checks that an evaluation used the versions and waivers in force. Spec: envelopes.md 3.8; decision 0026. */
 import type { EvaluationBody, SideBody } from "../../evaluations/evaluation-body.ts"
 import type { GovernedState, InForce } from "../../evaluations/governed-state.ts"
 import type { Layer } from "../../evaluations/layers.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
 
 /**
- * Checks the versions and waivers that a body names; answers what is wrong or unknown. `fromGenesis`: what no record
- * here tells of was never.
+ * Checks the versions and waivers that a body names; answers the problem, or why it is unknown. `fromGenesis`: nothing
+ * exists that no record here creates.
  */
 export const judgeLayers = (
   state: GovernedState,
@@ -23,7 +23,7 @@ export const judgeLayers = (
   ) {
     const waivers = waiversOf(inForce.live)
     const { waivers: named = none } = body
-    // Nearly all: exactly what was in force, and it is known, and no waiver holds.
+    // The common case: the named versions are those in force, all are known, and no waiver applies.
     if (waivers.length === 0 && named.length === 0) return null
   }
   const unlike =
@@ -37,7 +37,7 @@ export const judgeLayers = (
     !fromGenesis &&
     (differs(body, inForce.live) || (body.shadow !== undefined && differs(body.shadow, inForce.shadow)) || areOthers)
   ) {
-    return problem("withheld", "An envelope or waiver that was in force comes from before the first record here.")
+    return problem("withheld", "An envelope or waiver in force is from before the first record here.")
   }
   if (differs(body, inForce.live))
     return problem(
@@ -45,17 +45,17 @@ export const judgeLayers = (
       `${inForce.live.length} envelopes were in force for the agent; the record names ${body.layers.length}, or others.`
     )
   if (differs(body.shadow ?? null, inForce.shadow))
-    return problem("envelope_not_in_force", "The record tells of other versions on trial than there were.")
+    return problem("envelope_not_in_force", "The record names other versions on trial than there were.")
   if (areOthers)
     return problem(
       "envelope_not_in_force",
       `${waivers.length} waivers held; the record names ${named.length}, or others.`
     )
   const hidden = waivers.find((id) => state.isWithheld(id))
-  return hidden === undefined ? null : problem("withheld", `What the waiver ${hidden} excepts is not shown.`)
+  return hidden === undefined ? null : problem("withheld", `The exception of the waiver ${hidden} is not shown.`)
 }
 
-/** A version that was not published so, or was not in force. */
+/** A version that was not published with this content, or was not in force. */
 const unlikeVersion = (
   state: GovernedState,
   { layers }: SideBody,
@@ -70,13 +70,13 @@ const unlikeVersion = (
     if (!state.isInForce(envelopeId, version, isTrial))
       return problem(
         "envelope_not_in_force",
-        `Version ${version} of ${envelopeId} was published, and was not in force here.`
+        `Version ${version} of ${envelopeId} was published, but was not in force here.`
       )
   }
   return null
 }
 
-/** Whether a side names exactly these versions, each with the content that is known of it. */
+/** Whether a side names exactly these versions, each with its content as far as that is known. */
 const areThese = ({ layers: named }: SideBody, layers: ReadonlyArray<Layer>): boolean => {
   if (named.length !== layers.length) return false
   for (let i = 0; i < layers.length; i++) {

@@ -19,7 +19,7 @@ export interface JudgedSide {
   readonly decision: Decision
 }
 
-/** Recomputes sides against a book. Used by one evaluation at a time. */
+/** Recomputes sides with the windows of a book. It serves one evaluation at a time. */
 export class SideJudge {
   readonly #book: WindowBook
   // The current side.
@@ -65,14 +65,14 @@ export class SideJudge {
     if (!this.#isProved) return { value: reported.value, count: 0 }
     if (ledger === null) return empty
     if (this.#atMs < ledger.latestMs) {
-      this.#wrong ??= problem("meter_mismatch", `The meter ${meter.id} is read at a time before its last.`)
+      this.#wrong ??= problem("meter_mismatch", `The meter ${meter.id} is read at a time before its last contribution.`)
       return empty
     }
     return ledger.state(meter.windowMs, this.#atMs)
   }
 
   /**
-   * The ledger of a meter and key; null where the record names another, or one of somebody else's: a window that is
+   * The ledger of a meter and key. Null where the record names another one, or one of another key: a window that is
    * shared or split would count wrong.
    */
   #claimed(meter: Meter, key: string, { window }: MeterBody): WindowLedger | null {
@@ -89,7 +89,7 @@ export class SideJudge {
     } else {
       this.#wrong ??= problem(
         "meter_mismatch",
-        `The meter ${meter.id} is counted in another window than before, or in somebody else's.`
+        `The meter ${meter.id} is counted in another window than before, or in that of another key.`
       )
       return null
     }
@@ -99,8 +99,8 @@ export class SideJudge {
 }
 
 /**
- * Whether a meter and key may have a new window: it has none, or nothing in the one it had lies in any window that an
- * envelope can have. Such documents are deleted.
+ * Whether a meter and key may have a new window: it has none, or the contributions of its last one are older than every
+ * window that an envelope can have. The service deletes such documents.
  */
 const isFree = (ledger: WindowLedger | undefined, atMs: number): boolean =>
   ledger === undefined || Math.max(ledger.latestMs, ledger.unprovedMs) < atMs - MAX_WINDOW_MS
@@ -113,7 +113,7 @@ export const judgeSums = ({ meters, outcome }: SideBody, seq: number): Problem |
       if (meters[other]!.window === window)
         return problem("meter_mismatch", `The record at ${seq} counts two meters in one window.`)
     if (amount !== undefined && (!letsThrough(outcome) || after !== Math.min(value + amount, MAX_SUM)))
-      return problem("meter_mismatch", `The meter ${id} adds what its own numbers do not say.`)
+      return problem("meter_mismatch", `The meter ${id} has an amount that its own values contradict.`)
   }
   return null
 }
@@ -131,7 +131,7 @@ const compareSide = (recorded: SideBody, again: Decision, wrong: Problem | null)
   for (let place = 0; place < again.meters.length; place++) {
     const { amount, contributes, id } = again.meters[place]!
     if ((adds && contributes ? amount : undefined) !== recorded.meters[place]!.amount)
-      return problem("meter_mismatch", `What the action adds to the meter ${id} is wrong.`)
+      return problem("meter_mismatch", `The amount that the action adds to the meter ${id} is wrong.`)
   }
   const stoppedOn = again.stopped?.step === "signals" ? again.stopped.id : null
   return (recorded.stopped_on ?? null) === stoppedOn && isSame(recorded.trace, again.failedOn)
@@ -139,7 +139,7 @@ const compareSide = (recorded: SideBody, again: Decision, wrong: Problem | null)
     : problem("trace_mismatch", "Other rules held or failed than the record says.")
 }
 
-/** The first meter that a record tells otherwise than it was recomputed; null when there is none. */
+/** The first meter whose values in the record differ from the recomputed ones; null when there is none. */
 const differingMeter = (recorded: ReadonlyArray<MeterBody>, { meters }: Decision): Problem | null => {
   if (recorded.length !== meters.length)
     return problem("meter_mismatch", `${meters.length} meters were read; the record names ${recorded.length}.`)

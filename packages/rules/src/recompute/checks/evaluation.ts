@@ -63,7 +63,7 @@ export class Judge {
   }
 
   /**
-   * Rules and layers that require a review of an evaluation, by its trace; null where none does, or a version that it
+   * Rules and layers that require a review of an evaluation, by its trace. Null where none does, or a version that it
    * names is not shown.
    */
   asksOf(body: EvaluationBody): ReadonlyArray<number> | null {
@@ -87,9 +87,7 @@ export class Judge {
       : this.#byItself(record, body, recordMs, approval, found)
   }
 
-  /**
-   * If records before the first one are needed, the decision must at least follow from its own record.
-   */
+  /** Where records before the first one are needed, the decision must at least follow from its own record. */
   #byItself(
     record: ReplayRecord,
     body: EvaluationBody,
@@ -153,8 +151,7 @@ export class Judge {
     const sums = judgeSums(body, seq) ?? (body.shadow === undefined ? null : judgeSums(body.shadow, seq))
     if (sums !== null) return sums
     if (layers !== null) return layers
-    if (inForce === null)
-      return problem("withheld", "Which org unit the agent, or an envelope, belongs to is not shown.")
+    if (inForce === null) return problem("withheld", "The org unit of the agent, or of an envelope, is not shown.")
     const signals = parts.get("signals")
     if (signals?.state !== "present") return problem("withheld", "The signals are not shown.")
     if (agent.document.unknown.length > 0 && agent.document.unknown.includes("blastRadius"))
@@ -192,7 +189,7 @@ export class Judge {
     approval: PresentedApproval = "none"
   ): Problem | null {
     if (!this.#fromGenesis && known.runId !== null && (live.hasLatches || shadow?.hasLatches === true))
-      return problem("withheld", "What was set in the run before the first record here is not known.")
+      return problem("withheld", "The latches set in the run before the first record here are unknown.")
     const atMs = body.as_of_ms
     const sides = reported?.sides ?? this.#sides
     const enforced = sides.judge(body, live, known, atMs, reported?.sums ?? this.#unknownSum(live, body, atMs))
@@ -214,7 +211,7 @@ export class Judge {
     if (others !== null && others.verdict !== "withheld") return others
     const open = enforced.problem ?? trial?.problem ?? others
     return approval === "unknown" && enforced.decision.approved
-      ? (open ?? problem("withheld", "The review of its approval lies before the first record here."))
+      ? (open ?? problem("withheld", "The review of its approval is from before the first record here."))
       : open
   }
 
@@ -232,13 +229,13 @@ export class Judge {
     const advice = this.#advice.of(decision)
     const part = parts.get("advice")
     if (advice === null)
-      return part === undefined ? null : problem("advice_mismatch", "The verdict advises nothing; the record does.")
-    if (part === undefined) return problem("advice_mismatch", "The record lacks what the verdict advises.")
+      return part === undefined ? null : problem("advice_mismatch", "The verdict has no advice; the record has.")
+    if (part === undefined) return problem("advice_mismatch", "The record lacks the advice of the verdict.")
     if (part.state !== "present")
-      return { ...problem("withheld", "What the verdict advises is not shown."), amountsHold: true }
+      return { ...problem("withheld", "The advice of the verdict is not shown."), amountsHold: true }
     return equalBytes(advice, part.bytes)
       ? null
-      : problem("advice_mismatch", "The verdict advises something else than the record says.")
+      : problem("advice_mismatch", "The advice of the verdict differs from that of the record.")
   }
 
   /**
@@ -249,7 +246,7 @@ export class Judge {
     if (ready === null) return null
     for (const { id, windowMs } of ready.combination.meters) {
       const sinceMs = atMs - windowMs
-      // A meter of an envelope that began in these records held nothing before, however long its window.
+      // A meter of an envelope created in these records was empty before, whatever the length of its window.
       if (
         !this.#fromGenesis &&
         (this.beginMs === null || sinceMs < this.beginMs + CLOCK_STEP_MS) &&
@@ -257,7 +254,7 @@ export class Judge {
       )
         return problem("withheld", `The meter ${id} reaches back before the first record here.`)
       if (sinceMs < this.forgottenMs)
-        return problem("withheld", `The meter ${id} is read so long before its record that its value then was dropped.`)
+        return problem("withheld", `The meter ${id} is read so long before its record that its value then is not kept.`)
       const window = this.hasUnproved ? meters.find((meter) => meter.id === id)?.window : undefined
       if (window !== undefined && this.#book.unprovedMs(window) > sinceMs)
         return problem("withheld", `The meter ${id} holds amounts of evaluations that could not be recomputed.`)
@@ -276,7 +273,7 @@ export class Judge {
 
 /** Checks the times of an evaluation by themselves. */
 const judgeTimes = (body: EvaluationBody, seq: number, recordMs: number | null): Problem | null => {
-  if (body.as_of_seq >= seq) return problem("meter_mismatch", "The record says that it knew of records after it.")
+  if (body.as_of_seq >= seq) return problem("meter_mismatch", "The record's as_of_seq is after the record itself.")
   return recordMs === null || body.as_of_ms <= recordMs + CLOCK_STEP_MS
     ? null
     : problem("meter_mismatch", `The evaluation was made at ${recordMs} ms; the record says ${body.as_of_ms}.`)
@@ -290,7 +287,7 @@ const judgeLatches = (body: EvaluationBody, live: Bound, shadow: Bound | null, k
     : problem("trace_mismatch", "Other latches were set than the record says.")
 }
 
-/** An approval that is not known is taken as the record has it; the verdict is then not called proved. */
+/** An unknown approval is taken from the record; the verdict is then not reported as proved. */
 const isApproved = (made: JsonMap, body: EvaluationBody, approval: PresentedApproval): boolean =>
   knowsReviews(made) &&
   (body.standing_approval_id !== undefined ||

@@ -1,5 +1,5 @@
 /**
- * Whether an evaluation obeyed the kill switch, and whether a release was allowed. Spec: envelopes.md 3.10; decision
+ * Checks that an evaluation obeyed the kill switch, and that a release was allowed. Spec: envelopes.md 3.10; decision
  * 0042.
  */
 import type { AgentDocument } from "../../agents/document.ts"
@@ -24,13 +24,13 @@ const nothing: JudgedKill = { response: null, problem: null }
 /** Responses under which nothing is allowed. */
 const denying: ReadonlySet<KillResponse | null> = new Set<KillResponse>(["drain", "halt", "quarantine"])
 
-/** The response that a record names by itself; for evaluations whose surroundings are not known. */
+/** The response according to the record itself; for evaluations whose earlier records are unknown. */
 export const recordedResponse = (body: EvaluationBody): KillResponse | null =>
   killStateOf(readActivations(body.activations as never)).effectiveResponse
 
 /**
- * Compares the activations that a record names with those that reached its agent just before it. What lies before the
- * first record is taken from the record.
+ * Compares the activations that a record names with those that reached its agent just before it. Activations from
+ * before the first record here are taken from the record.
  */
 export const judgeKill = (
   state: GovernedState,
@@ -42,14 +42,14 @@ export const judgeKill = (
   if (rulesOf(body as unknown as JsonMap) < 3)
     return named === undefined
       ? nothing
-      : { response: null, problem: problem("activation_mismatch", "Rules before 3 know no kill switch.") }
+      : { response: null, problem: problem("activation_mismatch", "Rules before 3 have no kill switch.") }
   if (named === undefined && state.kills.isQuiet) return nothing
   const recorded = readActivations(named as never)
   const { isKnown, reach } = state.reachOf(agentId)
   const reaching = state.kills.of(reach)
   const all: ReadonlyArray<ReachingActivation> = [
     ...reaching,
-    // Begun before the first record here, or reaching the agent in a way that is not shown here.
+    // Activated before the first record here, or reaching the agent in a way that is not shown here.
     ...recorded.filter(({ id }) => {
       if (reaching.some((one) => one.id === id)) return false
       if (!state.kills.knows(id)) return !fromGenesis
@@ -80,10 +80,10 @@ export const judgeKill = (
   }
 }
 
-/** Aimed at an org unit by the digest of a chain before: only the unit's name shows which one that is here. */
+/** Whether it targets an org unit by a digest of an earlier chain: only the unit's name maps it to a digest here. */
 const isOfEarlierUnit = ({ seq, target }: KnownActivation): boolean => target.type === "org_unit" && seq < 0
 
-/** Whether an activation or a release begins the epoch after the one before it. Call it before the record is folded. */
+/** Checks that an activation or a release begins the next epoch. Call it before the record is folded. */
 export const judgeEpoch = (state: GovernedState, { body }: ReplayRecord): Problem | null => {
   const next = state.kills.nextEpoch
   return next === null || next === body["epoch"]
@@ -92,8 +92,8 @@ export const judgeEpoch = (state: GovernedState, { body }: ReplayRecord): Proble
 }
 
 /**
- * Agents at L3 or above that a real halt reaches when it is made, by its activation. The record of an activation aimed
- * at a model, an org unit or the deployment says the highest tier itself.
+ * Agents at L3 or above that a real halt reaches at its activation. The record of an activation of a model, an org unit
+ * or the deployment states the highest tier itself.
  */
 export class HighlyReached {
   readonly #byActivation = new Map<string, ReadonlySet<string>>()
@@ -106,8 +106,8 @@ export class HighlyReached {
   }
 
   /**
-   * Whether an agent that it reached when it was made is reached and at L3 or above at its release still. One that was
-   * so at one of the two alone may have changed at the very moment.
+   * Whether an agent that it reached at L3 or above at its activation is still reached at L3 or above at its release.
+   * An agent at L3 at one of the two times only may have changed at that moment.
    */
   released(state: GovernedState, { id, target }: KnownActivation): boolean {
     const then = this.#byActivation.get(id)
@@ -123,7 +123,7 @@ const targetOf = (body: JsonMap): KnownActivation["target"] => ({
   id: String(body["target_id"])
 })
 
-/** Judges a release by the records before it; null where it is in order, or they do not say. */
+/** Judges a release by the records before it; null where it is in order, or the records do not show it. */
 export const judgeRelease = (
   state: GovernedState,
   { body }: ReplayRecord,
@@ -145,11 +145,14 @@ export const judgeRelease = (
     case null:
       return null
     case "automatic":
-      return problem("release_not_allowed", `A person releases ${id}; the record says ${String(body["writer"])}.`)
+      return problem(
+        "release_not_allowed",
+        `Only a person may release ${id}; the record says ${String(body["writer"])}.`
+      )
     case "same_person":
       return problem(
         "release_not_allowed",
-        `${id} halted an agent at L3 or above, so somebody else than ${activation.actor} releases it.`
+        `${id} halted an agent at L3 or above, so another person than ${activation.actor} must release it.`
       )
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Recomputes verdicts that an agent's SDK gave while the service was away, from the records up to the one that it had
- * read. Spec: `envelope/1` section 15; envelopes.md 3.12; decision 0055.
+ * Recomputes verdicts that an agent's SDK gave without the service, from the records up to the one that it had read.
+ * Spec: `envelope/1` section 15; envelopes.md 3.12; decision 0055.
  */
 import { LOCAL_MAX_AGE_MS, type LocalRefusal, localVerdict } from "@flyball/envelope"
 import { checkBody } from "@flyball/evidence"
@@ -46,11 +46,11 @@ export interface LocalJudgeOptions {
   readonly fromGenesis: boolean
   /** Seq of the first record that is known. */
   readonly first: number
-  /** Null where it is not known: then every verdict counts as one of this chain. */
+  /** Null where it is unknown: every verdict then counts as one of this chain. */
   readonly origin: string | null
 }
 
-/** Whether a decision was decided by an SDK alone, or says so. */
+/** Whether a decision states that an SDK alone decided it. */
 export const isLocal = ({ body, kind }: Pick<ReplayRecord, "body" | "kind">): boolean =>
   kind === "decision.witnessed" && (body["decided_by"] === "sdk_cache" || body["local_verdict"] !== undefined)
 
@@ -63,7 +63,7 @@ export const judgeLocal = (
   const unlike = checkBody(record.kind, record.body)
   if (unlike !== null) return problem("local_verdict_mismatch", unlike)
   if (record.body["local_verdict"] === undefined)
-    return problem("withheld", "The record says that the SDK decided, and not what it decided on.")
+    return problem("withheld", "The record says that the SDK decided, but not under which envelopes.")
   const {
     agent_id: agentId,
     decided_by: by,
@@ -75,14 +75,16 @@ export const judgeLocal = (
   if (by !== "sdk_cache")
     return problem("local_verdict_mismatch", `A local verdict is decided by sdk_cache; the record says ${String(by)}.`)
   if (said.outcome === "deny" && status !== "denied")
-    return notAllowed(`Its verdict is deny by ${said.matched_rule}; the record says that the action came to ${status}.`)
+    return notAllowed(
+      `Its verdict is deny by ${said.matched_rule}; the record says that the action ended as ${status}.`
+    )
   if (ageMs > LOCAL_MAX_AGE_MS)
     return notAllowed(`The envelopes were read ${ageMs} ms before; they count for ${LOCAL_MAX_AGE_MS} ms.`)
   if (origin !== null && said.origin !== origin)
-    return problem("withheld", "It was given under what was in force in another chain.")
+    return problem("withheld", "It was given under the envelopes of another chain.")
   if (asOf >= record.seq || (recordMs !== null && atMs + ageMs > recordMs + CLOCK_STEP_MS))
-    return problem("local_verdict_mismatch", "The record says that it knew of what came after it.")
-  if (asOf < first) return problem("withheld", "What was in force then lies before the first record here.")
+    return problem("local_verdict_mismatch", "The record's as_of_seq is after the record itself.")
+  if (asOf < first) return problem("withheld", "The envelopes in force then are from before the first record here.")
   const agent = state.agentAt(agentId, asOf)
   if (agent === undefined)
     return problem("withheld", "The agent changed so often since that its state then is not kept.")
@@ -121,7 +123,7 @@ export const judgeLocal = (
   if (outcome !== said.outcome || matchedRule !== said.matched_rule)
     return problem(
       "local_verdict_mismatch",
-      `It comes to ${outcome} by ${matchedRule}; the record says ${said.outcome} by ${said.matched_rule}.`
+      `The verdict is ${outcome} by ${matchedRule}; the record says ${said.outcome} by ${said.matched_rule}.`
     )
   return fromGenesis
     ? null
@@ -138,10 +140,10 @@ const refusals: { readonly [refusal in LocalRefusal]: string } = {
   latched: "An envelope in force has latches.",
   not_a_read: "The action is of another class than read.",
   not_decided_alone: "The verdict needs a person, or a notice in time.",
-  obliges: "The verdict obliges to what only the service can do."
+  obliges: "The verdict has an obligation that only the service can meet."
 }
 
-/** Whether the named versions are those that bound the agent then. Null: they are, and are shown. */
+/** Whether the named versions are those in force for the agent then. Null: they are, and are shown. */
 const judgeLayersThen = (
   state: GovernedState,
   { as_of_ms: atMs, as_of_seq: asOf, layers: named }: LocalBody["local_verdict"],
@@ -154,7 +156,7 @@ const judgeLayersThen = (
     if (known === null || known.digest !== digest || known.content === "not an envelope")
       return problem("envelope_unknown", `Version ${version} of ${id} was not published with this content.`)
   }
-  if (layers === null) return problem("withheld", "Which org unit the agent, or an envelope, belongs to is not shown.")
+  if (layers === null) return problem("withheld", "The org unit of the agent, or of an envelope, is not shown.")
   const areThese =
     layers.length === named.length &&
     layers.every(
@@ -166,12 +168,12 @@ const judgeLayersThen = (
           "envelope_not_in_force",
           `${layers.length} envelopes were in force as of record ${asOf}; the record names ${named.length}, or others.`
         )
-      : problem("withheld", "An envelope that was in force comes from before the first record here.")
+      : problem("withheld", "An envelope in force is from before the first record here.")
   const hidden = layers.find(({ envelope }) => envelope === null)
   if (hidden !== undefined)
     return problem("withheld", `Version ${hidden.version} of ${hidden.envelopeId} is not shown.`)
   return layers.some(({ envelopeId, version }) => state.isWaived(envelopeId, version, asOf, atMs))
-    ? notAllowed("A waiver held for an envelope in force, and waivers are for the service to apply.")
+    ? notAllowed("A waiver held for an envelope in force, and only the service applies waivers.")
     : null
 }
 

@@ -1,4 +1,4 @@
-/** Whether a publication changes no more than it says, out of the records before it. Spec: decisions 0025 and 0026. */
+/** Checks the declared change of a publication against the records before it. Spec: decisions 0025 and 0026. */
 import type { GovernedState } from "../../evaluations/governed-state.ts"
 import type { Limits } from "@flyball/envelope"
 import { type ComparedVersion, judgePublication } from "../../evaluations/judge-publication.ts"
@@ -6,19 +6,19 @@ import type { ReplayRecord } from "../../records/record.ts"
 
 /**
  * Result of comparing a publication, or the reason why it was not compared. `isWhole` false: an agent's envelope was
- * not shown, so that nothing graver was found proves nothing.
+ * not shown, so a graver change there would be missed.
  */
 export type RecomputedPublication = (ComparedVersion & { readonly isWhole: boolean }) | { readonly notCompared: string }
 
 /**
- * As long as the shortest budget of the service, and the longest: whatever the service proved is proved here. Decision
- * 0029.
+ * Budgets of a comparison: the shortest and the longest of the service. A change that the service proved is proved
+ * here. Spec: decision 0029.
  */
 const short: Limits = { nodes: 10_000, work: 4_000_000 }
 const long: Limits = { nodes: 200_000, work: 100_000_000 }
 
 /**
- * Publications that are followed to the longest budget. One takes seconds, and a pack made to waste time could hold
+ * Publications that are compared with the longest budget. One takes seconds, and a pack made to waste time could hold
  * thousands.
  */
 const MAX_LONG = 16
@@ -36,10 +36,14 @@ export class PublicationJudge {
   judge(record: ReplayRecord): RecomputedPublication {
     const later = this.#state.textOf(record)
     const view = this.#state.gateView(record)
-    if (later === null || view === null) return { notCompared: "Its text, or that of what bound before, is not shown." }
+    if (later === null || view === null)
+      return { notCompared: "Its text, or that of a version in force before it, is not shown." }
     const found = later === "not an envelope" ? null : this.#compared((limits) => judgePublication(later, view, limits))
     return found === null
-      ? { notCompared: "Its text is no envelope that fits here, so it could not be compared with what bound before." }
+      ? {
+          notCompared:
+            "Its text is no envelope that fits here, so it could not be compared with the versions before it."
+        }
       : { ...found, isWhole: view.isWhole }
   }
 

@@ -89,7 +89,7 @@ describe("writers", () => {
     for (const writer of [key, long]) assert.isNull(writers.problem({ seq: -1, kind: "capture.gap", body: { writer } }))
     assert.strictEqual(
       writers.problem({ seq: 4, kind: "ingest_key.minted", body: { key_id: key, writer: "system:host" } }),
-      `${key} has its name from this record, and wrote in a chain before this one.`
+      `${key} is created by this record, but wrote in a chain before this one.`
     )
     assert.isNull(writers.problem({ seq: 5, kind: "ingest_key.minted", body: { key_id: long, writer: "system:host" } }))
   })

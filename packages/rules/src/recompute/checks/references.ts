@@ -1,39 +1,39 @@
 /**
- * Whether a record that settles or voids names the records that it ends: the decision of its agent, and that decision's
- * evaluation. Spec: decision 0026.
- *
- * Seqs are those of one chain: what a recovery put aside is settled and voided there alone.
+ * Checks that a record that settles or voids names the records that it ends: the decision of its agent, and that
+ * decision's evaluation. Spec: decision 0026. Seqs are those of one chain: what a recovery put aside is settled and
+ * voided there alone.
  */
 import { decodeId } from "@flyball/evidence"
 import type { JsonMap } from "../../records/record.ts"
 import { NumbersAt, RecordsAt } from "../records-at.ts"
 import { SeenIds } from "../seen-ids.ts"
 
-/** A member that names another record than it should. */
+/** A member that names the wrong record. */
 export interface WrongReference {
   readonly member: string
   readonly reason: string
 }
 
-/** A record as far as references are concerned. */
+/** The members of a record that this fold reads. */
 interface Referring {
   readonly seq: number
   readonly kind: string
   readonly body: JsonMap
 }
 
-/** Characters of an id: a hostile pack may have any text in its place. */
+/** Length of an id in characters: a hostile pack may have any text in its place. */
 const ID_LENGTH = 30
-/** Evaluations under ids that do not derive which are remembered; each was named as wrong by itself. */
+/** Evaluations with underivable ids that are remembered; each was reported as wrong by itself. */
 const MAX_MISNAMED = 10_000
 /**
- * Of a decision: it names an evaluation that no record before it made. From here on: the evaluation's seq, counted from
- * the first one known.
+ * For a decision: it names an evaluation that no earlier record made. Values from here on: the evaluation's seq,
+ * counted from the first known one.
  */
 const NAMED = 1
 
 /**
- * The fold. It takes two bytes for each record, four more where decisions name evaluations, and 20 for each evaluation.
+ * Fold of references. It takes two bytes for each record, four more where decisions name evaluations, and 20 for each
+ * evaluation.
  */
 export class References {
   readonly #records = new RecordsAt()
@@ -43,7 +43,7 @@ export class References {
   readonly #misnamed = new Map<string, number>()
   readonly #first: number
 
-  /** `first`: seq of the first record that is known. Nothing is said of what lies before it. */
+  /** `first`: seq of the first known record. References to records before it are not judged. */
   constructor(first: number) {
     this.#first = first
   }
@@ -59,7 +59,7 @@ export class References {
     if (this.#misnamed.size < MAX_MISNAMED) this.#misnamed.set(id, seq)
   }
 
-  /** Notes that a record cannot be read: what names it is not called wrong. */
+  /** Notes that a record cannot be read: references to it are not judged. */
   unknown(seq: number): void {
     this.#records.addUnknown(seq)
   }
@@ -71,7 +71,7 @@ export class References {
     if (typeof id === "string") this.#named.set(seq, NAMED + 1 + (this.#seqOf(id) ?? this.#first - 1) - this.#first)
   }
 
-  /** The first member that names another record than it should; null where none does, or it is not known. */
+  /** The first member that names the wrong record; null where none does, or it is unknown. */
   problem({ body, kind, seq }: Referring): WrongReference | null {
     const agentId = String(body["agent_id"])
     const decision = body["decision_seq"]
@@ -94,13 +94,16 @@ export class References {
     agentId: string,
     seq: number
   ): WrongReference | null {
-    if (named >= seq) return { member, reason: `The ${what} lies before the record; the record names ${named}.` }
+    if (named >= seq) return { member, reason: `The ${what} must be before the record; the record names ${named}.` }
     if (named < this.#first) return null
     const found = this.#records.at(named)
     if (found === undefined) return null
     if (found?.what !== what) return { member, reason: `The record at ${named} is no ${what}.` }
     if (found.agentId === agentId) return null
-    return { member: "agent_id", reason: `The ${what} at ${named} is of ${found.agentId}; the record says ${agentId}.` }
+    return {
+      member: "agent_id",
+      reason: `The ${what} at ${named} belongs to ${found.agentId}; the record says ${agentId}.`
+    }
   }
 
   #idAt(id: string, seq: number): WrongReference | null {
@@ -115,7 +118,7 @@ export class References {
     return { member: "evaluation_id", reason: `The evaluation at ${seq} has another id than ${id}.` }
   }
 
-  /** A decision settles the evaluation that it names, and no other. */
+  /** Checks that a decision settles the evaluation that it names. */
   #namedBy(decision: number, evaluation: number): WrongReference | null {
     if (decision < this.#first || this.#records.at(decision) === undefined) return null
     const named = this.#named.get(decision)

@@ -29,16 +29,16 @@ import { problem, type Problem } from "../recompute-verdict.ts"
 import { signalsOf } from "../../evaluations/signals-part.ts"
 
 /**
- * State of the approval that an evaluation presents. `unknown`: its review may lie before the first record here, or
- * what it depends on is not shown.
+ * State of the approval that an evaluation presents. `unknown`: its review may be from before the first record here, or
+ * a record or part that it depends on is not shown.
  */
 export type PresentedApproval = ApprovalState | "none" | "unknown"
 
-/** Time by which a step may be recorded later, or before, than it says of itself. Unit: milliseconds. */
+/** Maximum difference between the stated time of a step and the time of its record. Unit: milliseconds. */
 const LATE_MS = 300_000
 const EARLY_MS = 60_000
 
-/** An evaluation as the records behind it need it. */
+/** The members of an evaluation that later records need. */
 interface LastEvaluation {
   readonly body: EvaluationBody
   readonly parts: ReplayRecord["parts"]
@@ -47,12 +47,12 @@ interface LastEvaluation {
   readonly terms: ReviewTerms | null
 }
 
-/** Reviews up to a record. */
+/** Fold of reviews up to a record. */
 export class ReviewJudge {
   readonly #state: GovernedState
   readonly #fromGenesis: boolean
   readonly #reviews = new Map<string, ReviewDocument>()
-  /** What the evaluation that opened a review was about; null: not shown. */
+  /** Action of the evaluation that opened a review; null: not shown. */
   readonly #named = new Map<string, string | null>()
   #last: LastEvaluation | null = null
 
@@ -88,12 +88,14 @@ export class ReviewJudge {
       : state
   }
 
-  /** A review as the records so far have it; undefined where none opens it. */
+  /** A review after the records so far; undefined where none opens it. */
   review(id: string): ReviewDocument | undefined {
     return this.#reviews.get(id)
   }
 
-  /** Takes an evaluation, judged with the approval of {@link approvalOf}. Answers what is wrong with its review. */
+  /**
+   * Takes an evaluation, judged with the approval of {@link approvalOf}. Answers the problem of its review, or null.
+   */
   evaluation(body: EvaluationBody, parts: ReplayRecord["parts"], approval: PresentedApproval): Problem | null {
     this.#last = { body, parts, approval, terms: termsOf(parts.get("advice")) }
     const { approval_id: approvalId, evaluation_id: id, outcome, review_id: reviewId } = body
@@ -102,7 +104,7 @@ export class ReviewJudge {
     const review = approvalId === undefined ? undefined : this.#reviews.get(approvalId)
     if (review !== undefined && approval !== "unknown" && approval !== "none") {
       const result = consumption(approval, outcome)
-      // From here on it is spent, whatever becomes of the record that says so.
+      // From here on it is used, whatever the record of that says.
       if (result !== null) this.#reviews.set(approvalId!, { ...review, consumedBy: id, consumedResult: result })
     }
     if (reviewId === undefined && outcome === "require_review" && knowsReviews(body as unknown as JsonMap))
@@ -136,7 +138,7 @@ export class ReviewJudge {
     const last = this.#last
     if (last === null || last.body.evaluation_id !== opened.evaluationId)
       return this.#fromGenesis || last !== null
-        ? problem("review_mismatch", `${id} is expected right behind its evaluation ${opened.evaluationId}.`)
+        ? problem("review_mismatch", `${id} must come directly after its evaluation ${opened.evaluationId}.`)
         : null
     const { body: made, parts, terms } = last
     this.#named.set(id, namedIn(parts))
@@ -164,7 +166,7 @@ export class ReviewJudge {
       opened.twoPerson === terms.twoPerson &&
       needsText(opened.needs) === needsText(terms.needs)
       ? null
-      : problem("review_mismatch", `${id} asks for other people, or for another time, than the envelope does.`)
+      : problem("review_mismatch", `${id} requires other people, or another time, than the envelope.`)
   }
 
   #step(id: string, review: ReviewDocument, { body, kind }: ReplayRecord, atMs: number | null): Problem | null {
@@ -194,18 +196,16 @@ export class ReviewJudge {
     const wrong = (why: string): Problem => problem("review_mismatch", `${id} is cancelled as ${why}.`)
     switch (body["cause"]) {
       case "withdrawn":
-        return body["writer"] === review.requestedBy
-          ? null
-          : wrong(`withdrawn by somebody else than ${review.requestedBy}`)
+        return body["writer"] === review.requestedBy ? null : wrong(`withdrawn, but not by ${review.requestedBy}`)
       case "superseded": {
         const layers = this.#layersIn(review.agentId, Number(body["cancelled_at_ms"]))
         return layers === null || !isSameLayers(review.layers, layers)
           ? null
-          : wrong("superseded, and the same versions are in force")
+          : wrong("superseded, but the same versions are in force")
       }
       default:
         return this.#isHalted(review.agentId) === false && this.#fromGenesis
-          ? wrong("killed, and nothing halts its agent")
+          ? wrong("killed, but no halt reaches its agent")
           : null
     }
   }
@@ -220,14 +220,20 @@ export class ReviewJudge {
     if (atMs !== null && (at > atMs + EARLY_MS || at < atMs - LATE_MS))
       return problem("review_mismatch", `The answer to ${id} says ${at}; it is recorded at ${atMs}.`)
     if (review.claimedBy !== null && review.claimedBy !== writer && (review.leaseUntilMs ?? 0) > at)
-      return problem("review_mismatch", `${id} is answered by somebody else than ${review.claimedBy}, who has it.`)
+      return problem(
+        "review_mismatch",
+        `${id} is answered by another person than ${review.claimedBy}, who has claimed it.`
+      )
     const person = this.#person(id, review, writer)
     if (person !== null) return person
     if (this.#isHalted(review.agentId) === true)
       return problem("review_mismatch", `${id} is answered while a halt reaches its agent.`)
     const layers = this.#layersIn(review.agentId, at)
     if (layers !== null && !isSameLayers(review.layers, layers))
-      return problem("review_mismatch", `${id} is answered, and other versions are in force than it was opened under.`)
+      return problem(
+        "review_mismatch",
+        `${id} is answered although other versions are in force than when it was opened.`
+      )
     const roles = (body["roles"] ?? []) as ReadonlyArray<ReviewRole>
     const approvals = isApproval ? [...review.approvals, { by: writer, roles }] : review.approvals
     return canServe(review.needs, roles) &&
@@ -235,7 +241,7 @@ export class ReviewJudge {
       body["approvals_needed"] === approvalsNeeded(review.needs) &&
       body["ends"] === (!isApproval || isApproved(review.needs, approvals))
       ? null
-      : problem("review_mismatch", `The answer to ${id} counts other approvals than there are.`)
+      : problem("review_mismatch", `The answer to ${id} states another number of approvals than there are.`)
   }
 
   #consumed(id: string, review: ReviewDocument, body: JsonMap): Problem | null {
@@ -245,7 +251,7 @@ export class ReviewJudge {
       return this.#fromGenesis || last !== null
         ? review.consumedBy !== null
           ? problem("approval_reused", `${id} was consumed by ${review.consumedBy} before.`)
-          : problem("review_mismatch", `${id} is expected to be consumed right behind ${evaluationId}.`)
+          : problem("review_mismatch", `${id} must be consumed directly after ${evaluationId}.`)
         : null
     if (last.body.approval_id !== id) return problem("review_mismatch", `${evaluationId} does not present ${id}.`)
     if (last.approval === "unknown") return null
@@ -259,7 +265,7 @@ export class ReviewJudge {
         )
   }
 
-  /** Problem of an act on a review that is over. `approvedAtMs`: when an approval says it was given. */
+  /** Problem of an act on a review that is over. `approvedAtMs`: the stated time of an approval. */
   #over(id: string, review: ReviewDocument, approvedAtMs: number | null): Problem | null {
     const { ended, expiresAtMs } = review
     if (approvedAtMs !== null && (ended === "expired" || (ended === null && isPastEnd(review, approvedAtMs))))
@@ -267,7 +273,9 @@ export class ReviewJudge {
     return ended === null ? null : problem("review_mismatch", `${id} was ${ended} before.`)
   }
 
-  /** People answer; the requester, authors of what is in force and those who answered before do not. */
+  /**
+   * Checks who answers: a person who is not the requester, an author of a version in force, or one who answered before.
+   */
   #person(id: string, review: ReviewDocument, writer: string): Problem | null {
     if (!writer.startsWith("usr_")) return problem("self_approved", `${id} is answered by ${writer}, who is no person.`)
     if (writer === review.requestedBy) return problem("self_approved", `${id} is answered by ${writer}, its requester.`)
@@ -297,7 +305,7 @@ export class ReviewJudge {
   }
 }
 
-/** Why an approval does not count for what presents it; null where it does. */
+/** Why an approval does not count for the evaluation that presents it; null where it does. */
 export const counts = (
   id: string,
   approval: PresentedApproval,
@@ -322,13 +330,13 @@ export const counts = (
   }
 }
 
-/** Whether the digest of the action is another one than that of its arguments, where all of them are shown. */
+/** Whether the digest of the action differs from that of its arguments, where all of them are shown. */
 const isOtherDigest = (body: EvaluationBody, args: PartContent | undefined): boolean =>
   args?.state === "present" &&
   body.args_redacted !== true &&
   toHex(portableCrypto.sha256(args.bytes)) !== body.action_digest
 
-/** Why a verdict that rests on an approval does not hold: nobody approved it under what is in force. */
+/** Why a verdict that depends on an approval is wrong: nobody approved it under the versions in force. */
 export const unapproved = (body: EvaluationBody, approval: PresentedApproval): Problem =>
   counts(String(body.approval_id), approval, { consumedBy: null }) ??
   problem(
@@ -338,7 +346,7 @@ export const unapproved = (body: EvaluationBody, approval: PresentedApproval): P
       : `${body.approval_id} was approved under other versions than are in force.`
   )
 
-/** What an evaluation is about, by name; null where that is not shown. */
+/** Names of an evaluation's action and tool; null where they are not shown. */
 const namedIn = (parts: ReplayRecord["parts"]): string | null => {
   const action = partValue(parts.get("action"))
   const signals = parts.get("signals")

@@ -1,7 +1,7 @@
 /**
- * Standing approvals as the records before an evaluation tell of them: whether each act on one was allowed, and whether
- * one approves the evaluation that names it, and whether its box is no wider than the review that it is made from.
- * Spec: decisions 0050 and 0056.
+ * Checks standing approvals against the records before an evaluation: that each act on one was allowed, that one
+ * approves the evaluation that names it, and that its box is no wider than the review that it is made from. Spec:
+ * decisions 0050 and 0056.
  */
 import { type Crypto, toHex } from "@flyball/evidence"
 import type { JsonMap, ReplayRecord } from "../../records/record.ts"
@@ -35,22 +35,22 @@ export const MAX_PROOF_WORK = 4_000_000
 
 interface Known {
   readonly standing: StandingApprovalDocument
-  /** Whether what it approves is not shown here. */
+  /** Whether its box is not shown here. */
   readonly isHidden: boolean
 }
 
-/** Whether records of a kind tell of standing approvals. */
+/** Whether records of a kind are about standing approvals. */
 export const isOfStandings = (kind: string): boolean => kind.startsWith("standing_approval.")
 
-/** What a proof rests on beside the reviewed action. */
+/** Inputs of a proof other than the reviewed action. */
 interface KnownWorld {
   readonly state: Pick<GovernedState, "agents" | "layer">
   readonly bindings: Pick<Bindings, "of">
 }
 
 /**
- * Standing approvals up to a record. It grows with them, and by an id with each review that opens; what was reviewed is
- * kept up to the bounds of {@link ReviewedActions}.
+ * Fold of standing approvals up to a record. Memory grows with them, and by an id for each review that opens. Reviewed
+ * actions are kept within the bounds of {@link ReviewedActions}.
  */
 export class StandingApprovalJudge {
   readonly #known = new Map<string, Known>()
@@ -59,9 +59,9 @@ export class StandingApprovalJudge {
   readonly #actions: ReviewedActions
   /** Rules and layers that required a review, by the evaluation that was reviewed. */
   readonly #required = new Map<string, ReadonlyArray<number>>()
-  /** Work that proofs may take still. */
+  /** The remaining work that proofs may take. */
   #workLeft: number
-  /** The evaluation that was let through and whose use is not recorded yet. */
+  /** The approved evaluation whose use is not recorded yet. */
   #due: { readonly id: string; readonly evaluationId: string; readonly seq: number } | null = null
 
   /** `maxWork`: as {@link MAX_PROOF_WORK}. */
@@ -76,13 +76,13 @@ export class StandingApprovalJudge {
     this.#workLeft = maxWork
   }
 
-  /** A review ended: without an approval nothing is proposed from it. */
+  /** Notes that a review ended: without an approval nothing is proposed from it. */
   reviewEnded({ ended, evaluationId, resolution }: ReviewDocument): void {
     if (ended !== null && resolution !== "approve") this.#actions.closed(evaluationId)
   }
 
   /**
-   * Takes a record of a standing approval, in order; answers what is wrong with it. `review`: the one that it names;
+   * Takes a record of a standing approval, in order; answers its problem, or null. `review`: the one that it names;
    * undefined where no record opens it.
    */
   take(record: ReplayRecord, review: ReviewDocument | undefined, fromGenesis: boolean): Problem | null {
@@ -116,7 +116,7 @@ export class StandingApprovalJudge {
       next()
       if (!isOpen) return mismatch(`${id} is granted, and was ${standing.status} before.`)
       return body["writer"] === standing.proposedBy || body["proposed_by"] !== standing.proposedBy
-        ? mismatch(`${id} is granted by who proposed it, or names another proposer.`)
+        ? mismatch(`${id} is granted by its proposer, or names another proposer.`)
         : null
     }
     if (kind === "standing_approval.revoked") {
@@ -129,13 +129,13 @@ export class StandingApprovalJudge {
     const left = standing.left - 1
     next()
     if (due?.id !== id || due.evaluationId !== body["evaluation_id"])
-      return mismatch(`${id} is used up by ${String(body["evaluation_id"])}, which it did not let through.`)
+      return mismatch(`${id} is used by ${String(body["evaluation_id"])}, which it did not approve.`)
     return body["left"] === left
       ? null
-      : mismatch(`${left} are left of ${id}; the record says ${String(body["left"])}.`)
+      : mismatch(`${left} uses are left of ${id}; the record says ${String(body["left"])}.`)
   }
 
-  /** A person who approved the review proposes, under the versions and for the rules that required it. */
+  /** Checks a proposal: by a person who approved the review, under its versions and for the rules that required it. */
   #proposed(id: string, { body }: ReplayRecord, review: ReviewDocument | undefined): Problem | null {
     const isApproved = review?.ended === "resolved" && review.resolution === "approve"
     if (review === undefined || !isApproved || !review.approvals.some(({ by }) => by === body["writer"]))
@@ -161,13 +161,16 @@ export class StandingApprovalJudge {
   #proof(id: string, { body }: ReplayRecord): Problem | null {
     const isBound = provesBoxes(body)
     const hidden = (why: string): Problem | null =>
-      isBound ? problem("withheld", `That the box of ${id} is no wider than its review is not proved: ${why}`) : null
+      isBound ? problem("withheld", `It is not proved that the box of ${id} is no wider than its review: ${why}`) : null
     const reviewed = this.#actions.get(String(body["evaluation_id"]))
-    if (reviewed === null) return hidden("the reviewed evaluation lies before the first record here, or was dropped.")
+    if (reviewed === null)
+      return hidden("the reviewed evaluation is from before the first record here, or is not kept.")
     const found = this.#proved(id, body, reviewed)
     if (typeof found === "string") return hidden(found)
     if (found === null || isOpen(found)) return found
-    return isBound ? found : problem("withheld", `${found.reason} It was proposed by rules that did not expect this.`)
+    return isBound
+      ? found
+      : problem("withheld", `${found.reason} The rules under which it was proposed did not check this.`)
   }
 
   /** What is wrong with a box; a sentence where something that the proof needs is not known. */
@@ -222,14 +225,14 @@ export class StandingApprovalJudge {
     if (body.outcome === "require_review" && body.review_id === reviewIdOf(body.evaluation_id))
       this.#actions.opened(body, parts)
     if (unused !== null)
-      return mismatch(`The use of ${unused.id} by the evaluation at ${unused.seq} is in no record of its commit.`)
+      return mismatch(`The commit of the evaluation at ${unused.seq} has no record of its use of ${unused.id}.`)
     if (id === undefined) return null
     this.#due = { id, evaluationId: body.evaluation_id, seq }
     const known = this.#known.get(id)
     if (known === undefined)
       return fromGenesis
         ? mismatch(`No record before it proposes ${id}.`)
-        : problem("withheld", `${id} comes from before the first record here.`)
+        : problem("withheld", `${id} is from before the first record here.`)
     const [action, args, signals] = [parts.get("action"), parts.get("args"), parts.get("signals")]
     const isHidden =
       asks === null || [action, args, signals].some((part) => part !== undefined && part.state !== "present")
@@ -248,7 +251,7 @@ export class StandingApprovalJudge {
     })
     const mayLieIn = why === null || (why === "outside_box" && body.args_redacted !== true)
     if (mayLieIn && (known.isHidden || isHidden || known.standing.pins === null))
-      return problem("withheld", `The box of ${id}, or what lies in it, is not shown here.`)
+      return problem("withheld", `The box of ${id}, or an input that it covers, is not shown here.`)
     return why === null ? null : mismatch(`${id} does not approve this: ${reasons[why]}.`)
   }
 }
@@ -261,10 +264,10 @@ const folds: { readonly [kind: string]: typeof foldStandingGranted | undefined }
 
 const reasons: { readonly [why in NotApproved]: string } = {
   other_agent: "it is of another agent",
-  not_in_force: "it was not in force then, or nothing was left of it",
+  not_in_force: "it was not in force then, or was used up",
   other_envelope: "other versions were in force than under the reviewed evaluation",
   other_rules: "a rule requires a review that did not require one then",
-  outside_box: "the inputs lie outside its box"
+  outside_box: "the inputs are outside its box"
 }
 
 const mismatch = (reason: string): Problem => problem("standing_approval_mismatch", reason)
@@ -283,9 +286,9 @@ const unproved = (id: string, proof: StandingProof): Problem | string | null => 
           "was approved."
       )
     case "outside":
-      return mismatch(`The reviewed action does not lie in the box of ${id}.`)
+      return mismatch(`The reviewed action is outside the box of ${id}.`)
     case "misfit":
-      return mismatch(`The box of ${id} pins ${proof.axis} to what is no value of it.`)
+      return mismatch(`The box of ${id} pins ${proof.axis} to a value that it cannot have.`)
   }
 }
 

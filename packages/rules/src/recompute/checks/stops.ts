@@ -81,9 +81,9 @@ export class StopJudge {
     const [name, isStop] = [nameOf(one), kind === "kill.stopped"]
     const before = held.said.get(name)
     held.said.set(name, isStop || before === true)
-    if (isStop && before === undefined) return mismatch(`${name} stopped, and had not acknowledged ${id}.`)
+    if (isStop && before === undefined) return mismatch(`${name} stopped without having acknowledged ${id}.`)
     if (isStop ? before === true : before !== undefined)
-      return mismatch(`${name} had ${isStop ? "said that it stopped under" : "acknowledged"} ${id} before.`)
+      return mismatch(`${name} had ${isStop ? "reported its stop under" : "acknowledged"} ${id} before.`)
     const isReached = this.#isReached(held, one.agentId)
     return isReached === null
       ? problem("withheld", `Whether ${id} reaches ${one.agentId} is not shown.`)
@@ -112,7 +112,7 @@ export class StopJudge {
   #unconfirmed(id: string, held: Held, { body, parts }: ReplayRecord): Problem | null {
     const again = held.isUnconfirmed
     held.isUnconfirmed = true
-    if (again) return mismatch(`The silence under ${id} was recorded before.`)
+    if (again) return mismatch(`The missing acknowledgements of ${id} were recorded before.`)
     const waited = instant(body["unconfirmed_at"]) - held.activatedAtMs
     if (waited < CONFIRM_MS)
       return mismatch(`Instances have ${CONFIRM_MS} ms to acknowledge ${id}; the record waited ${waited}.`)
@@ -133,11 +133,11 @@ export class StopJudge {
 
 /** A time that the record, or the activation, contradicts. A host that slept between the two has an old one. */
 const wrongTime = (id: string, { activatedAtMs }: Held, saidMs: number, atMs: number | null): Problem | null => {
-  if (saidMs < activatedAtMs - EARLY_MS) return mismatch(`The record is of a time before ${id}.`)
+  if (saidMs < activatedAtMs - EARLY_MS) return mismatch(`The record states a time before ${id}.`)
   if (atMs === null) return null
-  if (saidMs > atMs + EARLY_MS) return mismatch("The record is of a time after its own.")
+  if (saidMs > atMs + EARLY_MS) return mismatch("The record states a time after its own.")
   return saidMs < atMs - LATE_MS
-    ? { ...problem("withheld", `The record says a time more than ${LATE_MS} ms before its own.`), because: "late" }
+    ? { ...problem("withheld", `The record states a time more than ${LATE_MS} ms before its own.`), because: "late" }
     : null
 }
 

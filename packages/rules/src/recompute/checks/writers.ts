@@ -56,17 +56,17 @@ export class Writers {
     // Names are drawn: nobody writes under one before there is a record of it.
     if (wrote !== undefined)
       return (
-        `${String(given)} has its name from this record, and wrote ` +
+        `${String(given)} is created by this record, but wrote ` +
         `${wrote < 0 ? "in a chain before this one" : `record ${wrote}`}.`
       )
     if (kind === "ingest_key.minted" && typeof given === "string" && given.length === ID_LENGTH)
       this.#gateways.set(given, body["capture"] === "mediated")
     if (kind === "decision.witnessed" && body["capture"] === "mediated" && !this.#mayMediate(String(writer)))
-      return `Only the key of a gateway captures what it mediates; the record says ${String(writer)}.`
+      return `Only the key of a gateway may state capture mediated; the record says ${String(writer)}.`
     if (typeof writer === "string" && writer.startsWith("key_") && notByKeys.has(kind))
-      return `An ingest key writes no ${kind}; the record says ${writer}.`
+      return `An ingest key may not write ${kind}; the record says ${writer}.`
     return typeof writer === "string" && isRule(writer) && isByCaller(kind)
-      ? `A rule writes no ${kind}; the record says ${writer}.`
+      ? `A rule may not write ${kind}; the record says ${writer}.`
       : null
   }
 
