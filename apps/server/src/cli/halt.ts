@@ -4,7 +4,7 @@ import { isRecoveryReason, MAX_REASON } from "@flyball/core"
 import type { KillResponse } from "@flyball/rules"
 import { readArguments, UsageError } from "./arguments.ts"
 import { command, exitStatus } from "./command.ts"
-import { actFromHost } from "./kill/act-from-host.ts"
+import { actFromHost } from "./host-acts/act-from-host.ts"
 import { haltNow } from "./kill/acts.ts"
 import { findTarget, type FoundTarget, namedTarget, targetFlags } from "./kill/target.ts"
 import { withHost } from "./with-host.ts"
@@ -43,7 +43,12 @@ export const run = command("halt", async (args) => {
   return actFromHost(
     { command: "halt", named, response, reason: reason!, json },
     type === "agent" || type === "model"
-      ? { path: "/api/v1/bound/kill/activate", body: { target_type: type, target_id: id, response, reason: reason! } }
+      ? {
+          method: "POST",
+          path: "/api/v1/bound/kill/activate",
+          role: "operator",
+          body: { target_type: type, target_id: id, response, reason: reason! }
+        }
       : null
   )
 })

@@ -41,7 +41,8 @@ const usage: { readonly [command: string]: Usage } = {
       "Makes a new signing key, records it in the chain, has both keys sign one checkpoint, and destroys " +
       "the old one.\nPrints both verification keys, that checkpoint, and a notice for those who pinned the " +
       "old key.\nIf it is interrupted, the next start of flyball serve finishes it, or running it again.\nOn " +
-      "Postgres it works beside running servers that share this data folder; on SQLite the server must be stopped."
+      "Postgres it works beside running servers that share this data folder; on SQLite the running server does it, " +
+      "over the control socket of the data folder."
   },
   check: {
     line: "flyball check",
@@ -172,7 +173,8 @@ It first signs a checkpoint of all records; on SQLite the running server does. O
 claim is roles, groups or user_ids; role is admin, governor, operator, reviewer or auditor; org_unit * is every one.
 For the first administrator, and when no administrator is left; administrators use
 PUT /api/v1/admin/entitlement-rules.
-set: on SQLite the server must be stopped; on Postgres running servers apply it from the next request on.`
+Works beside running servers, which apply it from the next request on: on SQLite the server does it, over the control
+socket of the data folder.`
   },
   envelope: {
     line: "flyball envelope export --to cedar|cel FILE",

@@ -140,5 +140,14 @@ describe("flyball import", () => {
     assert.isTrue(err.endsWith(tail))
   })
 
+  it("beside a server on SQLite records nothing, and names where that takes decisions", async () => {
+    const server = await me.serve()
+    const refused = await me.flyball(["import", starterFile], { FLYBALL_PORT: new URL(server.url).port })
+    assert.deepEqual([refused.status, refused.out], [1, ""])
+    assert.match(refused.err, /^flyball import: another process writes [^\n]+\. Nothing was recorded\. [^\n]+\n$/)
+    assert.include(refused.err, `-d '{"decisions":[…]}' ${server.url}/api/v1/agents/AGENT/decisions.\n`)
+    await server.stop("SIGTERM")
+  })
+
   it("left a store that agrees with itself", async () => assert.strictEqual((await me.flyball(["check"])).status, 0))
 })

@@ -10,6 +10,8 @@ import { STANDARD_INPUT, traceLines, TraceUnreadable } from "./import-trace/line
 import { progressBar } from "./import-trace/progress.ts"
 import { readLine } from "./import-trace/read-line.ts"
 import { LineProblem, type Totals, type Witness, witnessLines } from "./import-trace/witness-lines.ts"
+import type { Settings } from "../settings/read.ts"
+import { settingsOfProcess } from "./environment.ts"
 import { stopSignal } from "./stop-signal.ts"
 import { withHost } from "./with-host.ts"
 
@@ -24,7 +26,8 @@ export const run = command("import", async (args) => {
   for (const file of files) checkTraceFile(file)
   checkOrgUnit(orgUnit)
   const stop = stopSignal()
-  return withHost({ readOnly: false, small: true }, async (runtime) => {
+  const { settings } = settingsOfProcess()
+  return withHost({ readOnly: false, small: true, settings }, async (runtime) => {
     const totals: Totals = { decisions: 0, duplicates: 0, agents: new Map() }
     try {
       for (const file of files) await importFile(runtime, file, orgUnit, totals, stop.signal)
@@ -36,8 +39,19 @@ export const run = command("import", async (args) => {
         `${totals.decisions - totals.duplicates} new, ${totals.duplicates} already recorded.`
     )
     return exitStatus.ok
-  })
+  }).catch((cause: unknown) => Promise.reject(withEndpoint(settings, cause)))
 })
+
+/** The error with what a running server takes in place of an import, where it holds the SQLite file. */
+const withEndpoint = ({ port }: Pick<Settings, "port">, cause: unknown): unknown =>
+  cause instanceof Error && cause.message.includes("another process writes")
+    ? new Error(
+        `${cause.message}. Nothing was recorded. While it runs it takes decisions over HTTP, with an ingest key: ` +
+          `curl -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"decisions":[…]}' ` +
+          `http://127.0.0.1:${port === 0 ? "PORT" : port}/api/v1/agents/AGENT/decisions`,
+        { cause }
+      )
+    : cause
 
 const sentence = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, "")
 

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs"
+import { rmSync, writeFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { operator, type Operator, starterFile } from "./testing/commands.ts"
 
@@ -47,6 +47,45 @@ describe("flyball mapping", () => {
     assert.deepEqual([nobody.status, nobody.out], [1, ""])
     assert.include(nobody.err, "Nobody could change this mapping again")
     assert.strictEqual((await me.flyball(["mapping", "show"])).out, before)
+  })
+
+  it("is set by a running server, which applies it from the next request on and says why not", async () => {
+    const server = await me.serve()
+    const shown = async () =>
+      (await (await server.call("GET", "/api/v1/admin/entitlement-rules")).json()) as { readonly version: number }
+    const { version } = await shown()
+    const trusting = { rules: [admins, { ...admins, role: "auditor" }], trust_canonical: true }
+    const set = await me.flyball(["mapping", "set", file("running.json", { ...trusting, if_version: version })])
+    assert.deepEqual(set, {
+      status: 0,
+      out:
+        "The access mapping is set: 2 rules, Flyball's role names in tokens are trusted. " +
+        `This is version ${version + 1}.\n`,
+      err: ""
+    })
+    assert.strictEqual((await shown()).version, version + 1)
+    const late = await me.flyball(["mapping", "set", "running.json"])
+    assert.deepEqual([late.status, late.out], [1, ""])
+    assert.match(late.err, /^flyball mapping: .*changed since it was read/)
+    const records = await server.call("GET", "/api/v1/chain/records?kind=mapping.changed")
+    const last = ((await records.json()) as ReadonlyArray<{ readonly body: object }>).at(-1)!
+    assert.deepInclude(last.body, { writer: "system:host" })
+    await server.stop("SIGTERM")
+  })
+
+  it("beside a server without a control socket names the same act as a curl line", async () => {
+    const server = await me.serve()
+    rmSync(me.path(".flyball", "control.sock"))
+    const name = file("it's.json", { rules: [admins], trust_canonical: true })
+    const { err, out, status } = await me.flyball(["mapping", "set", name], { FLYBALL_PORT: new URL(server.url).port })
+    assert.deepEqual([status, out], [1, ""])
+    assert.include(err, ". Nothing was recorded. Stop the server, run this again, and start the server")
+    assert.include(
+      err,
+      'Or leave it running: curl -X PUT -H "Authorization: Bearer $(flyball token --role admin)" ' +
+        `-H 'Content-Type: application/json' -d '@it'\\''s.json' ${server.url}/api/v1/admin/entitlement-rules.\n`
+    )
+    await server.stop("SIGTERM")
   })
 
   it.each([

@@ -4,16 +4,11 @@ import { decode, MappingIn, type MappingOut } from "@flyball/contract"
 import { AccessMapping } from "@flyball/core"
 import { readJson } from "@flyball/evidence"
 import { Result } from "effect"
-import { requireDataFolder } from "../host/data-folder.ts"
 import { fileProblem } from "../host/file-problem.ts"
-import { prepareStoreFile } from "../host/store-file.ts"
 import { readArguments, UsageError } from "./arguments.ts"
-import { command, counted, exitStatus } from "./command.ts"
-import { settingsOfProcess } from "./environment.ts"
+import { command, exitStatus } from "./command.ts"
+import { actFromHost } from "./host-acts/act-from-host.ts"
 import { withHost } from "./with-host.ts"
-
-/** The writer that the records name: the operator at the host. */
-const writer = { id: "system:host" }
 
 /** Prints the mapping as JSON that `set` takes back, or sets it from a file. */
 export const run = command("mapping", async (args) => {
@@ -27,21 +22,10 @@ export const run = command("mapping", async (args) => {
     })
   if (act !== "set" || file === undefined || more !== undefined) throw new UsageError("expected show, or set FILE")
   const wanted = readMapping(file)
-  const { settings } = settingsOfProcess()
-  // In another folder it would begin a chain there and give it a mapping.
-  if (settings.database.kind !== "memory") requireDataFolder(settings)
-  if (settings.database.kind === "sqlite") prepareStoreFile(settings.database.file, true)
-  return withHost({ readOnly: false, small: true }, async (runtime) => {
-    const { rules, trust_canonical, version } = await runtime.runPromise(
-      AccessMapping.use((mapping) => mapping.set(wanted, writer))
-    )
-    console.log(
-      "The access mapping is set: " +
-        `${counted(rules.length, "rule")}${trust_canonical ? ", Flyball's role names in tokens are trusted" : ""}. ` +
-        `This is version ${version}.`
-    )
-    return exitStatus.ok
-  })
+  return actFromHost(
+    { command: "mapping", mapping: wanted },
+    { method: "PUT", path: "/api/v1/admin/entitlement-rules", role: "admin", body: file }
+  )
 })
 
 const asFile = ({ rules, trust_canonical, version }: MappingOut): string =>

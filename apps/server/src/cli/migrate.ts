@@ -29,11 +29,13 @@ export const run = command("migrate", async (args) => {
   const dryRun = values["dry-run"] === true
   if (store.kind === "sqlite" && dryRun) looksAtStoreFile(store.file)
   if (store.kind === "sqlite" && !dryRun) prepareStoreFile(store.file, false)
-  const steps = await Effect.runPromise((dryRun ? missingMigrations : migrateStore)(store)).catch((cause: unknown) =>
-    Promise.reject(asStartError(settings, cause))
+  // A running server has the file of its own version: beside it there is nothing to do, and no lock to wait for.
+  const isCurrent = store.kind === "sqlite" && !dryRun && (await isMigrated(store))
+  const steps = await Effect.runPromise((dryRun || isCurrent ? missingMigrations : migrateStore)(store)).catch(
+    (cause: unknown) => Promise.reject(asStartError(settings, cause))
   )
-  const retired = await Effect.runPromise((dryRun ? missingInRetired : migrateRetired)(store)).catch((cause: unknown) =>
-    Promise.reject(asStartError(settings, cause))
+  const retired = await Effect.runPromise((dryRun || isCurrent ? missingInRetired : migrateRetired)(store)).catch(
+    (cause: unknown) => Promise.reject(asStartError(settings, cause))
   )
   if (steps.length + retired.length === 0) console.log(`${storeName(store)} has this version's schema: nothing to do.`)
   for (const step of steps) console.log(line(step, store.kind === "sqlite", dryRun))
@@ -45,6 +47,15 @@ export const run = command("migrate", async (args) => {
   }
   return exitStatus.ok
 })
+
+/** Whether a store, and those beside it, have this version's schema. False where that cannot be read. */
+const isMigrated = (store: StoreLocation): Promise<boolean> =>
+  Effect.runPromise(
+    Effect.map(
+      Effect.all([missingMigrations(store), missingInRetired(store)]),
+      ([own, beside]) => own.length + beside.length === 0
+    )
+  ).catch(() => false)
 
 const retiredPlace = (location: StoreLocation): string =>
   location.kind === "sqlite" ? location.file : `the schema ${location.schema}`

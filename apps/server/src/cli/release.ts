@@ -2,7 +2,7 @@
 import { isRecoveryReason, MAX_REASON } from "@flyball/core"
 import { readArguments, UsageError } from "./arguments.ts"
 import { command } from "./command.ts"
-import { actFromHost } from "./kill/act-from-host.ts"
+import { actFromHost } from "./host-acts/act-from-host.ts"
 
 /** Releases one activation, and prints what still holds. */
 export const run = command("release", async (args) => {
@@ -17,6 +17,11 @@ export const run = command("release", async (args) => {
     throw new UsageError(`--reason should be 1 to ${MAX_REASON} characters, one of them visible`)
   return actFromHost(
     { command: "release", id, reason, json },
-    { path: "/api/v1/bound/kill/release", body: { activation_event: id, reason } }
+    {
+      method: "POST",
+      path: "/api/v1/bound/kill/release",
+      role: "operator",
+      body: { activation_event: id, reason }
+    }
   )
 })

@@ -45,7 +45,8 @@ const isSignedBy = (note: string, vkey: string): boolean => {
     })
 }
 
-describe("flyball rotate-key", () => {
+// Each test runs up to a dozen commands, each a process that opens the store.
+describe("flyball rotate-key", { timeout: 240_000 }, () => {
   it("rotates the key of a store, once, and the packs verify with the new one", async () => {
     assert.strictEqual((await me.flyball(["import", starterFile])).status, 0)
     const before = (await me.flyball(["vkey"])).out.trim()
@@ -77,18 +78,36 @@ describe("flyball rotate-key", () => {
     assert.deepEqual(await exits("at.evp"), [0, 2, 0])
     const server = await me.serve()
     assert.strictEqual((await server.call("POST", "/api/v1/agents", { name: "later", org_unit: "claims" })).status, 201)
-    const busy = await me.flyball(["rotate-key"])
-    assert.deepEqual([busy.status, busy.out], [1, ""])
-    assert.match(
-      busy.err,
-      /^flyball rotate-key: another process writes \S+, probably a running flyball serve\. Stop it first[^\n]+\.\n$/
-    )
     assert.strictEqual((await server.stop("SIGTERM")).status, 0)
     await exported("later.evp")
     assert.deepEqual(await exits("later.evp"), [0, 2, 0])
     const report = await me.verify("later.evp", "--vkey", newKey)
     assert.include(report.out, "record 300 rotates the key from")
     assert.include((await me.verify("later.evp", "--vkey", oldKey)).out, "E_KEY_UNKNOWN")
+  })
+
+  it("has a running server on SQLite rotate the key, and is refused where that has no control socket", async () => {
+    const server = await me.serve()
+    const before = (await me.flyball(["vkey"])).out.trim()
+    const ended = await me.flyball(["rotate-key"])
+    assert.deepEqual([ended.status, ended.err], [0, ""])
+    const { newKey, note, oldKey } = reported(ended.out)
+    assert.deepEqual([oldKey, (await me.flyball(["vkey"])).out.trim()], [before, newKey])
+    assert.deepEqual([isSignedBy(note, oldKey), isSignedBy(note, newKey)], [true, true])
+    // The server signs with the new key alone.
+    assert.strictEqual((await server.call("POST", "/api/v1/agents", { name: "later", org_unit: "claims" })).status, 201)
+    assert.strictEqual((await server.call("POST", "/api/v1/evidence/packs", { kind: "full" })).status, 201)
+    const head = (await (await server.call("GET", "/api/v1/chain/head")).json()) as { readonly checkpoint: string }
+    assert.deepEqual([isSignedBy(head.checkpoint, oldKey), isSignedBy(head.checkpoint, newKey)], [false, true])
+    rmSync(me.path(".flyball", "control.sock"))
+    const refused = await me.flyball(["rotate-key"])
+    assert.deepEqual([refused.status, refused.out], [1, ""])
+    assert.match(
+      refused.err,
+      /^flyball rotate-key: another process writes \S+, probably a running flyball serve\. Stop it first[^\n]+\.\n$/
+    )
+    assert.strictEqual((await server.stop("SIGTERM")).status, 0)
+    assert.strictEqual((await me.flyball(["check"])).status, 0)
   })
 
   it("is refused with a folder from before the rotation", async () => {

@@ -17,7 +17,7 @@ import { readArguments } from "./arguments.ts"
 import { command, exitStatus } from "./command.ts"
 import { settingsOfProcess } from "./environment.ts"
 import { version } from "../version.ts"
-import { doAct } from "./kill/acts.ts"
+import { doAct } from "./host-acts/do-act.ts"
 import { type StopSignal, stopSignal } from "./stop-signal.ts"
 
 /** Prints one line with the address when ready; exit status 0 after a clean shutdown with everything signed. */

@@ -1,27 +1,14 @@
-/** The acts of the operator at the host, in a command's own process or in the running server's. */
+/** Halts and releases of the operator at the host, in a command's own process or in the running server's. */
 import { ActivationNotFound, ActivationReleased, type KillChanged, ReleaseNotAllowed } from "@flyball/contract"
-import { Checkpointer, Kill } from "@flyball/core"
+import { Kill } from "@flyball/core"
 import type { KillResponse } from "@flyball/rules"
 import { Effect } from "effect"
-import type { HostAct } from "../../host/control/protocol.ts"
 import type { HostRuntime } from "../../host/open-host.ts"
-import { findTarget, type FoundTarget, wordsOf } from "./target.ts"
+import { type FoundTarget, wordsOf } from "./target.ts"
 import { activationLines, effectOf, reachLines, statusSentence } from "./words.ts"
 
 /** The writer of what is done at the host. It is nobody's pseudonym. */
 export const hostOperator = { id: "system:operator" }
-
-/** Does an act; answers what to print. Rejects with a sentence. */
-export const doAct = async (runtime: HostRuntime, act: HostAct): Promise<string> => {
-  switch (act.command) {
-    case "halt":
-      return haltNow(runtime, await findTarget(runtime, act.named), { ...act, dryRun: false })
-    case "release":
-      return releaseNow(runtime, act)
-    case "checkpoint":
-      return runtime.runPromise(Checkpointer.use(({ now }) => now)).then(() => "")
-  }
-}
 
 /** Activates the kill switch, or with `dryRun` finds out whom that would reach. */
 export const haltNow = async (
@@ -67,7 +54,8 @@ export const haltNow = async (
   ].join("\n")
 }
 
-const releaseNow = async (
+/** Ends an activation; answers what to print. Rejects with a sentence. */
+export const releaseNow = async (
   runtime: HostRuntime,
   { id, json, reason }: { readonly id: string; readonly json: boolean; readonly reason: string }
 ): Promise<string> => {

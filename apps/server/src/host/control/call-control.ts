@@ -15,17 +15,26 @@ export const actOverControl = async (settings: Settings, act: HostAct): Promise<
   const request: ControlRequest = { v: 1, store, act }
   const line = await answerTo(path, `${JSON.stringify(request)}\n`)
   if (line === null) return null
-  const answer = readAnswer(line)
+  const answer = readAnswer(act, line)
   if ("other_store" in answer) return null
   if ("failed" in answer) throw new Error(answer.failed)
   return answer.out
 }
 
-const readAnswer = (line: string): ControlAnswer => {
+/** The command that shows whether an act was done. */
+const shownBy: { readonly [C in HostAct["command"]]: string } = {
+  halt: "flyball kill-status",
+  release: "flyball kill-status",
+  mapping: "flyball mapping show",
+  rotate_key: "flyball vkey",
+  checkpoint: "flyball check"
+}
+
+const readAnswer = ({ command }: HostAct, line: string): ControlAnswer => {
   if (line === "")
     throw new Error(
-      "the running server ended before it answered, so it is unknown whether this was recorded: flyball kill-status " +
-        "shows it"
+      "the running server ended before it answered, so it is unknown whether this was recorded: " +
+        `${shownBy[command]} shows it`
     )
   return JSON.parse(line) as ControlAnswer
 }

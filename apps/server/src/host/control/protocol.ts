@@ -2,15 +2,15 @@
  * The protocol of the control socket: one request and one answer, each a line of JSON. The socket lies in the data
  * folder, and its mode lets only the server's account in, which can read the signing key too.
  */
-import { killResponses, decode } from "@flyball/contract"
+import { decode, killResponses, MappingIn } from "@flyball/contract"
 import { isRecoveryReason, MAX_REASON } from "@flyball/core"
 import { readJson, utf8 } from "@flyball/evidence"
 import { Result, Schema } from "effect"
 import { join, relative, resolve } from "node:path"
 import type { Settings } from "../../settings/read.ts"
 
-/** Longest request. Unit: bytes. */
-export const MAX_REQUEST = 65_536
+/** Longest request. Unit: characters. An access mapping of a thousand rules in any script has room. */
+export const MAX_REQUEST = 4 * 1_048_576
 
 /** Longest path of a socket that every system takes. Unit: bytes. */
 const MAX_PATH = 103
@@ -38,6 +38,8 @@ const HostAct = Schema.Union([
     json: Schema.Boolean
   }),
   Schema.Struct({ command: Schema.Literal("release"), id: word(1_000), reason, json: Schema.Boolean }),
+  Schema.Struct({ command: Schema.Literal("mapping"), mapping: MappingIn }),
+  Schema.Struct({ command: Schema.Literal("rotate_key") }),
   Schema.Struct({ command: Schema.Literal("checkpoint") })
 ])
 /** An act of the operator at the host. */

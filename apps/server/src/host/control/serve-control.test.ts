@@ -82,6 +82,9 @@ describe("the control socket", () => {
       requestOf({ named: { type: "deployment", agent: "billing" } }),
       requestOf({ named: { type: "agent", agent: "billing", model: "gpt-x" } }),
       requestOf({}, { act: { command: "checkpoint", reason: "r" } }),
+      requestOf({}, { act: { command: "rotate_key", reason: "r" } }),
+      requestOf({}, { act: { command: "mapping", mapping: { rules: [{}] } } }),
+      requestOf({}, { act: { command: "mapping", mapping: { rules: [], writer: "usr_x" } } }),
       requestOf({}, { act: { command: "release", id: "kil_x", reason: "r", json: false, named: halt.named } }),
       requestOf({}).replace('"store":', '"store":"/another.db","store":'),
       "x".repeat(MAX_REQUEST * 2)
@@ -131,7 +134,9 @@ describe("the control socket", () => {
       () => "none",
       (cause: Error) => cause.message
     )
-    assert.match(said, /^the running server ended before it answered, .*flyball kill-status/)
+    assert.match(said, /^the running server ended before it answered, .*flyball kill-status shows it$/)
+    const rotated = await actOverControl(settings, { command: "rotate_key" }).catch((cause: Error) => cause.message)
+    assert.match(String(rotated), /^the running server ended before it answered, .*flyball vkey shows it$/)
     await new Promise((done) => dying.close(done))
   })
 

@@ -1,4 +1,4 @@
-/** The control socket of a running server: the host halts and releases while nobody can sign in. */
+/** The control socket of a running server: the host acts while nobody can sign in. */
 import { chmodSync, unlinkSync } from "node:fs"
 import { connect, createServer, type Server, type Socket } from "node:net"
 import type { Log } from "../log.ts"
@@ -40,7 +40,7 @@ export const serveControl = async (
     unlinkIfThere(path)
     await listen(server, path)
   } catch (cause) {
-    log("warn", "no control socket: flyball halt and flyball release need this server to be stopped", {
+    log("warn", "no control socket: flyball halt, release, mapping set and rotate-key need this server to be stopped", {
       path,
       cause: cause instanceof Error ? cause.message : String(cause)
     })

@@ -1,10 +1,14 @@
 /** Explains what to type where a running server holds the SQLite file: a command cannot write beside it. */
+import type { Role } from "@flyball/contract"
 import type { Settings } from "../../settings/read.ts"
 
 /** The same act over HTTP. */
 export interface SameOverHttp {
+  readonly method: "POST" | "PUT"
   readonly path: string
-  readonly body: { readonly [member: string]: string }
+  readonly role: Role
+  /** The body, or the file that holds it. */
+  readonly body: { readonly [member: string]: string } | string
 }
 
 /**
@@ -27,8 +31,13 @@ export const withWhatToType = (
   )
 }
 
-const curl = (issuer: string | null, port: number, { body, path }: SameOverHttp): string =>
-  `curl -H "Authorization: Bearer ${issuer === null ? "$(flyball token --role operator)" : "$TOKEN"}" ` +
-  `-H 'Content-Type: application/json' -d '${JSON.stringify(body).replaceAll("'", "\\u0027")}' ` +
+const curl = (issuer: string | null, port: number, { body, method, path, role }: SameOverHttp): string =>
+  `curl ${method === "POST" ? "" : `-X ${method} `}` +
+  `-H "Authorization: Bearer ${issuer === null ? `$(flyball token --role ${role})` : "$TOKEN"}" ` +
+  `-H 'Content-Type: application/json' -d '${dataOf(body)}' ` +
   `http://127.0.0.1:${port === 0 ? "PORT" : port}${path}` +
-  (issuer === null ? "" : ` with an operator's token of ${issuer}`)
+  (issuer === null ? "" : ` with an ${role}'s token of ${issuer}`)
+
+/** For single quotes of a shell. */
+const dataOf = (body: SameOverHttp["body"]): string =>
+  typeof body === "string" ? `@${body.replaceAll("'", "'\\''")}` : JSON.stringify(body).replaceAll("'", "\\u0027")

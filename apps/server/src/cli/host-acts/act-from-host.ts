@@ -6,7 +6,7 @@ import { prepareStoreFile } from "../../host/store-file.ts"
 import { exitStatus } from "../command.ts"
 import { settingsOfProcess } from "../environment.ts"
 import { withHost } from "../with-host.ts"
-import { doAct } from "./acts.ts"
+import { doAct } from "./do-act.ts"
 import { type SameOverHttp, withWhatToType } from "./write-refused.ts"
 
 /** Does it and prints what came of it. `same`: for the sentence where a process without a socket holds the file. */
