@@ -1,8 +1,7 @@
 /**
- * A long chain of evaluations, as a service would have recorded it: agents and envelopes through the library's own
- * door, what comes after planned by the same
- * pure plan and kept in the same book of windows, without a store, which would take as many minutes as this takes
- * seconds.
+ * A long chain of evaluations, as a service would have recorded it: agents and envelopes through the embedding library,
+ * what comes after planned by the same pure plan and kept in the same book of windows. No store: it would take as many
+ * minutes as this takes seconds.
  */
 import type { EvaluationIn } from "@flyball/contract"
 import { Agents, Checkpointer, Envelopes, ephemeralKeys, governorLayer, keysLayerOf, Packs } from "@flyball/core"

@@ -1,6 +1,6 @@
 /** Public API of `@flyball/core`. Everything not listed may change tomorrow. */
 
-// The door for hosts without Effect
+// The client for hosts without Effect
 export { type Governor, type GovernorOptions, openGovernor } from "./governor/governor.ts"
 export type {
   AgentChange,

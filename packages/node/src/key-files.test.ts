@@ -194,7 +194,7 @@ describe("a governor over a data folder", () => {
       rotation.toVkey,
       rotation.toVkey
     ])
-    // Another governor on a store of its own is refused by the guard, so only the door is shown here.
+    // Another governor on a store of its own is refused by the guard, so only the client is shown here.
     const other = join(dir, "..", "other")
     const governor = await openGovernor({ storage: memoryStorage(), keys: dataFolder({ dir: other, origin }) })
     const first = governor.chain.vkey

@@ -1,4 +1,4 @@
-/** `flyball import`: witnesses agents' traces through the same door as POST decisions. */
+/** `flyball import`: witnesses agents' traces through the same service as POST decisions. */
 import { accessSync, constants, statSync } from "node:fs"
 import { AgentCreate, decode } from "@flyball/contract"
 import { Result } from "effect"

@@ -32,9 +32,9 @@ const collected = async (chunks: AsyncIterable<Uint8Array>): Promise<ReadonlyArr
 
 describe("opening a governor", () => {
   it("starts a chain with the requested name", async () => {
-    await using governor = await opened({ origin: "flyball.example/door", tenantId: "acme" })
-    assert.strictEqual(governor.chain.origin, "flyball.example/door")
-    assert.include(governor.chain.vkey, "flyball.example/door+")
+    await using governor = await opened({ origin: "flyball.example/governor", tenantId: "acme" })
+    assert.strictEqual(governor.chain.origin, "flyball.example/governor")
+    assert.include(governor.chain.vkey, "flyball.example/governor+")
     assert.strictEqual((await governor.agents.register({ name: "a", org_unit: "ops" })).agent.tenant_id, "acme")
     assert.strictEqual((await governor.chain.keys())[0]?.vkey, governor.chain.vkey)
   })

@@ -1,5 +1,5 @@
 /**
- * The door for hosts that do not use Effect: plain promises, one kind of error, nothing of Effect in a signature.
+ * The client for hosts that do not use Effect: plain promises, one kind of error, nothing of Effect in a signature.
  *
  * Spec: design section 1, "a team embedding governance in its own Node host". The README shows it whole; a test runs
  * that example.
@@ -344,17 +344,17 @@ const captureClient = (
     )
 })
 
-const governorOver = (door: Client, writerId: string): Governor => {
+const governorOver = (client: Client, writerId: string): Governor => {
   const writer = { id: writerId }
-  const { run } = door
-  const act = acting(door, writer)
+  const { run } = client
+  const act = acting(client, writer)
   return {
-    agents: requireStringIds(agentsClient(door, writer), { register: 0, list: 0, orphans: 0 }),
-    envelopes: requireStringIds(envelopesClient(door, writer), { create: 0, list: 0 }),
-    waivers: requireStringIds(waiversClient(door, writer), { grant: 2 }),
-    breakers: requireStringIds(breakersClient(door, writer), { check: 0 }),
-    ...requireStringIds(evaluationsClient(door, writer), { evaluate: 0, evaluations: 0 }),
-    kill: requireStringIds(killClient(door, writer), {
+    agents: requireStringIds(agentsClient(client, writer), { register: 0, list: 0, orphans: 0 }),
+    envelopes: requireStringIds(envelopesClient(client, writer), { create: 0, list: 0 }),
+    waivers: requireStringIds(waiversClient(client, writer), { grant: 2 }),
+    breakers: requireStringIds(breakersClient(client, writer), { check: 0 }),
+    ...requireStringIds(evaluationsClient(client, writer), { evaluate: 0, evaluations: 0 }),
+    kill: requireStringIds(killClient(client, writer), {
       activate: 0,
       release: 0,
       ack: 0,
@@ -363,19 +363,19 @@ const governorOver = (door: Client, writerId: string): Governor => {
       watch: 0,
       status: 2
     }),
-    reviews: requireStringIds(reviewsClient(door, writer), { list: 0 }),
-    drills: requireStringIds(drillsClient(door, writer), { start: 0, list: 0 }),
-    safety: safetyClient(door),
-    standingApprovals: requireStringIds(standingApprovalsClient(door, writer), { propose: 0, list: 0 }),
-    telemetry: telemetryClient(door),
-    models: requireStringIds(modelsClient(door, writer), { create: 0, list: 0 }),
-    provenance: requireStringIds(provenanceClient(door, writer)),
-    responsePolicy: responsePolicyClient(door, writer),
-    people: requireStringIds(peopleClient(door), { writer: 0 }),
-    accessMapping: accessMappingClient(door, writer),
-    webhooks: requireStringIds(webhooksClient(door, writer), { create: 0, list: 0, redeliver: 2 }),
-    ...requireStringIds(captureClient(door, writer)),
-    chain: chainClient(door),
+    reviews: requireStringIds(reviewsClient(client, writer), { list: 0 }),
+    drills: requireStringIds(drillsClient(client, writer), { start: 0, list: 0 }),
+    safety: safetyClient(client),
+    standingApprovals: requireStringIds(standingApprovalsClient(client, writer), { propose: 0, list: 0 }),
+    telemetry: telemetryClient(client),
+    models: requireStringIds(modelsClient(client, writer), { create: 0, list: 0 }),
+    provenance: requireStringIds(provenanceClient(client, writer)),
+    responsePolicy: responsePolicyClient(client, writer),
+    people: requireStringIds(peopleClient(client), { writer: 0 }),
+    accessMapping: accessMappingClient(client, writer),
+    webhooks: requireStringIds(webhooksClient(client, writer), { create: 0, list: 0, redeliver: 2 }),
+    ...requireStringIds(captureClient(client, writer)),
+    chain: chainClient(client),
     erase: (target, options) =>
       act(
         (who) =>
@@ -386,7 +386,7 @@ const governorOver = (door: Client, writerId: string): Governor => {
       ),
     exportPack: (request, options) => {
       const requested = decoded(decodePack, request)
-      return door.stream(
+      return client.stream(
         () =>
           act(
             (who) =>
@@ -418,7 +418,7 @@ const governorOver = (door: Client, writerId: string): Governor => {
         options
       ),
     metrics: (options) => run(metricsNow, options),
-    close: door.close,
-    [Symbol.asyncDispose]: door.close
+    close: client.close,
+    [Symbol.asyncDispose]: client.close
   }
 }

@@ -14,7 +14,7 @@ import type { PostgresOptions } from "./sessions.ts"
  * Any number of processes may open the same one. Opening brings the schema up to date, unless it is for reading only.
  *
  * - Fails, when it is opened: `StorageUnavailable`, also where an option is not what it should be; through the plain
- *   door that is `invalid_option`.
+ *   client that is `invalid_option`.
  * - Spec: decisions 0005 and 0031.
  */
 export const postgresStorage = (options: PostgresOptions): StorageChoice => {

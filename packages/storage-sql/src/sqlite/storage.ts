@@ -63,7 +63,7 @@ const maxRehashed = 10_000
  * One process writes a file; a second one that tries is refused when it opens. Others read it with `readOnly`.
  *
  * - Fails, when it is opened: `StorageUnavailable`, also where an option is not what it should be; through the plain
- *   door that is `invalid_option`.
+ *   client that is `invalid_option`.
  * - Spec: decision 0004.
  */
 export const sqliteStorage = (options: SqliteOptions): StorageChoice =>

@@ -45,7 +45,7 @@ const present = (members: { readonly [name: string]: unknown }): { readonly [nam
 
 const statuses = new Set(["intended", "ok", "error", "denied", "unknown"])
 
-/** Reads one line. The validation of single members is left to the capture door, which names the member. */
+/** Reads one line. The validation of single members is left to the endpoint of captures, which names the member. */
 export const readTraceLine = (line: unknown): TraceRead => {
   if (typeof line !== "object" || line === null || Array.isArray(line)) return { ok: false, expected: "a JSON object" }
   const trace = line as { readonly [name: string]: unknown }

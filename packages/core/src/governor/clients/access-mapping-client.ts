@@ -8,7 +8,7 @@ import { acting } from "./acting.ts"
 import type { Client } from "./client.ts"
 import { decodeClaims, decoded, decodeDraft, decodeMapping } from "./input.ts"
 
-/** The access mapping over a door. */
+/** The access mapping over a client. */
 export const accessMappingClient = (client: Client, own: Writer): AccessMappingClient => {
   const act = acting(client, own)
   return {

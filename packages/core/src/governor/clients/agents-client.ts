@@ -22,7 +22,7 @@ import { decode, type Decoder, TimelineQuery } from "@flyball/contract"
 
 const decodeTimelineFilter = query(decode(TimelineQuery))
 
-/** The registry over a door. */
+/** The registry over a client. */
 export const agentsClient = (client: Client, own: Writer): AgentsClient => agentsOver(client, acting(client, own))
 
 const withInput = <A, B, E>(

@@ -7,7 +7,7 @@ import type { Client } from "./client.ts"
 import { decoded, decodeModel, decodeModelChange } from "./input.ts"
 import type { ModelsClient } from "./types/models-client-types.ts"
 
-/** The models over a door. */
+/** The models over a client. */
 export const modelsClient = (client: Client, own: Writer): ModelsClient => {
   const act = acting(client, own)
   return {

@@ -7,7 +7,7 @@ import type { Client } from "./client.ts"
 import { decoded, decodeProvenance } from "./input.ts"
 import type { ProvenanceClient } from "./types/provenance-client-types.ts"
 
-/** Provenance over a door. */
+/** Provenance over a client. */
 export const provenanceClient = (client: Client, own: Writer): ProvenanceClient => {
   const act = acting(client, own)
   return {

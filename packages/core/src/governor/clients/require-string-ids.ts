@@ -2,7 +2,7 @@
 import { detailItem, InvalidInput } from "@flyball/contract"
 import { governorError } from "../../foundation/value-or-throw.ts"
 
-/** Calls of a door. */
+/** Calls of a client. */
 type Calls = { readonly [name: string]: (...args: Array<never>) => Promise<unknown> }
 
 /**

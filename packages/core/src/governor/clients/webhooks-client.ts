@@ -7,7 +7,7 @@ import type { Client } from "./client.ts"
 import { decoded, decodeDeliveries, decodeRecover, decodeRotate, decodeWebhook } from "./input.ts"
 import type { WebhooksClient } from "./types/webhooks-client-types.ts"
 
-/** Webhooks over a door. */
+/** Webhooks over a client. */
 export const webhooksClient = (client: Client, own: Writer): WebhooksClient => webhooksOver(client, acting(client, own))
 
 const webhooksOver = ({ run }: Client, act: Acting): WebhooksClient => ({
