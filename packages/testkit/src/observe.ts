@@ -7,7 +7,7 @@ import { Effect } from "effect"
 /** Names that an observer needs, because the port cannot list them. */
 export interface Scene {
   readonly collections: ReadonlyArray<string>
-  /** Once keys that may be taken. */
+  /** Idempotency keys that may be taken. */
   readonly once: ReadonlyArray<{ readonly scope: string; readonly keys: ReadonlyArray<string> }>
 }
 

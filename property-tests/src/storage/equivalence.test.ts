@@ -77,7 +77,14 @@ describe("memory, SQLite and Postgres", () => {
       // The histories must have met what they are about.
       expect(tally.done).toBeGreaterThan(histories * 5)
       if (isLong)
-        expect([...tally.refusals.keys()].sort()).toEqual(["Empty", "NotEmpty", "Once", "Part", "Unique", "Version"])
+        expect([...tally.refusals.keys()].sort()).toEqual([
+          "Empty",
+          "IdempotencyKey",
+          "NotEmpty",
+          "Part",
+          "Unique",
+          "Version"
+        ])
     },
     patienceMs + 20_000
   )

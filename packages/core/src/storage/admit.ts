@@ -134,7 +134,7 @@ const idempotencyFates = (
     const seen = stored ?? first
     if (seen === undefined) earlier.set(slot, { index, digest: once.digest })
     else if (mustBeNew || (seen.digest !== null && seen.digest !== once.digest))
-      conflicts.push({ _tag: "Once", index, scope: once.scope, key: once.key, seq: stored?.seq ?? -1 })
+      conflicts.push({ _tag: "IdempotencyKey", index, scope: once.scope, key: once.key, seq: stored?.seq ?? -1 })
     if (stored !== null) return { _tag: "Stored", seq: stored.seq }
     return first === undefined ? fresh : { _tag: "Repeat", index: first.index }
   })

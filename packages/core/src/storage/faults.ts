@@ -25,7 +25,7 @@ export type Conflict =
       readonly id: string
     }
   | {
-      readonly _tag: "Once"
+      readonly _tag: "IdempotencyKey"
       readonly index: number
       readonly scope: string
       readonly key: string

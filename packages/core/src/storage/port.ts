@@ -83,8 +83,8 @@ export interface ChangeSet extends OutboxChange {
    */
   readonly expectEmpty?: boolean
   /**
-   * Every record must be new: a key of {@link IdempotencyKey} that is taken is a conflict `Once`, under the same digest
-   * too. For plans in which one record depends on what the others say.
+   * Every record must be new: a key of {@link IdempotencyKey} that is taken is a conflict `IdempotencyKey`, under the
+   * same digest too. For plans in which one record depends on what the others say.
    */
   readonly expectNew?: boolean
   /**
@@ -108,9 +108,8 @@ export interface ChangeSet extends OutboxChange {
    */
   readonly erase?: ReadonlyArray<{ readonly seq: number; readonly name: string }>
   /**
-   * Once keys whose digest is deleted, because it was made over what is erased. Such a key stays taken: whatever comes
-   * under it again is a duplicate.
-   * Keys that nobody took are passed over.
+   * Idempotency keys whose digest is deleted, because it was made over what is erased. Such a key stays taken: whatever
+   * comes under it again is a duplicate. Keys that nobody took are passed over.
    */
   readonly forget?: ReadonlyArray<{ readonly scope: string; readonly key: string }>
 }

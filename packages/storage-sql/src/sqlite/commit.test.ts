@@ -93,8 +93,8 @@ describe("ChainWriter", () => {
     assert.deepEqual(refused, {
       _tag: "Refused",
       conflicts: [
-        { _tag: "Once", index: 1, scope: "agt_1", key: "taken", seq: 1 },
-        { _tag: "Once", index: 2, scope: "agt_1", key: "free", seq: -1 }
+        { _tag: "IdempotencyKey", index: 1, scope: "agt_1", key: "taken", seq: 1 },
+        { _tag: "IdempotencyKey", index: 2, scope: "agt_1", key: "free", seq: -1 }
       ]
     })
     assert.deepEqual(

@@ -46,8 +46,8 @@ const refusals: ReadonlyArray<{ readonly kind: Conflict["_tag"]; readonly change
   { kind: "Version", change: { ...cargo, expects: [{ collection: "things", id: "t1", version: 2 }] } },
   { kind: "Version", change: { ...cargo, puts: [...(cargo.puts ?? []), put("t1")] } },
   { kind: "Unique", change: { ...cargo, puts: [...(cargo.puts ?? []), put("t2", {}, { unique: { name: "one" } })] } },
-  { kind: "Once", change: { ...cargo, records: [...(cargo.records ?? []), idempotentDraft("k1", "b")] } },
-  { kind: "Once", change: { ...cargo, records: [...(cargo.records ?? []), idempotentDraft("k9", "8")] } },
+  { kind: "IdempotencyKey", change: { ...cargo, records: [...(cargo.records ?? []), idempotentDraft("k1", "b")] } },
+  { kind: "IdempotencyKey", change: { ...cargo, records: [...(cargo.records ?? []), idempotentDraft("k9", "8")] } },
   {
     kind: "Part",
     change: {
@@ -268,8 +268,8 @@ export const conflictCases = [
         { _tag: "Version", collection: "things", id: "t1", expected: 0, found: 1 },
         { _tag: "Version", collection: "things", id: "t4", expected: 4, found: 0 },
         { _tag: "Unique", collection: "things", key: "name", value: "two", id: "t2" },
-        { _tag: "Once", index: 1, scope: "agt_1", key: "k1", seq: 1 },
-        { _tag: "Once", index: 4, scope: "agt_1", key: "k2", seq: -1 },
+        { _tag: "IdempotencyKey", index: 1, scope: "agt_1", key: "k1", seq: 1 },
+        { _tag: "IdempotencyKey", index: 4, scope: "agt_1", key: "k2", seq: -1 },
         { _tag: "Part", seq: 1, name: "missing", found: "missing" },
         { _tag: "Part", seq: 9, name: "args", found: "missing" },
         { _tag: "Delivery", id: "dlv_none", expected: { state: "pending", attempts: 2 }, found: null },

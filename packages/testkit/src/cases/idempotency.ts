@@ -8,7 +8,7 @@ import { begin, checkChain, digest, draft, erasedDraft, idempotentDraft, part, p
 
 const callers = 20
 
-/** Once keys. */
+/** Idempotency keys. */
 export const idempotencyCases = [
   storageCase(
     "a repeat with the same digest appends nothing and returns the first receipt",
@@ -40,8 +40,8 @@ export const idempotencyCases = [
         ]
       })
       assert.deepEqual(conflicts, [
-        { _tag: "Once", index: 1, scope: "agt_1", key: "k2", seq: 2 },
-        { _tag: "Once", index: 3, scope: "agt_1", key: "k1", seq: 1 }
+        { _tag: "IdempotencyKey", index: 1, scope: "agt_1", key: "k2", seq: 2 },
+        { _tag: "IdempotencyKey", index: 3, scope: "agt_1", key: "k1", seq: 1 }
       ])
       assert.deepEqual(yield* storage.once("agt_1", ["k3"]), [])
     })
@@ -88,8 +88,8 @@ export const idempotencyCases = [
         ]
       })
       assert.deepEqual(conflicts, [
-        { _tag: "Once", index: 2, scope: "agt_1", key: "k1", seq: -1 },
-        { _tag: "Once", index: 4, scope: "agt_1", key: "k1", seq: -1 }
+        { _tag: "IdempotencyKey", index: 2, scope: "agt_1", key: "k1", seq: -1 },
+        { _tag: "IdempotencyKey", index: 4, scope: "agt_1", key: "k1", seq: -1 }
       ])
       assert.equal((yield* storage.asOf).seq, 0)
     })
@@ -113,14 +113,14 @@ export const idempotencyCases = [
         puts: [put("t1")]
       })
       assert.deepEqual(conflicts, [
-        { _tag: "Once", index: 1, scope: "agt_1", key: "k2", seq: 2 },
-        { _tag: "Once", index: 2, scope: "agt_1", key: "k1", seq: 1 },
-        { _tag: "Once", index: 3, scope: "agt_1", key: "k3", seq: -1 }
+        { _tag: "IdempotencyKey", index: 1, scope: "agt_1", key: "k2", seq: 2 },
+        { _tag: "IdempotencyKey", index: 2, scope: "agt_1", key: "k1", seq: 1 },
+        { _tag: "IdempotencyKey", index: 3, scope: "agt_1", key: "k3", seq: -1 }
       ])
       assert.deepEqual([yield* storage.once("agt_1", ["k3"]), yield* storage.get("things", "t1")], [[], null])
       yield* storage.commit({ forget: [{ scope: "agt_1", key: "k1" }] })
       assert.deepEqual(yield* refused(storage, { expectNew: true, records: [idempotentDraft("k1", "a")] }), [
-        { _tag: "Once", index: 0, scope: "agt_1", key: "k1", seq: 1 }
+        { _tag: "IdempotencyKey", index: 0, scope: "agt_1", key: "k1", seq: 1 }
       ])
       // Two at once: whichever comes second is refused, in one group or not.
       const both = yield* Effect.all(
@@ -233,7 +233,7 @@ export const idempotencyCases = [
           [4, false]
         ]
       )
-      assert.deepEqual((yield* refused(storage, { records: [idempotentDraft("k2", "a")] }))[0]?._tag, "Once")
+      assert.deepEqual((yield* refused(storage, { records: [idempotentDraft("k2", "a")] }))[0]?._tag, "IdempotencyKey")
       assert.equal((yield* storage.parts([1]))[0]!.bytes, null)
     })
   ),

@@ -262,5 +262,7 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
  */
 const reusedIndexes = (fault: StorageConflict | ReadFault): ReadonlyArray<number> =>
   fault._tag === "StorageConflict"
-    ? [...new Set(fault.conflicts.flatMap((one) => (one._tag === "Once" ? [one.index] : [])))].sort((a, b) => a - b)
+    ? [...new Set(fault.conflicts.flatMap((one) => (one._tag === "IdempotencyKey" ? [one.index] : [])))].sort(
+        (a, b) => a - b
+      )
     : []
