@@ -38,11 +38,11 @@ export const openWorld = async (storage: StorageChoice, keysDir: string, receive
     )
   }
   return {
-    // As a service of the governor does: the commit, and then the bell that wakes the engine.
+    // As a service of the governor does: the commit, and then the listener that wakes the engine.
     happened: () =>
       runtime.runPromise(
         Storage.use((store) => store.commit({ events: [{ type: "agent.registered", data: {} }] })).pipe(
-          Effect.andThen(OutboxListener.use((bell) => Effect.sync(() => bell.ring("deliveries", []))))
+          Effect.andThen(OutboxListener.use((listener) => Effect.sync(() => listener.notify("deliveries", []))))
         )
       ),
     /** Starts the engine, with the hashes that a data folder brings; the answer stops it. */

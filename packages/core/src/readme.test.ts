@@ -33,7 +33,7 @@ describe("the README", () => {
         .split("|")
         .map((name) => name.trim())
         .filter((name) => name !== "")
-        .filter((name) => !["CommitBell", "OutboxListener", "Tenant"].includes(name))
+        .filter((name) => !["BreakerListener", "OutboxListener", "Tenant"].includes(name))
         .sort()
     )
   })

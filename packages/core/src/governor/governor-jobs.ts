@@ -3,7 +3,7 @@ import { Layer } from "effect"
 import { agentClock } from "../registry/agents/clock.ts"
 import type { Agents } from "../registry/agents/service.ts"
 import { breakerWatch } from "../verdicts/breakers/breaker-watch.ts"
-import type { CommitBell } from "../verdicts/breakers/commit-bell.ts"
+import type { BreakerListener } from "../verdicts/breakers/breaker-listener.ts"
 import type { Breakers } from "../verdicts/breakers/service.ts"
 import { channelClock } from "../verdicts/drills/channel-clock.ts"
 import { drillClock } from "../verdicts/drills/drill-clock.ts"
@@ -24,7 +24,7 @@ import { outboxSweep } from "../outward/webhooks/outbox-sweep.ts"
 export const governorJobs: Layer.Layer<
   never,
   never,
-  Agents | Breakers | CommitBell | Drills | Kill | OutboxListener | Reviews | Storage | Telemetry
+  Agents | Breakers | BreakerListener | Drills | Kill | OutboxListener | Reviews | Storage | Telemetry
 > = Layer.mergeAll(
   agentClock,
   killConfirmation,

@@ -3,7 +3,7 @@ import { Layer } from "effect"
 import { AccessMapping } from "../registry/access-mapping/service.ts"
 import { Agents } from "../registry/agents/service.ts"
 import { BreakerWindows } from "../verdicts/breakers/keeper.ts"
-import { CommitBell, notingStorage } from "../verdicts/breakers/commit-bell.ts"
+import { BreakerListener, breakerNotifyingStorage } from "../verdicts/breakers/breaker-listener.ts"
 import { Breakers } from "../verdicts/breakers/service.ts"
 import { breakerSteps } from "../verdicts/breakers/steps.ts"
 import { Capture } from "../verdicts/capture/service.ts"
@@ -85,7 +85,7 @@ export type GovernorServices =
   | OutboxListener
   | Envelopes
   | Breakers
-  | CommitBell
+  | BreakerListener
   | Evaluations
   | ResponsePolicies
   | Reviews
@@ -142,7 +142,7 @@ export const governorLayer = (
   ).pipe(
     Layer.provide(killNotifyingStorage),
     Layer.provide(KillListener.layer),
-    Layer.provide(notingStorage),
+    Layer.provide(breakerNotifyingStorage),
     Layer.provide(checkpointingStorage)
   )
   return Layer.mergeAll(
@@ -157,6 +157,6 @@ export const governorLayer = (
     Layer.provideMerge(Tenant.layer(options)),
     Layer.provideMerge(signing),
     Layer.provide(notifyingStorage),
-    Layer.provideMerge(Layer.mergeAll(OutboxListener.layer, CommitBell.layer))
+    Layer.provideMerge(Layer.mergeAll(OutboxListener.layer, BreakerListener.layer))
   )
 }

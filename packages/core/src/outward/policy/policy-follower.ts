@@ -121,11 +121,11 @@ const addResponse = Effect.fnUntraced(function* (storage: StorageApi, { target, 
 /** Follows at each commit here with an event of {@link policyEvents}, and every five seconds. */
 export const policyFollower: Layer.Layer<never, never, Kill | OutboxListener | Storage> = Layer.effectDiscard(
   Effect.gen(function* () {
-    const bell = yield* OutboxListener
+    const listener = yield* OutboxListener
     const writes = Option.isSome(yield* Effect.serviceOption(Mailer))
     const sinceMs = Math.max(0, (yield* Clock.currentTimeMillis) - FIRST_MS)
     const wake = yield* Queue.sliding<void>(1)
-    const unlisten = bell.listen("deliveries", (events) => {
+    const unlisten = listener.listen("deliveries", (events) => {
       if (events.some(isPolicyEvent)) Queue.offerUnsafe(wake, undefined)
     })
     yield* Effect.addFinalizer(() => Effect.sync(unlisten))

@@ -208,7 +208,7 @@ describe("the delivery engine", () => {
 
   it.effect("finds what another process committed, within its poll", () => {
     const there = outside()
-    /** The store without the bell of this process. */
+    /** The store without the listener of this process. */
     let silent: StorageApi | null = null
     return Effect.gen(function* () {
       const { id } = yield* created()

@@ -77,7 +77,7 @@ const engine = Effect.fnUntraced(function* ({
   const sender = yield* WebhookSender
   const crypto = yield* EvidenceCrypto
   const settings = yield* WebhookSettings
-  const bell = yield* OutboxListener
+  const listener = yield* OutboxListener
   const clock = yield* Clock.Clock
   const targets = new Targets(storage, yield* SecretBox, crypto)
   const settling = { storage, settings, sha256: crypto.sha256 }
@@ -191,7 +191,7 @@ const engine = Effect.fnUntraced(function* ({
     }
   })
 
-  /** Attempts whose process is gone: they ended, unheard, when their lease did. */
+  /** Attempts whose process is gone: they ended, without a report, when their lease did. */
   const settleLapsed = Effect.fnUntraced(function* (lapsed: ReadonlyArray<Delivery>) {
     for (const delivery of lapsed) {
       if (held.has(delivery.id)) continue
@@ -299,9 +299,9 @@ const engine = Effect.fnUntraced(function* ({
 
   const settler = yield* Effect.forkDetach(settlingLoop)
   const claimer = yield* Effect.forkDetach(claiming)
-  // The bell rings for each event. Nearly always nobody wants it, and to find that out a claim takes dozens of Effects,
-  // two fibers and a timer.
-  const unlisten = bell.listen("deliveries", () => {
+  // Called for each event. Nearly always nobody wants it, and to find that out a claim takes dozens of Effects, two fibers
+  // and a timer.
+  const unlisten = listener.listen("deliveries", () => {
     if (storage.outbox.isEmpty?.() !== true) Queue.offerUnsafe(wake, undefined)
   })
 

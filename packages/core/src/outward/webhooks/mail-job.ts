@@ -134,9 +134,9 @@ const tryOnce = (mailer: MailerApi, mail: Mail): Effect.Effect<MailTried> =>
  */
 export const mailJob: Layer.Layer<never, never, Storage | Mailer | OutboxListener> = Layer.effectDiscard(
   Effect.gen(function* () {
-    const bell = yield* OutboxListener
+    const listener = yield* OutboxListener
     const wake = yield* Queue.sliding<void>(1)
-    const unlisten = bell.listen("mails", () => Queue.offerUnsafe(wake, undefined))
+    const unlisten = listener.listen("mails", () => Queue.offerUnsafe(wake, undefined))
     yield* Effect.addFinalizer(() => Effect.sync(unlisten))
     yield* leasedJob(
       {

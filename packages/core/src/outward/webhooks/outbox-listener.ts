@@ -12,9 +12,9 @@ export type Waiting = "deliveries" | "mails"
 /** Operations of {@link OutboxListener}. */
 export interface OutboxListenerApi {
   /** `events`: the types of the events that the commit wrote. */
-  readonly ring: (what: Waiting, events: ReadonlyArray<string>) => void
-  /** Calls `heard` at each ring for this until the answer is called. `heard` must be quick and not throw. */
-  readonly listen: (what: Waiting, heard: (events: ReadonlyArray<string>) => void) => () => void
+  readonly notify: (what: Waiting, events: ReadonlyArray<string>) => void
+  /** Calls `callback` at each `notify` of this kind until the answer is called. It must be quick and not throw. */
+  readonly listen: (what: Waiting, callback: (events: ReadonlyArray<string>) => void) => () => void
 }
 
 /** Service that wakes the delivery engine when a commit has events. */
@@ -27,31 +27,31 @@ export class OutboxListener extends Context.Service<OutboxListener, OutboxListen
       mails: new Set()
     }
     return OutboxListener.of({
-      ring: (what, events) => listeners[what].forEach((heard) => heard(events)),
-      listen: (what, heard) => {
-        listeners[what].add(heard)
-        return () => void listeners[what].delete(heard)
+      notify: (what, events) => listeners[what].forEach((callback) => callback(events)),
+      listen: (what, callback) => {
+        listeners[what].add(callback)
+        return () => void listeners[what].delete(callback)
       }
     })
   })
 }
 
-/** The store underneath, whose commits ring the bell when they leave something to send. */
+/** The store underneath, whose commits notify the listeners when they leave something to send. */
 export const notifyingStorage: Layer.Layer<Storage, never, Storage | OutboxListener> = Layer.effect(
   Storage,
   Effect.gen(function* () {
     const storage = yield* Storage
-    const bell = yield* OutboxListener
+    const listener = yield* OutboxListener
     return Storage.of({
       ...storage,
-      // What is left to ring for is looked up first: the closure needs nothing else of the ChangeSet. The Effect that
+      // What is left to send is looked up first: the closure needs nothing else of the ChangeSet. The Effect that
       // it maps holds it until the commit is over, which only acts with events pass by; decisions have none.
       commit: (change) => {
         const left = leftBy(change)
         if (left.length === 0) return storage.commit(change)
         const events = change.events?.map(({ type }) => type) ?? []
         return Effect.map(storage.commit(change), (receipt) => {
-          for (const what of left) bell.ring(what, events)
+          for (const what of left) listener.notify(what, events)
           return receipt
         })
       }

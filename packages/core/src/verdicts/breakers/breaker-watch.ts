@@ -8,7 +8,7 @@ import { Cause, Effect, Layer, Queue, Stream } from "effect"
 import { Entropy } from "../../foundation/entropy.ts"
 import { documentPages } from "../../storage/document-pages.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
-import { CommitBell } from "./commit-bell.ts"
+import { BreakerListener } from "./breaker-listener.ts"
 import { Breakers } from "./service.ts"
 import { storedBreaker } from "./stored-breaker.ts"
 import { isWatching } from "@flyball/rules"
@@ -52,18 +52,18 @@ const tripEach = Effect.fnUntraced(function* (agents: Iterable<string>) {
 })
 
 /** Watches while its scope is open. */
-export const breakerWatch: Layer.Layer<never, never, Breakers | CommitBell | Storage> = Layer.effectDiscard(
+export const breakerWatch: Layer.Layer<never, never, Breakers | BreakerListener | Storage> = Layer.effectDiscard(
   Effect.gen(function* () {
     const storage = yield* Storage
-    const bell = yield* CommitBell
+    const listener = yield* BreakerListener
     const holder = toHex((yield* Entropy).bytes(16))
-    const rung = yield* Queue.sliding<void>(1)
-    const stop = bell.listen(() => void Queue.offerUnsafe(rung, undefined))
+    const wake = yield* Queue.sliding<void>(1)
+    const stop = listener.listen(() => void Queue.offerUnsafe(wake, undefined))
     yield* Effect.addFinalizer(() =>
       Effect.andThen(Effect.sync(stop), Effect.ignore(storage.releaseLease(LEASE, holder)))
     )
-    yield* Queue.take(rung).pipe(
-      Effect.andThen(Effect.suspend(() => tripEach(bell.take()))),
+    yield* Queue.take(wake).pipe(
+      Effect.andThen(Effect.suspend(() => tripEach(listener.take()))),
       Effect.forever,
       Effect.forkScoped
     )

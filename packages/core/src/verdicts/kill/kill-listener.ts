@@ -3,11 +3,11 @@ import { Context, Effect, Layer } from "effect"
 import { KILL_EPOCH } from "@flyball/rules"
 import { Storage } from "../../storage/port.ts"
 
-/** The listeners. */
+/** Operations of {@link KillListener}. */
 export interface KillListenerApi {
-  readonly ring: () => void
-  /** Calls `heard` after each change until the answer is called. `heard` must be quick and not throw. */
-  readonly listen: (heard: () => void) => () => void
+  readonly notify: () => void
+  /** Calls `callback` after each change until the answer is called. `callback` must be quick and not throw. */
+  readonly listen: (callback: () => void) => () => void
 }
 
 /** The listeners of a governor. In this process only: polling finds what other processes commit. */
@@ -15,26 +15,26 @@ export class KillListener extends Context.Service<KillListener, KillListenerApi>
   static readonly layer: Layer.Layer<KillListener> = Layer.sync(KillListener, () => {
     const listeners = new Set<() => void>()
     return KillListener.of({
-      ring: () => listeners.forEach((heard) => heard()),
-      listen: (heard) => {
-        listeners.add(heard)
-        return () => void listeners.delete(heard)
+      notify: () => listeners.forEach((callback) => callback()),
+      listen: (callback) => {
+        listeners.add(callback)
+        return () => void listeners.delete(callback)
       }
     })
   })
 }
 
-/** The store underneath, whose commits ring when they put the epoch. */
+/** The store underneath, whose commits notify the listeners when they put the epoch. */
 export const killNotifyingStorage: Layer.Layer<Storage, never, Storage | KillListener> = Layer.effect(
   Storage,
   Effect.gen(function* () {
     const storage = yield* Storage
-    const { ring } = yield* KillListener
+    const { notify } = yield* KillListener
     return Storage.of({
       ...storage,
       commit: (change) =>
         change.puts?.some(({ collection }) => collection === KILL_EPOCH.collection) === true
-          ? Effect.tap(storage.commit(change), () => Effect.sync(ring))
+          ? Effect.tap(storage.commit(change), () => Effect.sync(notify))
           : storage.commit(change)
     })
   })

@@ -458,7 +458,7 @@ describe("what others know of the state", () => {
       const target = { type: "agent", id } as const
       const { tag: before } = (yield* kill.statusAfter(target, null, 0))!
       const waiting = yield* Effect.forkChild(kill.statusAfter(target, before, 25_000))
-      // Under the store that rings: as another host commits.
+      // Under the store that notifies listeners: as another host commits.
       const planned = planActivation(
         {
           activationId: `kil_${"0".repeat(25)}1`,

@@ -3,7 +3,7 @@ import { deliveryEngine, type DeliveryEngineOptions } from "../delivery-engine.t
 import { DAY_MS } from "./webhook-acts.ts"
 import type { Outside } from "./webhook-world.ts"
 
-/** The engine with so long a poll that only what it knows itself, and the bell, moves it. */
+/** The engine with so long a poll that only what it knows itself, and the listener, wakes it. */
 export const running = (options: DeliveryEngineOptions = {}) => deliveryEngine({ pollMs: 7 * DAY_MS, ...options })
 
 /** When requests to addresses that end so arrived. Unit: seconds since 1970 UTC. */

@@ -12,7 +12,7 @@ import { Webhooks, type WebhooksApi } from "../service.ts"
 /** Unit: milliseconds. */
 export const DAY_MS = 86_400_000
 
-/** Delivers what the bell or its own clock tells it of: its poll is too far off to help in a test. */
+/** Delivers what the listener or its own clock reports: its poll is too far off to help in a test. */
 export const engine = deliveryEngine({ pollMs: 30 * DAY_MS })
 
 /** A webhook that wants registrations by default. */

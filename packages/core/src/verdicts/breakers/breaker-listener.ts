@@ -5,48 +5,50 @@ import { type ChangeSet, Storage } from "../../storage/port.ts"
 /** Agents that are noted at most. Past it the job's next tick finds the rest. */
 const MAX_NOTED = 100_000
 
-/** The bell. */
-export interface CommitBellApi {
+/** Operations of {@link BreakerListener}. */
+export interface BreakerListenerApi {
   /** Notes agents whose records are committed. */
   readonly note: (agents: ReadonlyArray<string>) => void
   /** Takes what was noted since the last call, in the order in which it was. */
   readonly take: () => ReadonlyArray<string>
-  /** Calls `heard` when something is noted that was not before, until the answer is called. */
-  readonly listen: (heard: () => void) => () => void
+  /** Calls `callback` when something is noted that was not before, until the answer is called. */
+  readonly listen: (callback: () => void) => () => void
 }
 
-/** The bell of a governor. */
-export class CommitBell extends Context.Service<CommitBell, CommitBellApi>()("flyball/core/CommitBell") {
-  static readonly layer: Layer.Layer<CommitBell> = Layer.sync(CommitBell, () => {
+/** Service that wakes the job of breakers when a commit has records of agents. */
+export class BreakerListener extends Context.Service<BreakerListener, BreakerListenerApi>()(
+  "flyball/core/BreakerListener"
+) {
+  static readonly layer: Layer.Layer<BreakerListener> = Layer.sync(BreakerListener, () => {
     let noted = new Set<string>()
     const listeners = new Set<() => void>()
-    return CommitBell.of({
+    return BreakerListener.of({
       note: (agents) => {
         // Nobody takes what nobody waits for.
         if (listeners.size === 0) return
         const before = noted.size
         for (const agent of agents) if (noted.size < MAX_NOTED) noted.add(agent)
-        if (before === 0 && noted.size > 0) listeners.forEach((heard) => heard())
+        if (before === 0 && noted.size > 0) listeners.forEach((callback) => callback())
       },
       take: () => {
         const taken = [...noted]
         noted = new Set()
         return taken
       },
-      listen: (heard) => {
-        listeners.add(heard)
-        return () => void listeners.delete(heard)
+      listen: (callback) => {
+        listeners.add(callback)
+        return () => void listeners.delete(callback)
       }
     })
   })
 }
 
 /** The store underneath, whose commits are noted by the agents that they are about. */
-export const notingStorage: Layer.Layer<Storage, never, Storage | CommitBell> = Layer.effect(
+export const breakerNotifyingStorage: Layer.Layer<Storage, never, Storage | BreakerListener> = Layer.effect(
   Storage,
   Effect.gen(function* () {
     const storage = yield* Storage
-    const bell = yield* CommitBell
+    const listener = yield* BreakerListener
     return Storage.of({
       ...storage,
       commit: (change) => {
@@ -54,7 +56,7 @@ export const notingStorage: Layer.Layer<Storage, never, Storage | CommitBell> = 
         return agents.length === 0
           ? storage.commit(change)
           : Effect.map(storage.commit(change), (receipt) => {
-              bell.note(agents)
+              listener.note(agents)
               return receipt
             })
       }
