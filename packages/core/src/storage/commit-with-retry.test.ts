@@ -74,7 +74,7 @@ describe("read, plan, commit", () => {
     })
   )
 
-  it.effect("lets those that did not say it stand in line once they have lost often", () =>
+  it.effect("has those that did not name a document take its lock once they have lost often", () =>
     Effect.gen(function* () {
       const shared = document()
       yield* Effect.all(
@@ -100,7 +100,7 @@ describe("read, plan, commit", () => {
     })
   )
 
-  it.effect("gives up in a line as well, where another process is always faster", () =>
+  it.effect("gives up under a lock as well, where another process is always faster", () =>
     Effect.gen(function* () {
       const shared = document()
       const overtaken = Effect.fail(

@@ -8,26 +8,24 @@ import { timeProblem } from "./store-time.ts"
 /**
  * Times an act is planned before it gives up.
  *
- * - Unit: attempts. Each loses only to another writer that succeeded. Between hosts of one store that is not fair: who
- *   has won is the first to know it, and wins again for as long as others
- *  stand in its line. Three hosts with 66 acts each on one document lose up to 94 times in a row. So many more are a
- * bug, and must not spin for ever.
+ * - Unit: attempts. Each loses only to another writer that succeeded. Between hosts of one store that is not fair: the
+ *   host that won is the first to know it, and wins again while acts of its own wait for the document. Three hosts with
+ *   66 acts each on one document lose up to 94 times in a row. So many more are a bug, and must not spin for ever.
  */
 export const MAX_ATTEMPTS = 512
 
 /**
- * Times an act that stands in no line loses before it takes its place in one. Unit: attempts. Most lose once: to stand
- * in line at once would keep acts apart that share a group.
+ * Times an act without a document lock loses before it takes one. Unit: attempts. Most lose once: to lock at once would
+ * keep acts apart that share a group.
  */
-const ATTEMPTS_AT_ONCE = 8
+const ATTEMPTS_BEFORE_LOCK = 8
 
 /**
  * Runs an attempt (which reads, plans and commits, over `storage`) until it is not refused by a conflict.
  *
- * Acts over one open store that change one document do so one after the other, in the order in which they came: those
- * that say which it is (`changes`) from the
- * start, others once they have lost often. So what is lost is lost to other processes, or to another governor of this
- * one.
+ * Acts over one open store that change one document do so one after the other, in the order in which they came. An act
+ * that names the document (`changes`) takes the lock from the start, others once they have lost often. So an act loses
+ * only to other processes, or to another governor of this one.
  *
  * - Fails: as the attempt does; `StorageUnavailable`, `contended`, when every attempt met a conflict, and where the
  *   clock is past the year 9999. Nothing was written then.
@@ -43,7 +41,7 @@ export const commitWithRetry = <A, E, R>(
     if (untimely !== null) return Effect.fail(new StorageUnavailable({ reason: untimely, wrote: "no" }))
     return changes === undefined
       ? attempts(storage, attempt, null, MAX_ATTEMPTS)
-      : standing(storage, attempt, lockName(changes), MAX_ATTEMPTS)
+      : lockedAttempts(storage, attempt, lockName(changes), MAX_ATTEMPTS)
   })
 
 type Planned<A, E, R> = Effect.Effect<A, Exclude<E, StorageConflict> | StorageUnavailable, R>
@@ -52,7 +50,7 @@ type Planned<A, E, R> = Effect.Effect<A, Exclude<E, StorageConflict> | StorageUn
 const attempts = <A, E, R>(
   storage: StorageApi,
   attempt: Effect.Effect<A, E | StorageConflict, R>,
-  line: string | null,
+  lock: string | null,
   left: number
 ): Planned<A, E, R> =>
   Effect.catchIf(attempt, isConflict, (conflict): Effect.Effect<A, unknown, R> => {
@@ -64,40 +62,42 @@ const attempts = <A, E, R>(
           contended: true
         })
       )
-    const next = lineAfter(conflict as StorageConflict, line, left - 1)
-    if (next === line) return attempts(storage, attempt, line, left - 1)
-    return line === null ? standing(storage, attempt, next!, left - 1) : Effect.fail(new Moves(next!, left - 1))
+    const next = lockAfter(conflict as StorageConflict, lock, left - 1)
+    if (next === lock) return attempts(storage, attempt, lock, left - 1)
+    return lock === null
+      ? lockedAttempts(storage, attempt, next!, left - 1)
+      : Effect.fail(new OtherLock(next!, left - 1))
   }) as Planned<A, E, R>
 
 /**
- * Attempts in a line. Who stands in one and loses over another document goes to that one's: nobody stands in two, so no
- * two wait for each other.
+ * Attempts under a document lock. An act that loses over another document leaves its lock for that one's: none holds
+ * two, so no two wait for each other.
  */
-const standing = <A, E, R>(
+const lockedAttempts = <A, E, R>(
   storage: StorageApi,
   attempt: Effect.Effect<A, E | StorageConflict, R>,
-  line: string,
+  lock: string,
   left: number
 ): Planned<A, E, R> =>
-  Effect.catch(withDocumentLock(storage, line, attempts(storage, attempt, line, left)), (error: unknown) =>
-    error instanceof Moves ? standing(storage, attempt, error.line, error.left) : Effect.fail(error)
+  Effect.catch(withDocumentLock(storage, lock, attempts(storage, attempt, lock, left)), (error: unknown) =>
+    error instanceof OtherLock ? lockedAttempts(storage, attempt, error.lock, error.left) : Effect.fail(error)
   ) as Planned<A, E, R>
 
-/** Leaves one line for another. Never seen outside of this file. */
-class Moves {
-  readonly line: string
+/** Leaves one lock for another. Never seen outside of this file. */
+class OtherLock {
+  readonly lock: string
   readonly left: number
-  constructor(line: string, left: number) {
-    this.line = line
+  constructor(lock: string, left: number) {
+    this.lock = lock
     this.left = left
   }
 }
 
-/** Where to try again: where it was, or before the document that it lost over. */
-const lineAfter = ({ conflicts }: StorageConflict, line: string | null, left: number): string | null => {
-  if (MAX_ATTEMPTS - left < ATTEMPTS_AT_ONCE) return line
+/** The lock to try again under: the same, or that of the document that the act lost over. */
+const lockAfter = ({ conflicts }: StorageConflict, lock: string | null, left: number): string | null => {
+  if (MAX_ATTEMPTS - left < ATTEMPTS_BEFORE_LOCK) return lock
   const version = conflicts.find((one) => one._tag === "Version")
-  return version === undefined ? line : lockName(version)
+  return version === undefined ? lock : lockName(version)
 }
 
 const isConflict = (error: unknown): error is StorageConflict => error instanceof StorageConflict

@@ -1,9 +1,9 @@
 /**
  * Queues per document of an open store: a change waits until the one before it is done.
  *
- * Without them each commit on a document makes all others under way plan again, and who is unlucky does so without end.
- * Between processes it is the store
- * that decides. Each governor has lines of its own, so that one whose store has fallen silent holds up no other.
+ * Without them each commit on a document makes all others under way plan again, some of them without end. Between
+ * processes the store decides. Each governor has queues of its own, so that one whose store does not answer holds up no
+ * other.
  */
 import { Cause, Effect, Exit } from "effect"
 import { StorageUnavailable } from "./faults.ts"
@@ -23,7 +23,7 @@ interface Ticket {
 }
 
 /** Waiting acts of one document, in order. */
-interface Line {
+interface Queue {
   readonly name: string
   readonly waiting: Set<Ticket>
   /** The running act: one, or several after a fault. */
@@ -31,9 +31,9 @@ interface Line {
 }
 
 /** Queues of an open store, by name. */
-type Lines = Map<string, Line>
+type Queues = Map<string, Queue>
 
-const linesOf = new WeakMap<StorageApi, Lines>()
+const queuesOf = new WeakMap<StorageApi, Queues>()
 
 /** The name of a document's queue. */
 export const lockName = ({ collection, id }: DocumentName): string => `${collection}/${id}`
@@ -41,8 +41,8 @@ export const lockName = ({ collection, id }: DocumentName): string => `${collect
 /**
  * Does `work` when it is its turn.
  *
- * - A store that cannot be reached lets all go at once who wait: each finds out for itself, and none waits as often as
- *   others waited before it.
+ * - A store that cannot be reached releases all waiting acts at once: each finds out for itself, and none waits for the
+ *   time limits of those before it.
  */
 export const withDocumentLock = <A, E, R>(
   storage: StorageApi,
@@ -50,48 +50,48 @@ export const withDocumentLock = <A, E, R>(
   work: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
   Effect.uninterruptibleMask((restore) => {
-    const lines = linesOf.get(storage) ?? newLines(storage)
-    const line = lines.get(name) ?? newLine(lines, name)
-    const ticket: Ticket = { isCalled: line.called.size === 0, call: () => undefined }
-    const side = ticket.isCalled ? line.called : line.waiting
+    const queues = queuesOf.get(storage) ?? newQueues(storage)
+    const queue = queues.get(name) ?? newQueue(queues, name)
+    const ticket: Ticket = { isCalled: queue.called.size === 0, call: () => undefined }
+    const side = ticket.isCalled ? queue.called : queue.waiting
     side.add(ticket)
     const whenCalled = ticket.isCalled ? work : Effect.andThen(called(ticket), work)
-    return Effect.onExit(restore(whenCalled), (exit) => Effect.sync(() => leave(lines, line, ticket, isOutage(exit))))
+    return Effect.onExit(restore(whenCalled), (exit) => Effect.sync(() => leave(queues, queue, ticket, isOutage(exit))))
   })
 
-const newLines = (storage: StorageApi): Lines => {
-  const lines: Lines = new Map()
-  linesOf.set(storage, lines)
-  return lines
+const newQueues = (storage: StorageApi): Queues => {
+  const queues: Queues = new Map()
+  queuesOf.set(storage, queues)
+  return queues
 }
 
-const newLine = (lines: Lines, name: string): Line => {
-  const line: Line = { name, waiting: new Set(), called: new Set() }
-  lines.set(name, line)
-  return line
+const newQueue = (queues: Queues, name: string): Queue => {
+  const queue: Queue = { name, waiting: new Set(), called: new Set() }
+  queues.set(name, queue)
+  return queue
 }
 
-/** Waits for the turn. Who is interrupted meanwhile leaves by the exit of all. */
+/** Waits for the turn. An act that is interrupted meanwhile leaves the queue as every other does. */
 const called = (ticket: Ticket): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     if (ticket.isCalled) resume(Effect.void)
     else ticket.call = () => resume(Effect.void)
   })
 
-const leave = (lines: Lines, line: Line, ticket: Ticket, outage: boolean): void => {
-  line.called.delete(ticket)
-  line.waiting.delete(ticket)
-  for (const next of line.waiting) {
-    if (!outage && line.called.size > 0) return
-    line.waiting.delete(next)
-    line.called.add(next)
+const leave = (queues: Queues, queue: Queue, ticket: Ticket, outage: boolean): void => {
+  queue.called.delete(ticket)
+  queue.waiting.delete(ticket)
+  for (const next of queue.waiting) {
+    if (!outage && queue.called.size > 0) return
+    queue.waiting.delete(next)
+    queue.called.add(next)
     next.isCalled = true
     next.call()
   }
-  if (line.called.size === 0) lines.delete(line.name)
+  if (queue.called.size === 0) queues.delete(queue.name)
 }
 
-/** Whether the store did not answer. Who lost to others too often does not say that. */
+/** Whether the store did not answer. An act that lost to others too often does not say that. */
 const isOutage = (exit: Exit.Exit<unknown, unknown>): boolean =>
   Exit.isFailure(exit) &&
   exit.cause.reasons.some(
