@@ -13,7 +13,7 @@ import { undocumentedExports } from "./doc-comments.ts"
 import { checkFloors, closureOf, folderCycles } from "./floors.ts"
 import { longLines } from "./long-lines.ts"
 import { unseededRuns } from "./seeds.ts"
-import { checkWords } from "./words.ts"
+import { checkWords, GLOSSARY } from "./words.ts"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..")
 const problems: Array<string> = []
@@ -110,7 +110,7 @@ report("a doc comment on each export", undocumentedExports(sources))
 
 report("lines of at most 120 columns", longLines(sources))
 
-report("plain words (scripts/check/words.ts)", checkWords([...sources, ...pages]))
+report(`plain words (${GLOSSARY})`, checkWords([...sources, ...pages], readFileSync(join(root, GLOSSARY), "utf8")))
 
 report(
   "tables of pages (npm run tables)",

@@ -245,7 +245,7 @@ const requireKey = (key: unknown): void => {
 
 const shown = (value: unknown): string => (typeof value === "string" ? JSON.stringify(value) : typeof value)
 
-/** Looks the agent up by its exact name, and registers it where there is none. Spec: document 1 section 4. */
+/** Finds the agent by its exact name, and registers it where there is none. Spec: document 1 section 4. */
 const register = async (caller: Caller, registration: Registration, timeoutMs: number): Promise<AgentInfo> => {
   const found = await findByName(caller, registration.name, timeoutMs)
   if (found !== null) return found

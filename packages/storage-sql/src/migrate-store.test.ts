@@ -236,12 +236,12 @@ describe("a dry run of a migration", () => {
         ["tomorrow"]
       )
       assert.deepStrictEqual([readdirSync(folder), readFileSync(file).equals(bytes)], [before, true])
-      const store = { kind: "postgres", url: database.url, schema: "looked_at" } as const
+      const store = { kind: "postgres", url: database.url, schema: "dry_run_only" } as const
       assert.deepStrictEqual(
         (yield* missingMigrations(store)).map(({ id, name }) => ({ id, name })),
         postgresMigrations.map(({ id, name }) => ({ id, name }))
       )
-      assert.deepStrictEqual(yield* ask(database.url, "SELECT 1 FROM pg_namespace WHERE nspname = 'looked_at'"), [])
+      assert.deepStrictEqual(yield* ask(database.url, "SELECT 1 FROM pg_namespace WHERE nspname = 'dry_run_only'"), [])
       yield* migrateStore(store)
       assert.deepStrictEqual(yield* missingMigrations(store, tomorrow(true)), [next])
       assert.deepStrictEqual(yield* missingMigrations(store), [])

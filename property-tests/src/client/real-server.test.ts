@@ -33,7 +33,7 @@ const cuttable = (async (...input: Parameters<typeof fetch>) => {
   return fetch(...input)
 }) as typeof fetch
 
-/** An agent that may look things up alone. */
+/** An agent that may search alone. */
 const governed = async (name: string, options: Partial<ClientOptions> = {}): Promise<AgentClient> => {
   problems.length = 0
   const onProblem = (one: Problem): void => void problems.push(one)

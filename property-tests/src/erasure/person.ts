@@ -113,7 +113,7 @@ const scatterAgents = async (call: Call, { text }: Marker): Promise<void> => {
   await done("POST", `${at}/activate`, undefined, 200)
   await done("POST", `${at}/suspend`, { reason: text }, 200)
   const shown = { args: { text, [text]: [text] }, result: large, labels: { about: text }, signals: { about: text } }
-  const whole = { action: "look", status: "ok", ...shown }
+  const whole = { action: "find", status: "ok", ...shown }
   const one = await done<Receipts>("POST", `${at}/decisions`, { ...whole, client_ref: "a/0" }, 201)
   await done(
     "POST",

@@ -10,12 +10,12 @@ const envelopeOf = (text: string, most: number): object => ({
   semantics: "envelope/1",
   name: text,
   signals: {
-    tool: { type: "enum", values: ["look", "pay"], source: "caller" },
+    tool: { type: "enum", values: ["find", "pay"], source: "caller" },
     about: { type: "enum", values: [text, "nobody"], source: "caller" },
     amount: { type: "int", min: 0, max: 1_000, source: "caller", on_missing: 0 }
   },
   params: { who: text },
-  effects: { look: "read", pay: "write_reversible" },
+  effects: { find: "read", pay: "write_reversible" },
   meters: { requests: { op: "count", window_ms: 60_000, key: ["agent_id", "about"] } },
   rules: [
     {
@@ -79,8 +79,8 @@ export const scatterEnvelopes = async ({ other, person }: Callers, { plain, text
 
   const ask = (client_ref: string, signals: object, status = 201): Promise<Made> =>
     done("POST", "/bound/evaluations", { agent_id: agentId, client_ref, action: plain, signals }, status)
-  const allowed = await ask("e/0", { tool: "look", about: text, amount: 1 })
-  await ask("e/0", { tool: "look", about: text, amount: 2 }, 409)
+  const allowed = await ask("e/0", { tool: "find", about: text, amount: 1 })
+  await ask("e/0", { tool: "find", about: text, amount: 2 }, 409)
   const denied = await ask("e/1", { tool: "pay", about: text, amount: 500 })
   await ask("e/2", { tool: "pay", about: `unknown ${text}`, [text]: text })
   await done("POST", `/bound/evaluations/${denied.id}/explain`, undefined, 200)

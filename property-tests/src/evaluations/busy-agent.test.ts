@@ -17,7 +17,7 @@ const ann = { writer: "system:ann" }
 /** Its windows outlast the test, on whatever machine. */
 const meters = {
   spent: { op: "sum", of: "amount", where: { tool: ["pay"] }, window_ms: 86_400_000, key: ["agent_id"] },
-  looks: { op: "count", where: { tool: ["look"] }, window_ms: 86_400_000, key: ["run_id"] }
+  finds: { op: "count", where: { tool: ["find"] }, window_ms: 86_400_000, key: ["run_id"] }
 }
 
 const database = givenDatabase({ beforeAll, afterAll })

@@ -99,7 +99,7 @@ describe.each(stores)("on %s", (name, open) => {
             "@tier_floor",
             "cap",
             "unusual",
-            "look"
+            "find"
           ])
         )
     }

@@ -25,24 +25,24 @@ const WINDOW_MS = 60_000
 export const spending = (most: number): { readonly [member: string]: unknown } => ({
   semantics: "envelope/1",
   signals: {
-    tool: { type: "enum", values: ["look", "pay"], source: "caller" },
+    tool: { type: "enum", values: ["find", "pay"], source: "caller" },
     amount: { type: "int", min: 0, max: 5_000, source: "caller", on_missing: 0 },
     unusual: { type: "bool", source: "caller", on_missing: false },
     seen_unusual: { type: "bool", source: "latch", set_by: "unusual" },
     tier: { type: "int", min: 0, max: 4, source: "server" }
   },
-  effects: { look: "read", pay: "write_reversible" },
+  effects: { find: "read", pay: "write_reversible" },
   meters: {
     spent: { op: "sum", of: "amount", where: { tool: ["pay"] }, window_ms: WINDOW_MS, key: ["agent_id"] },
-    looks: { op: "count", where: { tool: ["look"] }, window_ms: WINDOW_MS / 2, key: ["run_id", "tool"] }
+    finds: { op: "count", where: { tool: ["find"] }, window_ms: WINDOW_MS / 2, key: ["run_id", "tool"] }
   },
   rules: [
     {
-      id: "look",
+      id: "find",
       outcome: "allow",
       when: [
-        { signal: "tool", in: ["look"] },
-        { meter: "looks", after_lte: 5 }
+        { signal: "tool", in: ["find"] },
+        { meter: "finds", after_lte: 5 }
       ]
     },
     {
@@ -216,7 +216,7 @@ export const doing = ({ a, b, c, what }: Act, askers: ReadonlyArray<Asker>, live
         signals:
           c % 11 === 0
             ? { tool: "steal" }
-            : { tool: c % 4 === 0 ? "look" : "pay", amount: c * 13, ...(c % 3 === 0 ? { unusual: true } : {}) },
+            : { tool: c % 4 === 0 ? "find" : "pay", amount: c * 13, ...(c % 3 === 0 ? { unusual: true } : {}) },
         ...(c % 10 === 0 ? {} : { run_id: `r${b % 3}` })
       })
   }

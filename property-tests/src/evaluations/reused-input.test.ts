@@ -63,7 +63,7 @@ const flipping = (first: number): { readonly tool: string; readonly amount: numb
   let reads = first
   return {
     get tool() {
-      return reads++ % 2 === 0 ? "look" : "pay"
+      return reads++ % 2 === 0 ? "find" : "pay"
     },
     get amount() {
       return reads++ % 3 === 0 ? 1 : 900
@@ -87,7 +87,7 @@ describe("on SQLite, where calls wait for one another's commits", () => {
       const wanted: Array<unknown> = []
       const calls = Array.from({ length: CALLS }, (_, n) => {
         Object.assign(requested, { client_ref: `r${n}`, run_id: `run-${n % 3}`, action: `act-${n}` })
-        Object.assign(signals, { tool: n % 2 === 0 ? "look" : "pay", amount: (n * 7) % 500 })
+        Object.assign(signals, { tool: n % 2 === 0 ? "find" : "pay", amount: (n * 7) % 500 })
         wanted.push({ client_ref: `r${n}`, run_id: `run-${n % 3}`, action: `act-${n}`, signals: { ...signals } })
         return governor.evaluate(requested)
       })

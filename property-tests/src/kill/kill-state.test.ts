@@ -135,8 +135,8 @@ const compare = async (hosts: ReadonlyArray<Governor>, history: ReadonlyArray<Re
         const status = await host.kill.status("agent", agent.id)
         expect(status).toMatchObject(expected(held, [agent.id, ...agent.models]))
         expect(status.epoch).toBe(begin + changes)
-        const asked = { agent_id: agent.id, client_ref: `r${names++}`, signals: {} }
-        const { activation_event, matched_rule } = await host.evaluate(asked)
+        const requested = { agent_id: agent.id, client_ref: `r${names++}`, signals: {} }
+        const { activation_event, matched_rule } = await host.evaluate(requested)
         const denies = ["drain", "halt", "quarantine"].includes(status.effective_response ?? "")
         expect([activation_event, matched_rule === "@killed"]).toEqual([status.activation_event, denies])
       }

@@ -41,7 +41,7 @@ export const takenBack = ({ a, b, c }: Act, { governed: lived }: Lived): Doing =
     const { id } = yield* ask(evaluations, lived, {
       agent_id: one.agentId,
       client_ref: `back-${a}-${b}-${c}`,
-      signals: { tool: "look" },
+      signals: { tool: "find" },
       run_id: "r0"
     })
     yield* evaluations.void(id, reason, ann)

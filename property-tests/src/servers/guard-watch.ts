@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises"
 import type { Book } from "../audit/book.ts"
 
 /** The guard keeps its last eight files, and one takes far longer to make. */
-const LOOK_MS = 10
+const POLL_MS = 10
 
 /**
  * Checks until `goesOn` is false, and once more. A numbered file must never change, and sizes must grow with the
@@ -27,7 +27,7 @@ export const watchGuard = async (dataDir: string, book: Book, goesOn: () => bool
   }
   while (goesOn()) {
     check()
-    await pause(LOOK_MS)
+    await pause(POLL_MS)
   }
   check()
   const states = [...seen].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => Number(text.split("\n")[2]))

@@ -15,7 +15,7 @@ import { Clock, Duration, Effect, Layer } from "effect"
 const [url, dir, days] = process.argv.slice(2)
 const laterMs = Number(days) * 86_400_000
 /** Only the clock of the registry sleeps so long. */
-const LOOK_MS = 60_000
+const POLL_MS = 60_000
 
 const minutes = createInterface(process.stdin)
 const ended = once(minutes, "close")
@@ -30,7 +30,7 @@ const minute = Effect.callback<void>((resume) => {
  */
 const later = Effect.map(Clock.Clock, (clock): Clock.Clock => ({
   ...clock,
-  sleep: (duration) => (Duration.toMillis(duration) === LOOK_MS ? minute : clock.sleep(duration)),
+  sleep: (duration) => (Duration.toMillis(duration) === POLL_MS ? minute : clock.sleep(duration)),
   currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + laterMs,
   currentTimeMillis: Effect.map(clock.currentTimeMillis, (ms) => ms + laterMs)
 }))

@@ -35,7 +35,7 @@ export interface KilledServers extends Audited {
 const BETWEEN_MS = 400
 /** How long a checkpoint may take after a kill: the dead server's lease, the background's poll, and a busy machine. */
 const SIGNED_MS = 60_000
-const LOOK_MS = 50
+const POLL_MS = 50
 
 /**
  * Runs the servers, kills them, stops them in order, and audits the store. Throws at whatever is not as it should be.
@@ -129,6 +129,6 @@ export const killedServers = async ({
 const until = async (fact: () => boolean | Promise<boolean>, otherwise: string): Promise<void> => {
   for (const end = performance.now() + SIGNED_MS; !(await fact());) {
     if (performance.now() > end) assert.fail(otherwise)
-    await pause(LOOK_MS)
+    await pause(POLL_MS)
   }
 }

@@ -22,7 +22,7 @@ const TWO_DAYS_MS = 172_800_000
 const FACT_MS = 60_000
 /** Nothing moved for this long: every server polled the store meanwhile. */
 const STILL_MS = 2_000
-const LOOK_MS = 200
+const POLL_MS = 200
 
 let folder: string
 const database = givenDatabase({ beforeAll: beforeEach, afterAll: afterEach })
@@ -89,7 +89,7 @@ const quiet = async (): Promise<void> => {
   let [before, sinceMs] = ["", performance.now()]
   await until(
     async () => {
-      await pause(LOOK_MS)
+      await pause(POLL_MS)
       const now = JSON.stringify([
         await sql.ask(
           "select state, count(*)::int, sum(attempts)::int from flyball.deliveries group by state order by state"

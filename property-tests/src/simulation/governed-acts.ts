@@ -29,10 +29,10 @@ export const second = { id: `usr_${"0".repeat(25)}2` }
 const spending = (most: number): { readonly [member: string]: unknown } => ({
   semantics: "envelope/1",
   signals: {
-    tool: { type: "enum", values: ["look", "pay"], source: "caller" },
+    tool: { type: "enum", values: ["find", "pay"], source: "caller" },
     amount: { type: "int", min: 0, max: 5_000, source: "caller", on_missing: 0 }
   },
-  effects: { look: "read", pay: "write_reversible" },
+  effects: { find: "read", pay: "write_reversible" },
   meters: { spent: { op: "sum", of: "amount", where: { tool: ["pay"] }, window_ms: WINDOW_MS, key: ["agent_id"] } },
   rules: [
     {

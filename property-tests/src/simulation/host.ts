@@ -26,7 +26,7 @@ import { outsideLayer, type Receivers } from "./receivers.ts"
 export const ORIGIN = "flyball.example/simulation"
 
 /** How often a stopping host checks whether everything was answered. */
-const LOOK_MS = 20
+const POLL_MS = 20
 
 /** Additional parts of a host that sends webhooks. */
 export interface Sending {
@@ -100,7 +100,7 @@ export class Host {
   stop(): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       this.#serves = false
-      while (this.#unanswered.size > 0 && this.#alive) yield* Effect.sleep(LOOK_MS)
+      while (this.#unanswered.size > 0 && this.#alive) yield* Effect.sleep(POLL_MS)
       yield* this.#run(this.#context, Scope.close(this.#scope, Exit.void), true)
       this.kill()
     })

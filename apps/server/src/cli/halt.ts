@@ -33,12 +33,12 @@ export const run = command("halt", async (args) => {
     throw new UsageError(`--reason should be 1 to ${MAX_REASON} characters, one of them visible`)
   // Reads first: what is named wrongly is refused before a server is called or anything waits for the store's lock.
   let found: FoundTarget | undefined
-  const looked = await withHost({ readOnly: true, small: true, keyless: true }, async (runtime) => {
+  const status = await withHost({ readOnly: true, small: true, keyless: true }, async (runtime) => {
     found = await findTarget(runtime, named)
     if (dryRun) console.log(await haltNow(runtime, found, { response, reason: reason ?? null, json, dryRun }))
     return exitStatus.ok
   })
-  if (dryRun) return looked
+  if (dryRun) return status
   const { id, type } = found!.target
   return actFromHost(
     { command: "halt", named, response, reason: reason!, json },

@@ -12,7 +12,7 @@ import {
 } from "@flyball/storage-sql/operations"
 import { Effect } from "effect"
 import { asStartError } from "../host/open-host.ts"
-import { looksAtStoreFile, prepareStoreFile } from "../host/store-file.ts"
+import { hasStoreFile, prepareStoreFile } from "../host/store-file.ts"
 import { storeLocation, storeName } from "../host/store-location.ts"
 import { readArguments } from "./arguments.ts"
 import { command, exitStatus } from "./command.ts"
@@ -27,7 +27,7 @@ export const run = command("migrate", async (args) => {
     "with sqlite::memory: every start creates a new store; there is nothing to migrate"
   )
   const dryRun = values["dry-run"] === true
-  if (store.kind === "sqlite" && dryRun) looksAtStoreFile(store.file)
+  if (store.kind === "sqlite" && dryRun) hasStoreFile(store.file)
   if (store.kind === "sqlite" && !dryRun) prepareStoreFile(store.file, false)
   // A running server has the file of its own version: beside it there is nothing to do, and no lock to wait for.
   const isCurrent = store.kind === "sqlite" && !dryRun && (await isMigrated(store))

@@ -18,14 +18,14 @@ import { Context, Effect, Layer } from "effect"
 import type { Settings } from "../settings/read.ts"
 import { hasSigningKey, SIGNING_KEY } from "./data-folder.ts"
 import { guardCopies } from "./guard.ts"
-import { looksAtStoreFile } from "./store-file.ts"
+import { hasStoreFile } from "./store-file.ts"
 
 /**
  * The chain in this store; null where there is none, or no store yet. Makes nothing. Fails where there is a store that
  * cannot be read.
  */
 export const chainIn = async ({ database }: Settings, storage: StorageChoice): Promise<StoredChain | null> => {
-  if (database.kind === "memory" || (database.kind === "sqlite" && !looksAtStoreFile(database.file))) return null
+  if (database.kind === "memory" || (database.kind === "sqlite" && !hasStoreFile(database.file))) return null
   return Effect.runPromise(
     storedChain.pipe(
       Effect.provide(layerOf(storage)),

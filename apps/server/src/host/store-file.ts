@@ -12,7 +12,7 @@ const HEADER = Buffer.from("SQLite format 3\0")
 /** Fails with a sentence when no store can be at `file`. Makes the folder above it when the store is to be written. */
 export const prepareStoreFile = (file: string, readOnly: boolean): void => {
   const shown = resolve(file)
-  if (looksAtStoreFile(file)) return
+  if (hasStoreFile(file)) return
   if (readOnly)
     throw new Error(
       `there is no store at ${shown}. flyball serve creates it at its first start; FLYBALL_DATABASE_URL and ` +
@@ -25,7 +25,7 @@ export const prepareStoreFile = (file: string, readOnly: boolean): void => {
  * Whether there is a file that can be a store; false when there is none. Makes nothing. Fails with a sentence when
  * something else is there.
  */
-export const looksAtStoreFile = (file: string): boolean => {
+export const hasStoreFile = (file: string): boolean => {
   const shown = resolve(file)
   const found = stat(shown)
   if (found === undefined) return false

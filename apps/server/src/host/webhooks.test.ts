@@ -14,8 +14,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-/** A store that names a key which this process does not have. `onLook` happens before what it names is read. */
-const claimedStore = (onLook: () => void) =>
+/** A store that names a key which this process does not have. `onRead` happens before what it names is read. */
+const claimedStore = (onRead: () => void) =>
   storageChoice(
     "memory",
     Layer.effect(
@@ -31,7 +31,7 @@ const claimedStore = (onLook: () => void) =>
           .pipe(Effect.orDie)
         return {
           ...storage,
-          get: (collection: string, id: string) => Effect.suspend(() => (onLook(), storage.get(collection, id)))
+          get: (collection: string, id: string) => Effect.suspend(() => (onRead(), storage.get(collection, id)))
         }
       })
     ).pipe(Layer.provide(layerOf(memoryStorage())))

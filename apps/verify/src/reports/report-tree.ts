@@ -132,7 +132,7 @@ const HOLDING: { readonly [name in keyof Verdicts]: ReadonlyArray<string> } = {
   anchoring: ["witnessed", "timestamped", "consistent_with_trusted_checkpoint"]
 }
 
-/** How a report looks, on a screen and on paper. */
+/** The style of a report, on a screen and on paper. */
 export const reportStyle = `
 body { font: 11pt/1.45 system-ui, sans-serif; color: #111; background: #fff;
   max-width: 52rem; margin: 2rem auto; padding: 0 1rem; }

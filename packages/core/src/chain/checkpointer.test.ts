@@ -6,7 +6,7 @@ import { StorageUnavailable } from "../storage/faults.ts"
 import { memoryStorage } from "../storage/memory/memory.ts"
 import { type Document, Storage } from "../storage/port.ts"
 import { append, draft, open, ORIGIN, pass, replaceStorage, session, world } from "../testing/chain-world.ts"
-import { CHECKPOINT_MS, CHECKPOINT_RECORDS, LEASE_MS, LOOK_MS } from "./checkpointer.ts"
+import { CHECKPOINT_MS, CHECKPOINT_RECORDS, LEASE_MS, POLL_MS } from "./checkpointer.ts"
 import { type Checkpoint, checkpointId, latestCheckpoint } from "./check/checkpoints.ts"
 import { Guard } from "./keys/guard.ts"
 import { Signer } from "./keys/signer.ts"
@@ -79,7 +79,7 @@ describe("in the background", () => {
       yield* append(1, 1)
       yield* pass(CHECKPOINT_MS)
       assert.strictEqual((yield* stored)?.size, 1)
-      yield* pass(LOOK_MS)
+      yield* pass(POLL_MS)
       assert.deepStrictEqual(yield* sizes, [1, 2])
       yield* pass(10 * CHECKPOINT_MS)
       assert.deepStrictEqual(yield* sizes, [1, 2], "and nothing is signed while nothing is new")
@@ -99,9 +99,9 @@ describe("in the background", () => {
       const { checkpointer } = yield* open().pipe(steppingBack)
       yield* checkpointer.now
       yield* append(1, 1)
-      for (let waitedMs = 0; waitedMs <= CHECKPOINT_MS; waitedMs += LOOK_MS) {
-        yield* pass(LOOK_MS)
-        backMs += LOOK_MS
+      for (let waitedMs = 0; waitedMs <= CHECKPOINT_MS; waitedMs += POLL_MS) {
+        yield* pass(POLL_MS)
+        backMs += POLL_MS
       }
       assert.deepStrictEqual(yield* sizes, [1, 2])
     }).pipe(Effect.scoped, Effect.provide(world()))
@@ -112,10 +112,10 @@ describe("in the background", () => {
       const { checkpointer } = yield* open()
       yield* checkpointer.now
       yield* append(1, CHECKPOINT_RECORDS - 1)
-      yield* pass(LOOK_MS)
+      yield* pass(POLL_MS)
       assert.deepStrictEqual(yield* sizes, [1])
       yield* append(CHECKPOINT_RECORDS, CHECKPOINT_RECORDS)
-      yield* pass(LOOK_MS)
+      yield* pass(POLL_MS)
       assert.deepStrictEqual(yield* sizes, [1, 1_001])
       yield* append(1_001, 2_000)
       checkpointer.onCommit(Array.from({ length: 1_000 }, () => "decision.witnessed"))
@@ -138,7 +138,7 @@ describe("in the background", () => {
           { kind: "ingest_key.revoked", agentId: null, body: { key_id: "key_one", writer: "system:test" }, parts: [] }
         ]
       })
-      yield* pass(LOOK_MS)
+      yield* pass(POLL_MS)
       assert.deepStrictEqual(yield* sizes, [3, 4, 5])
     }).pipe(Effect.scoped, Effect.provide(world()))
   )
@@ -320,7 +320,7 @@ describe("a store that was put back under a running process", () => {
           yield* append(1, 1)
           ahead = true
           yield* pass(CHECKPOINT_MS)
-          yield* pass(LOOK_MS)
+          yield* pass(POLL_MS)
         })
       ).pipe(remembers, Effect.provide(logger))
       const line =

@@ -22,7 +22,7 @@ export const CHECKPOINT_RECORDS = 1_000
 export const CHECKPOINT_MS = 10_000
 const CHECKPOINT_NANOS = BigInt(CHECKPOINT_MS) * 1_000_000n
 /** How often a process checks for records that others wrote. Bounds the delay of "at once" across processes. */
-export const LOOK_MS = 1_000
+export const POLL_MS = 1_000
 /**
  * A signer that died is taken over after this. Short, because a wanted checkpoint waits for it after a crash; a
  * signature that takes longer is
@@ -157,7 +157,7 @@ const make = Effect.gen(function* () {
   })
 
   const background = Queue.take(wake).pipe(
-    Effect.timeoutOption(LOOK_MS),
+    Effect.timeoutOption(POLL_MS),
     Effect.andThen(poll),
     Effect.catchCause((cause) =>
       Cause.hasInterruptsOnly(cause)

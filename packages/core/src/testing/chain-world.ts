@@ -73,7 +73,7 @@ export const append = (from: number, to: number) =>
     storage.commit({ records: Array.from({ length: to - from + 1 }, (_, index) => draft(from + index)) })
   )
 
-/** The store with some methods replaced: what tampering, loss and rollback look like from above. */
+/** The store with some methods replaced: what tampering, loss and rollback are from above. */
 export const replaceStorage = (change: (storage: StorageApi) => Partial<StorageApi>) =>
   Effect.updateService(Storage, (storage: StorageApi) => ({ ...storage, ...change(storage) }))
 

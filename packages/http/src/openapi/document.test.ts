@@ -246,7 +246,7 @@ describe("what goes in", () => {
     })
   })
 
-  it("says which parameters are needed, and what ids look like", () => {
+  it("says which parameters are needed, and the form of ids", () => {
     assert.deepStrictEqual(
       [parameter("/api/v1/chain/consistency", "from").required, parameter("/api/v1/chain/consistency", "to").required],
       [true, false]

@@ -166,7 +166,7 @@ describe("a guard whose database is unreachable", () => {
     )
     assert.match(away, /StorageUnavailable.*the signing guard in the schema flyball_guard .*did not answer/s)
     assert.deepEqual(held, state(2))
-    assert.isTrue(await guard(({ advance }) => advance(state(1), state(2))), "asked again, it is done")
+    assert.isTrue(await guard(({ advance }) => advance(state(1), state(2))), "repeated, it is done")
   })
 })
 

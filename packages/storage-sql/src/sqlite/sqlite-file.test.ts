@@ -461,7 +461,7 @@ describe("a storage worker that dies", () => {
       const storage = yield* makeStorage(threads)
       yield* begin(storage)
       const sent = operationsSentTo(threads.writer!)
-      // A lock from outside holds the commit in flight until the thread is asked to end.
+      // A lock from outside holds the commit in flight until the thread is to end.
       const outside = new DatabaseSync(file)
       outside.exec("BEGIN IMMEDIATE")
       const inFlight = yield* Effect.forkChild(

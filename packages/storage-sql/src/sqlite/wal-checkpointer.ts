@@ -45,7 +45,7 @@ export class Checkpoints {
   readonly #truncate: StatementSync
   #timer: NodeJS.Timeout | null = null
   #emptying = false
-  #sinceLookBytes = 0
+  #sinceCheckBytes = 0
   readonly #pages: CheckpointPages
   #restartAtPages: number
 
@@ -81,9 +81,9 @@ export class Checkpoints {
 
   /** After each durable batch, which wrote so many bytes; where that is not known, the log is checked. */
   committed(bytes = checkBytes): void {
-    this.#sinceLookBytes += bytes + commitBytes
-    if (this.#sinceLookBytes < checkBytes) return this.#later()
-    this.#sinceLookBytes = 0
+    this.#sinceCheckBytes += bytes + commitBytes
+    if (this.#sinceCheckBytes < checkBytes) return this.#later()
+    this.#sinceCheckBytes = 0
     const { log, copied } = run(this.#probe)
     if (log >= this.#restartAtPages) {
       // A reader that does not end may make this fail; trying again at each batch would make every batch wait.

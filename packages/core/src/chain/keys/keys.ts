@@ -14,7 +14,7 @@ export interface KeysChoice {
   readonly layer: unknown
 }
 
-/** A layer of keys, or how to make one for the chain's name that the host asked for. */
+/** A layer of keys, or how to make one for the name of the chain that the host gave. */
 type KeysSource = KeysLayer | ((origin: string | undefined) => KeysLayer)
 
 /**

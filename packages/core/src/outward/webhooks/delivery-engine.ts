@@ -299,8 +299,8 @@ const engine = Effect.fnUntraced(function* ({
 
   const settler = yield* Effect.forkDetach(settlingLoop)
   const claimer = yield* Effect.forkDetach(claiming)
-  // Called for each event. Nearly always nobody wants it, and to find that out a claim takes dozens of Effects, two fibers
-  // and a timer.
+  // Called for each event. Nearly always nobody wants it, and to find that out a claim takes dozens of Effects, two
+  // fibers and a timer.
   const unlisten = listener.listen("deliveries", () => {
     if (storage.outbox.isEmpty?.() !== true) Queue.offerUnsafe(wake, undefined)
   })

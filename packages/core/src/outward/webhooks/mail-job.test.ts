@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Storage } from "../../storage/port.ts"
-import { MAIL_LOOK_MS, mailJob, sendDueMails } from "./mail-job.ts"
+import { MAIL_POLL_MS, mailJob, sendDueMails } from "./mail-job.ts"
 import { newMail } from "./mails.ts"
 import { Mailer } from "./ports.ts"
 import { outside, settle, webhookWorld } from "./testing/webhook-world.ts"
@@ -63,7 +63,7 @@ describe("waiting e-mails", () => {
       yield* put("mail_2")
       yield* settle
       there.takesMail = true
-      yield* TestClock.adjust(2 * MAIL_LOOK_MS)
+      yield* TestClock.adjust(2 * MAIL_POLL_MS)
       yield* settle
       assert.deepStrictEqual(
         there.mails.map(({ messageId }) => messageId),

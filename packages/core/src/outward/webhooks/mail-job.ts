@@ -26,7 +26,7 @@ const LEASE_MS = 120_000
 const BEGIN_MS = LEASE_MS / 2
 const LEASE = "mail_clock"
 /** How often it polls for letters that are due again. Unit: milliseconds. */
-export const MAIL_LOOK_MS = 60_000
+export const MAIL_POLL_MS = 60_000
 
 /**
  * Sends the e-mails that are due, for at most a minute, and returns how many were sent.
@@ -143,7 +143,7 @@ export const mailJob: Layer.Layer<never, never, Storage | Mailer | OutboxListene
         lease: LEASE,
         leaseMs: LEASE_MS,
         failed: "Waiting e-mails could not be read; the job tries again.",
-        pause: Effect.timeoutOption(Queue.take(wake), MAIL_LOOK_MS)
+        pause: Effect.timeoutOption(Queue.take(wake), MAIL_POLL_MS)
       },
       whereHeld(sendDueMails)
     )

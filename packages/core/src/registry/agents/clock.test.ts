@@ -10,7 +10,7 @@ import { StorageUnavailable } from "../../storage/faults.ts"
 import { Storage, type StorageApi } from "../../storage/port.ts"
 import { governorWorld, registered } from "../../testing/governor-world.ts"
 import { systemHost as writer } from "../../foundation/writer.ts"
-import { agentClock, LOOK_MS, suspendDue } from "./clock.ts"
+import { agentClock, POLL_MS, suspendDue } from "./clock.ts"
 import { Agents } from "./service.ts"
 
 const WEEK_MS = 7 * 86_400_000
@@ -78,9 +78,9 @@ describe("the clock of the registry", () => {
     at(
       Effect.gen(function* () {
         yield* orphan("one")
-        yield* TestClock.adjust(WEEK_MS - 3 * LOOK_MS)
+        yield* TestClock.adjust(WEEK_MS - 3 * POLL_MS)
         yield* Layer.build(Layer.fresh(governorJobs))
-        yield* TestClock.adjust(3 * LOOK_MS - 1)
+        yield* TestClock.adjust(3 * POLL_MS - 1)
         assert.deepStrictEqual(yield* statuses, ["draft"])
         yield* TestClock.adjust(1)
         assert.deepStrictEqual(yield* statuses, ["suspended"])
@@ -92,13 +92,13 @@ describe("the clock of the registry", () => {
     at(
       Effect.gen(function* () {
         const first = yield* process()
-        yield* TestClock.adjust(LOOK_MS / 2)
+        yield* TestClock.adjust(POLL_MS / 2)
         const second = yield* process()
-        yield* TestClock.adjust(2.5 * LOOK_MS)
+        yield* TestClock.adjust(2.5 * POLL_MS)
         assert.deepStrictEqual([first.polls(), second.polls()], [4, 0])
         // Half an interval later the lease would still be the first one's, had it not given it back.
         yield* first.stop
-        yield* TestClock.adjust(LOOK_MS / 2)
+        yield* TestClock.adjust(POLL_MS / 2)
         assert.deepStrictEqual([first.polls(), second.polls()], [4, 1])
         yield* second.stop
       })
@@ -109,15 +109,15 @@ describe("the clock of the registry", () => {
     at(
       Effect.gen(function* () {
         yield* orphan("one")
-        yield* TestClock.adjust(WEEK_MS - LOOK_MS - 1)
+        yield* TestClock.adjust(WEEK_MS - POLL_MS - 1)
         const first = yield* process()
-        yield* TestClock.adjust(LOOK_MS)
+        yield* TestClock.adjust(POLL_MS)
         const second = yield* process()
         yield* TestClock.adjust(0)
         yield* first.die
         const before = first.polls()
         assert.deepStrictEqual([yield* statuses, second.polls()], [["draft"], 0])
-        yield* TestClock.adjust(LOOK_MS)
+        yield* TestClock.adjust(POLL_MS)
         assert.deepStrictEqual([yield* statuses, first.polls(), second.polls()], [["suspended"], before, 1])
         yield* second.stop
       })
@@ -137,12 +137,12 @@ describe("the clock of the registry", () => {
         }))
         yield* TestClock.adjust(0)
         failing = "list"
-        yield* TestClock.adjust(LOOK_MS)
+        yield* TestClock.adjust(POLL_MS)
         failing = "die"
-        yield* TestClock.adjust(LOOK_MS)
+        yield* TestClock.adjust(POLL_MS)
         assert.deepStrictEqual(yield* statuses, ["draft"])
         failing = null
-        yield* TestClock.adjust(LOOK_MS)
+        yield* TestClock.adjust(POLL_MS)
         assert.deepStrictEqual(yield* statuses, ["suspended"])
         yield* one.stop
       })

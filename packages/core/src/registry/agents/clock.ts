@@ -19,7 +19,7 @@ import { leasedJob, whereHeld } from "../../storage/leased-job.ts"
 /**
  * How often the clock polls. Unit: milliseconds. Against a week a minute is nothing, and a poll reads every agent.
  */
-export const LOOK_MS = 60_000
+export const POLL_MS = 60_000
 /** A process that died is replaced after this. Unit: milliseconds. */
 const LEASE_MS = 50_000
 const LEASE = "agent_clock"
@@ -96,7 +96,7 @@ export const agentClock: Layer.Layer<never, never, Agents | Storage> = Layer.eff
         lease: LEASE,
         leaseMs: LEASE_MS,
         failed: "The clock of the registry could not read the agents; it tries again.",
-        pause: Effect.sleep(LOOK_MS)
+        pause: Effect.sleep(POLL_MS)
       },
       whereHeld(suspendDue)
     )

@@ -10,9 +10,9 @@ import { Drills } from "./service.ts"
 import { leasedJob, whereHeld } from "../../storage/leased-job.ts"
 
 /** How often it polls: a live drill halts at most this much longer than it may. Unit: milliseconds. */
-export const DRILL_LOOK_MS = 1_000
+export const DRILL_POLL_MS = 1_000
 /** How often agents are read whose drill became too old. Unit: milliseconds. Against 30 days a minute is nothing. */
-export const LAPSE_LOOK_MS = 60_000
+export const LAPSE_POLL_MS = 60_000
 /** A process that died is replaced after this. Unit: milliseconds. */
 const LEASE_MS = 10_000
 const LEASE = "drill_clock"
@@ -27,14 +27,14 @@ export const drillClock: Layer.Layer<never, never, Drills | Storage> = Layer.eff
         lease: LEASE,
         leaseMs: LEASE_MS,
         failed: "Expired drills could not be ended; the job tries again.",
-        pause: Effect.sleep(DRILL_LOOK_MS)
+        pause: Effect.sleep(DRILL_POLL_MS)
       },
       whereHeld(
         Effect.gen(function* () {
           yield* drills.releaseDue
           const nowMs = yield* Clock.currentTimeMillis
           if (nowMs < nextLapsesMs) return
-          nextLapsesMs = nowMs + LAPSE_LOOK_MS
+          nextLapsesMs = nowMs + LAPSE_POLL_MS
           yield* reportLapses
         })
       )

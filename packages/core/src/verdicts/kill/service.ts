@@ -335,7 +335,7 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
         return waitMs === 0
           ? whenOther
           : Effect.raceFirst(whenOther, Effect.as(Effect.sleep(waitMs), null)).pipe(
-              // What changed an agent alone, such as its models, changes no epoch: the last look sees it.
+              // What changed an agent alone, such as its models, changes no epoch: the last check sees it.
               Effect.flatMap((found) => (found === null ? statusAfter(target, tag, 0, scope) : Effect.succeed(found)))
             )
       }

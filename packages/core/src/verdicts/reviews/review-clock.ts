@@ -8,7 +8,7 @@ import { Reviews } from "./service.ts"
 import { leasedJob, whereHeld } from "../../storage/leased-job.ts"
 
 /** How often it polls. Unit: milliseconds. */
-export const REVIEW_LOOK_MS = 1_000
+export const REVIEW_POLL_MS = 1_000
 /** A process that died is replaced after this. Unit: milliseconds. */
 const LEASE_MS = 10_000
 const LEASE = "review_clock"
@@ -22,7 +22,7 @@ export const reviewClock: Layer.Layer<never, never, Reviews | Storage> = Layer.e
         lease: LEASE,
         leaseMs: LEASE_MS,
         failed: "The end of reviews could not be recorded; the job tries again.",
-        pause: Effect.sleep(REVIEW_LOOK_MS)
+        pause: Effect.sleep(REVIEW_POLL_MS)
       },
       whereHeld(reviews.sweep)
     )

@@ -128,7 +128,7 @@ describe("the safety view", () => {
     }).pipe(Effect.provide(world))
   )
 
-  it.effect("shows the breakers that are switched on, whether few agents are asked for or many", () =>
+  it.effect("shows the breakers that are switched on, whether few agents are requested or many", () =>
     Effect.gen(function* () {
       const { id } = yield* register("courier")
       const breakers = yield* Breakers

@@ -86,7 +86,7 @@ describe("rules that decide nothing", () => {
     assert.equal(decidedBy(given([all, dead]), found, outer), "no_pay")
     const bare = given([
       when("pay_late", "allow", tool("pay"), { signal: "tier", gte: 3 }),
-      when("look", "allow", tool("search"))
+      when("find", "allow", tool("search"))
     ])
     const floored = report(bare, {}, {}, tierFloor([bare]))
     assert.deepEqual([...of("E107", floored), ...of("E102", floored)], [])

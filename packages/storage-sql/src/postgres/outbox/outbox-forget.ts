@@ -16,7 +16,7 @@ import { lend, query } from "../sessions.ts"
 /**
  * Deliveries of the events in `page` are in one of two places, by the time in their ids: near their events, and then in
  * one range of the primary key; or owed once more, and then in a small index. `more` must hold for them. `OFFSET 0`
- * makes the server look each event up instead of reading the whole of that index first.
+ * makes the server find each event by its key instead of reading the whole of that index first.
  */
 const refersTo = (event: string, more: string): string => `(${event} IN (
       SELECT d.event_id FROM flyball.deliveries d
