@@ -187,7 +187,7 @@ export const KillActivation = Schema.Struct({
   stopped: computed(Schema.Int),
   unconfirmed: computed(Schema.Int),
   instances: wholePart("expected", Schema.Array(KillInstanceState))
-}).annotate(showsRecords(["kill.activated"]))
+}).annotate(showsRecords(["kill.activated"], { body: ["rules"] }))
 export type KillActivation = typeof KillActivation.Type
 
 /** Whether the bound of a halt was met. `unknown`: the records do not say. `none`: nothing had to stop. */
@@ -318,6 +318,7 @@ export const KillEvent = Schema.Struct({
       "p95_ms",
       "released_at",
       "requested_at",
+      "rules",
       "samples",
       "slo_ms",
       "started_at",
@@ -386,5 +387,5 @@ export const KillRequestOut = Schema.Struct({
   requested_at: inBody(instant),
   seq: computed(Schema.Int),
   record_hash: computed(Schema.String)
-}).annotate(showsRecords(["kill.requested"], { body: ["writer"], parts: ["reason"] }))
+}).annotate(showsRecords(["kill.requested"], { body: ["rules", "writer"], parts: ["reason"] }))
 export type KillRequestOut = typeof KillRequestOut.Type

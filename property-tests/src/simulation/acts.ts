@@ -6,6 +6,7 @@ import { breakerActs } from "./breaker-acts.ts"
 import { type Act, ask, type Client, unexpected } from "./client.ts"
 import { governedActs } from "./governed-acts.ts"
 import { killActs } from "./kill-acts.ts"
+import { policyActs } from "./policy-acts.ts"
 import { lineOf, type WitnessLine } from "./ledger.ts"
 import { reviewActs } from "./review-acts.ts"
 import { standingActs } from "./standing-acts.ts"
@@ -305,6 +306,7 @@ export const acts = {
   ...webhookActs,
   ...governedActs,
   ...killActs,
+  ...policyActs,
   ...breakerActs,
   ...reviewActs,
   ...standingActs

@@ -1,7 +1,8 @@
 /** Worlds in which the operator alters what is recorded of stops: recomputation must name it. */
 import type { RecordDraft } from "@flyball/core/storage"
+import { RESPONSE_POLICY } from "../../../packages/rules/src/index.ts"
 import { type BrokenWorld, withCommit } from "./broken-world.ts"
-import { stopped } from "./options.ts"
+import { answered, stopped } from "./options.ts"
 
 /** A store that seals other bodies of a kind. The documents beside them stay as they were planned. */
 const withBodies = (kind: string, change: (body: RecordDraft["body"]) => RecordDraft["body"]) =>
@@ -27,5 +28,32 @@ export const brokenStops: ReadonlyArray<BrokenWorld> = [
     says: /"acknowledgement_mismatch"/,
     options: stopped,
     ports: () => withBodies("kill.stopped", (body) => ({ ...body, instance_id: "silent" }))
+  },
+  {
+    what: "a store that seals every answer to a request as a mere notice",
+    foundBy: "evaluations",
+    says: /"response_mismatch".*answers with/,
+    options: answered,
+    ports: () =>
+      withBodies("kill.activated", (body) =>
+        body["writer"] === "policy:agent_request" ? { ...body, response: "notify" } : body
+      )
+  },
+  {
+    what: "a store that seals requests without what they activate",
+    foundBy: "evaluations",
+    says: /"response_mismatch".*nothing was activated/,
+    options: answered,
+    ports: () => withBodies("kill.requested", ({ activation_id: _, ...body }) => body)
+  },
+  {
+    what: "a store that answers requests by a policy that was replaced meanwhile",
+    foundBy: "evaluations",
+    says: /"response_mismatch"/,
+    options: answered,
+    ports: () =>
+      withCommit("kill.requested", (storage, { expects = [], ...change }) =>
+        storage.commit({ ...change, expects: expects.filter(({ collection }) => collection !== RESPONSE_POLICY) })
+      )
   }
 ]

@@ -139,6 +139,12 @@ export const stopped = (options: SimulationOptions): SimulationOptions => ({
   acts: [...stopping(false), ...killActNames]
 })
 
+/** The same where an agent requests its own stop, and breakers trip, under a response policy that changes. */
+export const answered = (options: SimulationOptions): SimulationOptions => ({
+  ...stopped(options),
+  acts: ["govern", "evaluate", "ruleBy", "ruleBy", "wish", "wish", "arm", "fail", "fail", "acknowledge", "activate"]
+})
+
 /** Hosts that stop an agent and let it go again while it is evaluated, all at once. */
 export const stoppedOften = (options: SimulationOptions): SimulationOptions => ({
   ...crowded(options),

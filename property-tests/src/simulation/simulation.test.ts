@@ -1,7 +1,7 @@
 /** Seeds of the simulation, the kept ones first; and every checker finds the world that is broken for it. */
 import { assert, describe, it } from "vitest"
 import { brokenWorlds } from "./broken-worlds.ts"
-import { broken, reviewed, stopped } from "./options.ts"
+import { answered, broken, reviewed, stopped } from "./options.ts"
 import { failureText, Totals } from "./report.ts"
 import { keptSeeds, seedsOf } from "./seeds.ts"
 import { simulate } from "./simulate.ts"
@@ -99,6 +99,23 @@ describe("the simulation", () => {
     assert.isAbove(totals.restarts, STOPS)
     assert.isAbove(totals.faults, STOPS)
   })
+
+  it(
+    `finds every answer of the response policy equal to the records, in ${STOPS} seeds`,
+    {
+      timeout: 600_000
+    },
+    async () => {
+      const totals = new Totals()
+      for (let seed = 1; seed <= STOPS; seed++) {
+        const result = await simulate(seed, { options: answered })
+        assert.isEmpty(result.problems, failureText(result))
+        totals.add(result)
+      }
+      for (const what of ["set policy", "wish: answered", "wish: only noted"])
+        assert.isAbove(totals.answers.get(what) ?? 0, STOPS, what)
+    }
+  )
 
   it(`finds every trip of a breaker equal to the records, in ${TRIPS} seeds`, { timeout: 600_000 }, async () => {
     const totals = new Totals()

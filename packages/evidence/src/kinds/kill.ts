@@ -12,6 +12,7 @@ import {
   must,
   name,
   part,
+  rules,
   tier,
   writer
 } from "./row.ts"
@@ -29,8 +30,8 @@ export const killKinds: ReadonlyArray<KindRow> = [
     kind: "kill.requested",
     about:
       "An ingest key requested that its agent be stopped. With `activation_id` a row of the response policy matched, " +
-      "and this commit activates. Without it nothing was stopped.",
-    body: [may("activation_id", id("kil_")), agentId, must("requested_at", instant), writer],
+      "and this commit activates. Without it nothing was stopped. `rules` as in `kill.activated`.",
+    body: [may("activation_id", id("kil_")), agentId, must("requested_at", instant), rules, writer],
     parts: [reasonPart]
   },
   {
@@ -40,7 +41,7 @@ export const killKinds: ReadonlyArray<KindRow> = [
       "`activation_id`. `epoch` counts the changes of the deployment's kill state. `expected` is the number of " +
       "instances in the part of that name, `unlisted` the number of further instances seen. `highest_tier` is the " +
       "highest tier of the agents reached; absent if there is none. With `drill` it is an exercise. A `shadow` drill " +
-      "changes no verdict.",
+      "changes no verdict. `rules` is the version of the rules that chose the response, 1 if it is absent.",
     body: [
       must("activated_at", instant),
       activationId,
@@ -51,6 +52,7 @@ export const killKinds: ReadonlyArray<KindRow> = [
       may("highest_tier", tier),
       may("requested_by", { type: "writer" }),
       must("response", responses),
+      rules,
       must("target_id", name(200)),
       must("target_type", choice("agent", "model", "org_unit", "deployment")),
       may("unlisted", count),

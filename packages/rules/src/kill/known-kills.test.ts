@@ -56,6 +56,7 @@ describe("the activations in force as of a record", () => {
         epoch: 3,
         response: "drain",
         drill: null,
+        requestedBy: null,
         actor: "user:ann",
         highestTier: "L2",
         activatedAtMs: Date.UTC(2026, 10, 26)

@@ -15,6 +15,8 @@ export interface KnownActivation {
   readonly response: KillResponse
   readonly drill: { readonly drillId: string; readonly mode: DrillMode } | null
   readonly actor: string
+  /** The key that requested it; null where none did. */
+  readonly requestedBy: string | null
   readonly highestTier: AutonomyTier | null
   readonly activatedAtMs: number
   /** Seq of its record. */
@@ -37,6 +39,11 @@ export class KnownKills {
   /** Whether a record here tells of the activation, released ones included. */
   knows(id: string): boolean {
     return this.#live.has(id) || this.#released.has(id)
+  }
+
+  /** Those that hold. */
+  get all(): ReadonlyArray<KnownActivation> {
+    return [...this.#live.values()]
   }
 
   /** Whether none holds. */
@@ -95,6 +102,7 @@ const activationOf = (id: string, seq: number, body: JsonMap): KnownActivation =
     drill:
       drill === undefined ? null : { drillId: String(drill["drill_id"]), mode: String(drill["mode"]) as DrillMode },
     actor: String(body["writer"]),
+    requestedBy: typeof body["requested_by"] === "string" ? body["requested_by"] : null,
     highestTier: typeof body["highest_tier"] === "string" ? (body["highest_tier"] as AutonomyTier) : null,
     activatedAtMs: parseInstant(String(body["activated_at"])) ?? 0
   }

@@ -26,6 +26,7 @@ import { ReviewJudge } from "./checks/reviews.ts"
 import { PublicationJudge, type RecomputedPublication } from "./checks/publication.ts"
 import { isOpen, problem, type Problem, type Recomputed } from "./recompute-verdict.ts"
 import { letsThrough } from "../evaluations/recorded-side.ts"
+import { ResponseJudge } from "./checks/responses.ts"
 import { StopJudge } from "./checks/stops.ts"
 import { References } from "./checks/references.ts"
 import { RunLatches } from "./run-latches.ts"
@@ -88,6 +89,7 @@ export class Recomputation {
   readonly #reviews: ReviewJudge
   readonly #standings: StandingApprovalJudge
   readonly #stops: StopJudge
+  readonly #responses: ResponseJudge
   #sinceSweep = 0
   #unreadable = 0
 
@@ -107,6 +109,7 @@ export class Recomputation {
     if (fromGenesis) this.#state.kills.epochIs(0)
     this.#publications = new PublicationJudge(this.#state)
     this.#breakers = new BreakerJudge(this.#state.agents, fromGenesis)
+    this.#responses = new ResponseJudge(this.#state, (id) => this.#breakers.firing(id), fromGenesis)
     this.#stops = new StopJudge(this.#state, fromGenesis)
     this.#reviews = new ReviewJudge(this.#state, fromGenesis)
     this.#judge = new Judge(this.#state, this.#book, this.#latches, fromGenesis)
@@ -157,13 +160,15 @@ export class Recomputation {
     const wrongWriter = isOfThisChain && written !== null ? problem("writer_mismatch", written) : null
     if (readForIds.has(kind)) {
       if (isOfThisChain && kind === "decision.witnessed") this.#references?.decision(record)
-      const wrong = this.#breaker(record, atMs, isOfThisChain) ?? wrongWriter
+      const answered = this.#responses.take(record, isOfThisChain)
+      const wrong = this.#breaker(record, atMs, isOfThisChain) ?? answered ?? wrongWriter
       return isOfThisChain && isLocal(record) ? this.#local(record, atMs, wrong) : alone(record, wrong)
     }
     const unlike = checkBody(kind, body)
     if (unlike !== null) {
       this.#unreadable++
       this.#breakers.forgetFired()
+      this.#responses.forgetRequest()
       if (kind.startsWith("kill.")) this.#state.kills.epochIs(null)
       if (kind !== "evaluation.made") return null
       if (isOfThisChain) this.#references?.unknown(seq)
@@ -178,7 +183,8 @@ export class Recomputation {
       }
     }
     const numbered = numberedBefore(record, before)
-    const tripping = this.#breaker(numbered, atMs, isOfThisChain)
+    const answered = this.#responses.take(numbered, isOfThisChain)
+    const tripping = this.#breaker(numbered, atMs, isOfThisChain) ?? answered
     if (kind === "evaluation.made") return this.#evaluation(numbered, atMs, isOfThisChain, tripping ?? wrongWriter)
     if (kind.startsWith("review.")) {
       const step = this.#reviews.take(record, atMs)
@@ -186,6 +192,7 @@ export class Recomputation {
       if (review !== undefined) this.#standings.reviewEnded(review)
       return alone(record, (isOfThisChain ? step : null) ?? tripping ?? wrongWriter)
     }
+    if (kind === "kill.requested" || kind === "response_policy.changed") return alone(record, tripping ?? wrongWriter)
     const drilled = this.#drills.take(numbered, this.#fromGenesis)
     if (kind.startsWith("breaker.")) return alone(record, tripping ?? wrongWriter)
     const stopped = this.#stops.take(numbered, atMs)

@@ -28,6 +28,7 @@ export const recomputeVerdicts = [
   "activation_mismatch",
   "release_not_allowed",
   "acknowledgement_mismatch",
+  "response_mismatch",
   "breaker_value_mismatch",
   "trip_missing",
   "drill_result_mismatch",

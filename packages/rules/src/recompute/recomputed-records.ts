@@ -24,8 +24,10 @@ export const isRecomputed = (kind: string): boolean =>
   kind.startsWith("agent.") ||
   kind.startsWith("envelope.") ||
   kind.startsWith("drill.") ||
+  kind === "kill.requested" ||
   kind === "kill.activated" ||
   kind === "kill.released" ||
+  kind === "response_policy.changed" ||
   kind.startsWith("review.") ||
   kind.startsWith("breaker.") ||
   saidOfStops.has(kind) ||
@@ -51,6 +53,7 @@ export const recomputedParts: ReadonlySet<string> = new Set([
   "expected",
   "missed",
   "owner",
+  "policy",
   "profile",
   "signals",
   "waiver"

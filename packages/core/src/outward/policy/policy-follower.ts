@@ -6,16 +6,15 @@
  * between the event and the letters. Runs in every process, works in the one that holds the lease. Spec: api.md
  * "bounded autonomy"; decision 0046.
  */
-import { besideSuspension, KILL_ACTIVATIONS, responseFor } from "@flyball/rules"
+import { besideSuspension, responseFor } from "@flyball/rules"
 import { Clock, Effect, Layer, Option, Queue } from "effect"
 import { AGENTS, type StoredAgent, storedAgent } from "../../registry/agents/document.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import type { StoredEvent } from "../../storage/outbox/outbox.ts"
 import { type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
-import { storedActivation } from "../../verdicts/kill/kill-reader.ts"
 import { agentsReachedBy } from "../../verdicts/kill/reached-agents.ts"
 import { Kill } from "../../verdicts/kill/service.ts"
-import { readResponsePolicy } from "../../verdicts/response-policy/service.ts"
+import { policyToActBy, readResponsePolicy } from "../../verdicts/response-policy/service.ts"
 import { newPolicyMail } from "../webhooks/mails.ts"
 import { OutboxListener } from "../webhooks/outbox-listener.ts"
 import { Mailer } from "../webhooks/ports.ts"
@@ -92,31 +91,32 @@ const agentsOf = (storage: StorageApi, { target }: Occurrence): Effect.Effect<Re
   Effect.map(agentsReachedBy(storage, target), ({ agents }) => agents)
 
 /** The response that a row adds to a suspension, once: while one stands, another is not added. */
-const addResponse = Effect.fnUntraced(function* (storage: StorageApi, { target, trigger }: Occurrence) {
-  const document = yield* storage.get(AGENTS, target.id)
-  if (document === null) return
-  const { body, id } = storedAgent(document)
-  const row = responseFor(
-    yield* readResponsePolicy(storage),
-    { id, tier: body.autonomyTier, orgUnit: body.orgUnit },
-    trigger
-  )
-  if (row === null || row.response === "notify" || !besideSuspension.has(row.response)) return
+const addResponse = (storage: StorageApi, { target, trigger }: Occurrence) => {
   const actor = policyActor(trigger)
-  const live = (yield* storage.find(KILL_ACTIVATIONS, "state", "live")).map(storedActivation)
-  if (live.some((one) => one.body.targetId === id && one.body.actor === actor)) return
-  yield* Kill.use((kill) =>
-    kill.activateTarget({
+  return Kill.use((kill) =>
+    kill.activatePlanned(
       target,
-      response: row.response,
-      reason: null,
-      drill: null,
-      breakerId: null,
-      actor,
-      requestedBy: null
-    })
+      Effect.fnUntraced(function* ({ live }) {
+        const document = yield* storage.get(AGENTS, target.id)
+        if (document === null) return null
+        const { body, id, version } = storedAgent(document)
+        const { expects, policy } = yield* policyToActBy(storage)
+        const row = responseFor(policy, { id, tier: body.autonomyTier, orgUnit: body.orgUnit }, trigger)
+        if (row === null || row.response === "notify" || !besideSuspension.has(row.response)) return null
+        if (live.some((one) => one.body.targetId === id && one.body.actor === actor)) return null
+        return {
+          response: row.response,
+          reason: null,
+          drill: null,
+          breakerId: null,
+          actor,
+          requestedBy: null,
+          expects: [...expects, { collection: AGENTS, id, version }]
+        }
+      })
+    )
   )
-})
+}
 
 /** Follows at each commit here with an event of {@link policyEvents}, and every five seconds. */
 export const policyFollower: Layer.Layer<never, never, Kill | OutboxListener | Storage> = Layer.effectDiscard(

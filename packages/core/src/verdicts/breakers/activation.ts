@@ -6,7 +6,7 @@ import type { StorageApi } from "../../storage/port.ts"
 import { killReader } from "../kill/kill-reader.ts"
 import { planActivation } from "../kill/plan-activate.ts"
 import { reachedBy } from "../kill/reached-agents.ts"
-import { readResponsePolicy } from "../response-policy/service.ts"
+import { policyToActBy } from "../response-policy/service.ts"
 import { writerOfBreaker } from "./plan-breaker.ts"
 import type { PlanActivated } from "./trip.ts"
 
@@ -22,8 +22,9 @@ export const breakerActivation = (storage: StorageApi): PlanActivated => {
     const isChain = metricOf(breaker.metric)?.stopsDeployment === true
     const target: KillTarget = isChain ? { type: "deployment", id: DEPLOYMENT_TARGET } : { type: "agent", id: agent.id }
     const { autonomyTier: tier, orgUnit } = agent.body
-    const policy = responseFor(yield* readResponsePolicy(storage), { id: agent.id, tier, orgUnit }, "breaker")
-    const response = isChain ? "halt" : (breaker.response ?? policy?.response ?? "halt")
+    const { expects, policy } = yield* policyToActBy(storage)
+    const row = responseFor(policy, { id: agent.id, tier, orgUnit }, "breaker")
+    const response = isChain ? "halt" : (breaker.response ?? row?.response ?? "halt")
     // Read before whom it reaches: an agent that joins meanwhile changes no epoch, and obeys it all the same.
     const view = yield* reader.view
     const reached = yield* reachedBy(storage, target, asOf.ms)
@@ -37,7 +38,8 @@ export const breakerActivation = (storage: StorageApi): PlanActivated => {
         breakerId,
         actor: writerOfBreaker(breaker),
         requestedBy: null,
-        reach: { highestTier: reached.highestTier, agents: reached.agents.length, expects: [] },
+        // What trips the breaker expects the agent as well.
+        reach: { highestTier: reached.highestTier, agents: reached.agents.length, expects },
         expectedInstances: reached.instances
       },
       view,

@@ -9,7 +9,7 @@ import { Capture } from "../capture/service.ts"
 import { Drills } from "../drills/service.ts"
 import { ann, ask, ben, governedAgent, key } from "../evaluations/testing/refunds.ts"
 import { Kill } from "./service.ts"
-import { type Altered, alteredLife, says, without } from "./testing/altered.ts"
+import { type Altered, alteredLife, LEFT_OUT, says, without } from "./testing/altered.ts"
 
 const HOUR = 3_600_000
 
@@ -98,7 +98,7 @@ describe("replay of a stop", () => {
       [["kill.activated", 3, (body, { other }) => ({ ...body, target_id: other })]],
       "breaker_value_mismatch"
     ],
-    ["a trip whose activation is not there", [["kill.activated", 3, "kill.requested"]], "breaker_value_mismatch"],
+    ["a trip whose activation is not there", [["kill.activated", 3, LEFT_OUT]], "breaker_value_mismatch"],
     [
       "a drill of one agent that stopped another",
       [["kill.activated", 0, (body, { other }) => ({ ...body, target_id: other })]],
@@ -118,7 +118,7 @@ describe("replay of a stop", () => {
     [
       "an attestation of what nobody acknowledged",
       [
-        ["kill.acknowledged", 0, "kill.requested"],
+        ["kill.acknowledged", 0, LEFT_OUT],
         ["drill.completed", 0, without(["max_ms", "p50_ms", "p95_ms"], { acknowledged: 0, expected: 0, met: false })]
       ],
       "drill_result_mismatch"

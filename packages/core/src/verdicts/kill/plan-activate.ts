@@ -10,7 +10,8 @@ import {
   KILL_EPOCH,
   type KillInstance,
   type KillResponse,
-  type KillTarget
+  type KillTarget,
+  RULES
 } from "@flyball/rules"
 import { omitNullish } from "../../foundation/omit-nullish.ts"
 import { event } from "../../storage/event.ts"
@@ -145,6 +146,7 @@ const activatedBody = (id: string, activation: ActivationDocument): JsonObject =
     highest_tier: activation.highestTier,
     requested_by: activation.requestedBy,
     response: activation.response,
+    rules: RULES,
     target_id: activation.targetId,
     target_type: activation.targetType,
     unlisted: activation.unlisted === 0 ? null : activation.unlisted,

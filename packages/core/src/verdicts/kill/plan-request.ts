@@ -1,5 +1,6 @@
 /** Plans what an ingest key asks for: that its agent be stopped. Pure. */
 import { formatInstant } from "@flyball/evidence"
+import { RULES } from "@flyball/rules"
 import { omitNullish } from "../../foundation/omit-nullish.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { event } from "../../storage/event.ts"
@@ -28,6 +29,7 @@ export const planRequest = (
         activation_id: activated?.activationId,
         agent_id: agentId,
         requested_at: formatInstant(asOf.ms),
+        rules: RULES,
         writer: writer.id
       }) as JsonObject,
       parts: saidPart(reason)

@@ -49,15 +49,16 @@ import { counter, counterBy } from "../../foundation/metrics.ts"
 import { newId } from "../../foundation/ids.ts"
 import { everyUnit, type Scope } from "../../foundation/scope.ts"
 import type { Writer } from "../../foundation/writer.ts"
+import { AGENTS } from "../../registry/agents/document.ts"
 import { readAgent } from "../../registry/agents/read-agent.ts"
 import { secondPerson } from "../../registry/principals/second-person.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
-import { type ReadFault, Storage } from "../../storage/port.ts"
+import { type ChangeSet, type ReadFault, Storage } from "../../storage/port.ts"
 import { BeforeRelease } from "./before-release.ts"
 import { activationOut } from "./activation-out.ts"
 import { type CertifiedSpan, certifiedSpan, type CertifiedStop, certifyStop } from "./certify.ts"
 import { killReader, type KillView, storedActivation, type StoredActivation } from "./kill-reader.ts"
-import { readResponsePolicy } from "../response-policy/service.ts"
+import { policyToActBy } from "../response-policy/service.ts"
 import { listKillEvents } from "./kill-events.ts"
 import { ackOut, planAck } from "./plan-ack.ts"
 import { planRequest } from "./plan-request.ts"
@@ -90,6 +91,11 @@ const acks = counter(
 /** Why a target is not one of the caller's. */
 export type TargetRefusal = AgentNotFound | ModelNotFound | OrgUnitNotAllowed
 
+/** What a rule activates, and what its commit expects besides the epoch. Spec: decision 0061. */
+export type PlannedResponse = Omit<ActivationInput, "activationId" | "expectedInstances" | "reach" | "target"> & {
+  readonly expects: NonNullable<ChangeSet["expects"]>
+}
+
 /** A kill status with its entity tag. Spec: document 1 section 4, GET /bound/kill/status; decision 0047. */
 export interface TaggedStatus {
   readonly status: KillStatus
@@ -116,6 +122,14 @@ export interface KillApi {
     input: Omit<ActivationInput, "activationId" | "expectedInstances" | "reach">,
     options?: { readonly dryRun?: boolean }
   ) => Effect.Effect<KillChanged, ReadFault>
+  /**
+   * Activates what a plan comes to, and answers the activation; null where it comes to nothing. The plan is made again
+   * where the commit meets a conflict. For the rules of the host.
+   */
+  readonly activatePlanned: (
+    target: KillTarget,
+    plan: (view: KillView) => Effect.Effect<PlannedResponse | null, ReadFault>
+  ) => Effect.Effect<string | null, ReadFault>
   /** Releases one activation. Others hold on. */
   readonly release: (
     input: KillReleaseIn,
@@ -360,6 +374,36 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
           )
         }),
         activateTarget,
+        activatePlanned: Effect.fnUntraced(function* (target, plan) {
+          const activationId = yield* newId("kil")
+          const response = yield* commitWithRetry(
+            storage,
+            Effect.gen(function* () {
+              const view = yield* reader.view
+              const found = yield* plan(view)
+              if (found === null) return null
+              const reached = yield* reachedBy(storage, target, (yield* storage.asOf).ms)
+              const { expects, ...input } = found
+              const { change } = planActivation(
+                {
+                  ...input,
+                  target,
+                  activationId,
+                  expectedInstances: reached.instances,
+                  reach: { highestTier: reached.highestTier, agents: reached.agents.length, expects }
+                },
+                view,
+                yield* storage.asOf
+              )
+              yield* storage.commit(change)
+              return input.response
+            }),
+            KILL_EPOCH
+          )
+          if (response === null) return null
+          yield* activationsBy[response].one
+          return activationId
+        }),
         release: Effect.fnUntraced(function* ({ activation_event: id, reason }, writer, scope = everyUnit) {
           const { body } = yield* activationOf(id, scope)
           const target: KillTarget = { type: body.targetType, id: body.targetId }
@@ -435,7 +479,7 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
           return acked
         }),
         request: Effect.fnUntraced(function* ({ agent_id: agentId, reason }, writer, scope = everyUnit) {
-          const agent = yield* readAgent(storage, agentId, scope)
+          yield* readAgent(storage, agentId, scope)
           const registrar = yield* registrarOf(agentId)
           const reached = yield* reachedBy(storage, { type: "agent", id: agentId }, (yield* storage.asOf).ms)
           const id = yield* newId("kil")
@@ -443,14 +487,17 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
             storage,
             Effect.gen(function* () {
               const asOf = yield* storage.asOf
+              const agent = yield* readAgent(storage, agentId, scope)
+              const inForce = yield* policyToActBy(storage)
               const row =
                 registrar === writer.id
                   ? responseFor(
-                      yield* readResponsePolicy(storage),
+                      inForce.policy,
                       { id: agentId, orgUnit: agent.body.orgUnit, tier: agent.body.autonomyTier },
                       "agent_request"
                     )
                   : null
+              const expects = [...inForce.expects, { collection: AGENTS, id: agentId, version: agent.version }]
               const view = yield* reader.view
               // A key that repeats itself piles nothing up that people must release one by one.
               const held = row === null ? null : heldBy(view, agentId, writer, row.response)
@@ -467,7 +514,7 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
                         breakerId: null,
                         actor: AGENT_REQUEST,
                         requestedBy: writer.id,
-                        reach: { highestTier: reached.highestTier, agents: reached.agents.length, expects: [] },
+                        reach: { highestTier: reached.highestTier, agents: reached.agents.length, expects },
                         expectedInstances: reached.instances
                       },
                       view,
@@ -477,8 +524,13 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
               const {
                 records: [receipt]
               } = yield* storage.commit(
-                // Whether it holds is so at the commit too.
-                held === null ? change : { ...change, expects: [{ ...KILL_EPOCH, version: view.version }] }
+                // What answers the request, or does not, is so at the commit too.
+                planned !== null
+                  ? change
+                  : {
+                      ...change,
+                      expects: [...expects, ...(held === null ? [] : [{ ...KILL_EPOCH, version: view.version }])]
+                    }
               )
               if (planned !== null) yield* activationsBy[planned.activation.response].one
               return {

@@ -25,7 +25,7 @@ import { covers, everyUnit, type Scope } from "../../foundation/scope.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { AGENTS, storedAgent } from "../../registry/agents/document.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
-import { type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
+import { type ChangeSet, type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
 import { policyRow, policyRowOut, storedPolicy } from "./document.ts"
 import { type KnownTargets, planSetPolicy } from "./plan-set.ts"
 
@@ -90,13 +90,28 @@ export class ResponsePolicies extends Context.Service<ResponsePolicies, Response
 }
 
 /**
- * The policy in force, for plans that act by it. Who commits what follows from it need not expect it unchanged: a
- * policy that changes at the same moment came before or after.
+ * The policy in force, for letters and lists that follow it. What activates by it takes {@link policyToActBy}. Spec:
+ * decision 0046.
  */
 export const readResponsePolicy = (storage: StorageApi): Effect.Effect<ResponsePolicyDocument, ReadFault> =>
   Effect.map(storage.get(RESPONSE_POLICY, RESPONSE_POLICY_ID), (document) =>
     document === null ? emptyResponsePolicy : storedPolicy(document).body
   )
+
+/**
+ * The policy in force, with what a commit that acts by it expects: a record follows from the policy before it. Spec:
+ * decision 0061.
+ */
+export const policyToActBy = (
+  storage: StorageApi
+): Effect.Effect<
+  { readonly policy: ResponsePolicyDocument; readonly expects: NonNullable<ChangeSet["expects"]> },
+  ReadFault
+> =>
+  Effect.map(storage.get(RESPONSE_POLICY, RESPONSE_POLICY_ID), (document) => {
+    const { body, version } = storedPolicy(document)
+    return { policy: body, expects: [{ collection: RESPONSE_POLICY, id: RESPONSE_POLICY_ID, version }] }
+  })
 
 const isShown = (
   storage: StorageApi,

@@ -12,6 +12,7 @@ import { DEPLOYMENT_TARGET } from "../../kill/response.ts"
 import { instancesByAgent, type KillInstance } from "../../kill/document.ts"
 import type { JsonMap } from "../../records/record.ts"
 import type { KnownAgent } from "../../evaluations/known-agents.ts"
+import type { FiringBreaker } from "./responses.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
 import { madeAtMs } from "../../evaluations/may-act.ts"
 
@@ -164,6 +165,15 @@ export class BreakerJudge {
           : problem("reference_mismatch", `No trip of ${id} names ${String(body["activation_id"])}.`)
     }
     return problem("reference_mismatch", `No record before it arms ${id}.`)
+  }
+
+  /** A breaker as the records before say it; null where none is known. */
+  firing(id: string): FiringBreaker | null {
+    for (const [agentId, watched] of this.#byAgent) {
+      const breaker = watched.documentOf(id)
+      if (breaker !== null) return { agentId, response: breaker.response, stopsAll: stopsAll(breaker.metric) }
+    }
+    return null
   }
 
   #isActive(agentId: string): boolean {

@@ -1,6 +1,6 @@
 /**
  * Judges what instances said of a stop, and the record of those who said nothing, by the records before them.
- * Spec: envelopes.md 3.10, acknowledgement.
+ * Spec: envelopes.md 3.10; decision 0061.
  */
 import { parseInstant } from "@flyball/evidence"
 import { CONFIRM_MS, type KillInstance, type KillTarget } from "../../kill/document.ts"

@@ -28,7 +28,8 @@ const notByKeys: ReadonlySet<string> = new Set([
   "breaker.released",
   "drill.completed",
   "drill.started",
-  "kill.activated"
+  "kill.activated",
+  "response_policy.changed"
 ])
 
 const isByCaller = (kind: string): boolean =>

@@ -1,0 +1,241 @@
+/**
+ * Judges what acts by the response policy: activations of the kill switch that a key requested, that a breaker fires
+ * without a response of its own, or that are added to a suspension. Spec: decisions 0046 and 0061.
+ */
+import type { AgentDocument } from "../../agents/document.ts"
+import type { GovernedState } from "../../evaluations/governed-state.ts"
+import { type KillResponse, severityOfResponse } from "../../kill/response.ts"
+import {
+  besideSuspension,
+  type PolicyRow,
+  type PolicyTrigger,
+  type ResponsePolicyDocument
+} from "../../response-policy/document.ts"
+import { foldResponsePolicyChanged } from "../../response-policy/fold.ts"
+import { responseFor } from "../../response-policy/response-for.ts"
+import type { JsonMap, ReplayRecord } from "../../records/record.ts"
+import { areNewerRules, bindsResponses, newerRules } from "../../records/rules-version.ts"
+import { problem, type Problem } from "../recompute-verdict.ts"
+
+/** Writer of what the response policy makes of a request. */
+const BY_REQUEST = "policy:agent_request"
+
+/** Writers of what a row adds to a suspension of this cause. */
+const bySuspension: {
+  readonly [writer: string]: { readonly trigger: PolicyTrigger; readonly cause: string } | undefined
+} = {
+  "policy:orphan": { trigger: "orphan", cause: "orphan_grace" },
+  "policy:recert": { trigger: "recert", cause: "recert_overdue" }
+}
+
+/** A request that names an activation, which the record behind it must be. */
+interface Request {
+  readonly activationId: string
+  readonly agentId: string
+  readonly writer: string
+  readonly seq: number
+}
+
+/** A breaker as the records before say it. */
+export interface FiringBreaker {
+  readonly agentId: string
+  /** Null: that of the response policy, or else a halt. */
+  readonly response: KillResponse | null
+  /** Halts the deployment, whatever is set. */
+  readonly stopsAll: boolean
+}
+
+/** Responses of the policy up to a record. It grows with agents, and with nothing else. */
+export class ResponseJudge {
+  readonly #state: Pick<GovernedState, "agents" | "kills">
+  readonly #breakerOf: (id: string) => FiringBreaker | null
+  readonly #fromGenesis: boolean
+  /** Who registered an agent in this chain. */
+  readonly #registrars = new Map<string, string>()
+  /** `agent cause` of suspensions. */
+  readonly #suspended = new Set<string>()
+  /** The policy in force; null: not known. */
+  #rows: ReadonlyArray<PolicyRow> | null
+  /** Seq of the record that set it. */
+  #setBy = Number.NaN
+  #request: Request | null = null
+
+  /** `state`: what the records before say, kept up to date by the caller. `breakerOf`: null where none is known. */
+  constructor(
+    state: Pick<GovernedState, "agents" | "kills">,
+    breakerOf: (id: string) => FiringBreaker | null,
+    fromGenesis: boolean
+  ) {
+    this.#state = state
+    this.#breakerOf = breakerOf
+    this.#fromGenesis = fromGenesis
+    this.#rows = fromGenesis ? [] : null
+  }
+
+  /**
+   * Takes the next record, before the state that it is judged by does; answers what is wrong with it. `isOfThisChain`
+   * false: of a chain that a recovery put aside, which is not judged.
+   */
+  take(record: ReplayRecord, isOfThisChain: boolean): Problem | null {
+    const { body, kind, seq } = record
+    const request = this.#request
+    this.#request = null
+    const missing =
+      request !== null && (kind !== "kill.activated" || body["activation_id"] !== request.activationId)
+        ? mismatch(`The request at ${request.seq} activates ${request.activationId}, which no record behind it does.`)
+        : null
+    switch (kind) {
+      case "response_policy.changed":
+        this.#set(record)
+        break
+      case "part.erased":
+        // Until then its rows counted; which ones those were is not shown.
+        if (body["name"] === "policy" && Number(body["seq"]) === this.#setBy) this.#rows = []
+        break
+      case "agent.registered":
+        if (isOfThisChain) this.#registrars.set(String(body["agent_id"]), String(body["writer"]))
+        break
+      case "agent.suspended":
+        this.#suspended.add(`${String(body["agent_id"])} ${String(body["reason"])}`)
+        break
+      case "kill.requested":
+        return missing ?? (isOfThisChain ? this.#requested(body, seq) : null)
+      case "kill.activated":
+        return missing ?? (isOfThisChain ? this.#activated(body, request) : null)
+    }
+    return missing
+  }
+
+  /** Forgets that a request is to activate something: a record behind it cannot be read. */
+  forgetRequest(): void {
+    this.#request = null
+  }
+
+  #set(record: ReplayRecord): void {
+    const part = record.parts.get("policy")
+    const { body, unknown } = foldResponsePolicyChanged(record)
+    this.#setBy = record.seq
+    this.#rows =
+      unknown.length > 0 || part?.state === "erased" ? null : (body as unknown as ResponsePolicyDocument).rows
+  }
+
+  #requested(body: JsonMap, seq: number): Problem | null {
+    const [agentId, writer, id] = [String(body["agent_id"]), String(body["writer"]), body["activation_id"]]
+    if (typeof id === "string") {
+      this.#request = { activationId: id, agentId, writer, seq }
+      return null
+    }
+    if (areNewerRules(body)) return problem("withheld", newerRules(body))
+    if (!bindsResponses(body) || this.#registrars.get(agentId) !== writer) return null
+    const row = this.#rowOf(agentId, "agent_request")
+    if (row === "unknown") return notShown
+    return row === null || this.#held(agentId, writer, row) !== null
+      ? null
+      : mismatch(`The response policy answers this request with ${row}; the record says that nothing was activated.`)
+  }
+
+  #activated(body: JsonMap, request: Request | null): Problem | null {
+    if (areNewerRules(body)) return problem("withheld", newerRules(body))
+    const [id, writer] = [String(body["activation_id"]), String(body["writer"])]
+    const target = `${String(body["target_type"])} ${String(body["target_id"])}`
+    if (writer === BY_REQUEST) {
+      if (request === null) return this.#fromGenesis ? mismatch(`No request before it activates ${id}.`) : null
+      return this.#byRequest(id, body, target, request)
+    }
+    if (body["requested_by"] !== undefined)
+      return mismatch(`${id} names a key that requested it; ${writer} is not who answers requests.`)
+    if (request !== null) return mismatch(`The request at ${request.seq} is answered by ${writer}.`)
+    const added = bySuspension[writer]
+    if (added !== undefined) return this.#added(id, body, target, added)
+    if (writer.startsWith("policy:")) return mismatch(`${writer} activates nothing.`)
+    if (!writer.startsWith("breaker:")) return null
+    return typeof body["breaker_id"] === "string"
+      ? this.#fired(body["breaker_id"], body)
+      : mismatch(`${writer} activates ${id}, which names no breaker.`)
+  }
+
+  #byRequest(id: string, body: JsonMap, target: string, { agentId, writer }: Request): Problem | null {
+    if (body["requested_by"] !== writer || target !== `agent ${agentId}` || body["drill"] !== undefined)
+      return mismatch(`${id} stops something else than ${writer} requested.`)
+    const registrar = this.#registrars.get(agentId)
+    if (registrar !== undefined && registrar !== writer)
+      return mismatch(`${writer} requested ${id}, and did not register ${agentId}.`)
+    if (!bindsResponses(body)) return null
+    const row = this.#rowOf(agentId, "agent_request")
+    if (row === "unknown") return notShown
+    const held = row === null ? null : this.#held(agentId, writer, row)
+    return row === null
+      ? mismatch(`The response policy has no row for requests of ${agentId}, and ${id} answers one.`)
+      : held !== null
+        ? mismatch(`${held}, which ${writer} requested before, holds: ${id} is one too many.`)
+        : differing(id, row, body)
+  }
+
+  #added(
+    id: string,
+    body: JsonMap,
+    target: string,
+    { cause, trigger }: { readonly trigger: PolicyTrigger; readonly cause: string }
+  ): Problem | null {
+    const agentId = String(body["target_id"])
+    if (target !== `agent ${agentId}` || body["drill"] !== undefined)
+      return mismatch(`${id} is added to a suspension, and stops more than an agent.`)
+    if (this.#fromGenesis && !this.#suspended.has(`${agentId} ${cause}`))
+      return mismatch(`No record before ${id} suspends ${agentId} as ${cause}.`)
+    if (!bindsResponses(body)) return null
+    const row = this.#rowOf(agentId, trigger)
+    if (row === "unknown") return notShown
+    if (row === null || row === "notify" || !besideSuspension.has(row))
+      return mismatch(`The response policy adds nothing to a suspension of ${agentId} as ${cause}.`)
+    const writer = String(body["writer"])
+    const standing = this.#state.kills.all.find((one) => one.target.id === agentId && one.actor === writer)
+    return standing === undefined
+      ? differing(id, row, body)
+      : mismatch(`${standing.id} was added before and holds: ${id} is one too many.`)
+  }
+
+  /** That the activation is what its trip says is judged with the trip. */
+  #fired(breakerId: string, body: JsonMap): Problem | null {
+    const breaker = this.#breakerOf(breakerId)
+    if (breaker === null || breaker.response !== null || breaker.stopsAll || !bindsResponses(body)) return null
+    const row = this.#rowOf(breaker.agentId, "breaker")
+    return row === "unknown" ? notShown : differing(String(body["activation_id"]), row ?? "halt", body)
+  }
+
+  /** The response of the policy; null where no row counts. */
+  #rowOf(agentId: string, trigger: PolicyTrigger): KillResponse | null | "unknown" {
+    const document = this.#state.agents.get(agentId)?.document
+    if (this.#rows === null || document === undefined) return "unknown"
+    const { autonomyTier: tier, orgUnit } = document.body as unknown as AgentDocument
+    const rows = this.#rows.filter((row) => row.trigger === trigger)
+    const isUnitHidden = document.unknown.includes("orgUnit")
+    const hasOwn = rows.some(({ scope, target }) => scope === "agent" && target === agentId)
+    if (isUnitHidden && !hasOwn && rows.some(({ scope }) => scope === "org_unit")) return "unknown"
+    return (
+      responseFor({ rows }, { id: agentId, tier, orgUnit: isUnitHidden ? null : orgUnit }, trigger)?.response ?? null
+    )
+  }
+
+  /** What holds of an agent because this key requested it, at least as restrictive as a response. */
+  #held(agentId: string, writer: string, response: KillResponse): string | null {
+    return (
+      this.#state.kills.all.find(
+        (one) =>
+          one.actor === BY_REQUEST &&
+          one.requestedBy === writer &&
+          one.target.type === "agent" &&
+          one.target.id === agentId &&
+          severityOfResponse(one.response) >= severityOfResponse(response)
+      )?.id ?? null
+    )
+  }
+}
+
+const differing = (id: string, expected: KillResponse, body: JsonMap): Problem | null =>
+  body["response"] === expected
+    ? null
+    : mismatch(`The response policy answers with ${expected}; ${id} is ${String(body["response"])}.`)
+
+const mismatch = (reason: string): Problem => problem("response_mismatch", reason)
+
+const notShown = problem("withheld", "The response policy then in force, or the agent that it is about, is not shown.")
