@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { assert, describe, it } from "vitest"
-import type { ReplayReport } from "../outward/replay/service.ts"
+import type { ReplayReport } from "../outward/replay/report.ts"
 import type * as Agents from "./clients/types/agents-client-types.ts"
 import type * as Bound from "./clients/types/bound-client-types.ts"
 import type * as Breakers from "./clients/types/breakers-client-types.ts"
@@ -59,7 +59,12 @@ describe("the plain types of the governor", () => {
     // What is written by hand.
     fits<Given<Omit<Hooks.WebhookInput, "events">>, Omit<Contract.WebhookCreate, "events">>()
     fits<keyof Contract.WebhookCreate, keyof Hooks.WebhookInput>()
-    fits<Omit<ReplayReport, "agents">, Omit<Chain.CheckInfo, "agents">>()
+    // What HTTP does not have, or in another form.
+    type Counts = ReplayReport["agents"] extends ReadonlyMap<string, infer Each> ? Each : never
+    fits<ReplayReport, Omit<Chain.CheckInfo, "agents">>()
+    fits<keyof ReplayReport, keyof Chain.CheckInfo>()
+    fits<{ readonly agent_id: string } & Counts, Chain.CheckInfo["agents"][number]>()
+    fits<Chain.CheckInfo["agents"][number], Counts>()
   })
 
   it("name nothing of Effect in their declarations", async () => {
@@ -136,11 +141,16 @@ describe("the plain types of the governor", () => {
           "../plain.ts",
           "@flyball/contract"
         ])
-      for (const plain of ["chain-types", "decision-types"])
-        assert.deepStrictEqual(await imports(join(folder, `governor/clients/types/${plain}.d.ts`)), [
-          "../plain.ts",
-          "@flyball/contract"
-        ])
+      assert.deepStrictEqual(await imports(join(folder, "governor/clients/types/decision-types.d.ts")), [
+        "../plain.ts",
+        "@flyball/contract"
+      ])
+      assert.deepStrictEqual(await imports(join(folder, "governor/clients/types/chain-types.d.ts")), [
+        "../../../outward/replay/report.ts",
+        "../plain.ts",
+        "@flyball/contract"
+      ])
+      assert.deepStrictEqual(await imports(join(folder, "outward/replay/report.d.ts")), ["@flyball/rules"])
       for (const plain of ["call-options", "plain"])
         assert.deepStrictEqual(await imports(join(folder, `governor/clients/${plain}.d.ts`)), [])
       assert.deepStrictEqual(await imports(join(folder, "governor/log-line.d.ts")), [])

@@ -5,7 +5,6 @@ import type { Crypto } from "@flyball/evidence"
 import { Context, Effect, Layer, Stream } from "effect"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
 import {
-  type AgentCounts,
   compareDocument,
   emptyReplay,
   foldRecord,
@@ -20,6 +19,7 @@ import { type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
 import { RetiredStores } from "../../storage/retirement.ts"
 import { checkIdempotencyKeys } from "./check-idempotency-keys.ts"
 import { readRecords } from "./read-records.ts"
+import type { ReplayReport } from "./report.ts"
 import type { Difference, ExpectedDocument } from "@flyball/rules"
 
 /**
@@ -29,27 +29,6 @@ import type { Difference, ExpectedDocument } from "@flyball/rules"
  *   rounds in a row report is a difference.
  */
 const MAX_ROUNDS = 5
-
-/** Result of a replay. */
-export interface ReplayReport {
-  readonly ok: boolean
-  /** Records folded, those of chains that recoveries put aside included. */
-  readonly records: number
-  /** Documents compared. */
-  readonly documents: number
-  /** Idempotency keys compared with their records. Differences are under the collection `once`, by record number. */
-  readonly idempotencyKeys: number
-  readonly differences: ReadonlyArray<Difference>
-  /**
-   * Members that no record can tell any more, because their part was erased. They hold the scrubbed value, and were
-   * compared with it.
-   */
-  readonly withheld: ReadonlyArray<{ readonly collection: string; readonly id: string; readonly path: string }>
-  /** Counts that each agent's records add up to. */
-  readonly agents: ReadonlyMap<string, AgentCounts>
-  /** Stored data that this check did not compare with anything. */
-  readonly uncovered: ReadonlyArray<string>
-}
 
 /** Stored data that no record determines and this check does not cover. */
 const UNCOVERED: ReadonlyArray<string> = [

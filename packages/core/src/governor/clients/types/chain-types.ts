@@ -1,6 +1,6 @@
 /**
- * The chain in the embedding API: records, proofs, keys, erasures, packs, checks. What HTTP has too is derived from the
- * contract.
+ * The chain in the embedding API: records, proofs, keys, erasures, packs, checks. Members that HTTP has too are derived
+ * from the contract, and the result of a check from the replay checker's.
  */
 import type {
   ConsistencyOut,
@@ -11,9 +11,11 @@ import type {
   PackRequest,
   PartOut,
   ProofOut,
+  RecordOut,
   RecordsQuery,
   VerifyOut
 } from "@flyball/contract"
+import type { ReplayReport } from "../../../outward/replay/report.ts"
 import type { Filter, Info, Input } from "../plain.ts"
 
 /** The last record and the tree over all of them. Spec: document 1 section 2, "Chain head". */
@@ -23,12 +25,9 @@ export interface HeadInfo extends Info<typeof HeadOut> {}
 export interface VerifyInfo extends Info<typeof VerifyOut> {}
 
 /** A sealed record: the exact bytes that were hashed. Spec: format 1 section 1. */
-export interface RecordInfo {
-  readonly seq: number
-  readonly kind: string
+export interface RecordInfo extends Pick<Info<typeof RecordOut>, "at" | "kind" | "seq">, Pick<HeadInfo, "record_hash"> {
+  /** The agent that the record is about; null where it is about none. */
   readonly agent_id: string | null
-  readonly at: string
-  readonly record_hash: string
   readonly bytes: Uint8Array
 }
 
@@ -57,10 +56,8 @@ export interface ErasureInfo extends Info<typeof ErasureOut> {}
 export interface PackInput extends Input<typeof PackRequest> {}
 
 /** A signed tree head. Spec: format 1 section 4. */
-export interface CheckpointInfo {
-  readonly size: number
-  /** `sha256:<hex>`. */
-  readonly root_hash: string
+export interface CheckpointInfo extends Pick<HeadInfo, "root_hash"> {
+  readonly size: HeadInfo["tree_size"]
   /** The signed note. */
   readonly note: string
 }
@@ -68,35 +65,17 @@ export interface CheckpointInfo {
 /** A rotation of the signing key. Spec: format 1 section 4, "Rotation"; decision 0011. */
 export interface RotationInfo {
   /** Of the record `key.rotated`. */
-  readonly seq: number
-  readonly from_vkey: string
-  readonly to_vkey: string
+  readonly seq: RecordInfo["seq"]
+  readonly from_vkey: KeyInfo["vkey"]
+  readonly to_vkey: KeyInfo["vkey"]
   /** The first checkpoint that covers the record, signed by both keys. */
   readonly checkpoint: CheckpointInfo
 }
 
 /** Result of comparing records and documents. */
-export interface CheckInfo {
-  readonly ok: boolean
-  readonly records: number
-  readonly documents: number
-  /** Idempotency keys compared with their records. Differences are under the collection `once`, by record number. */
-  readonly idempotencyKeys: number
-  /** Stored data that this check did not compare with anything. */
-  readonly uncovered: ReadonlyArray<string>
-  readonly differences: ReadonlyArray<{
-    readonly collection: string
-    readonly id: string
-    readonly path: string
-    readonly expected: string
-    readonly found: string
-  }>
-  /** Members that no record determines any more, because their part was erased. */
-  readonly withheld: ReadonlyArray<{ readonly collection: string; readonly id: string; readonly path: string }>
-  readonly agents: ReadonlyArray<{
-    readonly agent_id: string
-    readonly witnessed: number
-    readonly settled: number
-    readonly gaps: number
-  }>
+export interface CheckInfo extends Omit<ReplayReport, "agents"> {
+  /** Counts that the records of each agent add up to. */
+  readonly agents: ReadonlyArray<{ readonly agent_id: string } & CountsOf<ReplayReport["agents"]>>
 }
+
+type CountsOf<M> = M extends ReadonlyMap<string, infer Counts> ? Counts : never
