@@ -96,7 +96,7 @@ export interface Client {
    * the server refuses, and with status 0 where it does not answer or the client is closed.
    */
   readonly register: (registration: Registration) => Promise<AgentClient>
-  /** Sends what waits, and says what came of it. Unit: milliseconds. */
+  /** Sends the waiting entries, and answers the result. Unit: milliseconds. */
   readonly flush: (withinMs?: number) => Promise<Flushed>
   /** Decisions that wait to be sent. */
   readonly pending: () => number

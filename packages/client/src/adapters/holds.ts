@@ -27,7 +27,7 @@ export interface ReviewState {
   readonly resolution?: string | null | undefined
 }
 
-/** Waits for reviews. `wait` answers the review as it stands when the time is over. */
+/** Waits for reviews. `wait` answers the state of the review when the time has passed. */
 export interface ReviewWaiter {
   readonly wait: (
     reviewId: string,

@@ -33,7 +33,7 @@ export const widen = (owed: OwedGap | undefined, agentId: string, at: string, co
     ? { agentId, from: at, to: at, count, reason: "spool_full" }
     : { ...owed, to: at, count: owed.count + count }
 
-/** The gaps once one of them was reported: what was lost while it was sent stays owed. */
+/** The gaps after one of them was reported: losses during the report stay to be reported. */
 export const paid = (owed: ReadonlyArray<OwedGap>, gap: OwedGap): ReadonlyArray<OwedGap> =>
   owed.flatMap((one) =>
     one.agentId !== gap.agentId

@@ -163,7 +163,7 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
     return writing
   }
 
-  /** Tells the chain of what was lost. A gap stays owed until the server has it. */
+  /** Reports losses to the chain. A gap stays to be reported until the server has it. */
   const sendGaps = async (): Promise<Sent> => {
     for (const gap of spool.owed()) {
       const { agentId, ...body } = gap

@@ -1,6 +1,6 @@
 /**
- * Where decisions wait until the server has acknowledged them: a bounded queue. What has no room is refused, and the
- * recorder owes the chain a gap.
+ * A bounded queue of decisions until the server has acknowledged them. A decision without room is refused, and the
+ * recorder must report a gap.
  */
 import type { Entry, OwedGap } from "./entry.ts"
 
@@ -13,7 +13,7 @@ export interface Spool {
   /** Removes the oldest entries. */
   readonly remove: (count: number) => Promise<void>
   readonly size: () => number
-  /** The gaps that are owed, kept beside the entries. */
+  /** The gaps to report, kept beside the entries. */
   readonly owed: () => ReadonlyArray<OwedGap>
   readonly setOwed: (gaps: ReadonlyArray<OwedGap>) => Promise<void>
   readonly close: () => Promise<void>

@@ -347,7 +347,7 @@ const byCache = ({ given, signals }: Extract<GivenVerdict, { by: "cache" }>): De
   signals
 })
 
-/** What a verdict comes to, of the server or of the client. `validMs`: how long it may be acted on. */
+/** Result of a verdict, of the server or of the client. `validMs`: how long the agent may act on it. */
 interface Said {
   readonly outcome: Outcome
   readonly rule: string

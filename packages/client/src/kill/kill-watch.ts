@@ -35,7 +35,7 @@ export interface KillWatch {
   readonly trouble: () => string | null
   /** Asks the server now, and resolves when it has answered or failed to. */
   readonly refresh: () => Promise<void>
-  /** A signal that aborts when what runs must end. `done` lets go of it. */
+  /** A signal that aborts when running work must end. `done` unregisters it. */
   readonly signal: () => { readonly signal: AbortSignal; readonly done: () => void }
   /** Calls back after each change of the view; the answer ends that. */
   readonly onChange: (call: (view: KillView) => void) => () => void

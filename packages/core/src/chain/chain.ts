@@ -50,8 +50,8 @@ export interface ChainApi {
   readonly checkpointText: Effect.Effect<string | null, ReadFault>
   readonly keys: Effect.Effect<ReadonlyArray<ChainKey>, ReadFault>
   /**
-   * Record 0 with its proof by the last signed note, and the part that names the chain before; of this chain, or of the
-   * one of this name that a recovery put aside.
+   * Record 0 with its proof by the last signed note, and the part that names the chain before. Of this chain, or of the
+   * retired chain with this name.
    */
   readonly genesis: (origin?: string) => Effect.Effect<GenesisOut, ChainNotFound | ReadFault>
 }

@@ -7,8 +7,8 @@ import { readPrevious } from "./read-previous.ts"
 import { withRetired } from "./with-retired.ts"
 
 /**
- * The name in record 0 of the open store, and those in the stores that were put aside beside it. One that does not
- * exist, or cannot be read, names nothing.
+ * The name in record 0 of the open store, and those of the retired stores beside it. A store that does not exist, or
+ * cannot be read, has no name.
  */
 export const formerNames = Effect.fnUntraced(function* (
   storage: StorageApi,

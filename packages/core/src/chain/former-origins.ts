@@ -1,6 +1,6 @@
 /**
- * The names of the chains before this one, kept beside the documents that recoveries carry along: what an earlier chain
- * keyed with its name is found again, also where the stores that were put aside are missing any more.
+ * The names of the chains before this one, kept beside the documents that recoveries carry along. Keys derived from the
+ * name of an earlier chain are found again, also where the retired stores are missing.
  */
 import { portableCrypto } from "@flyball/evidence"
 import { Effect, Layer } from "effect"
@@ -24,7 +24,7 @@ const kept = (origins: unknown): ReadonlyArray<string> => (Array.isArray(origins
 
 const UNDONE = "The names of the chains before this one could not be stored. The next start tries again."
 
-/** Writes the names down at the start, those in the stores that were put aside among them. */
+/** Stores the names at the start, those of retired stores included. */
 export const keepFormerOrigins = (options: { readonly readOnly?: boolean }): Layer.Layer<never, never, Storage> =>
   Layer.effectDiscard(
     options.readOnly === true

@@ -43,10 +43,7 @@ export interface ChainOptions {
   readonly origin?: string
   /** Writes nothing: neither genesis nor checkpoints. For commands that read beside a running server. */
   readonly readOnly?: boolean
-  /**
-   * With `readOnly`: opens a chain that a recovery put aside. Key and guard have gone on to the next chain, and are not
-   * held against it.
-   */
+  /** With `readOnly`: opens a retired chain. Key and guard belong to the next chain, and are not compared with it. */
   readonly retired?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Record 0 of a chain with its proof: of the chain that is running, and of those that recoveries put aside. */
+/** Record 0 of a chain with its proof: of the current chain, and of retired ones. */
 import type { GenesisOut } from "@flyball/contract"
 import { type Crypto, fromUtf8, PREVIOUS, toBase64 } from "@flyball/evidence"
 import { Effect } from "effect"
@@ -41,12 +41,12 @@ export const provedGenesis = Effect.fnUntraced(function* (
   }
 })
 
-/** Finds a chain that was put aside by its name; null where there is none. */
+/** Finds a retired chain by its name; null where there is none. */
 export type FindRetired = (origin: string) => Effect.Effect<GenesisOut | null, ReadFault>
 
 /**
- * Finds chains that were put aside. Each is read once, since it never changes; no more are put aside while this process
- * runs. A store that cannot be read is tried again with the next question.
+ * Finds retired chains. Each is read once, because it never changes, and none is retired while this process runs. A
+ * store that cannot be read is tried again with the next request.
  */
 export const retiredGeneses = (crypto: Crypto, retired: Retirement["retired"]): FindRetired => {
   const known = new Map<string, GenesisOut>()

@@ -1,4 +1,4 @@
-/** The chains that recoveries put aside: what they are, and whether they still are what the next chain says of them. */
+/** Lists retired chains, and checks them against the statements of the next chain. */
 import { type Crypto, type Previous, toHex } from "@flyball/evidence"
 import { Effect } from "effect"
 import { EvidenceCrypto } from "../foundation/crypto.ts"
@@ -61,11 +61,11 @@ export const retiredChainsBeside = (storage: StorageChoice): Effect.Effect<Reado
 }
 
 /**
- * Recomputes every retired chain from its stored bytes, and compares it with what the next chain says of it, oldest
+ * Recomputes every retired chain from its stored bytes, and compares it with the statement of the next chain, oldest
  * first.
  *
- * A chain that was put aside because its records had been changed has findings: that is what it was put aside for, and
- * it stays so. Spec: decision 0010.
+ * A chain that was retired because its records had been changed has findings, which is why it was retired. Spec:
+ * decision 0010.
  */
 export const checkRetired: Effect.Effect<ReadonlyArray<RetiredCheck>, ReadFault, Storage> = Effect.gen(function* () {
   const crypto = yield* EvidenceCrypto

@@ -1,4 +1,4 @@
-/** Opens a store that was put aside. */
+/** Opens a retired store. */
 import { Context, Effect, Layer } from "effect"
 import { layerOf, type StorageChoice } from "../storage/choice.ts"
 import { type ReadFault, Storage, type StorageApi } from "../storage/port.ts"

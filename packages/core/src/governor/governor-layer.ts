@@ -56,7 +56,7 @@ export interface GovernorLayerOptions {
   readonly tenantId?: string
   /** Writes nothing by itself: no genesis, no checkpoint, no tenant. For commands that read beside a running server. */
   readonly readOnly?: boolean
-  /** With `readOnly`: opens a chain that a recovery put aside. */
+  /** With `readOnly`: opens a retired chain. */
   readonly retired?: boolean
 }
 

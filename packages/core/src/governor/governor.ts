@@ -255,7 +255,7 @@ export interface Governor extends AsyncDisposable {
    * labelled as `GET /metrics` of the server names them. Reading resets nothing.
    */
   metrics(options?: CallOptions): Promise<ReadonlyArray<MetricFamily>>
-  /** Waits for calls under way, signs a last checkpoint, and lets go of the store. Calling it again does nothing. */
+  /** Waits for running calls, signs a last checkpoint, and closes the store. Calling it again does nothing. */
   close(): Promise<void>
 }
 

@@ -13,9 +13,7 @@ export interface StorageChoice {
   readonly backend: string
   /** Opaque on purpose: a plain-Promise host must not need Effect's types. Read it with {@link layerOf}. */
   readonly layer: unknown
-  /**
-   * How the store is put aside by a recovery; null where it cannot be. Opaque too: read it with {@link retirementOf}.
-   */
+  /** How a recovery retires the store; null where it cannot. Opaque too: read it with {@link retirementOf}. */
   readonly retirement: unknown
   /** Describes the problem with the options of this choice in half a sentence; opening fails with the same text. */
   readonly problem?: string | null

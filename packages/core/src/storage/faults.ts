@@ -40,7 +40,7 @@ export type Conflict =
     }
   /** It would be sealed at `atMs`, and had to be before `beforeMs`. */
   | { readonly _tag: "Late"; readonly beforeMs: number; readonly atMs: number }
-  /** An event that is owed once more is not there. */
+  /** The event of a redelivery does not exist. */
   | { readonly _tag: "Event"; readonly id: string }
   | { readonly _tag: "NotEmpty" }
   | { readonly _tag: "Empty" }

@@ -8,13 +8,13 @@ export interface RetirePlan {
   /** The head that the plan was made for, null for an empty chain. A store with another one is left as it is. */
   readonly head: Head | null
   /**
-   * Record 0 of the new chain. Its time is not before that of `head`, whatever the clock says: what is carried over
-   * rests on times up to that one.
+   * Record 0 of the new chain. Its time is not before that of `head`, whatever the clock says: carried documents depend
+   * on times up to that one.
    */
   readonly genesis: RecordDraft
   /**
-   * Collections that speak of the old chain and stay with it. All other documents are carried over whole: versions and
-   * look-up keys too.
+   * Collections about the old chain, which stay with it. All other documents are carried over with versions and look-up
+   * keys.
    */
   readonly leave: ReadonlyArray<string>
 }
@@ -30,13 +30,13 @@ export interface Retirement {
    * process writes meanwhile, and none that had the old chain open can write into the new one.
    */
   readonly retire: (plan: RetirePlan) => Effect.Effect<void, StorageOpenFault>
-  /** The stores that were put aside, oldest first. Each opens for reading only. */
+  /** The retired stores, oldest first. Each opens for reading only. */
   readonly retired: Effect.Effect<ReadonlyArray<StorageChoice>, StorageOpenFault>
 }
 
 /**
- * The stores that were put aside beside the one that is open, oldest first. A storage layer brings it where there can
- * be any. Spec: decision 0010.
+ * The retired stores beside the open one, oldest first. A storage layer provides it where there can be any. Spec:
+ * decision 0010.
  */
 export const RetiredStores: Context.Reference<Retirement["retired"]> = Context.Reference("flyball/core/RetiredStores", {
   defaultValue: (): Retirement["retired"] => Effect.succeed([])

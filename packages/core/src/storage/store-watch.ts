@@ -14,7 +14,7 @@ export interface Watched<V> {
 
 /** A watch over a store. Nobody who waits costs nothing. */
 export interface StoreWatch<V> {
-  /** Ends when there is something that the caller does not know. A read that fails is made again. */
+  /** Ends when there is something new to the caller. A failed read is repeated. */
   readonly next: (known: V) => Effect.Effect<void>
   /** Ends all waits: this process changed it. */
   readonly wake: () => void

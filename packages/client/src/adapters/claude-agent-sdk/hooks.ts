@@ -227,7 +227,10 @@ export const governClaude = (
 
 const OTHER_ARGUMENTS = "the tool ran with other arguments than were judged"
 
-/** No objection. The input is named, so that it is the one that was judged, whatever an earlier hook made of it. */
+/**
+ * Permits the call. The input is stated, so that the tool runs with the input that was judged, whatever an earlier hook
+ * returned.
+ */
 const permission = (args: Json): HookOutput =>
   typeof args === "object" && args !== null && !Array.isArray(args)
     ? { hookSpecificOutput: { hookEventName: "PreToolUse", updatedInput: { ...args } } }

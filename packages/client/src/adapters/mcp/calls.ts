@@ -28,7 +28,7 @@ export type GovernedAgent = HoldOptions["agent"] & Pick<AgentClient, "witness">
 
 /** Options for governing calls. */
 export interface CallOptions {
-  /** The name of the tool server in the record; what a server says of itself is not used. */
+  /** The name of the tool server in the record; the server's own name for itself is not used. */
   readonly toolServer?: string | undefined
   /** Names what belongs together in the record; random where it is left out. */
   readonly runId?: string | undefined
@@ -36,7 +36,7 @@ export interface CallOptions {
   readonly holdMs?: number | undefined
   /** Capture tier that decisions claim. The service takes `mediated` from a gateway's key alone. */
   readonly capture?: CaptureTier | undefined
-  /** Tools that change nothing outside the agent. What a server says of its tools is not believed. */
+  /** Tools that change nothing outside the agent. A server's own annotations are not trusted. */
   readonly readOnly?: ReadonlyArray<string> | undefined
 }
 

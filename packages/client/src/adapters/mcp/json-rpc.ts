@@ -56,7 +56,7 @@ export const REFUSED = -32_010
 /** Where `_meta` of a request says its protocol version: in revisions from 2026-07-28 on. */
 const VERSION_META = "io.modelcontextprotocol/protocolVersion"
 
-/** Whether the message asks for an answer. */
+/** Whether the message expects an answer. */
 export const isRequest = (message: JsonRpcMessage): message is JsonRpcRequest => "method" in message && "id" in message
 
 /** Whether the message answers a request. */

@@ -1,6 +1,4 @@
-/**
- * A fast check of records before they are signed for: it tells good from bad, and leaves the findings to `checkRecord`.
- */
+/** A fast check of records before they are signed: it accepts or rejects, and leaves the findings to `checkRecord`. */
 import type { Crypto } from "@flyball/evidence"
 import { equalBytes, RecordScanner } from "@flyball/evidence"
 import type { StoredRecord } from "../../storage/port.ts"

@@ -24,8 +24,8 @@ export class Rehasher {
   }
 
   /**
-   * Folds the hashes of these bytes; null for no record, and where one may be not in order, which `checkRecord` can
-   * tell.
+   * Folds the hashes of these bytes; null for no record, and where a record may be invalid, which `checkRecord`
+   * decides.
    */
   fold(records: ReadonlyArray<StoredRecord>, previous: Previous | null): Rehashed | null {
     const hashes = new Uint8Array(32 * records.length)

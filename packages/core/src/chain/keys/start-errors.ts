@@ -182,7 +182,7 @@ export class KeyFromBefore extends Schema.TaggedError<KeyFromBefore>()("KeyFromB
   }
 }
 
-/** The guard is of a chain that this one follows: whatever was signed for this one, it does not know. */
+/** The guard belongs to a chain that this one follows: it has no state signed for this one. */
 export class GuardFromBefore extends Schema.TaggedError<GuardFromBefore>()("GuardFromBefore", {
   from: Schema.String,
   to: Schema.String

@@ -45,7 +45,7 @@ export const decodeSuspend = decode(SuspendIn)
 export const decodeRecertify = decode(RecertifyIn)
 /** Another owner. */
 export const decodeTransfer = decode(OwnershipTransfer)
-/** Why an owner is taken away. */
+/** Why an owner is removed. */
 export const decodeDisown = decode(DisownIn)
 /** A signed card or a declared identity. */
 export const decodeIdentity = decode(IdentityIn)

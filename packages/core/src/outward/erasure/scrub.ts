@@ -50,7 +50,7 @@ export interface Scrub {
   readonly collection: string
   /** Member of the record's body that is the document's id; null for the one document that its collection has. */
   readonly idMember: string | null
-  /** Kinds of records that tell the same members again: what an earlier one of them said is in no document any more. */
+  /** Kinds of records that state the same members again: no document has the values of an earlier one any more. */
   readonly namedBy: ReadonlyArray<string>
   /** Where its id is not one member: what it is. */
   readonly documentId?: (body: { readonly [member: string]: unknown }) => string
@@ -91,9 +91,9 @@ const putAgent = (document: Document, body: JsonObject): DocumentPut => ({
   keys: agentKeys(body)
 })
 
-/** The kinds that tell an agent's profile. An update that leaves it as it was has no such part. */
+/** The kinds with an agent's profile. An update that does not change it has no such part. */
 const profileKinds = ["agent.registered", "agent.updated"]
-/** The kinds that tell an agent's owner. */
+/** The kinds with an agent's owner. */
 const ownerKinds = ["agent.registered", "agent.owner_transferred", "agent.orphaned"]
 
 /** The id of the document that a record's part went into. */
@@ -136,13 +136,13 @@ const agentOwner: Scrub = {
 }
 
 /**
- * That a key was seen to vouch for the agent stays, and so does the kind of a declaration: the records' bodies say
- * both.
+ * The verdict that a key vouched for the agent stays, and so does the kind of a declaration: both are in the records'
+ * bodies.
  */
 const agentIdentity: Scrub = {
   collection: AGENTS,
   idMember: "agent_id",
-  // A rejected verdict tells nothing again: it has no such part.
+  // A rejected verdict has no such part.
   namedBy: ["agent.identity_attested"],
   without: (document) => ({
     put: putAgent(document, { ...document.body, ...erasedIdentity(String(document.body["identitySource"])) }),
@@ -329,7 +329,7 @@ const scrubs: { readonly [part: string]: Scrub } = {
     idMember: null,
     namedBy: ["response_policy.changed"],
     documentId: () => RESPONSE_POLICY_ID,
-    // No row is in force then: whatever triggers takes its own default, as before the first policy.
+    // No row is in force then: each trigger has its default, as before the first policy.
     without: (document) => ({ put: putOf(document, emptyResponsePolicy), record: null })
   },
   "principal.seen/identity": {

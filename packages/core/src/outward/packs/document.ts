@@ -1,4 +1,6 @@
-/** A requested pack as a document: the request, and the tree at that moment. The bytes are made again each time. */
+/**
+ * A requested pack as a document: the request, and the tree at that moment. The bytes are computed for each download.
+ */
 import type { PackHeader } from "@flyball/evidence"
 import { formatInstant } from "@flyball/evidence"
 import { omitNullish } from "../../foundation/omit-nullish.ts"

@@ -79,7 +79,7 @@ export interface PacksApi {
 
 /** Service of evidence packs. Spec: format 1 section 5. */
 export class Packs extends Context.Service<Packs, PacksApi>()("flyball/core/Packs") {
-  /** With `retired`: of a chain that a recovery put aside. */
+  /** With `retired`: of a retired chain. */
   static readonly layer = ({ retired = false }: { readonly retired?: boolean } = {}): Layer.Layer<
     Packs,
     never,

@@ -79,7 +79,7 @@ const ownActor = /^policy:(orphan|recert)$/
 /** Writer of an activation that a row of the policy adds to a suspension. */
 export const policyActor = (trigger: PolicyTrigger): string => `policy:${trigger}`
 
-/** Letters of one event at most. Owners beyond are not written to; the webhook event tells all. */
+/** Maximum number of letters for one event. Further owners get none; the webhook event lists all. */
 export const MAX_LETTERS = 200
 
 /** A letter without its outbox. */

@@ -22,13 +22,13 @@ export interface RecoveryCommand {
 /** Further inputs of the plan. */
 export interface RecoveryContext {
   readonly publicKey: Uint8Array
-  /** Names of the chains that were put aside before. */
+  /** Names of the earlier retired chains. */
   readonly taken: ReadonlyArray<string>
   /** 16 bytes, fresh for each recovery: the name that nobody chose is drawn from them. */
   readonly random: Uint8Array
 }
 
-/** Collections that speak of the old chain: its tree heads, and packs of its records. */
+/** Collections about the old chain: its tree heads, and packs of its records. */
 const leave = [CHECKPOINTS, PACKS]
 
 /**

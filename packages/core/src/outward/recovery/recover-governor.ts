@@ -17,7 +17,7 @@ export interface RecoveredInfo {
   readonly origin: string
   /** The key to check signatures of the new chain with. The old one stays good for the old chain. */
   readonly vkey: string
-  /** The chain that was put aside. */
+  /** The retired chain. */
   readonly previous: {
     readonly origin: string
     readonly signed: number | null

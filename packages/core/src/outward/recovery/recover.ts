@@ -42,7 +42,7 @@ export interface RecoverySite {
 
 /** The data that a recovery would give up. Spec: decision 0010. */
 export interface RecoveryNeed {
-  /** The chain that would be put aside. */
+  /** The chain that would be retired. */
   readonly origin: string
   /** Records that were signed for; null when the guard was lost, or has forgotten it. */
   readonly signed: number | null

@@ -52,7 +52,7 @@ export const checkIdempotencyKeys = Effect.fnUntraced(function* (
   const vkeyBefore = (seq: number): string | null =>
     [...rotations].findLast(([at]) => at < seq)?.[1] ?? genesis.vkeys.at(-1) ?? null
 
-  /** The keys of these records, in order, beside what the table says of them. */
+  /** The keys of these records, in order, with their rows of the table. */
   const judged = Effect.fnUntraced(function* (from: number, upTo: number) {
     const taken: Array<{ readonly seq: number; readonly expected: ExpectedIdempotencyKey }> = []
     const page = yield* storage.records({ from, to: upTo, limit: PAGE })

@@ -1,4 +1,4 @@
-/** The idempotency key that a record took: what the table of idempotency keys must say of it. */
+/** Computes the row of the table of idempotency keys that a record requires. */
 import { type Crypto, decisionId, fromUtf8, readJson, type RecordView, utf8 } from "@flyball/evidence"
 import { contentDigest } from "../../verdicts/content/content-digest.ts"
 import { SETTLE_SCOPE } from "../../verdicts/capture/plan-settle.ts"
@@ -13,7 +13,7 @@ import { REVOKE_SCOPE as WEBHOOK_REVOKED, REVOKED_DIGEST } from "../webhooks/pla
 
 /**
  * The row that a record requires in the table of idempotency keys. `digest`: null for a forgotten one; undefined where
- * the records cannot tell it.
+ * it does not follow from the records.
  */
 export interface ExpectedIdempotencyKey {
   readonly scope: string
@@ -28,7 +28,7 @@ export interface KeyContext {
   readonly atMsOf: (seq: number) => number | undefined
   /** The signing key before this record; null where a record before it names none. */
   readonly vkey: string | null
-  /** SHA-256 of an ingest key; undefined where no record tells it. */
+  /** SHA-256 of an ingest key; undefined where no record has it. */
   readonly keyDigest: (keyId: string) => string | undefined
 }
 

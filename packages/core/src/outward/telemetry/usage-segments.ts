@@ -56,7 +56,7 @@ export const usageSegments = (storage: StorageApi, originTag: Uint8Array, size =
       : new StorageCorrupt({ reason: `record ${seq} cannot be read (${read.code})` })
   }
 
-  /** What the decision of a settlement stated, where it lies before the records that are folded. */
+  /** Usage that the decision of a settlement stated, where it is before the folded records. */
   const decisionBefore = Effect.fnUntraced(function* (
     settlement: JsonMap
   ): Effect.fn.Return<StatedUsage | null, ReadFault> {

@@ -1,9 +1,9 @@
 /**
- * Sends what is owed: claims what is due, sends it, and settles how it went.
+ * Sends deliveries: claims those that are due, sends them, and settles their results.
  *
  * Runs in every long-lived process. An attempt is counted when it is claimed, so a crash anywhere costs an attempt and
- * never makes one too many. A crash between claim and settlement leaves a lease that runs out; the process that finds
- * it settles the attempt as `crashed`. Spec: document 2 section 6; decision 0019.
+ * never adds one. A crash between claim and settlement leaves a lease that expires; the process that finds it settles
+ * the attempt as `crashed`. Spec: document 2 section 6; decision 0019.
  */
 import { Cause, Clock, Effect, Fiber, Layer, Queue, Schedule } from "effect"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"

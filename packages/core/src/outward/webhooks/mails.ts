@@ -1,6 +1,6 @@
 /**
- * Letters that wait to be handed over: an outbox of their own, so that people are notified whatever the mail server
- * does. Not governed: replay ignores them.
+ * E-mails that wait to be sent: an outbox of their own, so that a mail server that is away loses none. Not governed:
+ * replay ignores them.
  */
 import type { Document, DocumentPut } from "../../storage/port.ts"
 import type { Mail } from "./ports.ts"

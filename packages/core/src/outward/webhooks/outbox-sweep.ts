@@ -38,7 +38,7 @@ export const sweepOutbox = Effect.fnUntraced(function* <E>(
 ): Effect.fn.Return<Swept, ReadFault | E, Storage> {
   const storage = yield* Storage
   const { keepMs } = yield* WebhookSettings
-  // Not less than what `recover` reads back, or it would owe again what was delivered.
+  // Not less than `recover` reads back, or it would deliver again what was delivered.
   const beforeMs = Math.max(0, (yield* storage.asOf).ms - Math.max(keepMs, MIN_KEPT_MS))
   const sweep = Effect.fnUntraced(function* (what: ForgetRequest["what"]) {
     let count = 0

@@ -1,4 +1,4 @@
-/** Plans what becomes of deliveries whose attempts ended, and of the webhooks that they belong to. Pure. */
+/** Plans the next state of deliveries whose attempts ended, and of their webhooks. Pure. */
 import { formatInstant } from "@flyball/evidence"
 import { omitNullish } from "../../foundation/omit-nullish.ts"
 import type { AttemptError, Delivery, DeliveryMove, EventDraft } from "../../storage/outbox/outbox.ts"
@@ -45,8 +45,8 @@ export interface SettleContext {
 const SEVENTH_FAILURE = { id: "policy:seventh_failure" }
 
 /**
- * Types whose deliveries leave no record: it would make the next checkpoint due, tell of what the chain tells already,
- * or be appended to a chain with an error.
+ * Types whose deliveries have no record: it would make the next checkpoint due, repeat a record of the chain, or be
+ * appended to a chain with an error.
  */
 const unrecorded: ReadonlySet<string> = new Set<EventType>([
   "chain.checkpoint",

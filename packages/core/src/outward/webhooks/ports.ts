@@ -17,7 +17,7 @@ export interface Attempted {
   readonly durationMs: number
   /** At most 4,096 bytes of the body as text. */
   readonly responseExcerpt: string
-  /** Delay that `Retry-After` asks for; null when it asks for none. */
+  /** Delay that `Retry-After` requests; null when it requests none. */
   readonly retryAfterMs: number | null
 }
 

@@ -10,7 +10,7 @@ import type { Document, DocumentPut, ReadFault, StorageApi } from "../../storage
 import type { StoredWebhook } from "./plan-webhook.ts"
 
 /**
- * How far back events are owed again.
+ * How far back events are delivered again.
  *
  * - Unit: milliseconds. 14 days.
  */
@@ -20,17 +20,17 @@ export const RECOVER_MS = 14 * 24 * 3_600_000
 export const MAX_RECOVERED = 10_000
 
 /**
- * Events read, and at most owed, in one commit: others commit between two of them, and no more than these are held at a
- * time.
+ * Events read, and at most redelivered, in one commit: others commit between two of them, and no more than these are
+ * held at a time.
  */
 const PACE = 500
 
-/** Collection of what serialises those who owe again: two at once would owe the same event twice. */
+/** Collection of the marker that serialises recoveries: two at once would deliver the same event twice. */
 export const RECOVERIES = "webhook_recoveries"
 
 /**
- * The put that goes into each commit that owes an event of a webhook again. `marker` is the document as it was before
- * the owed deliveries were read.
+ * The put of each commit that redelivers an event of a webhook. `marker` is the document as it was before the
+ * deliveries were read.
  */
 export const markRecovery = (webhookId: string, marker: Document | null, sinceMs: number): DocumentPut => ({
   collection: RECOVERIES,
@@ -42,7 +42,7 @@ export const markRecovery = (webhookId: string, marker: Document | null, sinceMs
 /** Request for a recovery of missed events. */
 export interface Recovery<E> {
   readonly webhookId: string
-  /** Read before each commit, which then expects it as it was. Fails where nothing may be owed to it. */
+  /** Read before each commit, which then expects it unchanged. Fails where the webhook may get no deliveries. */
   readonly webhook: Effect.Effect<StoredWebhook, E | ReadFault>
   readonly sinceMs: number
   /** End of the recovered range: a later event has a delivery of its own. */
@@ -58,10 +58,11 @@ export interface Recovered {
 }
 
 /**
- * Events since then that the webhook wants, and of which no delivery to it succeeded, waits or is under way. None from
- * before it was made, and none that tells of its own failure.
+ * Adds deliveries of the events since then that the webhook subscribes to, and of which no delivery to it succeeded,
+ * waits or is under way. None from before it was created, and none about its own failure.
  *
- * It goes page by page. Where it stops in the middle, what it owed is owed, and the next call continues behind that.
+ * It works page by page. Where it stops in the middle, the deliveries so far stay, and the next call continues after
+ * them.
  */
 export const recoverMissed = Effect.fnUntraced(function* <E>(
   storage: StorageApi,
@@ -79,8 +80,8 @@ export const recoverMissed = Effect.fnUntraced(function* <E>(
 })
 
 /**
- * Missed events are read after the marker: a process that owes some of them meanwhile moves the marker, and then they
- * are read again.
+ * Missed events are read after the marker: a process that adds deliveries of some of them meanwhile moves the marker,
+ * and then they are read again.
  */
 const recoverPage = Effect.fnUntraced(function* <E>(
   storage: StorageApi,

@@ -37,7 +37,7 @@ export const redeliver = Effect.fnUntraced(function* (
     })
     return delivery
   }
-  // Read before the last sequence: who owes the same event once more in between makes the commit a conflict.
+  // Read before the last sequence: another redelivery of the same event in between makes the commit a conflict.
   const marker = yield* storage.get(RECOVERIES, id)
   const last = (yield* storage.outbox.deliveriesOf(id, { limit: 1 }))[0]?.sequence ?? 0
   yield* storage.commit({

@@ -1,10 +1,9 @@
 /**
- * Which key the secrets of this store are sealed with: kept in the store from the first start on, as the chain's origin
- * is in its first record.
+ * Stores the id of the key that the secrets of this store are sealed with, from the first start on, as the chain's
+ * origin is in its first record.
  *
- * Without it a process with another key would start beside the others, claim what is owed and use up its attempts,
- * since it can sign for none of it. Not governed: replay ignores it.
- * Spec: design section 4; decision 0033.
+ * Without it a process with another key would start beside the others, claim deliveries and use up their attempts,
+ * because it can sign none of them. Not governed: replay ignores it. Spec: design section 4; decision 0033.
  */
 import { fromBase64, toBase64, utf8 } from "@flyball/evidence"
 import { Effect, Option } from "effect"
@@ -16,7 +15,7 @@ import { unreadableSecret } from "./unreadable-secret.ts"
 /** Collection of the one document. */
 export const SECRETS_KEYS = "secrets_keys"
 const CURRENT = "current"
-/** Owner of what is sealed to tell the key by: no webhook has such an id. */
+/** Owner of the sealed text that identifies the key: no webhook has such an id. */
 const BOUND_TO = "secrets_key"
 const PROOF = utf8("flyball/secrets-key/v1")
 

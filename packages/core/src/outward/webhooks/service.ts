@@ -76,14 +76,14 @@ export interface WebhooksApi {
   /** Oldest first, revoked ones too. */
   readonly list: Effect.Effect<ReadonlyArray<WebhookOut>, ReadFault>
   readonly get: (id: string) => Effect.Effect<WebhookOut, WebhookNotFound | ReadFault>
-  /** Cancels what is owed to it and deletes its secret. Revoking one that is revoked answers it as it is. */
+  /** Cancels its pending deliveries and deletes its secret. Revoking a revoked webhook answers it unchanged. */
   readonly revoke: (id: string, writer: Writer) => Effect.Effect<WebhookOut, WebhookNotFound | ReadFault>
   /** From `failed` or `disabled`; one that is active is answered as it is. */
   readonly enable: (
     id: string,
     writer: Writer
   ) => Effect.Effect<WebhookOut, WebhookNotFound | WebhookRevoked | ReadFault>
-  /** Has nothing sent to an active webhook until it is enabled, and cancels what is owed to it. */
+  /** Stops sending to an active webhook until it is enabled, and cancels its pending deliveries. */
   readonly disable: (
     id: string,
     writer: Writer
@@ -122,7 +122,7 @@ export interface WebhooksApi {
     id: string,
     input: RecoverIn
   ) => Effect.Effect<RecoverOut, WebhookNotFound | WebhookNotActive | InvalidInput | ReadFault>
-  /** One attempt at once, whatever comes of it. */
+  /** Makes one attempt at once, without retries. */
   readonly test: (
     id: string
   ) => Effect.Effect<WebhookTestOut, WebhookNotFound | WebhookRevoked | WebhooksUnavailable | ReadFault>

@@ -22,8 +22,8 @@ export interface WebhookSettingsApi {
 const DAY_MS = 86_400_000
 
 /**
- * The minimum time to keep finished deliveries: a day more than `recover` reads back, or it would owe again what was
- * delivered.
+ * The minimum time to keep finished deliveries: a day more than `recover` reads back, or it would deliver again what
+ * was delivered.
  *
  * - Unit: milliseconds. 15 days.
  */

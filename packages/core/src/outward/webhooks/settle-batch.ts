@@ -80,8 +80,8 @@ export const settleBatch = (
 }
 
 /**
- * Counts what was owed to the webhooks that this commit gave up, and was cancelled with them. They are the deliveries
- * that finished at the time of the commit: no other commit cancels what belongs to a webhook that is given up.
+ * Counts the deliveries that were cancelled with the webhooks that this commit failed. They are the deliveries that
+ * finished at the time of the commit: no other commit cancels deliveries of such a webhook.
  */
 const countCancelled = Effect.fnUntraced(function* (
   storage: StorageApi,

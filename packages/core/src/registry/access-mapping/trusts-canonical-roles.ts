@@ -1,7 +1,4 @@
-/**
- * Whether names of our own roles in a token count as themselves whatever the mapping says, as the issuer for
- * development has it.
- */
+/** Whether names of the service's roles in a token count without the mapping, as for the development issuer. */
 import { Context } from "effect"
 
 /** Set by the host; false by default. Spec: api.md "Who may call" and, for lint, E108. */

@@ -53,7 +53,7 @@ export interface AgentActs {
   ) => Effect.Effect<Agent, AgentNotFound | InvalidTransition | TierGateUnmet | ReadFault>
   /** Draft or active to suspended, by a person. A suspended agent is answered as it is, and nothing is recorded. */
   readonly suspend: Act<SuspendIn, InvalidTransition>
-  /** Suspends the agent if time alone asks for it now; null when nothing is due. */
+  /** Suspends the agent if a suspension is due now; null when none is due. */
   readonly suspendIfDue: (id: string) => Effect.Effect<Agent | null, ReadFault>
   /**
    * Starts the orphan clock of an agent whose owner lacks a name or an e-mail address and that was registered when one
@@ -118,7 +118,7 @@ export const agentActs = ({ evidence, originTag, storage, tenantId }: ActsOption
     )
   }
 
-  /** The conditions that an agent meets, of those that its tier asks for. */
+  /** The conditions of its tier that an agent meets. */
   const met = Effect.fnUntraced(function* (id: string, agent: AgentDocument, nowMs: number) {
     const asks: { readonly [C in TierCondition]: Effect.Effect<boolean, ReadFault> } = {
       owner: Effect.succeed(isCompleteOwner(agent)),

@@ -1,4 +1,4 @@
-/** Plans suspending an agent: because a person says so, or because time alone asks for it. Pure. */
+/** Plans suspending an agent: by a person, or because it is due. Pure. */
 import { InvalidTransition } from "@flyball/contract"
 import { formatInstant } from "@flyball/evidence"
 import { Result } from "effect"
@@ -51,7 +51,7 @@ const recertOverdue = ({ body: { recertDueAtMs }, id }: StoredAgent, writer: Wri
     : [event("agent.recert_overdue", { agent_id: id, recert_due_at: formatInstant(recertDueAtMs), writer: writer.id })]
 
 /**
- * Decides the suspension that time alone asks for.
+ * Decides the suspension that is due.
  *
  * - Unit: `nowMs` in milliseconds since 1970 UTC.
  * - Fails: `InvalidTransition` when none is due.

@@ -83,7 +83,7 @@ const sameBytes = (one: PartDraft, other: PartDraft): boolean => equalBytes(one.
 const sameTexts = (one: ReadonlyArray<string>, other: ReadonlyArray<string>): boolean =>
   one.length === other.length && one.every((text, index) => text === other[index])
 
-/** The agent that an update asks for. */
+/** The agent after an update. */
 export const updatedAgent = (agent: AgentDocument, input: AgentUpdate): AgentDocument => ({
   ...agent,
   ...givenProfile(input),

@@ -58,10 +58,7 @@ export interface RegisterOptions {
 
 /** Operations on agents. Spec: document 1 sections 3 and 4, `/agents`; decision 0013. */
 export interface AgentsApi extends AgentActs {
-  /**
-   * Finds the agent of this name, or registers it. An agent that exists is answered as it is, whatever the input says
-   * of it.
-   */
+  /** Finds the agent of this name, or registers it. An existing agent is answered unchanged, whatever the input has. */
   readonly register: (
     input: AgentCreate,
     writer: Writer,
@@ -198,10 +195,7 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
         return document !== null && inScope(scope)(document) ? yield* out(document) : null
       })
 
-      /**
-       * The one agent that an exact name leaves: what an agent asks for at every start must not read the whole
-       * registry.
-       */
+      /** The one agent with an exact name: an agent's look-up at every start must not read the whole registry. */
       const named = Effect.fnUntraced(function* (name: string, query: AgentListQuery, scope: Scope) {
         const document = yield* byName(name)
         const isIn =

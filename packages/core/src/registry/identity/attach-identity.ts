@@ -30,7 +30,7 @@ export interface AttachOptions {
   readonly evidence: TierEvidenceApi
 }
 
-/** Why an identity is not attached, whatever it is. */
+/** Why no identity can be attached. */
 type AttachRefusal = AgentNotFound | InvalidTransition | InvalidInput | KeyNotAllowed | IdentityAlreadyVerified
 
 /**

@@ -12,7 +12,7 @@ import { TrustStore } from "./trust-store.ts"
  * Operations on the identity of an agent. Spec: document 1 section 4, POST /agents/{agent_id}/identity; decision 0015.
  */
 export interface IdentitiesApi {
-  /** Verifies a signed card, or records a declared identity. The verdict is a record, whatever it is. */
+  /** Verifies a signed card, or records a declared identity. Every verdict is recorded. */
   readonly attach: AttachIdentity
 }
 

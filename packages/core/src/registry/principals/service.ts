@@ -1,7 +1,4 @@
-/**
- * Pseudonyms of people. Records name `usr_…`; who that is stands in one document and one part, and both can be
- * erased.
- */
+/** Pseudonyms of people. Records name `usr_…`. The identity is in one document and one part, and both can be erased. */
 import { isId, PrincipalNotFound, type PrincipalOut } from "@flyball/contract"
 import { Context, Effect, Layer } from "effect"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"

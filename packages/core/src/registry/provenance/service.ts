@@ -75,7 +75,7 @@ export class Provenance extends Context.Service<Provenance, ProvenanceApi>()("fl
           yield* readAgent(storage, agentId, scope)
           const documents = yield* storage.find(PROVENANCE, "agent_id", agentId)
           const records = yield* recordsOf(agentId)
-          // A piece from before a recovery has its record in the chain that was put aside.
+          // A component from before a recovery has its record in the retired chain.
           return documents.map(({ body, id }) => out(id, body as ProvenanceDocument, records.get(id) ?? null))
         })
       })

@@ -14,7 +14,7 @@ const idBytes = 16
 const timeBytes = idBytes - eventEntropyBytes
 const zeros = new Uint8Array(eventEntropyBytes)
 
-/** Entropy as it stands in an event's id. */
+/** Entropy as it is encoded in an event's id. */
 export const eventRandom = (entropy: Uint8Array): string => {
   const bytes = new Uint8Array(idBytes)
   bytes.set(entropy, timeBytes)
@@ -22,9 +22,9 @@ export const eventRandom = (entropy: Uint8Array): string => {
 }
 
 /**
- * The id of the next event: the time, then what is random; or the id after `last`, where that would not come behind it.
+ * The id of the next event: the time, then random bits; or the id after `last`, where that id would not follow it.
  *
- * So ids are in the order of commits whatever the clock does, and nobody who reads on behind one misses an event.
+ * Ids are in the order of commits whatever the clock does, so a reader that continues after one misses no event.
  */
 export const eventIdAfter = (last: string | null, atMs: number, random: string): string => {
   const id = EVENT + timeText(atMs) + random
@@ -38,7 +38,7 @@ export const firstEventId = (sinceMs: number): string => encodeId(EVENT, timed(M
 export const firstDeliveryId = (sinceMs: number): string =>
   encodeId(DELIVERY, timed(Math.max(0, Math.floor(sinceMs)), zeros))
 
-/** The id of a delivery: the time of its commit, then what it owes to whom, hashed. The same on every store. */
+/** The id of a delivery: the time of its commit, then a hash of event and endpoint. The same on every store. */
 export const deliveryId = (
   sha256: (bytes: Uint8Array) => Uint8Array,
   atMs: number,

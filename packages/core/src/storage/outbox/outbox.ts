@@ -112,7 +112,7 @@ export interface DeliveryMove {
   }
 }
 
-/** The end of what is owed to an endpoint. */
+/** Cancels the pending deliveries of an endpoint. */
 export interface Cancellation {
   readonly endpointId: string
   /**
@@ -149,8 +149,8 @@ export interface Claimed {
   readonly delivery: Delivery
   readonly event: StoredEvent
   /**
-   * Of the endpoint's document, as it stands once the claim is durable: a caller that has that version need not read
-   * it. 0 when there is none.
+   * Version of the endpoint's document when the claim is durable: a caller that has that version need not read it. 0
+   * when there is none.
    */
   readonly version: number
 }
@@ -183,7 +183,7 @@ export interface MissedQuery {
   readonly sinceMs: number
   /** An event's id, exclusive. */
   readonly after?: string
-  /** Events read, whatever is found; a store may count those of other types. 1 to 1,000. */
+  /** Number of events read, matching or not; a store may count those of other types. 1 to 1,000. */
   readonly limit: number
 }
 
@@ -203,7 +203,7 @@ export interface ForgetRequest {
   readonly beforeMs: number
   /** The id of the last row read, exclusive. */
   readonly after?: string
-  /** Rows read, whatever is deleted. 1 to 1,000. */
+  /** Number of rows read, deleted or not. 1 to 1,000. */
   readonly limit: number
 }
 
@@ -221,8 +221,8 @@ export interface OutboxApi {
    */
   readonly claim: (request: ClaimRequest) => Effect.Effect<ClaimAnswer, ReadFault>
   /**
-   * Whether every delivery is finished, for sure and without asking anybody. A store that cannot know leaves it out;
-   * after a commit has answered it tells of what that left.
+   * Whether every delivery is certainly finished, without a request. A store that cannot know leaves it out. After a
+   * commit it includes the deliveries of that commit.
    */
   readonly isEmpty?: () => boolean
   readonly delivery: (

@@ -1,8 +1,8 @@
 /**
  * Rules for the outbox in a commit: pure and without Effect, the same for every backend and in every thread.
  *
- * Within a ChangeSet: puts, then moves, then cancellations, then events and what is owed once more. So what an endpoint
- * is owed depends on how the puts leave it.
+ * Within a ChangeSet the order is: puts, moves, cancellations, events and redeliveries. So the deliveries of an
+ * endpoint depend on its state after the puts.
  */
 import type { Conflict } from "../faults.ts"
 import type { Cancellation, DeliveryMove, DeliveryState } from "./outbox.ts"
@@ -23,7 +23,7 @@ export interface OutboxDraft {
   readonly events: ReadonlyArray<{
     readonly type: string
     /** JSON text. */ readonly data: string
-    /** As it stands in the id. */ readonly random: string
+    /** As it is encoded in the id. */ readonly random: string
   }>
   readonly moves: ReadonlyArray<DeliveryMove>
   readonly cancel: ReadonlyArray<Cancellation>
@@ -36,7 +36,7 @@ export interface OutboxView {
   readonly hasEvent: (id: string) => boolean
 }
 
-/** Every move whose delivery does not stand where it should, and every event that is owed once more and is missing. */
+/** Every move whose delivery is not in the expected state, and every redelivery whose event is missing. */
 export const outboxConflicts = (
   { again = [], moves = [] }: Partial<Pick<OutboxDraft, "moves" | "again">>,
   view: OutboxView

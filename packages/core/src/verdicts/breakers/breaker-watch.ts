@@ -19,7 +19,9 @@ export const TICK_MS = 10_000
 const LEASE_MS = 15_000
 const LEASE = "breaker_watch"
 
-/** Trips whatever is due of any agent; answers how many breakers that were. One that cannot be read stops no other. */
+/**
+ * Trips the due breakers of all agents, and answers how many tripped. A breaker that cannot be read blocks no other.
+ */
 export const tripAllDue: Effect.Effect<number, ReadFault, Breakers | Storage> = Effect.gen(function* () {
   const storage = yield* Storage
   const agents = new Set<string>()

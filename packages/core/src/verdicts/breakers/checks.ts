@@ -1,6 +1,6 @@
 /**
- * When each breaker was read last, and what it came to: working state, one document for each agent. No record tells of
- * a reading that trips nothing.
+ * The last reading of each breaker, and its time: working state, one document for each agent. No record exists for a
+ * reading that trips nothing.
  */
 import { Effect } from "effect"
 import type { DocumentPut, ReadFault, StorageApi } from "../../storage/port.ts"

@@ -1,6 +1,6 @@
 /**
- * Activations and releases of the kill switch as windows of an agent take them, whatever they are aimed at: an
- * activation concerns the agents whose instances it expects.
+ * Activations and releases of the kill switch as samples of an agent's windows, for any target: an activation concerns
+ * the agents whose instances it expects.
  */
 import { readRecord } from "@flyball/evidence"
 import { haltKinds, instancesByAgent, KILL_ACTIVATIONS, type MetricRecord } from "@flyball/rules"

@@ -23,7 +23,7 @@ import { BREAKER_EPOCH, breakersOf, type StoredBreaker } from "./stored-breaker.
 
 /** Records read at a time. */
 const PAGE = 1_000
-/** Agents whose windows are kept; past it all are let go of, and read again when they are needed. */
+/** Agents whose windows are kept. Above it all are dropped, and read again when they are needed. */
 const MAX_AGENTS = 50_000
 /** Records behind which windows are read again, each agent by itself, instead of all records one after the other. */
 const MAX_BEHIND = 100_000

@@ -1,6 +1,6 @@
 /**
- * Trips the breakers of an agent that are due: one commit each, so that a breaker trips once however many processes see
- * it. What is left to do after a crash, the next evaluation, check or tick does.
+ * Trips the breakers of an agent that are due: one commit each, so that a breaker trips once however many processes
+ * read it. After a crash the next evaluation, check or tick completes the rest.
  */
 import { type AgentFacts, BREAKERS, type BreakerDocument, breakerModes, orphanedSinceMs } from "@flyball/rules"
 import { Effect } from "effect"

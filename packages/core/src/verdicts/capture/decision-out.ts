@@ -4,7 +4,7 @@ import type { JsonValue, RecordView } from "@flyball/evidence"
 import type { StoredRecord } from "../../storage/port.ts"
 import { recordHash } from "../../foundation/record-hash.ts"
 
-/** A record with what it says. */
+/** A record and its body. */
 export interface ReadDecision {
   readonly record: StoredRecord
   readonly view: RecordView

@@ -68,8 +68,8 @@ export interface CaptureApi {
     AgentNotFound | CaptureNotMediated | ClientRefReused | DecisionTooLarge | InvalidInput | ReadFault
   >
   /**
-   * Adds the outcome of a decision, once. An ingest key says of meters at least what its evaluation reserved: less is
-   * for a person or the host to say.
+   * Adds the outcome of a decision, once. An ingest key settles meters at or above the reserved amount; only a person
+   * or the host settles less.
    */
   readonly settle: (
     decisionId: string,

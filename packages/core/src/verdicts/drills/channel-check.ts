@@ -1,8 +1,7 @@
 /**
- * Checks the kill switch between drills: a shadow drill on a reserved target goes the way of a real halt, and what
- * comes of it is recorded. Nobody else's webhooks, acknowledgements or counts hear of it.
- *
- * Spec: envelopes.md 3.10, canary target; decision 0048.
+ * Checks the kill switch between drills: a shadow drill on a reserved target takes the path of a real halt, and its
+ * result is recorded. It sends no webhook, and counts nowhere else. Spec: envelopes.md 3.10, canary target; decision
+ * 0048.
  */
 import { formatInstant } from "@flyball/evidence"
 import {

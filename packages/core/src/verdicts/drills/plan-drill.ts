@@ -1,4 +1,4 @@
-/** Plans a drill: its start, its end, and who vouches for it. Pure. */
+/** Plans the start, the completion and the attestation of a drill. Pure. */
 import { DrillCompleted, DrillNotAttestable, SecondApproverRequired } from "@flyball/contract"
 import { canonicalBytes, formatInstant } from "@flyball/evidence"
 import {
@@ -114,7 +114,7 @@ export interface Completion {
   readonly measured: Measured
   /** Acknowledgements in the records up to `asOf.seq`. */
   readonly acks: ReadonlyArray<DrillAck>
-  /** The change that releases the activation; null where it holds no more. */
+  /** The change that releases the activation; null where it is already released. */
   readonly release: KillChange | null
   /** The agent that it is aimed at; null where it is aimed at a model, or the agent is gone. */
   readonly agent: StoredAgent | null

@@ -108,7 +108,7 @@ export class Drills extends Context.Service<Drills, DrillsApi>()("flyball/core/D
           : Effect.map(storage.get(AGENTS, agentId), (agent) => (agent === null ? null : storedAgent(agent)))
       }
 
-      /** The change that releases an activation of a drill; null where it holds no more. */
+      /** The change that releases an activation of a drill; null where it is already released. */
       const releaseOf = Effect.fnUntraced(function* (stored: StoredActivation, writer: Writer, asOf: AsOf) {
         if (stored.body.releasedAtMs !== null) return null
         const target: KillTarget = { type: stored.body.targetType, id: stored.body.targetId }

@@ -28,7 +28,7 @@ export interface HistoryQuery {
   readonly toSeq: number
 }
 
-/** Recorded history, in the order of the chain. `fromGenesis`: nothing of it lies before. */
+/** Recorded history, in the order of the chain. `fromGenesis`: it begins with record 0. */
 export interface History {
   readonly events: ReadonlyArray<RecordedEvent>
   readonly evaluations: ReadonlyArray<RecordedEvaluation>
@@ -137,7 +137,7 @@ const eventsOf = Effect.fnUntraced(function* (
 /** Reserved rules that end an evaluation whatever the envelope is. */
 const stopping: ReadonlySet<string> = new Set(["@killed", "@suspended", "@not_active"])
 
-/** Tier and status stand in the evaluation's own record. */
+/** Tier and status are in the evaluation's own record. */
 const asRecorded = ({ orgUnit, server, unreported }: AgentThen, body: JsonMap): AgentThen => ({
   orgUnit,
   server: {

@@ -53,7 +53,7 @@ interface Target {
 
 const nothing: Target = { live: null, shadow: null, withdrawn: false }
 
-/** Targets and bindings kept; past it all are let go of. */
+/** Targets and bindings kept. Above it all are dropped. */
 const MAX_KEPT = 10_000
 
 /** Answers what is in force. One for each service: it keeps what it read. */

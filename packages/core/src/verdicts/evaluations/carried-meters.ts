@@ -1,9 +1,9 @@
 /**
- * Contributions to meters before a recovery: their windows continue, so what was spent under the old name counts under
+ * Contributions to meters before a recovery. Their windows continue, so amounts spent under the old name count under
  * the new one.
  *
- * The contributions stay in the records of the chain that was put aside. Where that chain is gone, what its windows
- * held is not known, and nothing that is metered is decided until all of them have passed. Spec: decision 0010.
+ * The contributions stay in the records of the retired chain. Where that chain is gone, the contents of its windows are
+ * unknown, and nothing that is metered is decided until all of them have passed. Spec: decision 0010.
  */
 import type { Crypto, Previous } from "@flyball/evidence"
 import { formatInstant } from "@flyball/evidence"

@@ -9,7 +9,10 @@ import { tiersOf } from "./lost-words.ts"
 /** Result of the search for a less restrictive verdict: its sentence, or the code of why there is none. */
 export type Searched = { readonly nearest: string } | { readonly reason: Exclude<ExplanationOut["reason"], null> }
 
-/** Says for one evaluation what decided and what the search came to. `ready` is null where its envelopes are gone. */
+/**
+ * Explains one evaluation: what decided it, and the result of the search. `ready` is null where its envelopes are
+ * erased.
+ */
 export const explanationWords =
   (record: EvaluationRecord, ready: Ready | null, tierReason: string | null) =>
   (searched: Searched): string =>

@@ -1,4 +1,4 @@
-/** Changes of what an evaluation added to meters: settled with what it came to, or voided. */
+/** Changes of an evaluation's contributions to meters: settled with the actual amounts, or voided. */
 import { detailItem, EvaluationEnded, InvalidInput, SettleBelowReserved } from "@flyball/contract"
 import { Effect } from "effect"
 import type { InForceReader } from "../envelopes/in-force.ts"

@@ -16,12 +16,12 @@ import { CLOCK_STEP_MS, firstWithin, foldInto, readPage } from "./fold-records.t
 import { WindowBook } from "@flyball/envelope"
 import { foldMeters } from "@flyball/rules"
 
-/** Collection of the documents of meters and keys. Working state: the records tell of windows, not of keys. */
+/** Collection of the documents of meters and keys. Working state: records name windows, not keys. */
 export const METERS = "meters"
 
 /** Keys whose documents are remembered. */
 const MAX_KEYS = 100_000
-/** Evaluations folded between two times that what is past is let go of. */
+/** Number of folded evaluations between two cleanups of past contributions. */
 const SWEEP_EVERY = 10_000
 
 /** The document of a meter and key, as it was read or written last. */

@@ -45,7 +45,7 @@ import { EvaluationSteps } from "./ports.ts"
 import { readEnvelopesInForce, type TaggedEnvelopes } from "./read-envelopes-in-force.ts"
 import { bind, type Binding, hasLatches, mayGiveBack, readSide, reservationsOf, VOID_SCOPE } from "@flyball/rules"
 
-/** Agents that are remembered as metered; past it all are let go of. */
+/** Agents that are remembered as metered. Above it all are dropped. */
 const MAX_METERED = 100_000
 
 /**
@@ -77,8 +77,8 @@ export interface EvaluationsApi {
   /** The nearest less restrictive verdict: what would have had to be otherwise. */
   readonly explain: (id: string, scope?: Scope) => Effect.Effect<ExplanationOut, EvaluationNotFound | ReadFault>
   /**
-   * Takes away what it added to meters: its action was not taken. Refused once a decision has said what it came to,
-   * where there is nothing to take away, and to ingest keys.
+   * Removes its contributions to meters: its action was not taken. Refused after a decision settled it, where it added
+   * nothing, and to ingest keys.
    */
   readonly void: (
     id: string,

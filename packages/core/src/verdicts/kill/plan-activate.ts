@@ -153,7 +153,7 @@ const activatedBody = (id: string, activation: ActivationDocument): JsonObject =
     writer: activation.actor
   }) as JsonObject
 
-/** Targets that no webhook hears of: the channel check runs every hour. */
+/** Targets without webhook events: the channel check runs every hour. */
 export const isUnheard = ({ id }: KillTarget): boolean => id === CHANNEL_TARGET
 
 /** A part that lists instances; none where there is none. */

@@ -1,4 +1,4 @@
-/** Plans what an ingest key asks for: that its agent be stopped. Pure. */
+/** Plans the request of an ingest key to stop its agent. Pure. */
 import { formatInstant } from "@flyball/evidence"
 import { RULES } from "@flyball/rules"
 import { omitNullish } from "../../foundation/omit-nullish.ts"

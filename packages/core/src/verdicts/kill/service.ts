@@ -451,7 +451,7 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
               const instance = { agentId, instanceId: input.instance_id }
               const before = yield* storage.get(KILL_ACKS, ackId(id, instance))
               const isReached = (yield* reader.of(agent)).activations.some((one) => one.id === id)
-              // A release between the two reads reaches nobody either, and is what the caller hears of.
+              // A release between the two reads reaches nobody either, and is the answer to the caller.
               const activation = isReached
                 ? read
                 : storedActivation((yield* storage.get(KILL_ACTIVATIONS, id)) ?? document)

@@ -70,7 +70,7 @@ export interface ReviewsApi {
     scope?: Scope,
     requestedBy?: string | null
   ) => Effect.Effect<Review, ReviewNotFound | ReadFault>
-  /** The review as soon as it is over, or as it stands when the time is. Unit: milliseconds. */
+  /** The review as soon as it is over, or its state when the time has passed. Unit: milliseconds. */
   readonly wait: (
     id: string,
     waitMs: number,

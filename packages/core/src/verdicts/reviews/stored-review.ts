@@ -61,7 +61,7 @@ export const withRecord = (
   }
 }
 
-/** Members of bodies stand in the order of their names. */
+/** Members of bodies are in the order of their names. */
 const sorted = (body: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(body).sort(([a], [b]) => (a < b ? -1 : 1)))
 

@@ -34,7 +34,7 @@ export interface ReviewsClient {
   /** Newest first. An empty page is the end. */
   list(filter?: Filter<typeof ReviewListQuery>, options?: CallOptions): Promise<ReadonlyArray<ReviewInfo>>
   get(id: string, options?: CallOptions): Promise<ReviewInfo>
-  /** The review as soon as it is over, or as it stands after `waitMs`. */
+  /** The review as soon as it is over, or its state after `waitMs`. */
   wait(id: string, waitMs: number, options?: CallOptions): Promise<ReviewInfo>
   /** The action as a reviewer must see it. With a `writer` who is a person, a record says that the person saw it. */
   detail(id: string, options?: ActOptions): Promise<ReviewDetailInfo>
