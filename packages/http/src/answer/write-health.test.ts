@@ -1,13 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { layerOf, memoryStorage, Storage, StorageConflict, StorageUnavailable } from "@flyball/core"
-import { Effect, Layer } from "effect"
+import { Deferred, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { TRY_MS, watchedStorage, WriteHealth } from "./write-health.ts"
+import { SLOW_MS, TRY_MS, watchedStorage, WriteHealth } from "./write-health.ts"
 
 const full = new StorageUnavailable({ reason: "the disk is full", wrote: "no" })
 
 /** A store whose writes fail with what `fault` says. */
-const world = (fault: { of: StorageUnavailable | StorageConflict | null; tries: number }) =>
+const world = (fault: {
+  of: StorageUnavailable | StorageConflict | null
+  tries: number
+  /** What a commit waits for that begins now. */
+  until?: Effect.Effect<void>
+}) =>
   watchedStorage.pipe(
     Layer.provideMerge(
       Layer.effect(
@@ -19,7 +24,8 @@ const world = (fault: { of: StorageUnavailable | StorageConflict | null; tries: 
             )
           return Storage.of({
             ...storage,
-            commit: (change) => failing(storage.commit(change)),
+            commit: (change) =>
+              Effect.suspend(() => Effect.andThen(fault.until ?? Effect.void, failing(storage.commit(change)))),
             lease: (...args) =>
               Effect.suspend(() => {
                 fault.tries += 1
@@ -49,6 +55,24 @@ describe("what is known of writes", () => {
       yield* put("b")
       assert.isTrue(yield* writes)
       assert.strictEqual(fault.tries, 0)
+    }).pipe(Effect.provide(world(fault)))
+  })
+
+  it.effect("is bad while a commit takes longer than ten seconds, whatever others do", () => {
+    const fault = { of: null as StorageUnavailable | null, tries: 0, until: Effect.void as Effect.Effect<void> }
+    return Effect.gen(function* () {
+      const given = yield* Deferred.make<void>()
+      fault.until = Deferred.await(given)
+      const held = yield* Effect.forkChild(put("a"), { startImmediately: true })
+      fault.until = Effect.void
+      yield* TestClock.adjust(SLOW_MS)
+      assert.isTrue(yield* writes)
+      yield* TestClock.adjust(1)
+      yield* put("b")
+      assert.isFalse(yield* writes)
+      yield* Deferred.succeed(given, undefined)
+      yield* Fiber.join(held)
+      assert.isTrue(yield* writes)
     }).pipe(Effect.provide(world(fault)))
   })
 

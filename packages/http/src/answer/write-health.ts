@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto"
 export interface WriteHealthApi {
   /**
    * False from a commit that failed because the store was unavailable until one, or an attempt of our own, succeeds.
+   * Also false while a commit has been under way for more than {@link SLOW_MS}.
    */
   readonly writes: () => boolean
 }
@@ -21,6 +22,11 @@ export const WriteHealth: Context.Reference<WriteHealthApi | null> = Context.Ref
  * takes none, so it must find out by itself.
  */
 export const TRY_MS = 5_000
+/**
+ * How long a commit may take. Unit: milliseconds. One that waits for a lock, for a standby that is away or for a silent
+ * network fails much later.
+ */
+export const SLOW_MS = 10_000
 /**
  * How long it is no news that writing stopped. Unit: milliseconds. A disk that is nearly full takes a small write now
  * and then.
@@ -46,7 +52,21 @@ export const watchedStorage: Layer.Layer<Storage, never, Storage> = Layer.effect
         writes = false
         Queue.offerUnsafe(failed, undefined)
       })
-    const commit: StorageApi["commit"] = (change) => Effect.tapCause(Effect.map(storage.commit(change), good), bad)
+    const clock = yield* Clock.Clock
+    // In the order in which they began.
+    const underWay = new Set<{ readonly sinceMs: number }>()
+    const commit: StorageApi["commit"] = (change) =>
+      Effect.suspend(() => {
+        const one = { sinceMs: clock.currentTimeMillisUnsafe() }
+        underWay.add(one)
+        return storage
+          .commit(change)
+          .pipe(Effect.map(good), Effect.tapCause(bad), Effect.ensuring(Effect.sync(() => underWay.delete(one))))
+      })
+    const waits = (): boolean => {
+      const [oldest] = underWay
+      return oldest !== undefined && clock.currentTimeMillisUnsafe() - oldest.sinceMs > SLOW_MS
+    }
     const attempt = Effect.gen(function* () {
       yield* Effect.sleep(TRY_MS)
       if (!(yield* storage.lease(LEASE, holder, TRY_MS))) return
@@ -70,7 +90,7 @@ export const watchedStorage: Layer.Layer<Storage, never, Storage> = Layer.effect
       Effect.forkScoped
     )
     return Context.make(Storage, Storage.of({ ...storage, commit })).pipe(
-      Context.add(WriteHealth, { writes: () => writes })
+      Context.add(WriteHealth, { writes: () => writes && !waits() })
     )
   })
 )

@@ -75,6 +75,7 @@ const waitStates: { readonly [state: string]: string } = {
   "53100": "its disk is full; free some space",
   "53200": "its memory is used up; give it more, or lower its max_connections",
   "53300": "it has no connection left; raise max_connections or lower maxConnections",
+  "55000": "it takes no connection to this database now; see its log",
   "55P03": "another session held a lock on the store for too long",
   "57P01": "it ends its sessions, as it does when it is stopped or restarted",
   "57P02": "it stops after another of its processes crashed; it starts again by itself",
