@@ -39,7 +39,11 @@ describe("docs/roles.md", () => {
 /** A mapping file with what the page says of it: its text, and rows of claims and grants. */
 const mappings = [
   ...page.matchAll(
-    /^\[(mappings\/[^\]]+)\]\(\1\)[^]*?```json\n([^]*?)```\n\n\| claims of a person \| grants \|\n\|---\|---\|\n((?:\|.*\|\n)+)/gm
+    new RegExp(
+      /^\[(mappings\/[^\]]+)\]\(\1\)[^]*?```json\n([^]*?)```\n\n/.source +
+        /\| claims of a person \| grants \|\n\|---\|---\|\n((?:\|.*\|\n)+)/.source,
+      "gm"
+    )
   )
 ].map(([, path, text, rows]) => ({
   path: path!,

@@ -56,7 +56,8 @@ const readersOf = async (child: ChildProcess, streams: number, polls: number): P
           Array.from({ length: Math.min(AT_ONCE, count - from) }, () =>
             reader(
               port,
-              `GET /api/v1/bound/${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer ${key}\r\n${headers}\r\n`
+              `GET /api/v1/bound/${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n` +
+                `authorization: Bearer ${key}\r\n${headers}\r\n`
             )
           )
         ))
@@ -83,7 +84,8 @@ const readersOf = async (child: ChildProcess, streams: number, polls: number): P
       say(
         kib < MOST_KIB && areOpen,
         `${sockets.length} ${name}: ${kib.toFixed(1)} KiB of resident memory each, ` +
-          `${areOpen ? "" : "not all are open; "}${(((after.heapMb - before.heapMb) * 1_024) / sockets.length).toFixed(1)} KiB of heap; ` +
+          `${areOpen ? "" : "not all are open; "}` +
+          `${(((after.heapMb - before.heapMb) * 1_024) / sockets.length).toFixed(1)} KiB of heap; ` +
           `${Math.round(after.rssMb)} MiB in all`
       )
     )

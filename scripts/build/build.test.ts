@@ -46,7 +46,9 @@ import { writeSync } from "node:fs"
 import { registerHooks } from "node:module"
 registerHooks({ load: (url, context, next) => { writeSync(2, "LOADED " + url + "\\n"); return next(url, context) } })
 let compiled = 0
-globalThis.Function = new Proxy(Function, { apply: (target, self, args) => { compiled++; return Reflect.apply(target, self, args) } })
+globalThis.Function = new Proxy(Function, {
+  apply: (target, self, args) => { compiled++; return Reflect.apply(target, self, args) }
+})
 process.on("exit", () => writeSync(2, "COMPILED " + compiled + "\\n"))`)}`
 
 const environment = (data = "data") => ({

@@ -15,7 +15,9 @@ const call = (...args: ReadonlyArray<string>) =>
 /** Prints every module that the program loads, then runs it. */
 const listing = `data:text/javascript,${encodeURIComponent(`
 import { registerHooks } from "node:module"
-registerHooks({ load: (url, context, next) => { process.stderr.write("LOADED " + url + "\\n"); return next(url, context) } })`)}`
+registerHooks({
+  load: (url, context, next) => { process.stderr.write("LOADED " + url + "\\n"); return next(url, context) }
+})`)}`
 const loaded = (program: string, ...args: ReadonlyArray<string>): ReadonlyArray<string> =>
   call("--import", listing, program, ...args)
     .stderr.split("\n")

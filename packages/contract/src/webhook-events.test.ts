@@ -15,8 +15,9 @@ const named = new Set(
     agent.orphaned agent.recert_overdue agent.identity_attested envelope.published evaluation.denied review.opened
     review.resolved review.expired breaker.armed breaker.tripped breaker.released kill.activated kill.acknowledged
     kill.requested kill.released kill.unconfirmed drill.started drill.completed drill.attested
-    mcp_manifest_changed drift.alarmed fairness.flagged chain.checkpoint chain.verify_failed capture.gap key.minted key.revoked evidence.exported
-    channel.alarmed webhook.test webhook.failed analysis.completed analysis.failed alert.triggered alert.resolved
+    mcp_manifest_changed drift.alarmed fairness.flagged chain.checkpoint chain.verify_failed capture.gap
+    key.minted key.revoked evidence.exported channel.alarmed webhook.test webhook.failed analysis.completed
+    analysis.failed alert.triggered alert.resolved
     extraction.completed extraction.failed workflow.completed workflow.failed
   `
     .trim()

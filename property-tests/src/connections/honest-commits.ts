@@ -7,10 +7,9 @@ import { Effect, Semaphore } from "effect"
  * Everything that a commit can change, in a few numbers: length of the chain, documents with their versions, events,
  * once keys, erased parts.
  */
-const printOf = (
-  schema: string
-): string => `SELECT (SELECT seq FROM ${schema}.head)::text || '/' || (SELECT count(*) || '/' || coalesce(sum(version), 0)
-    FROM ${schema}.documents) || '/' ||
+const printOf = (schema: string): string => `
+  SELECT (SELECT seq FROM ${schema}.head)::text || '/' ||
+  (SELECT count(*) || '/' || coalesce(sum(version), 0) FROM ${schema}.documents) || '/' ||
   (SELECT count(*) FROM ${schema}.events) || '/' || (SELECT count(*) FROM ${schema}.once) || '/' ||
   (SELECT count(*) FROM ${schema}.parts WHERE erased_by IS NOT NULL) AS print`
 

@@ -130,7 +130,11 @@ describe("a chain that a recovery began", { timeout: 60_000 }, () => {
       ],
       [
         [packs[1]!, otherHistory],
-        /this chain follows flyball\.test\/recovery of \d+ records with root [0-9a-f]{64}, and .*other\.evp holds \d+ with root [0-9a-f]{64}\. They are not the same history\./
+        new RegExp(
+          /this chain follows flyball\.test\/recovery of \d+ records with root /.source +
+            /[0-9a-f]{64}, and .*other\.evp holds \d+ with root [0-9a-f]{64}\. They are /.source +
+            /not the same history\./.source
+        )
       ],
       [
         [packs[1]!, packs[0]!, packs[2]!],
@@ -224,7 +228,10 @@ describe("a chain recovered from a copy that ends after its last checkpoint", { 
     const short = await requested(packs[1]!, early)
     assert.match(
       short.notChecked[0]!,
-      /early\.evp holds \d+ of \d+ records of flyball\.test\/recovery; this pack does not show whether they are its first\./
+      new RegExp(
+        /early\.evp holds \d+ of \d+ records of flyball\.test\/recovery; this pack /.source +
+          /does not show whether they are its first\./.source
+      )
     )
   })
 })

@@ -75,7 +75,10 @@ describe("a second server on one SQLite file", () => {
           assert.deepEqual([status, out], [1, ""])
           assert.match(
             err,
-            /^flyball serve: another process writes \S+flyball\.db, probably a running flyball serve\. Stop it first: [^\n]+\n$/
+            new RegExp(
+              /^flyball serve: another process writes \S+flyball\.db, probably a running /.source +
+                /flyball serve\. Stop it first: [^\n]+\n$/.source
+            )
           )
         }
         serving = false

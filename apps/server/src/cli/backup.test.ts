@@ -67,7 +67,10 @@ describe.each([
       assert.strictEqual(status, 0, err)
       assert.match(
         err,
-        /^Backed up \d+ records to backup-\d-\d; the last checkpoint in it covers \d+\. The copy was opened and checked\. .*vault\.\n$/
+        new RegExp(
+          /^Backed up \d+ records to backup-\d-\d; the last checkpoint in it covers /.source +
+            /\d+\. The copy was opened and checked\. .*vault\.\n$/.source
+        )
       )
       const manifest = manifestOf(out)
       assert.isAtLeast(manifest.tree.size, before + 2, "what was acknowledged before it began is in it")
@@ -157,7 +160,10 @@ describe("a backup is refused", () => {
     assert.deepEqual([unnameable.status, unnameable.out], [1, ""])
     assert.match(
       unnameable.err,
-      /^flyball backup: \S+ cannot be written: the name is too long \(ENAMETOOLONG\)\. Nothing is left of the attempt\.\n$/
+      new RegExp(
+        /^flyball backup: \S+ cannot be written: the name is too long /.source +
+          /\(ENAMETOOLONG\)\. Nothing is left of the attempt\.\n$/.source
+      )
     )
     if (process.getuid?.() !== 0) {
       mkdirSync(me.path("closed"), { mode: 0o500 })
@@ -200,7 +206,14 @@ describe("a restore", () => {
     assert.strictEqual(status, 0, err)
     assert.match(
       err,
-      /^Restored \d+ records of flyball\.local\/\w+, as they were at 20[^\n]+\nBring signing\.key back into [^\n]+\nBring the newest copy of the folder guard back [^\n]+\nWith that one the server does not start [^\n]+\n[^\n]+flyball restore --nothing-signed-since\n[^\n]+flyball recover[^\n]+\n$/
+      new RegExp(
+        /^Restored \d+ records of flyball\.local\/\w+, as they were at 20[^\n]+\n/.source +
+          /Bring signing\.key back into [^\n]+\n/.source +
+          /Bring the newest copy of the folder guard back [^\n]+\n/.source +
+          /With that one the server does not start [^\n]+\n/.source +
+          /[^\n]+flyball restore --nothing-signed-since\n/.source +
+          /[^\n]+flyball recover[^\n]+\n$/.source
+      )
     )
     assert.deepEqual(readdirSync(me.path("new-host")), ["flyball.db"])
     for (const name of ["signing.key", "guard"])

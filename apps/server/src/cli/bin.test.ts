@@ -56,7 +56,9 @@ const pathWith = (name: string, node: string | null): string => {
 /** Says its version, and lets the real Node judge the script's question about it. */
 const stubNode = (version: string): string => `#!/bin/sh
 if [ "$1" = --version ]; then echo v${version}; exit 0; fi
-if [ "$1" = -e ]; then exec "${process.execPath}" -e "Object.defineProperty(process.versions, 'node', { value: '${version}' }); $2"; fi
+if [ "$1" = -e ]; then
+  exec "${process.execPath}" -e "Object.defineProperty(process.versions, 'node', { value: '${version}' }); $2"
+fi
 echo "started by ${version}: $*"
 `
 

@@ -96,7 +96,10 @@ describe("a data folder that cannot be right", () => {
     assert.strictEqual(other.status, 1)
     assert.match(
       other.err,
-      /^flyball serve: the store holds the chain of flyball\.example\/acme, and there is no signing key in \S+elsewhere\. [^\n]+ Nothing was written\.\n$/
+      new RegExp(
+        /^flyball serve: the store holds the chain of flyball\.example\/acme, and /.source +
+          /there is no signing key in \S+elsewhere\. [^\n]+ Nothing was written\.\n$/.source
+      )
     )
     assert.isFalse(existsSync(me.path("elsewhere")))
     await me.flyball(["vkey"], { FLYBALL_DATA_DIR: "elsewhere" })

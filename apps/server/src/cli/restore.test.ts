@@ -181,7 +181,11 @@ describe("a backup whose list tells of another guard", patience, () => {
     assert.strictEqual(status, 1)
     assert.match(
       err,
-      /^flyball restore: manifest\.json in lying lists \d+ signed records of \S+ with root [0-9a-f]{64}, and the folder guard beside it has \d+ signed records of [^\n]+ Use another copy of this backup\.\n$/
+      new RegExp(
+        /^flyball restore: manifest\.json in lying lists \d+ signed records of \S+ /.source +
+          /with root [0-9a-f]{64}, and the folder guard beside it has \d+ signed records /.source +
+          /of [^\n]+ Use another copy of this backup\.\n$/.source
+      )
     )
     assert.isFalse(existsSync(me.path("g")))
   })

@@ -19,10 +19,12 @@ interface Reported {
 
 /** Parses the output of the command. */
 const reported = (out: string): Reported => {
-  const found =
-    /^The signing key was rotated in record (\d+)\.\n\nold key: (\S+)\nnew key: (\S+)\n\nThe checkpoint of \d+ records carries both signatures:\n\n(.*?\n\n(?:— .*\n)+)\nSend this text/s.exec(
-      out
-    )
+  const found = new RegExp(
+    /^The signing key was rotated in record (\d+)\.\n\nold key: (\S+)\nnew key: (\S+)\n\n/.source +
+      /The checkpoint of \d+ records carries both signatures:\n\n/.source +
+      /(.*?\n\n(?:— .*\n)+)\nSend this text/.source,
+    "s"
+  ).exec(out)
   if (found === null) throw new Error(`The command printed something else: ${out}`)
   return { seq: Number(found[1]), oldKey: found[2]!, newKey: found[3]!, note: found[4]! }
 }
@@ -121,7 +123,10 @@ describe("flyball rotate-key", { timeout: 240_000 }, () => {
     assert.strictEqual(status, 1)
     assert.match(
       err,
-      /^flyball serve: Record 1 of \S+ rotates the signing key to \S+, but the signing key here is the older \S+\. [^\n]+\n$/
+      new RegExp(
+        /^flyball serve: Record 1 of \S+ rotates the signing key to \S+, but the /.source +
+          /signing key here is the older \S+\. [^\n]+\n$/.source
+      )
     )
     assert.include(err, vkey.trim())
   })

@@ -181,7 +181,10 @@ describe("flyball serve", () => {
     assert.deepEqual([status, out], [1, ""])
     assert.match(
       err,
-      /^flyball serve: FLYBALL_HOST is 0\.0\.0\.0, which others can reach, and no OIDC issuer is configured\. [^\n]+ or use 127\.0\.0\.1\.\n$/
+      new RegExp(
+        /^flyball serve: FLYBALL_HOST is 0\.0\.0\.0, which others can reach, and no /.source +
+          /OIDC issuer is configured\. [^\n]+ or use 127\.0\.0\.1\.\n$/.source
+      )
     )
     assert.deepEqual(readdirSync(me.folder), [])
   })
@@ -224,7 +227,10 @@ describe("beside a running server on SQLite", () => {
       assert.deepEqual([refused.status, refused.out], [1, ""])
       assert.match(
         refused.err,
-        /^flyball (serve|import): another process writes \S+flyball\.db, probably a running flyball serve\. Stop it first: [^\n]+\n$/
+        new RegExp(
+          /^flyball (serve|import): another process writes \S+flyball\.db, probably a /.source +
+            /running flyball serve\. Stop it first: [^\n]+\n$/.source
+        )
       )
     }
     const early = await me.flyball(["check"])

@@ -412,7 +412,11 @@ describe("a check of the chain", () => {
         assert.lengthOf(found, 1)
         assert.match(
           found[0]!,
-          /^E_CHECKPOINT_SIG: the first checkpoint that covers the key rotation in record 5, of 6 records, to be signed by [0-9a-f]{8} and [0-9a-f]{8}, found no signature by the key [0-9a-f]{8}$/
+          new RegExp(
+            /^E_CHECKPOINT_SIG: the first checkpoint that covers the key rotation in /.source +
+              /record 5, of 6 records, to be signed by [0-9a-f]{8} and [0-9a-f]{8}, found no /.source +
+              /signature by the key [0-9a-f]{8}$/.source
+          )
         )
       }
     })

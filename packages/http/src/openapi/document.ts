@@ -50,9 +50,9 @@ const about = [
   "Members of a response are always there; what is absent is null. In a body a member that may be left out may " +
     "be null as well, where its type says so, with the same meaning; but in the body of a PATCH what is left out " +
     "stays as it is, and null empties what may be empty; and `args`, `result`, `labels` and `signals` hold any " +
-    "JSON, of which null is one: it is kept, and another content than none. Where no body is needed, the JSON value null " +
-    "is none. Times take any RFC 3339 offset and come out as UTC. Lengths of text count code points, after NFC; " +
-    "U+0000 and halves of surrogate pairs are refused.",
+    "JSON, of which null is one: it is kept, and another content than none. Where no body is needed, the JSON " +
+    "value null is none. Times take any RFC 3339 offset and come out as UTC. Lengths of text count code points, " +
+    "after NFC; U+0000 and halves of surrogate pairs are refused.",
   "A list is whole, unless `limit` asks for a piece of it or has a default.",
   "Every GET answers HEAD, and every path OPTIONS. A response carries `X-Request-Id`, which the caller may choose."
 ].join("\n\n")

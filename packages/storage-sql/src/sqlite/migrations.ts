@@ -27,7 +27,8 @@ INSERT INTO word (id, text) VALUES (1, 'decision.witnessed'), (2, 'decision.sett
 
 -- The chain. Small columns first, so that a filter never walks through the bytes.
 CREATE TABLE record (
-  seq INTEGER PRIMARY KEY, kind INTEGER NOT NULL, agent INTEGER, at_ms INTEGER NOT NULL, hash BLOB NOT NULL, bytes BLOB NOT NULL
+  seq INTEGER PRIMARY KEY, kind INTEGER NOT NULL, agent INTEGER, at_ms INTEGER NOT NULL, hash BLOB NOT NULL,
+  bytes BLOB NOT NULL
 ) STRICT;
 CREATE INDEX record_agent ON record (agent) WHERE agent IS NOT NULL;
 CREATE INDEX record_governance ON record (seq, kind) WHERE kind > 2;
@@ -36,24 +37,29 @@ CREATE INDEX record_governance ON record (seq, kind) WHERE kind > 2;
 CREATE TABLE part (id INTEGER PRIMARY KEY, name INTEGER NOT NULL, salt BLOB, bytes BLOB, erased_by INTEGER) STRICT;
 
 -- A digest of no bytes was forgotten: it was made over a part that is erased.
-CREATE TABLE once (scope INTEGER NOT NULL, key TEXT NOT NULL, seq INTEGER NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (scope, key)) STRICT, WITHOUT ROWID;
+CREATE TABLE once (
+  scope INTEGER NOT NULL, key TEXT NOT NULL, seq INTEGER NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (scope, key)
+) STRICT, WITHOUT ROWID;
 
 -- Hashes of tree nodes, 256 to a tile. Level 0 tiles are written when full (the open one is in record.hash); tiles
 -- above grow by one hash at a time.
 CREATE TABLE tile (level INTEGER NOT NULL, idx INTEGER NOT NULL, hashes BLOB NOT NULL, PRIMARY KEY (level, idx)) STRICT;
 
 CREATE TABLE document (
-  doc INTEGER PRIMARY KEY, collection INTEGER NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, body TEXT NOT NULL, UNIQUE (collection, id)
+  doc INTEGER PRIMARY KEY, collection INTEGER NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, body TEXT NOT NULL,
+  UNIQUE (collection, id)
 ) STRICT;
 -- single = 1: the collection holds this value once.
 CREATE TABLE document_key (
-  collection INTEGER NOT NULL, name INTEGER NOT NULL, value TEXT NOT NULL, doc INTEGER NOT NULL, single INTEGER NOT NULL,
-  PRIMARY KEY (collection, name, value, doc)
+  collection INTEGER NOT NULL, name INTEGER NOT NULL, value TEXT NOT NULL, doc INTEGER NOT NULL,
+  single INTEGER NOT NULL, PRIMARY KEY (collection, name, value, doc)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX document_key_single ON document_key (collection, name, value) WHERE single = 1;
 CREATE INDEX document_key_doc ON document_key (doc);
 
-CREATE TABLE delivery (id TEXT PRIMARY KEY, event_type INTEGER NOT NULL, seq INTEGER NOT NULL, hash BLOB NOT NULL, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE delivery (
+  id TEXT PRIMARY KEY, event_type INTEGER NOT NULL, seq INTEGER NOT NULL, hash BLOB NOT NULL, body TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT NOT NULL, until_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `
   },
@@ -66,15 +72,18 @@ DROP TABLE delivery;
 
 -- What webhooks tell of. Ids are in the order of commits; data is JSON as text.
 CREATE TABLE event (
-  n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, type INTEGER NOT NULL, at_ms INTEGER NOT NULL, seq INTEGER NOT NULL, hash BLOB NOT NULL, data TEXT NOT NULL
+  n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, type INTEGER NOT NULL, at_ms INTEGER NOT NULL, seq INTEGER NOT NULL,
+  hash BLOB NOT NULL, data TEXT NOT NULL
 ) STRICT;
 
 -- state: 0 pending, 1 in flight, 2 succeeded, 3 failed, 4 cancelled. Finished ones are in no index by time:
 -- a claim costs the same however many there are.
 CREATE TABLE delivery (
-  n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, event INTEGER NOT NULL, endpoint INTEGER NOT NULL, sequence INTEGER NOT NULL,
-  state INTEGER NOT NULL, attempts INTEGER NOT NULL, retry INTEGER GENERATED ALWAYS AS (attempts > 0) VIRTUAL,
-  created_at_ms INTEGER NOT NULL, next_at_ms INTEGER, lease_until_ms INTEGER, finished_at_ms INTEGER, UNIQUE (endpoint, sequence)
+  n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, event INTEGER NOT NULL, endpoint INTEGER NOT NULL,
+  sequence INTEGER NOT NULL, state INTEGER NOT NULL, attempts INTEGER NOT NULL,
+  retry INTEGER GENERATED ALWAYS AS (attempts > 0) VIRTUAL,
+  created_at_ms INTEGER NOT NULL, next_at_ms INTEGER, lease_until_ms INTEGER, finished_at_ms INTEGER,
+  UNIQUE (endpoint, sequence)
 ) STRICT;
 CREATE INDEX delivery_pending ON delivery (endpoint, retry, next_at_ms, sequence) WHERE state = 0;
 CREATE INDEX delivery_due ON delivery (next_at_ms) WHERE state = 0;
@@ -83,7 +92,8 @@ CREATE INDEX delivery_leases ON delivery (lease_until_ms) WHERE state = 1;
 
 -- A row is written when it is claimed. excerpt is a JSON string: it may hold what no text can.
 CREATE TABLE attempt (
-  delivery INTEGER NOT NULL, attempt INTEGER NOT NULL, started_at_ms INTEGER NOT NULL, ended_at_ms INTEGER, status_code INTEGER, error_code TEXT, excerpt TEXT NOT NULL,
+  delivery INTEGER NOT NULL, attempt INTEGER NOT NULL, started_at_ms INTEGER NOT NULL, ended_at_ms INTEGER,
+  status_code INTEGER, error_code TEXT, excerpt TEXT NOT NULL,
   PRIMARY KEY (delivery, attempt)
 ) STRICT, WITHOUT ROWID;
 

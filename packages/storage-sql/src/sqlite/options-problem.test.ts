@@ -31,7 +31,10 @@ const wrong: ReadonlyArray<readonly [options: unknown, why: RegExp]> = [
     (busyTimeoutMs) =>
       [
         { file, busyTimeoutMs },
-        /busyTimeoutMs is a whole number of milliseconds from 0 to 2147483647, not (a function|-1|1\.5|NaN|Infinity|2147483648|"7"|null)/
+        new RegExp(
+          /busyTimeoutMs is a whole number of milliseconds from 0 to 2147483647, not /.source +
+            /(a function|-1|1\.5|NaN|Infinity|2147483648|"7"|null)/.source
+        )
       ] as const
   ),
   [{ file, readOnly: "no" }, /readOnly is true, false or left out, not "no"/],

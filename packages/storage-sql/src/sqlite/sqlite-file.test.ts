@@ -189,7 +189,10 @@ describe("a SQLite file", () => {
       assert.strictEqual(fault._tag, "StorageUnavailable")
       assert.match(
         fault.message,
-        /another process has the database open for writing; stop it.*if it is this very process, open it once and share it/
+        new RegExp(
+          /another process has the database open for writing; stop it.*if it is this /.source +
+            /very process, open it once and share it/.source
+        )
       )
       assert.isNull(yield* second)
     })

@@ -11,7 +11,8 @@ const ids = (documents: ReadonlyArray<{ readonly id: string }>): ReadonlyArray<s
 
 /** Every JSON value that a store might spoil. */
 const awkwardBody: JsonObject = JSON.parse(
-  String.raw`{"z":1,"a":{"deep":[[],{},[null,true,false]]},"nul":"a\u0000b","lone":"\ud800","emoji":"😀","nfc":"é","nfd":"é",
+  String.raw`{"z":1,"a":{"deep":[[],{},[null,true,false]]},"nul":"a\u0000b","lone":"\ud800",
+  "emoji":"😀","nfc":"é","nfd":"é",
   "":"empty name","10":1,"9":2,
   "__proto__":{"own":1},"quote":"\"\\\/\b\f\n\r\t\u2028","half":0.5,"big":1e300,"tiny":5e-324,
   "max":9007199254740991,"min":-9007199254740991,"constructor":"c"}`

@@ -38,8 +38,8 @@ export const genesisCases = [
       assert.ok(record !== null)
       assert.equal(
         fromUtf8(record.bytes),
-        `{"at":"2026-01-02T03:04:05.678Z","body":{"hash":"sha256-rfc6962","origin":"flyball.test/cases","vkeys":[]},"kind":"chain.genesis",` +
-          `"parts":[],"prev":"${"0".repeat(64)}","seq":0,"v":1}`
+        `{"at":"2026-01-02T03:04:05.678Z","body":{"hash":"sha256-rfc6962","origin":"flyball.test/cases",` +
+          `"vkeys":[]},"kind":"chain.genesis","parts":[],"prev":"${"0".repeat(64)}","seq":0,"v":1}`
       )
       const hash = toHex(portableCrypto.leafHash(record.bytes))
       assert.deepEqual(

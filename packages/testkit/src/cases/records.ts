@@ -60,13 +60,15 @@ export const recordCases = [
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       const body = JSON.parse(
-        `{"z":-1,"\uffee":1,"\u{1f600}":2,"\u00e9":"\u00e9\u2028\\u0000\\"","e\u0301":[3,{"b":true,"a":null}],"A":0,"__proto__":9007199254740991}`
+        `{"z":-1,"\uffee":1,"\u{1f600}":2,"\u00e9":"\u00e9\u2028\\u0000\\"","e\u0301":` +
+          `[3,{"b":true,"a":null}],"A":0,"__proto__":9007199254740991}`
       )
       yield* storage.commit({ records: [draft(body)] })
       const text = fromUtf8((yield* storage.record(1))!.bytes)!
       assert.equal(
         text.slice(text.indexOf(`"body":`) + 7, text.indexOf(`,"kind"`)),
-        `{"A":0,"__proto__":9007199254740991,"e\u0301":[3,{"a":null,"b":true}],"z":-1,"\u00e9":"\u00e9\u2028\\u0000\\"","\u{1f600}":2,"\uffee":1}`
+        `{"A":0,"__proto__":9007199254740991,"e\u0301":[3,{"a":null,"b":true}],` +
+          `"z":-1,"\u00e9":"\u00e9\u2028\\u0000\\"","\u{1f600}":2,"\uffee":1}`
       )
       assert.equal(yield* checkChain(storage), 2)
     })

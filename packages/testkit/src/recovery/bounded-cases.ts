@@ -92,7 +92,10 @@ export const boundedCases: ReadonlyArray<RecoveryCase> = [
           assert.equal(fault._tag, "StorageUnavailable")
           assert.match(
             fault.message,
-            /meters reach back into the chain flyball\.test\/recovery, whose \d+ records were put aside by a recovery, and they are not beside the store; restore them/
+            new RegExp(
+              /meters reach back into the chain flyball\.test\/recovery, whose \d+ records /.source +
+                /were put aside by a recovery, and they are not beside the store; restore them/.source
+            )
           )
           assert.equal(yield* said(searcherId, 1), "allow by all")
         })

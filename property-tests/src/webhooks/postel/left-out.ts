@@ -44,7 +44,7 @@ export const leftOut: { readonly [id: string]: string } = {
   "signature-v1/replay-within-window": DEDUP,
   "receiver/dedup/concurrent-atomicity": DEDUP,
   "receiver/dedup/duplicate-receipt": DEDUP,
-  "sender/dead-letter/attempt-status-casing": `${EVERY_STATUS}; states are in snake_case, as the specification has them`,
+  "sender/dead-letter/attempt-status-casing": `${EVERY_STATUS}; states are in snake_case, as specified`,
   "sender/dead-letter/exhaustion-marks-dead-letter": OWN_SCHEDULE,
   "sender/deadlines/overall-deadline-respected": OWN_DEADLINE,
   "sender/deadlines/per-request-timeout": OWN_DEADLINE,

@@ -121,7 +121,8 @@ export class StopJudge {
     const listed = instancesIn(parts.get("instances"))
     if (body["instances"] !== silent.length || (listed !== null && listText(listed) !== listText(silent)))
       return mismatch(
-        `${silent.length} instances had not acknowledged ${id}; the record says ${Number(body["instances"])}, or others.`
+        `${silent.length} instances had not acknowledged ${id}; ` +
+          `the record says ${Number(body["instances"])}, or others.`
       )
     return silent.length === 0
       ? mismatch(`Every instance that ${id} expects had acknowledged.`)

@@ -36,8 +36,8 @@ const checkReviewers = ({ facts, held, model, notChecked, own, say }: Inspection
       say(
         "E108",
         [rule],
-        `The rule ${id} asks for two people, and only the agent's owner can answer reviews. Nobody could ever approve; ` +
-          "grant a role to somebody else.",
+        `The rule ${id} asks for two people, and only the agent's owner can answer reviews. ` +
+          "Nobody could ever approve; grant a role to somebody else.",
         { example: held(rule) }
       )
     for (const obligation of obligations) {
