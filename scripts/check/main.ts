@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url"
 import { outdatedPages } from "../docs-tables/tables.ts"
 import { undocumentedExports } from "./doc-comments.ts"
 import { checkFloors, closureOf, folderCycles } from "./floors.ts"
-import { longLines } from "./long-lines.ts"
+import { longLines, longPageLines } from "./long-lines.ts"
 import { unseededRuns } from "./seeds.ts"
 import { checkWords, GLOSSARY } from "./words.ts"
 
@@ -108,7 +108,7 @@ report(
 
 report("a doc comment on each export", undocumentedExports(sources))
 
-report("lines of at most 120 columns", longLines(sources))
+report("lines of at most 120 columns", [...longLines(sources), ...longPageLines(pages)])
 
 report(`plain words (${GLOSSARY})`, checkWords([...sources, ...pages], readFileSync(join(root, GLOSSARY), "utf8")))
 

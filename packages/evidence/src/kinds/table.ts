@@ -3,6 +3,9 @@ import { recordKinds } from "./catalogue.ts"
 import { describeMember } from "./members.ts"
 import type { KindRow } from "./row.ts"
 
+/** Most columns of a line of the page. */
+const COLUMNS = 120
+
 /** Markdown of the catalogue: one section per kind. */
 export const kindsTable = (): string => recordKinds.map(section).join("\n\n")
 
@@ -10,7 +13,7 @@ const section = (row: KindRow): string =>
   [
     `### \`${row.kind}\``,
     "",
-    row.about,
+    wrapped(row.about),
     "",
     "| body member | | type and bound |",
     "|---|---|---|",
@@ -28,3 +31,15 @@ const section = (row: KindRow): string =>
           )
         ])
   ].join("\n")
+
+/** The text in lines of at most that many columns. Code is not broken. */
+const wrapped = (text: string): string => {
+  const lines = [""]
+  for (const [word] of text.matchAll(/(?:`[^`]*`|[^\s`])+/g)) {
+    const line = lines.at(-1)!
+    if (line === "") lines[lines.length - 1] = word
+    else if (line.length + 1 + word.length <= COLUMNS) lines[lines.length - 1] = `${line} ${word}`
+    else lines.push(word)
+  }
+  return lines.join("\n")
+}
