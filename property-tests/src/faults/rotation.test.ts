@@ -79,7 +79,11 @@ describe("a rotation", () => {
     let run = 0
     const walk = (strike: Strike) => {
       const dir = join(folder, String(run++))
-      return walkRotation(sqliteStorage({ file: `${dir}.db` }), strike, dataFolder({ dir, origin: ORIGIN }))
+      return walkRotation(
+        sqliteStorage({ file: `${dir}.db`, small: true }),
+        strike,
+        dataFolder({ dir, origin: ORIGIN })
+      )
     }
     // A sample; in memory every call is struck.
     await walkAll("answer lost", true, walk, 4)

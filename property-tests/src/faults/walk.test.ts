@@ -145,7 +145,7 @@ describe("scripts under injected faults", () => {
           )
           for (const [index, fault] of faults.entries())
             assertWell(
-              await walk(sqliteStorage({ file: join(folder, `${index}.db`) }), faultsAt(fault), name),
+              await walk(sqliteStorage({ file: join(folder, `${index}.db`), small: true }), faultsAt(fault), name),
               name,
               fault,
               name !== "webhooks"
