@@ -1,6 +1,6 @@
 /**
- * The two lines on top of every report: what the check of the pack found, and what stands behind the pack besides the
- * word of its operator.
+ * The two lines on top of every report: the verdicts on the pack, and the evidence for it besides its operator's own
+ * statement.
  */
 import type { Anchoring, Report } from "@flyball/evidence"
 import type { ReplayReport } from "./replay/replay-report.ts"

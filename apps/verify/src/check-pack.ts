@@ -19,7 +19,7 @@ export interface CheckRequest {
   /** Verifies the pack by itself, with the keys and demands of the user. */
   readonly verify: () => Promise<Verified>
   readonly replay: boolean
-  /** For replay: packs of what lies before this one, in any order. */
+  /** For replay: packs of the records before this one, in any order. */
   readonly previous: ReadonlyArray<PackFile>
   readonly bodies: boolean
   /** The activation whose stop certificate is recomputed. */

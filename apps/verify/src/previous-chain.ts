@@ -36,7 +36,7 @@ export const followedChain = async (pack: PackFile): Promise<Previous | "hidden"
   return shown === "unreadable" ? "hidden" : shown
 }
 
-/** The same, which tells apart what is not shown and what cannot be read. */
+/** The same, distinguishing a part that is not shown from one that cannot be read. */
 export const previousChain = async ({ content, crypto }: PackFile): Promise<ShownPrevious | null> => {
   let commitment: Uint8Array | null = null
   for await (const line of linesOf(content())) {

@@ -100,7 +100,7 @@ export const ConsistencyOut = Schema.Struct({
 })
 export type ConsistencyOut = typeof ConsistencyOut.Type
 
-/** Query of GET /chain/genesis: the chain that is running, or by its origin one that a recovery put aside. */
+/** Query of GET /chain/genesis: the current chain, or by its origin a retired one. */
 export const GenesisQuery = Schema.Struct({ chain: Schema.optionalKey(text(1, 255)) })
 export type GenesisQuery = typeof GenesisQuery.Type
 

@@ -50,9 +50,9 @@ export const decisionModes = ["enforced", "observed"] as const
 /** What let the agent continue: a verdict of the server or of a cached envelope, or a failure mode. */
 export const deciders = ["server", "sdk_cache", "fail_open", "fail_closed"] as const
 /**
- * How a decision came to be witnessed, as its writer claims: by the agent's own words, by a hook of its framework, or
- * by a gateway that the action passed. Only a key that was minted for a gateway may claim `mediated`. Spec: format 1
- * section 8, `decision.witnessed`.
+ * How a decision was captured, as its writer states: by the agent itself, by a hook of its framework, or by a gateway
+ * that the action passed. Only a key that was minted for a gateway may state `mediated`. Spec: format 1 section 8,
+ * `decision.witnessed`.
  */
 export const captureTiers = ["self_reported", "framework_hook", "mediated"] as const
 

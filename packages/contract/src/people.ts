@@ -5,7 +5,7 @@ import { check, optional } from "./foundation/fields.ts"
 
 const rule = `Text should have 1 to ${CLAIM_LIMIT} characters, at least one of them visible`
 
-/** Kept as it stands: another form of the same letters is another person. */
+/** Kept unchanged: another Unicode form of the same letters is another person. */
 const exactly = Schema.String.check(
   check<string>(
     (text) => text.trim() !== "" && text.length <= CLAIM_LIMIT && text.isWellFormed() && !text.includes("\0"),

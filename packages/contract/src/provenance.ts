@@ -55,7 +55,7 @@ export const ProvenanceOut = Schema.Struct({
   sbom_ref: inPart("profile", Schema.NullOr(Schema.String)),
   recorded_by: inBody(Schema.String, "writer"),
   created_at: computed(instant),
-  /** Null when the record is in a chain that a recovery put aside. */
+  /** Null when the record is in a retired chain. */
   seq: computed(Schema.NullOr(Schema.Int)),
   record_hash: computed(Schema.NullOr(Schema.String))
 }).annotate(showsRecords(["agent.provenance_added"], { body: ["model"] }))

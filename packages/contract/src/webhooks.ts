@@ -139,8 +139,8 @@ export const RecoverIn = Schema.Struct({ since: instant, dry_run: optional(Schem
 export type RecoverIn = typeof RecoverIn.Type
 
 /**
- * How many events are, or with `dry_run` would be, owed once more. `has_more`: as many as one call takes; call again
- * for the rest.
+ * Number of events that are, or with `dry_run` would be, delivered again. `has_more`: the limit of one call was
+ * reached; call again for the rest.
  */
 export const RecoverOut = Schema.Struct({ count: Schema.Int, dry_run: Schema.Boolean, has_more: Schema.Boolean })
 export type RecoverOut = typeof RecoverOut.Type

@@ -16,7 +16,7 @@ export interface Previous {
   readonly signedSize: number | null
   /** 64 lower-case hex digits; null with `signedSize`. */
   readonly signedRootHex: string | null
-  /** Records that its store held when it was put aside. */
+  /** Records that its store held when it was retired. */
   readonly storedSize: number
   /** Root over them, 64 lower-case hex digits. */
   readonly storedRootHex: string

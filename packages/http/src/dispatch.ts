@@ -45,7 +45,7 @@ export interface Reply {
   readonly answer: Answer
 }
 
-/** Finds out what a request asks for, and does it. */
+/** Finds the endpoint of a request, and runs it. */
 export const dispatch = Effect.fnUntraced(function* (
   dispatcher: Dispatcher,
   request: Incoming,
@@ -103,7 +103,7 @@ const callerOf = (request: Incoming, access: Access) =>
     ? authenticate(onlyAuthorization(request), access)
     : authenticateWithHost(request, access, access.host)
 
-/** The caller as this endpoint admits it. The demo's persona only reads, whatever its role may. */
+/** The caller, if this endpoint admits it. The demo's persona only reads, whatever its role may do. */
 const admittedTo = (endpoint: AnyEndpoint, caller: KnownCaller) =>
   caller.kind === "user" && caller.readOnly === true && endpoint.method !== "GET"
     ? Result.fail(new Forbidden({ need: "a service of your own; this one is only shown" }))

@@ -25,8 +25,8 @@ export type Authentication = { readonly oidc: OidcSettings } | { readonly authen
 /** Options for mounting the API. */
 export interface HttpOptions {
   /**
-   * Who vouches for people. Left out, nobody does: requests with an ingest key, `GET /status` and `GET /healthz` are
-   * answered, and everything else is 401.
+   * Authenticates people. Without it nobody is authenticated: requests with an ingest key, `GET /status` and `GET
+   * /healthz` are answered, and everything else is 401.
    */
   readonly authentication?: Authentication | undefined
   /** Where the host mounts the API, such as `/flyball`. Left out: at the root. */

@@ -105,7 +105,7 @@ const tidy = async (folder: GuardFolder, number: number, state: SignedState): Pr
   }
 }
 
-/** Whether the backup's file speaks of this state. One that cannot be read may. */
+/** Whether the backup's file has this state. One that cannot be read may. */
 const isMeant = async (folder: GuardFolder, state: SignedState): Promise<boolean> => {
   const bytes = await folder.read(FROM_BACKUP)
   if (bytes === null) return false

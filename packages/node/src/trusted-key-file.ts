@@ -94,7 +94,7 @@ const publicKey = (file: string, make: (() => KeyObject) | null, expected: strin
   try {
     if (make !== null) return make()
   } catch {
-    // What OpenSSL says of it may quote it.
+    // OpenSSL's message may quote the key.
   }
   throw new FolderProblem(file, `${expected}. Write it anew from the key's owner`)
 }

@@ -18,7 +18,7 @@ import { lockForWriting } from "./sqlite/open-database.ts"
 import { trySqlite } from "./sqlite/try-sqlite.ts"
 import type { StoreLocation } from "./store-location.ts"
 
-/** A store that was put aside, and the schema changes that it lacks or that were run. */
+/** A retired store, and the schema changes that it lacks or that were run. */
 export interface RetiredMigration {
   readonly location: StoreLocation
   readonly steps: ReadonlyArray<PlannedMigration>
@@ -26,9 +26,7 @@ export interface RetiredMigration {
 
 const busyTimeoutMs = 1000
 
-/**
- * The stores put aside beside this one that lack schema changes, oldest first. Changes nothing. Spec: decision 0010.
- */
+/** The retired stores beside this one that lack schema changes, oldest first. Changes nothing. Spec: decision 0010. */
 export const missingInRetired = (
   store: StoreLocation,
   known?: KnownMigrations
@@ -45,7 +43,7 @@ export const missingInRetired = (
   })
 
 /**
- * Runs the schema changes that stores put aside beside this one lack, and answers them.
+ * Runs the schema changes that retired stores beside this one lack, and answers them.
  *
  * - Fails: as `migrateStore` does, and where another process has the SQLite file of the store in use open for writing.
  * - Spec: decision 0010.

@@ -1,6 +1,6 @@
 /**
- * `flyball migrate`: brings the store, and those that recoveries put aside beside it, to this version's schema, or says
- * what that would be.
+ * `flyball migrate`: migrates the store, and the retired stores beside it, to this version's schema, or lists the
+ * changes.
  */
 import {
   migrateRetired,

@@ -1,6 +1,6 @@
 /**
- * A store whose signing key is not in the data folder: what its records say of it, for commands that only read, and for
- * refusing a start in the wrong folder.
+ * Reads the chain of a store whose signing key is not in the data folder: for commands that only read, and for refusing
+ * a start in the wrong folder.
  */
 import { resolve } from "node:path"
 import {

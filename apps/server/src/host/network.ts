@@ -1,4 +1,4 @@
-/** Addresses and networks as an operator writes them, and whether an address lies in one. */
+/** Parses addresses and networks of settings, and decides whether an address is in one. */
 import { BlockList, isIP } from "node:net"
 
 /** A network, or one address. */
@@ -28,7 +28,7 @@ const readNetwork = (text: string): Network | null => {
   return prefix < 1 || prefix > bits ? null : { address, family: version === 4 ? "ipv4" : "ipv6", prefix }
 }
 
-/** Tells whether an address lies in one of these networks. Text that is no address lies in none. */
+/** Whether an address is in one of these networks. Text that is no address is in none. */
 export const inNetworks = (networks: ReadonlyArray<Network>): ((address: string) => boolean) => {
   const list = new BlockList()
   for (const { address, family, prefix } of networks) list.addSubnet(address, prefix, family)

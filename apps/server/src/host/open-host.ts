@@ -52,7 +52,7 @@ export type HostRuntime = ManagedRuntime.ManagedRuntime<GovernorServices | Stora
 export interface OpenHostOptions {
   /** Writes nothing, and works beside a running server. */
   readonly readOnly: boolean
-  /** With `readOnly`: a chain that was put aside, in place of the one that continues. */
+  /** With `readOnly`: a retired chain, in place of the current one. */
   readonly chain?: string
   /**
    * With `readOnly`: goes without the signing key where it is missing, by the keys that the records name. For a
@@ -164,7 +164,7 @@ const spansOf = ({
     ? Layer.empty
     : tracingLayer({ endpoint, headers: otlpHeaders ?? {}, serviceName, sampler, ratio, version })
 
-/** The store of a chain that was put aside. */
+/** The store of a retired chain. */
 const retiredStore = async (settings: Settings, chain: string): Promise<StorageChoice> => {
   const chains = await Effect.runPromise(retiredChainsBeside(storageOf(settings, true)))
   const found = chains.find(({ origin }) => origin === chain)

@@ -1,6 +1,6 @@
 /**
- * Prepares, at a start, the stores that recoveries put aside: a new version must be able to read them, since they hold
- * contributions to meters. Decision 0010 of core.
+ * Migrates retired stores at a start: a new version must be able to read them, because they hold contributions to
+ * meters. Spec: decision 0010.
  */
 import { existsSync, readdirSync, realpathSync } from "node:fs"
 import { basename, dirname } from "node:path"

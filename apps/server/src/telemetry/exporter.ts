@@ -30,7 +30,7 @@ const NEWS_MS = 60_000
 export interface SpanExporter {
   /** Never waits and never fails. */
   readonly push: (span: EndedSpan) => void
-  /** Spans by what became of them. */
+  /** Spans by their result. */
   readonly counts: () => { readonly exported: number; readonly dropped: number; readonly waiting: number }
 }
 

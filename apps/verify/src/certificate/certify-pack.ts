@@ -1,4 +1,4 @@
-/** The stop certificate of one activation, made again from the records of a pack. */
+/** Computes the stop certificate of one activation from the records of a pack. */
 import type { Report } from "@flyball/evidence"
 import { certifiedKinds, certifiedParts, type StopCertificate, StopCertifier } from "@flyball/rules"
 import type { PackFile } from "../pack-file.ts"

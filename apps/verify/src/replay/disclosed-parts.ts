@@ -1,4 +1,4 @@
-/** The parts that a pack discloses, from a reading of their own: they stand behind all records, in the same order. */
+/** Reads the disclosed parts of a pack a second time: they come after all records, in the same order. */
 import { fromBase64, LineReader, MAX_LINE_BYTES } from "@flyball/evidence"
 import { KnownNames } from "./known-names.ts"
 

@@ -8,7 +8,7 @@ import { type PackFile, verifyPackOf } from "../pack-file.ts"
 import { followedChain } from "../previous-chain.ts"
 import { partOfHistory } from "./part-of-history.ts"
 
-/** A whole chain that was put aside; or, before a range, the records of its own chain from record 0 on. */
+/** A whole retired chain; or, before a range, the records of its own chain from record 0 on. */
 export interface EarlierPack {
   readonly pack: PackFile
   /** Records between its first one and record 0 of the chain that is replayed; 0 for a pack of that chain itself. */
@@ -19,7 +19,7 @@ export interface EarlierPack {
 export interface Earlier {
   /** Oldest first. */
   readonly packs: ReadonlyArray<EarlierPack>
-  /** Why what lies before the first of them is not known; null where nothing does. */
+  /** Why the records before the first of them are unknown; null where there are none. */
   readonly missing: string | null
 }
 
@@ -56,7 +56,7 @@ export const earlierPacks = async (pack: PackFile, given: ReadonlyArray<PackFile
     if (found.size !== followed.storedSize || found.rootHex !== followed.storedRootHex) {
       const said = await partOfHistory(found, followed)
       if (said === null) return differs(found, followed)
-      // What it lacks is withheld; what lies before it can be followed all the same, and is of no use without it.
+      // Its missing records are withheld. The chain before it can still be followed, but is of no use without it.
       partial ??= said
     }
     if (partial === null) {

@@ -26,7 +26,7 @@ export const fourEyesParts: ReadonlySet<string> = new Set(["backtest", "diff", "
 interface Text {
   readonly digest: string
   readonly authors: ReadonlyArray<string>
-  /** The record that tells it. */
+  /** The record that has it. */
   readonly place: number
   readonly isErased: boolean
 }

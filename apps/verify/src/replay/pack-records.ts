@@ -78,7 +78,7 @@ export const readEach = async <P>(
   const put = (parts: Map<string, P>, name: string, isDisclosed: boolean): void => {
     parts.set(name, isDisclosed ? shown(disclosed) : hidden)
   }
-  /** The parts from the first one on that lies behind what has been read. */
+  /** The parts from the first one after the records read so far. */
   const readOn = async (
     parts: Map<string, P>,
     all: ReadonlyArray<string>,

@@ -38,7 +38,7 @@ export class People {
     this.#isWhole = fromGenesis
   }
 
-  /** Takes one record, whatever its body says. */
+  /** Takes one record of any body. */
   take({ body, kind }: ReplayRecord, place: number, before: number): void {
     const { name, principal_id: id, seq, writer } = body
     if (kind === "principal.seen" && typeof id === "string") {

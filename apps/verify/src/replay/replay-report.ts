@@ -44,7 +44,7 @@ export interface Replayed {
   readonly packExit: ExitStatus
 }
 
-/** One evaluation. `reason` says what comes of it and what the record says; it never shows a signal. */
+/** One evaluation. `reason` states the recomputed value and that of the record; it never shows a signal. */
 export interface ListedEvaluation {
   readonly seq: number
   readonly verdict: RecomputeVerdict

@@ -1,4 +1,4 @@
-/** Whether what a record of a draft or a publication says of its parts is so, as far as they are shown. */
+/** Checks what a record of a draft or a publication states about its parts, as far as they are shown. */
 import { MAX_CANONICAL_DEPTH, MAX_PART_BYTES, readJson, toHex } from "@flyball/evidence"
 import type { ReplayRecord } from "@flyball/rules"
 import type { ActVerdict } from "./act.ts"

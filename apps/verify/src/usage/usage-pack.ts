@@ -1,4 +1,4 @@
-/** The usage figures of a window, made again from the records of a pack. */
+/** Recomputes the usage figures of a window from the records of a pack. */
 import { inOneGo, type Report } from "@flyball/evidence"
 import {
   foldUsage,

@@ -63,7 +63,7 @@ export const placesOf = (entity: Entity): ReadonlyMap<string, Place | null> =>
     ])
   )
 
-/** Annotates an entity with the records that it shows, and with what it does not show of them. */
+/** Annotates an entity with the records that it shows, and with the members that it does not show. */
 export const showsRecords = (
   kinds: ReadonlyArray<string>,
   unshown: { readonly body?: ReadonlyArray<string>; readonly parts?: ReadonlyArray<string> } = {}

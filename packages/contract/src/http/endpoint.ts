@@ -104,9 +104,9 @@ export type ParamValues<P extends Params> = { readonly [K in keyof P]: P[K] exte
  */
 export interface Success<S extends Schema.Top | null = Schema.Top | null, M extends string = string> {
   readonly status: 200 | 201
-  /** Null where only bytes are answered. Beside another `media` than JSON, what `Accept: application/json` asks for. */
+  /** Null where only bytes are answered. Beside another `media` than JSON, the answer to `Accept: application/json`. */
   readonly schema: S
-  /** Media type of an answer where `Accept` asks for no other. */
+  /** Default media type of an answer. */
   readonly media: M
   /** Schema of one line where `Accept` can name {@link LINES_MEDIA}; null where it cannot. */
   readonly line: Schema.Top | null
@@ -145,7 +145,7 @@ export const media = <const M extends string>(type: M): Success<null, M> => ({
   line: null
 })
 
-/** Bytes of a media type, or JSON of this shape where `Accept` asks for that. */
+/** Bytes of a media type, or JSON of this shape where `Accept` requests it. */
 export const mediaOrJson = <const M extends string, S extends Schema.Top>(
   type: M,
   schema: S

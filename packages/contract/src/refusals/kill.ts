@@ -31,7 +31,7 @@ export class ActivationReleased extends Schema.TaggedError<ActivationReleased>()
   }
 }
 
-/** The records of an activation lie in a chain that a recovery put aside. Spec: decision 0010. */
+/** The records of an activation are in a retired chain. Spec: decision 0010. */
 export class ActivationPutAside extends Schema.TaggedError<ActivationPutAside>()("ActivationPutAside", {
   activationId: reported(Schema.String)
 }) {

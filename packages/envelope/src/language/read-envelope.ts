@@ -1,8 +1,4 @@
-/**
- * Reads an envelope out of JSON that nobody vouches for.
- *
- * Spec: `SPEC.md` sections 2 to 7.
- */
+/** Reads an envelope from untrusted JSON. Spec: `SPEC.md` sections 2 to 7. */
 import { canonicalBytes, NotCanonical } from "@flyball/evidence"
 import { type EffectClass, effectClasses, type Envelope, type Scope, SEMANTICS, type Signal } from "./envelope.ts"
 import type { Finding } from "./findings.ts"

@@ -10,8 +10,8 @@ export const foldLatches = (set: ReadonlySet<string>, sets: ReadonlyArray<string
   sets.length === 0 ? set : new Set([...set, ...sets])
 
 /**
- * The latches that an evaluation sets for those after it in its run, by name: whatever came of it, even where another
- * of its signals is invalid. Spec: `envelope/1` section 3.
+ * The latches that an evaluation sets for the next ones of its run, by name: whatever its outcome, and even where
+ * another of its signals is invalid. Spec: `envelope/1` section 3.
  */
 export const latchesSetBy = (
   signals: ReadonlyArray<Signal>,

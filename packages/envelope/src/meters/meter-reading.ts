@@ -96,7 +96,7 @@ const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
 /** Keys that a meter remembers. */
 const MAX_WRITTEN = 1_000
 
-/** Reads one meter at a point and writes its axis; null when its key asks for a run and there is none. */
+/** Reads one meter at a point and writes its axis; null when its key needs a run and there is none. */
 export const readMeter = (
   step: MeterStep,
   point: Float64Array,
@@ -126,7 +126,7 @@ const isConcerned = ({ where }: MeterStep, point: Float64Array): boolean => {
   return true
 }
 
-/** The key of the window; null where it asks for a run and there is none. */
+/** The key of the window; null where it needs a run and there is none. */
 const keyAt = (step: MeterStep, point: Float64Array, actor: Actor): string | null => {
   const [first] = step.key
   if (step.key.length !== 1 || first === undefined) return writtenKey(step.key, point, actor)

@@ -7,7 +7,7 @@ const usage: MemberType = {
   members: [may("cost_micro_usd", count), may("input_tokens", count), may("output_tokens", count)]
 }
 
-/** A verdict that the agent's SDK gave by itself, and what it had read of the service before. */
+/** A verdict that the agent's SDK gave by itself, and the envelopes that it had read from the service. */
 const localVerdict: MemberType = {
   type: "object",
   members: [

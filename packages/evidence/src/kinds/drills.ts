@@ -17,7 +17,7 @@ import {
 
 const drillId = must("drill_id", id("drl_"))
 const activationId = must("activation_id", id("kil_"))
-/** There where the drill is aimed at an agent: its tier gate asks for one. */
+/** Present where the target of the drill is an agent: its tier gate needs one. */
 const ofAgent = may(agentId.name, agentId.type)
 
 /** The rows, in the order of the specification's table. */

@@ -1,4 +1,4 @@
-/** Rows of the catalogue: receivers of events, and what became of what they are owed. */
+/** Rows of the catalogue: webhooks, and the results of their deliveries. */
 import type { MemberType } from "./members.ts"
 import { choice, id, type KindRow, may, must, name, objectPart, type PartRow, writer } from "./row.ts"
 

@@ -82,7 +82,7 @@ const LEAST_FRAME =
     .length
 
 /**
- * The text of a body as it will stand in its record, for writers that put the rest around it later and elsewhere.
+ * The text of a body as in its record, for writers that add the other members later.
  *
  * - Fails: throws `RecordUnwritable` for whatever `encodeRecord` would refuse in a record of this kind and body, whose
  *   other members are right and as short as can be.

@@ -59,7 +59,7 @@ export class Findings {
   }
 }
 
-/** The exit status that a finding asks for. Spec: format 1 section 6, "Exit class". */
+/** The exit status of a finding. Spec: format 1 section 6, "Exit class". */
 export const exitClass = (code: FindingCode): 1 | 2 | 3 => (UNREADABLE.has(code) ? 3 : MISSING.has(code) ? 2 : 1)
 
 const UNREADABLE: ReadonlySet<FindingCode> = new Set(["E_FORMAT", "E_VERSION", "E_LIMIT"])

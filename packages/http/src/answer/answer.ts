@@ -70,7 +70,7 @@ export type AnswerOf<S extends Schema.Top | null, M extends string> = S extends 
   ? JsonAnswer<S["Type"]> | LinesOf<S["Type"], M> | BytesAnswer<Exclude<M, typeof JSON_MEDIA | typeof LINES_MEDIA>>
   : BytesAnswer<M>
 
-/** A success of any row. Its status stands in the endpoint table. */
+/** A success of any row. Its status is in the endpoint table. */
 export type Answer =
   | JsonAnswer<unknown>
   | LinesAnswer<unknown>

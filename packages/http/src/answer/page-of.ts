@@ -1,6 +1,6 @@
 /**
- * Cuts a plain list to the piece that a query asks for. Spec: api.md, Conventions: lists are complete, with optional
- * `limit` and `after`.
+ * Cuts a plain list to the page of a query. Spec: api.md, Conventions: lists are complete, with optional `limit` and
+ * `after`.
  */
 import { detailItem, InvalidInput, type Page } from "@flyball/contract"
 import { Effect } from "effect"

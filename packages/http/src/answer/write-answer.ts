@@ -14,7 +14,7 @@ const always = { "cache-control": "no-store", "x-content-type-options": "nosniff
 export interface Writing {
   /** The request's id, which every response says. */
   readonly requestId: string
-  /** Head only, as HEAD asks for. */
+  /** Writes the head only, for HEAD. */
   readonly bodiless: boolean
   /** How long a reader may take nothing. Unit: milliseconds. */
   readonly stallMs: number

@@ -8,7 +8,7 @@ const entities: { readonly [character: string]: string } = {
   "'": "&#39;"
 }
 
-/** Text as it stands in an element or a quoted attribute. */
+/** Text escaped for an element or a quoted attribute. */
 export const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character]!)
 
 /** Text of which what stands between backticks is code. */

@@ -21,7 +21,7 @@ interface Named {
   readonly problem: Problem
 }
 
-/** Headers that stand in a description once. `x-request-id` is on every response. */
+/** Headers that a description has once. `x-request-id` is on every response. */
 export const headers: { readonly [name: string]: Header } = {
   RequestId: {
     description:

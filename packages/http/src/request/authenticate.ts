@@ -36,9 +36,9 @@ export interface PersonClaims {
  */
 export interface TokenVerifier {
   readonly issuer: string
-  /** Role names of ours in its tokens count, whatever the mapping says. */
+  /** The service's own role names in its tokens count without the mapping. */
   readonly trustsCanonical: boolean
-  /** Its people read and never write, whatever their roles: the demo's. */
+  /** Its people only read, whatever their roles: for the demo. */
   readonly readOnly?: boolean
   /**
    * The claims of a token that is genuine, meant for us and not over; null for any other. Rejects with

@@ -1,4 +1,4 @@
-/** Turns the parts of a request into what its endpoint asks for, all problems of path and query at once. */
+/** Decodes path, query and body of a request for its endpoint, and reports all problems of path and query at once. */
 import { type DetailItem, detailItem, InvalidInput, missingBody, type Refusal } from "@flyball/contract"
 import type { AnyEndpoint, Caller } from "@flyball/contract/http"
 import type { Slices } from "@flyball/evidence"

@@ -1,6 +1,4 @@
-/**
- * How often a header stands in a request. Of two node keeps the first; a proxy in front may have read the second.
- */
+/** Counts a header in a request. Of two Node keeps the first; a proxy in front may have read the second. */
 export const headerCount = (rawHeaders: ReadonlyArray<string>, name: string): number => {
   let count = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -19,7 +19,7 @@ export interface HostRequest {
   readonly native: unknown
 }
 
-/** A person, as the host vouches for them. */
+/** A person whom the host authenticated. */
 export interface HostCaller {
   /** Who it is: the same text for the same person, for ever. 1 to 256 characters. */
   readonly subject: string

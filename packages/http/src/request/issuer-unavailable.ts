@@ -4,7 +4,7 @@
  */
 import { Data } from "effect"
 
-/** Nobody can tell whether a token is good: its issuer's keys cannot be had. `reason` is for the log. */
+/** Tokens cannot be verified: the issuer's keys are not available. `reason` is for the log. */
 export class IssuerUnavailable extends Data.TaggedError("IssuerUnavailable")<{ readonly reason: string }> {
   override get message(): string {
     return `The identity provider's keys cannot be fetched: ${this.reason}.`

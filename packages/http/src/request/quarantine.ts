@@ -1,4 +1,4 @@
-/** Refuses what an ingest key asks for about a quarantined agent. Spec: envelopes.md 3.10. */
+/** Refuses requests of an ingest key for a quarantined agent. Spec: envelopes.md 3.10. */
 import { AgentQuarantined } from "@flyball/contract"
 import { type AnyEndpoint, namesAgent } from "@flyball/contract/http"
 import { Capture, Evaluations, Kill, Reviews, type Scope } from "@flyball/core"

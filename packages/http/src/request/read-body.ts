@@ -21,7 +21,7 @@ export const bringsBody = ({ headers }: Incoming): boolean =>
 
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*)?;?[ \t]*$/i
 
-/** Whether a body can be read by what its headers say of it. */
+/** Whether a body can be read, by its headers. */
 export const isJson = ({ headers }: Incoming): boolean =>
   JSON_TYPE.test(headers["content-type"] ?? "") &&
   (headers["content-encoding"] ?? "identity").toLowerCase() === "identity"

@@ -8,7 +8,7 @@ export type Attributes = { readonly [name: string]: string | number | boolean }
 /** Serves a request, or happens inside the process. */
 export type SpanKind = "server" | "internal"
 
-/** Spans by what became of them. */
+/** Spans by their result. */
 export interface SpanCounts {
   readonly exported: number
   readonly dropped: number

@@ -90,7 +90,7 @@ const DENIED: ReadonlyArray<Denied> = [
 export const NOTHING_ALLOWED: AllowList = { addresses: new Set(), ranges: [], names: new Set() }
 
 /**
- * A name that may stand in a URL or in the allow list: letters, digits, `-` and `_` between dots, without a dot at its
+ * A name that may be in a URL or in the allow list: letters, digits, `-` and `_` between dots, without a dot at its
  * end.
  */
 export const isHostName = (text: string): boolean =>

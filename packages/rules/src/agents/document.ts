@@ -60,7 +60,8 @@ export type AgentDocument = AgentProfile &
     /** While suspended: why. */
     readonly suspendedReason?: SuspendedReason
     /**
-     * When the owner was taken away. An agent that never had one is an orphan since it was made, without this member.
+     * Time at which the owner was removed. An agent that never had one is an orphan since its registration, without
+     * this member.
      */
     readonly orphanedAtMs?: number
     /** False: the owner lacks a name or an e-mail address, and a record says so. */

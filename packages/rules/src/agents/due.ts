@@ -3,7 +3,7 @@ import type { AgentDocument, SuspendedReason } from "./document.ts"
 import { orphanedSinceMs, orphanSuspendAtMs } from "./owner.ts"
 import { statusAfter } from "./transitions.ts"
 
-/** A suspension that is due, and the rule that asks for it. */
+/** A suspension that is due, and the rule that requires it. */
 export interface DueSuspension {
   readonly cause: SuspendedReason
   /** The writer that its record names. */

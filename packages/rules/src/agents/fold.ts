@@ -110,7 +110,7 @@ export const foldAgentRegistered = (record: ReplayRecord): ExpectedDocument => {
 const withCompleteness = (members: JsonMap, { body: { owner_complete: said } }: ReplayRecord): JsonMap =>
   said === false ? { ...members, ownerComplete: false } : said === true ? leftOut(members, "ownerComplete") : members
 
-/** The document with the profile that a record tells, as far as it is known here. */
+/** The document with the profile of a record, as far as it is known here. */
 const withProfile = (document: ExpectedDocument, record: ReplayRecord): ExpectedDocument => {
   const profile = partMembers(record.parts.get("profile"))
   const reported: AgentProfile =
@@ -122,7 +122,7 @@ const withProfile = (document: ExpectedDocument, record: ReplayRecord): Expected
   }
 }
 
-/** The document with the owner that a record tells; one without that part leaves nobody. */
+/** The document with the owner of a record; one without that part has no owner. */
 const withOwner = (document: ExpectedDocument, record: ReplayRecord): ExpectedDocument => {
   const owner = partMembers(record.parts.get("owner"))
   return {
@@ -131,7 +131,7 @@ const withOwner = (document: ExpectedDocument, record: ReplayRecord): ExpectedDo
   }
 }
 
-/** The document with the identity that a record tells. */
+/** The document with the identity of a record. */
 const withIdentity = (document: ExpectedDocument, record: ReplayRecord): ExpectedDocument => {
   const identity = partMembers(record.parts.get("identity"))
   const source = String(record.body["source"])

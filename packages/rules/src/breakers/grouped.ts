@@ -5,7 +5,7 @@
  */
 import { firstAbove } from "./series.ts"
 
-/** Samples that are let go of only together with others. */
+/** Samples that are dropped only together with others. */
 const MOST_IDLE = 32
 
 /** The largest group of a window. */

@@ -19,7 +19,7 @@ interface Correction {
   readonly delta: number
 }
 
-/** Samples that are let go of only together with others. */
+/** Samples that are dropped only together with others. */
 const MOST_IDLE = 32
 
 /** The samples of one window. `columns`: numbers of each sample that are summed up. */
@@ -30,7 +30,7 @@ export class Series {
   readonly #trees: Array<Array<number>>
   /** In the order of the records that correct. */
   #corrections: Array<Correction> = []
-  /** Samples let go of. */
+  /** Dropped samples. */
   #gone = 0
 
   constructor(columns: number) {

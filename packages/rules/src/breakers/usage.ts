@@ -11,7 +11,7 @@ export interface Used {
   readonly run: string
 }
 
-/** Kinds of records that tell of usage. */
+/** Kinds of records with usage. */
 export const usageKinds: ReadonlyArray<string> = ["decision.witnessed", "decision.settled"]
 
 /** Remembers what decisions stated until they are settled, or a window has passed. */
@@ -45,7 +45,7 @@ export class Usage {
     return more > 0 ? { amount: more, run: isKnown ? stated.run : "" } : null
   }
 
-  /** Lets go of decisions that were witnessed at or before a time. */
+  /** Drops decisions that were witnessed at or before a time. */
   forget(beforeMs: number): void {
     for (const [seq, { atMs }] of this.#stated) {
       if (atMs > beforeMs) return

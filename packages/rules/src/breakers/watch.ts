@@ -35,7 +35,7 @@ export const READ_BACK_MS = 360_000
  */
 export const carriedStart: WindowStart = { seq: -1, atMs: Number.MAX_SAFE_INTEGER }
 
-/** Records between two times that what is past is let go of. */
+/** Number of records between two cleanups of past samples. */
 const FORGET_EVERY = 256
 
 /** Reads the breakers of one agent. Spec: format 1 section 10; decision 0044. */

@@ -1,4 +1,4 @@
-/** A drill as state: an exercise of the kill switch, what came of it, and who vouches for that. Plain data. */
+/** A drill as state: an exercise of the kill switch, its result and its attestation. Plain data. */
 import type { AgentDocument } from "../agents/document.ts"
 import { conditionsOf, DRILL_AGE_MS } from "../agents/tier-gate.ts"
 import type { DrillMode, KillTargetType } from "../kill/response.ts"
@@ -63,8 +63,8 @@ export const isDrillOverdue = (agent: AgentDocument, nowMs: number): boolean =>
 export type AttestProblem = "not_completed" | "attested" | "nobody_acknowledged" | "too_old"
 
 /**
- * Why a drill cannot be attested at a time. One that no instance acknowledged shows nothing about stopping; one that is
- * as old as an attestation counts would be vouched for after it stopped counting. Spec: decision 0048.
+ * Why a drill cannot be attested at a time. A drill that no instance acknowledged shows nothing about stopping. A drill
+ * older than an attestation counts would be attested after it stopped counting. Spec: decision 0048.
  */
 export const attestProblem = (
   { attestedAtMs, completedAtMs, result }: DrillDocument,

@@ -10,7 +10,7 @@ import type { DrillResult } from "./result.ts"
 /** Kinds of drills' records whose parts the fold reads. */
 export const drillKindsWithParts: ReadonlyArray<string> = ["drill.started", "drill.completed"]
 
-/** The drill that `drill.started` tells of. */
+/** The drill of a record `drill.started`. */
 export const foldDrillStarted = ({ body, parts }: ReplayRecord): ExpectedDocument => {
   const scenario = partValue(parts.get("scenario"))
   const drill: DrillDocument = {

@@ -10,7 +10,7 @@ export const ENVELOPE_VERSIONS = "envelope_versions"
 
 /** The draft: the text that would be published next. Spec: format 1 section 8, `envelope.drafted`; decision 0025. */
 export type DraftDocument = {
-  /** Counts the drafts of this envelope: which record tells this one. */
+  /** Counts the drafts of this envelope: it identifies the record of this draft. */
   readonly revision: number
   readonly version: number
   readonly digest: string

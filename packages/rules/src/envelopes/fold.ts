@@ -92,7 +92,7 @@ export const foldEnvelopeWithdrawn = (document: ExpectedDocument): ExpectedDocum
   body: { ...document.body, withdrawn: document.body["live"] !== null, shadow: null }
 })
 
-/** The version that `envelope.published` tells of. */
+/** The version of a record `envelope.published`. */
 export const foldVersion = ({ body, parts }: ReplayRecord): ExpectedDocument => {
   const envelope = partMembers(parts.get("envelope"))
   const version: VersionDocument = {

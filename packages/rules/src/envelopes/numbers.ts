@@ -1,4 +1,4 @@
-/** Whether revisions of drafts and numbers of versions follow each other, as records tell them. Spec: decision 0026. */
+/** Checks that revisions of drafts and numbers of versions follow each other in the records. Spec: decision 0026. */
 import type { JsonMap } from "../records/record.ts"
 
 /**

@@ -15,7 +15,7 @@ export interface TrustedKey {
   readonly notBeforeMs: number | null
   /** End of validity, exclusive; null for no end. */
   readonly expiresAtMs: number | null
-  /** A revoked key vouches for nothing, whenever a signature says it was made. */
+  /** A revoked key vouches for nothing, whatever time a signature states. */
   readonly revoked: boolean
   /** Names of the only agents that it vouches for; null for every agent. */
   readonly agents: ReadonlyArray<string> | null

@@ -16,7 +16,7 @@ export const STOP_BOUND_MS = 15_000
 /** Most refusals that a certificate lists. The rest are counted. Spec: format 1 section 11. */
 export const MAX_REFUSALS = 1_000
 
-/** Instances that are followed. Of more, the certificate says that it is not complete. */
+/** Maximum number of instances. With more, the certificate states that it is incomplete. */
 export const MAX_FOLLOWED = 10_000
 
 /**

@@ -20,7 +20,7 @@ export const killKindsWithParts: ReadonlyArray<string> = ["kill.activated", "kil
 /** Collections that these folds make. */
 export const killCollections = [KILL_ACKS, KILL_ACTIVATIONS, KILL_EPOCH.collection] as const
 
-/** The activation that `kill.activated` tells of. */
+/** The activation of a record `kill.activated`. */
 export const foldActivated = ({ body, parts }: ReplayRecord): ExpectedDocument => {
   const expected = instancesIn(parts.get("expected"))
   const reason = textIn(parts.get("reason"))

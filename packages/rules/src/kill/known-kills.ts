@@ -7,7 +7,7 @@ import { type AgentReach, reaches } from "./reach.ts"
 import type { DrillMode, KillResponse, KillTargetType } from "./response.ts"
 import type { ReachingActivation } from "./state.ts"
 
-/** An activation as its record tells it. */
+/** An activation, from its record. */
 export interface KnownActivation {
   readonly id: string
   readonly target: KillTarget
@@ -36,7 +36,7 @@ export class KnownKills {
     return this.#live.get(id)
   }
 
-  /** Whether a record here tells of the activation, released ones included. */
+  /** Whether a record here has the activation, released ones included. */
   knows(id: string): boolean {
     return this.#live.has(id) || this.#released.has(id)
   }

@@ -12,7 +12,7 @@ export interface AgentReach {
   readonly provenanceModels: ReadonlyArray<string>
   /** Null where the org unit was erased. */
   readonly orgUnitDigest: string | null
-  /** Digests of the org unit in chains that recoveries put aside. */
+  /** Digests of the org unit in retired chains. */
   readonly formerUnitDigests?: ReadonlyArray<string>
   /** Its parent, the parent of that, and so on. */
   readonly ancestors: ReadonlyArray<string>

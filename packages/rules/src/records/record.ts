@@ -34,7 +34,7 @@ export interface ExpectedDocument {
   readonly body: JsonMap
   /** The value of each unique look-up key. */
   readonly unique: { readonly [key: string]: string }
-  /** Members that a part should tell and cannot here, because it is withheld or missing: they are not compared. */
+  /** Members of a part that is withheld or missing here: they are not compared. */
   readonly unknown: ReadonlyArray<string>
   /** Members whose part was erased: the document must hold the scrubbed value. */
   readonly erased: ReadonlyArray<string>

@@ -10,7 +10,7 @@ export interface Awaiting {
   /** Rules and layers that require the review. */
   readonly asks: ReadonlyArray<number>
   readonly inputs: ActionInputs
-  /** Whether something was left out of its arguments: such an evaluation lies in no box. */
+  /** Whether a part of its arguments was redacted: such an evaluation is in no box. */
   readonly isRedacted: boolean
   readonly atMs: number
 }

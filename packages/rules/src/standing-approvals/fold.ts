@@ -7,7 +7,7 @@ import { boxMembers, STANDING_APPROVALS, type StandingApprovalDocument } from ".
 /** Kinds of their records whose parts the fold reads. */
 export const standingKindsWithParts: ReadonlyArray<string> = ["standing_approval.proposed", "standing_approval.revoked"]
 
-/** The document that `standing_approval.proposed` tells of. */
+/** The document of a record `standing_approval.proposed`. */
 export const foldStandingProposed = ({ body, parts }: ReplayRecord): ExpectedDocument => {
   const box = partMembers(parts.get("box"))
   const reason = text(parts.get("reason"))

@@ -1,4 +1,4 @@
-/** Pins of a standing approval: which inputs lie in its box. Pure. */
+/** Pins of a standing approval: decides which inputs are in its box. Pure. */
 import type { Json } from "../records/record.ts"
 
 /** A value that a pin names. */
@@ -28,8 +28,8 @@ export const shapeOf = ({ action, args }: ActionInputs) => ({
 })
 
 /**
- * Whether inputs lie in a box: the same action, arguments of the same names, and every pin holds. What no pin names is
- * free. A number that no double holds exactly lies in no box. Spec: decision 0050.
+ * Whether inputs are in a box: the same action, arguments of the same names, and every pin holds. Values without a pin
+ * are free. A number that no double represents exactly is in no box. Spec: decision 0050.
  */
 export const liesInBox = (
   box: {
@@ -65,7 +65,7 @@ export const valueAt = (root: unknown, pointer: string): unknown => {
   return value
 }
 
-/** The name of the signal that a pin is about; null for one about arguments, or about what lies inside a signal. */
+/** The name of the signal of a pin; null for a pin on arguments, or on a value inside a signal. */
 export const pinnedSignal = ({ path }: Pin): string | null => {
   const [, root, name, ...more] = path.split("/")
   return root === "signals" && name !== undefined && more.length === 0

@@ -16,8 +16,8 @@ export interface ReviewedAction {
 }
 
 /**
- * `outside`: the reviewed action does not lie in its own box. `place`: that of the pin in the list. Spec: decisions
- * 0050 and 0056.
+ * `outside`: the reviewed action is not in its own box. `place`: that of the pin in the list. Spec: decisions 0050 and
+ * 0056.
  */
 export type StandingProof = BoxProof | { readonly kind: "outside"; readonly place: number }
 

@@ -1,7 +1,7 @@
 /** How long reviews waited for people, and how long people took. Pure. */
 import type { Json, ReplayRecord } from "../records/record.ts"
 
-/** Kinds of records that tell of reviews. */
+/** Kinds of records about reviews. */
 export const reviewKinds = [
   "review.cancelled",
   "review.claimed",

@@ -1,7 +1,4 @@
-/**
- * Where the stores are that a recovery put aside: they belong to a backup as much as the one in use. Decision 0010 of
- * core.
- */
+/** Locations of retired stores: a backup contains them as well as the store in use. Spec: decision 0010. */
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -11,15 +8,15 @@ import { defaultSchema } from "../postgres/postgres-storage.ts"
 import type { StoreLocation } from "../store-location.ts"
 import { withPostgres } from "../store-location.ts"
 
-/** A store that was put aside, and its number: the oldest has the lowest. Spec: decision 0010. */
+/** A retired store, and its number: the oldest has the lowest. Spec: decision 0010. */
 export interface RetiredLocation {
   readonly number: number
   readonly location: StoreLocation
 }
 
 /**
- * The stores that were put aside beside this one, oldest first. They can be copied with `copyToFile`, and nothing is
- * made beside their files. Spec: decision 0010.
+ * The retired stores beside this one, oldest first. They can be copied with `copyToFile`, and nothing is created beside
+ * their files. Spec: decision 0010.
  */
 export const retiredLocations = (
   store: StoreLocation

@@ -157,7 +157,7 @@ export interface LockedHead {
   readonly home: number
 }
 
-/** The refusal of a process that had the chain open which was put aside. */
+/** The refusal of a process that had the retired chain open. */
 export const chainReplaced = (): StorageUnavailable =>
   new StorageUnavailable({
     reason:

@@ -6,7 +6,7 @@
  */
 import type { CommitReceipt, Document, Head } from "@flyball/core/storage"
 
-/** Bodies' text kept, in UTF-16 units, of all collections together. Past it everything is let go. */
+/** Text of bodies kept, in UTF-16 units, of all collections together. Above it the whole cache is dropped. */
 const MAX_UNITS = 4_000_000
 /** Size of an answer besides its bodies, so that many answers of "nothing there" are not free. */
 const ANSWER_UNITS = 200

@@ -167,7 +167,7 @@ const retiredFiles = (file: string): ReadonlyArray<string> => {
     .filter((name) => !isSameFile(name, real))
 }
 
-/** The name that the file gets when it is put aside; `linked` when it has it already. */
+/** The name of the retired file; `linked` when it has it already. */
 const retiredName = (file: string): { readonly name: string; readonly linked: boolean } => {
   const all = numbered(file)
   const begun = all.find(({ name }) => isSameFile(name, file))

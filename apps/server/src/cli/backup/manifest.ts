@@ -46,7 +46,7 @@ export const MANIFEST = "manifest.json"
 /** The store, as one SQLite file. */
 export const STORE = "store.db"
 
-/** The name of a store that a recovery put aside. */
+/** The name of a retired store. */
 export const retiredName = (number: number): string => `${STORE}.retired-${number}`
 
 /** The number in a name that {@link retiredName} gave; null for another one. */

@@ -9,7 +9,7 @@ import { withHost } from "../with-host.ts"
 import { doAct } from "./do-act.ts"
 import { type SameOverHttp, withWhatToType } from "./write-refused.ts"
 
-/** Does it and prints what came of it. `same`: for the sentence where a process without a socket holds the file. */
+/** Runs the act and prints its result. `same`: for the sentence where a process without a socket holds the file. */
 export const actFromHost = async (act: HostAct, same: SameOverHttp | null): Promise<number> => {
   const { settings } = settingsOfProcess()
   // In another folder it would begin a chain there and halt in that.

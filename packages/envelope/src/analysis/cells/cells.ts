@@ -9,7 +9,7 @@ export interface Run {
 }
 
 /**
- * Points of one axis that no box tells apart. They need not be neighbours: two stretches that every box treats alike
+ * Points of one axis that no box distinguishes. They need not be neighbours: two stretches that every box treats alike
  * are one cell.
  */
 export interface Cell {

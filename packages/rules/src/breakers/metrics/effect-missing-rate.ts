@@ -1,4 +1,4 @@
-/** `effect_missing_rate`: allowed actions of which nobody says what came of them. */
+/** `effect_missing_rate`: allowed actions without a recorded outcome. */
 import { type Metric, minSamples, thresholdBp, windowMs } from "../metric.ts"
 import { Series } from "../series.ts"
 import { shareReading } from "../share.ts"

@@ -17,7 +17,7 @@ export interface StorageWorker {
 /** Events that a worker sends to its host. */
 export interface WorkerEvents {
   readonly answered: (replies: ReadonlyArray<Reply>) => void
-  /** It ended, and nothing more comes of it. */
+  /** It ended, and sends nothing more. */
   readonly died: (why: string) => void
 }
 
