@@ -44,7 +44,7 @@ const faults: ReadonlyArray<{
   },
   {
     what: "commits that are in time whenever they come",
-    foundBy: "what must be sealed before a time is sealed before it, or not at all",
+    foundBy: "a commit with sealBeforeMs is sealed before that time, or refused once it has come",
     breakIt: ({ commit }) => ({ commit: ({ sealBeforeMs: _, ...change }) => commit(change) })
   },
   {

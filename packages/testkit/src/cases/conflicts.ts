@@ -300,7 +300,7 @@ export const conflictCases = [
     )
   ),
   storageCase(
-    "what must be sealed before a time is sealed before it, or not at all",
+    "a commit with sealBeforeMs is sealed before that time, or refused once it has come",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)
       const { ms } = yield* storage.asOf

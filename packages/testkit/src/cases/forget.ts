@@ -73,7 +73,7 @@ const numbers = (storage: StorageApi) =>
 /** Storage cases for missed events, and for deleting finished rows. */
 export const forgetCases = [
   storageCase(
-    "an endpoint missed the events without a successful, waiting or running delivery to it",
+    "an event without a successful, waiting or running delivery to an endpoint counts as missed by it",
     Effect.fnUntraced(function* (storage: StorageApi) {
       const time = yield* CaseTime
       yield* time.set(start)

@@ -82,7 +82,7 @@ export const genesisCases = [
     })
   ),
   storageCase(
-    `of ${openers} geneses at once exactly one opens the chain`,
+    `exactly one of ${openers} commits of a genesis at once opens the chain`,
     Effect.fnUntraced(function* (storage: StorageApi) {
       const exits = yield* Effect.all(
         Array.from({ length: openers }, () => Effect.exit(begin(storage))),
