@@ -145,6 +145,17 @@ describe("docs/commands.md", () => {
   })
 })
 
+describe("the pages that a newcomer follows one after the other, against one server", () => {
+  it("register agents of different names: a second agent of a name is refused", () => {
+    const names = ["README.md", "docs/first-steps.md", "docs/client.md", "docs/stop-an-agent.md"].flatMap((page) =>
+      blocks("sh", readFileSync(join(root, page), "utf8")).flatMap((block) =>
+        [...block.matchAll(/\/agents" *(?:\\\n *)?-d '\{"name":"([^"]+)"/g)].map(([, name]) => name!)
+      )
+    )
+    assert.deepEqual(names, ["hello-bot", "order-bot", "refund-bot", "stop-bot"])
+  })
+})
+
 describe("the tables of contents", () => {
   it.each(["docs", "packages/core/decisions"])("%s/README.md links every page of its folder", (place) => {
     const index = readFileSync(join(root, place, "README.md"), "utf8")

@@ -122,6 +122,10 @@ describe("settings", () => {
     "refuses the address %s",
     (url) => assert.isFalse(readSettings({ FLYBALL_DATABASE_URL: url }, noFile).ok)
   )
+  it("says nothing of the variables of agents, which the same shell may have", () => {
+    const ofAgents = { FLYBALL_URL: "http://127.0.0.1:8787", FLYBALL_KEY: "k", FLYBALL_SPOOL: "/spool" }
+    assert.deepEqual(readSettings(ofAgents, noFile).warnings, [])
+  })
   it("warns about unknown names, with the nearest known one", () => {
     assert.deepEqual(readSettings({ FLYBALL_PROT: "1", FLYBALL_TEST_PG_URL: "x", PATH: "y" }, noFile).warnings, [
       "FLYBALL_PROT is not a setting and is ignored. Did you mean FLYBALL_PORT?"

@@ -126,12 +126,16 @@ const defaultDatabase = (environment: Environment): string => {
   return `sqlite:${folder.replace(/[\\/]+$/, "")}/flyball.db`
 }
 
+/** Variables of `@flyball/client` and its proxy, which a shell has that runs an agent beside these commands. */
+const ofClients = ["FLYBALL_KEY", "FLYBALL_SPOOL", "FLYBALL_URL"]
+
 const warningsOf = (environment: Environment): ReadonlyArray<string> => {
   const known = Object.values(settingsTable).flatMap((row) =>
     row.secret ? [row.name, `${row.name}_FILE`] : [row.name]
   )
   return Object.keys(environment)
-    .filter((name) => name.startsWith("FLYBALL_") && !name.startsWith("FLYBALL_TEST_") && !known.includes(name))
+    .filter((name) => name.startsWith("FLYBALL_") && !name.startsWith("FLYBALL_TEST_"))
+    .filter((name) => !known.includes(name) && !ofClients.includes(name))
     .sort()
     .map((name) => {
       const base = name.replace(/_FILE$/, "")
