@@ -42,6 +42,8 @@ export { checkBody } from "./kinds/check-body.ts"
 export type { NamedPart } from "./kinds/check-parts.ts"
 export { checkParts, isKeptPart } from "./kinds/check-parts.ts"
 export { knownMembers } from "./kinds/known-members.ts"
+export type { DecisionBody } from "./kinds/decisions.ts"
+export type { EvaluationBody } from "./kinds/envelopes.ts"
 export type { MemberType } from "./kinds/members.ts"
 export type { BodyMember, KindRow, PartRow } from "./kinds/row.ts"
 

@@ -1,14 +1,14 @@
 /** Rows of the catalogue: what agents did, and what is missing of it. */
-import type { MemberType } from "./members.ts"
+import type { BodyOf } from "./body-type.ts"
 import { choice, count, hash, id, instant, type KindRow, may, MIB, must, name, part, tier, writer } from "./row.ts"
 
-const usage: MemberType = {
+const usage = {
   type: "object",
   members: [may("cost_micro_usd", count), may("input_tokens", count), may("output_tokens", count)]
-}
+} as const
 
 /** A verdict that the agent's SDK gave by itself, and the envelopes that it had read from the service. */
-const localVerdict: MemberType = {
+const localVerdict = {
   type: "object",
   members: [
     must("age_ms", count),
@@ -32,7 +32,35 @@ const localVerdict: MemberType = {
     must("origin", { type: "origin" }),
     must("outcome", choice("allow", "deny"))
   ]
-}
+} as const
+
+const decisionMembers = [
+  must("action", name(200)),
+  must("agent_id", id("agt_")),
+  must("agent_status", choice("draft", "active", "suspended", "decommissioned")),
+  may("approval_id", name(200)),
+  may("capture", choice("self_reported", "framework_hook", "mediated")),
+  must("client_ref", name(128)),
+  may("decided_by", choice("server", "sdk_cache", "fail_open", "fail_closed")),
+  may("evaluation_id", name(200)),
+  may("instance_id", name(128)),
+  must("kind", choice("tool_call", "tool_list", "model_call", "message", "handoff", "approval", "other")),
+  may("latency_ms", count),
+  may("local_verdict", localVerdict),
+  may("mode", choice("enforced", "observed")),
+  may("model", name(200)),
+  may("observed_at", instant),
+  may("run_id", name(200)),
+  must("status", choice("intended", "ok", "error", "denied", "unknown")),
+  may("step", count),
+  may("tool_server", name(200)),
+  may("usage", usage),
+  writer,
+  may("writer_seq", count)
+] as const
+
+/** Body of `decision.witnessed`, as its row says. Spec: format 1 section 8. */
+export type DecisionBody = BodyOf<typeof decisionMembers>
 
 /** The rows, in the order of the specification's table. */
 export const decisionKinds: ReadonlyArray<KindRow> = [
@@ -43,30 +71,7 @@ export const decisionKinds: ReadonlyArray<KindRow> = [
       "its input, are present where `decided_by` is `sdk_cache`. `layers` are the envelopes that the service " +
       "reported as in force at record `as_of_seq` of the chain `origin`. `age_ms` is the time since the service last " +
       "confirmed them.",
-    body: [
-      must("action", name(200)),
-      must("agent_id", id("agt_")),
-      must("agent_status", choice("draft", "active", "suspended", "decommissioned")),
-      may("approval_id", name(200)),
-      may("capture", choice("self_reported", "framework_hook", "mediated")),
-      must("client_ref", name(128)),
-      may("decided_by", choice("server", "sdk_cache", "fail_open", "fail_closed")),
-      may("evaluation_id", name(200)),
-      may("instance_id", name(128)),
-      must("kind", choice("tool_call", "tool_list", "model_call", "message", "handoff", "approval", "other")),
-      may("latency_ms", count),
-      may("local_verdict", localVerdict),
-      may("mode", choice("enforced", "observed")),
-      may("model", name(200)),
-      may("observed_at", instant),
-      may("run_id", name(200)),
-      must("status", choice("intended", "ok", "error", "denied", "unknown")),
-      may("step", count),
-      may("tool_server", name(200)),
-      may("usage", usage),
-      writer,
-      may("writer_seq", count)
-    ],
+    body: decisionMembers,
     parts: [
       part("args", MIB, "any JSON: the arguments of the action"),
       part("labels", MIB, "any JSON: labels of the caller"),

@@ -1,5 +1,6 @@
 /** Rows of the catalogue: envelopes, exceptions to them, and verdicts under them. */
 import { MAX_PART_BYTES } from "../pack/format.ts"
+import type { BodyOf } from "./body-type.ts"
 import {
   agentId,
   choice,
@@ -69,6 +70,45 @@ const activations = may("activations", {
   min: 1,
   max: 64
 })
+
+const evaluationMembers = [
+  may("action_digest", hash),
+  activations,
+  agentId,
+  must("agent_status", choice("draft", "active", "suspended", "decommissioned")),
+  may("approval_id", name(200)),
+  may("args_redacted", { type: "boolean" }),
+  must("as_of_ms", count),
+  must("as_of_seq", count),
+  must("client_ref", name(128)),
+  must("decided_by", choice("server", "sdk_cache", "fail_open", "fail_closed")),
+  may("effective_tier", tier),
+  must("evaluation_id", id("evl_")),
+  may("instance_id", name(128)),
+  may("latches", { type: "list", of: name(64), min: 1, max: 256 }),
+  layers,
+  must("matched_rule", name(128)),
+  meters,
+  must("mode", choice("enforced", "shadow")),
+  must("outcome", outcome),
+  may("review_id", id("rev_")),
+  rules,
+  may("run_id", name(200)),
+  may("shadow", {
+    type: "object",
+    members: [layers, must("matched_rule", name(128)), meters, must("outcome", outcome), stoppedOn, trace]
+  }),
+  may("standing_approval_id", id("sap_")),
+  stoppedOn,
+  must("tier", tier),
+  trace,
+  waivers,
+  writer
+] as const
+
+/** Body of `evaluation.made`, as its row says. Spec: format 1 section 8. */
+export type EvaluationBody = BodyOf<typeof evaluationMembers>
+
 const envelopePart = part("envelope", 262_144, "the envelope, `envelope/1`")
 
 /** The rows, in the order of the specification's table. */
@@ -82,40 +122,7 @@ export const envelopeKinds: ReadonlyArray<KindRow> = [
       "`tier` applied. `activations` are the kill switch activations that reached the agent, most restrictive first, " +
       "at most 64. From rules 3 on it is always present where there was one. `action_digest` is SHA-256 over the RFC " +
       "8785 form of the arguments. The part `args` has those arguments where `args_redacted` is not true.",
-    body: [
-      may("action_digest", hash),
-      activations,
-      agentId,
-      must("agent_status", choice("draft", "active", "suspended", "decommissioned")),
-      may("approval_id", name(200)),
-      may("args_redacted", { type: "boolean" }),
-      must("as_of_ms", count),
-      must("as_of_seq", count),
-      must("client_ref", name(128)),
-      must("decided_by", choice("server", "sdk_cache", "fail_open", "fail_closed")),
-      may("effective_tier", tier),
-      must("evaluation_id", id("evl_")),
-      may("instance_id", name(128)),
-      may("latches", { type: "list", of: name(64), min: 1, max: 256 }),
-      layers,
-      must("matched_rule", name(128)),
-      meters,
-      must("mode", choice("enforced", "shadow")),
-      must("outcome", outcome),
-      may("review_id", id("rev_")),
-      rules,
-      may("run_id", name(200)),
-      may("shadow", {
-        type: "object",
-        members: [layers, must("matched_rule", name(128)), meters, must("outcome", outcome), stoppedOn, trace]
-      }),
-      may("standing_approval_id", id("sap_")),
-      stoppedOn,
-      must("tier", tier),
-      trace,
-      waivers,
-      writer
-    ],
+    body: evaluationMembers,
     parts: [
       part("action", 1024, "the action that the agent intends, by the agent's name for it"),
       objectPart(

@@ -39,10 +39,12 @@ export interface KindRow {
 }
 
 /** A required member of a body. */
-export const must = (name: string, type: MemberType): BodyMember => ({ name, type, required: true })
+export const must = <const N extends string, const T extends MemberType>(name: N, type: T) =>
+  ({ name, type, required: true }) as const
 
 /** An optional member of a body. */
-export const may = (name: string, type: MemberType): BodyMember => ({ name, type, required: false })
+export const may = <const N extends string, const T extends MemberType>(name: N, type: T) =>
+  ({ name, type, required: false }) as const
 
 /** A part, which can be erased. `maxBytes` in bytes; `holds` describes its content. */
 export const part = (name: string, maxBytes: number, holds: string): PartRow => ({
@@ -70,16 +72,17 @@ export const keptPart = (name: string, maxBytes: number, holds: string): PartRow
 })
 
 /** Type of an id with this prefix. */
-export const id = (prefix: string): MemberType => ({ type: "id", prefix })
+export const id = (prefix: string) => ({ type: "id", prefix }) as const
 
 /** Type of one of these words. */
-export const choice = (...values: ReadonlyArray<string>): MemberType => ({ type: "enum", values })
+export const choice = <const Words extends ReadonlyArray<string>>(...values: Words) =>
+  ({ type: "enum", values }) as const
 
 /** Type of a name of at most `max` characters. */
-export const name = (max: number): MemberType => ({ type: "name", max })
+export const name = (max: number) => ({ type: "name", max }) as const
 
 /** Type of a non-negative integer. */
-export const count: MemberType = { type: "integer", min: 0, max: Number.MAX_SAFE_INTEGER }
+export const count = { type: "integer", min: 0, max: Number.MAX_SAFE_INTEGER } as const
 /** Version of the rules that decided; absent means 1. */
 export const rules = may("rules", { type: "integer", min: 1, max: 1_000_000 })
 /** Whether the owner has a name and an e-mail address. Absent where the record is older than the member. */
@@ -94,10 +97,10 @@ export const modelIds = may("model_ids", { type: "list", of: name(200), min: 0, 
 export const parentAgentId = may("parent_agent_id", id("agt_"))
 
 /** Type of a time. */
-export const instant: MemberType = { type: "instant" }
+export const instant = { type: "instant" } as const
 
 /** Type of a SHA-256 in hex. */
-export const hash: MemberType = { type: "hash" }
+export const hash = { type: "hash" } as const
 
 /** The optional member `org_unit_digest`. */
 export const orgUnitDigest = may("org_unit_digest", hash)

@@ -5,7 +5,6 @@ import { hasAttestedDrill } from "../drills/document.ts"
 import type { KillResponse } from "../kill/response.ts"
 import { tierUnder } from "../kill/state.ts"
 import type { Values } from "@flyball/envelope"
-import type { JsonMap } from "../records/record.ts"
 import { rulesOf } from "../records/rules-version.ts"
 import type { EvaluationBody } from "../evaluations/evaluation-body.ts"
 import { problem, type Problem } from "./recompute-verdict.ts"
@@ -29,16 +28,14 @@ export const expectedTier = (agent: AgentDocument, body: Said, response: KillRes
     effectiveTier(agent, {
       hasEnvelope: Array.isArray(body.layers) && body.layers.length > 0,
       hasDrill:
-        rulesOf(body as unknown as JsonMap) < 3
-          ? body.effective_tier === tierUnder("L4", response)
-          : hasAttestedDrill(agent, body.as_of_ms)
+        rulesOf(body) < 3 ? body.effective_tier === tierUnder("L4", response) : hasAttestedDrill(agent, body.as_of_ms)
     }),
     response
   )
 
 /** Checks the effective tier of a record; answers the problem, or null. */
 export const judgeActingTier = (agent: AgentDocument, body: Said, response: KillResponse | null): Problem | null => {
-  if (rulesOf(body as unknown as JsonMap) < 2)
+  if (rulesOf(body) < 2)
     return body.effective_tier === undefined
       ? null
       : problem("tier_mismatch", "Rules 1 have no effective tier; the record names one.")

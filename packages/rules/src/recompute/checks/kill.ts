@@ -26,7 +26,7 @@ const denying: ReadonlySet<KillResponse | null> = new Set<KillResponse>(["drain"
 
 /** The response according to the record itself; for evaluations whose earlier records are unknown. */
 export const recordedResponse = (body: EvaluationBody): KillResponse | null =>
-  killStateOf(readActivations(body.activations as never)).effectiveResponse
+  killStateOf(readActivations(body.activations)).effectiveResponse
 
 /**
  * Compares the activations that a record names with those that reached its agent just before it. Activations from
@@ -39,12 +39,12 @@ export const judgeKill = (
   fromGenesis: boolean
 ): JudgedKill => {
   const named = body.activations
-  if (rulesOf(body as unknown as JsonMap) < 3)
+  if (rulesOf(body) < 3)
     return named === undefined
       ? nothing
       : { response: null, problem: problem("activation_mismatch", "Rules before 3 have no kill switch.") }
   if (named === undefined && state.kills.isQuiet) return nothing
-  const recorded = readActivations(named as never)
+  const recorded = readActivations(named)
   const { isKnown, reach } = state.reachOf(agentId)
   const reaching = state.kills.of(reach)
   const all: ReadonlyArray<ReachingActivation> = [

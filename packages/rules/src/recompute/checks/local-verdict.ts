@@ -3,8 +3,7 @@
  * Spec: `envelope/1` section 15; envelopes.md 3.12; decision 0055.
  */
 import { LOCAL_MAX_AGE_MS, type LocalRefusal, localVerdict } from "@flyball/envelope"
-import { checkBody } from "@flyball/evidence"
-import type { AutonomyTier } from "../../agents/document.ts"
+import { checkBody, type DecisionBody } from "@flyball/evidence"
 import { effectiveTier } from "../../agents/effective-tier.ts"
 import { hasAttestedDrill } from "../../drills/document.ts"
 import { reaches } from "../../kill/reach.ts"
@@ -20,24 +19,6 @@ import { isActive } from "../../evaluations/may-act.ts"
 
 /** The maximum by which a verdict's time may exceed that of its record: a clock was set back. Unit: milliseconds. */
 const CLOCK_STEP_MS = 60_000
-
-/** A decision that an SDK decided, as far as recomputation reads it. */
-interface LocalBody {
-  readonly agent_id: string
-  readonly decided_by: string
-  readonly local_verdict: {
-    readonly age_ms: number
-    readonly as_of_ms: number
-    readonly as_of_seq: number
-    readonly effective_tier: AutonomyTier
-    readonly layers: ReadonlyArray<{ readonly digest: string; readonly envelope_id: string; readonly version: number }>
-    readonly matched_rule: string
-    readonly origin: string
-    readonly outcome: "allow" | "deny"
-  }
-  readonly run_id?: string
-  readonly status: string
-}
 
 /** Inputs of the recomputation of local verdicts. */
 export interface LocalJudgeOptions {
@@ -62,15 +43,9 @@ export const judgeLocal = (
 ): Problem | null => {
   const unlike = checkBody(record.kind, record.body)
   if (unlike !== null) return problem("local_verdict_mismatch", unlike)
-  if (record.body["local_verdict"] === undefined)
+  const { agent_id: agentId, decided_by: by, local_verdict: said, run_id: runId, status } = record.body as DecisionBody
+  if (said === undefined)
     return problem("withheld", "The record says that the SDK decided, but not under which envelopes.")
-  const {
-    agent_id: agentId,
-    decided_by: by,
-    local_verdict: said,
-    run_id: runId,
-    status
-  } = record.body as never as LocalBody
   const { age_ms: ageMs, as_of_ms: atMs, as_of_seq: asOf } = said
   if (by !== "sdk_cache")
     return problem("local_verdict_mismatch", `A local verdict is decided by sdk_cache; the record says ${String(by)}.`)
@@ -146,7 +121,7 @@ const refusals: { readonly [refusal in LocalRefusal]: string } = {
 /** Whether the named versions are those in force for the agent then. Null: they are, and are shown. */
 const judgeLayersThen = (
   state: GovernedState,
-  { as_of_ms: atMs, as_of_seq: asOf, layers: named }: LocalBody["local_verdict"],
+  { as_of_ms: atMs, as_of_seq: asOf, layers: named }: NonNullable<DecisionBody["local_verdict"]>,
   layers: ReadonlyArray<Layer> | null,
   fromGenesis: boolean
 ): Problem | null => {

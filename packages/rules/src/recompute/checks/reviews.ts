@@ -78,7 +78,7 @@ export class ReviewJudge {
         },
         body.as_of_ms
       )
-    if (!bindsApprovals(body as unknown as JsonMap)) return stateOf(true, null)
+    if (!bindsApprovals(body)) return stateOf(true, null)
     const [then, now] = [this.#named.get(body.approval_id) ?? null, namedIn(parts)]
     // The verdict's obligations are recomputed: a record cannot understate them.
     const terms = termsOf(parts.get("advice"))
@@ -107,7 +107,7 @@ export class ReviewJudge {
       // From here on it is used, whatever the record of that says.
       if (result !== null) this.#reviews.set(approvalId!, { ...review, consumedBy: id, consumedResult: result })
     }
-    if (reviewId === undefined && outcome === "require_review" && knowsReviews(body as unknown as JsonMap))
+    if (reviewId === undefined && outcome === "require_review" && knowsReviews(body))
       return problem("review_mismatch", `The evaluation opens ${reviewIdOf(id)}; the record names no review.`)
     if (reviewId === undefined || outcome !== "require_review" || reviewId === reviewIdOf(id)) return null
     return reviewId === approvalId && (approval === "open" || approval === "unknown")
