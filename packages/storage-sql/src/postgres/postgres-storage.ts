@@ -62,6 +62,7 @@ const open = Effect.fnUntraced(function* (
       : Effect.asVoid(migrate(sessions.readers, sessions.writer, schema))
   yield* Effect.mapError(inRealTime(ready), (error) => (error instanceof SqlError ? faultOf(error) : error))
   const home = yield* requireSound(sessions, schema)
+  if (options.readOnly !== true) yield* warnOfLoss(sessions)
   const { outbox: outboxReads, ...others } = readsIn(sessions.readers, schema, home)
   const reads = { backend: "postgres", ...others, outbox: { ...outboxReads, ...forgetIn(sessions.readers, schema) } }
   if (options.readOnly === true)
@@ -103,6 +104,23 @@ const readOnly = new StorageUnavailable({
   reason: "it was opened for reading only; open it without `readOnly` to write",
   wrote: "no"
 })
+
+/** Says what the server may lose of what it acknowledges: a session cannot ask for more than the server does. */
+const warnOfLoss = ({ readers }: Sessions): Effect.Effect<void, StorageOpenFault> =>
+  query(
+    readers,
+    "SELECT name FROM pg_settings WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off' ORDER BY name"
+  ).pipe(
+    Effect.mapError((error) => faultOf(error)),
+    Effect.flatMap((rows) =>
+      rows.length === 0
+        ? Effect.void
+        : Effect.logWarning(
+            `Postgres runs with ${rows.map(({ name }) => `${String(name)} off`).join(" and ")}: ` +
+              "a crash of its host may lose or damage acknowledged data. Set it to on."
+          )
+    )
+  )
 
 /**
  * The head, the last record and the stored nodes must tell the same story; anything else was not done by us. Answers
