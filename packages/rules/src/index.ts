@@ -239,7 +239,6 @@ export {
   reviewCancelCauses,
   type ReviewDocument,
   reviewIdOf,
-  reviewKeys,
   type ReviewNeed,
   type ReviewResolution,
   reviewResolutions,
@@ -252,6 +251,14 @@ export {
   rolesHeld
 } from "./reviews/document.ts"
 export { openedReview, reviewAfter } from "./reviews/fold.ts"
+export {
+  type ReviewEnd,
+  reviewKeys,
+  type ReviewRange,
+  reviewsClaimed,
+  reviewsEnded,
+  reviewsPastEnd
+} from "./reviews/keys.ts"
 export { isPastEnd, type ReviewStatus, reviewStatus, reviewStatuses } from "./reviews/status.ts"
 export { type PolicyAnswer, responseFor } from "./response-policy/response-for.ts"
 export { type Awaiting, type NotApproved, whyNotApproved } from "./standing-approvals/approves.ts"

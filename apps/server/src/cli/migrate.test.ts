@@ -23,7 +23,8 @@ describe("flyball migrate", () => {
         "outbox. Older processes: no other process writes a SQLite file.\nWould run 0003 " +
         "deliveries-by-event. Older processes: no other process writes a SQLite file.\nWould run 0004 " +
         "in-flight. Older processes: no other process writes a SQLite file.\nWould run 0005 " +
-        "halts. Older processes: no other process writes a SQLite file.\n",
+        "halts. Older processes: no other process writes a SQLite file.\nWould run 0006 " +
+        "review-queue. Older processes: no other process writes a SQLite file.\n",
       err: ""
     })
     assert.deepEqual(readdirSync(me.folder), [])
@@ -33,7 +34,8 @@ describe("flyball migrate", () => {
         "Ran 0001 store. Older processes: no other process writes a SQLite file.\nRan 0002 outbox. Older " +
         "processes: no other process writes a SQLite file.\nRan 0003 deliveries-by-event. Older processes: " +
         "no other process writes a SQLite file.\nRan 0004 in-flight. Older processes: no other process " +
-        "writes a SQLite file.\nRan 0005 halts. Older processes: no other process writes a SQLite file.\n",
+        "writes a SQLite file.\nRan 0005 halts. Older processes: no other process writes a SQLite file.\n" +
+        "Ran 0006 review-queue. Older processes: no other process writes a SQLite file.\n",
       err: ""
     })
     assert.deepEqual(readdirSync(me.folder), [".flyball"])
@@ -75,7 +77,7 @@ describe("flyball migrate", () => {
         "Would run 0001 store. Older processes: there are none.\nWould run 0002 outbox. Older processes: " +
         "they stop writing.\nWould run 0003 deliveries-by-event. Older processes: they may keep running.\nWould " +
         "run 0004 in-flight. Older processes: they stop writing.\nWould run 0005 halts. Older processes: " +
-        "they stop writing.\n",
+        "they stop writing.\nWould run 0006 review-queue. Older processes: they stop writing.\n",
       err: ""
     })
     for (const args of [["check"], ["export", "--kind", "full", "--out", "a.evp"], ["backup", "--out", "b"]]) {
@@ -95,7 +97,8 @@ describe("flyball migrate", () => {
       (await me.flyball(["migrate"], variables)).out,
       "Ran 0001 store. Older processes: there are none.\nRan 0002 outbox. Older processes: they stop " +
         "writing.\nRan 0003 deliveries-by-event. Older processes: they may keep running.\nRan 0004 in-flight. Older " +
-        "processes: they stop writing.\nRan 0005 halts. Older processes: they stop writing.\n"
+        "processes: they stop writing.\nRan 0005 halts. Older processes: they stop writing.\nRan 0006 review-queue. " +
+        "Older processes: they stop writing.\n"
     )
     const nothing = await me.flyball(["migrate"], variables)
     assert.match(

@@ -7,7 +7,7 @@
  */
 import { type ClaimRequest, type DeliveryMove, type ForgetRequest, WEBHOOKS } from "./outbox/outbox.ts"
 import { documentActs } from "./admit.ts"
-import type { ChangeSet, RecordDraft, RecordQuery } from "./port.ts"
+import type { ChangeSet, KeyRange, RecordDraft, RecordQuery } from "./port.ts"
 import { isStorable } from "../foundation/text.ts"
 
 /** Most parts a record has. Spec: port, {@link RecordDraft}; SQLite keys parts by `seq * 32 + n`. */
@@ -67,6 +67,12 @@ export const changeProblem = (change: ChangeSet): string | null =>
 
 /** Describes the problem of a query; null if there is none. */
 export const queryProblem = (query: RecordQuery): string | null => limitProblem(query.limit)
+
+/** Describes the problem of a range of a look-up key; null if there is none. */
+export const rangeProblem = ({ after = "", before = "", limit }: KeyRange): string | null =>
+  isStorable(after) && isStorable(before)
+    ? limitProblem(limit)
+    : "A bound of a look-up key is not text that a store can hold."
 
 /** Describes the problem of a page limit of records, deliveries or events; null if there is none. */
 export const limitProblem = (limit: number): string | null =>

@@ -14,7 +14,8 @@ export {
   maxPartBytes,
   maxParts,
   maxRows,
-  queryProblem
+  queryProblem,
+  rangeProblem
 } from "./bounds.ts"
 export type { Conflict } from "./faults.ts"
 export { StorageConflict, StorageCorrupt, StorageUnavailable } from "./faults.ts"
@@ -52,6 +53,7 @@ export type {
   PartDraft,
   ReadFault,
   RecordDraft,
+  KeyRange,
   RecordQuery,
   RecordReceipt,
   Rehashed,

@@ -162,6 +162,16 @@ export type StoredPart =
       readonly erasedBy: number
     }
 
+/** Which documents to read in the order of a look-up key. Both bounds are exclusive, and text that a store can hold. */
+export interface KeyRange {
+  readonly after?: string
+  readonly before?: string
+  /** 1 to 1,000. */
+  readonly limit: number
+  /** Default `asc`. */
+  readonly order?: "asc" | "desc"
+}
+
 /** Which records to read. `from` and `to` are inclusive. */
 export interface RecordQuery {
   readonly from?: number
@@ -216,6 +226,16 @@ export interface StorageApi {
   readonly get: (collection: string, id: string) => Effect.Effect<Document | null, ReadFault>
   /** Documents with this look-up key (unique or not), by id ascending. */
   readonly find: (collection: string, key: string, value: string) => Effect.Effect<ReadonlyArray<Document>, ReadFault>
+  /**
+   * Documents that have this look-up key (unique or not), in the order of its values as bytes; those of one value by
+   * id. It reads as many as it answers, however many there are: a list of what is open has a key that only open
+   * documents have, and values in the order of the list.
+   */
+  readonly range: (
+    collection: string,
+    key: string,
+    range: KeyRange
+  ) => Effect.Effect<ReadonlyArray<Document>, ReadFault>
   /**
    * Documents by id ascending (ids sort by time, so oldest first), `after` exclusive. However long they are, they do
    * not hold up the host: `listDocuments` reads them in pieces.

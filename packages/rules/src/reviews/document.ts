@@ -87,12 +87,6 @@ export type ReviewDocument = {
  */
 export const reviewIdOf = (evaluationId: string): string => encodeId("rev_", decodeId("evl_", evaluationId)!)
 
-/** Look-up keys: its agent, and while it is live that it is. */
-export const reviewKeys = ({ agentId, ended }: ReviewDocument): { readonly [key: string]: string } => ({
-  agent_id: agentId,
-  ...(ended === null ? { state: "live" } : {})
-})
-
 /** Terms that the obligations of a verdict set for a review. */
 export interface ReviewTerms {
   readonly needs: ReadonlyArray<ReviewNeed>

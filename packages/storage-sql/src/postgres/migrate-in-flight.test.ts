@@ -111,7 +111,7 @@ describe("a store of schema 3", () => {
       )
       const old = yield* Effect.flip(run("SELECT 1 FROM flyball.deliveries WHERE state = 1 AND lease_until_ms <= 0"))
       assert.include(JSON.stringify(old), "42703")
-      assert.deepStrictEqual(yield* rows("SELECT oldest_writer FROM flyball.head"), [{ oldest_writer: 5 }])
+      assert.deepStrictEqual(yield* rows("SELECT oldest_writer FROM flyball.head"), [{ oldest_writer: 6 }])
     })
   )
 

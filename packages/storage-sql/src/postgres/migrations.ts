@@ -16,7 +16,14 @@ export interface Migration {
   readonly statements: ReadonlyArray<string>
 }
 
-const files = ["0001-store", "0002-outbox", "0003-deliveries-by-event", "0004-in-flight", "0005-halts"]
+const files = [
+  "0001-store",
+  "0002-outbox",
+  "0003-deliveries-by-event",
+  "0004-in-flight",
+  "0005-halts",
+  "0006-review-queue"
+]
 
 const read = (file: string): Migration => {
   const text = readFileSync(new URL(`./migrations/${file}.sql`, import.meta.url), "utf8")

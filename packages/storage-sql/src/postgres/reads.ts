@@ -2,6 +2,7 @@
 import type {
   DocumentText,
   Head,
+  KeyRange,
   OutboxApi,
   ReadFault,
   RecordQuery,
@@ -18,6 +19,7 @@ import {
   maxRows,
   plannedTimeMs,
   queryProblem,
+  rangeProblem,
   readDocuments,
   StorageCorrupt
 } from "@flyball/core/storage"
@@ -68,7 +70,18 @@ const text = {
 
 type Reads = Pick<
   StorageApi,
-  "asOf" | "head" | "get" | "find" | "list" | "record" | "records" | "parts" | "once" | "idempotencyKeys" | "hashes"
+  | "asOf"
+  | "head"
+  | "get"
+  | "find"
+  | "range"
+  | "list"
+  | "record"
+  | "records"
+  | "parts"
+  | "once"
+  | "idempotencyKeys"
+  | "hashes"
 > & { readonly outbox: Omit<OutboxApi, "claim" | "missed" | "forget"> }
 
 /** Makes the reads for one schema, of the store whose head is the table `home`. */
@@ -95,6 +108,12 @@ export const readsIn = (readers: Connections, schema: string, home: number): Rea
     find: Effect.fnUntraced(function* (collection, key, value) {
       if (![collection, key, value].every(isStorable)) return []
       return yield* documents(yield* ask(text.find, [collection, key, value]))
+    }),
+    range: Effect.fnUntraced(function* (collection, key, range) {
+      invariant(rangeProblem(range))
+      if (![collection, key].every(isStorable)) return []
+      const { params, sql } = rangeQuery(collection, key, range)
+      return yield* documents(yield* ask(sql, params))
     }),
     list: Effect.fnUntraced(function* (collection, page) {
       if (!isStorable(collection)) return []
@@ -143,6 +162,27 @@ export const readsIn = (readers: Connections, schema: string, home: number): Rea
     }),
     outbox: outboxReadsOf(ask)
   }
+}
+
+/** The statement of a range of a look-up key. Its order names every column of the index, so that it is walked. */
+const rangeQuery = (
+  collection: string,
+  key: string,
+  { after, before, limit, order }: KeyRange
+): { readonly sql: string; readonly params: ReadonlyArray<unknown> } => {
+  const params: Array<unknown> = []
+  const bind = (value: string, type: string): string => `$${params.push(value)}::${type}`
+  const where = [`k.collection = ${bind(collection, "text")}`, `k.key = ${bind(key, "text")}`]
+  if (after !== undefined) where.push(`k.value > ${bind(after, "text")}`)
+  if (before !== undefined) where.push(`k.value < ${bind(before, "text")}`)
+  const direction = order === "desc" ? "DESC" : "ASC"
+  // The keys are bounded before the join: otherwise Postgres may sort all documents that have the key.
+  const sql = `SELECT ${documentColumns} FROM (
+      SELECT k.collection, k.value, k.id FROM flyball.document_keys k WHERE ${where.join(" AND ")}
+      ORDER BY k.value ${direction}, k.id ${direction} LIMIT ${bind(String(limit), "int8")}
+    ) k JOIN flyball.documents d ON d.collection = k.collection AND d.id = k.id
+    ORDER BY k.value ${direction}, k.id ${direction}`
+  return { sql, params }
 }
 
 /**

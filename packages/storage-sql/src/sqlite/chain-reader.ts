@@ -3,7 +3,7 @@
  * WAL back.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
-import type { Head, RecordQuery } from "@flyball/core/storage"
+import type { Head, KeyRange, RecordQuery } from "@flyball/core/storage"
 import { partsPerRecord } from "./layout.ts"
 import type { DocumentRow, IdempotencyRow } from "./thread/protocol.ts"
 import type { PartPage, PartRow, RecordPage, RecordRow } from "./rows.ts"
@@ -61,6 +61,22 @@ export class ChainReader {
       `SELECT d.id, d.version, d.body FROM document_key k JOIN document d ON d.doc = k.doc
        WHERE k.collection = ? AND k.name = ? AND k.value = ? ORDER BY d.id`
     ).all(this.#strings.find(collection), this.#strings.find(key), value)
+    return rows.map((row) => documentOf(collection, row))
+  }
+
+  /** Documents in the order of a look-up key: the index of keys is walked from where the range begins. */
+  range(collection: string, key: string, { after, before, limit, order }: KeyRange): ReadonlyArray<DocumentRow> {
+    const bounds = `${after === undefined ? "" : "AND k.value > ?"} ${before === undefined ? "" : "AND k.value < ?"}`
+    const direction = order === "desc" ? "DESC" : "ASC"
+    const rows = this.#sql(
+      `SELECT d.id, d.version, d.body FROM document_key k JOIN document d ON d.doc = k.doc
+       WHERE k.collection = ? AND k.name = ? ${bounds} ORDER BY k.value ${direction}, d.id ${direction} LIMIT ?`
+    ).all(
+      this.#strings.find(collection),
+      this.#strings.find(key),
+      ...[after, before].filter((bound) => bound !== undefined),
+      limit
+    )
     return rows.map((row) => documentOf(collection, row))
   }
 

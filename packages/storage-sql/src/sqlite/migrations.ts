@@ -127,5 +127,29 @@ CREATE INDEX delivery_pending ON delivery (endpoint, next_at_ms, sequence) WHERE
     sql: `
 -- Older processes may keep running: no (they do not know which halts are in force). No table changes.
 `
+  },
+  {
+    id: 6,
+    name: "review-queue",
+    sql: `
+-- Older processes may keep running: no (they would put reviews without the keys by which lists find them).
+-- The keys of reviews, as reviewKeys of @flyball/rules makes them: an order for each list of them.
+INSERT OR IGNORE INTO word (text) SELECT column1 FROM (VALUES ('status'), ('agent_status'), ('claimed'), ('ends'))
+  WHERE EXISTS (SELECT 1 FROM word WHERE text = 'reviews');
+DELETE FROM document_key WHERE collection = (SELECT id FROM word WHERE text = 'reviews');
+WITH q AS MATERIALIZED (
+  SELECT doc, collection, body ->> '$.agentId' || ' ' AS agent, coalesce(body ->> '$.ended', 'live') AS ended,
+    body ->> '$.claimedBy' AS claimed_by, printf('%016d ', body ->> '$.openedAtMs') || id AS place,
+    printf('%016d ', body ->> '$.expiresAtMs') || id AS ends
+  FROM document WHERE collection = (SELECT id FROM word WHERE text = 'reviews')
+), keys AS (
+  SELECT 'status' AS name, ended || ' ' || place AS value, doc, collection FROM q
+  UNION ALL SELECT 'agent_status', agent || ended || ' ' || place, doc, collection FROM q
+  UNION ALL SELECT 'ends', ends, doc, collection FROM q WHERE ended = 'live'
+  UNION ALL SELECT 'claimed', place, doc, collection FROM q WHERE ended = 'live' AND claimed_by IS NOT NULL
+)
+INSERT INTO document_key (collection, name, value, doc, single)
+  SELECT k.collection, w.id, k.value, k.doc, 0 FROM keys k JOIN word w ON w.text = k.name;
+`
   }
 ]

@@ -23,6 +23,7 @@ import {
   partCount,
   plannedTimeMs,
   queryProblem,
+  rangeProblem,
   readDocuments,
   readyOutbox,
   saltBytes,
@@ -155,6 +156,11 @@ export const makeStorage = Effect.fnUntraced(function* (threads: Threads) {
       isStorable(value)
         ? lookUp(collection, `key\0${key}\0${value}`, call(read, { op: "find", collection, key, value }))
         : Effect.succeed([]),
+    range: (collection, key, range) =>
+      Effect.suspend(() => {
+        invariant(rangeProblem(range))
+        return Effect.flatMap(call(read, { op: "range", collection, key, range }), readDocuments)
+      }),
     list: (collection, page) =>
       listDocuments(page, (after, limit) =>
         Effect.map(call(read, { op: "list", collection, after, limit, units: LIST_UNITS }), (rows) => ({

@@ -1,12 +1,16 @@
 /** Cases on look-up keys, unique and not. */
 import assert from "node:assert/strict"
-import type { StorageApi } from "@flyball/core/storage"
+import type { KeyRange, StorageApi } from "@flyball/core/storage"
 import { Effect } from "effect"
 import { storageCase } from "../storage-case.ts"
 import { put, refused } from "./given.ts"
 
 const found = (storage: StorageApi, key: string, value: string, collection = "things") =>
   Effect.map(storage.find(collection, key, value), (documents) => documents.map(({ id }) => id))
+
+/** Ids of a range of the key `rank`. */
+const ranged = (storage: StorageApi, range: KeyRange, key = "rank", collection = "things") =>
+  Effect.map(storage.range(collection, key, range), (documents) => documents.map(({ id }) => id))
 
 /** Texts that UTF-8 or Postgres cannot hold, and one that no index row can. */
 const unstorable = ["a\0b", "\0", "\ud800", "x\udc00", "y".repeat(5000)]
@@ -144,6 +148,77 @@ export const keyCases = [
         assert.deepEqual(yield* storage.once(text, ["k"]), [])
         assert.deepEqual(yield* storage.records({ agentId: text, limit: 1 }), [])
       }
+    })
+  ),
+  storageCase(
+    "a range answers the documents that have a key, by its value in bytes and by id, both ways",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      const ranks = { T1: "b", t2: "a", t3: "\u{1f600}", t4: "\uffee", t5: "b", t6: "", t7: "ab" }
+      yield* storage.commit({
+        puts: [
+          ...Object.entries(ranks).map(([id, rank]) => put(id, { id }, { keys: { rank, colour: "red" } })),
+          put("u1", {}, { unique: { rank: "aa" } }),
+          put("none", {}, { keys: { colour: "b" } }),
+          put("other", {}, { keys: { rank: "b" }, collection: "others" })
+        ]
+      })
+      const all = ["t6", "t2", "u1", "t7", "T1", "t5", "t4", "t3"]
+      assert.deepEqual(yield* ranged(storage, { limit: 9 }), all)
+      assert.deepEqual(yield* ranged(storage, { limit: 9, order: "desc" }), all.toReversed())
+      assert.deepEqual(yield* ranged(storage, { limit: 5 }), all.slice(0, 5))
+      assert.deepEqual(yield* ranged(storage, { limit: 3, order: "desc" }), ["t3", "t4", "t5"])
+      assert.deepEqual((yield* storage.range("things", "rank", { limit: 2 }))[1]?.body, { id: "t2" })
+      assert.deepEqual(yield* ranged(storage, { limit: 9 }, "shape"), [])
+      assert.deepEqual(yield* ranged(storage, { limit: 9 }, "rank", "elsewhere"), [])
+      assert.deepEqual(yield* ranged(storage, { limit: 9 }, "rank", "others"), ["other"])
+    })
+  ),
+  storageCase(
+    "both bounds of a range are exclusive, whether a document has the value or not",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      const ranks = ["", "a", "a", "aa", "b", "b!", "c"]
+      yield* storage.commit({ puts: ranks.map((rank, n) => put(`t${n}`, {}, { keys: { rank } })) })
+      const both = ["asc", "desc"] as const
+      const bounds = [
+        [{}, ["t0", "t1", "t2", "t3", "t4", "t5", "t6"]],
+        [{ after: "" }, ["t1", "t2", "t3", "t4", "t5", "t6"]],
+        [{ after: "a" }, ["t3", "t4", "t5", "t6"]],
+        [{ after: "a0" }, ["t3", "t4", "t5", "t6"]],
+        [{ before: "b" }, ["t0", "t1", "t2", "t3"]],
+        [{ after: "a", before: "b!" }, ["t3", "t4"]],
+        [{ after: "b", before: "b" }, []],
+        [{ after: "c", before: "a" }, []],
+        [{ before: "" }, []],
+        [{ after: "c" }, []]
+      ] as const
+      for (const [bound, expected] of bounds)
+        for (const order of both) {
+          const inOrder = order === "asc" ? expected : expected.toReversed()
+          assert.deepEqual(yield* ranged(storage, { ...bound, order, limit: 1000 }), inOrder, JSON.stringify(bound))
+          assert.deepEqual(yield* ranged(storage, { ...bound, order, limit: 2 }), inOrder.slice(0, 2))
+        }
+    })
+  ),
+  storageCase(
+    "a range follows puts and deletes: a document that lost its key is not in it",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      assert.deepEqual(yield* ranged(storage, { limit: 9 }), [])
+      yield* storage.commit({
+        puts: ["t1", "t2", "t3", "t4"].map((id, n) => put(id, {}, { keys: { rank: String(n) } }))
+      })
+      assert.deepEqual(yield* ranged(storage, { limit: 9 }), ["t1", "t2", "t3", "t4"])
+      yield* storage.commit({
+        puts: [
+          put("t1", {}, { expectedVersion: 1, keys: { rank: "9" } }),
+          put("t2", {}, { expectedVersion: 1, keys: { colour: "red" } })
+        ],
+        deletes: [{ collection: "things", id: "t3", version: 1 }]
+      })
+      assert.deepEqual(yield* ranged(storage, { limit: 9 }), ["t4", "t1"])
+      assert.deepEqual(
+        (yield* storage.range("things", "rank", { limit: 9, order: "desc" })).map(({ version }) => version),
+        [2, 1]
+      )
     })
   )
 ]

@@ -16,6 +16,7 @@ export const aroundStorage = (storage: StorageApi, around: Around): StorageApi =
     head: around("storage.head", storage.head),
     get: (collection, id) => around("storage.get", storage.get(collection, id)),
     find: (collection, key, value) => around("storage.find", storage.find(collection, key, value)),
+    range: (collection, key, range) => around("storage.range", storage.range(collection, key, range)),
     list: (collection, page) => around("storage.list", storage.list(collection, page)),
     record: (seq) => around("storage.record", storage.record(seq)),
     records: (query) => around("storage.records", storage.records(query)),

@@ -1,5 +1,5 @@
 /** Converts a store's answers to plain data that can be compared. */
-import type { ChangeSet, CommitReceipt, Conflict, Head, RecordQuery, StorageApi } from "@flyball/core/storage"
+import type { ChangeSet, CommitReceipt, Conflict, Head, KeyRange, RecordQuery, StorageApi } from "@flyball/core/storage"
 import { toHex } from "@flyball/evidence"
 import { Effect } from "effect"
 import type { Pick } from "./pick.ts"
@@ -39,7 +39,7 @@ export const questionOf = (pick: Pick, world: HistoryWorld): Question => {
   const seq = () => pick(world.length + 2)
   const collection = oneOf(pick, cast.collections)
   const text = oneOf(pick, awkwardTexts)
-  switch (pick(7)) {
+  switch (pick(8)) {
     case 0: {
       const query: RecordQuery = {
         limit: 1 + pick(8),
@@ -92,6 +92,19 @@ export const questionOf = (pick: Pick, world: HistoryWorld): Question => {
       return {
         text: `events ${JSON.stringify(query)}`,
         ask: (storage) => Effect.map(storage.outbox.events(query), (found) => found.map(({ id, seq: at }) => [id, at]))
+      }
+    }
+    case 6: {
+      const key = oneOf(pick, ["colour", "name", "none"])
+      const range: KeyRange = {
+        limit: 1 + pick(6),
+        ...(onceIn(pick, 2) ? { after: text } : {}),
+        ...(onceIn(pick, 2) ? { before: oneOf(pick, awkwardTexts) } : {}),
+        ...(onceIn(pick, 2) ? { order: "desc" as const } : {})
+      }
+      return {
+        text: `range ${collection} ${key} ${JSON.stringify(range)}`,
+        ask: (storage) => Effect.map(storage.range(collection, key, range), addresses)
       }
     }
     default: {

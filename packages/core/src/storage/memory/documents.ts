@@ -1,5 +1,5 @@
 /** State documents in memory, with their look-up keys. */
-import type { DocumentPut } from "../port.ts"
+import type { DocumentPut, KeyRange } from "../port.ts"
 import type { DocumentText } from "../read-documents.ts"
 import { compareText } from "../../foundation/text.ts"
 import { SortedIds } from "./sorted-ids.ts"
@@ -19,6 +19,8 @@ interface Collection {
   readonly found: Map<string, Set<string>>
   /** The one id by (key, value). */
   readonly unique: Map<string, string>
+  /** Slots with their ids, of each key that was read in order: see {@link place}. */
+  readonly ordered: Map<string, SortedIds>
 }
 
 /** A put whose body is text already: writing it cannot fail any more. */
@@ -29,6 +31,9 @@ export interface ReadyPut {
 
 /** Names of keys hold no U+0000, so nothing else makes the same slot. */
 const slot = (key: string, value: string): string => `${key}\0${value}`
+
+/** Position of a document under a key that is read in order. Neither values nor ids hold U+0000, which sorts first. */
+const place = (value: string, id: string): string => `${value}\0${id}`
 
 /** Documents of every collection. */
 export class DocumentTable {
@@ -50,6 +55,32 @@ export class DocumentTable {
   find(collection: string, key: string, value: string): ReadonlyArray<DocumentText> {
     const ids = this.#collections.get(collection)?.found.get(slot(key, value)) ?? []
     return [...ids].sort(compareText).map((id) => this.get(collection, id)!)
+  }
+
+  range(collection: string, key: string, range: KeyRange): ReadonlyArray<DocumentText> {
+    const { after, before, limit, order } = range
+    const there = this.#collections.get(collection)
+    if (there === undefined) return []
+    return this.#ordered(there, key)
+      .between(
+        // Behind all documents of the value, and before every longer value.
+        after === undefined ? undefined : `${after}\u0001`,
+        before === undefined ? undefined : place(before, ""),
+        limit,
+        order === "desc"
+      )
+      .map((one) => this.get(collection, one.slice(one.indexOf("\0") + 1))!)
+  }
+
+  /** Made when a key is read in order for the first time. */
+  #ordered({ found, ordered }: Collection, key: string): SortedIds {
+    const known = ordered.get(key)
+    if (known !== undefined) return known
+    const made = new SortedIds()
+    for (const [at, ids] of found)
+      if (at.startsWith(slot(key, ""))) for (const id of ids) made.add(place(at.slice(key.length + 1), id))
+    ordered.set(key, made)
+    return made
   }
 
   /** Ids of the documents with this look-up key, in order. */
@@ -88,6 +119,7 @@ export class DocumentTable {
     for (const [key, value] of [...row.keys, ...row.unique]) {
       const ids = collection.found.get(slot(key, value))
       ids?.delete(put.id)
+      collection.ordered.get(key)?.remove(place(value, put.id))
       if (ids?.size === 0) collection.found.delete(slot(key, value))
     }
   }
@@ -104,13 +136,20 @@ export class DocumentTable {
       const ids = collection.found.get(slot(key, value))
       if (ids === undefined) collection.found.set(slot(key, value), new Set([put.id]))
       else ids.add(put.id)
+      collection.ordered.get(key)?.add(place(value, put.id))
     }
   }
 
   #collection(name: string): Collection {
     const there = this.#collections.get(name)
     if (there !== undefined) return there
-    const made: Collection = { rows: new Map(), ids: new SortedIds(), found: new Map(), unique: new Map() }
+    const made: Collection = {
+      rows: new Map(),
+      ids: new SortedIds(),
+      found: new Map(),
+      unique: new Map(),
+      ordered: new Map()
+    }
     this.#collections.set(name, made)
     return made
   }

@@ -11,7 +11,15 @@ import { Clock, Effect, Layer } from "effect"
 import type { EntropySource } from "../../foundation/entropy.ts"
 import { Entropy } from "../../foundation/entropy.ts"
 import { admit, erasures, isRepeat, receiptOf } from "../admit.ts"
-import { changeProblem, claimProblem, forgetRequestProblem, limitProblem, maxRows, queryProblem } from "../bounds.ts"
+import {
+  changeProblem,
+  claimProblem,
+  forgetRequestProblem,
+  limitProblem,
+  maxRows,
+  queryProblem,
+  rangeProblem
+} from "../bounds.ts"
 import type { StorageChoice } from "../choice.ts"
 import { storageChoice } from "../choice.ts"
 import { StorageConflict, StorageUnavailable } from "../faults.ts"
@@ -127,6 +135,11 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
         return row === null ? null : readDocument(row)
       }),
     find: (collection, key, value) => Effect.suspend(() => readDocuments(documents.find(collection, key, value))),
+    range: (collection, key, range) =>
+      Effect.suspend(() => {
+        invariant(rangeProblem(range))
+        return readDocuments(documents.range(collection, key, range))
+      }),
     list: (collection, page) =>
       Effect.suspend(() => readDocuments(documents.list(collection, page?.after, page?.limit))),
     record: (seq) => Effect.sync(() => chain.record(seq)),

@@ -21,6 +21,21 @@ export class SortedIds {
     return this.#ids.slice(start, limit === undefined ? undefined : start + limit)
   }
 
+  /** Up to `limit` ids between two, both exclusive; from the last one on where `isDescending`. */
+  between(
+    after: string | undefined,
+    before: string | undefined,
+    limit: number,
+    isDescending: boolean
+  ): ReadonlyArray<string> {
+    const start = after === undefined ? 0 : this.#after(after)
+    let end = before === undefined ? this.#ids.length : this.#after(before)
+    if (end > start && this.#ids[end - 1] === before) end -= 1
+    return isDescending
+      ? this.#ids.slice(Math.max(start, end - limit), Math.max(start, end)).toReversed()
+      : this.#ids.slice(start, Math.min(end, start + limit))
+  }
+
   /** The position behind `id`, there or not. */
   #after(id: string): number {
     let low = 0

@@ -1,10 +1,11 @@
 /** Lists an agent's evaluations, newest first. Spec: api.md, GET /bound/evaluations. */
-import { DEFAULT_PAGE, detailItem, type Evaluation, type EvaluationListQuery, InvalidInput } from "@flyball/contract"
+import { DEFAULT_PAGE, type Evaluation, type EvaluationListQuery, type InvalidInput } from "@flyball/contract"
 import { readRecord } from "@flyball/evidence"
 import type { JsonMap } from "@flyball/rules"
 import { Effect } from "effect"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import type { ReadFault, StorageApi, StoredPart, StoredRecord } from "../../storage/port.ts"
+import { continueBefore } from "../continue-before.ts"
 import type { EvaluationRecord } from "./evaluation-out.ts"
 
 /** Bounds on the cost of one page, for a chain of any length. */
@@ -60,7 +61,8 @@ export const evaluationLister = (
     query: EvaluationListQuery
   ): Effect.fn.Return<ReadonlyArray<Evaluation>, InvalidInput | ReadFault> {
     const { found, next } = yield* matching(query)
-    if (found.length === 0 && next !== null) return yield* nothingYet(query, records, next)
+    if (found.length === 0 && next !== null)
+      return yield* continueBefore("an evaluation", records, { before: query.before, next })
     const shown: Array<Evaluation> = []
     let bytes = 0
     for (let from = 0; from < found.length && bytes < partBytes; from += PARTS) {
@@ -87,17 +89,3 @@ const leftOf = (parts: ReadonlyArray<StoredPart>): ReadonlyMap<string, Uint8Arra
 
 const matches = ({ outcome, rule }: EvaluationListQuery, body: JsonMap): boolean =>
   (outcome === undefined || body["outcome"] === outcome) && (rule === undefined || body["matched_rule"] === rule)
-
-/** An empty page would say that the list ends here, and it does not. */
-const nothingYet = (query: EvaluationListQuery, records: number, next: number) =>
-  new InvalidInput({
-    detail: [
-      detailItem(
-        ["query", "before"],
-        "value_error",
-        `None of the ${records} records read is such an evaluation; continue with before=${next}`,
-        query.before ?? null,
-        { before: next }
-      )
-    ]
-  })

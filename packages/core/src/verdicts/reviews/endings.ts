@@ -1,14 +1,24 @@
 /** Ends of live reviews that nobody has to ask for: by time, by a halt, by other versions in force. */
-import { halts, isPastEnd, isSameLayers, REVIEWS } from "@flyball/rules"
+import {
+  halts,
+  isPastEnd,
+  isSameLayers,
+  KILL_EPOCH,
+  type ReviewRange,
+  REVIEWS,
+  reviewsEnded,
+  reviewsPastEnd
+} from "@flyball/rules"
 import { Effect } from "effect"
 import { AGENTS, type StoredAgent, storedAgent } from "../../registry/agents/document.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { StorageConflict, StorageCorrupt } from "../../storage/faults.ts"
 import type { ChangeSet, ReadFault, StorageApi } from "../../storage/port.ts"
-import { type InForce, inForceReader } from "../envelopes/in-force.ts"
+import { EPOCH, type InForce, inForceReader } from "../envelopes/in-force.ts"
 import type { KillOf } from "../evaluations/ports.ts"
 import { killReader } from "../kill/kill-reader.ts"
 import { planCancel, planExpire } from "./plan-review.ts"
+import { reviewQueue } from "./queue.ts"
 import { type ReviewPlan, type StoredReview, storedReview } from "./stored-review.ts"
 
 /** The end of a review; `plan` null: it lives. `expects`: what either rests on. */
@@ -20,6 +30,7 @@ export interface Ending {
 /** Makes the ends of reviews in a store. One for each service: it keeps what it read of envelopes and halts. */
 export const reviewEndings = (storage: StorageApi) => {
   const inForce = inForceReader(storage)
+  const queue = reviewQueue(storage)
   const kills = killReader(storage)
 
   /** The agent of a review. */
@@ -57,9 +68,6 @@ export const reviewEndings = (storage: StorageApi) => {
       { collection: REVIEWS, id }
     )
 
-  /** Reviews whose end no record says. */
-  const live = Effect.map(storage.find(REVIEWS, "state", "live"), (documents) => documents.map(storedReview))
-
   /** Records the end of one live review; false where nothing ends it. */
   const sweepOne = (id: string) =>
     acting(
@@ -75,23 +83,56 @@ export const reviewEndings = (storage: StorageApi) => {
       })
     )
 
-  /** Records the end of every live review that is due to end, and answers how many. */
-  const sweep = Effect.gen(function* () {
-    const { ms } = yield* storage.asOf
-    const known = new Map<string, Around>()
+  /** Documents of which a change may end reviews: halts, and versions in force. */
+  const epochs = Effect.map(
+    Effect.forEach([KILL_EPOCH, EPOCH], ({ collection, id }) => storage.get(collection, id)),
+    (documents) => documents.map((one) => one?.version ?? 0).join()
+  )
+
+  /** Records the end of those whose time is over, and answers how many. */
+  const sweepPastEnd = Effect.fnUntraced(function* (nowMs: number) {
     let ended = 0
-    for (const stored of yield* live) {
-      const { agentId } = stored.body
-      const seen = known.get(agentId) ?? (yield* around(yield* agentOf(agentId), ms))
-      known.set(agentId, seen)
-      const isDue = isPastEnd(stored.body, ms) || endedBy(stored, seen, ms).plan !== null
-      if (isDue && (yield* sweepOne(stored.id))) ended += 1
-    }
+    for (const id of yield* queue.all(reviewsPastEnd(nowMs), (one) => one.id)) if (yield* sweepOne(id)) ended += 1
     return ended
   })
 
-  return { acting, agentOf, live, of, sweep }
+  /** Live reviews that are examined next for what a halt or other versions ended. */
+  let unexamined = everyLive
+  /** The epochs of the last time that all were examined; null before. */
+  let examinedAt: string | null = null
+
+  /**
+   * Records the end of live reviews that are due to end, and answers how many: of all whose time is over; of all that
+   * a halt or other versions ended, after a change of either. Without one a page is examined in turn, because an agent
+   * that moves to another org unit comes under other versions.
+   */
+  const sweep = Effect.gen(function* () {
+    const { ms } = yield* storage.asOf
+    let ended = yield* sweepPastEnd(ms)
+    const now = yield* epochs
+    const isChanged = now !== examinedAt
+    const known = new Map<string, Around>()
+    for (let left: ReviewRange | null = isChanged ? everyLive : unexamined; left !== null;) {
+      const page: LivePage = yield* queue.next(left)
+      for (const stored of page.found) {
+        const { agentId } = stored.body
+        const seen: Around = known.get(agentId) ?? (yield* around(yield* agentOf(agentId), ms))
+        known.set(agentId, seen)
+        if (endedBy(stored, seen, ms).plan !== null && (yield* sweepOne(stored.id))) ended += 1
+      }
+      unexamined = page.rest ?? everyLive
+      left = isChanged ? page.rest : null
+    }
+    examinedAt = now
+    return ended
+  })
+
+  return { acting, agentOf, of, sweep }
 }
+
+const everyLive = reviewsEnded("live", null, null)
+
+type LivePage = { readonly found: ReadonlyArray<StoredReview>; readonly rest: ReviewRange | null }
 
 /** Halts that reach an agent, and the versions that are in force for it. */
 interface Around {

@@ -1,11 +1,12 @@
 /** Changes of reviews in the order of the chain, to follow or to wait for. Spec: api.md, GET /bound/reviews/stream. */
 import type { Review, ReviewStreamQuery } from "@flyball/contract"
 import { readRecord } from "@flyball/evidence"
-import { type ReviewDocument, REVIEW_SCOPE } from "@flyball/rules"
+import { type ReviewDocument, reviewsEnded } from "@flyball/rules"
 import { Clock, Effect, type Scope as EffectScope } from "effect"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import type { ReadFault, StorageApi } from "../../storage/port.ts"
 import { storeWatch } from "../../storage/store-watch.ts"
+import type { reviewQueue } from "./queue.ts"
 import type { StoredReview } from "./stored-review.ts"
 
 /** Kinds of the records that change a review. What a person was shown changes nothing. */
@@ -70,13 +71,13 @@ export interface ReviewFeed {
 /** Dependencies of the reader of changes. */
 export interface ReviewReader {
   readonly storage: StorageApi
-  readonly live: Effect.Effect<ReadonlyArray<StoredReview>, ReadFault>
+  readonly queue: ReturnType<typeof reviewQueue>
   readonly shown: (id: string, review: ReviewDocument, seq: number) => Effect.Effect<Review, ReadFault>
 }
 
 /** The changes of reviews in a store. Its watch ends with its scope. */
 export const reviewFeed = Effect.fnUntraced(function* ({
-  live,
+  queue,
   shown,
   storage
 }: ReviewReader): Effect.fn.Return<ReviewFeed, never, EffectScope.Scope> {
@@ -91,10 +92,6 @@ export const reviewFeed = Effect.fnUntraced(function* ({
     }),
     isNews: (readTo, last) => last > readTo
   })
-
-  /** The records that opened these reviews. */
-  const openedAt = (ids: ReadonlyArray<string>) =>
-    Effect.map(storage.once(REVIEW_SCOPE, [...new Set(ids)]), (all) => new Map(all.map(({ key, seq }) => [key, seq])))
 
   /** Changes behind a record, a batch at most, and the record up to which these are all. */
   const changesBehind = Effect.fnUntraced(function* (readTo: number, agentId: string | undefined) {
@@ -122,10 +119,9 @@ export const reviewFeed = Effect.fnUntraced(function* ({
     from: Effect.fnUntraced(function* (after) {
       const { seq: head } = yield* storage.asOf
       if (after !== null && after <= head) return { readTo: after, live: [] }
-      const ids = (yield* live).map(({ id }) => id)
-      const opened: Array<{ readonly id: string; readonly seq: number }> = []
-      for (let at = 0; at < ids.length; at += BATCH)
-        for (const [id, seq] of yield* openedAt(ids.slice(at, at + BATCH))) opened.push({ id, seq })
+      // All of them: a reader who continues behind a seq misses nothing only where they come in the order of the chain.
+      const ids = yield* queue.all(reviewsEnded("live", null, null), ({ id }) => id)
+      const opened = [...(yield* queue.seqsOf(ids))].map(([id, seq]) => ({ id, seq }))
       // What opened since the head was read is a change behind it.
       return { readTo: head, live: opened.filter(({ seq }) => seq <= head).sort((a, b) => a.seq - b.seq) }
     }),
@@ -139,7 +135,7 @@ export const reviewFeed = Effect.fnUntraced(function* ({
         live = live.slice(BATCH)
         readTo = next.readTo
         const changes: Array<ReviewChange> = []
-        const opened = isLive ? new Map<string, number>() : yield* openedAt(next.found.map(({ id }) => id))
+        const opened = isLive ? new Map<string, number>() : yield* queue.seqsOf(next.found.map(({ id }) => id))
         for (const { id, seq } of next.found) {
           const stored = yield* see(id)
           if (stored === null || (agentId ?? stored.body.agentId) !== stored.body.agentId) continue

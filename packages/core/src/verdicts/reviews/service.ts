@@ -1,6 +1,6 @@
 /** Reviews: people answer what an envelope does not let an agent do alone. Spec: envelopes.md 3.11; decision 0049. */
 import {
-  DEFAULT_PAGE,
+  type InvalidInput,
   isId,
   type Review,
   type ReviewClaimed,
@@ -14,12 +14,10 @@ import {
   type ReviewStreamQuery,
   type ReviewWithdrawIn
 } from "@flyball/contract"
-import { fromUtf8, readRecord } from "@flyball/evidence"
+import { fromUtf8 } from "@flyball/evidence"
 import {
   ENVELOPE_VERSIONS,
   EVALUATION_SCOPE,
-  isPastEnd,
-  REVIEW_SCOPE,
   type ReviewDocument,
   REVIEWS,
   reviewStatus,
@@ -36,9 +34,12 @@ import { StorageCorrupt } from "../../storage/faults.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
 import { readEvaluation } from "../evaluations/find-evaluation.ts"
 import { Evaluations } from "../evaluations/service.ts"
+import { type ReviewBacklog, reviewBacklog } from "./backlog.ts"
 import { reviewEndings } from "./endings.ts"
+import { listReviews } from "./list-reviews.ts"
 import { planCancel, planClaim, planResolve, type Reviewer } from "./plan-review.ts"
 import { presentation } from "./presentation.ts"
+import { reviewQueue } from "./queue.ts"
 import { reviewFeed, type ReviewPlace, type ReviewStep } from "./review-changes.ts"
 import { reviewOut, type ReviewPlan, type StoredReview, storedReview } from "./stored-review.ts"
 
@@ -57,14 +58,15 @@ export interface ReviewingPerson {
  */
 export interface ReviewsApi {
   /**
-   * Newest first. A page reads at most 20,000 records, so it may be shorter than its limit: an empty one is the end.
-   * `requestedBy`: only those that this writer requested.
+   * Newest first, by the time at which they were opened. A page reads at most 20,000 reviews, so it may be shorter than
+   * its limit. An empty one is the end: where none of those read is to be shown, and more may follow, `InvalidInput`
+   * names the position to continue from (`ctx.before`). `requestedBy`: only those that this writer requested.
    */
   readonly list: (
     query: ReviewListQuery,
     scope?: Scope,
     requestedBy?: string | null
-  ) => Effect.Effect<ReadonlyArray<Review>, ReadFault>
+  ) => Effect.Effect<ReadonlyArray<Review>, InvalidInput | ReadFault>
   readonly get: (
     id: string,
     scope?: Scope,
@@ -126,16 +128,12 @@ export interface ReviewsApi {
   ) => Effect.Effect<Review, ReviewClosed | ReviewNotFound | ReadFault>
   /** Records the end of reviews that time, a halt or a new version ended, and answers how many. For the job. */
   readonly sweep: Effect.Effect<number, ReadFault>
-  /** Live reviews, and the age of the oldest. Unit: milliseconds. */
-  readonly backlog: Effect.Effect<{ readonly open: number; readonly oldestMs: number }, ReadFault>
+  /** Reviews that wait for people, and the age of the oldest. More than 250 are counted once a minute. */
+  readonly backlog: Effect.Effect<ReviewBacklog, ReadFault>
 }
 
-/** Records that one page of a list reads. */
-const MAX_READ = 20_000
-/** Records read at a time. */
-const CHUNK = 500
-/** Reviews looked up at a time while listing. */
-const TOGETHER = 50
+/** Reviews of a page that are read at a time. */
+const TOGETHER = 16
 /** How often a wait polls for what ends a review without a record: its time, a halt, other versions. Milliseconds. */
 const POLL_MS = 1_000
 
@@ -148,7 +146,19 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
       const crypto = yield* EvidenceCrypto
       const evaluations = yield* Evaluations
       const endings = reviewEndings(storage)
-      const { acting, agentOf, live } = endings
+      const { acting, agentOf } = endings
+      const queue = reviewQueue(storage)
+
+      const isVisible = (
+        { body: { agentId, requestedBy } }: StoredReview,
+        scope: Scope,
+        own: string | null
+      ): Effect.Effect<boolean, ReadFault> =>
+        (own ?? requestedBy) !== requestedBy
+          ? Effect.succeed(false)
+          : scope.orgUnits === "*"
+            ? Effect.succeed(true)
+            : Effect.map(agentOf(agentId), ({ body: { orgUnit } }) => covers(scope, orgUnit))
 
       const read = Effect.fnUntraced(function* (
         id: string,
@@ -164,13 +174,6 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
           : yield* new ReviewNotFound({ reviewId: id })
       })
 
-      const seqsOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
-        const seqs = new Map<string, number>()
-        for (let at = 0; at < ids.length; at += CHUNK)
-          for (const { key, seq } of yield* storage.once(REVIEW_SCOPE, ids.slice(at, at + CHUNK))) seqs.set(key, seq)
-        return seqs
-      })
-
       const evaluationOf = Effect.fnUntraced(function* ({ evaluationId }: ReviewDocument) {
         const [found] = yield* storage.once(EVALUATION_SCOPE, [evaluationId])
         return found === undefined
@@ -178,13 +181,17 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
           : yield* readEvaluation(storage, found.seq)
       })
 
-      const shown = Effect.fnUntraced(function* (id: string, review: ReviewDocument, seq?: number) {
+      const shown = Effect.fnUntraced(function* (
+        id: string,
+        review: ReviewDocument,
+        known: { readonly seq?: number; readonly nowMs?: number } = {}
+      ) {
         const { body, parts } = yield* evaluationOf(review)
         return reviewOut(id, review, {
-          seq: seq ?? (yield* seqsOf([id])).get(id) ?? -1,
+          seq: known.seq ?? (yield* queue.seqsOf([id])).get(id) ?? -1,
           action: actionOf(parts),
           argsRedacted: body["args_redacted"] === true,
-          nowMs: (yield* storage.asOf).ms
+          nowMs: known.nowMs ?? (yield* storage.asOf).ms
         })
       })
 
@@ -262,62 +269,18 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
       const visible = (id: string, scope: Scope, requestedBy: string | null) =>
         Effect.catchTag(read(id, scope, requestedBy), "ReviewNotFound", () => Effect.succeed(null))
 
-      /** Ids and places of reviews that may match a query, newest first, a chunk at a time. */
-      const candidates = Effect.fnUntraced(function* (
-        { agent_id: agentId, status }: ReviewListQuery,
-        to: number | undefined
-      ) {
-        if (status === "open" || status === "claimed") {
-          const ids = (yield* live).filter(({ body }) => (agentId ?? body.agentId) === body.agentId).map(({ id }) => id)
-          const seqs = [...(yield* seqsOf(ids))].map(([id, seq]) => ({ id, seq }))
-          return { found: seqs.filter(({ seq }) => seq <= (to ?? seq)).toSorted((a, b) => b.seq - a.seq), isAll: true }
-        }
-        const page = yield* storage.records({
-          kinds: ["review.opened"],
-          order: "desc",
-          limit: CHUNK,
-          ...(agentId === undefined ? {} : { agentId }),
-          ...(to === undefined ? {} : { to })
-        })
-        const found: Array<{ readonly id: string; readonly seq: number }> = []
-        for (const { bytes, seq } of page) {
-          const opened = readRecord(bytes)
-          if (!opened.ok) return yield* new StorageCorrupt({ reason: `record ${seq} cannot be read (${opened.code})` })
-          found.push({ id: String(opened.record.body["review_id"]), seq })
-        }
-        return { found, isAll: page.length < CHUNK }
-      })
-
       const list: ReviewsApi["list"] = Effect.fnUntraced(function* (query, scope = everyUnit, requestedBy = null) {
-        const { before, limit = DEFAULT_PAGE, status } = query
-        const out: Array<Review> = []
-        const { ms } = yield* storage.asOf
-        let to = before === undefined ? undefined : before - 1
-        for (let seen = 0; seen < MAX_READ && (to === undefined || to >= 0);) {
-          const { found, isAll } = yield* candidates(query, to)
-          for (let at = 0; at < found.length; at += TOGETHER) {
-            const some = found.slice(at, at + TOGETHER)
-            const seen = yield* Effect.forEach(some, ({ id }) => visible(id, scope, requestedBy), {
-              concurrency: "unbounded"
-            })
-            for (const [place, one] of seen.entries()) {
-              const { id, seq } = some[place]!
-              // By the document: what is shown beside it costs as much again, and is read for what is listed alone.
-              if (one === null || (status !== undefined && reviewStatus(one.stored.body, ms) !== status)) continue
-              const review = yield* shown(id, one.stored.body, seq)
-              if (status !== undefined && review.status !== status) continue
-              out.push(review)
-              if (out.length === limit) return out
-            }
-          }
-          if (isAll) break
-          seen += found.length
-          to = found.at(-1)!.seq - 1
-        }
-        return out
+        const { found, nowMs } = yield* listReviews(storage, queue, query, (stored) =>
+          isVisible(stored, scope, requestedBy)
+        )
+        return yield* Effect.forEach(found, ({ seq, stored }) => shown(stored.id, stored.body, { seq, nowMs }), {
+          concurrency: TOGETHER
+        })
       })
 
-      const feed = yield* reviewFeed({ storage, live, shown })
+      const feed = yield* reviewFeed({ storage, queue, shown: (id, review, seq) => shown(id, review, { seq }) })
+
+      const backlog = yield* reviewBacklog(storage, queue)
 
       return Reviews.of({
         list,
@@ -376,14 +339,7 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
             (review) => shown(id, review)
           ),
         sweep: endings.sweep,
-        backlog: Effect.gen(function* () {
-          const { ms } = yield* storage.asOf
-          const open = (yield* live).filter(({ body }) => !isPastEnd(body, ms))
-          return {
-            open: open.length,
-            oldestMs: Math.max(0, ...open.map(({ body }) => ms - body.openedAtMs))
-          }
-        })
+        backlog
       })
     })
   )

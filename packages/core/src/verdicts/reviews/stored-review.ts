@@ -32,7 +32,7 @@ export const putReview = (id: string, expectedVersion: number, body: ReviewDocum
   id,
   expectedVersion,
   body: body as unknown as JsonObject,
-  keys: reviewKeys(body)
+  keys: reviewKeys(id, body)
 })
 
 /** The review after one of its records, and the change that makes it. */

@@ -7,6 +7,7 @@ import type {
   ForgetAnswer,
   ForgetRequest,
   Head,
+  KeyRange,
   MissedQuery,
   RecordQuery,
   Rehashed,
@@ -44,6 +45,7 @@ export type WorkerRequest =
   | { readonly op: "head" }
   | { readonly op: "get"; readonly collection: string; readonly id: string }
   | { readonly op: "find"; readonly collection: string; readonly key: string; readonly value: string }
+  | { readonly op: "range"; readonly collection: string; readonly key: string; readonly range: KeyRange }
   | {
       readonly op: "list"
       readonly collection: string
@@ -110,6 +112,7 @@ export interface WorkerAnswers {
   readonly head: Head | null
   readonly get: DocumentRow | null
   readonly find: ReadonlyArray<DocumentRow>
+  readonly range: ReadonlyArray<DocumentRow>
   readonly list: ReadonlyArray<DocumentRow>
   readonly records: ArrayBuffer
   readonly parts: ArrayBuffer

@@ -143,6 +143,8 @@ export class RequestServer {
         return this.#ok(id, this.#reader().get(request.collection, request.id))
       case "find":
         return this.#ok(id, this.#reader().find(request.collection, request.key, request.value))
+      case "range":
+        return this.#ok(id, this.#reader().range(request.collection, request.key, request.range))
       case "list":
         return this.#ok(id, this.#reader().list(request.collection, request.after, request.limit, request.units))
       case "records":
