@@ -84,7 +84,7 @@ const broughtAlong = Effect.fnUntraced(function* (
 ) {
   assert.match(
     (yield* Effect.flip(bytesOf(yield* retiredOf(choice)))).message,
-    /expected schema 6 .*, saw 3; run flyball migrate/
+    /expected schema 7 .*, saw 3; run flyball migrate/
   )
   const missing = yield* missingInRetired(store)
   assert.deepStrictEqual(
@@ -93,7 +93,8 @@ const broughtAlong = Effect.fnUntraced(function* (
       [
         [4, "in-flight"],
         [5, "halts"],
-        [6, "review-queue"]
+        [6, "review-queue"],
+        [7, "records-by-kind"]
       ]
     ]
   )

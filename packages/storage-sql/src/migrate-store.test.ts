@@ -226,7 +226,8 @@ describe("a dry run of a migration", () => {
         { id: 3, name: "deliveries-by-event", olderMayRun: false },
         { id: 4, name: "in-flight", olderMayRun: false },
         { id: 5, name: "halts", olderMayRun: false },
-        { id: 6, name: "review-queue", olderMayRun: false }
+        { id: 6, name: "review-queue", olderMayRun: false },
+        { id: 7, name: "records-by-kind", olderMayRun: false }
       ])
       yield* using(file, (storage) => storage.commit({ expectEmpty: true, records: [genesis] }))
       const before = readdirSync(folder)

@@ -24,7 +24,8 @@ describe("flyball migrate", () => {
         "deliveries-by-event. Older processes: no other process writes a SQLite file.\nWould run 0004 " +
         "in-flight. Older processes: no other process writes a SQLite file.\nWould run 0005 " +
         "halts. Older processes: no other process writes a SQLite file.\nWould run 0006 " +
-        "review-queue. Older processes: no other process writes a SQLite file.\n",
+        "review-queue. Older processes: no other process writes a SQLite file.\nWould run 0007 records-by-kind. " +
+        "Older processes: no other process writes a SQLite file.\n",
       err: ""
     })
     assert.deepEqual(readdirSync(me.folder), [])
@@ -35,7 +36,8 @@ describe("flyball migrate", () => {
         "processes: no other process writes a SQLite file.\nRan 0003 deliveries-by-event. Older processes: " +
         "no other process writes a SQLite file.\nRan 0004 in-flight. Older processes: no other process " +
         "writes a SQLite file.\nRan 0005 halts. Older processes: no other process writes a SQLite file.\n" +
-        "Ran 0006 review-queue. Older processes: no other process writes a SQLite file.\n",
+        "Ran 0006 review-queue. Older processes: no other process writes a SQLite file.\n" +
+        "Ran 0007 records-by-kind. Older processes: no other process writes a SQLite file.\n",
       err: ""
     })
     assert.deepEqual(readdirSync(me.folder), [".flyball"])
@@ -77,7 +79,8 @@ describe("flyball migrate", () => {
         "Would run 0001 store. Older processes: there are none.\nWould run 0002 outbox. Older processes: " +
         "they stop writing.\nWould run 0003 deliveries-by-event. Older processes: they may keep running.\nWould " +
         "run 0004 in-flight. Older processes: they stop writing.\nWould run 0005 halts. Older processes: " +
-        "they stop writing.\nWould run 0006 review-queue. Older processes: they stop writing.\n",
+        "they stop writing.\nWould run 0006 review-queue. Older processes: they stop writing.\n" +
+        "Would run 0007 records-by-kind. Older processes: they may keep running.\n",
       err: ""
     })
     for (const args of [["check"], ["export", "--kind", "full", "--out", "a.evp"], ["backup", "--out", "b"]]) {
@@ -98,7 +101,7 @@ describe("flyball migrate", () => {
       "Ran 0001 store. Older processes: there are none.\nRan 0002 outbox. Older processes: they stop " +
         "writing.\nRan 0003 deliveries-by-event. Older processes: they may keep running.\nRan 0004 in-flight. Older " +
         "processes: they stop writing.\nRan 0005 halts. Older processes: they stop writing.\nRan 0006 review-queue. " +
-        "Older processes: they stop writing.\n"
+        "Older processes: they stop writing.\nRan 0007 records-by-kind. Older processes: they may keep running.\n"
     )
     const nothing = await me.flyball(["migrate"], variables)
     assert.match(
@@ -114,7 +117,7 @@ describe("flyball migrate", () => {
     for (const args of [["migrate", "--dry-run"], ["migrate"]]) {
       const { err, out, status } = await me.flyball(args)
       assert.deepEqual([status, out], [1, ""])
-      assert.match(err, /the file has schema 99 and this version of Flyball knows 5; use the newer version/)
+      assert.match(err, /the file has schema 99 and this version of Flyball knows 7; use the newer version/)
     }
     assert.match((await me.flyball(["migrate"], { FLYBALL_DATABASE_URL: "sqlite::memory:" })).err, /nothing to migrate/)
     assert.strictEqual((await me.flyball(["migrate", "--dry"])).status, 2)

@@ -22,7 +22,8 @@ const files = [
   "0003-deliveries-by-event",
   "0004-in-flight",
   "0005-halts",
-  "0006-review-queue"
+  "0006-review-queue",
+  "0007-records-by-kind"
 ]
 
 const read = (file: string): Migration => {

@@ -2,10 +2,8 @@
 import type {
   DocumentText,
   Head,
-  KeyRange,
   OutboxApi,
   ReadFault,
-  RecordQuery,
   StorageApi,
   StoredPart,
   StoredRecord,
@@ -28,16 +26,11 @@ import { Effect } from "effect"
 import { chainReplaced, readLockedHead } from "./lookups.ts"
 import { inSchema } from "./migrations.ts"
 import { outboxReadsOf } from "./outbox/outbox-reads.ts"
+import { documentColumns, rangeQuery, recordColumns, recordsQuery } from "./page-queries.ts"
 import { faultOf, isLost } from "./postgres-fault.ts"
 import { inRealTime } from "./real-time.ts"
 import type { Connections, Row } from "./sessions.ts"
 import { intArray, query } from "./sessions.ts"
-
-/** The two kinds that fill a chain; the index `records_governance` leaves them out. */
-const busyKinds = ["decision.witnessed", "decision.settled"]
-
-const documentColumns = "d.collection, d.id, d.version::float8 AS version, d.body"
-const recordColumns = "seq::float8 AS seq, at_ms::float8 AS at_ms, kind, agent_id, hash, bytes"
 
 const text = {
   head:
@@ -162,62 +155,6 @@ export const readsIn = (readers: Connections, schema: string, home: number): Rea
     }),
     outbox: outboxReadsOf(ask)
   }
-}
-
-/** The statement of a range of a look-up key. Its order names every column of the index, so that it is walked. */
-const rangeQuery = (
-  collection: string,
-  key: string,
-  { after, before, limit, order }: KeyRange
-): { readonly sql: string; readonly params: ReadonlyArray<unknown> } => {
-  const params: Array<unknown> = []
-  const bind = (value: string, type: string): string => `$${params.push(value)}::${type}`
-  const where = [`k.collection = ${bind(collection, "text")}`, `k.key = ${bind(key, "text")}`]
-  if (after !== undefined) where.push(`k.value > ${bind(after, "text")}`)
-  if (before !== undefined) where.push(`k.value < ${bind(before, "text")}`)
-  const direction = order === "desc" ? "DESC" : "ASC"
-  // The keys are bounded before the join: otherwise Postgres may sort all documents that have the key.
-  const sql = `SELECT ${documentColumns} FROM (
-      SELECT k.collection, k.value, k.id FROM flyball.document_keys k WHERE ${where.join(" AND ")}
-      ORDER BY k.value ${direction}, k.id ${direction} LIMIT ${bind(String(limit), "int8")}
-    ) k JOIN flyball.documents d ON d.collection = k.collection AND d.id = k.id
-    ORDER BY k.value ${direction}, k.id ${direction}`
-  return { sql, params }
-}
-
-/**
- * The statement of a page of records.
- *
- * An agent is queried as a range of one, and the order names it first: otherwise Postgres may walk the whole chain for
- * an agent that has few records.
- */
-const recordsQuery = ({
-  from,
-  to,
-  limit,
-  kinds,
-  agentId,
-  order
-}: RecordQuery): { readonly sql: string; readonly params: ReadonlyArray<unknown> } => {
-  const params: Array<unknown> = []
-  const bind = (value: unknown, type: string): string => `$${params.push(value)}::${type}`
-  const where: Array<string> = []
-  if (from !== undefined) where.push(`seq >= ${bind(String(from), "int8")}`)
-  if (to !== undefined) where.push(`seq <= ${bind(String(to), "int8")}`)
-  if (agentId !== undefined) {
-    const agent = bind(isStorable(agentId) ? agentId : "", "text")
-    where.push(`agent_id >= ${agent} AND agent_id <= ${agent}`)
-  }
-  if (kinds !== undefined) {
-    where.push(`kind = ANY (${bind(kinds.filter(isStorable), "text[]")})`)
-    if (!busyKinds.some((kind) => kinds.includes(kind)))
-      where.push(`kind NOT IN (${busyKinds.map((kind) => `'${kind}'`).join(", ")})`)
-  }
-  const direction = order === "desc" ? "DESC" : "ASC"
-  const sql = `SELECT ${recordColumns} FROM flyball.records ${where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`}
-    ORDER BY ${agentId === undefined ? "" : `agent_id ${direction}, `}seq ${direction}
-    LIMIT ${bind(String(limit), "int8")}`
-  return { sql, params }
 }
 
 /**

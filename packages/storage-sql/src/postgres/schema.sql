@@ -30,8 +30,11 @@ CREATE TABLE flyball.records (
 );
 ALTER TABLE flyball.records ALTER COLUMN bytes SET STORAGE EXTERNAL;
 CREATE INDEX records_agent ON flyball.records (agent_id, seq) WHERE agent_id IS NOT NULL;
--- Governance is rare and read by itself; the two kinds that fill a chain would double the cost of the index.
-CREATE INDEX records_governance ON flyball.records (seq, kind) WHERE kind NOT IN ('decision.witnessed', 'decision.settled');
+-- Governance is rare and read by itself; the two kinds that fill a chain would double the cost of the indexes.
+-- One walk for each kind, and of each agent's: a list of rare records does not read the others of its chain.
+CREATE INDEX records_kind ON flyball.records (kind, seq) WHERE kind NOT IN ('decision.witnessed', 'decision.settled');
+CREATE INDEX records_agent_kind ON flyball.records (agent_id, kind, seq)
+  WHERE agent_id IS NOT NULL AND kind NOT IN ('decision.witnessed', 'decision.settled');
 
 -- Vacuumed soon after any erasure: until then an erased part is out of reach of SQL, but not yet out of the file.
 CREATE TABLE flyball.parts (

@@ -10,12 +10,22 @@ const length = 45_000
 const open = () => {
   const db = new DatabaseSync(":memory:")
   migrate(db)
-  db.exec(`INSERT INTO word (id, text) VALUES (3, 'part.erased'), (4, 'agt_1')`)
+  const prepare = db.prepare.bind(db)
+  db.prepare = (sql) => {
+    prepared.push(sql)
+    return prepare(sql)
+  }
+  db.exec(
+    `INSERT INTO word (id, text) VALUES (3, 'part.erased'), (4, 'agt_1'), (5, 'kill.activated'), (6, 'review.opened')`
+  )
   db.exec(`WITH RECURSIVE n(seq) AS (SELECT 0 UNION ALL SELECT seq + 1 FROM n WHERE seq < ${length - 1})
     INSERT INTO record SELECT seq, iif(seq IN (7, 44990), 3, iif(seq % 10000 = 5000, 2, 1)), iif(seq % 3 = 0, 4,
     NULL), 0, zeroblob(32), zeroblob(1) FROM n`)
-  return new ChainReader(db)
+  return { db, reader: new ChainReader(db) }
 }
+
+/** Statements that were prepared. */
+const prepared: Array<string> = []
 
 /** Seqs found, and how many times the search let others go first. */
 const search = (
@@ -30,7 +40,18 @@ const search = (
 }
 
 describe("ChainReader", () => {
-  const reader = open()
+  const { db, reader } = open()
+
+  /** How SQLite runs the statement of a query. */
+  const planOf = (query: Partial<RecordQuery>): ReadonlyArray<string> => {
+    prepared.length = 0
+    search(new ChainReader(db), query)
+    const sql = prepared.find((one) => one.includes("hash || bytes"))!
+    return db
+      .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+      .all()
+      .map((row) => String(row["detail"]))
+  }
 
   it("searches a common kind in slices, both ways", () => {
     const settled = [5000, 15000, 25000, 35000]
@@ -56,5 +77,26 @@ describe("ChainReader", () => {
     assert.deepEqual(search(reader, { limit: 2, order: "desc" }), [[44_999, 44_998], 0])
     assert.deepEqual(search(reader, { limit: 2, from: 44_998 }), [[44_998, 44_999], 0])
     assert.deepEqual(search(reader, { limit: 2, from: 45_000 }), [[], 0])
+  })
+
+  it("walks an index for each rare kind, and merges the walks without sorting them", () => {
+    const own = "SEARCH record USING COVERING INDEX record_kind (kind=? AND rowid>? AND rowid<?)"
+    const ofAgent = "SEARCH record USING COVERING INDEX record_agent_kind (agent=? AND kind=? AND rowid>? AND rowid<?)"
+    for (const order of ["asc", "desc"] as const)
+      for (const [agent, walk] of [
+        [{}, own],
+        [{ agentId: "agt_1" }, ofAgent]
+      ] as const) {
+        const plan = planOf({ ...agent, order, kinds: ["part.erased", "kill.activated", "review.opened"] })
+        assert.lengthOf(
+          plan.filter((step) => step === walk),
+          3
+        )
+        assert.lengthOf(
+          plan.filter((step) => /SCAN|TEMP B-TREE/.test(step)),
+          0,
+          plan.join("\n")
+        )
+      }
   })
 })

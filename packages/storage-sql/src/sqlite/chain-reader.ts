@@ -12,7 +12,7 @@ import { StringTable } from "./string-table.ts"
 
 /** Records of one slice of a search by kind: what is read before other requests get their turn. */
 const sliceRecords = 20_000
-/** Kinds 1 and 2 fill the chain; all others are in the index `record_governance`. Spec: migrations. */
+/** Kinds 1 and 2 fill the chain; all others are in the indexes by kind. Spec: migrations. */
 const lastCommonKind = 2
 const tileHashes = 256
 const hashBytes = 32
@@ -108,9 +108,10 @@ export class ChainReader {
     const first = Math.max(query.from ?? 0, 0)
     const last = Math.min(query.to ?? lastSeq, this.head()?.seq ?? -1)
     const descending = query.order === "desc"
-    const rare = kinds !== undefined && kinds.every((kind) => kind > lastCommonKind)
-    const width = kinds === undefined || rare ? last - first + 1 : sliceRecords
-    const statement = this.#sql(pageSql(agent !== null, kinds?.length ?? 0, rare, descending), "arrays")
+    if (kinds?.every((kind) => kind > lastCommonKind))
+      return { rows: this.#ofKinds(kinds, agent, first, last, query), word: (id) => this.#strings.text(id) }
+    const width = kinds === undefined ? last - first + 1 : sliceRecords
+    const statement = this.#sql(pageSql(agent !== null, kinds?.length ?? 0, descending), "arrays")
     const rows: Array<RecordRow> = []
     for (let done = 0; done <= last - first && rows.length < query.limit; done += width) {
       if (done > 0) yield
@@ -126,6 +127,20 @@ export class ChainReader {
       rows.push(...(statement.all(...values) as unknown as ReadonlyArray<RecordRow>))
     }
     return { rows, word: (id) => this.#strings.text(id) }
+  }
+
+  /** Records of kinds that have an index, of one agent or of all: as many are read as are answered, and one a kind. */
+  #ofKinds(
+    kinds: ReadonlyArray<number>,
+    agent: number | null,
+    first: number,
+    last: number,
+    { limit, order }: RecordQuery
+  ): ReadonlyArray<RecordRow> {
+    const different = [...new Set(kinds)]
+    const values = different.flatMap((kind) => [...(agent === null ? [] : [agent]), kind, first, last])
+    const statement = this.#sql(kindsSql(agent !== null, different.length, order === "desc"), "arrays")
+    return statement.all(...values, limit) as unknown as ReadonlyArray<RecordRow>
   }
 
   parts(seqs: ReadonlyArray<number>): PartPage {
@@ -219,12 +234,25 @@ const partsSql =
   "SELECT id, name, erased_by, CAST(salt || bytes AS BLOB) FROM part WHERE id BETWEEN ? AND ? ORDER BY id"
 
 /** Hash and bytes come as one value, and so do salt and bytes of a part: making it takes more than copying it. */
-const pageSql = (agent: boolean, kinds: number, rare: boolean, descending: boolean): string =>
-  `SELECT seq, kind, agent, at_ms, CAST(hash || bytes AS BLOB)
-    FROM record${rare ? " INDEXED BY record_governance" : ""} WHERE seq BETWEEN ?
-    AND ?${agent ? " AND agent = ?" : ""}${
-      kinds === 0 ? "" : ` AND kind IN (${new Array(kinds).fill("?").join(", ")})`
-    }${rare ? " AND kind > 2" : ""} ORDER BY seq ${descending ? "DESC" : "ASC"} LIMIT ?`
+const recordColumns = "seq, kind, agent, at_ms, CAST(hash || bytes AS BLOB)"
+
+const pageSql = (agent: boolean, kinds: number, descending: boolean): string =>
+  `SELECT ${recordColumns} FROM record WHERE seq BETWEEN ? AND ?${agent ? " AND agent = ?" : ""}${
+    kinds === 0 ? "" : ` AND kind IN (${new Array(kinds).fill("?").join(", ")})`
+  } ORDER BY seq ${descending ? "DESC" : "ASC"} LIMIT ?`
+
+/**
+ * One walk along the index for each kind. SQLite merges the walks of a compound select in the order of all, row by row,
+ * and ends them at the limit.
+ */
+const kindsSql = (agent: boolean, kinds: number, descending: boolean): string => {
+  const walk = agent
+    ? "SELECT seq FROM record INDEXED BY record_agent_kind WHERE agent = ? AND kind = ? AND kind > 2 AND seq BETWEEN ? AND ?"
+    : "SELECT seq FROM record INDEXED BY record_kind WHERE kind = ? AND kind > 2 AND seq BETWEEN ? AND ?"
+  const direction = descending ? "DESC" : "ASC"
+  return `SELECT ${recordColumns} FROM record WHERE seq IN (${new Array(kinds).fill(walk).join(" UNION ALL ")}
+    ORDER BY seq ${direction} LIMIT ?) ORDER BY seq ${direction}`
+}
 
 const onceRow = (key: string, row: { readonly [column: string]: unknown }): IdempotencyRow => {
   const digest = row["digest"] as Uint8Array

@@ -151,5 +151,15 @@ WITH q AS MATERIALIZED (
 INSERT INTO document_key (collection, name, value, doc, single)
   SELECT k.collection, w.id, k.value, k.doc, 0 FROM keys k JOIN word w ON w.text = k.name;
 `
+  },
+  {
+    id: 7,
+    name: "records-by-kind",
+    sql: `
+-- One walk for each kind, and of each agent's: a list of rare records does not read the others of its chain.
+DROP INDEX record_governance;
+CREATE INDEX record_kind ON record (kind) WHERE kind > 2;
+CREATE INDEX record_agent_kind ON record (agent, kind) WHERE agent IS NOT NULL AND kind > 2;
+`
   }
 ]

@@ -1,7 +1,7 @@
 /** Lists of reviews where many are open: what each reads, in which order, and where a page ends. */
 import { assert, describe, it } from "@effect/vitest"
 import type { Review, ReviewListQuery } from "@flyball/contract"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Storage, type StorageApi } from "../../storage/port.ts"
 import { governorWorld, registered } from "../../testing/governor-world.ts"
@@ -69,14 +69,18 @@ const given = (copies: ReadonlyArray<FilledReview>) =>
 const open = (count: number, more: FilledReview = {}): ReadonlyArray<FilledReview> =>
   Array.from({ length: count }, () => more)
 
+/** Reviews over a store of their own, so that nothing else of the governor is counted. */
+const countedReviews = (rows: Map<string, number>) =>
+  Effect.gen(function* () {
+    const storage = counting(rows)(yield* Storage)
+    return yield* Reviews.pipe(Effect.provide(Layer.fresh(Reviews.layer)), Effect.provideService(Storage, storage))
+  })
+
 const idsOf = (all: ReadonlyArray<Review>): ReadonlyArray<string> => all.map(({ id }) => id)
 const list = (query: ReviewListQuery, units: "*" | ReadonlyArray<string> = "*") =>
   Reviews.use((reviews) => reviews.list(query, { orgUnits: units }))
 
 describe("the list of reviews", () => {
-  const rows = new Map<string, number>()
-  const counted = () => Effect.provide(governorWorld(counting(rows)))
-
   it.effect("reads a page of the queue, however many reviews are open, in each status and of each agent", () =>
     Effect.gen(function* () {
       const { agentId, first, ids, other } = yield* given([
@@ -88,6 +92,8 @@ describe("the list of reviews", () => {
         { agentId: "other" },
         ...open(MANY)
       ])
+      const rows = new Map<string, number>()
+      const reviews = yield* countedReviews(rows)
       const lists = [
         [{ status: "open", limit: 10 }, ids.slice(-10).toReversed()],
         [{ status: "claimed" }, [ids[0]]],
@@ -102,15 +108,19 @@ describe("the list of reviews", () => {
       ] as const
       for (const [query, expected] of lists) {
         rows.clear()
-        assert.deepStrictEqual(idsOf(yield* list(query)), expected as ReadonlyArray<string>, JSON.stringify(query))
+        assert.deepStrictEqual(
+          idsOf(yield* reviews.list(query)),
+          expected as ReadonlyArray<string>,
+          JSON.stringify(query)
+        )
         assert.isBelow(total(rows), MOST, `rows read by ${JSON.stringify(query)}`)
       }
-      const { seq } = yield* Reviews.use((reviews) => reviews.get(ids[5]!))
+      const { seq } = yield* reviews.get(ids[5]!)
       rows.clear()
-      assert.deepStrictEqual(idsOf(yield* list({ status: "open", before: seq })), [first])
-      assert.deepStrictEqual(yield* list({ status: "open", before: 1 }), [])
+      assert.deepStrictEqual(idsOf(yield* reviews.list({ status: "open", before: seq })), [first])
+      assert.deepStrictEqual(yield* reviews.list({ status: "open", before: 1 }), [])
       assert.isBelow(total(rows), MOST)
-    }).pipe(counted())
+    }).pipe(Effect.provide(governorWorld()), Effect.scoped)
   )
 
   it.effect("continues behind the last review of a page, also among those opened in one millisecond", () =>
@@ -177,7 +187,8 @@ describe("the list of reviews", () => {
   it.effect("has a job that reads what is due and a page more, and all of them after a halt", () =>
     Effect.gen(function* () {
       const { agentId, ids } = yield* given([{ expiresAtMs: NOW_MS + 2 * HOUR_MS }, ...open(FEWER)])
-      const reviews = yield* Reviews
+      const rows = new Map<string, number>()
+      const reviews = yield* countedReviews(rows)
       yield* reviews.sweep
       rows.clear()
       assert.strictEqual(yield* reviews.sweep, 0)
@@ -194,13 +205,14 @@ describe("the list of reviews", () => {
       )
       assert.strictEqual(yield* reviews.sweep, FEWER)
       assert.deepStrictEqual(yield* list({ status: "open" }), [])
-    }).pipe(counted())
+    }).pipe(Effect.provide(governorWorld()), Effect.scoped)
   )
 
   it.effect("has a backlog whose oldest review is one read, and whose length is counted once a minute", () =>
     Effect.gen(function* () {
       const { ids } = yield* given([{ expiresAtMs: NOW_MS + 5_000 }, ...open(MANY)])
-      const reviews = yield* Reviews
+      const rows = new Map<string, number>()
+      const reviews = yield* countedReviews(rows)
       // The review that the copies are of is the oldest.
       const expected = { open: MANY + 1, oldestMs: HOUR_MS - 1 }
       assert.deepStrictEqual(yield* reviews.backlog, expected)
@@ -210,6 +222,6 @@ describe("the list of reviews", () => {
       yield* TestClock.adjust("1 minute")
       assert.strictEqual((yield* reviews.backlog).open, MANY, "its time is over")
       assert.strictEqual(ids.length, MANY + 1)
-    }).pipe(counted())
+    }).pipe(Effect.provide(governorWorld()), Effect.scoped)
   )
 })
