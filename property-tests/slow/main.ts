@@ -13,6 +13,7 @@ const proofs: {
   servers: () => import("./servers.ts"),
   simulation: () => import("./simulation.ts"),
   telemetry: () => import("./telemetry.ts"),
+  lists: () => import("./lists.ts"),
   traces: () => import("./traces.ts")
 }
 

@@ -116,8 +116,9 @@ describe("a retired store of an older schema", () => {
       chmodSync(retired, 0o600)
       const db = new DatabaseSync(retired)
       db.exec(
-        "ALTER TABLE delivery ADD COLUMN retry INTEGER GENERATED ALWAYS AS (attempts > 0) VIRTUAL; PRAGMA " +
-          "user_version = 3; PRAGMA wal_checkpoint(TRUNCATE)"
+        "ALTER TABLE delivery ADD COLUMN retry INTEGER GENERATED ALWAYS AS (attempts > 0) VIRTUAL; DROP INDEX " +
+          "record_kind; DROP INDEX record_agent_kind; CREATE INDEX record_governance ON record (seq, kind) WHERE " +
+          "kind > 2; PRAGMA user_version = 3; PRAGMA wal_checkpoint(TRUNCATE)"
       )
       db.close()
       chmodSync(retired, 0o400)
@@ -162,6 +163,8 @@ describe("a retired store of an older schema", () => {
           `CREATE INDEX ${name} ON along_retired_1.${table} (${table === "turns" ? "turn" : "state"})`
         )
       }
+      yield* ask(database.url, "DROP INDEX along_retired_1.records_kind, along_retired_1.records_agent_kind")
+      yield* ask(database.url, "CREATE INDEX records_governance ON along_retired_1.records (seq, kind)")
       yield* ask(database.url, "DELETE FROM along_retired_1.migrations WHERE id >= 4")
       yield* broughtAlong(choice, { kind: "postgres", url: database.url, schema: "along" }, bytes)
     })

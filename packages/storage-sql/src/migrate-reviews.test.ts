@@ -115,7 +115,10 @@ describe("reviews of schema 5", () => {
       const choice = sqliteStorage({ file })
       yield* asBefore(choice)
       const db = new DatabaseSync(file)
-      db.exec("PRAGMA user_version = 5; PRAGMA wal_checkpoint(TRUNCATE)")
+      db.exec(
+        "DROP INDEX record_kind; DROP INDEX record_agent_kind; CREATE INDEX record_governance ON record (seq, kind) " +
+          "WHERE kind > 2; PRAGMA user_version = 5; PRAGMA wal_checkpoint(TRUNCATE)"
+      )
       db.close()
       assert.deepStrictEqual(yield* keysOf(choice), expected)
     })
@@ -125,6 +128,8 @@ describe("reviews of schema 5", () => {
     Effect.gen(function* () {
       const choice = postgresStorage({ url: database.url })
       yield* asBefore(choice)
+      yield* ask(database.url, "DROP INDEX flyball.records_kind, flyball.records_agent_kind")
+      yield* ask(database.url, "CREATE INDEX records_governance ON flyball.records (seq, kind)")
       yield* ask(database.url, "DELETE FROM flyball.migrations WHERE id > 5")
       yield* ask(database.url, "UPDATE flyball.head SET oldest_writer = 5")
       assert.deepStrictEqual(yield* keysOf(choice), expected)

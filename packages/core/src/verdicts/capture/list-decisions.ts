@@ -1,9 +1,10 @@
 /** Lists an agent's decisions, newest first, each with its outcome where it was settled. */
-import { type DecisionListQuery, type DecisionOut, DEFAULT_PAGE } from "@flyball/contract"
+import { type DecisionListQuery, type DecisionOut, DEFAULT_PAGE, type InvalidInput } from "@flyball/contract"
 import { decisionId, readRecord } from "@flyball/evidence"
 import { Effect } from "effect"
 import { StorageCorrupt } from "../../storage/faults.ts"
-import type { StorageApi, StoredRecord } from "../../storage/port.ts"
+import type { ReadFault, StorageApi, StoredRecord } from "../../storage/port.ts"
+import { continueBefore } from "../continue-before.ts"
 import { decisionOut, type ReadDecision } from "./decision-out.ts"
 import { SETTLE_SCOPE } from "./plan-settle.ts"
 
@@ -13,8 +14,11 @@ const PAGE = 500
 /** Settlements read at once: they lie anywhere in the chain, one read each. */
 const AT_ONCE = 16
 
-/** A lister over one store. */
-export const decisionLister = (storage: StorageApi, originTag: Uint8Array) => {
+/** Decisions that one page reads at most, for an agent of any number: no index has their runs and actions. */
+const MOST_READ = 20_000
+
+/** A lister over one store. `mostRead`: decisions that one page reads. */
+export const decisionLister = (storage: StorageApi, originTag: Uint8Array, mostRead = MOST_READ) => {
   const read = (record: StoredRecord) => {
     const view = readRecord(record.bytes)
     return view.ok
@@ -24,19 +28,30 @@ export const decisionLister = (storage: StorageApi, originTag: Uint8Array) => {
 
   const idOf = ({ record }: ReadDecision): string => decisionId(record.atMs, record.seq, originTag)
 
-  const matching = Effect.fnUntraced(function* (agentId: string, query: DecisionListQuery) {
-    const limit = query.limit ?? DEFAULT_PAGE
+  /** The decisions of one page; refuses an empty page that its bound ended. */
+  const matching = Effect.fnUntraced(function* (
+    agentId: string,
+    query: DecisionListQuery
+  ): Effect.fn.Return<ReadonlyArray<ReadDecision>, InvalidInput | ReadFault> {
+    const { before, limit = DEFAULT_PAGE } = query
+    const isFiltered = query.run_id !== undefined || query.action !== undefined
+    const size = isFiltered ? PAGE : Math.min(limit, PAGE)
     const found: Array<ReadDecision> = []
-    for (let to = (query.before ?? Number.MAX_SAFE_INTEGER) - 1; to >= 0 && found.length < limit;) {
-      const page = yield* storage.records({ agentId, kinds: ["decision.witnessed"], order: "desc", to, limit: PAGE })
+    let to = (before ?? Number.MAX_SAFE_INTEGER) - 1
+    let seen = 0
+    while (to >= 0 && seen < mostRead) {
+      const page = yield* storage.records({ agentId, kinds: ["decision.witnessed"], order: "desc", to, limit: size })
       for (const record of page) {
         const decision = yield* read(record)
-        if (found.length < limit && matches(query, decision)) found.push(decision)
+        if (matches(query, decision)) found.push(decision)
+        if (found.length === limit) return found
       }
-      if (page.length < PAGE) break
+      if (page.length < size) return found
+      seen += size
       to = page.at(-1)!.seq - 1
+      yield* Effect.yieldNow
     }
-    return found
+    return found.length === 0 && to >= 0 ? yield* continueBefore("a decision", seen, { before, next: to + 1 }) : found
   })
 
   const settlements = Effect.fnUntraced(function* (decisions: ReadonlyArray<ReadDecision>) {

@@ -7,6 +7,7 @@ import { governorWorld, registered } from "../../testing/governor-world.ts"
 import { IngestKeys } from "../../registry/ingest-keys/service.ts"
 import { Storage } from "../../storage/port.ts"
 import { systemHost } from "../../foundation/writer.ts"
+import { decisionLister } from "./list-decisions.ts"
 import { Capture } from "./service.ts"
 
 const decision = (ref: string, more: Partial<DecisionIn> = {}): DecisionIn => ({
@@ -307,6 +308,36 @@ describe("listing decisions", () => {
       assert.deepStrictEqual(yield* refs({ limit: 2, before: last!.seq }), ["r998", "r997"])
       assert.lengthOf(yield* refs({ limit: 1_000, before: last!.seq }), 999)
       assert.deepStrictEqual(yield* refs({ before: 0 }), [])
+    }).pipe(Effect.provide(governorWorld()))
+  )
+
+  it.effect("searches a bounded number of decisions for a run, and names where to continue", () =>
+    Effect.gen(function* () {
+      const agent = yield* registered("a")
+      const batch = Array.from({ length: 700 }, (_, index) =>
+        decision(`r${index}`, { run_id: index === 3 ? "x" : "y" })
+      )
+      yield* Capture.use((capture) => capture.witness(agent.id, batch, systemHost))
+      const storage = yield* Storage
+      let read = 0
+      const counted = Storage.of({
+        ...storage,
+        records: (query) => Effect.tap(storage.records(query), (found) => Effect.sync(() => (read += found.length)))
+      })
+      const list = decisionLister(counted, new Uint8Array(4), 500)
+      const refused = yield* Effect.flip(list(agent.id, { run_id: "x" }))
+      assert.strictEqual(read, 500)
+      const before = refused._tag === "InvalidInput" ? refused.detail[0]?.ctx?.["before"] : null
+      assert.strictEqual(before, 2 + 700 - 500, "the last decision that was read")
+      const found = yield* list(agent.id, { run_id: "x", before: before as number })
+      assert.deepStrictEqual(
+        found.map(({ client_ref }) => client_ref),
+        ["r3"]
+      )
+      assert.deepStrictEqual(yield* list(agent.id, { run_id: "x", before: found[0]!.seq }), [])
+      read = 0
+      assert.lengthOf(yield* list(agent.id, { limit: 10 }), 10)
+      assert.strictEqual(read, 10, "without a filter")
     }).pipe(Effect.provide(governorWorld()))
   )
 })

@@ -95,12 +95,16 @@ export interface CaptureApi {
   ) => Effect.Effect<CaptureGapOut, AgentNotFound | InvalidInput | ReadFault>
   /** Id of the agent that made a decision. */
   readonly agentOf: (decisionId: string, scope?: Scope) => Effect.Effect<string, DecisionNotFound | ReadFault>
-  /** Newest first, with the outcome where there is one. */
+  /**
+   * Newest first, with the outcome where there is one. A page searches at most 20,000 decisions for a run or an action,
+   * so it may be shorter than its limit. An empty one is the end: where more may follow, `InvalidInput` names the
+   * position to continue from (`ctx.before`).
+   */
   readonly list: (
     agentId: string,
     query?: DecisionListQuery,
     scope?: Scope
-  ) => Effect.Effect<ReadonlyArray<DecisionOut>, AgentNotFound | ReadFault>
+  ) => Effect.Effect<ReadonlyArray<DecisionOut>, AgentNotFound | InvalidInput | ReadFault>
 }
 
 /** Service that witnesses decisions. Spec: document 1 section 1, decision chain; decisions 0001, 0002 and 0009. */

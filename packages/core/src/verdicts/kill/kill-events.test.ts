@@ -146,4 +146,27 @@ describe("the log of the kill switch", () => {
       assert.deepStrictEqual(read, [sales.map(({ seq }) => seq)])
     }).pipe(Effect.provide(governorWorld()))
   )
+
+  it.effect("names where to continue where it read all that it may and shows none of it", () =>
+    Effect.gen(function* () {
+      const ours = yield* registered("bot", "ops")
+      const theirs = yield* registered("other", "sales")
+      yield* Kill.use((kill) =>
+        kill.activate({ target_type: "agent", target_id: ours.id, response: "notify", reason: "Ours." }, ann)
+      )
+      const storage = yield* Storage
+      const body = { agent_id: theirs.id, writer: systemHost.id }
+      yield* storage.commit({
+        records: Array.from({ length: 600 }, () => ({ kind: "kill.requested", agentId: theirs.id, body, parts: [] }))
+      })
+      const refused = yield* Effect.flip(listKillEvents(storage, {}, unitScope("ops"), 500))
+      const before = refused._tag === "InvalidInput" ? Number(refused.detail[0]?.ctx?.["before"]) : -1
+      const found = yield* listKillEvents(storage, { before }, unitScope("ops"), 500)
+      assert.deepStrictEqual(
+        found.map(({ reason }) => reason),
+        ["Ours."]
+      )
+      assert.deepStrictEqual(yield* listKillEvents(storage, {}, unitScope("nowhere"), 5_000), [])
+    }).pipe(Effect.provide(governorWorld()))
+  )
 })

@@ -1,5 +1,11 @@
 /** The log of the kill switch: its records, newest first. Spec: document 1 section 4, `/kill/events`. */
-import { DEFAULT_PAGE, type KillEvent, killEventKinds, type KillEventsQuery } from "@flyball/contract"
+import {
+  DEFAULT_PAGE,
+  type InvalidInput,
+  type KillEvent,
+  killEventKinds,
+  type KillEventsQuery
+} from "@flyball/contract"
 import { fromUtf8, readRecord } from "@flyball/evidence"
 import { Effect } from "effect"
 import { CHANNEL_TARGET, DRILLS, KILL_ACTIVATIONS } from "@flyball/rules"
@@ -8,10 +14,11 @@ import { covers, type Scope } from "../../foundation/scope.ts"
 import { AGENTS, storedAgent } from "../../registry/agents/document.ts"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import type { JsonObject, ReadFault, StorageApi, StoredRecord } from "../../storage/port.ts"
+import { continueBefore } from "../continue-before.ts"
 
 /** Records read at a time, where some are of other org units. */
 const PAGE = 500
-/** Records that one request reads at most: a page may be shorter than its limit. */
+/** Records that one request reads: a page may be shorter than its limit, and where it is empty says where to continue. */
 const MOST = 20_000
 
 /** Target of a record: null where it names neither an activation nor a drill. */
@@ -20,17 +27,21 @@ type Target = Pick<KillEvent, "target_type" | "target_id">
 /**
  * Lists entries. With a scope of some org units those about their agents, and none of models, units and the deployment;
  * the channel check is left out.
+ *
+ * - Fails: `InvalidInput` where none of the records that one page reads is to be shown, and more may follow.
  */
 export const listKillEvents = Effect.fnUntraced(function* (
   storage: StorageApi,
   { before, limit = DEFAULT_PAGE }: KillEventsQuery,
-  scope: Scope
-): Effect.fn.Return<ReadonlyArray<KillEvent>, ReadFault> {
+  scope: Scope,
+  mostRead = MOST
+): Effect.fn.Return<ReadonlyArray<KillEvent>, InvalidInput | ReadFault> {
   const found: Array<KillEvent> = []
   const shownOf = new Map<string, boolean>()
   const targets = new Map<string, Target>()
   let to = before === undefined ? undefined : before - 1
-  for (let read = 0; found.length < limit && read < MOST && (to === undefined || to >= 0);) {
+  let read = 0
+  while (read < mostRead && (to === undefined || to >= 0)) {
     const page = yield* storage.records({
       kinds: killEventKinds,
       order: "desc",
@@ -44,11 +55,13 @@ export const listKillEvents = Effect.fnUntraced(function* (
       if (entry.target_id !== CHANNEL_TARGET && (yield* isShown(storage, entry, scope, shownOf))) shown.push(entry)
     }
     found.push(...(yield* withReasons(storage, shown)))
-    if (page.length < PAGE) break
+    if (page.length < PAGE || found.length === limit) return found
     read += page.length
     to = page.at(-1)!.seq - 1
   }
-  return found
+  return found.length === 0 && to !== undefined && to >= 0
+    ? yield* continueBefore("an event", read, { before, next: to + 1 })
+    : found
 })
 
 const isShown = Effect.fnUntraced(function* (

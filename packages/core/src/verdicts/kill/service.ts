@@ -179,8 +179,14 @@ export interface KillApi {
     writer: Writer,
     scope?: Scope
   ) => Effect.Effect<KillRequestOut, AgentNotFound | ReadFault>
-  /** The log of the kill switch, newest first. A page reads a bounded number of records and may be shorter. */
-  readonly events: (query: KillEventsQuery, scope?: Scope) => Effect.Effect<ReadonlyArray<KillEvent>, ReadFault>
+  /**
+   * The log of the kill switch, newest first. A page reads a bounded number of records and may be shorter. An empty one
+   * is the end: where more may follow, `InvalidInput` names the position to continue from (`ctx.before`).
+   */
+  readonly events: (
+    query: KillEventsQuery,
+    scope?: Scope
+  ) => Effect.Effect<ReadonlyArray<KillEvent>, InvalidInput | ReadFault>
   /** The state of a target now. With a nonce it is signed. */
   readonly status: (
     target: KillTarget,
