@@ -79,8 +79,9 @@ const isFlat = (short: Cost, long: Cost): boolean => {
     ? long.rows <= MOST_SEARCHED
     : long.rows <= MOST_ROWS && (long.cpuMs <= LITTLE_MS || long.cpuMs <= FLAT * short.cpuMs)
   const [before, after] = [short, long].map((one) => (hasContinued(one) ? "continues" : `${one.shown} shown`))
+  const verdict = holds ? "ok  " : long.isOfRegistry ? "grows with the registry" : "FAIL"
   console.log(
-    `${holds ? "ok  " : long.isOfRegistry ? "grows with the registry" : "FAIL"} ${long.name}: ${before} and ${after}, ` +
+    `${verdict} ${long.name}: ${before} and ${after}, ` +
       `${short.rows} and ${long.rows} rows read, ${short.cpuMs.toFixed(1)} and ${long.cpuMs.toFixed(1)} ms of ` +
       "processor time"
   )

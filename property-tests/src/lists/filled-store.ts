@@ -48,11 +48,11 @@ export interface Filled {
   readonly middle: number
   readonly rowsRead: () => number
   /** Runs a list, and counts what it shows. */
-  readonly count: (ask: Asked) => Promise<number>
+  readonly count: (ask: Listing) => Promise<number>
   readonly close: () => Promise<void>
 }
 
-type Asked = Effect.Effect<unknown, unknown, GovernorServices | Storage>
+type Listing = Effect.Effect<unknown, unknown, GovernorServices | Storage>
 
 /** Count of a page that read all that one may, has nothing to show, and names where to continue. */
 export const CONTINUES = -1
@@ -60,7 +60,7 @@ export const CONTINUES = -1
 /** A list with one filter. `isOfRegistry`: it grows with the number of agents or envelopes, not with the chain. */
 export interface ListCall {
   readonly name: string
-  readonly ask: Asked
+  readonly ask: Listing
   readonly isOfRegistry?: boolean
 }
 
@@ -81,9 +81,9 @@ export const fillStore = async (file: string, records: number): Promise<Filled> 
   return {
     ...filled,
     rowsRead: () => rows,
-    count: (asked) =>
+    count: (listing) =>
       runtime.runPromise(
-        Effect.map(asked, (found) => (Array.isArray(found) ? found.length : 1)).pipe(
+        Effect.map(listing, (found) => (Array.isArray(found) ? found.length : 1)).pipe(
           Effect.catchIf(isContinuing, () => Effect.succeed(CONTINUES))
         )
       ),

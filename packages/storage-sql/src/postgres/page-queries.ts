@@ -57,7 +57,8 @@ export const recordsQuery = ({ from, to, limit, kinds, agentId, order }: RecordQ
     where.push(`kind = ANY (${named})`)
   }
   // `seq` by itself is the column of the answer, whose type is another: then no index gives the order.
-  const sql = `SELECT ${recordColumns} FROM flyball.records r ${where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`}
+  const condition = where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`
+  const sql = `SELECT ${recordColumns} FROM flyball.records r ${condition}
     ORDER BY ${agentId === undefined ? "" : `r.agent_id ${direction}, `}r.seq ${direction}
     LIMIT ${bind(String(limit), "int8")}`
   return { sql, params }

@@ -247,10 +247,11 @@ const pageSql = (agent: boolean, kinds: number, descending: boolean): string =>
  */
 const kindsSql = (agent: boolean, kinds: number, descending: boolean): string => {
   const walk = agent
-    ? "SELECT seq FROM record INDEXED BY record_agent_kind WHERE agent = ? AND kind = ? AND kind > 2 AND seq BETWEEN ? AND ?"
-    : "SELECT seq FROM record INDEXED BY record_kind WHERE kind = ? AND kind > 2 AND seq BETWEEN ? AND ?"
+    ? "SELECT seq FROM record INDEXED BY record_agent_kind WHERE agent = ? AND kind = ?"
+    : "SELECT seq FROM record INDEXED BY record_kind WHERE kind = ?"
+  const part = `${walk} AND kind > 2 AND seq BETWEEN ? AND ?`
   const direction = descending ? "DESC" : "ASC"
-  return `SELECT ${recordColumns} FROM record WHERE seq IN (${new Array(kinds).fill(walk).join(" UNION ALL ")}
+  return `SELECT ${recordColumns} FROM record WHERE seq IN (${new Array(kinds).fill(part).join(" UNION ALL ")}
     ORDER BY seq ${direction} LIMIT ?) ORDER BY seq ${direction}`
 }
 

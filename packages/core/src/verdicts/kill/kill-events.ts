@@ -18,7 +18,7 @@ import { continueBefore } from "../continue-before.ts"
 
 /** Records read at a time, where some are of other org units. */
 const PAGE = 500
-/** Records that one request reads: a page may be shorter than its limit, and where it is empty says where to continue. */
+/** Records that one request reads: a page may be shorter than its limit. */
 const MOST = 20_000
 
 /** Target of a record: null where it names neither an activation nor a drill. */
