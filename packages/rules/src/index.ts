@@ -15,12 +15,15 @@ export {
   type AgentDocument,
   type AgentOwner,
   type AgentProfile,
+  agentStatuses,
   type AutonomyTier,
+  autonomyTiers,
   erasedIdentity,
   erasedProfile,
   noOwner,
   profileMembers,
-  type SuspendedReason
+  type SuspendedReason,
+  suspensionCauses
 } from "./agents/document.ts"
 export { CHANNEL_CHECK_ID, CHANNEL_CHECKS, type ChannelDocument, isChannelOverdue } from "./drills/channel.ts"
 export {

@@ -163,6 +163,8 @@ describe("the words of the contract and of the rules", () => {
 
   it("are lists of these names", () => {
     assert.deepStrictEqual(both, [
+      "agentStatuses",
+      "autonomyTiers",
       "breakerModes",
       "decisionKinds",
       "drillModes",
@@ -175,7 +177,8 @@ describe("the words of the contract and of the rules", () => {
       "reviewResolutions",
       "reviewRoles",
       "reviewStatuses",
-      "roles"
+      "roles",
+      "suspensionCauses"
     ])
   })
 

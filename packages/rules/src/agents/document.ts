@@ -5,7 +5,19 @@ import { namesOf } from "../records/part-members.ts"
 import type { Json } from "../records/record.ts"
 
 /** Autonomy tiers, least autonomy first. Spec: document 1 section 3. */
-export type AutonomyTier = "L0" | "L1" | "L2" | "L3" | "L4"
+export const autonomyTiers = ["L0", "L1", "L2", "L3", "L4"] as const
+
+/** One of {@link autonomyTiers}. */
+export type AutonomyTier = (typeof autonomyTiers)[number]
+
+/** States of an agent. Spec: document 1 section 2, "Agent". */
+export const agentStatuses = ["draft", "active", "suspended", "decommissioned"] as const
+
+/** Why an agent is suspended. Spec: design section 5. */
+export const suspensionCauses = ["manual", "orphan_grace", "recert_overdue", "breaker", "kill"] as const
+
+/** One of {@link suspensionCauses}. */
+export type SuspendedReason = (typeof suspensionCauses)[number]
 
 /** Name and description of an agent: the members of the part `profile`. */
 export type AgentProfile = {
@@ -53,7 +65,7 @@ export type AgentDocument = AgentProfile &
   AgentOwner & {
     readonly autonomyTier: AutonomyTier
     readonly riskClass: string
-    readonly status: "draft" | "active" | "suspended" | "decommissioned"
+    readonly status: (typeof agentStatuses)[number]
     readonly recertDueAtMs: number | null
     // What follows is there only when it says something: documents written before these members existed are whole.
     readonly decommissionedAtMs?: number
@@ -86,9 +98,6 @@ export type AgentDocument = AgentProfile &
     /** Null once the part `identity` was erased. */
     readonly identityRef?: string | null
   }
-
-/** Why an agent is suspended. Spec: design section 5. */
-export type SuspendedReason = "manual" | "orphan_grace" | "recert_overdue" | "breaker" | "kill"
 
 /** Members that come from the part `profile`. */
 export const profileMembers = namesOf(erasedProfile(""))

@@ -4,7 +4,7 @@
  * The gate of `tier-gate.ts` is passed once. What an active agent loses after that lowers this tier and nothing else.
  * Spec: decision 0038.
  */
-import type { AgentDocument, AutonomyTier } from "./document.ts"
+import { type AgentDocument, type AutonomyTier, autonomyTiers } from "./document.ts"
 import { type TierCondition, tierGate } from "./tier-gate.ts"
 
 /** Evidence about an agent that is stored outside its document. Spec: decision 0038. */
@@ -14,8 +14,6 @@ export interface TierFacts {
   /** Whether a drill of it was attested so recently that it counts. */
   readonly hasDrill: boolean
 }
-
-const tiers: ReadonlyArray<AutonomyTier> = ["L0", "L1", "L2", "L3", "L4"]
 
 /**
  * Whether the tier of an agent can be lowered at all: only active agents act, and up to L1 there is no condition that
@@ -35,7 +33,7 @@ export const effectiveTier = (agent: AgentDocument, facts: TierFacts): AutonomyT
   const lost = tierGate.find(
     ({ from, lost, needs }) => lost === "lowers" && from <= agent.autonomyTier && met[needs] !== true
   )
-  return lost === undefined ? agent.autonomyTier : tiers[tiers.indexOf(lost.from) - 1]!
+  return lost === undefined ? agent.autonomyTier : autonomyTiers[autonomyTiers.indexOf(lost.from) - 1]!
 }
 
 /** A tier above the effective one, and the condition that it needs and the agent lost. */

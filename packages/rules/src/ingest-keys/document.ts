@@ -1,4 +1,5 @@
 /** The ingest key as state: never the key, only its digest. */
+import type { AutonomyTier } from "../agents/document.ts"
 import { namesOf } from "../records/part-members.ts"
 
 /** Name and scope of an ingest key: the members of the part `profile`. */
@@ -23,7 +24,7 @@ export const keyProfileMembers = namesOf(erasedKeyProfile(""))
 export type IngestKeyDocument = IngestKeyProfile & {
   /** SHA-256 of the key, 64 lower-case hex digits. */
   readonly digest: string
-  readonly maxAutonomyTier: "L0" | "L1" | "L2" | "L3" | "L4"
+  readonly maxAutonomyTier: AutonomyTier
   /** Writer who minted it. */
   readonly createdBy: string
   readonly expiresAtMs: number | null

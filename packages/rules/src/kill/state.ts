@@ -1,5 +1,5 @@
 /** Combines activations into the state of one agent or target. Pure. */
-import type { AutonomyTier } from "../agents/document.ts"
+import { type AutonomyTier, autonomyTiers } from "../agents/document.ts"
 import type { Json, JsonMap } from "../records/record.ts"
 import { type DrillMode, halts, type KillResponse, type KillVia, severityOfResponse } from "./response.ts"
 
@@ -106,14 +106,12 @@ export const readActivations = (value: Json | undefined): ReadonlyArray<Reaching
     via: String(via) as KillVia
   }))
 
-const tiers: ReadonlyArray<AutonomyTier> = ["L0", "L1", "L2", "L3", "L4"]
-
 /**
  * The tier at which an agent acts under a response: one below its effective tier under `step_down`, at least L0. Spec:
  * `envelope/1` section 11, step 1; decision 0047.
  */
 export const tierUnder = (effective: AutonomyTier, response: KillResponse | null): AutonomyTier =>
-  response === "step_down" ? tiers[Math.max(0, tiers.indexOf(effective) - 1)]! : effective
+  response === "step_down" ? autonomyTiers[Math.max(0, autonomyTiers.indexOf(effective) - 1)]! : effective
 
 /** The higher of two tiers; null stands for none. */
 export const higherTier = (a: AutonomyTier | null, b: AutonomyTier | null): AutonomyTier | null =>
