@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { undocumentedExports } from "./doc-comments.ts"
+import { exportsWithoutSpec, undocumentedExports } from "./doc-comments.ts"
 
 const found = (path: string, ...lines: ReadonlyArray<string>) => undocumentedExports([{ path, text: lines.join("\n") }])
 const SOURCE = "packages/core/src/a.ts"
@@ -52,5 +52,59 @@ describe("exports without a doc comment", () => {
   it("are not searched in tests, nor outside of packages and apps", () => {
     for (const path of ["packages/core/src/a.test.ts", "scripts/a.ts", "property-tests/src/a.ts"])
       assert.deepEqual(found(path, "export const a = 1"), [])
+  })
+})
+
+describe("refusals and services without a section of the specification", () => {
+  const REFUSALS = "packages/contract/src/refusals/agents.ts"
+  const SERVICE = "packages/core/src/registry/agents/service.ts"
+  const names = (path: string, ...lines: ReadonlyArray<string>) =>
+    exportsWithoutSpec([{ path, text: lines.join("\n") }]).map((line) => line.split(" without")[0])
+
+  it("are reported with their line", () => {
+    assert.deepEqual(names(REFUSALS, "/** No agent. */", "export class AgentNotFound {}"), [
+      `${REFUSALS}:2 exports AgentNotFound`
+    ])
+    assert.deepEqual(
+      names(
+        SERVICE,
+        "/** Operations. Spec: */",
+        "export interface AgentsApi {}",
+        "/** The registry. */",
+        "export class Agents extends Context.Service<Agents, AgentsApi>() {}"
+      ),
+      [`${SERVICE}:2 exports AgentsApi`, `${SERVICE}:4 exports Agents`]
+    )
+  })
+
+  it("are none when the comment names one, inline or as a list item, and other exports need none", () => {
+    assert.deepEqual(
+      names(
+        REFUSALS,
+        "/** No agent. Spec: decision 0013. */",
+        "export class A {}",
+        "/** A word. */",
+        "export const b = 1"
+      ),
+      []
+    )
+    assert.deepEqual(
+      names(
+        SERVICE,
+        "/**",
+        " * The registry.",
+        " *",
+        " * - Spec: document 1 section 4.",
+        " */",
+        "export class Agents extends Context.Service<Agents, AgentsApi>() {}",
+        "/** Options. */",
+        "export interface RegisterOptions {}"
+      ),
+      []
+    )
+    assert.deepEqual(
+      names("packages/core/src/registry/agents/acts.ts", "/** Acts. */", "export interface ActsApi {}"),
+      []
+    )
   })
 })

@@ -1,5 +1,6 @@
 /**
- * Finds exports of packages and apps without a doc comment, or with one that has no words.
+ * Finds exports of packages and apps without a doc comment, or with one that has no words; and refusals and services
+ * without a `Spec:` line.
  *
  * Reads the lines as the formatter leaves them: an export begins its line, and its comment ends on the line before. A
  * type of the same name as a documented value, or derived from one with `typeof`, needs none. Spec: style.md section 6.
@@ -42,3 +43,28 @@ export const undocumentedExports = (files: ReadonlyArray<SourceFile>): ReadonlyA
           : []
       })
     })
+
+/** Refusals of the contract, and services of core with their operations: each implements a specification. */
+const specified: ReadonlyArray<{ readonly path: RegExp; readonly line: RegExp }> = [
+  { path: /^packages\/contract\/src\/refusals\/(?!.*\.test\.ts$)/, line: /^export class (\w+)/ },
+  {
+    path: /^packages\/core\/src\/.+\/service\.ts$/,
+    line: /^export (?:class (?=\w+ extends Context\.Service)|interface (?=\w+Api\b))(\w+)/
+  }
+]
+
+/** Refusals and services whose doc comment names no section of the specification and no decision, one line each. */
+export const exportsWithoutSpec = (files: ReadonlyArray<SourceFile>): ReadonlyArray<string> =>
+  files.flatMap(({ path, text }) => {
+    const lines = text.split("\n")
+    return specified
+      .filter((kind) => kind.path.test(path))
+      .flatMap((kind) =>
+        lines.flatMap((line, at) => {
+          const name = kind.line.exec(line)?.[1]
+          return name === undefined || / Spec: \S/.test(commentEndingAt(lines, at - 1) ?? "")
+            ? []
+            : [`${path}:${at + 1} exports ${name} without \`Spec:\`; name the section or the decision`]
+        })
+      )
+  })

@@ -59,7 +59,7 @@ export class OrgUnitNotAllowed extends Schema.TaggedError<OrgUnitNotAllowed>()("
   }
 }
 
-/** The access mapping was changed since it was read. `version` is the one that is there. */
+/** The access mapping was changed since it was read. `version` is the one that is there. Spec: api.md, Conventions. */
 export class MappingVersionConflict extends Schema.TaggedError<MappingVersionConflict>()("MappingVersionConflict", {
   version: reported(Schema.Int)
 }) {
@@ -72,7 +72,7 @@ export class MappingVersionConflict extends Schema.TaggedError<MappingVersionCon
   }
 }
 
-/** There is no such ingest key, or the caller may not see it. */
+/** There is no such ingest key, or the caller may not see it. Spec: api.md, Conventions. */
 export class IngestKeyNotFound extends Schema.TaggedError<IngestKeyNotFound>()("IngestKeyNotFound", {
   keyId: reported(Schema.String)
 }) {
@@ -85,7 +85,7 @@ export class IngestKeyNotFound extends Schema.TaggedError<IngestKeyNotFound>()("
   }
 }
 
-/** No record names this person. */
+/** No record names this person. Spec: api.md, Conventions. */
 export class PrincipalNotFound extends Schema.TaggedError<PrincipalNotFound>()("PrincipalNotFound", {
   principalId: reported(Schema.String)
 }) {

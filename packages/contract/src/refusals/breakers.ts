@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { reported } from "./members.ts"
 
-/** There is no such breaker, or the caller may not see it. */
+/** There is no such breaker, or the caller may not see it. Spec: api.md, Conventions. */
 export class BreakerNotFound extends Schema.TaggedError<BreakerNotFound>()("BreakerNotFound", {
   breakerId: reported(Schema.String)
 }) {
@@ -15,7 +15,7 @@ export class BreakerNotFound extends Schema.TaggedError<BreakerNotFound>()("Brea
   }
 }
 
-/** The agent has a breaker of this name. */
+/** The agent has a breaker of this name. Spec: api.md, Conventions. */
 export class BreakerNameTaken extends Schema.TaggedError<BreakerNameTaken>()("BreakerNameTaken", {
   breakerId: reported(Schema.String)
 }) {

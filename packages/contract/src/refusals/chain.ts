@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { reported } from "./members.ts"
 
-/** There is no record with this seq. */
+/** There is no record with this seq. Spec: api.md, Conventions. */
 export class RecordNotFound extends Schema.TaggedError<RecordNotFound>()("RecordNotFound", {
   seq: reported(Schema.Int)
 }) {
@@ -15,7 +15,10 @@ export class RecordNotFound extends Schema.TaggedError<RecordNotFound>()("Record
   }
 }
 
-/** There is no chain of this name beside the store, or nothing of it is signed. */
+/**
+ * There is no chain of this name beside the store, or nothing of it is signed. Spec: api.md, Conventions; decision
+ * 0010.
+ */
 export class ChainNotFound extends Schema.TaggedError<ChainNotFound>()("ChainNotFound", {
   origin: reported(Schema.String)
 }) {
@@ -57,7 +60,7 @@ export class PartErased extends Schema.TaggedError<PartErased>()("PartErased", {
   }
 }
 
-/** There is no such evidence pack, or the caller may not see it. */
+/** There is no such evidence pack, or the caller may not see it. Spec: api.md, Conventions. */
 export class PackNotFound extends Schema.TaggedError<PackNotFound>()("PackNotFound", {
   packId: reported(Schema.String)
 }) {

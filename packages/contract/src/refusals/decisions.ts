@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { PART_LIMIT_BYTES } from "../foundation/limits.ts"
 import { reported } from "./members.ts"
 
-/** There is no such decision, or the caller may not see it. */
+/** There is no such decision, or the caller may not see it. Spec: api.md, Conventions. */
 export class DecisionNotFound extends Schema.TaggedError<DecisionNotFound>()("DecisionNotFound", {
   decisionId: reported(Schema.String)
 }) {

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { reported } from "./members.ts"
 
-/** There is no such drill. */
+/** There is no such drill. Spec: api.md, Conventions. */
 export class DrillNotFound extends Schema.TaggedError<DrillNotFound>()("DrillNotFound", {
   drillId: reported(Schema.String)
 }) {

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { idPrefixes } from "../foundation/ids.ts"
 import { reported } from "./members.ts"
 
-/** There is no such envelope, or the caller may not see it. */
+/** There is no such envelope, or the caller may not see it. Spec: api.md, Conventions. */
 export class EnvelopeNotFound extends Schema.TaggedError<EnvelopeNotFound>()("EnvelopeNotFound", {
   envelopeId: reported(Schema.String)
 }) {
@@ -16,7 +16,7 @@ export class EnvelopeNotFound extends Schema.TaggedError<EnvelopeNotFound>()("En
   }
 }
 
-/** The envelope has no such version. */
+/** The envelope has no such version. Spec: api.md, Conventions. */
 export class EnvelopeVersionNotFound extends Schema.TaggedError<EnvelopeVersionNotFound>()("EnvelopeVersionNotFound", {
   version: reported(Schema.Int)
 }) {
@@ -29,7 +29,7 @@ export class EnvelopeVersionNotFound extends Schema.TaggedError<EnvelopeVersionN
   }
 }
 
-/** There is an envelope for this agent or org unit. `envelopeId` is that one. */
+/** There is an envelope for this agent or org unit. `envelopeId` is that one. Spec: api.md, Conventions. */
 export class EnvelopeExists extends Schema.TaggedError<EnvelopeExists>()("EnvelopeExists", {
   envelopeId: reported(Schema.NullOr(Schema.String))
 }) {
@@ -42,7 +42,7 @@ export class EnvelopeExists extends Schema.TaggedError<EnvelopeExists>()("Envelo
   }
 }
 
-/** The envelope has changed since it was read. `revision` is the one that is there. */
+/** The envelope has changed since it was read. `revision` is the one that is there. Spec: api.md, Conventions. */
 export class EnvelopeRevisionConflict extends Schema.TaggedError<EnvelopeRevisionConflict>()(
   "EnvelopeRevisionConflict",
   { revision: reported(Schema.Int) }
@@ -56,7 +56,7 @@ export class EnvelopeRevisionConflict extends Schema.TaggedError<EnvelopeRevisio
   }
 }
 
-/** There is neither a draft nor a version on trial. */
+/** There is neither a draft nor a version on trial. Spec: api.md, Conventions. */
 export class NothingToPublish extends Schema.TaggedError<NothingToPublish>()("NothingToPublish", {}) {
   static readonly status = 409
   static get example(): NothingToPublish {
@@ -174,7 +174,7 @@ export class EnvelopeNotInForce extends Schema.TaggedError<EnvelopeNotInForce>()
   }
 }
 
-/** There is no such waiver of this envelope. */
+/** There is no such waiver of this envelope. Spec: api.md, Conventions. */
 export class WaiverNotFound extends Schema.TaggedError<WaiverNotFound>()("WaiverNotFound", {
   waiverId: reported(Schema.String)
 }) {

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { reported } from "./members.ts"
 
-/** There is no such evaluation, or the caller may not see it. */
+/** There is no such evaluation, or the caller may not see it. Spec: api.md, Conventions. */
 export class EvaluationNotFound extends Schema.TaggedError<EvaluationNotFound>()("EvaluationNotFound", {
   evaluationId: reported(Schema.String)
 }) {

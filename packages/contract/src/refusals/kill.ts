@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { reported } from "./members.ts"
 
-/** There is no such activation of the kill switch, or not in the caller's org units. */
+/** There is no such activation of the kill switch, or not in the caller's org units. Spec: api.md, Conventions. */
 export class ActivationNotFound extends Schema.TaggedError<ActivationNotFound>()("ActivationNotFound", {
   activationId: reported(Schema.String)
 }) {
@@ -15,7 +15,7 @@ export class ActivationNotFound extends Schema.TaggedError<ActivationNotFound>()
   }
 }
 
-/** The activation is already released. */
+/** The activation is already released. Spec: api.md, Conventions. */
 export class ActivationReleased extends Schema.TaggedError<ActivationReleased>()("ActivationReleased", {
   releasedAt: reported(Schema.String)
 }) {
@@ -84,7 +84,7 @@ export class AgentQuarantined extends Schema.TaggedError<AgentQuarantined>()("Ag
   }
 }
 
-/** The response policy has changed since it was read. `version` is the one that is there. */
+/** The response policy has changed since it was read. `version` is the one that is there. Spec: api.md, Conventions. */
 export class PolicyVersionConflict extends Schema.TaggedError<PolicyVersionConflict>()("PolicyVersionConflict", {
   version: reported(Schema.Int)
 }) {

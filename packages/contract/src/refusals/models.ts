@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { modelId, reported } from "./members.ts"
 
-/** There is no such model. */
+/** There is no such model. Spec: api.md, Conventions. */
 export class ModelNotFound extends Schema.TaggedError<ModelNotFound>()("ModelNotFound", {
   modelId: reported(Schema.String)
 }) {
@@ -15,7 +15,7 @@ export class ModelNotFound extends Schema.TaggedError<ModelNotFound>()("ModelNot
   }
 }
 
-/** This provider, name and version are registered. `modelId` is that model. */
+/** This provider, name and version are registered. `modelId` is that model. Spec: api.md, Conventions. */
 export class ModelTaken extends Schema.TaggedError<ModelTaken>()("ModelTaken", { modelId: reported(Schema.String) }) {
   static readonly status = 409
   static get example(): ModelTaken {

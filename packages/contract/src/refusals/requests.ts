@@ -28,7 +28,7 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInp
   }
 }
 
-/** No endpoint has this path. */
+/** No endpoint has this path. Spec: api.md, Conventions. */
 export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", {}) {
   static readonly status = 404
   static get example(): NotFound {
@@ -39,7 +39,7 @@ export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", {}) {
   }
 }
 
-/** The path exists, with other methods. */
+/** The path exists, with other methods. Spec: api.md, Conventions. */
 export class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()("MethodNotAllowed", {
   allow: Schema.Array(Schema.String)
 }) {

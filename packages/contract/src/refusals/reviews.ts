@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { reviewerProblems } from "../reviews.ts"
 import { reported } from "./members.ts"
 
-/** There is no such review, or the caller may not see it. */
+/** There is no such review, or the caller may not see it. Spec: api.md, Conventions. */
 export class ReviewNotFound extends Schema.TaggedError<ReviewNotFound>()("ReviewNotFound", {
   reviewId: reported(Schema.String)
 }) {

@@ -27,7 +27,7 @@ export class NotTheApprover extends Schema.TaggedError<NotTheApprover>()("NotThe
   }
 }
 
-/** There is no such standing approval, or the caller may not see it. */
+/** There is no such standing approval, or the caller may not see it. Spec: api.md, Conventions. */
 export class StandingApprovalNotFound extends Schema.TaggedError<StandingApprovalNotFound>()(
   "StandingApprovalNotFound",
   { standingApprovalId: reported(Schema.String) }

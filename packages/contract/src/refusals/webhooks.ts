@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { reported } from "./members.ts"
 
-/** There is no such webhook, or the caller may not see it. */
+/** There is no such webhook, or the caller may not see it. Spec: api.md, Conventions. */
 export class WebhookNotFound extends Schema.TaggedError<WebhookNotFound>()("WebhookNotFound", {
   webhookId: reported(Schema.String)
 }) {
@@ -89,7 +89,7 @@ export class DeliveryUnfinished extends Schema.TaggedError<DeliveryUnfinished>()
   }
 }
 
-/** This host has no sender, or no key that encrypts secrets. */
+/** This host has no sender, or no key that encrypts secrets. Spec: api.md, Conventions. */
 export class WebhooksUnavailable extends Schema.TaggedError<WebhooksUnavailable>()("WebhooksUnavailable", {}) {
   static readonly status = 503
   static get example(): WebhooksUnavailable {

@@ -287,5 +287,5 @@ export interface StorageApi {
   readonly releaseLease: (name: string, holder: string) => Effect.Effect<void, ReadFault>
 }
 
-/** Service of the store. */
+/** Service of the store. Spec: design section 3. */
 export class Storage extends Context.Service<Storage, StorageApi>()("flyball/core/Storage") {}

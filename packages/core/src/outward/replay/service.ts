@@ -39,7 +39,7 @@ const UNCOVERED: ReadonlyArray<string> = [
   "digests of idempotency keys whose record misses a part"
 ]
 
-/** Service that compares documents with the records. */
+/** Service that compares documents with the records. Spec: design section 3. */
 export class Replay extends Context.Service<Replay, { readonly check: Effect.Effect<ReplayReport, ReadFault> }>()(
   "flyball/core/Replay"
 ) {

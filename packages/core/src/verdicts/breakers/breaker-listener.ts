@@ -15,7 +15,7 @@ export interface BreakerListenerApi {
   readonly listen: (callback: () => void) => () => void
 }
 
-/** Service that wakes the job of breakers when a commit has records of agents. */
+/** Service that wakes the job of breakers when a commit has records of agents. Spec: decision 0044. */
 export class BreakerListener extends Context.Service<BreakerListener, BreakerListenerApi>()(
   "flyball/core/BreakerListener"
 ) {

@@ -192,7 +192,7 @@ export const breakerKeeper = (storage: StorageApi) => {
 /** The running windows of breakers. */
 export type BreakerKeeper = ReturnType<typeof breakerKeeper>
 
-/** The windows that everything in one governor shares. */
+/** The windows that everything in one governor shares. Spec: format 1 section 10; decision 0044. */
 export class BreakerWindows extends Context.Service<BreakerWindows, BreakerKeeper>()("flyball/core/BreakerWindows") {
   static readonly layer: Layer.Layer<BreakerWindows, never, Storage> = Layer.effect(
     BreakerWindows,

@@ -3,8 +3,8 @@ import { Context, Effect } from "effect"
 import type { ReadFault } from "../../storage/port.ts"
 
 /**
- * Runs before each release of an activation that halts, while it holds still. What only a live halt shows would be
- * forgotten otherwise. It may run again: a release that fails is tried again.
+ * Runs before each release of a halting activation, while that is still in force: some events can be recorded only
+ * during a halt. It may run again, because a failed release is retried. Spec: decision 0049.
  */
 export const BeforeRelease = Context.Reference<Effect.Effect<void, ReadFault>>("flyball/core/BeforeRelease", {
   defaultValue: () => Effect.void

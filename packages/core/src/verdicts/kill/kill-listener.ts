@@ -10,7 +10,9 @@ export interface KillListenerApi {
   readonly listen: (callback: () => void) => () => void
 }
 
-/** The listeners of a governor. In this process only: polling finds what other processes commit. */
+/**
+ * The listeners of a governor. In this process only: polling finds what other processes commit. Spec: decision 0047.
+ */
 export class KillListener extends Context.Service<KillListener, KillListenerApi>()("flyball/core/KillListener") {
   static readonly layer: Layer.Layer<KillListener> = Layer.sync(KillListener, () => {
     const listeners = new Set<() => void>()
