@@ -6,7 +6,7 @@ import { Agents, literalWebhookSettings, systemHost, Webhooks } from "@flyball/c
 import { Storage } from "@flyball/core/storage"
 import { portableCrypto } from "@flyball/evidence"
 import { Effect } from "effect"
-import { settleBatch } from "../../../packages/core/src/outward/webhooks/settle-batch.ts"
+import { commitEndedAttempts } from "../../../packages/core/src/outward/webhooks/commit-ended-attempts.ts"
 import type { Act } from "../evaluations/governed-history.ts"
 import { chosen, type Doing, type Lived } from "./lived.ts"
 
@@ -35,7 +35,7 @@ const deliver = (isTaken: boolean) =>
         retryAfterMs: null
       }
     })
-    yield* settleBatch({ storage, settings: literalWebhookSettings, sha256: portableCrypto.sha256 }, ended)
+    yield* commitEndedAttempts({ storage, settings: literalWebhookSettings, sha256: portableCrypto.sha256 }, ended)
   })
 
 /**

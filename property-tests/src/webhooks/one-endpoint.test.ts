@@ -6,7 +6,7 @@ import { deliveryEngine } from "../../../packages/core/src/outward/webhooks/deli
 import {
   happened,
   outside,
-  settle,
+  untilIdle,
   unreachable,
   webhookWorld
 } from "../../../packages/core/src/outward/webhooks/testing/webhook-world.ts"
@@ -91,7 +91,7 @@ const live = (life: Life, instantsS: ReadonlyArray<number>) => {
     for (const atS of instantsS) {
       yield* TestClock.setTime(atS * 1_000)
       for (const eventS of life.eventsS) if (eventS === atS) yield* happened()
-      yield* settle
+      yield* untilIdle
     }
     const webhook = yield* Webhooks.use((webhooks) => webhooks.get(id))
     const deliveries = yield* Storage.use((storage) => storage.outbox.deliveriesOf(id, { limit: 1_000 }))

@@ -18,7 +18,7 @@ import {
   accepted,
   answered,
   outside,
-  settle,
+  untilIdle,
   unreachable,
   webhookWorld
 } from "../../../packages/core/src/outward/webhooks/testing/webhook-world.ts"
@@ -225,12 +225,12 @@ const run = (all: ReadonlyArray<Command>, engineRuns: boolean) => {
     if (engineRuns) yield* Layer.build(deliveryEngine({ pollMs: 30 * 86_400_000 }))
     for (const one of all) {
       // What was due has happened before the next act: the model need not know how far the engine is.
-      yield* settle
+      yield* untilIdle
       yield* poll
       yield* act(one)
       if (!engineRuns) yield* poll
     }
-    yield* settle
+    yield* untilIdle
     yield* poll
     assert.deepStrictEqual((yield* Replay.use(({ check }) => check)).differences, [])
   }).pipe(Effect.scoped, Effect.provide(webhookWorld(there)), Effect.provide(TestClock.layer()))

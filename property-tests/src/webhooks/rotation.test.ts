@@ -19,7 +19,7 @@ import { Webhooks } from "../../../packages/core/src/outward/webhooks/service.ts
 import {
   happened,
   outside,
-  settle,
+  untilIdle,
   webhookWorld
 } from "../../../packages/core/src/outward/webhooks/testing/webhook-world.ts"
 
@@ -93,7 +93,7 @@ describe("a rotation", () => {
                   }
                 }
                 yield* happened()
-                yield* settle
+                yield* untilIdle
                 const sent = there.arrived.at(-1)!
                 assert.strictEqual(sent.atMs, nowMs)
                 assert.isNull(verifyDelivery(current, sent, nowMs, sha256))

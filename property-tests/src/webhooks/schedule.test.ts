@@ -9,7 +9,7 @@ import {
   happened,
   type Outside,
   outside,
-  settle,
+  untilIdle,
   webhookWorld
 } from "../../../packages/core/src/outward/webhooks/testing/webhook-world.ts"
 import type { ScheduleSettings } from "../../../packages/rules/src/webhooks/retry-schedule.ts"
@@ -102,7 +102,7 @@ const live = (script: ReadonlyArray<Try>, settings: ScheduleSettings) => {
     yield* Layer.buildWithScope(Layer.fresh(engine), scope)
     yield* happened()
     for (;;) {
-      yield* settle
+      yield* untilIdle
       if (died) {
         died = false
         yield* Scope.close(scope, Exit.void)

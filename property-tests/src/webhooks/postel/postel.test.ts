@@ -13,7 +13,7 @@ import { engine, storedDeliveries } from "../../../../packages/core/src/outward/
 import {
   type Arrived,
   outside,
-  settle,
+  untilIdle,
   webhookWorld
 } from "../../../../packages/core/src/outward/webhooks/testing/webhook-world.ts"
 import { leftOut } from "./left-out.ts"
@@ -121,7 +121,7 @@ const checkSent = Effect.fnUntraced(function* ({ expected_requests: expected, tr
           storage.commit({ events: [{ type: trigger.event.type, data: trigger.event.data ?? {} }] })
         )
       } else if (trigger.op === "start_workers") yield* Layer.build(engine)
-      else if (trigger.op === "wait_for") yield* settle
+      else if (trigger.op === "wait_for") yield* untilIdle
       else throw new Error(`an act of the vector is not known: ${JSON.stringify(trigger)}`)
     }
     const arrived = [...there.arrived]

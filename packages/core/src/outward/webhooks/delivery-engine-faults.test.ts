@@ -11,7 +11,7 @@ import type { Attempted } from "./ports.ts"
 import { Webhooks } from "./service.ts"
 import { running } from "./testing/running-engine.ts"
 import { bodiesOf, created, statusOf, storedDeliveries } from "./testing/webhook-acts.ts"
-import { accepted, answered, happened, outside, settle, wait, webhookWorld } from "./testing/webhook-world.ts"
+import { accepted, answered, happened, outside, untilIdle, wait, webhookWorld } from "./testing/webhook-world.ts"
 
 const HOUR_MS = 3_600_000
 
@@ -63,17 +63,17 @@ describe("the delivery engine", () => {
         const { id } = yield* created()
         yield* Layer.build(Layer.fresh(running({ drainMs: 0 })))
         yield* happened()
-        yield* settle
+        yield* untilIdle
         // Another process, that finds the lease over.
         yield* Layer.build(Layer.fresh(running({ drainMs: 0 })))
-        yield* settle
-        yield* Effect.andThen(TestClock.adjust(30_000), settle)
+        yield* untilIdle
+        yield* Effect.andThen(TestClock.adjust(30_000), untilIdle)
         assert.deepInclude((yield* storedDeliveries(id))[0]!, {
           state: "pending",
           attempts: 1,
           nextAttemptAtMs: 90_000
         })
-        yield* Effect.andThen(TestClock.adjust(10_000), settle)
+        yield* Effect.andThen(TestClock.adjust(10_000), untilIdle)
         assert.deepInclude((yield* storedDeliveries(id))[0]!, { state: "succeeded", attempts: 1, finishedAtMs: 40_000 })
         yield* wait(HOUR_MS)
         assert.lengthOf(there.arrived, 1)
@@ -93,7 +93,7 @@ describe("the delivery engine", () => {
   it.effect("drops an outcome quietly when somebody else moved the delivery", () => {
     const there = outside()
     there.answer = ({ url }) => Effect.delay(Effect.succeed(accepted), url.endsWith("/early") ? 3_000 : 4_000)
-    // While the first outcome is settled the others come together in one batch.
+    // While the first result is committed the others come together in one batch.
     const slow = (storage: StorageApi): StorageApi => ({
       ...storage,
       commit: (change) =>
@@ -104,7 +104,7 @@ describe("the delivery engine", () => {
       const { id } = yield* created({ url: "https://hooks.example/slow" })
       const well = yield* created({ url: "https://hooks.example/well" })
       yield* happened()
-      yield* settle
+      yield* untilIdle
       const [{ id: deliveryId } = { id: "" }] = yield* storedDeliveries(id)
       const storage = yield* Storage
       const cancelled = storage.commit({
@@ -118,7 +118,7 @@ describe("the delivery engine", () => {
         ]
       })
       yield* Effect.forkChild(cancelled)
-      for (let second = 0; second < 12; second++) yield* Effect.andThen(TestClock.adjust(1_000), settle)
+      for (let second = 0; second < 12; second++) yield* Effect.andThen(TestClock.adjust(1_000), untilIdle)
       assert.deepStrictEqual(
         [(yield* storedDeliveries(id))[0]!.state, (yield* storedDeliveries(well.id))[0]!.state],
         ["cancelled", "succeeded"]
@@ -151,7 +151,7 @@ describe("the delivery engine", () => {
     return Effect.gen(function* () {
       const { id } = yield* created()
       yield* happened()
-      yield* settle
+      yield* untilIdle
       assert.strictEqual((yield* storedDeliveries(id))[0]!.state, "in_flight")
       away = false
       yield* TestClock.adjust(1_000)
@@ -174,11 +174,11 @@ describe("the delivery engine", () => {
       const { id } = yield* created()
       away = true
       yield* happened()
-      yield* settle
+      yield* untilIdle
       assert.strictEqual((yield* storedDeliveries(id))[0]!.state, "in_flight")
       away = false
       yield* TestClock.adjust(250)
-      yield* settle
+      yield* untilIdle
       assert.deepStrictEqual(
         (yield* storedDeliveries(id)).map(({ attempts, state }) => [attempts, state]),
         [[1, "succeeded"]]
@@ -186,7 +186,7 @@ describe("the delivery engine", () => {
     }).pipe(Effect.provide(running().pipe(Layer.provideMerge(webhookWorld(there, {}, flaky)))))
   })
 
-  it.effect("settles the others when what a sender says of one cannot be kept", () => {
+  it.effect("commits the others when what a sender says of one cannot be kept", () => {
     const there = outside()
     there.answer = ({ url }) =>
       Effect.succeed(url.endsWith("/invalid") ? answered(12_345) : { ...accepted, responseExcerpt: "é".repeat(9_000) })
@@ -194,7 +194,7 @@ describe("the delivery engine", () => {
       const invalid = yield* created({ url: "https://hooks.example/invalid" })
       const well = yield* created({ url: "https://hooks.example/well" })
       yield* happened()
-      yield* settle
+      yield* untilIdle
       assert.deepStrictEqual(
         [(yield* storedDeliveries(invalid.id))[0]!.state, (yield* storedDeliveries(well.id))[0]!.state],
         ["in_flight", "succeeded"]

@@ -8,7 +8,7 @@ import { TestClock } from "effect/testing"
 import { Storage } from "../../storage/port.ts"
 import { running, seconds } from "./testing/running-engine.ts"
 import { created, statusOf, storedDeliveries } from "./testing/webhook-acts.ts"
-import { accepted, happened, outside, settle, unreachable, webhookWorld } from "./testing/webhook-world.ts"
+import { accepted, happened, outside, untilIdle, unreachable, webhookWorld } from "./testing/webhook-world.ts"
 
 const twoReceivers = Effect.gen(function* () {
   const hole = yield* created({ url: "https://hooks.example/hole", notify_email: "ada@example.org" })
@@ -32,7 +32,7 @@ describe("a receiver that hangs under steady traffic", () => {
       const lengthS = 300
       for (let second = 0; second < lengthS; second++) {
         yield* happened()
-        yield* settle
+        yield* untilIdle
         yield* TestClock.adjust(1_000)
       }
       const attempts = there.arrived
@@ -63,7 +63,7 @@ describe("a receiver that hangs under steady traffic", () => {
         yield* happened()
         reported++
         for (let passedS = 0; passedS < everyS; passedS += 600) {
-          yield* settle
+          yield* untilIdle
           yield* TestClock.adjust(600_000)
         }
       }

@@ -15,7 +15,7 @@ import {
   answered,
   happened,
   outside,
-  settle,
+  untilIdle,
   unreachable,
   wait,
   webhookWorld
@@ -153,7 +153,7 @@ describe("the delivery engine", () => {
       there.answer = () => Effect.succeed(accepted)
       yield* Webhooks.use((webhooks) => webhooks.enable(id, systemHost))
       yield* happened()
-      yield* settle
+      yield* untilIdle
       assert.lengthOf(there.arrived, before + 1)
       assert.deepStrictEqual(
         (yield* storedDeliveries(id)).map(({ sequence, state }) => [sequence, state]),
@@ -196,7 +196,7 @@ describe("the delivery engine", () => {
       yield* created({ url: "https://hooks.example/hole" })
       const { id } = yield* created({ url: "https://hooks.example/well" })
       for (let n = 0; n < 40; n++) yield* happened()
-      yield* settle
+      yield* untilIdle
       assert.lengthOf(seconds(there, "/hole"), 4)
       assert.deepStrictEqual(
         seconds(there, "/well"),
@@ -212,7 +212,7 @@ describe("the delivery engine", () => {
     let silent: StorageApi | null = null
     return Effect.gen(function* () {
       const { id } = yield* created()
-      yield* settle
+      yield* untilIdle
       yield* TestClock.adjust(300)
       yield* silent!.commit({ events: [{ type: "agent.registered", data: {} }] })
       yield* TestClock.adjust(699)
@@ -227,7 +227,7 @@ describe("the delivery engine", () => {
     )
   })
 
-  it.effect("at its end claims nothing more, lets what is under way finish, and settles it", () => {
+  it.effect("at its end claims nothing more, lets what is under way finish, and commits it", () => {
     const there = outside()
     there.answer = () => Effect.delay(Effect.succeed(accepted), 3_000)
     return Effect.gen(function* () {
@@ -235,11 +235,11 @@ describe("the delivery engine", () => {
       const scope = yield* Scope.make()
       yield* Layer.buildWithScope(running(), scope)
       for (let n = 0; n < 6; n++) yield* happened()
-      yield* settle
+      yield* untilIdle
       assert.lengthOf(there.arrived, 4)
       const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
       yield* TestClock.adjust(3_000)
-      yield* settle
+      yield* untilIdle
       assert.isDefined(closing.pollUnsafe())
       assert.lengthOf(there.arrived, 4)
       assert.deepStrictEqual(
@@ -257,10 +257,10 @@ describe("the delivery engine", () => {
       const scope = yield* Scope.make()
       yield* Layer.buildWithScope(running({ drainMs: 2_000 }), scope)
       yield* happened()
-      yield* settle
+      yield* untilIdle
       const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
       yield* TestClock.adjust(2_000)
-      yield* settle
+      yield* untilIdle
       assert.isDefined(closing.pollUnsafe())
       assert.strictEqual((yield* storedDeliveries(id))[0]!.state, "in_flight")
     }).pipe(Effect.provide(webhookWorld(there)))

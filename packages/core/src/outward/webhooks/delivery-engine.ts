@@ -1,8 +1,8 @@
 /**
- * Sends deliveries: claims those that are due, sends them, and settles their results.
+ * Sends deliveries: claims those that are due, sends them, and commits their results.
  *
  * Runs in every long-lived process. An attempt is counted when it is claimed, so a crash anywhere costs an attempt and
- * never adds one. A crash between claim and settlement leaves a lease that expires; the process that finds it settles
+ * never adds one. A crash between claim and commit leaves a lease that expires; the process that finds it ends
  * the attempt as `crashed`. Spec: document 2 section 6; decision 0019.
  */
 import { Cause, Clock, Effect, Fiber, Layer, Queue, Schedule } from "effect"
@@ -11,26 +11,26 @@ import type { Claimed, ClaimAnswer, Delivery } from "../../storage/outbox/outbox
 import { type ReadFault, Storage } from "../../storage/port.ts"
 import { OutboxListener, notifyingStorage } from "./outbox-listener.ts"
 import { outgoingRequest } from "./outgoing.ts"
-import type { Ended } from "./plan-settle.ts"
+import type { Ended } from "./plan-ended-attempts.ts"
 import { SecretBox, WebhookSender } from "./ports.ts"
 import { renderEvent } from "@flyball/rules"
-import { settleBatch } from "./settle-batch.ts"
+import { commitEndedAttempts } from "./commit-ended-attempts.ts"
 import { WebhookSettings } from "./settings.ts"
 import { type Target, Targets } from "./targets.ts"
 import { logRarely } from "./log-rarely.ts"
 
 /** Options of {@link deliveryEngine}. */
 export interface DeliveryEngineOptions {
-  /** Deliveries in hand at once, from claim to settlement. Default 1,000. */
+  /** Deliveries in hand at once, from claim to commit. Default 1,000. */
   readonly maxInFlight?: number
   /**
    * Of one webhook, those of other processes included: a receiver that hangs holds this many and no more. Default 4.
    */
   readonly perEndpoint?: number
-  /** Claimed or settled at once. Default 200. */
+  /** Claimed or committed at once. Default 200. */
   readonly batch?: number
   /**
-   * How long a claim holds. Unit: milliseconds. Default 30,000: an attempt takes 6 s at most, and its settlement a
+   * How long a claim holds. Unit: milliseconds. Default 30,000: an attempt takes 6 s at most, and its commit a
    * moment.
    */
   readonly leaseMs?: number
@@ -57,7 +57,7 @@ const NOT_YET_MS = 50
 
 /**
  * Sends deliveries while its scope is open. At its end it claims nothing more, waits up to `drainMs` for attempts under
- * way and settles them; the lease ends those that remain. Spec: document 2 section 6, rules 2 to 4; decisions 0019 and
+ * way and commits their ends; the lease ends those that remain. Spec: document 2 section 6, rules 2 to 4; decisions 0019 and
  * 0027.
  */
 export const deliveryEngine = (
@@ -80,12 +80,12 @@ const engine = Effect.fnUntraced(function* ({
   const listener = yield* OutboxListener
   const clock = yield* Clock.Clock
   const targets = new Targets(storage, yield* SecretBox, crypto)
-  const settling = { storage, settings, sha256: crypto.sha256 }
+  const services = { storage, settings, sha256: crypto.sha256 }
 
   const wake = yield* Queue.sliding<void>(1)
-  const toSettle = yield* Queue.sliding<void>(1)
+  const toCommit = yield* Queue.sliding<void>(1)
   const idle = yield* Queue.sliding<void>(1)
-  /** Ids of the deliveries in hand, from claim to settlement, and of lapsed ones that wait to be settled. */
+  /** Ids of the deliveries in hand, from claim to commit, and of lapsed ones that wait to be ended. */
   const held = new Set<string>()
   const sending = new Set<Fiber.Fiber<void>>()
   let ended: Array<Ended> = []
@@ -94,7 +94,7 @@ const engine = Effect.fnUntraced(function* ({
 
   const end = (one: Ended): void => {
     ended.push(one)
-    Queue.offerUnsafe(toSettle, undefined)
+    Queue.offerUnsafe(toCommit, undefined)
   }
 
   /** One attempt. It never fails; a defect of the sender is an attempt that crashed. */
@@ -192,7 +192,7 @@ const engine = Effect.fnUntraced(function* ({
   })
 
   /** Attempts whose process is gone: they ended, without a report, when their lease did. */
-  const settleLapsed = Effect.fnUntraced(function* (lapsed: ReadonlyArray<Delivery>) {
+  const endLapsed = Effect.fnUntraced(function* (lapsed: ReadonlyArray<Delivery>) {
     for (const delivery of lapsed) {
       if (held.has(delivery.id)) continue
       const event = yield* storage.outbox.event(delivery.eventId)
@@ -220,7 +220,7 @@ const engine = Effect.fnUntraced(function* ({
         // Nothing was sent: the leases run out, and the attempts count.
         Effect.onError(() => Effect.sync(() => answer.claimed.forEach(({ delivery }) => held.delete(delivery.id))))
       )
-    yield* settleLapsed(answer.lapsed)
+    yield* endLapsed(answer.lapsed)
     if (answer.claimed.length === limit) return 0
     if (answer.nextAtMs === null) return pollMs
     const inMs = answer.nextAtMs - (yield* Clock.currentTimeMillis)
@@ -247,57 +247,57 @@ const engine = Effect.fnUntraced(function* ({
     }
   })
 
-  const settleAlone = (one: Ended): Effect.Effect<void, ReadFault> =>
-    settleBatch(settling, [one]).pipe(
+  const commitAlone = (one: Ended): Effect.Effect<void, ReadFault> =>
+    commitEndedAttempts(services, [one]).pipe(
       Effect.catchDefect((defect) =>
         Effect.logError(
-          `The result of delivery ${one.delivery.id} could not be settled. This is a bug; please report it with ` +
+          `The result of delivery ${one.delivery.id} could not be committed. This is a bug; please report it with ` +
             `the cause.`,
           defect
         )
       )
     )
 
-  const settleNext = Effect.gen(function* () {
+  const commitNext = Effect.gen(function* () {
     const some = ended.slice(0, batch)
-    // One that cannot be settled must not keep the others from it.
-    yield* settleBatch(settling, some).pipe(
-      Effect.catchDefect(() => Effect.forEach(some, settleAlone, { discard: true }))
+    // One that cannot be committed must not keep the others from it.
+    yield* commitEndedAttempts(services, some).pipe(
+      Effect.catchDefect(() => Effect.forEach(some, commitAlone, { discard: true }))
     )
     return some
   }).pipe(
     // A contradiction in the store does not resolve itself: the leases run out, and an operator must intervene.
     Effect.catchTag("StorageCorrupt", (cause) =>
       Effect.as(
-        Effect.logError("Results of webhook deliveries could not be settled, and are not tried again.", cause),
+        Effect.logError("Results of webhook deliveries could not be committed, and are not tried again.", cause),
         ended.slice(0, batch)
       )
     )
   )
 
-  const settled = (some: ReadonlyArray<Ended>): void => {
+  const committed = (some: ReadonlyArray<Ended>): void => {
     ended = ended.slice(some.length)
     for (const { delivery } of some) held.delete(delivery.id)
     Queue.offerUnsafe(wake, undefined)
     if (held.size === 0) Queue.offerUnsafe(idle, undefined)
   }
 
-  const settlingLoop = Effect.gen(function* () {
-    if (ended.length === 0) yield* Queue.take(toSettle)
-    else settled(yield* settleNext)
+  const committing = Effect.gen(function* () {
+    if (ended.length === 0) yield* Queue.take(toCommit)
+    else committed(yield* commitNext)
   }).pipe(
     Effect.catchCause((cause) =>
       Cause.hasInterruptsOnly(cause)
         ? Effect.failCause(cause)
         : Effect.andThen(
-            Effect.logError("Results of webhook deliveries could not be settled; the engine tries again.", cause),
+            Effect.logError("Results of webhook deliveries could not be committed; the engine tries again.", cause),
             Effect.sleep(pollMs)
           )
     ),
     Effect.forever
   )
 
-  const settler = yield* Effect.forkDetach(settlingLoop)
+  const committer = yield* Effect.forkDetach(committing)
   const claimer = yield* Effect.forkDetach(claiming)
   // Called for each event. Nearly always nobody wants it, and to find that out a claim takes dozens of Effects, two
   // fibers and a timer.
@@ -317,7 +317,7 @@ const engine = Effect.fnUntraced(function* ({
       yield* Effect.timeoutOption(drained, drainMs)
       yield* Fiber.interrupt(claimer)
       yield* Fiber.interruptAll(sending)
-      yield* Fiber.interrupt(settler)
+      yield* Fiber.interrupt(committer)
     })
   )
 })

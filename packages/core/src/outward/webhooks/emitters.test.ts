@@ -40,7 +40,7 @@ import { event } from "../../storage/event.ts"
 import { CONFIRM_MS, MAX_ATTEMPTS, renderEvent } from "@flyball/rules"
 import { Webhooks } from "./service.ts"
 import { literalWebhookSettings } from "./settings.ts"
-import { settleBatch } from "./settle-batch.ts"
+import { commitEndedAttempts } from "./commit-ended-attempts.ts"
 import { type Outside, outside, outsideLayer, unreachable } from "./testing/webhook-world.ts"
 
 const NOW_MS = Date.UTC(2026, 10, 21, 3)
@@ -317,7 +317,7 @@ const emitters: { readonly [T in EventType]: Act } = {
       delivery,
       event: { type }
     } = yield* claim
-    yield* settleBatch({ storage, settings: literalWebhookSettings, sha256: portableCrypto.sha256 }, [
+    yield* commitEndedAttempts({ storage, settings: literalWebhookSettings, sha256: portableCrypto.sha256 }, [
       { ...unreachable, delivery, eventType: type, firstStartedAtMs: NOW_MS, endedAtMs: NOW_MS }
     ])
   })

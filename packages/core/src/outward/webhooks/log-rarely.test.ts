@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { StorageUnavailable } from "../../storage/faults.ts"
 import type { StorageApi } from "../../storage/port.ts"
 import { deliveryEngine } from "./delivery-engine.ts"
-import { outside, settle, webhookWorld } from "./testing/webhook-world.ts"
+import { outside, untilIdle, webhookWorld } from "./testing/webhook-world.ts"
 import { LOG_AGAIN_MS, logRarely } from "./log-rarely.ts"
 
 const listening = () => {
@@ -54,8 +54,8 @@ describe("a fault that comes with every poll", () => {
       }
     })
     return Effect.gen(function* () {
-      const tick = Effect.andThen(TestClock.adjust(1_000), settle)
-      yield* Effect.andThen(settle, Effect.repeat(tick, { times: 9 }))
+      const tick = Effect.andThen(TestClock.adjust(1_000), untilIdle)
+      yield* Effect.andThen(untilIdle, Effect.repeat(tick, { times: 9 }))
       away = false
       yield* Effect.andThen(tick, tick)
       assert.deepStrictEqual(said, [

@@ -5,7 +5,7 @@ import { Storage } from "../../storage/port.ts"
 import { MAIL_POLL_MS, mailJob, sendDueMails } from "./mail-job.ts"
 import { newMail } from "./mails.ts"
 import { Mailer } from "./ports.ts"
-import { outside, settle, webhookWorld } from "./testing/webhook-world.ts"
+import { outside, untilIdle, webhookWorld } from "./testing/webhook-world.ts"
 
 const letter = { to: "ada@example.org", subject: "Webhook has failed", text: "Dear Ada" }
 const put = (id: string) =>
@@ -55,16 +55,16 @@ describe("waiting e-mails", () => {
     return Effect.gen(function* () {
       yield* Layer.build(Layer.fresh(mailJob))
       yield* Layer.build(Layer.fresh(mailJob))
-      yield* settle
+      yield* untilIdle
       yield* put("mail_1")
-      yield* settle
+      yield* untilIdle
       assert.lengthOf(there.mails, 1)
       there.takesMail = false
       yield* put("mail_2")
-      yield* settle
+      yield* untilIdle
       there.takesMail = true
       yield* TestClock.adjust(2 * MAIL_POLL_MS)
-      yield* settle
+      yield* untilIdle
       assert.deepStrictEqual(
         there.mails.map(({ messageId }) => messageId),
         ["mail_1", "mail_2"]

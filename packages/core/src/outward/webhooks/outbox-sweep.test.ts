@@ -7,7 +7,7 @@ import { deliveryEngine } from "./delivery-engine.ts"
 import { outboxSweep, SWEEP_MS, sweepOutbox } from "./outbox-sweep.ts"
 import { Webhooks } from "./service.ts"
 import { created, DAY_MS } from "./testing/webhook-acts.ts"
-import { happened, outside, settle, webhookWorld } from "./testing/webhook-world.ts"
+import { happened, outside, untilIdle, webhookWorld } from "./testing/webhook-world.ts"
 
 const engine = deliveryEngine({ pollMs: 100 * DAY_MS })
 const sweep = sweepOutbox(Effect.succeed(true))
@@ -23,7 +23,7 @@ describe("old deliveries and events", () => {
         Effect.gen(function* () {
           yield* Layer.build(engine)
           yield* happened()
-          yield* settle
+          yield* untilIdle
         })
       )
       const [reported] = yield* Webhooks.use((webhooks) => webhooks.deliveries(id))
@@ -62,7 +62,7 @@ describe("old deliveries and events", () => {
     return Effect.gen(function* () {
       const { id } = yield* created()
       yield* happened()
-      yield* Effect.scoped(Effect.andThen(Layer.build(engine), settle))
+      yield* Effect.scoped(Effect.andThen(Layer.build(engine), untilIdle))
       yield* TestClock.setTime(2 * DAY_MS)
       yield* happened()
       isGone = true
@@ -79,7 +79,7 @@ describe("old deliveries and events", () => {
         [yield* sweep, yield* sequences(id), yield* eventCount],
         [{ deliveries: 0, events: 0 }, [1], 1]
       )
-      yield* Effect.scoped(Effect.andThen(Layer.build(engine), settle))
+      yield* Effect.scoped(Effect.andThen(Layer.build(engine), untilIdle))
       yield* TestClock.setTime(500 * DAY_MS)
       yield* happened("agent.suspended")
       assert.deepStrictEqual([yield* sweep, yield* eventCount], [{ deliveries: 1, events: 1 }, 1])
@@ -94,7 +94,7 @@ describe("old deliveries and events", () => {
         Effect.gen(function* () {
           yield* Layer.build(engine)
           yield* happened()
-          yield* settle
+          yield* untilIdle
         })
       )
       yield* TestClock.setTime(15 * DAY_MS)
@@ -131,7 +131,7 @@ describe("old deliveries and events", () => {
         Effect.gen(function* () {
           yield* Layer.build(Layer.fresh(outboxSweep))
           yield* Layer.build(Layer.fresh(outboxSweep))
-          yield* settle
+          yield* untilIdle
           assert.deepStrictEqual(steps, [], "the first sweep broke, and the second process waits for its lease")
           yield* TestClock.adjust(SWEEP_MS)
           for (let turn = 0; turn < 10; turn++) yield* TestClock.adjust(1_000)

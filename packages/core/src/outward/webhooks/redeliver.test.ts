@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import type { StorageApi } from "../../storage/port.ts"
 import { systemHost } from "../../foundation/writer.ts"
 import { created, engine, hooks, replays, tagOf } from "./testing/webhook-acts.ts"
-import { accepted, answered, happened, outside, settle, webhookWorld } from "./testing/webhook-world.ts"
+import { accepted, answered, happened, outside, untilIdle, webhookWorld } from "./testing/webhook-world.ts"
 
 describe("webhooks", () => {
   it.effect("deliver a finished delivery again: a new one, with the same event id", () => {
@@ -16,7 +16,7 @@ describe("webhooks", () => {
       yield* happened()
       const [first] = yield* hooks(({ deliveries }) => deliveries(id))
       yield* Layer.build(engine)
-      yield* settle
+      yield* untilIdle
       const again = yield* hooks(({ redeliver }) => redeliver(id, first!.id))
       assert.deepInclude(again, {
         event_id: first!.event_id,
@@ -26,7 +26,7 @@ describe("webhooks", () => {
         attempts: []
       })
       assert.notStrictEqual(again.id, first!.id)
-      yield* settle
+      yield* untilIdle
       const sent = there.arrived.filter(({ url }) => url.endsWith("/in"))
       assert.deepStrictEqual(
         sent.map(({ headers }) => headers["webhook-id"]),
@@ -56,7 +56,7 @@ describe("webhooks", () => {
     return Effect.gen(function* () {
       const { id } = yield* created()
       yield* happened()
-      yield* Effect.scoped(Effect.andThen(Layer.build(engine), settle))
+      yield* Effect.scoped(Effect.andThen(Layer.build(engine), untilIdle))
       const [first] = yield* hooks(({ deliveries }) => deliveries(id))
       assert.strictEqual(first!.state, "succeeded")
       assert.deepInclude(yield* hooks(({ redeliver }) => redeliver(id, first!.id)), {
@@ -76,7 +76,7 @@ describe("webhooks", () => {
         const { id } = yield* created()
         yield* Layer.build(engine)
         yield* happened()
-        yield* settle
+        yield* untilIdle
         const [waiting] = yield* hooks(({ deliveries }) => deliveries(id))
         assert.deepInclude(waiting!, { state: "pending", next_attempt_at: formatInstant(60_000) })
         yield* TestClock.setTime(1_000)
@@ -89,14 +89,14 @@ describe("webhooks", () => {
         })
         // One that is due is due: asking again changes nothing.
         assert.deepStrictEqual(yield* hooks(({ redeliver }) => redeliver(id, waiting!.id)), now)
-        yield* settle
+        yield* untilIdle
         assert.deepInclude((yield* hooks(({ deliveries }) => deliveries(id)))[0]!, {
           state: "pending",
           next_attempt_at: formatInstant(1_000 + 5 * 60_000)
         })
         for (let attempt = 3; attempt <= 7; attempt++) {
           yield* hooks(({ redeliver }) => redeliver(id, waiting!.id))
-          yield* settle
+          yield* untilIdle
         }
         assert.deepStrictEqual(
           there.arrived.map(({ headers }) => headers["x-platform-attempt"] ?? headers["X-Platform-Attempt"]),
@@ -120,11 +120,11 @@ describe("webhooks", () => {
       const { id } = yield* created()
       yield* Layer.build(engine)
       yield* happened()
-      yield* settle
+      yield* untilIdle
       const [one] = yield* hooks(({ deliveries }) => deliveries(id))
       assert.strictEqual(yield* tagOf(({ redeliver }) => redeliver(id, one!.id)), "DeliveryUnfinished")
       yield* TestClock.adjust(4_000)
-      yield* settle
+      yield* untilIdle
       assert.deepStrictEqual(
         [there.arrived.length, (yield* hooks(({ deliveries }) => deliveries(id)))[0]!.state],
         [1, "succeeded"]

@@ -8,7 +8,7 @@ import type { StorageConflict } from "../../storage/faults.ts"
 import { type Delivery, WEBHOOKS } from "../../storage/outbox/outbox.ts"
 import type { ReadFault, StorageApi } from "../../storage/port.ts"
 import type { StoredWebhook } from "./plan-webhook.ts"
-import { markRecovery, RECOVERIES } from "./recover-missed.ts"
+import { markResend, RESENDS } from "./resend-missed.ts"
 
 /** Deliveries read at a time to find the one that was just made. */
 const PAGE = 1_000
@@ -38,11 +38,11 @@ export const redeliver = Effect.fnUntraced(function* (
     return delivery
   }
   // Read before the last sequence: another redelivery of the same event in between makes the commit a conflict.
-  const marker = yield* storage.get(RECOVERIES, id)
+  const marker = yield* storage.get(RESENDS, id)
   const last = (yield* storage.outbox.deliveriesOf(id, { limit: 1 }))[0]?.sequence ?? 0
   yield* storage.commit({
     expects,
-    puts: [markRecovery(id, marker, Number(marker?.body["since_ms"] ?? 0))],
+    puts: [markResend(id, marker, Number(marker?.body["since_ms"] ?? 0))],
     again: [{ eventId, endpointId: id }]
   })
   return (yield* firstAfter(storage, id, eventId, last)) ?? delivery

@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { systemHost } from "../../foundation/writer.ts"
 import { verifyDelivery, verifyPlatformSignature } from "@flyball/rules"
 import { bodiesOf, created, engine, hooks, replays, tagOf } from "./testing/webhook-acts.ts"
-import { happened, outside, settle, webhookWorld } from "./testing/webhook-world.ts"
+import { happened, outside, untilIdle, webhookWorld } from "./testing/webhook-world.ts"
 
 const { sha256 } = portableCrypto
 
@@ -26,7 +26,7 @@ describe("webhooks", () => {
             for (const atMs of [0, 2 * 3_600_000 - 1, 2 * 3_600_000]) {
               yield* TestClock.setTime(atMs)
               yield* happened()
-              yield* settle
+              yield* untilIdle
             }
           })
         )
@@ -61,13 +61,13 @@ describe("webhooks", () => {
       yield* Layer.build(engine)
       const { secret } = yield* hooks(({ rotateSecret }) => rotateSecret(id, {}, systemHost))
       yield* happened()
-      yield* settle
+      yield* untilIdle
       assert.deepInclude(yield* hooks(({ completeRotation }) => completeRotation(id, systemHost)), {
         secret_overlap_until: null
       })
       yield* hooks(({ completeRotation }) => completeRotation(id, systemHost))
       yield* happened()
-      yield* settle
+      yield* untilIdle
       assert.deepStrictEqual(
         there.arrived.map((one) => [old, secret].map((each) => verifyDelivery(each, one, one.atMs, sha256) === null)),
         [

@@ -5,7 +5,7 @@ import type { StorageApi } from "../../storage/port.ts"
 import { systemHost } from "../../foundation/writer.ts"
 import { verifyDelivery } from "@flyball/rules"
 import { created, hooks } from "./testing/webhook-acts.ts"
-import { outside, settle, webhookWorld } from "./testing/webhook-world.ts"
+import { outside, untilIdle, webhookWorld } from "./testing/webhook-world.ts"
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -48,7 +48,7 @@ describe("a process whose clock is not the store's", () => {
     return Effect.gen(function* () {
       const { id, secret } = yield* created()
       yield* hooks(({ test }) => test(id))
-      yield* settle
+      yield* untilIdle
       assert.isNull(verifyDelivery(secret, there.arrived[0]!, STORE_MS, portableCrypto.sha256))
     }).pipe(Effect.provide(world(there)))
   })

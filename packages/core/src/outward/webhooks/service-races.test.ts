@@ -8,7 +8,7 @@ import { systemHost } from "../../foundation/writer.ts"
 import { SecretBox, SecretUnreadable } from "./ports.ts"
 import { Webhooks } from "./service.ts"
 import { created, DAY_MS, engine, hooks } from "./testing/webhook-acts.ts"
-import { happened, outside, settle, webhookWorld } from "./testing/webhook-world.ts"
+import { happened, outside, untilIdle, webhookWorld } from "./testing/webhook-world.ts"
 
 describe("webhooks that change while something else is under way", () => {
   it.effect("are answered as the requested act leaves them, whatever another act does right after it", () => {
@@ -181,7 +181,7 @@ describe("webhooks that change while something else is under way", () => {
       const { id } = yield* created()
       yield* happened()
       between = Effect.orDie((yield* Webhooks).disable(id, systemHost))
-      yield* Effect.scoped(Effect.andThen(Layer.build(engine), settle))
+      yield* Effect.scoped(Effect.andThen(Layer.build(engine), untilIdle))
       assert.deepStrictEqual(
         [there.arrived, (yield* hooks(({ deliveries }) => deliveries(id))).map(({ state }) => state)],
         [[], ["cancelled"]]
@@ -202,7 +202,7 @@ describe("webhooks that change while something else is under way", () => {
         toBase64(sealed) === old
           ? Effect.fail(new SecretUnreadable({ reason: "the key file has no such key" }))
           : box.open(sealed, boundTo)
-      yield* Effect.scoped(Effect.andThen(Layer.build(engine), settle)).pipe(
+      yield* Effect.scoped(Effect.andThen(Layer.build(engine), untilIdle)).pipe(
         Effect.provideService(SecretBox, { ...box, open })
       )
       assert.lengthOf(there.arrived, 1)

@@ -14,7 +14,7 @@ import {
   governorWithWebhooks,
   happened,
   outside,
-  settle,
+  untilIdle,
   wait,
   webhookWorld
 } from "./testing/webhook-world.ts"
@@ -131,7 +131,7 @@ describe("webhooks", () => {
         key_id: "test"
       })
       yield* happened()
-      yield* Effect.scoped(Effect.andThen(Layer.build(engine), settle))
+      yield* Effect.scoped(Effect.andThen(Layer.build(engine), untilIdle))
       assert.deepStrictEqual(
         [there.arrived, (yield* hooks(({ deliveries }) => deliveries(id))).map(({ state }) => state)],
         [[], ["cancelled"]]

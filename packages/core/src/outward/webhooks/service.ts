@@ -49,7 +49,7 @@ import {
   webhookOut
 } from "./plan-webhook.ts"
 import { SecretBox, WebhookSender } from "./ports.ts"
-import { RECOVER_MS, recoverMissed } from "./recover-missed.ts"
+import { RESEND_MS, resendMissed } from "./resend-missed.ts"
 import { redeliver } from "./redeliver.ts"
 import type { WebhookDocument } from "@flyball/rules"
 import { endpointAfter, SECRET_BYTES, secretText, urlFormProblem } from "@flyball/rules"
@@ -343,8 +343,8 @@ const make = Effect.gen(function* () {
       yield* read(id)
       const sinceMs = parseInstant(since)!
       const nowMs = yield* now
-      if (sinceMs < nowMs - RECOVER_MS) {
-        const earliest = `Expected a time from ${formatInstant(nowMs - RECOVER_MS)} on, 14 days ago`
+      if (sinceMs < nowMs - RESEND_MS) {
+        const earliest = `Expected a time from ${formatInstant(nowMs - RESEND_MS)} on, 14 days ago`
         return yield* new InvalidInput({ detail: [detailItem(["body", "since"], "value_error", earliest, since)] })
       }
       const webhook = Effect.filterOrFail(
@@ -352,7 +352,7 @@ const make = Effect.gen(function* () {
         ({ body }) => endpointAfter("recover", body.status) !== null,
         ({ body }) => new WebhookNotActive({ status: body.status })
       )
-      const { count, hasMore } = yield* recoverMissed(storage, {
+      const { count, hasMore } = yield* resendMissed(storage, {
         webhookId: id,
         webhook,
         sinceMs,

@@ -148,7 +148,7 @@ export const happened = (type = "agent.registered"): Effect.Effect<void, unknown
 const TURNS = 20
 
 /** Lets everything that is due happen. */
-export const settle: Effect.Effect<void> = Effect.gen(function* () {
+export const untilIdle: Effect.Effect<void> = Effect.gen(function* () {
   for (let turn = 0; turn < TURNS; turn++) yield* TestClock.adjust(0)
 })
 
@@ -162,7 +162,7 @@ export const wait = Effect.fnUntraced(function* (ms: number) {
   const storage = yield* Storage
   const endMs = (yield* Clock.currentTimeMillis) + ms
   for (;;) {
-    yield* settle
+    yield* untilIdle
     const nowMs = yield* Clock.currentTimeMillis
     const webhooks = yield* storage.list("webhooks")
     const owed = (yield* Effect.forEach(webhooks, ({ id }) => storage.outbox.deliveriesOf(id, { limit: 1_000 }))).flat()

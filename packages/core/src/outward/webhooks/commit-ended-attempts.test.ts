@@ -14,7 +14,7 @@ const counted = Effect.map(metricsNow, (families) =>
   )
 )
 
-describe("settling", () => {
+describe("committing ended attempts", () => {
   it.effect("counts deliveries by outcome", () => {
     const there = outside()
     return Effect.gen(function* () {

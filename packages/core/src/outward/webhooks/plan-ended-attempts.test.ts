@@ -1,7 +1,7 @@
 import { checkBody, formatInstant, portableCrypto } from "@flyball/evidence"
 import { assert, describe, it } from "vitest"
 import type { Delivery } from "../../storage/outbox/outbox.ts"
-import { type Ended, planSettle, type SettleContext } from "./plan-settle.ts"
+import { type Ended, planEndedAttempts, type EndedAttemptsContext } from "./plan-ended-attempts.ts"
 import type { StoredWebhook } from "./plan-webhook.ts"
 import type { WebhookDocument } from "@flyball/rules"
 import { literalWebhookSettings } from "./settings.ts"
@@ -52,10 +52,10 @@ const webhook = (id: string, more: Partial<WebhookDocument> = {}): StoredWebhook
 })
 const plan = (
   batch: ReadonlyArray<Ended>,
-  more: Partial<SettleContext> = {},
+  more: Partial<EndedAttemptsContext> = {},
   webhooks: ReadonlyArray<StoredWebhook> = [webhook(A), webhook(B)]
 ) =>
-  planSettle(batch, {
+  planEndedAttempts(batch, {
     webhooks: new Map(webhooks.map((one) => [one.id, one])),
     besideSuccess: new Set(),
     settings: literalWebhookSettings,
@@ -64,7 +64,7 @@ const plan = (
   })
 const movesOf = (change: ReturnType<typeof plan>) => change.moves!.map(({ id, to }) => [id, to.state])
 
-describe("settling attempts that ended", () => {
+describe("attempts that ended", () => {
   it("moves each on, and records those that finished as the catalogue describes", () => {
     const change = plan([ended(1, 1, well), ended(2, 2), ended(3, 7, { to: B })])
     assert.deepStrictEqual(movesOf(change), [

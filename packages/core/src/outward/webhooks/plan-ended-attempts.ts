@@ -28,8 +28,8 @@ export interface Ended {
   readonly isLate?: boolean
 }
 
-/** Inputs for settling a batch. */
-export interface SettleContext {
+/** Inputs for the end of a batch of attempts. */
+export interface EndedAttemptsContext {
   /** The webhooks of all attempts that failed. */
   readonly webhooks: ReadonlyMap<string, StoredWebhook>
   /**
@@ -62,7 +62,7 @@ const unrecorded: ReadonlySet<string> = new Set<EventType>([
  * - Fails: never. A delivery that somebody else moved is a conflict of the commit.
  * - Spec: document 2 sections 3 and 6; decision 0019.
  */
-export const planSettle = (ended: ReadonlyArray<Ended>, context: SettleContext): ChangeSet => {
+export const planEndedAttempts = (ended: ReadonlyArray<Ended>, context: EndedAttemptsContext): ChangeSet => {
   const failing = failingWebhooks(ended, context)
   const moves: Array<DeliveryMove> = []
   const records: Array<RecordDraft> = []
@@ -88,7 +88,10 @@ export const planSettle = (ended: ReadonlyArray<Ended>, context: SettleContext):
 }
 
 /** The webhooks that this batch takes with it, each with the delivery that did it. */
-const failingWebhooks = (ended: ReadonlyArray<Ended>, { besideSuccess, settings, sha256, webhooks }: SettleContext) => {
+const failingWebhooks = (
+  ended: ReadonlyArray<Ended>,
+  { besideSuccess, settings, sha256, webhooks }: EndedAttemptsContext
+) => {
   const failing = new Map<string, { readonly webhook: StoredWebhook; readonly last: Ended }>()
   for (const one of ended) {
     const webhook = webhooks.get(one.delivery.endpointId)
@@ -115,7 +118,7 @@ const moveOf = (
   { delivery, endedAtMs, errorCode, isLate, responseExcerpt, statusCode }: Ended,
   after: AfterAttempt
 ): DeliveryMove => {
-  // Its attempt ended when the lease did, and stays as it was settled then.
+  // Its attempt ended when the lease did, and stays as it was recorded then.
   if (isLate === true)
     return { id: delivery.id, from: { state: "pending", attempts: delivery.attempts }, to: { state: "succeeded" } }
   const state = deliveryAfter(after.act, "in_flight")

@@ -1,6 +1,6 @@
 /**
- * Owes a webhook once more what it missed. Spec: api "agents and registry", `/webhooks/{id}/recover`; decisions 0019
- * and 0030.
+ * Resends what a webhook missed: owes it once more. Spec: api "agents and registry", `/webhooks/{id}/recover`; decisions
+ * 0019 and 0030.
  */
 import { Effect } from "effect"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
@@ -14,10 +14,10 @@ import type { StoredWebhook } from "./plan-webhook.ts"
  *
  * - Unit: milliseconds. 14 days.
  */
-export const RECOVER_MS = 14 * 24 * 3_600_000
+export const RESEND_MS = 14 * 24 * 3_600_000
 
 /** Events that one call takes; more are reported, and taken by the next call. */
-export const MAX_RECOVERED = 10_000
+export const MAX_RESENT = 10_000
 
 /**
  * Events read, and at most redelivered, in one commit: others commit between two of them, and no more than these are
@@ -25,34 +25,34 @@ export const MAX_RECOVERED = 10_000
  */
 const PACE = 500
 
-/** Collection of the marker that serialises recoveries: two at once would deliver the same event twice. */
-export const RECOVERIES = "webhook_recoveries"
+/** Collection of the marker that serialises resends: two at once would deliver the same event twice. */
+export const RESENDS = "webhook_recoveries"
 
 /**
  * The put of each commit that redelivers an event of a webhook. `marker` is the document as it was before the
  * deliveries were read.
  */
-export const markRecovery = (webhookId: string, marker: Document | null, sinceMs: number): DocumentPut => ({
-  collection: RECOVERIES,
+export const markResend = (webhookId: string, marker: Document | null, sinceMs: number): DocumentPut => ({
+  collection: RESENDS,
   id: webhookId,
   expectedVersion: marker?.version ?? 0,
   body: { since_ms: sinceMs }
 })
 
-/** Request for a recovery of missed events. */
-export interface Recovery<E> {
+/** A request for missed events. */
+export interface Resend<E> {
   readonly webhookId: string
   /** Read before each commit, which then expects it unchanged. Fails where the webhook may get no deliveries. */
   readonly webhook: Effect.Effect<StoredWebhook, E | ReadFault>
   readonly sinceMs: number
-  /** End of the recovered range: a later event has a delivery of its own. */
+  /** End of the range: a later event has a delivery of its own. */
   readonly untilMs: number
   /** Only counts. */
   readonly dryRun: boolean
 }
 
-/** Result of a recovery. */
-export interface Recovered {
+/** Result of resending. */
+export interface Resent {
   readonly count: number
   readonly hasMore: boolean
 }
@@ -64,14 +64,14 @@ export interface Recovered {
  * It works page by page. Where it stops in the middle, the deliveries so far stay, and the next call continues after
  * them.
  */
-export const recoverMissed = Effect.fnUntraced(function* <E>(
+export const resendMissed = Effect.fnUntraced(function* <E>(
   storage: StorageApi,
-  recovery: Recovery<E>
-): Effect.fn.Return<Recovered, E | ReadFault> {
-  const { untilMs } = recovery
+  resend: Resend<E>
+): Effect.fn.Return<Resent, E | ReadFault> {
+  const { untilMs } = resend
   let count = 0
   for (let after: string | undefined; ;) {
-    const page = yield* commitWithRetry(storage, recoverPage(storage, recovery, after, MAX_RECOVERED - count))
+    const page = yield* commitWithRetry(storage, resendPage(storage, resend, after, MAX_RESENT - count))
     count += page.count
     if (page.isFull) return { count, hasMore: true }
     if (page.next === null || idAtMs(page.next) > untilMs) return { count, hasMore: false }
@@ -83,14 +83,14 @@ export const recoverMissed = Effect.fnUntraced(function* <E>(
  * Missed events are read after the marker: a process that adds deliveries of some of them meanwhile moves the marker,
  * and then they are read again.
  */
-const recoverPage = Effect.fnUntraced(function* <E>(
+const resendPage = Effect.fnUntraced(function* <E>(
   storage: StorageApi,
-  { dryRun, sinceMs, webhook: reading, webhookId }: Recovery<E>,
+  { dryRun, sinceMs, webhook: reading, webhookId }: Resend<E>,
   after: string | undefined,
   room: number
 ) {
   const webhook = yield* reading
-  const marker = yield* storage.get(RECOVERIES, webhookId)
+  const marker = yield* storage.get(RESENDS, webhookId)
   const query = {
     endpointId: webhookId,
     types: webhook.body.events,
@@ -103,7 +103,7 @@ const recoverPage = Effect.fnUntraced(function* <E>(
   if (owed.length > 0 && !dryRun) {
     yield* storage.commit({
       expects: [{ collection: WEBHOOKS, id: webhookId, version: webhook.version }],
-      puts: [markRecovery(webhookId, marker, sinceMs)],
+      puts: [markResend(webhookId, marker, sinceMs)],
       again: owed.map(({ id }) => ({ eventId: id, endpointId: webhookId }))
     })
   }

@@ -1,10 +1,10 @@
-/** Settles ended attempts: reads what the plan needs, commits, and leaves out what somebody else moved meanwhile. */
+/** Commits ended attempts: reads what the plan needs, commits, and leaves out what somebody else moved meanwhile. */
 import { Effect } from "effect"
 import { counterBy } from "../../foundation/metrics.ts"
 import type { Conflict, StorageConflict } from "../../storage/faults.ts"
 import { WEBHOOKS } from "../../storage/outbox/outbox.ts"
 import type { ChangeSet, CommitReceipt, ReadFault, StorageApi } from "../../storage/port.ts"
-import { type Ended, planSettle } from "./plan-settle.ts"
+import { type Ended, planEndedAttempts } from "./plan-ended-attempts.ts"
 import { storedWebhook, type StoredWebhook } from "./plan-webhook.ts"
 import type { Sha256 } from "@flyball/rules"
 import { MAX_ATTEMPTS } from "@flyball/rules"
@@ -21,23 +21,23 @@ const deliveries = counterBy(
 /** Deliveries read at a time. */
 const PAGE = 1_000
 
-/** Dependencies of settling. */
-export interface Settling {
+/** What committing ended attempts needs. */
+export interface EndedAttemptsServices {
   readonly storage: StorageApi
   readonly settings: WebhookSettingsApi
   readonly sha256: Sha256
 }
 
 /**
- * Settles a batch. A delivery that somebody else moved (its lease had run out, its webhook was revoked) is left out
+ * Commits a batch. A delivery that somebody else moved (its lease had run out, its webhook was revoked) is left out
  * quietly: what the store says holds.
  * But one that waits for its next attempt since its lease ran out, and was taken by its receiver all the same, has
  * succeeded: it is not sent again.
  *
- * - Fails: as the store does; nothing of the batch is settled then, and it may be settled again.
+ * - Fails: as the store does; nothing of the batch is committed then, and it may be tried again.
  */
-export const settleBatch = (
-  { settings, sha256, storage }: Settling,
+export const commitEndedAttempts = (
+  { settings, sha256, storage }: EndedAttemptsServices,
   batch: ReadonlyArray<Ended>
 ): Effect.Effect<void, ReadFault> => {
   const attempt = (ended: ReadonlyArray<Ended>): Effect.Effect<void, ReadFault> =>
@@ -48,7 +48,7 @@ export const settleBatch = (
           const webhooks = failed.length === 0 ? new Map<string, StoredWebhook>() : yield* webhooksOf(storage, failed)
           const besideSuccess =
             settings.endpointFailure === "no_success_since" ? yield* besideSuccessOf(storage, ended) : new Set<string>()
-          const change = planSettle(ended, { webhooks, besideSuccess, settings, sha256 })
+          const change = planEndedAttempts(ended, { webhooks, besideSuccess, settings, sha256 })
           const receipt = yield* storage.commit(change)
           for (const { to } of change.moves ?? []) yield* deliveries[to.state === "pending" ? "retry" : to.state].one
           // What is committed is committed: a read that fails here only leaves the count too low.

@@ -5,10 +5,10 @@ import { TestClock } from "effect/testing"
 import type { StorageApi } from "../../storage/port.ts"
 import { systemHost } from "../../foundation/writer.ts"
 import { created, DAY_MS, engine, hooks, tagOf } from "./testing/webhook-acts.ts"
-import { answered, happened, outside, settle, wait, webhookWorld } from "./testing/webhook-world.ts"
+import { answered, happened, outside, untilIdle, wait, webhookWorld } from "./testing/webhook-world.ts"
 
 describe("webhooks", () => {
-  it.effect("recover what they missed, once, and only what they want", () => {
+  it.effect("are resent what they missed, once, and only what they want", () => {
     const there = outside()
     /** Lets another have its turn between what is read and what is committed. */
     const halting = (storage: StorageApi): StorageApi => ({
@@ -21,7 +21,7 @@ describe("webhooks", () => {
       const { id } = yield* created()
       yield* Layer.build(engine)
       yield* happened()
-      yield* settle
+      yield* untilIdle
       yield* hooks(({ disable }) => disable(id, systemHost))
       yield* TestClock.setTime(2_000)
       for (const type of ["agent.registered", "agent.suspended", "agent.registered"]) yield* happened(type)
@@ -41,7 +41,7 @@ describe("webhooks", () => {
         both.reduce((sum, { count }) => sum + count, 0),
         2
       )
-      yield* settle
+      yield* untilIdle
       assert.deepStrictEqual(
         there.arrived.map(({ headers }) => headers["webhook-sequence"]),
         ["1", "2", "3"]
@@ -54,7 +54,7 @@ describe("webhooks", () => {
     }).pipe(Effect.scoped, Effect.provide(webhookWorld(there, {}, halting)))
   })
 
-  it.effect("recover no more than 14 days", () =>
+  it.effect("are resent no more than 14 days", () =>
     Effect.gen(function* () {
       const { id } = yield* created()
       yield* TestClock.setTime(15 * DAY_MS)
@@ -66,7 +66,7 @@ describe("webhooks", () => {
     }).pipe(Effect.provide(webhookWorld(outside())))
   )
 
-  it.effect("recover what failed, after the receiver is well again", () => {
+  it.effect("are resent what failed, after the receiver is well again", () => {
     const there = outside()
     there.answer = () => Effect.succeed(answered(500))
     return Effect.gen(function* () {
@@ -78,7 +78,7 @@ describe("webhooks", () => {
       there.answer = outside().answer
       yield* hooks(({ enable }) => enable(id, systemHost))
       assert.deepInclude(yield* hooks(({ recover }) => recover(id, { since: formatInstant(0) })), { count: 1 })
-      yield* settle
+      yield* untilIdle
       assert.deepStrictEqual(
         (yield* hooks(({ deliveries }) => deliveries(id))).map(({ attempts, state }) => [state, attempts.length]),
         [
