@@ -10,20 +10,20 @@ import type { EvaluationBody } from "../evaluations/evaluation-body.ts"
 import { problem, type Problem } from "./recompute-verdict.ts"
 
 /** The tiers that a record states. */
-type Said = Pick<EvaluationBody, "as_of_ms" | "effective_tier" | "layers" | "rules" | "tier">
+type StatedTiers = Pick<EvaluationBody, "as_of_ms" | "effective_tier" | "layers" | "rules" | "tier">
 
 /** The tier whose floor applied, as the record states it. Before rules 2 it was the agent's own. */
 export const actingTierOf = ({
   effective_tier: effective,
   tier
-}: Pick<Said, "effective_tier" | "tier">): AutonomyTier => effective ?? tier
+}: Pick<StatedTiers, "effective_tier" | "tier">): AutonomyTier => effective ?? tier
 
 /**
  * Computes the tier at which an agent acts from its records. `body` names the layers in force. `response`: that of the
  * kill switch. From rules 3 on an earlier record must attest the drill. Before, no record named drills, so L4 is taken
  * from the record.
  */
-export const expectedTier = (agent: AgentDocument, body: Said, response: KillResponse | null): AutonomyTier =>
+export const expectedTier = (agent: AgentDocument, body: StatedTiers, response: KillResponse | null): AutonomyTier =>
   tierUnder(
     effectiveTier(agent, {
       hasEnvelope: Array.isArray(body.layers) && body.layers.length > 0,
@@ -34,7 +34,7 @@ export const expectedTier = (agent: AgentDocument, body: Said, response: KillRes
   )
 
 /** Checks the effective tier of a record; answers the problem, or null. */
-export const judgeActingTier = (agent: AgentDocument, body: Said, response: KillResponse | null): Problem | null => {
+export const judgeActingTier = (agent: AgentDocument, body: StatedTiers, response: KillResponse | null): Problem | null => {
   if (rulesOf(body) < 2)
     return body.effective_tier === undefined
       ? null
@@ -46,7 +46,7 @@ export const judgeActingTier = (agent: AgentDocument, body: Said, response: Kill
 }
 
 /** The signals of the service, at the tier at which the agent acted. Spec: decisions 0038 and 0047. */
-export const actingSignals = (server: Values, body: Pick<Said, "effective_tier" | "tier">): Values => {
+export const actingSignals = (server: Values, body: Pick<StatedTiers, "effective_tier" | "tier">): Values => {
   const tier = Number(actingTierOf(body).slice(1))
   return server["tier"] === tier ? server : { ...server, tier }
 }

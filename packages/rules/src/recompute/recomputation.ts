@@ -19,9 +19,9 @@ import { isLocal, judgeLocal } from "./checks/local-verdict.ts"
 import { BreakerJudge } from "./checks/breakers.ts"
 import { instancesIn } from "../kill/fold.ts"
 import { DrillJudge } from "./checks/drills.ts"
-import { isOfStandings, MAX_PROOF_WORK, StandingApprovalJudge } from "./checks/standing-approvals.ts"
+import { isStandingApprovalKind, MAX_PROOF_WORK, StandingApprovalJudge } from "./checks/standing-approvals.ts"
 import { judgeActivation } from "./checks/tier-gate.ts"
-import { isRecomputed, readForIds, saidOfStops } from "./recomputed-records.ts"
+import { isRecomputed, readForIds, stopReportKinds } from "./recomputed-records.ts"
 import { ReviewJudge } from "./checks/reviews.ts"
 import { PublicationJudge, type RecomputedPublication } from "./checks/publication.ts"
 import { isOpen, problem, type Problem, type Recomputed } from "./recompute-verdict.ts"
@@ -196,12 +196,12 @@ export class Recomputation {
     const drilled = this.#drills.take(numbered, this.#fromGenesis)
     if (kind.startsWith("breaker.")) return alone(record, tripping ?? wrongWriter)
     const stopped = this.#stops.take(numbered, atMs)
-    if (saidOfStops.has(kind)) return alone(record, tripping ?? (isOfThisChain ? stopped : null) ?? wrongWriter)
+    if (stopReportKinds.has(kind)) return alone(record, tripping ?? (isOfThisChain ? stopped : null) ?? wrongWriter)
     if (kind === "decision.settled" || kind === "meter.voided")
       return alone(record, this.#end(numbered, isOfThisChain) ?? wrongWriter)
     if (kind.startsWith("waiver.") || (kind === "part.erased" && erasing.has(String(body["name"]))))
       this.#judge.forgetBindings()
-    if (isOfStandings(kind))
+    if (isStandingApprovalKind(kind))
       return alone(
         record,
         this.#standings.take(numbered, this.#reviews.review(String(body["review_id"])), this.#fromGenesis) ??

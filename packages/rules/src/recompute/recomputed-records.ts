@@ -12,7 +12,7 @@ export const readForIds: ReadonlySet<string> = new Set([
 ])
 
 /** Kinds by which instances, or their silence, answer an activation. */
-export const saidOfStops: ReadonlySet<string> = new Set(["kill.acknowledged", "kill.stopped", "kill.unconfirmed"])
+export const stopReportKinds: ReadonlySet<string> = new Set(["kill.acknowledged", "kill.stopped", "kill.unconfirmed"])
 
 /** Whether recomputation reads records of a kind. Others need not be passed. Spec: decision 0026. */
 export const isRecomputed = (kind: string): boolean =>
@@ -30,7 +30,7 @@ export const isRecomputed = (kind: string): boolean =>
   kind === "response_policy.changed" ||
   kind.startsWith("review.") ||
   kind.startsWith("breaker.") ||
-  saidOfStops.has(kind) ||
+  stopReportKinds.has(kind) ||
   kind.startsWith("standing_approval.") ||
   kind.startsWith("waiver.")
 

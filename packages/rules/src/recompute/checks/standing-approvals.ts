@@ -40,10 +40,10 @@ interface Known {
 }
 
 /** Whether records of a kind are about standing approvals. */
-export const isOfStandings = (kind: string): boolean => kind.startsWith("standing_approval.")
+export const isStandingApprovalKind = (kind: string): boolean => kind.startsWith("standing_approval.")
 
 /** Inputs of a proof other than the reviewed action. */
-interface KnownWorld {
+interface ProofSurroundings {
   readonly state: Pick<GovernedState, "agents" | "layer">
   readonly bindings: Pick<Bindings, "of">
 }
@@ -55,7 +55,7 @@ interface KnownWorld {
 export class StandingApprovalJudge {
   readonly #known = new Map<string, Known>()
   readonly #sha256: Crypto["sha256"]
-  readonly #world: KnownWorld
+  readonly #surroundings: ProofSurroundings
   readonly #actions: ReviewedActions
   /** Rules and layers that required a review, by the evaluation that was reviewed. */
   readonly #required = new Map<string, ReadonlyArray<number>>()
@@ -67,11 +67,11 @@ export class StandingApprovalJudge {
   /** `maxWork`: as {@link MAX_PROOF_WORK}. */
   constructor(
     sha256: Crypto["sha256"],
-    world: KnownWorld,
+    surroundings: ProofSurroundings,
     { actions = new ReviewedActions(), maxWork = MAX_PROOF_WORK } = {}
   ) {
     this.#sha256 = sha256
-    this.#world = world
+    this.#surroundings = surroundings
     this.#actions = actions
     this.#workLeft = maxWork
   }
@@ -176,19 +176,19 @@ export class StandingApprovalJudge {
   /** What is wrong with a box; a sentence where something that the proof needs is not known. */
   #proved(id: string, body: JsonMap, { body: made, inputs }: ReviewedEvaluation): Problem | string | null {
     const { standing } = this.#known.get(id)!
-    const agent = this.#world.state.agents.get(standing.agentId)
+    const agent = this.#surroundings.state.agents.get(standing.agentId)
     if (inputs === null) return "the reviewed action is not shown."
     if (standing.pins === null) return "its box is not shown."
     if (agent === undefined || agent.document.unknown.includes("blastRadius")) return "the agent is not shown."
     const named = made.waivers ?? []
     const layers = made.layers.map((layer) => {
-      const { waivers, ...rest } = this.#world.state.layer(layer.envelope_id, layer.version, made.as_of_ms)
+      const { waivers, ...rest } = this.#surroundings.state.layer(layer.envelope_id, layer.version, made.as_of_ms)
       return { ...rest, waivers: waivers.filter(({ id }) => named.includes(id)) }
     })
     const waivers = layers.flatMap((layer) => layer.waivers)
     if (waivers.length !== named.length || waivers.some(({ waiver }) => waiver === null))
       return "a waiver that held for the reviewed action is not shown."
-    const compiled = this.#world.bindings.of(layers, false).ready?.combination.compiled
+    const compiled = this.#surroundings.bindings.of(layers, false).ready?.combination.compiled
     if (compiled === undefined) return "the envelope is not shown."
     const shape = shapeOf(inputs)
     if (standing.action !== shape.action || JSON.stringify(standing.args) !== JSON.stringify(shape.args))
