@@ -72,7 +72,7 @@ export const runTable = (table: Table, point: Float64Array, failedOn: Array<numb
   if (!isOneBoxEach) for (let rule = 0; rule < blank.length; rule++) failedOn[rule] = HOLDS_NOWHERE
   let best: Verdict = 0
   let worst = -1
-  let heard = 0
+  let answered = 0
   let first = 0
   for (let i = 0; i < groups.length; i++) {
     const group = groups[i]!
@@ -87,7 +87,7 @@ export const runTable = (table: Table, point: Float64Array, failedOn: Array<numb
     for (let word = 0; word < group.words; word++) {
       for (let open = ~failedBytes(words[word]!) & ONES; open !== 0; open &= open - 1) {
         const rule = ruleOfBox[first + BYTES * word + ((31 - Math.clz32(open & -open)) >>> 3)]!
-        heard |= 1 << layers[rule]!
+        answered |= 1 << layers[rule]!
         if (severities[rule]! > worst) {
           worst = severities[rule]!
           best = rule
@@ -97,7 +97,7 @@ export const runTable = (table: Table, point: Float64Array, failedOn: Array<numb
     first += group.boxes
   }
   for (let layer = 0; layer < otherwise.length; layer++) {
-    if (((heard >>> layer) & 1) === 0 && otherwise[layer]! > worst) {
+    if (((answered >>> layer) & 1) === 0 && otherwise[layer]! > worst) {
       worst = otherwise[layer]!
       best = -1 - layer
     }

@@ -107,8 +107,12 @@ export const foldAgentRegistered = (record: ReplayRecord): ExpectedDocument => {
  * Reads from a record whether the owner is complete. Its body says so: the part that names the owner may be erased or
  * withheld. A process of rules 1 leaves the member as it is.
  */
-const withCompleteness = (members: JsonMap, { body: { owner_complete: said } }: ReplayRecord): JsonMap =>
-  said === false ? { ...members, ownerComplete: false } : said === true ? leftOut(members, "ownerComplete") : members
+const withCompleteness = (members: JsonMap, { body: { owner_complete: isComplete } }: ReplayRecord): JsonMap =>
+  isComplete === false
+    ? { ...members, ownerComplete: false }
+    : isComplete === true
+      ? leftOut(members, "ownerComplete")
+      : members
 
 /** The document with the profile of a record, as far as it is known here. */
 const withProfile = (document: ExpectedDocument, record: ReplayRecord): ExpectedDocument => {

@@ -36,9 +36,9 @@ export const drillResult = (
   acks: ReadonlyArray<DrillAck>,
   sloMs: number
 ): DrillResult => {
-  const heard = new Set(acks.map(nameOf))
+  const answered = new Set(acks.map(nameOf))
   const missed = expectedInstances
-    .filter((one) => !heard.has(nameOf(one)))
+    .filter((one) => !answered.has(nameOf(one)))
     .map(({ agentId, instanceId }) => ({ agentId, instanceId }))
     .toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
   // A clock that stepped back makes no propagation negative.

@@ -147,7 +147,7 @@ export class StopCertifier {
         writer: text(body["writer"]),
         epoch: numberOf(body["epoch"])
       }
-    else if ((kind === "kill.acknowledged" || kind === "kill.stopped") && isOurs) this.#said(kind, body)
+    else if ((kind === "kill.acknowledged" || kind === "kill.stopped") && isOurs) this.#answered(kind, body)
     // What is sealed behind the release is under another state.
     else if (this.#released !== null) return
     else if (kind === "decision.witnessed") this.#decision(seq, body, atMs)
@@ -211,7 +211,7 @@ export class StopCertifier {
     }
   }
 
-  #said(kind: string, body: JsonMap): void {
+  #answered(kind: string, body: JsonMap): void {
     const one = this.#follow(text(body["agent_id"]), textOrNull(body["instance_id"]))
     this.#reached.add(text(body["agent_id"]))
     if (one === null) return

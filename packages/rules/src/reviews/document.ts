@@ -102,13 +102,13 @@ export const reviewTerms = (obligations: Decision["obligations"]): ReviewTerms =
   const twoPerson = obligations.some(({ type }) => type === "two_person")
   const byRole = new Map<ReviewRole, number>()
   let ttlMs = DEFAULT_REVIEW_MS
-  let isSaid = false
+  let hasTtl = false
   for (const one of obligations) {
     if (one.type !== "reviewers") continue
     const role = roleNamed(one.role)
     byRole.set(role, Math.max(1, one.approvals, byRole.get(role) ?? 0))
-    ttlMs = isSaid ? Math.min(ttlMs, one.ttlMs) : one.ttlMs
-    isSaid = true
+    ttlMs = hasTtl ? Math.min(ttlMs, one.ttlMs) : one.ttlMs
+    hasTtl = true
   }
   const needs: Array<ReviewNeed> = [...byRole].map(([role, approvals]) => ({ role, approvals }))
   const people = twoPerson ? 2 : 1

@@ -30,7 +30,7 @@ import { planActivation } from "../kill/plan-activate.ts"
 import { planRelease } from "../kill/plan-release.ts"
 import { agentsReachedBy, reachedBy } from "../kill/reached-agents.ts"
 import { drillOut, storedDrill, type StoredDrill } from "./document.ts"
-import { heardUpTo } from "./heard.ts"
+import { acknowledgementsUpTo } from "./acknowledgements.ts"
 import { agentOf, planAttest, planComplete, planStart } from "./plan-drill.ts"
 
 /**
@@ -204,7 +204,7 @@ export class Drills extends Context.Service<Drills, DrillsApi>()("flyball/core/D
                   stored,
                   {
                     measured: activation.body,
-                    acks: yield* heardUpTo(storage, activationId, activation.body.epoch, asOf.seq),
+                    acks: yield* acknowledgementsUpTo(storage, activationId, activation.body.epoch, asOf.seq),
                     release: yield* releaseOf(activation, writer, asOf),
                     agent: yield* agentFor(stored),
                     writer

@@ -8,10 +8,10 @@ type InstanceOut = KillActivation["instances"][number]
 
 /** Shows an activation with its instances. One that never answered is never shown as stopped. */
 export const activationOut = ({ body, id }: StoredActivation, acks: ReadonlyArray<AckDocument>): KillActivation => {
-  const said = new Map(acks.map((ack) => [ackId(id, ack), ack]))
-  const silent = body.expectedInstances.filter((one) => !said.has(ackId(id, one)))
+  const answered = new Map(acks.map((ack) => [ackId(id, ack), ack]))
+  const silent = body.expectedInstances.filter((one) => !answered.has(ackId(id, one)))
   const instances = [...acks, ...silent]
-    .map((one) => instanceOut(body, one, said.get(ackId(id, one)) ?? null))
+    .map((one) => instanceOut(body, one, answered.get(ackId(id, one)) ?? null))
     .toSorted((a, b) => order(a.agent_id, b.agent_id) || order(a.instance_id, b.instance_id))
   const count = (state: InstanceOut["state"]) => instances.filter((one) => one.state === state).length
   return {

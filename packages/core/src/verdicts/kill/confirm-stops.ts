@@ -26,7 +26,7 @@ import {
   type StorageApi
 } from "../../storage/port.ts"
 import { killReader, storedActivation, type StoredActivation } from "./kill-reader.ts"
-import { instancesPart, isUnheard } from "./plan-activate.ts"
+import { instancesPart, isChannelCheck } from "./plan-activate.ts"
 import { leasedJob, whereHeld } from "../../storage/leased-job.ts"
 
 const unconfirmed = counter(
@@ -67,9 +67,9 @@ const confirm = (storage: StorageApi, id: string) =>
       const asOf = yield* storage.asOf
       if (document === null || !isDue(storedActivation(document), asOf.ms)) return 0
       const acks = yield* storage.find(KILL_ACKS, "activation", id)
-      const said = new Set(acks.map(({ body }) => ackId(id, body as AckDocument)))
+      const answered = new Set(acks.map(({ body }) => ackId(id, body as AckDocument)))
       const activation = storedActivation(document)
-      const silent = activation.body.expectedInstances.filter((one) => !said.has(ackId(id, one)))
+      const silent = activation.body.expectedInstances.filter((one) => !answered.has(ackId(id, one)))
       if (silent.length === 0) return 0
       yield* storage.commit(planUnconfirmed(activation, silent, asOf))
       yield* Effect.contextWith((context: Context.Context<never>) =>
@@ -110,7 +110,7 @@ export const planUnconfirmed = (
         parts: instancesPart("instances", silent)
       }
     ],
-    events: isUnheard({ type: body.targetType, id: body.targetId })
+    events: isChannelCheck({ type: body.targetType, id: body.targetId })
       ? []
       : [
           event("kill.unconfirmed", {

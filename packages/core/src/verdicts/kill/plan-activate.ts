@@ -112,11 +112,11 @@ export const planActivation = (
           kind: "kill.activated",
           agentId: target.type === "agent" && target.id !== CHANNEL_TARGET ? target.id : null,
           body: activatedBody(id, activation),
-          parts: [...instancesPart("expected", expectedInstances), ...saidPart(input.reason)],
+          parts: [...instancesPart("expected", expectedInstances), ...reasonPart(input.reason)],
           once: epochKey("kill.activated", id, activation.epoch)
         }
       ],
-      events: isUnheard(target)
+      events: isChannelCheck(target)
         ? []
         : [
             event("kill.activated", {
@@ -154,7 +154,7 @@ const activatedBody = (id: string, activation: ActivationDocument): JsonObject =
   }) as JsonObject
 
 /** Targets without webhook events: the channel check runs every hour. */
-export const isUnheard = ({ id }: KillTarget): boolean => id === CHANNEL_TARGET
+export const isChannelCheck = ({ id }: KillTarget): boolean => id === CHANNEL_TARGET
 
 /** A part that lists instances; none where there is none. */
 export const instancesPart = (name: string, instances: ReadonlyArray<KillInstance>): ReadonlyArray<PartDraft> =>
@@ -169,6 +169,6 @@ export const instancesPart = (name: string, instances: ReadonlyArray<KillInstanc
         }
       ]
 
-/** The part `reason`; none where nothing was said. */
-export const saidPart = (reason: string | null): ReadonlyArray<PartDraft> =>
+/** The part `reason`; none without a reason. */
+export const reasonPart = (reason: string | null): ReadonlyArray<PartDraft> =>
   reason === null ? [] : [{ name: "reason", bytes: canonicalBytes(reason) }]

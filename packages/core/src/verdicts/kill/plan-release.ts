@@ -18,7 +18,7 @@ import { event } from "../../storage/event.ts"
 import type { AsOf, ChangeSet, JsonObject } from "../../storage/port.ts"
 import { epochKey } from "./epoch-key.ts"
 import type { KillView, StoredActivation } from "./kill-reader.ts"
-import { isUnheard, nextKillEpoch, saidPart } from "./plan-activate.ts"
+import { isChannelCheck, nextKillEpoch, reasonPart } from "./plan-activate.ts"
 
 /** The writer of a release, and the facts about them. */
 export interface ReleaseCommand {
@@ -98,11 +98,11 @@ export const planRelease = (
             released_at: formatInstant(asOf.ms),
             writer: writer.id
           }) as JsonObject,
-          parts: saidPart(reason),
+          parts: reasonPart(reason),
           once: epochKey("kill.released", id, state.epoch + 1)
         }
       ],
-      events: isUnheard(target)
+      events: isChannelCheck(target)
         ? []
         : [
             event("kill.released", {

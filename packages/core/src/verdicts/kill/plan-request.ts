@@ -5,7 +5,7 @@ import { omitNullish } from "../../foundation/omit-nullish.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { event } from "../../storage/event.ts"
 import type { AsOf, ChangeSet, JsonObject } from "../../storage/port.ts"
-import { type ActivationPlan, saidPart } from "./plan-activate.ts"
+import { type ActivationPlan, reasonPart } from "./plan-activate.ts"
 
 /**
  * The change that records a request. `activated`: what the response policy makes of it, in the same commit; null: it
@@ -32,7 +32,7 @@ export const planRequest = (
         rules: RULES,
         writer: writer.id
       }) as JsonObject,
-      parts: saidPart(reason)
+      parts: reasonPart(reason)
     },
     ...(activated?.change.records ?? [])
   ],

@@ -76,10 +76,14 @@ export const killFacts = Effect.fnUntraced(function* (
       )
     },
     acksOf: (agentId, { body, id }) => {
-      const { heard, silent, stopped } = counts.get(id)?.get(agentId) ?? { heard: 0, silent: 0, stopped: 0 }
+      const { acknowledged, silent, stopped } = counts.get(id)?.get(agentId) ?? {
+        acknowledged: 0,
+        silent: 0,
+        stopped: 0
+      }
       return {
-        expected: heard + silent,
-        acknowledged: heard,
+        expected: acknowledged + silent,
+        acknowledged,
         stopped,
         unconfirmed: body.unconfirmedAtMs === null ? 0 : silent
       }
@@ -87,9 +91,9 @@ export const killFacts = Effect.fnUntraced(function* (
   }
 })
 
-/** Instances of one agent under an activation. `silent`: expected, and not heard. */
+/** Instances of one agent under an activation. `silent`: expected, and not acknowledged. */
 interface Counts {
-  heard: number
+  acknowledged: number
   silent: number
   stopped: number
 }
@@ -99,18 +103,18 @@ const countsOf = ({ body, id }: StoredActivation, acks: ReadonlyArray<Document>)
   const of = (agentId: string): Counts => {
     const known = counts.get(agentId)
     if (known !== undefined) return known
-    const none = { heard: 0, silent: 0, stopped: 0 }
+    const none = { acknowledged: 0, silent: 0, stopped: 0 }
     counts.set(agentId, none)
     return none
   }
-  const said = new Set<string>()
+  const answered = new Set<string>()
   for (const ack of acks.map((one) => one.body as AckDocument)) {
-    said.add(ackId(id, ack))
+    answered.add(ackId(id, ack))
     const own = of(ack.agentId)
-    own.heard++
+    own.acknowledged++
     if (ack.stoppedAtMs !== null) own.stopped++
   }
-  for (const one of body.expectedInstances) if (!said.has(ackId(id, one))) of(one.agentId).silent++
+  for (const one of body.expectedInstances) if (!answered.has(ackId(id, one))) of(one.agentId).silent++
   return counts
 }
 

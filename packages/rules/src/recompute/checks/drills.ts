@@ -112,9 +112,9 @@ export class DrillJudge {
         ? problem("drill_result_mismatch", `No record before it activates ${drill.activationId} as a drill.`)
         : null
     const { acks, activatedAtMs, expected, unlisted } = running
-    const heard = [...acks.values()].filter(({ seq }) => seq <= Number(body["as_of_seq"]))
-    const found = drillResult({ activatedAtMs, expectedInstances: expected ?? [], unlisted }, heard, drill.sloMs)
-    const said = {
+    const counted = [...acks.values()].filter(({ seq }) => seq <= Number(body["as_of_seq"]))
+    const found = drillResult({ activatedAtMs, expectedInstances: expected ?? [], unlisted }, counted, drill.sloMs)
+    const recomputed = {
       acknowledged: found.acknowledged,
       max_ms: found.maxMs,
       p50_ms: found.p50Ms,
@@ -122,7 +122,7 @@ export class DrillJudge {
       unlisted: found.unlisted === 0 ? null : found.unlisted,
       ...(expected === null ? {} : { expected: found.expected, met: found.met })
     }
-    for (const [name, value] of Object.entries(said))
+    for (const [name, value] of Object.entries(recomputed))
       if ((body[name] ?? null) !== value)
         return problem(
           "drill_result_mismatch",

@@ -99,14 +99,14 @@ const serverOf = (
 ): Known["server"] => {
   const agent = state.agents.get(id)
   if (agent !== undefined && !agent.document.unknown.includes("blastRadius")) return reportedOf(id, agent).server
-  const said = serverSignals({
+  const stated = serverSignals({
     autonomyTier: tier,
     status,
     riskClass: "unclassified",
     identityVerified: false,
     blastRadius: {}
   } as unknown as AgentDocument)
-  return { tier: said["tier"]!, agent_status: said["agent_status"]! }
+  return { tier: stated["tier"]!, agent_status: stated["agent_status"]! }
 }
 
 /** A known agent may lack a value, which denies. For an unknown agent this cannot be decided. */

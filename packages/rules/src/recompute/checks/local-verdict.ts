@@ -43,19 +43,19 @@ export const judgeLocal = (
 ): Problem | null => {
   const unlike = checkBody(record.kind, record.body)
   if (unlike !== null) return problem("local_verdict_mismatch", unlike)
-  const { agent_id: agentId, decided_by: by, local_verdict: said, run_id: runId, status } = record.body as DecisionBody
-  if (said === undefined)
+  const { agent_id: agentId, decided_by: by, local_verdict: stated, run_id: runId, status } = record.body as DecisionBody
+  if (stated === undefined)
     return problem("withheld", "The record says that the SDK decided, but not under which envelopes.")
-  const { age_ms: ageMs, as_of_ms: atMs, as_of_seq: asOf } = said
+  const { age_ms: ageMs, as_of_ms: atMs, as_of_seq: asOf } = stated
   if (by !== "sdk_cache")
     return problem("local_verdict_mismatch", `A local verdict is decided by sdk_cache; the record says ${String(by)}.`)
-  if (said.outcome === "deny" && status !== "denied")
+  if (stated.outcome === "deny" && status !== "denied")
     return notAllowed(
-      `Its verdict is deny by ${said.matched_rule}; the record says that the action ended as ${status}.`
+      `Its verdict is deny by ${stated.matched_rule}; the record says that the action ended as ${status}.`
     )
   if (ageMs > LOCAL_MAX_AGE_MS)
     return notAllowed(`The envelopes were read ${ageMs} ms before; they count for ${LOCAL_MAX_AGE_MS} ms.`)
-  if (origin !== null && said.origin !== origin)
+  if (origin !== null && stated.origin !== origin)
     return problem("withheld", "It was given under the envelopes of another chain.")
   if (asOf >= record.seq || (recordMs !== null && atMs + ageMs > recordMs + CLOCK_STEP_MS))
     return problem("local_verdict_mismatch", "The record's as_of_seq is after the record itself.")
@@ -68,7 +68,7 @@ export const judgeLocal = (
       ? notAllowed(`No record up to ${asOf} registers the agent.`)
       : problem("withheld", "The agent was registered before the first record here.")
   const layers = state.layersAt(agentId, asOf, atMs)
-  const inForce = judgeLayersThen(state, said, layers, fromGenesis)
+  const inForce = judgeLayersThen(state, stated, layers, fromGenesis)
   if (inForce !== null) return inForce
   const reported = reportedOf(agentId, agent)
   if (!isActive(agentId, reported.document, atMs, reported.madeMs))
@@ -79,8 +79,8 @@ export const judgeLocal = (
     hasEnvelope: true,
     hasDrill: hasAttestedDrill(reported.document, atMs)
   })
-  if (tier !== said.effective_tier)
-    return problem("local_verdict_mismatch", `The agent acted at ${tier}; the record says ${said.effective_tier}.`)
+  if (tier !== stated.effective_tier)
+    return problem("local_verdict_mismatch", `The agent acted at ${tier}; the record says ${stated.effective_tier}.`)
   const signals = record.parts.get("signals")
   if (signals?.state !== "present") return problem("withheld", "The signals are not shown.")
   if (agent.document.unknown.includes("blastRadius")) return problem("withheld", "The agent's profile is not shown.")
@@ -95,10 +95,10 @@ export const judgeLocal = (
   )
   if (found.decision === null) return notAllowed(refusals[found.refusal])
   const { matchedRule, outcome } = found.decision
-  if (outcome !== said.outcome || matchedRule !== said.matched_rule)
+  if (outcome !== stated.outcome || matchedRule !== stated.matched_rule)
     return problem(
       "local_verdict_mismatch",
-      `The verdict is ${outcome} by ${matchedRule}; the record says ${said.outcome} by ${said.matched_rule}.`
+      `The verdict is ${outcome} by ${matchedRule}; the record says ${stated.outcome} by ${stated.matched_rule}.`
     )
   return fromGenesis
     ? null

@@ -23,7 +23,7 @@ interface Held {
   /** Null where the part is not shown. */
   readonly expected: ReadonlyArray<KillInstance> | null
   /** By instance: whether it said that it stopped. */
-  readonly said: Map<string, boolean>
+  readonly answered: Map<string, boolean>
   isUnconfirmed: boolean
 }
 
@@ -59,7 +59,7 @@ export class StopJudge {
         activatedAtMs: instant(body["activated_at"]),
         seq,
         expected: Number(body["expected"]) > 0 && !parts.has("expected") ? null : instancesIn(parts.get("expected")),
-        said: new Map(),
+        answered: new Map(),
         isUnconfirmed: false
       })
     if (kind === "kill.released") this.#held.delete(id)
@@ -67,7 +67,7 @@ export class StopJudge {
     if (member === undefined) return null
     const held = this.#held.get(id)
     if (held === undefined) return this.#unheld(id)
-    const found = kind === "kill.unconfirmed" ? this.#unconfirmed(id, held, record) : this.#said(id, held, record)
+    const found = kind === "kill.unconfirmed" ? this.#unconfirmed(id, held, record) : this.#answered(id, held, record)
     return found ?? wrongTime(id, held, instant(body[member]), atMs)
   }
 
@@ -76,11 +76,11 @@ export class StopJudge {
     return this.#fromGenesis ? problem("reference_mismatch", `No record before it activates ${id}.`) : null
   }
 
-  #said(id: string, held: Held, { body, kind }: ReplayRecord): Problem | null {
+  #answered(id: string, held: Held, { body, kind }: ReplayRecord): Problem | null {
     const one = { agentId: String(body["agent_id"]), instanceId: String(body["instance_id"]) }
     const [name, isStop] = [nameOf(one), kind === "kill.stopped"]
-    const before = held.said.get(name)
-    held.said.set(name, isStop || before === true)
+    const before = held.answered.get(name)
+    held.answered.set(name, isStop || before === true)
     if (isStop && before === undefined) return mismatch(`${name} stopped without having acknowledged ${id}.`)
     if (isStop ? before === true : before !== undefined)
       return mismatch(`${name} had ${isStop ? "reported its stop under" : "acknowledged"} ${id} before.`)
@@ -117,7 +117,7 @@ export class StopJudge {
     if (waited < CONFIRM_MS)
       return mismatch(`Instances have ${CONFIRM_MS} ms to acknowledge ${id}; the record waited ${waited}.`)
     if (held.expected === null) return problem("withheld", `Which instances ${id} expects is not shown.`)
-    const silent = held.expected.filter((one) => !held.said.has(nameOf(one)))
+    const silent = held.expected.filter((one) => !held.answered.has(nameOf(one)))
     const listed = instancesIn(parts.get("instances"))
     if (body["instances"] !== silent.length || (listed !== null && listText(listed) !== listText(silent)))
       return mismatch(
@@ -133,11 +133,11 @@ export class StopJudge {
 }
 
 /** A time that the record, or the activation, contradicts. A host that slept between the two has an old one. */
-const wrongTime = (id: string, { activatedAtMs }: Held, saidMs: number, atMs: number | null): Problem | null => {
-  if (saidMs < activatedAtMs - EARLY_MS) return mismatch(`The record states a time before ${id}.`)
+const wrongTime = (id: string, { activatedAtMs }: Held, statedMs: number, atMs: number | null): Problem | null => {
+  if (statedMs < activatedAtMs - EARLY_MS) return mismatch(`The record states a time before ${id}.`)
   if (atMs === null) return null
-  if (saidMs > atMs + EARLY_MS) return mismatch("The record states a time after its own.")
-  return saidMs < atMs - LATE_MS
+  if (statedMs > atMs + EARLY_MS) return mismatch("The record states a time after its own.")
+  return statedMs < atMs - LATE_MS
     ? { ...problem("withheld", `The record states a time more than ${LATE_MS} ms before its own.`), because: "late" }
     : null
 }

@@ -14,7 +14,7 @@ const PAGE = 1_000
  *
  * - `epoch`: the one that began with the activation; no earlier record is read.
  */
-export const heardUpTo = Effect.fnUntraced(function* (
+export const acknowledgementsUpTo = Effect.fnUntraced(function* (
   storage: StorageApi,
   activationId: string,
   epoch: number,
