@@ -259,10 +259,10 @@ export const makeGuard = (options: GuardOptions): Guard => {
       if (verdict.by === "client") return await refuse(action, args, { ...verdict, evaluation: null })
       decided = verdict.by === "server" ? byServer(verdict.evaluation) : byCache(verdict)
       evaluation = verdict.by === "server" ? verdict.evaluation : null
-      const said = verdict.by === "server" ? serverSaid(verdict.evaluation) : cacheSaid(verdict.given)
-      if (!isPermission(said.outcome))
-        return await refuse(action, args, { rule: said.rule, reason: said.reason, evaluation, as: decided })
-      hidden = redactionOf(said.obligations)
+      const terms = verdict.by === "server" ? termsOfServer(verdict.evaluation) : termsOfCache(verdict.given)
+      if (!isPermission(terms.outcome))
+        return await refuse(action, args, { rule: terms.rule, reason: terms.reason, evaluation, as: decided })
+      hidden = redactionOf(terms.obligations)
       if (strict) {
         const intent = decisionOf(action, args, hidden, { status: "intended", ...decided })
         const receipt = await recorder.sendNow(agentId, intent)
@@ -276,10 +276,10 @@ export const makeGuard = (options: GuardOptions): Guard => {
       }
       const secondStop = stopped(action, kind)
       if (secondStop !== null) return await refuse(action, args, { ...secondStop, evaluation: null })
-      if (clock.monotonicMs() - requestedMs > said.validMs)
+      if (clock.monotonicMs() - requestedMs > terms.validMs)
         return await refuse(action, args, {
           rule: "@stale_status",
-          reason: `The verdict is older than ${said.validMs} ms.`,
+          reason: `The verdict is older than ${terms.validMs} ms.`,
           evaluation: null
         })
       if (!isUnchanged(given, args))
@@ -348,7 +348,7 @@ const byCache = ({ given, signals }: Extract<GivenVerdict, { by: "cache" }>): De
 })
 
 /** Result of a verdict, of the server or of the client. `validMs`: how long the agent may act on it. */
-interface Said {
+interface VerdictTerms {
   readonly outcome: Outcome
   readonly rule: string
   readonly reason: string
@@ -367,7 +367,7 @@ const hints: { readonly [rule: string]: string | undefined } = {
   "@tier_floor": "The agent's autonomy tier does not allow it alone, whatever its envelope says."
 }
 
-const serverSaid = ({ matched_rule, obligations, outcome, suggestion, valid_ms }: Evaluation): Said => ({
+const termsOfServer = ({ matched_rule, obligations, outcome, suggestion, valid_ms }: Evaluation): VerdictTerms => ({
   outcome,
   rule: matched_rule,
   reason: suggestion ?? hints[matched_rule] ?? "",
@@ -376,7 +376,7 @@ const serverSaid = ({ matched_rule, obligations, outcome, suggestion, valid_ms }
 })
 
 /** Given at once, and acted on at once: the check of halts right before the effect bounds it. */
-const cacheSaid = ({ obligations, suggestion, verdict }: GivenLocally): Said => ({
+const termsOfCache = ({ obligations, suggestion, verdict }: GivenLocally): VerdictTerms => ({
   outcome: verdict.outcome,
   rule: verdict.matched_rule,
   reason: suggestion ?? hints[verdict.matched_rule] ?? "",

@@ -35,8 +35,8 @@ export const refusalText = ({ body, excerpt, status }: Extract<Answer, { kind: "
   if (body === undefined) return `status ${status}, which is no answer of a Flyball server: ${excerpt}`
   const { code, detail } = (body ?? {}) as { readonly code?: unknown; readonly detail?: unknown }
   const known = typeof code === "string" ? `status ${status} ${code}` : `status ${status}`
-  const said = typeof detail === "string" ? detail : firstOf(detail)
-  return said === null ? known : `${known}: ${said}`
+  const reason = typeof detail === "string" ? detail : firstOf(detail)
+  return reason === null ? known : `${known}: ${reason}`
 }
 
 /** The first of the errors that a 422 lists. */

@@ -18,18 +18,18 @@ export type Answer =
 export interface BatchAnswer {
   readonly answers: ReadonlyArray<Answer>
   /** Whether the batch may have left a delivery that is not finished. */
-  readonly owed: boolean
+  readonly hasDeliveries: boolean
 }
 
 /** Packs the answers to a batch into a buffer that can be transferred. */
-export const packAnswers = ({ answers, owed }: BatchAnswer): ArrayBuffer => {
+export const packAnswers = ({ answers, hasDeliveries }: BatchAnswer): ArrayBuffer => {
   const out = new PackWriter(
     answers.reduce(
       (sum, answer) => sum + 64 + (answer._tag === "Committed" ? answer.receipt.records.length * 49 : 0),
       8
     )
   )
-  out.u8(owed ? 1 : 0)
+  out.u8(hasDeliveries ? 1 : 0)
   out.u32(answers.length)
   for (const answer of answers) {
     if (answer._tag === "Committed") {
@@ -49,7 +49,7 @@ export const packAnswers = ({ answers, owed }: BatchAnswer): ArrayBuffer => {
 /** Reads what {@link packAnswers} packed. Hashes are views of the buffer, which nobody else holds. */
 export const readAnswers = (buffer: ArrayBuffer): BatchAnswer => {
   const from = new PackReader(buffer)
-  const owed = from.u8() === 1
+  const hasDeliveries = from.u8() === 1
   const answers: Array<Answer> = []
   const count = from.u32()
   for (let index = 0; index < count; index++) {
@@ -58,7 +58,7 @@ export const readAnswers = (buffer: ArrayBuffer): BatchAnswer => {
     else if (tag === 1) answers.push({ _tag: "Refused", conflicts: JSON.parse(from.text()) as ReadonlyArray<Conflict> })
     else answers.push({ _tag: "Failed", fault: JSON.parse(from.text()) as Fault })
   }
-  return { answers, owed }
+  return { answers, hasDeliveries }
 }
 
 /** The head is nearly always the last record: then it is not written twice. */

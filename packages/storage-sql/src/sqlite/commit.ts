@@ -62,7 +62,7 @@ export class ChainWriter {
   /** The time of the batch at hand. */
   #nowMs = 0
   /** Whether the batch may have added a delivery that is not finished. */
-  #owed = false
+  #hasDeliveries = false
 
   constructor(db: DatabaseSync) {
     this.#db = db
@@ -127,7 +127,7 @@ export class ChainWriter {
    */
   commit(nowMs: number, buffer: ArrayBuffer, names: ReadonlyArray<string>): BatchAnswer & { readonly erased: boolean } {
     const changes = readBatch(buffer)
-    this.#owed = false
+    this.#hasDeliveries = false
     const together = this.#transact(nowMs, changes, names)
     const answers =
       together.done || changes.length === 1
@@ -135,7 +135,7 @@ export class ChainWriter {
         : changes.map((change) => this.#transact(nowMs, [change], names).answers[0]!)
     return {
       answers,
-      owed: this.#owed,
+      hasDeliveries: this.#hasDeliveries,
       erased: changes.some(
         (change, index) => change.erase.length + change.forget.length > 0 && answers[index]!._tag === "Committed"
       )
@@ -148,7 +148,7 @@ export class ChainWriter {
     changes: ReadonlyArray<BatchedChange>,
     names: ReadonlyArray<string>
   ): { readonly done: boolean; readonly answers: ReadonlyArray<Answer> } {
-    const owedBefore = this.#owed
+    const hadDeliveries = this.#hasDeliveries
     let committing = false
     try {
       const namings = names.map((joined) => this.#naming(joined))
@@ -161,7 +161,7 @@ export class ChainWriter {
     } catch (error) {
       const fault = faultOf(error, committing ? "unknown" : "no")
       const done = fault._tag === "Unavailable" && fault.wrote === "unknown"
-      if (!done) this.#owed = owedBefore
+      if (!done) this.#hasDeliveries = hadDeliveries
       try {
         if (this.#db.isTransaction) this.#db.exec("ROLLBACK")
         this.#load()
@@ -204,7 +204,7 @@ export class ChainWriter {
       change.outbox !== null &&
       this.#outbox.write(change.outbox, isRepeat(fates), receipt.head, storeTimeMs(nowMs, this.#head))
     )
-      this.#owed = true
+      this.#hasDeliveries = true
     return { _tag: "Committed", receipt }
   }
 

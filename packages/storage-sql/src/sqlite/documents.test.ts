@@ -183,7 +183,7 @@ describe("documents of a batch that fails before they are written", () => {
 
 describe("the webhooks that the writer has in memory", () => {
   const reported = (commit: ReturnType<typeof openWriter>["commit"], type: string) =>
-    commit({ events: [{ type, data: {} }] }).owed
+    commit({ events: [{ type, data: {} }] }).hasDeliveries
   const webhook = (expectedVersion: number, keys: { readonly [key: string]: string }) => ({
     collection: "webhooks",
     id: "whk_1",
@@ -201,7 +201,9 @@ describe("the webhooks that the writer has in memory", () => {
     assert.isFalse(reported(commit, "agent.updated"))
     commit({ puts: [webhook(1, {})] })
     assert.isFalse(reported(commit, "agent.registered"))
-    assert.isTrue(commit({ puts: [webhook(2, wants)] }, { events: [{ type: "agent.registered", data: {} }] }).owed)
+    assert.isTrue(
+      commit({ puts: [webhook(2, wants)] }, { events: [{ type: "agent.registered", data: {} }] }).hasDeliveries
+    )
   })
 
   it("do not count deliveries of a ChangeSet that failed", () => {
@@ -212,8 +214,8 @@ describe("the webhooks that the writer has in memory", () => {
     commit({ puts: [webhook(0, wants)] })
     const event = { events: [{ type: "agent.registered", data: {} }] }
     const failed = commit({ puts: [put("bad", 0, "a")], ...event }, { puts: [put("b", 0, "b")] })
-    assert.deepEqual([tags(failed), failed.owed], [["Failed", "Committed"], false])
-    assert.isTrue(commit({ puts: [put("bad", 0, "a")] }, { puts: [put("c", 0, "c")], ...event }).owed)
+    assert.deepEqual([tags(failed), failed.hasDeliveries], [["Failed", "Committed"], false])
+    assert.isTrue(commit({ puts: [put("bad", 0, "a")] }, { puts: [put("c", 0, "c")], ...event }).hasDeliveries)
   })
 
   it("keep ids of events ascending, with and without subscribers", () => {

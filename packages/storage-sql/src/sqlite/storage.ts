@@ -42,7 +42,7 @@ import type { PackedChange } from "./batch.ts"
 import { packBatch } from "./batch.ts"
 import { inMemory } from "./layout.ts"
 import { DocumentCache } from "./document-cache.ts"
-import { NearOutbox } from "./outbox/near-outbox.ts"
+import { OutboxTracker } from "./outbox/outbox-tracker.ts"
 import { optionsProblem } from "./options-problem.ts"
 import { prepare } from "./prepare.ts"
 import type { DocumentRow, EventRow } from "./thread/protocol.ts"
@@ -84,18 +84,18 @@ export const sqliteLayer = (options: SqliteOptions): Layer.Layer<Storage, ReadFa
 
 /** The port over open threads. */
 export const makeStorage = Effect.fnUntraced(function* (threads: Threads) {
-  const near = new DocumentCache()
-  const nearOutbox = new NearOutbox()
-  const commit = yield* makeCommit(threads, near, nearOutbox)
+  const cache = new DocumentCache()
+  const outboxTracker = new OutboxTracker()
+  const commit = yield* makeCommit(threads, cache, outboxTracker)
   const read = threads.reader
   // Where another process writes, nothing that was read stays true; and a store without a file ends with its worker,
   // which must be seen.
   const alone = threads.writer !== null && threads.writer !== threads.reader
   const head = Effect.suspend(() => {
-    if (alone && near.head !== null) return Effect.succeed(near.head)
-    const before = near.askHead()
+    if (alone && cache.head !== null) return Effect.succeed(cache.head)
+    const before = cache.askHead()
     return Effect.map(call(read, { op: "head" }), (found) => {
-      if (alone) near.keepHead(before, found)
+      if (alone) cache.keepHead(before, found)
       return found
     })
   })
@@ -106,11 +106,11 @@ export const makeStorage = Effect.fnUntraced(function* (threads: Threads) {
     ask: Effect.Effect<ReadonlyArray<DocumentRow>, ReadFault>
   ): Effect.Effect<ReadonlyArray<Document>, ReadFault> =>
     Effect.suspend(() => {
-      const before = near.lookUp(collection, key)
+      const before = cache.lookUp(collection, key)
       if (!("shelf" in before)) return Effect.succeed(before)
       return Effect.flatMap(ask, (rows) =>
         Effect.map(readDocuments(rows), (found) => {
-          if (alone && rows.length <= maxKept) near.keep(before, found, unitsOf(rows))
+          if (alone && rows.length <= maxKept) cache.keep(before, found, unitsOf(rows))
           return found
         })
       )
@@ -200,18 +200,18 @@ export const makeStorage = Effect.fnUntraced(function* (threads: Threads) {
         return call(read, { op: "rehash", previous, to })
       }),
     outbox: {
-      isEmpty: () => alone && nearOutbox.isEmpty,
+      isEmpty: () => alone && outboxTracker.isEmpty,
       claim: (request) =>
         Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {
           invariant(claimProblem(request))
           if (threads.writer === null) return Effect.fail(readOnly)
-          if (alone && nearOutbox.isEmpty) return Effect.succeed(nothingToClaim)
-          const before = nearOutbox.ask()
+          if (alone && outboxTracker.isEmpty) return Effect.succeed(nothingToClaim)
+          const before = outboxTracker.generation()
           return Effect.map(
             call(threads.writer, { op: "claim", request, nowMs: Math.floor(nowMs) }),
             ({ claimed, ...answer }) => {
               if (claimed.length + answer.lapsed.length === 0 && answer.nextAtMs === null)
-                nearOutbox.foundNothing(before)
+                outboxTracker.foundNothing(before)
               const events = new Map([...new Set(claimed.map(({ event }) => event))].map((row) => [row, eventOf(row)]))
               return {
                 ...answer,
@@ -267,7 +267,11 @@ const closed = new StorageUnavailable({ reason: "it was closed", wrote: "no" })
  *
  * Salts are drawn in order of the calls.
  */
-const makeCommit = Effect.fnUntraced(function* ({ writer }: Threads, near: DocumentCache, nearOutbox: NearOutbox) {
+const makeCommit = Effect.fnUntraced(function* (
+  { writer }: Threads,
+  cache: DocumentCache,
+  outboxTracker: OutboxTracker
+) {
   if (writer === null) return (): Effect.Effect<CommitReceipt, ReadFault> => Effect.fail(readOnly)
   const entropy = yield* Entropy
   const submit = yield* groupCommit<Submitted, CommitReceipt, StorageConflict | ReadFault>({
@@ -283,16 +287,16 @@ const makeCommit = Effect.fnUntraced(function* ({ writer }: Threads, near: Docum
           nowMs,
           submitted.map(({ change }) => change)
         )
-        const changed = near.changing(new Set(submitted.flatMap(({ touched }) => touched)))
+        const changed = cache.changing(new Set(submitted.flatMap(({ touched }) => touched)))
         const written = Effect.map(call(writer, { op: "commit", batch }, [batch.buffer]), (buffer) => {
-          const { answers, owed } = readAnswers(buffer)
-          if (owed) nearOutbox.mayOwe()
+          const { answers, hasDeliveries } = readAnswers(buffer)
+          if (hasDeliveries) outboxTracker.mayHaveDeliveries()
           return answers.map(exitOf)
         })
         return Effect.onExit(written, (exit) =>
           Effect.sync(() => {
             const known = Exit.isSuccess(exit) && exit.value.every(isKnown)
-            if (!known) nearOutbox.mayOwe()
+            if (!known) outboxTracker.mayHaveDeliveries()
             changed(known ? exit.value.flatMap((one) => (Exit.isSuccess(one) ? [one.value] : [])) : null)
           })
         )

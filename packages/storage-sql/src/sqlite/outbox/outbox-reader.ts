@@ -73,13 +73,13 @@ export class OutboxReader {
    */
   missed({ after = "", endpointId, limit, sinceMs, types }: MissedQuery): AnswerTo<"missed"> {
     const page = this.events({ after, sinceMs, types, limit })
-    const owed = this.#sql(
+    const delivered = this.#sql(
       "SELECT 1 FROM delivery d WHERE d.event = (SELECT n FROM event WHERE id = ?) AND d.endpoint = ? AND " +
         "d.state <= 2 LIMIT 1"
     )
     const endpoint = this.#strings.find(endpointId)
     return {
-      events: page.filter(({ id }) => owed.get(id, endpoint) === undefined),
+      events: page.filter(({ id }) => delivered.get(id, endpoint) === undefined),
       next: page.length < limit ? null : page.at(-1)!.id
     }
   }

@@ -68,8 +68,8 @@ export class OutboxWriter {
       this.#rows.cancel.run(atMs, endpoint)
       if (forgetAnswers === true) this.#rows.forgetAnswers.run(endpoint)
     }
-    const owed = !repeat && draft.events.length + draft.again.length > 0 && this.#owe(draft, head, atMs)
-    return owed || draft.moves.length > 0
+    const added = !repeat && draft.events.length + draft.again.length > 0 && this.#owe(draft, head, atMs)
+    return added || draft.moves.length > 0
   }
 
   #move({ ended, id, to }: DeliveryMove, atMs: number): void {

@@ -181,9 +181,9 @@ export class RequestServer {
    * the files first.
    */
   #commit(id: number, nowMs: number, buffer: ArrayBuffer, names: ReadonlyArray<string>): void {
-    const { answers, erased, owed } = this.#writer().commit(nowMs, buffer, names)
+    const { answers, erased, hasDeliveries } = this.#writer().commit(nowMs, buffer, names)
     if (erased) this.#connection?.checkpoints?.erased()
-    this.#okBuffer(id, packAnswers({ answers, owed }))
+    this.#okBuffer(id, packAnswers({ answers, hasDeliveries }))
     this.#sendReplies()
     this.#connection?.checkpoints?.committed(buffer.byteLength)
   }

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { afterAll } from "vitest"
-import { NearOutbox } from "./near-outbox.ts"
+import { OutboxTracker } from "./outbox-tracker.ts"
 import { makeStorage } from "../storage.ts"
 import { openThreads } from "../thread/threads.ts"
 
@@ -13,22 +13,22 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 describe("the outbox in memory", () => {
   it("is known to be empty after a claim that found nothing, until a commit may have added a delivery", () => {
-    const near = new NearOutbox()
-    assert.isFalse(near.isEmpty)
-    near.foundNothing(near.ask())
-    assert.isTrue(near.isEmpty)
-    near.mayOwe()
-    assert.isFalse(near.isEmpty)
-    near.foundNothing(near.ask())
-    assert.isTrue(near.isEmpty)
+    const tracker = new OutboxTracker()
+    assert.isFalse(tracker.isEmpty)
+    tracker.foundNothing(tracker.generation())
+    assert.isTrue(tracker.isEmpty)
+    tracker.mayHaveDeliveries()
+    assert.isFalse(tracker.isEmpty)
+    tracker.foundNothing(tracker.generation())
+    assert.isTrue(tracker.isEmpty)
   })
 
   it("ignores an empty claim that began before such a commit ended", () => {
-    const near = new NearOutbox()
-    const calls = near.ask()
-    near.mayOwe()
-    near.foundNothing(calls)
-    assert.isFalse(near.isEmpty)
+    const tracker = new OutboxTracker()
+    const calls = tracker.generation()
+    tracker.mayHaveDeliveries()
+    tracker.foundNothing(calls)
+    assert.isFalse(tracker.isEmpty)
   })
 
   it.effect("skips claims only while no delivery is pending", () =>

@@ -5,7 +5,7 @@
  * claims. The file has a single writer, and all writes go through here: once a claim found no unfinished delivery,
  * there is none until a commit leaves one. Decision 0028.
  */
-export class NearOutbox {
+export class OutboxTracker {
   #empty = false
   /** Counts what may have left a delivery. */
   #generation = 0
@@ -16,7 +16,7 @@ export class NearOutbox {
   }
 
   /** Before a claim begins; pass the answer to {@link foundNothing}. */
-  ask(): number {
+  generation(): number {
     return this.#generation
   }
 
@@ -29,7 +29,7 @@ export class NearOutbox {
   }
 
   /** Something may have been left: by a commit that said so, or by one of which nobody knows how it went. */
-  mayOwe(): void {
+  mayHaveDeliveries(): void {
     this.#empty = false
     this.#generation += 1
   }
