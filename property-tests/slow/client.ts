@@ -72,8 +72,8 @@ const away = async (name: string, minutes: number, spool: Spool): Promise<boolea
     isCounted && outcome.p99Ms < Math.max(MOST_P99_MS, outcome.idleP99Ms + MOST_OVER_IDLE_MS) && grown < MOST_GROWTH
   console.log(
     `${holds ? "ok  " : "FAIL"} the server away for ${minutes} minutes on a clock ${SPEED} times as fast, the spool ` +
-      `${name}: ${outcome.offered} decisions, ${outcome.pending} wait, ${outcome.lost} are owed as a gap; spool full ` +
-      `for ${Math.round(outcome.fullShare * 100)} % of the time; event loop p99 ` +
+      `${name}: ${outcome.offered} decisions, ${outcome.pending} wait, ${outcome.lost} are an unreported gap; spool ` +
+      `full for ${Math.round(outcome.fullShare * 100)} % of the time; event loop p99 ` +
       `${outcome.p99Ms.toFixed(2)} ms (${outcome.idleP99Ms.toFixed(2)} ms before), longest ` +
       `${outcome.maxMs.toFixed(1)} ms; heap grew by ${(grown / 1_048_576).toFixed(1)} MiB; ${outcome.requests} requests`
   )

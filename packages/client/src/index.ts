@@ -3,7 +3,7 @@ export type { AgentClient, Client, ClientOptions, Question, Witnessed } from "./
 export { MAX_STALE_MS, openClient } from "./client.ts"
 export type { Flushed } from "./capture/recorder.ts"
 export { DecisionRefused } from "./capture/recorder.ts"
-export type { Entry, OwedGap } from "./capture/entry.ts"
+export type { Entry, UnreportedGap } from "./capture/entry.ts"
 export type { Spool, SpoolBounds } from "./capture/spool.ts"
 export { defaultBounds, memorySpool } from "./capture/spool.ts"
 export type { ClientClock } from "./clock.ts"

@@ -12,7 +12,7 @@ describe("an unreachable server", () => {
     assert.strictEqual(outcome.pending, 100)
     assert.strictEqual(outcome.lost, outcome.offered - outcome.pending)
     assert.strictEqual(
-      spool.owed().reduce((sum, { count }) => sum + count, 0),
+      spool.gaps().reduce((sum, { count }) => sum + count, 0),
       outcome.lost
     )
     // Two minutes: a stream that is opened again after 1 s to 2 s, polls after 5 s, retries less and less often.

@@ -23,19 +23,19 @@ export type Entry =
     }
 
 /** A gap to report: decisions that the spool had no room for. */
-export interface OwedGap extends Gap {
+export interface UnreportedGap extends Gap {
   readonly agentId: string
 }
 
 /** The gap after one more loss. Times are RFC 3339. */
-export const widen = (owed: OwedGap | undefined, agentId: string, at: string, count: number): OwedGap =>
-  owed === undefined
+export const widen = (gap: UnreportedGap | undefined, agentId: string, at: string, count: number): UnreportedGap =>
+  gap === undefined
     ? { agentId, from: at, to: at, count, reason: "spool_full" }
-    : { ...owed, to: at, count: owed.count + count }
+    : { ...gap, to: at, count: gap.count + count }
 
 /** The gaps after one of them was reported: losses during the report stay to be reported. */
-export const paid = (owed: ReadonlyArray<OwedGap>, gap: OwedGap): ReadonlyArray<OwedGap> =>
-  owed.flatMap((one) =>
+export const withoutReported = (gaps: ReadonlyArray<UnreportedGap>, gap: UnreportedGap): ReadonlyArray<UnreportedGap> =>
+  gaps.flatMap((one) =>
     one.agentId !== gap.agentId
       ? [one]
       : one.count > gap.count

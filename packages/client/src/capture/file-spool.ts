@@ -8,7 +8,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { type FileHandle, open, rename } from "node:fs/promises"
 import { join } from "node:path"
-import type { Entry, OwedGap } from "./entry.ts"
+import type { Entry, UnreportedGap } from "./entry.ts"
 import { defaultBounds, entryBytes, type Spool, type SpoolBounds } from "./spool.ts"
 
 /** Size at which a new segment begins. Unit: bytes. */
@@ -38,7 +38,7 @@ export const fileSpool = (dir: string, bounds: SpoolBounds = defaultBounds): Spo
       bytes += size
     }
   }
-  let owed = readOwed(dir)
+  let gaps = readGaps(dir)
   let next = segments.length === 0 ? 1 : Number(/(\d{12})\.ndjson$/.exec(segments.at(-1)!.path)![1]) + 1
   let current: { readonly segment: Segment; readonly handle: FileHandle; bytes: number } | null = null
   let last: Promise<unknown> = Promise.resolve()
@@ -101,13 +101,13 @@ export const fileSpool = (dir: string, bounds: SpoolBounds = defaultBounds): Spo
         }
       }),
     size: () => waiting.length,
-    owed: () => owed,
-    setOwed: (gaps) =>
+    gaps: () => gaps,
+    setGaps: (next) =>
       inTurn(async () => {
-        owed = gaps
+        gaps = next
         const path = join(dir, "gaps.json")
         const file = await open(`${path}.new`, "w", 0o600)
-        await file.writeFile(JSON.stringify(gaps))
+        await file.writeFile(JSON.stringify(next))
         await file.datasync()
         await file.close()
         await rename(`${path}.new`, path)
@@ -146,17 +146,17 @@ const isEntry = (value: unknown): value is Entry => {
         typeof entry["settlement"]?.status === "string"
 }
 
-const readOwed = (dir: string): ReadonlyArray<OwedGap> => {
+const readGaps = (dir: string): ReadonlyArray<UnreportedGap> => {
   try {
-    const owed: unknown = JSON.parse(readFileSync(join(dir, "gaps.json"), "utf8"))
-    return Array.isArray(owed) ? owed.filter(isOwed) : []
+    const gaps: unknown = JSON.parse(readFileSync(join(dir, "gaps.json"), "utf8"))
+    return Array.isArray(gaps) ? gaps.filter(isGap) : []
   } catch {
     return []
   }
 }
 
-const isOwed = (value: unknown): value is OwedGap => {
-  const gap = value as Partial<OwedGap> | null
+const isGap = (value: unknown): value is UnreportedGap => {
+  const gap = value as Partial<UnreportedGap> | null
   return (
     [gap?.agentId, gap?.from, gap?.to, gap?.reason].every((one) => typeof one === "string") &&
     Number.isSafeInteger(gap?.count)

@@ -154,7 +154,7 @@ describe("the recorder", () => {
       [2, 1]
     )
     assert.strictEqual(gaps[1]!.from, gaps[0]!.to)
-    assert.deepStrictEqual(spool.owed(), [])
+    assert.deepStrictEqual(spool.gaps(), [])
   })
 
   it("counts losses that come at once, on a spool that takes its time to write them", async () => {
@@ -163,14 +163,14 @@ describe("the recorder", () => {
     const { fetch } = scriptedFetch(() => "cut")
     const recorder = startRecorder({
       caller: makeCaller({ url: "http://flyball.test/", key: "k", fetch, clock }),
-      spool: { ...slow, setOwed: (gaps) => settled().then(() => slow.setOwed(gaps)) },
+      spool: { ...slow, setGaps: (next) => settled().then(() => slow.setGaps(next)) },
       clock,
       timeoutMs: 2_000,
       onProblem: () => undefined
     })
     await Promise.all(Array.from({ length: 50 }, (_, at) => recorder.keep(entry(`r${at}`))))
     assert.deepStrictEqual(
-      slow.owed().map(({ count }) => count),
+      slow.gaps().map(({ count }) => count),
       [50]
     )
   })
@@ -238,10 +238,10 @@ describe("the recorder", () => {
       const settlement = { status: "ok" } as const
       await recorder.keep({ kind: "settle", agentId: "agt_1", decisionId: "dec_1", clientRef: "a", settlement })
       await clock.advance(60_000)
-      assert.strictEqual(recorder.pending() + spool.owed().length, 1)
+      assert.strictEqual(recorder.pending() + spool.gaps().length, 1)
       isOther = false
       await clock.advance(61_000)
-      assert.strictEqual(recorder.pending() + spool.owed().length, 0)
+      assert.strictEqual(recorder.pending() + spool.gaps().length, 0)
     })
 
   it("drops entries of an agent that the server does not know, at once", async () => {

@@ -9,7 +9,7 @@ import type { Answer, Caller } from "../http/caller.ts"
 import { refusalText } from "../http/server-refused.ts"
 import type { Problem } from "../problem.ts"
 import type { Decision, Receipt } from "../wire.ts"
-import { type Entry, type OwedGap, paid, widen } from "./entry.ts"
+import { type Entry, type UnreportedGap, withoutReported, widen } from "./entry.ts"
 import type { Spool } from "./spool.ts"
 
 /** Result of a flush. `pending`: entries that still wait; `rejected`: entries that the server refused for good. */
@@ -149,28 +149,30 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
   }
 
   /** Changes of the gaps that are not written yet, and the writing of those before them. */
-  const changes: Array<(owed: ReadonlyArray<OwedGap>) => ReadonlyArray<OwedGap>> = []
+  const changes: Array<(gaps: ReadonlyArray<UnreportedGap>) => ReadonlyArray<UnreportedGap>> = []
   let writing: Promise<void> | null = null
 
   /** Losses and payments come at once: each builds on the one before it, and those that wait are written together. */
-  const changeOwed = async (change: (owed: ReadonlyArray<OwedGap>) => ReadonlyArray<OwedGap>): Promise<void> => {
+  const changeGaps = async (
+    change: (gaps: ReadonlyArray<UnreportedGap>) => ReadonlyArray<UnreportedGap>
+  ): Promise<void> => {
     changes.push(change)
     await writing
     if (!changes.includes(change)) return writing ?? undefined
     writing = spool
-      .setOwed(changes.splice(0).reduce((owed, one) => one(owed), spool.owed()))
+      .setGaps(changes.splice(0).reduce((gaps, one) => one(gaps), spool.gaps()))
       .finally(() => (writing = null))
     return writing
   }
 
   /** Reports losses to the chain. A gap stays to be reported until the server has it. */
   const sendGaps = async (): Promise<Sent> => {
-    for (const gap of spool.owed()) {
+    for (const gap of spool.gaps()) {
       const { agentId, ...body } = gap
       const answer = await post(`/api/v1/agents/${agentId}/capture-gaps`, body)
       const isRecorded = typeof answeredMember(answer, "seq") === "number"
       if (!isRecorded && isAway(answer)) return awayOf(answer)
-      await changeOwed((owed) => paid(owed, gap))
+      await changeGaps((gaps) => withoutReported(gaps, gap))
       if (!isRecorded && answer.kind === "answer")
         onProblem({ kind: "rejected", status: answer.status, clientRef: `gap of ${gap.count}`, answer: answer.body })
     }
@@ -186,7 +188,7 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
   }
 
   const loop = async (): Promise<void> => {
-    while (!ending.signal.aborted && (spool.size() > 0 || spool.owed().length > 0)) {
+    while (!ending.signal.aborted && (spool.size() > 0 || spool.gaps().length > 0)) {
       const sent = await step().catch((cause): Sent => ({
         kind: "away",
         reason: `the spool failed: ${String(cause)}`,
@@ -223,10 +225,10 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
 
   const owe = async (agentId: string): Promise<void> => {
     const at = new Date(clock.nowMs()).toISOString()
-    await changeOwed((owed) => [
-      ...owed.filter((one) => one.agentId !== agentId),
+    await changeGaps((gaps) => [
+      ...gaps.filter((one) => one.agentId !== agentId),
       widen(
-        owed.find((one) => one.agentId === agentId),
+        gaps.find((one) => one.agentId === agentId),
         agentId,
         at,
         1
@@ -235,7 +237,7 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
     onProblem({ kind: "lost", reason: "spool_full", count: 1 })
   }
 
-  if (spool.size() > 0 || spool.owed().length > 0) run(0)
+  if (spool.size() > 0 || spool.gaps().length > 0) run(0)
   return {
     keep: async (entry) => {
       if (ending.signal.aborted) {
@@ -266,7 +268,7 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
     flush: async (withinMs) => {
       const before = { ...counts }
       const untilMs = clock.monotonicMs() + withinMs
-      while ((spool.size() > 0 || spool.owed().length > 0) && clock.monotonicMs() < untilMs && !ending.signal.aborted) {
+      while ((spool.size() > 0 || spool.gaps().length > 0) && clock.monotonicMs() < untilMs && !ending.signal.aborted) {
         const over = new Promise<void>((resolve) => passed.push(resolve))
         run(0)
         if (clock.monotonicMs() >= notBeforeMs) wake.abort()

@@ -53,11 +53,12 @@ describe("a spool on disk", () => {
   it("is the same after it was opened again, gaps included", async () => {
     const first = open()
     for (const ref of ["a", "b"]) await first.add(entry(ref))
-    await first.setOwed([gap])
+    await first.setGaps([gap])
+    assert.deepStrictEqual(first.gaps(), [gap])
     await first.close()
     const second = open()
     assert.deepStrictEqual(refs(await second.first(9)), ["a", "b"])
-    assert.deepStrictEqual(second.owed(), [gap])
+    assert.deepStrictEqual(second.gaps(), [gap])
     await second.add(entry("c"))
     await second.remove(3)
     assert.deepStrictEqual(readdirSync(dir).sort(), ["gaps.json", "lock"])
@@ -90,15 +91,15 @@ describe("a spool on disk", () => {
       JSON.stringify(entry("a"))
     ]
     writeFileSync(join(dir, "000000000001.ndjson"), `${lines.join("\n")}\n`)
-    for (const [owed, kept] of [
+    for (const [gaps, kept] of [
       ["{}", []],
       ["7", []],
       [JSON.stringify([null, 7, {}, { ...gap, count: "1" }, gap]), [gap]]
     ] as const) {
-      writeFileSync(join(dir, "gaps.json"), owed)
+      writeFileSync(join(dir, "gaps.json"), gaps)
       const spool = open()
       assert.deepStrictEqual(refs(await spool.first(99)), ["a"])
-      assert.deepStrictEqual(spool.owed(), kept)
+      assert.deepStrictEqual(spool.gaps(), kept)
       await spool.close()
     }
   })

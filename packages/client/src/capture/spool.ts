@@ -2,7 +2,7 @@
  * A bounded queue of decisions until the server has acknowledged them. A decision without room is refused, and the
  * recorder must report a gap.
  */
-import type { Entry, OwedGap } from "./entry.ts"
+import type { Entry, UnreportedGap } from "./entry.ts"
 
 /** A bounded queue of entries. Entries are removed in the order in which they were added. */
 export interface Spool {
@@ -14,8 +14,8 @@ export interface Spool {
   readonly remove: (count: number) => Promise<void>
   readonly size: () => number
   /** The gaps to report, kept beside the entries. */
-  readonly owed: () => ReadonlyArray<OwedGap>
-  readonly setOwed: (gaps: ReadonlyArray<OwedGap>) => Promise<void>
+  readonly gaps: () => ReadonlyArray<UnreportedGap>
+  readonly setGaps: (gaps: ReadonlyArray<UnreportedGap>) => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -32,7 +32,7 @@ export const defaultBounds: SpoolBounds = { maxBytes: 16 * 1_048_576, maxEntries
 export const memorySpool = ({ maxBytes, maxEntries }: SpoolBounds = defaultBounds): Spool => {
   const waiting: Array<{ readonly entry: Entry; readonly bytes: number }> = []
   let bytes = 0
-  let owed: ReadonlyArray<OwedGap> = []
+  let gaps: ReadonlyArray<UnreportedGap> = []
   return {
     add: async (entry) => {
       const size = entryBytes(entry)
@@ -46,8 +46,8 @@ export const memorySpool = ({ maxBytes, maxEntries }: SpoolBounds = defaultBound
       for (const one of waiting.splice(0, count)) bytes -= one.bytes
     },
     size: () => waiting.length,
-    owed: () => owed,
-    setOwed: async (gaps) => void (owed = gaps),
+    gaps: () => gaps,
+    setGaps: async (next) => void (gaps = next),
     close: async () => undefined
   }
 }
