@@ -1,6 +1,6 @@
 /**
- * Resends what a webhook missed: owes it once more. Spec: api "agents and registry", `/webhooks/{id}/recover`; decisions
- * 0019 and 0030.
+ * Resends the events that a webhook missed. Spec: api "agents and registry", `/webhooks/{id}/recover`; decisions 0019
+ * and 0030.
  */
 import { Effect } from "effect"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
