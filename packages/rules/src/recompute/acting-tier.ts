@@ -34,7 +34,11 @@ export const expectedTier = (agent: AgentDocument, body: StatedTiers, response: 
   )
 
 /** Checks the effective tier of a record; answers the problem, or null. */
-export const judgeActingTier = (agent: AgentDocument, body: StatedTiers, response: KillResponse | null): Problem | null => {
+export const judgeActingTier = (
+  agent: AgentDocument,
+  body: StatedTiers,
+  response: KillResponse | null
+): Problem | null => {
   if (rulesOf(body) < 2)
     return body.effective_tier === undefined
       ? null

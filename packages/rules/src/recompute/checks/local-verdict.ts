@@ -43,7 +43,13 @@ export const judgeLocal = (
 ): Problem | null => {
   const unlike = checkBody(record.kind, record.body)
   if (unlike !== null) return problem("local_verdict_mismatch", unlike)
-  const { agent_id: agentId, decided_by: by, local_verdict: stated, run_id: runId, status } = record.body as DecisionBody
+  const {
+    agent_id: agentId,
+    decided_by: by,
+    local_verdict: stated,
+    run_id: runId,
+    status
+  } = record.body as DecisionBody
   if (stated === undefined)
     return problem("withheld", "The record says that the SDK decided, but not under which envelopes.")
   const { age_ms: ageMs, as_of_ms: atMs, as_of_seq: asOf } = stated
