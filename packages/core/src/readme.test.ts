@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process"
+import { globSync } from "node:fs"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -13,12 +14,34 @@ const examples = async (): Promise<ReadonlyArray<readonly [code: string, prints:
   )
 }
 
-it("the glossary defines each word once", async () => {
-  const words = [...(await readFile(join(here, "../GLOSSARY.md"), "utf8")).matchAll(/^\| (\*\*.+?) \|/gm)].map(
-    ([, word]) => word!
-  )
-  assert.isAbove(words.length, 50)
-  assert.deepStrictEqual(words, [...new Set(words)])
+describe("the glossary", () => {
+  const root = join(here, "../../..")
+  const rows = async () =>
+    [...(await readFile(join(here, "../GLOSSARY.md"), "utf8")).matchAll(/^\| \*\*(.+?)\*\* \|(.+?)\|(.+?)\|/gm)].map(
+      ([, word, means, inCode]) => ({ word: word!, means: means!.trim(), inCode: inCode! })
+    )
+
+  it("defines each word once, in alphabetical order", async () => {
+    const words = (await rows()).map(({ word }) => word.toLowerCase())
+    assert.isAbove(words.length, 120)
+    assert.deepStrictEqual(words, [...new Set(words)].sort())
+  })
+
+  it("gives each word one meaning in under 25 words", async () => {
+    for (const { means, word } of await rows()) {
+      assert.notEqual(means, "", word)
+      assert.isBelow(means.split(" ").length, 25, word)
+    }
+  })
+
+  it("names in code what is there", async () => {
+    const paths = globSync(["packages/*/src/**/*.{ts,sql}", "apps/*/src/**/*.ts"], { cwd: root })
+    const code = (await Promise.all(paths.map((path) => readFile(join(root, path), "utf8")))).join("\n")
+    const missing = (await rows())
+      .flatMap(({ inCode }) => [...inCode.matchAll(/`([^`]+)`/g)].map(([, name]) => name!))
+      .filter((name) => !code.includes(name) && !paths.some((path) => path.includes(name)))
+    assert.deepStrictEqual(missing, [])
+  })
 })
 
 describe("the README", () => {
