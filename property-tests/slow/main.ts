@@ -9,11 +9,11 @@ const proofs: {
   differential: () => import("../../benchmarks/envelopes-rivals/differential.ts"),
   diskfull: () => import("./diskfull.ts"),
   kills: () => import("./kills.ts"),
+  lists: () => import("./lists.ts"),
   readers: () => import("./readers.ts"),
   servers: () => import("./servers.ts"),
   simulation: () => import("./simulation.ts"),
   telemetry: () => import("./telemetry.ts"),
-  lists: () => import("./lists.ts"),
   traces: () => import("./traces.ts")
 }
 

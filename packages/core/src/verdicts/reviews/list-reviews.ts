@@ -70,7 +70,7 @@ export const listReviews = Effect.fnUntraced(function* (
             (agentId ?? body.agentId) === body.agentId &&
             (status ?? reviewStatus(body, nowMs)) === reviewStatus(body, nowMs)
         )
-      const shown = yield* Effect.forEach(some, ({ stored }) => isVisible(stored), { concurrency: "unbounded" })
+      const shown = yield* Effect.forEach(some, ({ stored }) => isVisible(stored))
       for (const [index, one] of some.entries()) {
         if (shown[index]!) found.push(one)
         if (found.length === limit) return { found, nowMs }

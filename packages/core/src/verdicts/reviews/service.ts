@@ -149,16 +149,18 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
       const { acting, agentOf } = endings
       const queue = reviewQueue(storage)
 
-      const isVisible = (
-        { body: { agentId, requestedBy } }: StoredReview,
-        scope: Scope,
-        own: string | null
-      ): Effect.Effect<boolean, ReadFault> =>
-        (own ?? requestedBy) !== requestedBy
-          ? Effect.succeed(false)
-          : scope.orgUnits === "*"
-            ? Effect.succeed(true)
-            : Effect.map(agentOf(agentId), ({ body: { orgUnit } }) => covers(scope, orgUnit))
+      /** Whether a caller may see a review. Of each agent the org unit is read once. */
+      const visibleTo = (scope: Scope, own: string | null) => {
+        const seen = new Map<string, boolean>()
+        return Effect.fnUntraced(function* ({ body: { agentId, requestedBy } }: StoredReview) {
+          if ((own ?? requestedBy) !== requestedBy) return false
+          const known = scope.orgUnits === "*" ? true : seen.get(agentId)
+          if (known !== undefined) return known
+          const isIn = covers(scope, (yield* agentOf(agentId)).body.orgUnit)
+          seen.set(agentId, isIn)
+          return isIn
+        })
+      }
 
       const read = Effect.fnUntraced(function* (
         id: string,
@@ -270,9 +272,7 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
         Effect.catchTag(read(id, scope, requestedBy), "ReviewNotFound", () => Effect.succeed(null))
 
       const list: ReviewsApi["list"] = Effect.fnUntraced(function* (query, scope = everyUnit, requestedBy = null) {
-        const { found, nowMs } = yield* listReviews(storage, queue, query, (stored) =>
-          isVisible(stored, scope, requestedBy)
-        )
+        const { found, nowMs } = yield* listReviews(storage, queue, query, visibleTo(scope, requestedBy))
         return yield* Effect.forEach(found, ({ seq, stored }) => shown(stored.id, stored.body, { seq, nowMs }), {
           concurrency: TOGETHER
         })
