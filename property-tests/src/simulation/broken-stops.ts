@@ -1,8 +1,8 @@
-/** Worlds in which the operator alters what is recorded of stops: recomputation must name it. */
+/** Worlds in which the operator alters what is recorded of stops and of agents: recomputation must name it. */
 import type { RecordDraft } from "@flyball/core/storage"
 import { RESPONSE_POLICY } from "../../../packages/rules/src/index.ts"
 import { type BrokenWorld, withCommit } from "./broken-world.ts"
-import { answered, stopped } from "./options.ts"
+import { answered, broken, stopped } from "./options.ts"
 
 /** A store that seals other bodies of a kind. The documents beside them stay as they were planned. */
 const withBodies = (kind: string, change: (body: RecordDraft["body"]) => RecordDraft["body"]) =>
@@ -28,6 +28,20 @@ export const brokenStops: ReadonlyArray<BrokenWorld> = [
     says: /"acknowledgement_mismatch"/,
     options: stopped,
     ports: () => withBodies("kill.stopped", (body) => ({ ...body, instance_id: "silent" }))
+  },
+  {
+    what: "a store that seals decisions of an active agent as those of a suspended one",
+    foundBy: "evaluations",
+    says: /"tier_mismatch".*the record says suspended/,
+    options: broken,
+    ports: () => withBodies("decision.witnessed", (body) => ({ ...body, agent_status: "suspended" }))
+  },
+  {
+    what: "a store that seals each activation as one by a rule that activates nothing",
+    foundBy: "evaluations",
+    says: /"response_mismatch".*policy:drift/,
+    options: stopped,
+    ports: () => withBodies("kill.activated", (body) => ({ ...body, writer: "policy:drift" }))
   },
   {
     what: "a store that seals every answer to a request as a mere notice",

@@ -10,8 +10,8 @@ export const notReplayed: ReadonlyArray<string> = [
   "evaluation_id of a decision: stated by the caller. It is compared where the decision is settled with amounts.",
   "review_id: compared with the evaluation that opens the review, and with the approval that was presented.",
   "run_id: stated by the caller. It is compared where an evaluation depends on a latch of the run.",
-  "writer: checked to be no rule, and to have written nothing before the record that creates it. Whether a key was " +
-    "open then, or which person it was, is not checked.",
+  "writer: checked to be no rule, and to have written nothing before the record that creates it. What a key wrote " +
+    "long after its end is withheld. Which person it was is not checked.",
   "capture: stated by the writer. Only whether its key may state mediated is checked.",
   "decision_seq of a settlement without amounts: checked to be a decision of the agent, but not which one."
 ]

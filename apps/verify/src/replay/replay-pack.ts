@@ -69,7 +69,7 @@ export const replayPack = async (
       }
     )
   }
-  return count.report(again.unreadable, missing)
+  return count.report(again.unreadable, missing, again.olderRules)
 }
 
 /**

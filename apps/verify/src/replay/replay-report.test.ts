@@ -49,6 +49,7 @@ describe("the exit status", () => {
 describe("what is withheld for another reason than that it is not shown", () => {
   it.each([
     ["budget", "1 standing approval was not proved"],
+    ["key", "1 record is written by an ingest key more than 5 minutes after"],
     ["late", "1 record of stops says a time more than 5 minutes before the record's own."]
   ] as const)("is named: %s", (because, sentence) => {
     const count = new ReplayCount(300_000)

@@ -32,6 +32,10 @@ export interface ReplayReport {
   readonly over_budget: number
   /** How many of the withheld are so because a record says a time long before its own. */
   readonly backdated: number
+  /** How many of the withheld are so because the key that wrote them had ended long before. */
+  readonly key_ended: number
+  /** Records that name older rules than records a day before them: how many, and the first seqs. */
+  readonly older_rules: { readonly count: number; readonly seqs: ReadonlyArray<number> }
   readonly four_eyes: FourEyesReport
   /** Subjects that no replay checks: the same in every report. */
   readonly not_replayed: ReadonlyArray<string>
@@ -68,7 +72,7 @@ export class ReplayCount {
   /** Whether each mismatch is of a verdict that an SDK gave, and the sealer recorded as it came. */
   #onlySdksErred = true
   #unknownKinds = 0
-  readonly #because = { budget: 0, late: 0 }
+  readonly #because = { budget: 0, key: 0, late: 0 }
   readonly #acts = new ActCount()
 
   /** `lateMs`: how long before its record an evaluation is late. */
@@ -96,7 +100,11 @@ export class ReplayCount {
     this.#unknownKinds++
   }
 
-  report(unreadable: number, missing: string | null = null): ReplayReport {
+  report(
+    unreadable: number,
+    missing: string | null = null,
+    older: ReplayReport["older_rules"] = { count: 0, seqs: [] }
+  ): ReplayReport {
     const counts = [...this.#counts]
     const evaluations = counts.reduce((sum, [, count]) => sum + count, 0)
     const rest = {
@@ -111,6 +119,8 @@ export class ReplayCount {
       previous_missing: missing,
       over_budget: this.#because.budget,
       backdated: this.#because.late,
+      key_ended: this.#because.key,
+      older_rules: older,
       four_eyes: this.#acts.report(),
       not_replayed: notReplayed
     }
@@ -130,7 +140,7 @@ export const withReplay = (report: Report, replay: ReplayReport | null, why: str
       not_checked: [...(why === null ? [] : [why]), ...report.not_checked],
       exit: worstExit(report.exit, 2)
     }
-  const notShown = (replay.verdicts.withheld ?? 0) - replay.over_budget - replay.backdated
+  const notShown = (replay.verdicts.withheld ?? 0) - replay.over_budget - replay.backdated - replay.key_ended
   const open = [
     ...(replay.previous_missing === null || replay.evaluations === 0 ? [] : [replay.previous_missing]),
     ...(notShown === 0
@@ -153,6 +163,21 @@ export const withReplay = (report: Report, replay: ReplayReport | null, why: str
           `${plural(replay.backdated, "record")} of stops ${replay.backdated === 1 ? "says" : "say"} a time more ` +
             "than 5 minutes before the record's own. A host that slept, or whose clock was slow, causes this, and so " +
             "does a time that was made up. Ask the operator."
+        ]),
+    ...(replay.key_ended === 0
+      ? []
+      : [
+          `${plural(replay.key_ended, "record")} ${replay.key_ended === 1 ? "is" : "are"} written by an ingest key ` +
+            "more than 5 minutes after it was revoked or had expired. A host that slept causes this, and so does a " +
+            "key that was not refused. Ask the operator."
+        ]),
+    ...(replay.older_rules.count === 0
+      ? []
+      : [
+          `${plural(replay.older_rules.count, "record")} (the first: ${replay.older_rules.seqs[0]}) ` +
+            `${replay.older_rules.count === 1 ? "names" : "name"} older rules than records a day and more before, ` +
+            "and less is judged by these. A service that was set back to an older version causes this, and so does " +
+            "an operator who wants less judged. Ask the operator."
         ]),
     ...((replay.verdicts.as_recorded ?? 0) === 0
       ? []

@@ -36,6 +36,11 @@ export class KnownKills {
     return this.#live.get(id)
   }
 
+  /** One that was released; undefined where none of this id was. */
+  released(id: string): KnownActivation | undefined {
+    return this.#released.get(id)?.activation
+  }
+
   /** Whether a record here has the activation, released ones included. */
   knows(id: string): boolean {
     return this.#live.has(id) || this.#released.has(id)

@@ -14,7 +14,7 @@ import { evaluationId } from "../evaluations/evaluation-id.ts"
 import { foldMeters } from "../evaluations/fold-meters.ts"
 import { erasing, GovernedState } from "../evaluations/governed-state.ts"
 import { CLOCK_STEP_MS, Judge } from "./checks/evaluation.ts"
-import { HighlyReached, judgeEpoch, judgeRelease } from "./checks/kill.ts"
+import { HighlyReached, judgeChannel, judgeEpoch, judgeRelease } from "./checks/kill.ts"
 import { isLocal, judgeLocal } from "./checks/local-verdict.ts"
 import { BreakerJudge } from "./checks/breakers.ts"
 import { instancesIn } from "../kill/fold.ts"
@@ -27,6 +27,9 @@ import { PublicationJudge, type RecomputedPublication } from "./checks/publicati
 import { isOpen, problem, type Problem, type Recomputed } from "./recompute-verdict.ts"
 import { letsThrough } from "../evaluations/recorded-side.ts"
 import { ResponseJudge } from "./checks/responses.ts"
+import { KeyTimes } from "./checks/key-times.ts"
+import { judgeLifecycle } from "./checks/lifecycle.ts"
+import { OlderRules } from "./older-rules.ts"
 import { StopJudge } from "./checks/stops.ts"
 import { References } from "./checks/references.ts"
 import { RunLatches } from "./run-latches.ts"
@@ -61,6 +64,8 @@ export interface RecomputeOptions {
  * milliseconds. Spec: decision 0026.
  */
 export const LATE_MS = 300_000
+/** Seqs that are kept of records that name older rules. */
+const MAX_OLDER = 20
 /** Evaluations between two sweeps. */
 const SWEEP_EVERY = 10_000
 
@@ -90,6 +95,10 @@ export class Recomputation {
   readonly #standings: StandingApprovalJudge
   readonly #stops: StopJudge
   readonly #responses: ResponseJudge
+  readonly #keys = new KeyTimes()
+  readonly #olderRules = new OlderRules()
+  readonly #older: Array<number> = []
+  #olderCount = 0
   #sinceSweep = 0
   #unreadable = 0
 
@@ -148,6 +157,21 @@ export class Recomputation {
    *   record and record 0 of this chain. Oldest chain first.
    */
   take(record: ReplayRecord, atMs: number | null = null, before = 0): Recomputed | null {
+    const made = this.#take(record, atMs, before)
+    if (atMs === null) return made
+    if (before === 0 && this.#olderRules.take(record, atMs) && ++this.#olderCount <= MAX_OLDER)
+      this.#older.push(record.seq)
+    const ended = this.#keys.take(record, atMs)
+    if (ended === null || before > 0 || (made !== null && made.verdict !== "ok")) return made
+    return made === null ? alone(record, ended) : { ...made, ...ended }
+  }
+
+  /** Records that name older rules than records a day before them: how many, and the first seqs of them. */
+  get olderRules(): { readonly count: number; readonly seqs: ReadonlyArray<number> } {
+    return { count: this.#olderCount, seqs: this.#older }
+  }
+
+  #take(record: ReplayRecord, atMs: number | null, before: number): Recomputed | null {
     const { body, kind, seq } = record
     this.#judge.beginMs ??= atMs
     if (!isRecomputed(kind)) return null
@@ -161,7 +185,8 @@ export class Recomputation {
     if (readForIds.has(kind)) {
       if (isOfThisChain && kind === "decision.witnessed") this.#references?.decision(record)
       const answered = this.#responses.take(record, isOfThisChain)
-      const wrong = this.#breaker(record, atMs, isOfThisChain) ?? answered ?? wrongWriter
+      const lived = isOfThisChain ? this.#lifecycle(record) : null
+      const wrong = this.#breaker(record, atMs, isOfThisChain) ?? answered ?? wrongWriter ?? lived
       return isOfThisChain && isLocal(record) ? this.#local(record, atMs, wrong) : alone(record, wrong)
     }
     const unlike = checkBody(kind, body)
@@ -193,6 +218,12 @@ export class Recomputation {
       return alone(record, (isOfThisChain ? step : null) ?? tripping ?? wrongWriter)
     }
     if (kind === "kill.requested" || kind === "response_policy.changed") return alone(record, tripping ?? wrongWriter)
+    if (kind === "channel.checked")
+      return alone(
+        record,
+        (isOfThisChain && this.#fromGenesis ? judgeChannel(this.#state, record) : null) ?? wrongWriter
+      )
+    const lived = isOfThisChain ? this.#lifecycle(record) : null
     const drilled = this.#drills.take(numbered, this.#fromGenesis)
     if (kind.startsWith("breaker.")) return alone(record, tripping ?? wrongWriter)
     const stopped = this.#stops.take(numbered, atMs)
@@ -222,8 +253,12 @@ export class Recomputation {
     if (drilled !== null) return alone(record, drilled)
     if (released !== null) return alone(record, released)
     return activation === null
-      ? alone(record, tripping ?? wrongWriter ?? begun)
+      ? alone(record, tripping ?? wrongWriter ?? begun ?? lived ?? (isOfThisChain ? stopped : null))
       : { seq, evaluationId: "", agentId: String(body["agent_id"]), ...activation, isLate: false }
+  }
+
+  #lifecycle(record: ReplayRecord): Problem | null {
+    return judgeLifecycle(this.#state.agents, record, this.#fromGenesis && this.#unreadable === 0)
   }
 
   /** A verdict that the agent's SDK gave: it adds to no meter, sets no latch and opens no review. */

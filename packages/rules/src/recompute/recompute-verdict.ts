@@ -63,10 +63,10 @@ export interface Recomputed {
 }
 
 /**
- * `budget`: the work of one recomputation was spent. `late`: a record says a time long before its own. Spec: decision
- * 0026.
+ * `budget`: the work of one recomputation was spent. `late`: a record says a time long before its own. `key`: its key
+ * had ended long before. Spec: decisions 0026 and 0061.
  */
-export type OpenReason = "budget" | "late"
+export type OpenReason = "budget" | "key" | "late"
 
 /**
  * A contradiction in an evaluation, or an unknown. `amountsHold`: what it adds to meters was recomputed all the

@@ -8,6 +8,7 @@ export const readForIds: ReadonlySet<string> = new Set([
   "capture.gap",
   "decision.witnessed",
   "ingest_key.minted",
+  "ingest_key.revoked",
   "principal.seen"
 ])
 
@@ -24,6 +25,7 @@ export const isRecomputed = (kind: string): boolean =>
   kind.startsWith("agent.") ||
   kind.startsWith("envelope.") ||
   kind.startsWith("drill.") ||
+  kind === "channel.checked" ||
   kind === "kill.requested" ||
   kind === "kill.activated" ||
   kind === "kill.released" ||

@@ -325,7 +325,7 @@ describe("the verifier", () => {
         hidden.map(({ verdict }) => verdict),
         "trip_missing"
       )
-      assert.match(hidden.find(({ verdict }) => verdict === "trip_missing")!.reason!, /error_rate comes to 3\/4/)
+      assert.match(hidden.find(({ verdict }) => verdict === "trip_missing")!.reason!, /error_rate reads 3\/4/)
     }).pipe(Effect.provide(governorWorld()))
   )
 
@@ -344,7 +344,7 @@ describe("the verifier", () => {
             }
           : body
       )
-      assert.match(found[0]!.reason!, /comes to 3\/4, on which it does not trip/)
+      assert.match(found[0]!.reason!, /reads 3\/4, at which it does not trip/)
     }).pipe(Effect.provide(governorWorld()))
   )
 })

@@ -172,7 +172,7 @@ describe("witnessing", () => {
     const record = only({ decided_by: "sdk_cache" }, `key_${digits}3`)
     assert.deepInclude(record.body, { decided_by: "sdk_cache" })
     assert.notProperty(record.body, "local_verdict")
-    const found = new Recomputation({ fromGenesis: true }).take({
+    const found = new Recomputation({ fromGenesis: false }).take({
       seq: 1,
       kind: record.kind,
       body: { ...(record.body as JsonMap), agent_id: `agt_${digits}1` },

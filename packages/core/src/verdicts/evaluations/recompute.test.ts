@@ -267,7 +267,7 @@ describe("evaluating again", () => {
       const decision: ReplayRecord = {
         ...all[at]!,
         kind: "decision.witnessed",
-        body: { agent_id, evaluation_id, writer: key.id }
+        body: { agent_id, agent_status: "active", evaluation_id, writer: key.id }
       }
       const settled = (writer: string, amount: number): ReadonlyArray<string> =>
         verdictsOf([

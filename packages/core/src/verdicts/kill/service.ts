@@ -117,7 +117,10 @@ export interface KillApi {
     scope?: Scope,
     options?: { readonly dryRun?: boolean }
   ) => Effect.Effect<KillChanged, TargetRefusal | ReadFault>
-  /** The same for any target: org units by their digest, and the whole deployment. For the host and its rules. */
+  /**
+   * The same for any target: org units by their digest, and the whole deployment. For the host and its rules. A drill
+   * is that of the channel: others begin with `Drills.start`, whose record replay expects.
+   */
   readonly activateTarget: (
     input: Omit<ActivationInput, "activationId" | "expectedInstances" | "reach">,
     options?: { readonly dryRun?: boolean }

@@ -13,6 +13,7 @@ import { governorWorld } from "../../testing/governor-world.ts"
 import { Envelopes } from "../envelopes/service.ts"
 import { Evaluations } from "../evaluations/service.ts"
 import { ann, ask as evaluate, ben, governedAgent, key, recomputed, refunds } from "../evaluations/testing/refunds.ts"
+import { Drills } from "../drills/service.ts"
 import { Kill } from "../kill/service.ts"
 import { type ReviewingPerson, Reviews } from "./service.ts"
 
@@ -219,17 +220,14 @@ describe("a review", () => {
       const made = yield* ask(agentId, large)
       const lifted = Effect.fnUntraced(function* (response: "drain" | "halt", drill = false) {
         const target = { target_type: "agent", target_id: agentId, reason: "stop" } as const
-        const { activation_event: id } = yield* drill
-          ? kill.activateTarget({
-              target: { type: "agent", id: agentId },
-              response,
-              reason: "a drill",
-              drill: { drillId: `drl_${"0".repeat(26)}`, mode: "shadow" },
-              breakerId: null,
-              actor: ann.id,
-              requestedBy: null
-            })
-          : kill.activate({ ...target, response }, ann)
+        const { activation_event: id } = drill
+          ? yield* Drills.use((drills) =>
+              drills.start(
+                { target_type: "agent", target_id: agentId, mode: "shadow", scenario: "A drill.", slo_ms: 1_000 },
+                ann
+              )
+            )
+          : yield* kill.activate({ ...target, response }, ann)
         yield* kill.release({ activation_event: id!, reason: "go" }, ben)
         return (yield* (yield* Reviews).get(made.review_id!)).status
       })

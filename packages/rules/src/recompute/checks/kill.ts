@@ -3,7 +3,7 @@
  * 0042.
  */
 import type { AgentDocument } from "../../agents/document.ts"
-import { halts, type KillResponse } from "../../kill/response.ts"
+import { CHANNEL_TARGET, halts, type KillResponse } from "../../kill/response.ts"
 import type { KnownActivation } from "../../kill/known-kills.ts"
 import { releaseProblem } from "../../kill/release.ts"
 import { activationsBody, higherTier, killStateOf, readActivations, type ReachingActivation } from "../../kill/state.ts"
@@ -84,7 +84,10 @@ export const judgeKill = (
 const isOfEarlierUnit = ({ seq, target }: KnownActivation): boolean => target.type === "org_unit" && seq < 0
 
 /** Checks that an activation or a release begins the next epoch. Call it before the record is folded. */
-export const judgeEpoch = (state: GovernedState, { body }: ReplayRecord): Problem | null => {
+export const judgeEpoch = (state: GovernedState, { body, kind }: ReplayRecord): Problem | null => {
+  const id = String(body["activation_id"])
+  if (kind === "kill.activated" && state.kills.knows(id))
+    return problem("activation_mismatch", `${id} was activated before.`)
   const next = state.kills.nextEpoch
   return next === null || next === body["epoch"]
     ? null
@@ -155,4 +158,13 @@ export const judgeRelease = (
         `${id} halted an agent at L3 or above, so another person than ${activation.actor} must release it.`
       )
   }
+}
+
+/** Judges a check of the channel: one that says `armed` has its exercise, and the release of that, before it. */
+export const judgeChannel = (state: GovernedState, { body }: ReplayRecord): Problem | null => {
+  const id = String(body["activation_id"])
+  const checked = state.kills.released(id)
+  return body["armed"] !== true || (checked?.target.id === CHANNEL_TARGET && checked.drill !== null)
+    ? null
+    : problem("reference_mismatch", `No exercise ${id} of the channel was activated and released before.`)
 }

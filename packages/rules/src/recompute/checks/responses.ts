@@ -4,7 +4,7 @@
  */
 import type { AgentDocument } from "../../agents/document.ts"
 import type { GovernedState } from "../../evaluations/governed-state.ts"
-import { type KillResponse, severityOfResponse } from "../../kill/response.ts"
+import { CHANNEL_TARGET, type KillResponse, severityOfResponse } from "../../kill/response.ts"
 import {
   besideSuspension,
   type PolicyRow,
@@ -59,6 +59,8 @@ export class ResponseJudge {
   /** Seq of the record that set it. */
   #setBy = Number.NaN
   #request: Request | null = null
+  /** An activation of a drill, which the record behind it must start. */
+  #exercise: { readonly activationId: string; readonly seq: number } | null = null
 
   /** `state`: what the records before say, kept up to date by the caller. `breakerOf`: null where none is known. */
   constructor(
@@ -80,10 +82,21 @@ export class ResponseJudge {
     const { body, kind, seq } = record
     const request = this.#request
     this.#request = null
-    const missing =
-      request !== null && (kind !== "kill.activated" || body["activation_id"] !== request.activationId)
-        ? mismatch(`The request at ${request.seq} activates ${request.activationId}, which no record behind it does.`)
+    const exercise = this.#exercise
+    this.#exercise = null
+    const undrilled =
+      exercise !== null && (kind !== "drill.started" || body["activation_id"] !== exercise.activationId)
+        ? problem(
+            "reference_mismatch",
+            `${exercise.activationId}, at ${exercise.seq}, is an exercise that no record behind it starts.`
+          )
         : null
+    const missing =
+      undrilled !== null
+        ? undrilled
+        : request !== null && (kind !== "kill.activated" || body["activation_id"] !== request.activationId)
+          ? mismatch(`The request at ${request.seq} activates ${request.activationId}, which no record behind it does.`)
+          : null
     switch (kind) {
       case "response_policy.changed":
         this.#set(record)
@@ -101,6 +114,13 @@ export class ResponseJudge {
       case "kill.requested":
         return missing ?? (isOfThisChain ? this.#requested(body, seq) : null)
       case "kill.activated":
+        if (
+          isOfThisChain &&
+          bindsResponses(body) &&
+          body["drill"] !== undefined &&
+          body["target_id"] !== CHANNEL_TARGET
+        )
+          this.#exercise = { activationId: String(body["activation_id"]), seq }
         return missing ?? (isOfThisChain ? this.#activated(body, request) : null)
     }
     return missing
@@ -109,6 +129,7 @@ export class ResponseJudge {
   /** Forgets that a request is to activate something: a record behind it cannot be read. */
   forgetRequest(): void {
     this.#request = null
+    this.#exercise = null
   }
 
   #set(record: ReplayRecord): void {

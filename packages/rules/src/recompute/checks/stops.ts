@@ -34,6 +34,12 @@ const members: { readonly [kind: string]: string | undefined } = {
   "kill.unconfirmed": "unconfirmed_at"
 }
 
+/** The kinds that change what holds, with the member that says when. */
+const ofState: { readonly [kind: string]: string | undefined } = {
+  "kill.activated": "activated_at",
+  "kill.released": "released_at"
+}
+
 /** Stops up to a record. It grows with activations that hold and what is said of them, and not with those released. */
 export class StopJudge {
   readonly #state: Pick<GovernedState, "agents" | "kills" | "reachOf" | "wasReached">
@@ -63,12 +69,18 @@ export class StopJudge {
         isUnconfirmed: false
       })
     if (kind === "kill.released") this.#held.delete(id)
+    const own = ofState[kind]
+    if (own !== undefined) return wrongTime("activation_mismatch", instant(body[own]), atMs)
     const member = members[kind]
     if (member === undefined) return null
     const held = this.#held.get(id)
     if (held === undefined) return this.#unheld(id)
     const found = kind === "kill.unconfirmed" ? this.#unconfirmed(id, held, record) : this.#answered(id, held, record)
-    return found ?? wrongTime(id, held, instant(body[member]), atMs)
+    if (found !== null) return found
+    const statedMs = instant(body[member])
+    return statedMs < held.activatedAtMs - EARLY_MS
+      ? mismatch(`The record states a time before ${id}.`)
+      : wrongTime("acknowledgement_mismatch", statedMs, atMs)
   }
 
   #unheld(id: string): Problem | null {
@@ -132,11 +144,10 @@ export class StopJudge {
   }
 }
 
-/** A time that the record, or the activation, contradicts. A host that slept between the two has an old one. */
-const wrongTime = (id: string, { activatedAtMs }: Held, statedMs: number, atMs: number | null): Problem | null => {
-  if (statedMs < activatedAtMs - EARLY_MS) return mismatch(`The record states a time before ${id}.`)
+/** A time that the record's own contradicts. A host that slept between the two has an old one. */
+const wrongTime = (verdict: Problem["verdict"], statedMs: number, atMs: number | null): Problem | null => {
   if (atMs === null) return null
-  if (statedMs > atMs + EARLY_MS) return mismatch("The record states a time after its own.")
+  if (statedMs > atMs + EARLY_MS) return problem(verdict, "The record states a time after its own.")
   return statedMs < atMs - LATE_MS
     ? { ...problem("withheld", `The record states a time more than ${LATE_MS} ms before its own.`), because: "late" }
     : null
