@@ -27,16 +27,16 @@ interface Floor {
   /** A trailing `*` matches any ending. */
   readonly may: ReadonlyArray<string>
   /** True where clocks, randomness and the environment may be read directly. */
-  readonly touchesTheWorld: boolean
+  readonly mayUseAmbient: boolean
 }
 
 /** The packages, from the ground up; the most specific folder of a package first. */
 export const floors: ReadonlyArray<Floor> = [
-  { folder: "packages/evidence/src/node/", may: ["node:*", "@noble/*"], touchesTheWorld: false },
-  { folder: "packages/evidence/", may: ["@noble/*"], touchesTheWorld: false },
-  { folder: "packages/contract/", may: stableEffect, touchesTheWorld: false },
-  { folder: "packages/envelope/", may: ["@flyball/evidence"], touchesTheWorld: false },
-  { folder: "packages/rules/", may: ["@flyball/envelope", "@flyball/evidence"], touchesTheWorld: false },
+  { folder: "packages/evidence/src/node/", may: ["node:*", "@noble/*"], mayUseAmbient: false },
+  { folder: "packages/evidence/", may: ["@noble/*"], mayUseAmbient: false },
+  { folder: "packages/contract/", may: stableEffect, mayUseAmbient: false },
+  { folder: "packages/envelope/", may: ["@flyball/evidence"], mayUseAmbient: false },
+  { folder: "packages/rules/", may: ["@flyball/envelope", "@flyball/evidence"], mayUseAmbient: false },
   {
     folder: "packages/core/",
     may: [
@@ -47,7 +47,7 @@ export const floors: ReadonlyArray<Floor> = [
       "@flyball/rules",
       ...stableEffect
     ],
-    touchesTheWorld: false
+    mayUseAmbient: false
   },
   {
     folder: "packages/storage-sql/",
@@ -65,7 +65,7 @@ export const floors: ReadonlyArray<Floor> = [
       ...stableEffect,
       "node:*"
     ],
-    touchesTheWorld: false
+    mayUseAmbient: false
   },
   {
     folder: "packages/node/",
@@ -81,24 +81,24 @@ export const floors: ReadonlyArray<Floor> = [
       ...stableEffect,
       "node:*"
     ],
-    touchesTheWorld: false
+    mayUseAmbient: false
   },
-  { folder: "packages/client/src/capture/file-spool.ts", may: ["node:*"], touchesTheWorld: true },
+  { folder: "packages/client/src/capture/file-spool.ts", may: ["node:*"], mayUseAmbient: true },
   // The clock of a process is one file; everything else is given one.
-  { folder: "packages/client/src/clock.ts", may: [], touchesTheWorld: true },
+  { folder: "packages/client/src/clock.ts", may: [], mayUseAmbient: true },
   // A command: it reads its settings and starts a child process.
   {
     folder: "packages/client/src/adapters/mcp/proxy/",
     may: ["@flyball/evidence", "node:*"],
-    touchesTheWorld: true
+    mayUseAmbient: true
   },
-  { folder: "packages/client/src/adapters/ai-sdk/", may: ["ai", "@flyball/evidence"], touchesTheWorld: false },
+  { folder: "packages/client/src/adapters/ai-sdk/", may: ["ai", "@flyball/evidence"], mayUseAmbient: false },
   {
     folder: "packages/client/src/adapters/openai-agents/",
     may: ["@openai/agents", "@flyball/evidence"],
-    touchesTheWorld: false
+    mayUseAmbient: false
   },
-  { folder: "packages/client/", may: ["@flyball/envelope", "@flyball/evidence"], touchesTheWorld: false },
+  { folder: "packages/client/", may: ["@flyball/envelope", "@flyball/evidence"], mayUseAmbient: false },
   {
     folder: "packages/testkit/",
     may: [
@@ -113,7 +113,7 @@ export const floors: ReadonlyArray<Floor> = [
       ...stableEffect,
       "node:*"
     ],
-    touchesTheWorld: true
+    mayUseAmbient: true
   },
   {
     folder: "packages/http/",
@@ -127,17 +127,17 @@ export const floors: ReadonlyArray<Floor> = [
       "effect/*",
       "node:*"
     ],
-    touchesTheWorld: false
+    mayUseAmbient: false
   },
   {
     folder: "apps/verify/src/page/",
     may: ["@flyball/evidence", "@flyball/evidence/web", "@flyball/envelope", "@flyball/rules"],
-    touchesTheWorld: true
+    mayUseAmbient: true
   },
   {
     folder: "apps/verify/",
     may: ["@flyball/evidence", "@flyball/evidence/node", "@flyball/envelope", "@flyball/rules", "node:*"],
-    touchesTheWorld: true
+    mayUseAmbient: true
   },
   {
     folder: "apps/server/",
@@ -162,11 +162,11 @@ export const floors: ReadonlyArray<Floor> = [
       "effect/*",
       "node:*"
     ],
-    touchesTheWorld: true
+    mayUseAmbient: true
   },
-  { folder: "property-tests/", may: anywhere, touchesTheWorld: true },
-  { folder: "benchmarks/", may: anywhere, touchesTheWorld: true },
-  { folder: "scripts/", may: anywhere, touchesTheWorld: true }
+  { folder: "property-tests/", may: anywhere, mayUseAmbient: true },
+  { folder: "benchmarks/", may: anywhere, mayUseAmbient: true },
+  { folder: "scripts/", may: anywhere, mayUseAmbient: true }
 ]
 
 /** A source file as the check reads it: its path from the root, with `/`, and its text. */
@@ -185,7 +185,7 @@ export interface Violation {
 const importPattern =
   /(?:^|[\n;])\s*(?:import|export)\s(?:[^"';]*?\sfrom\s*)?["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']/g
 const valueImportPattern = /^\s*(?:import|export)\s+(type\s+)?([^"';]*?)\sfrom\s*["'](\.[^"']+)["']/gm
-const worldPattern = /\bDate\.now\b|\bnew Date\(\s*\)|\bMath\.random\b|\bprocess\.env\b/g
+const ambientPattern = /\bDate\.now\b|\bnew Date\(\s*\)|\bMath\.random\b|\bprocess\.env\b/g
 const skippedTestPattern = /\b(?:it|test|describe)(?:\.[a-z]+)?\.(?:skip|todo|only)\b/g
 
 const isTest = (path: string): boolean => /\.test\.ts$|\/testing\//.test(path)
@@ -279,15 +279,15 @@ export const checkFloors = (files: ReadonlyArray<SourceFile>): ReadonlyArray<Vio
         line: lineOf(code, match.index),
         message: `${match[0]}: ${message}`
       }))
-    const world =
-      floor.touchesTheWorld || isTest(file.path)
+    const ambient =
+      floor.mayUseAmbient || isTest(file.path)
         ? []
-        : found(worldPattern, "clocks, randomness and the environment are services below the apps")
+        : found(ambientPattern, "clocks, randomness and the environment are services below the apps")
     const skipped =
       isTest(file.path) && !file.path.startsWith("scripts/check/")
         ? found(skippedTestPattern, "no test is skipped, postponed or alone")
         : []
-    return [...checkPlaceInCore(file), ...checkImports(file, floor), ...world, ...skipped]
+    return [...checkPlaceInCore(file), ...checkImports(file, floor), ...ambient, ...skipped]
   })
 
 /**

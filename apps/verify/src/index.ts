@@ -2,5 +2,5 @@
 export type { Extras, SplitView } from "./extras.ts"
 export { humanReport } from "./reports/human-report.ts"
 export { jsonReport } from "./reports/json-report.ts"
-export type { World } from "./run.ts"
+export type { Environment } from "./run.ts"
 export { run } from "./run.ts"

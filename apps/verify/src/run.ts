@@ -17,7 +17,7 @@ import { printable, printableLines } from "./reports/printable.ts"
 import { PROGRESS_FROM_BYTES, progressLine } from "./progress.ts"
 
 /** Effects of the command on the outside. */
-export interface World {
+export interface Environment {
   readonly out: (text: string) => Promise<void>
   readonly err: (text: string) => Promise<void>
   readonly nowMs: () => number
@@ -29,13 +29,13 @@ export interface World {
 const NO_VERDICT = 4
 
 /** Runs the command. Fails: rejects only for a fault of the program itself. */
-export const run = async (args: ReadonlyArray<string>, world: World): Promise<number> => {
+export const run = async (args: ReadonlyArray<string>, environment: Environment): Promise<number> => {
   try {
     const command = readArguments(args)
     if (command.html !== null) await checkIsNew(command.html)
     const { report, extras: whole } = await checkPack({
       pack: nodePackFile(command.pack),
-      verify: () => verify(command, world),
+      verify: () => verify(command, environment),
       replay: command.replay,
       previous: command.previous.map(nodePackFile),
       bodies: command.bodies,
@@ -46,34 +46,34 @@ export const run = async (args: ReadonlyArray<string>, world: World): Promise<nu
     })
     if (command.html !== null) {
       const { htmlReport } = await import("./reports/html-report.ts")
-      await writeNew(command.html, htmlReport(report, whole, world.nowMs()))
+      await writeNew(command.html, htmlReport(report, whole, environment.nowMs()))
     }
     // The other reports have it where it was requested.
     const extras: Extras = command.summary ? whole : { ...whole, summary: null }
-    if (command.json) await world.out(printableLines(jsonReport(report, extras)))
-    else if (!command.quiet) await world.out(printableLines(humanReport(report, extras)))
+    if (command.json) await environment.out(printableLines(jsonReport(report, extras)))
+    else if (!command.quiet) await environment.out(printableLines(humanReport(report, extras)))
     return report.exit
   } catch (cause) {
     const sentence = explain(cause)
     if (sentence === null) throw cause
-    await world.err(`flyball-verify: ${printable(sentence)}\n`)
+    await environment.err(`flyball-verify: ${printable(sentence)}\n`)
     return NO_VERDICT
   }
 }
 
-const verify = async (command: Command, world: World): Promise<Verified> => {
+const verify = async (command: Command, environment: Environment): Promise<Verified> => {
   const [policy, trustedCheckpoint] = await Promise.all([
     readGiven(command.policy, "policy"),
     readGiven(command.trustedCheckpoint, "trusted checkpoint")
   ])
-  const watched = world.isTerminal && !command.quiet && (await sizeOf(command.pack)) >= PROGRESS_FROM_BYTES
-  const progress = watched ? progressLine(world.err, world.nowMs) : null
+  const watched = environment.isTerminal && !command.quiet && (await sizeOf(command.pack)) >= PROGRESS_FROM_BYTES
+  const progress = watched ? progressLine(environment.err, environment.nowMs) : null
   const options: VerifyFileOptions = {
     vkeys: command.vkeys,
     requireCompleteness: command.require,
     ...(policy === null ? {} : { policy }),
     ...(trustedCheckpoint === null ? {} : { trustedCheckpoint }),
-    ...(command.maxAgeMs === null ? {} : { maxAgeMs: command.maxAgeMs, nowMs: world.nowMs() }),
+    ...(command.maxAgeMs === null ? {} : { maxAgeMs: command.maxAgeMs, nowMs: environment.nowMs() }),
     ...(progress === null ? {} : { onProgress: progress.report })
   }
   try {

@@ -21,7 +21,7 @@ export const makeLog =
       write(`${JSON.stringify({ at: now().toISOString(), level, message, ...members })}\n`)
   }
 
-/** How long a fault of the world that comes again is no news. Unit: milliseconds. */
+/** How long a recurring fault is not logged again. Unit: milliseconds. */
 const NEWS_MS = 60_000
 /** Distinct faults that are kept at a time. */
 const MOST_FAULTS = 32

@@ -1,4 +1,4 @@
-/** The three ways the world fails under us. Spec: style section 5. */
+/** The three faults of storage. Spec: style section 5. */
 import { Data } from "effect"
 import type { DeliveryState } from "./outbox/outbox.ts"
 

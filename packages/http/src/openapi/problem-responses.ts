@@ -77,8 +77,8 @@ const faultsOfSome: { readonly [tag: string]: (endpoint: AnyEndpoint) => boolean
 export const problemsOf = (endpoint: AnyEndpoint): ReadonlyMap<number, ReadonlyArray<Named>> => {
   // A segment that is no UTF-8, or is empty, leads nowhere.
   const path = Object.keys(endpoint.params).length > 0 ? [refusal("NotFound")] : []
-  const world = faults.filter(({ name }) => !Object.hasOwn(faultsOfSome, name) || faultsOfSome[name]!(endpoint))
-  const all = [...path, ...refusalsOf(endpoint).map(refusal), ...general, ...world]
+  const ofFaults = faults.filter(({ name }) => !Object.hasOwn(faultsOfSome, name) || faultsOfSome[name]!(endpoint))
+  const all = [...path, ...refusalsOf(endpoint).map(refusal), ...general, ...ofFaults]
   return new Map([...Map.groupBy(all, ({ problem }) => problem.status)].sort(([a], [b]) => a - b))
 }
 

@@ -14,7 +14,7 @@ export interface TracedRequest {
   readonly status: number
   /** The word of a refusal; null for successes. */
   readonly code: string | null
-  /** The server or the world under it failed. */
+  /** The server or something that it depends on failed. */
   readonly failed: boolean
 }
 
