@@ -54,14 +54,18 @@ export const planArm = (id: string, { writer, ...command }: ArmCommand, asOf: As
 /** Input of a change; absent members stay as they are. */
 export type ChangeCommand = Partial<Pick<BreakerDocument, "confidenceBp" | "enabled" | "mode" | "params" | "response">>
 
-/** Decides what changing a breaker would change. Its window restarts; a tripped one stays tripped. */
+/**
+ * Decides what changing a breaker would change. Its window restarts; a tripped one stays tripped. Null where the
+ * command says what holds already: a window that restarts with each repetition would never trip.
+ */
 export const planChange = (
   { body, id, version }: StoredBreaker,
   command: ChangeCommand,
   writer: Writer,
   asOf: AsOf
-): BreakerPlan => {
+): BreakerPlan | null => {
   const breaker: BreakerDocument = { ...body, ...command, sinceSeq: asOf.seq }
+  if (isSame(body, breaker)) return null
   return {
     breaker,
     change: {
@@ -77,6 +81,13 @@ export const planChange = (
     }
   }
 }
+
+const isSame = (one: BreakerDocument, other: BreakerDocument): boolean =>
+  one.confidenceBp === other.confidenceBp &&
+  one.enabled === other.enabled &&
+  one.mode === other.mode &&
+  one.response === other.response &&
+  Object.keys({ ...one.params, ...other.params }).every((name) => one.params[name] === other.params[name])
 
 /**
  * Decides what releasing a breaker would change: it is armed again, with a window that begins with the record.

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { BreakerCreate, InvalidInput } from "@flyball/contract"
+import type { BreakerCreate, BreakerUpdate, InvalidInput } from "@flyball/contract"
 import type { JsonMap, Recomputed } from "@flyball/rules"
 import { readRecord } from "@flyball/evidence"
 import { Effect } from "effect"
@@ -190,6 +190,26 @@ describe("a breaker", () => {
       const changed = yield* Breakers.use((breakers) => breakers.update(id, { enabled: true }, ann))
       assert.deepInclude(changed, { enabled: true, metric: "error_rate", created_by: ann.id })
       assert.deepInclude((yield* check)[0], { value: "0/0", tripped: false })
+      yield* inOrder
+    }).pipe(Effect.provide(governorWorld()))
+  )
+
+  it.effect("keeps its window and records nothing at a change that says what holds already", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const { id } = yield* arm(agentId)
+      yield* witness(agentId, "error", "error", "error")
+      const { enabled, mode, params } = errors()
+      const sames: ReadonlyArray<BreakerUpdate> = [
+        {},
+        { enabled, mode },
+        { params: { ...params }, confidence_bp: 0, response: null }
+      ]
+      for (const same of sames)
+        assert.deepInclude(yield* Breakers.use((breakers) => breakers.update(id, same, ann)), { enabled, mode })
+      assert.deepStrictEqual(yield* kinds, ["breaker.armed"])
+      yield* witness(agentId, "error")
+      assert.deepInclude((yield* check)[0], { value: "4/4", tripped: true })
       yield* inOrder
     }).pipe(Effect.provide(governorWorld()))
   )

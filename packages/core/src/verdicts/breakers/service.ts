@@ -182,7 +182,7 @@ export class Breakers extends Context.Service<Breakers, BreakersApi>()("flyball/
               const { params } = yield* Effect.fromResult(
                 readMeasure(stored.body.metric, input.params ?? stored.body.params, confidenceBp)
               ).pipe(Effect.catchTag("MetricNotAvailable", Effect.die))
-              const { breaker, change } = planChange(
+              const plan = planChange(
                 stored,
                 {
                   params,
@@ -194,8 +194,8 @@ export class Breakers extends Context.Service<Breakers, BreakersApi>()("flyball/
                 writer,
                 asOf
               )
-              yield* storage.commit(change)
-              return yield* shown({ id, body: breaker })
+              if (plan !== null) yield* storage.commit(plan.change)
+              return yield* shown({ id, body: plan?.breaker ?? stored.body })
             }),
             { collection: BREAKERS, id }
           ),
