@@ -21,6 +21,7 @@ export type Settings = { readonly [name: string]: string }
  * be of another server.
  *
  * - `cut`: what ends the pool's connections when the check is not answered.
+ * - Spec: decision 0062 of core.
  */
 export const onlyFit = (pool: PgPool, settings: Settings, cut: () => void): PgPool => {
   // Times are shown in another unit than they were given in. Who drops one parameter drops all.
