@@ -1,5 +1,5 @@
 /**
- * Bringing stores that a recovery put aside to this version's schema, so that they can be read, backed up and exported.
+ * Bringing retired stores to this version's schema, so that they can be read, backed up and exported.
  * Decision 0010 of core.
  *
  * Records, hashes and signatures stay the bytes they are; what a schema change touches is how they are kept. A SQLite

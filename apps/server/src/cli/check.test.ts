@@ -33,7 +33,7 @@ describe("flyball check", () => {
         "  working state: events and deliveries, secrets and letters of webhooks, checkpoints, windows of meters\n" +
         "  working state: latches, leases, requests for packs, last use of keys, settings\n" +
         "  look-up keys of documents that several may share\n" +
-        "  documents and idempotency keys of chains that a recovery put aside\n" +
+        "  documents and idempotency keys of retired chains\n" +
         "  digests of idempotency keys whose record misses a part\n",
       err: ""
     }))

@@ -288,7 +288,7 @@ describe("flyball recover", () => {
     assert.include(
       out,
       `Retired: ${ORIGIN}, 0 records recomputed; 1 finding.\nFindings:\n  E_COUNT: expected the ${copied} ` +
-        `records that were put aside, found no such chain beside the store\n`
+        `retired records, found no such chain beside the store\n`
     )
     assert.match(out, /Replay: 32 records folded, 3 documents compared; \d+ differences/)
   })

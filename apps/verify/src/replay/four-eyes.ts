@@ -76,7 +76,7 @@ export class FourEyes {
    * Takes one record, before the state that `compare` reads does. Answers for drafts, publications and grants of the
    * chain at hand, null for all others. Never throws, whatever a record holds.
    *
-   * - `before`, for a record of a chain that a recovery put aside: how many records lie between its first one and
+   * - `before`, for a record of a retired chain: how many records lie between its first one and
    *   record 0 of the chain at hand.
    */
   take(record: ReplayRecord, before = 0): Act | null {

@@ -16,7 +16,7 @@ import { verifyPackOf } from "../pack-file.ts"
 import type { Given } from "./earlier-packs.ts"
 
 /**
- * Says how much of the chain that was put aside a whole pack of it holds; null where the two are not one history.
+ * Says how much of the retired chain a whole pack of it holds; null where the two are not one history.
  *
  * Record 0 names two heads: the last one that was signed for, and what was stored. A pack that reaches either is
  * computed up to it. One that reaches neither may be the beginning of the

@@ -54,7 +54,7 @@ describe("two pseudonyms", () => {
     assert.strictEqual(verdict(after(true, [0, seen(1, eve), erased(2, 1), seen(3, again)]), "system:host"), "another")
   })
 
-  it("keep their order through chains that a recovery put aside", () => {
+  it("keep their order through retired chains", () => {
     assert.strictEqual(
       verdict(after(true, [10, seen(1, eve), erased(9, 1)], [0, seen(1, again)])),
       "second_person_missing"

@@ -2,7 +2,7 @@
  * The chain that a client talks to: who signs for it, learned while all is well. After `flyball recover` the server
  * continues under another name with the same key. A client takes the new name where the new chain's signed genesis
  * names the old one, and a key signed it that signed for the old one. Of several recoveries that it missed each is
- * proved so, by the genesis of the chains that were put aside.
+ * proved so, by the genesis of the retired chains.
  */
 import type { ClientClock } from "../clock.ts"
 import type { Caller } from "../http/caller.ts"

@@ -27,7 +27,7 @@ export class ChainNotFound extends Schema.TaggedError<ChainNotFound>()("ChainNot
     return new ChainNotFound({})
   }
   override get message(): string {
-    return "There is no chain of this name among the one that is running and those that recoveries put aside."
+    return "There is no chain of this name, current or retired."
   }
 }
 

@@ -120,7 +120,7 @@ const lost = ({ origin, storedSize }: Previous): RetiredCheck => ({
     {
       code: "E_COUNT",
       seq: null,
-      expected: `the ${storedSize} records that were put aside`,
+      expected: `the ${storedSize} retired records`,
       found: "no such chain beside the store"
     }
   ]

@@ -1,5 +1,5 @@
 /**
- * Records of chains that recoveries put aside, as the chain after them counts: before its own first one. Decision 0010.
+ * Records of retired chains, as the chain after them counts: before its own first one. Decision 0010.
  */
 import type { JsonMap } from "../records/record.ts"
 

@@ -94,7 +94,7 @@ export const boundedCases: ReadonlyArray<RecoveryCase> = [
             fault.message,
             new RegExp(
               /meters reach back into the chain flyball\.test\/recovery, whose \d+ records /.source +
-                /were put aside by a recovery, and they are not beside the store; restore them/.source
+                /a recovery retired, and they are not beside the store; restore them/.source
             )
           )
           assert.equal(yield* said(searcherId, 1), "allow by all")

@@ -40,7 +40,7 @@ const ownerOf = (path: string, { database, dataDir, secretsKeyFile, trustStore }
 /** Names in the data folder that Flyball makes or reads, besides the store's. */
 const RESERVED = /^(?:origin|vkey|dev-issuer\.jwk.*|(?:signing|secrets)\.key.*|tmp-.*)$/i
 
-/** The store, SQLite's files beside it, locks, and stores that were put aside: all begin with its name. */
+/** The store, SQLite's files beside it, locks, and retired stores: all begin with its name. */
 const isOfStore = (file: string, path: string): boolean => {
   const inside = entryOf(dirname(file), path)
   const [name, own] = [inside?.name.toLowerCase(), basename(file).toLowerCase()]

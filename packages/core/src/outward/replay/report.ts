@@ -4,7 +4,7 @@ import type { AgentCounts, Difference } from "@flyball/rules"
 /** Result of a replay. */
 export interface ReplayReport {
   readonly ok: boolean
-  /** Records folded, those of chains that recoveries put aside included. */
+  /** Records folded, those of retired chains included. */
   readonly records: number
   /** Documents compared. */
   readonly documents: number

@@ -35,7 +35,7 @@ const UNCOVERED: ReadonlyArray<string> = [
   "working state: events and deliveries, secrets and letters of webhooks, checkpoints, windows of meters",
   "working state: latches, leases, requests for packs, last use of keys, settings",
   "look-up keys of documents that several may share",
-  "documents and idempotency keys of chains that a recovery put aside",
+  "documents and idempotency keys of retired chains",
   "digests of idempotency keys whose record misses a part"
 ]
 

@@ -76,7 +76,7 @@ const foldChain = (
 const gone = (origin: string, size: number, untilMs: number) =>
   new StorageUnavailable({
     reason:
-      `meters reach back into the chain ${origin}, whose ${size} records were put aside by a recovery, and they ` +
+      `meters reach back into the chain ${origin}, whose ${size} records a recovery retired, and they ` +
       `are not beside the store; restore them. Without them metered evaluations fail until ${formatInstant(untilMs)}`,
     wrote: "no"
   })

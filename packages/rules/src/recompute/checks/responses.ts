@@ -76,7 +76,7 @@ export class ResponseJudge {
 
   /**
    * Takes the next record, before the state that it is judged by does; answers what is wrong with it. `isOfThisChain`
-   * false: of a chain that a recovery put aside, which is not judged.
+   * false: of a retired chain, which is not judged.
    */
   take(record: ReplayRecord, isOfThisChain: boolean): Problem | null {
     const { body, kind, seq } = record
