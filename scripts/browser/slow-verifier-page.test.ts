@@ -167,15 +167,23 @@ describe("the verifier as a page", () => {
   it("checks a pack of 50 MB with progress, while the page stays responsive", async () => {
     const decision = (n: number): SampleRecord => ({
       kind: "decision.witnessed",
-      body: { action: "refund", agent_id: "agt_00000000000000000000000001", client_ref: `run-${n}`, kind: "tool_call" },
+      body: {
+        action: "refund",
+        agent_id: "agt_00000000000000000000000001",
+        agent_status: "draft",
+        client_ref: `run-${n}`,
+        kind: "tool_call"
+      },
       parts: { args: { order: `W${n}`, note: "x".repeat(280) } }
     })
-    const large = file("large.evp", await samplePack(Array.from({ length: 62_000 }, (_, n) => decision(n))))
+    const [registered] = sampleRecords().filter(({ kind }) => kind === "agent.registered")
+    const decisions = Array.from({ length: 62_000 }, (_, n) => decision(n))
+    const large = file("large.evp", await samplePack([registered!, ...decisions]))
     expect(readFileSync(large).length).toBeGreaterThan(50_000_000)
     await expectSame(large, sampleVkey, 0, async ({ page }) => {
       await page.getByLabel("Show only records that hold this text").fill("run-61999")
       await page.getByRole("button", { name: "Show" }).click()
-      await page.getByText("Records 62000 to 62000, the last.").waitFor({ timeout: 120_000 })
+      await page.getByText("Records 62001 to 62001, the last.").waitFor({ timeout: 120_000 })
     })
     const watched = await browser.open(address)
     await choose(watched, large, sampleVkey)
