@@ -135,9 +135,14 @@ export const walk = async (choice: StorageChoice, plan: FaultPlan, script: Scrip
       note: () => {},
       turn: () => {}
     }
-    const check = checkAll({ ports, origin: ORIGIN, signed: log.entries, ledger, arrived: receivers.arrived }).pipe(
-      Effect.provideService(EvidenceCrypto, nodeCrypto)
-    )
+    const check = checkAll({
+      ports,
+      origin: ORIGIN,
+      signed: log.entries,
+      ledger,
+      arrived: receivers.arrived,
+      isClockSteady: true
+    }).pipe(Effect.provideService(EvidenceCrypto, nodeCrypto))
     await time.until(
       Effect.runForkWith(contextIn(time, "world"))(
         live({

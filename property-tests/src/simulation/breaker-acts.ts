@@ -58,7 +58,7 @@ const change: Act = Effect.fnUntraced(function* (client) {
   if (id === null) return
   const mode = modes[pick(modes.length)]!
   const enabled = pick(4) > 0
-  const line = lineOf(ledger.breakerChanges, id, () => ({ tries: 0, acknowledged: 0 }))
+  const line = lineOf(ledger.breakerChanges, id, () => ({ tries: 0, acknowledged: [] }))
   const answer = yield* ask(
     client,
     "change breaker",
@@ -67,7 +67,7 @@ const change: Act = Effect.fnUntraced(function* (client) {
   )
   if (answer === null) return
   if (!answer.done) return void (yield* unexpected(client, "change breaker", answer.refusal._tag))
-  line.acknowledged += 1
+  line.acknowledged.push({ mode, enabled })
 })
 
 /** Arms a tripped breaker again, and lifts what it activated: of one of its clients, the others may be quicker. */

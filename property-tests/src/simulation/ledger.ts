@@ -23,6 +23,18 @@ export interface TriedLine {
   acknowledged: number
 }
 
+/** What a change of a breaker sets in the simulation. */
+export interface BreakerSettings {
+  readonly mode: string
+  readonly enabled: boolean
+}
+
+/** Changes of a breaker: one that sets what holds already is acknowledged, and nothing is recorded. */
+export interface BreakerChangesLine {
+  tries: number
+  readonly acknowledged: Array<BreakerSettings>
+}
+
 /** A pack that came to its end at a client. */
 export interface PackLine {
   readonly packId: string
@@ -132,7 +144,7 @@ export class Ledger {
   /** Breakers of the governed agent, by name. */
   readonly breakers = new Map<string, TriedLine & { id: string | null }>()
   /** Changes and releases of breakers, by id. */
-  readonly breakerChanges = new Map<string, TriedLine>()
+  readonly breakerChanges = new Map<string, BreakerChangesLine>()
   readonly breakerReleases = new Map<string, TriedLine>()
   /** Answers of checks of all breakers. */
   readonly breakerReadings: Array<BreakerCheckOut> = []

@@ -22,6 +22,9 @@ import { Receivers } from "./receivers.ts"
 import { VirtualTime } from "./virtual-time.ts"
 import { contextIn, openPorts } from "./world.ts"
 
+/** Time by which replay accepts that a record's own time is before one that it states. Unit: milliseconds. */
+const MOST_STEP_MS = 60_000
+
 /** Result of a run. */
 export interface SimulationResult {
   readonly options: SimulationOptions
@@ -125,7 +128,8 @@ class Run {
       origin: ORIGIN,
       signed: this.#log.entries,
       ledger: this.#ledger,
-      arrived: this.#receivers.arrived
+      arrived: this.#receivers.arrived,
+      isClockSteady: this.#options.storeStepMs <= MOST_STEP_MS
     }
     const context = this.#context("world")
     try {

@@ -191,7 +191,6 @@ const acknowledged = ({ ledger, records }: Checked): ReadonlyArray<string> => {
   const by = (kind: string, member: string) => recordsBy(records, kind, ({ body }) => String(body[member]))
   const compared = [
     ["armed", ledger.breakers, by("breaker.armed", "name")],
-    ["changed", ledger.breakerChanges, by("breaker.changed", "breaker_id")],
     ["released", ledger.breakerReleases, by("breaker.released", "breaker_id")]
   ] as const
   for (const [what, lines, found] of compared) {
@@ -204,6 +203,28 @@ const acknowledged = ({ ledger, records }: Checked): ReadonlyArray<string> => {
   }
   for (const [name, found] of compared[0][2])
     if (found.length > 1) problems.push(`${found.length} breakers are armed as ${name}`)
+  return [...problems, ...changed({ ledger, records })]
+}
+
+/** A change is recorded only if it alters something, and what was acknowledged held at some time. */
+const changed = ({ ledger, records }: Pick<Checked, "ledger" | "records">): ReadonlyArray<string> => {
+  const problems: Array<string> = []
+  const found = Map.groupBy(
+    records.filter(({ kind }) => kind === "breaker.armed" || kind === "breaker.changed"),
+    ({ body }) => String(body["breaker_id"])
+  )
+  for (const [id, all] of found) {
+    const settings = all.map(({ body }) => JSON.stringify([body["mode"], body["enabled"]]))
+    const line = ledger.breakerChanges.get(id)
+    const tries = line?.tries ?? 0
+    if (all.length - 1 > tries) problems.push(`${id} is changed ${all.length - 1} times, of ${tries} tries`)
+    settings.forEach((now, place) => {
+      if (now === settings[place - 1]) problems.push(`${all[place]!.seq} changes nothing of ${id}`)
+    })
+    for (const { enabled, mode } of line?.acknowledged ?? [])
+      if (!settings.includes(JSON.stringify([mode, enabled])))
+        problems.push(`${id} was acknowledged as ${mode}, enabled ${enabled}, and no record says so`)
+  }
   return problems
 }
 

@@ -21,6 +21,11 @@ export interface Checked {
   /** Requests that reached receivers of webhooks. */
   readonly arrived: ReadonlyArray<ArrivedRequest>
   readonly records: ReadonlyArray<ReadRecord>
+  /**
+   * Whether the store's clock never steps back by more than replay tolerates between the plan of an act and its record.
+   * If it may, times of records are not judged.
+   */
+  readonly isClockSteady: boolean
 }
 
 /**
