@@ -83,6 +83,7 @@ describe("faults", () => {
       yield* storage.head
       yield* storage.get("things", "a")
       yield* storage.find("things", "key", "a")
+      yield* storage.range("things", "key", { limit: 1 })
       yield* storage.list("things")
       yield* storage.record(0)
       yield* storage.records({ limit: 1 })
