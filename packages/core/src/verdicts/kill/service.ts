@@ -271,31 +271,48 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
         } satisfies KillChanged
       })
 
-      const activateTarget: KillApi["activateTarget"] = Effect.fnUntraced(function* (input, { dryRun = false } = {}) {
-        const reached = yield* reachedBy(storage, input.target, (yield* storage.asOf).ms)
-        if (dryRun) return yield* changed(input.target, null, reached, null)
+      /** Commits the activation that a plan comes to; null where it comes to nothing. */
+      const commitActivation = Effect.fnUntraced(function* (
+        target: KillTarget,
+        plan: Parameters<KillApi["activatePlanned"]>[1]
+      ) {
         const activationId = yield* newId("kil")
-        const epoch = yield* commitWithRetry(
+        const made = yield* commitWithRetry(
           storage,
           Effect.gen(function* () {
             const view = yield* reader.view
-            const planned = planActivation(
+            const found = yield* plan(view)
+            if (found === null) return null
+            const reached = yield* reachedBy(storage, target, (yield* storage.asOf).ms)
+            const { expects, ...input } = found
+            const { change, epoch } = planActivation(
               {
                 ...input,
+                target,
                 activationId,
                 expectedInstances: reached.instances,
-                reach: { highestTier: reached.highestTier, agents: reached.agents.length, expects: [] }
+                reach: { highestTier: reached.highestTier, agents: reached.agents.length, expects }
               },
               view,
               yield* storage.asOf
             )
-            yield* storage.commit(planned.change)
-            return planned.epoch
+            yield* storage.commit(change)
+            return { activationId, epoch, reached, response: input.response }
           }),
           KILL_EPOCH
         )
-        yield* activationsBy[input.response].one
-        return yield* changed(input.target, activationId, reached, epoch)
+        if (made !== null) yield* activationsBy[made.response].one
+        return made
+      })
+
+      const activateTarget: KillApi["activateTarget"] = Effect.fnUntraced(function* (
+        { target, ...input },
+        { dryRun = false } = {}
+      ) {
+        const made = dryRun ? null : yield* commitActivation(target, () => Effect.succeed({ ...input, expects: [] }))
+        return made === null
+          ? yield* changed(target, null, yield* reachedBy(storage, target, (yield* storage.asOf).ms), null)
+          : yield* changed(target, made.activationId, made.reached, made.epoch)
       })
 
       /** The key that registered an agent; null where no record of this chain says. */
@@ -383,36 +400,8 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
           )
         }),
         activateTarget,
-        activatePlanned: Effect.fnUntraced(function* (target, plan) {
-          const activationId = yield* newId("kil")
-          const response = yield* commitWithRetry(
-            storage,
-            Effect.gen(function* () {
-              const view = yield* reader.view
-              const found = yield* plan(view)
-              if (found === null) return null
-              const reached = yield* reachedBy(storage, target, (yield* storage.asOf).ms)
-              const { expects, ...input } = found
-              const { change } = planActivation(
-                {
-                  ...input,
-                  target,
-                  activationId,
-                  expectedInstances: reached.instances,
-                  reach: { highestTier: reached.highestTier, agents: reached.agents.length, expects }
-                },
-                view,
-                yield* storage.asOf
-              )
-              yield* storage.commit(change)
-              return input.response
-            }),
-            KILL_EPOCH
-          )
-          if (response === null) return null
-          yield* activationsBy[response].one
-          return activationId
-        }),
+        activatePlanned: (target, plan) =>
+          Effect.map(commitActivation(target, plan), (made) => made?.activationId ?? null),
         release: Effect.fnUntraced(function* ({ activation_event: id, reason }, writer, scope = everyUnit) {
           const { body } = yield* activationOf(id, scope)
           const target: KillTarget = { type: body.targetType, id: body.targetId }
