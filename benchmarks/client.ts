@@ -125,6 +125,8 @@ const answers = (async (input, init) => {
   if (path.endsWith("/kill/stream")) return answer({}, 503)
   if (path.endsWith("/kill/status"))
     return answer({
+      target_type: "agent",
+      target_id: "agt_1",
       halted: false,
       drill: false,
       activation_event: null,
@@ -132,10 +134,13 @@ const answers = (async (input, init) => {
       epoch: 1,
       origin: "a/b"
     })
+  const json = typeof init?.body === "string" ? JSON.parse(init.body) : null
   if (path.endsWith("/bound/evaluations"))
     return answer(
       {
         id: "evl_1",
+        agent_id: json.agent_id,
+        client_ref: json.client_ref,
         outcome: "allow",
         matched_rule: "all",
         valid_ms: 15_000,
@@ -145,7 +150,7 @@ const answers = (async (input, init) => {
       },
       201
     )
-  const { decisions } = JSON.parse(String(init?.body)) as { readonly decisions: ReadonlyArray<{ client_ref: string }> }
+  const { decisions } = json as { readonly decisions: ReadonlyArray<{ client_ref: string }> }
   const receipts = decisions.map(({ client_ref }) => ({ client_ref, decision_id: "dec_1", duplicate: false }))
   return answer({ receipts }, 201)
 }) as typeof globalThis.fetch

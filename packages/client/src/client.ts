@@ -282,20 +282,16 @@ const evaluate = async (
   question: Question,
   timeoutMs: number
 ): Promise<Evaluation> => {
-  const answer = await caller.send({
-    method: "POST",
-    path: "/api/v1/bound/evaluations",
-    json: {
-      ...who,
-      client_ref: question.clientRef ?? refs.next().ref,
-      action: question.action,
-      signals: question.signals,
-      ...(question.actionDigest === undefined ? {} : { action_digest: question.actionDigest }),
-      ...(question.runId === undefined ? {} : { run_id: question.runId })
-    },
-    timeoutMs
-  })
-  const verdict = verdictOf(answer)
+  const json = {
+    ...who,
+    client_ref: question.clientRef ?? refs.next().ref,
+    action: question.action,
+    signals: question.signals,
+    ...(question.actionDigest === undefined ? {} : { action_digest: question.actionDigest }),
+    ...(question.runId === undefined ? {} : { run_id: question.runId })
+  }
+  const answer = await caller.send({ method: "POST", path: "/api/v1/bound/evaluations", json, timeoutMs })
+  const verdict = verdictOf(answer, json)
   if (verdict.by === "server") return verdict.evaluation
   throw refusedBy(`No verdict (${verdict.rule})`, answer)
 }

@@ -9,11 +9,12 @@ const entry = new URL("./index.ts", import.meta.url).href
 const run = (...lines: ReadonlyArray<string>): Promise<{ readonly status: number | null; readonly out: string }> => {
   const program = `
     import { openClient } from ${JSON.stringify(entry)}
+    const target = { target_type: "agent", target_id: "agt_1", origin: "a" }
     const status = { halted: false, drill: false, activation_event: null, effective_response: null, epoch: 1 }
     let open = true
     const fetch = async (input) => {
       if (!open || input.includes("/stream")) throw new TypeError("fetch failed")
-      return Response.json(input.includes("/kill/") ? { ...status, origin: "a" } : [{ id: "agt_1", name: "bot" }])
+      return Response.json(input.includes("/kill/") ? { ...status, ...target } : [{ id: "agt_1", name: "bot" }])
     }
     const client = openClient({ url: "http://flyball.test", key: "k", fetch })
     const agent = await client.register({ name: "bot" })

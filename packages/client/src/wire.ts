@@ -161,6 +161,8 @@ export interface EvaluationRequest {
  */
 export interface Evaluation {
   readonly id: string
+  readonly agent_id: string
+  readonly client_ref: string
   readonly outcome: Outcome
   readonly matched_rule: string
   readonly seq: number
@@ -198,6 +200,8 @@ export type KillResponse = (typeof killResponses)[number]
 
 /** Kill status of one target, as far as the client reads it. Spec: api.md, GET /bound/kill/status. */
 export interface KillStatus {
+  readonly target_type: string
+  readonly target_id: string
   readonly halted: boolean
   readonly drill: boolean
   readonly activation_event: string | null

@@ -59,7 +59,8 @@ describe("a client that missed two recoveries", { timeout: 60_000 }, () => {
       const url = new URL(String(input))
       const { origin } = shown.running
       if (url.pathname.endsWith("/agents")) return Response.json([{ id: agentId, name: "bot" }])
-      if (url.pathname.endsWith("/kill/status")) return Response.json({ ...status, origin })
+      if (url.pathname.endsWith("/kill/status"))
+        return Response.json({ ...status, ...Object.fromEntries(url.searchParams), origin })
       if (!url.pathname.endsWith("/genesis")) return new Response(null, { status: 503 })
       const chain = url.searchParams.get("chain")
       const found = chain === null ? shown.running : shown.others.find((one) => one?.origin === chain)

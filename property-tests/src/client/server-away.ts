@@ -114,6 +114,8 @@ export const awayRound = async (round: AwayRound): Promise<AwayOutcome> => {
 }
 
 const status = {
+  target_type: "agent",
+  target_id: "agt_1",
   halted: false,
   drill: false,
   activation_event: null,

@@ -147,9 +147,8 @@ export const makeGuard = (options: GuardOptions): Guard => {
       ...(action.approvalId === undefined ? {} : { approval_id: action.approvalId })
     }
     for (let attempt = 0; ; attempt++) {
-      const verdict = verdictOf(
-        await caller.send({ method: "POST", path: "/api/v1/bound/evaluations", json, timeoutMs })
-      )
+      const answer = await caller.send({ method: "POST", path: "/api/v1/bound/evaluations", json, timeoutMs })
+      const verdict = verdictOf(answer, json)
       if (verdict.by === "server" || !verdict.retry) return verdict
       const given = action.effect === "read" ? options.envelopes.verdict(signals, action.runId ?? null) : null
       if (given !== null) return { by: "cache", given, signals }

@@ -4,6 +4,8 @@ import { verdictOf } from "./verdict.ts"
 
 const evaluation = (more: object = {}) => ({
   id: "evl_1",
+  agent_id: "agt_1",
+  client_ref: "q1",
   outcome: "allow",
   matched_rule: "small",
   valid_ms: 15_000,
@@ -19,11 +21,16 @@ const answered = (status: number, body: unknown): Answer => ({
   sentAtMs: 0
 })
 const ruleOf = (answer: Answer): string => {
-  const verdict = verdictOf(answer)
+  const verdict = verdictOf(answer, { agent_id: "agt_1", client_ref: "q1" })
   return verdict.by === "server" ? `server ${verdict.evaluation.outcome}` : `${verdict.rule} ${verdict.retry}`
 }
 
 describe("the verdict of an answer", () => {
+  it("is none where the evaluation is of another agent or another question", () => {
+    for (const other of [{ agent_id: "agt_2" }, { client_ref: "q2" }, { agent_id: undefined }])
+      assert.strictEqual(ruleOf(answered(201, evaluation(other))), "@fail_closed:protocol false")
+  })
+
   it("is the server's if the answer is an evaluation", () => {
     for (const outcome of ["allow", "allow_with_notice", "require_review", "deny", "halt"])
       assert.strictEqual(ruleOf(answered(201, evaluation({ outcome }))), `server ${outcome}`)

@@ -6,7 +6,7 @@
  */
 import type { Answer } from "../http/caller.ts"
 import { refusalText } from "../http/server-refused.ts"
-import { type Evaluation, type Outcome, outcomes } from "../wire.ts"
+import { type Evaluation, type EvaluationRequest, type Outcome, outcomes } from "../wire.ts"
 
 /** Rules that the client itself denies by. Spec: envelopes.md 3.12. */
 export const localRules = [
@@ -36,8 +36,8 @@ const obligationTypes: ReadonlySet<unknown> = new Set([
   "two_person"
 ])
 
-/** Reads the answer to an evaluation. */
-export const verdictOf = (answer: Answer): Verdict => {
+/** Reads the answer to a question. An evaluation of another agent or question gives no verdict on this one. */
+export const verdictOf = (answer: Answer, question: Pick<EvaluationRequest, "agent_id" | "client_ref">): Verdict => {
   if (answer.kind === "unreachable") return denied("@fail_closed:unreachable", answer.reason, true)
   const { body, status } = answer
   if (status === 401 || status === 403) return denied("@fail_closed:auth", refusalText(answer))
@@ -48,6 +48,8 @@ export const verdictOf = (answer: Answer): Verdict => {
       "@fail_closed:protocol",
       body === undefined ? refusalText(answer) : "the answer is not an evaluation that this version understands"
     )
+  if (evaluation.agent_id !== question.agent_id || evaluation.client_ref !== question.client_ref)
+    return denied("@fail_closed:protocol", "the answer is the evaluation of another question")
   if (isPermission(evaluation.outcome)) {
     const unknown = evaluation.obligations.find((one) => !obligationTypes.has(one["type"]))
     if (unknown !== undefined)

@@ -1,7 +1,9 @@
 import { assert, describe, it } from "vitest"
-import { confirm, killDenial, type KillView, observe, unknownView } from "./kill-view.ts"
+import { confirm, killDenial, type KillView, observe as observed, unknownView } from "./kill-view.ts"
 
 const status = (more: object = {}) => ({
+  target_type: "agent",
+  target_id: "agt_1",
   halted: false,
   drill: false,
   activation_event: null,
@@ -10,6 +12,7 @@ const status = (more: object = {}) => ({
   origin: "a/b",
   ...more
 })
+const observe = (view: KillView, status: unknown, sentAtMs: number) => observed("agt_1", view, status, sentAtMs)
 const known = observe(unknownView, status(), 100).view
 const stopped = (effective_response: string): KillView =>
   observe(known, status({ effective_response, halted: ["halt", "quarantine"].includes(effective_response) }), 100).view
@@ -48,11 +51,17 @@ describe("what a client knows of halts", () => {
       assert.deepStrictEqual(observe(known, status(more), 900), { view: known, rejected })
   })
 
+  it("rejects the status of another target", () => {
+    for (const more of [{ target_id: "agt_2" }, { target_type: "model" }])
+      assert.deepStrictEqual(observe(known, status(more), 900), { view: known, rejected: "other_target" })
+  })
+
   it("rejects what is no status: a missing member, or members that contradict each other", () => {
     for (const wrong of [
       null,
       "halted",
       {},
+      status({ target_id: undefined }),
       status({ epoch: -1 }),
       status({ epoch: 1.5 }),
       status({ origin: null }),

@@ -19,16 +19,21 @@ export interface KillView {
 export const unknownView: KillView = { origin: null, epoch: -1, response: null, activationEvent: null, sentAtMs: null }
 
 /** Why a status was not taken over. */
-export type Rejected = "epoch_went_back" | "origin_changed" | "not_a_status"
+export type Rejected = "epoch_went_back" | "origin_changed" | "other_target" | "not_a_status"
 
-/** The view after a status, or why the status does not count. A rejected status confirms nothing. */
+/**
+ * The view of this agent after a status, or why the status does not count. A rejected status confirms nothing, and so
+ * does the status of another target.
+ */
 export const observe = (
+  agentId: string,
   view: KillView,
   status: unknown,
   sentAtMs: number
 ): { readonly view: KillView; readonly rejected: Rejected | null } => {
   const read = readStatus(status)
   if (read === null) return { view, rejected: "not_a_status" }
+  if (read.target_type !== "agent" || read.target_id !== agentId) return { view, rejected: "other_target" }
   if (view.origin !== null && read.origin !== view.origin) return { view, rejected: "origin_changed" }
   if (read.epoch < view.epoch) return { view, rejected: "epoch_went_back" }
   return {
@@ -76,12 +81,16 @@ export const isInterrupting = (response: KillResponse | null): boolean =>
 /** A status, if it has the members that the client relies on. */
 const readStatus = (status: unknown): KillStatus | null => {
   if (typeof status !== "object" || status === null) return null
-  const { activation_event, effective_response, epoch, halted, origin } = status as { readonly [name: string]: unknown }
+  const { activation_event, effective_response, epoch, halted, origin, target_id, target_type } = status as {
+    readonly [name: string]: unknown
+  }
   const isResponse = effective_response === null || killResponses.includes(effective_response as KillResponse)
   return typeof halted === "boolean" &&
     Number.isSafeInteger(epoch) &&
     (epoch as number) >= 0 &&
     typeof origin === "string" &&
+    typeof target_type === "string" &&
+    typeof target_id === "string" &&
     isResponse &&
     (activation_event === null || typeof activation_event === "string") &&
     // Both members say whether it is halted; where they differ, neither can be believed.

@@ -9,6 +9,7 @@ interface ScriptedStatus {
   epoch: number
   response: string | null
   origin: string
+  target: string
   away: "no" | "cut" | "hang" | "slow"
   opens: boolean
   pings: boolean
@@ -32,6 +33,7 @@ const world = (away: ScriptedStatus["away"] = "no", opens = true) => {
     epoch: 1,
     response: null,
     origin: "a/b",
+    target: "agt_1",
     away,
     opens,
     pings: true,
@@ -50,6 +52,8 @@ const world = (away: ScriptedStatus["away"] = "no", opens = true) => {
       ping(to)
     })
   const body = () => ({
+    target_type: "agent",
+    target_id: now.target,
     halted: now.response === "halt" || now.response === "quarantine",
     drill: false,
     activation_event: now.response === null ? null : "kil_1",
@@ -120,6 +124,17 @@ describe("the watch over halts", () => {
     const polls = sent.filter(({ path }) => path.endsWith("/status"))
     assert.isAbove(polls.length, 10)
     assert.strictEqual(polls.at(-1)!.headers.get("if-none-match"), '"k1"')
+  })
+
+  it("takes no status of another agent, fresh or of the stream: its own grows old", async () => {
+    const { clock, now, problems, push, watch } = world()
+    await settled()
+    Object.assign(now, { target: "agt_2", epoch: 2 })
+    await push()
+    await clock.advance(15_001)
+    assert.strictEqual(watch.denial("side_effect"), "@stale_status")
+    assert.match(watch.trouble()!, /another target, agent agt_2/)
+    assert.isTrue(problems.every(({ kind }) => kind === "kill_status"))
   })
 
   it("obeys a halt of the stream at once, and interrupts what runs", async () => {

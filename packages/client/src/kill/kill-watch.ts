@@ -106,12 +106,12 @@ export const watchKill = (options: KillWatchOptions): KillWatch => {
       return become(confirm(view, answer.sentAtMs))
     }
     if (answer.status !== 200) return fail(refusalText(answer))
-    let seen = observe(view, answer.body, answer.sentAtMs)
+    let seen = observe(agentId, view, answer.body, answer.sentAtMs)
     let unproved: string | null = null
     if (seen.rejected === "origin_changed") {
       unproved = await chain.follow(originIn(answer.body))
       // Epochs are of one origin: in the chain that continues nothing is known yet.
-      if (unproved === null) seen = observe(unknownView, answer.body, answer.sentAtMs)
+      if (unproved === null) seen = observe(agentId, unknownView, answer.body, answer.sentAtMs)
     }
     if (ending.signal.aborted) return
     if (seen.rejected !== null) return fail(whyRejected(seen.rejected, view, answer, unproved))
@@ -162,7 +162,7 @@ export const watchKill = (options: KillWatchOptions): KillWatch => {
   }
 
   const onEvent = async (data: string): Promise<void> => {
-    const seen = observe(view, parsed(data), Number.NEGATIVE_INFINITY)
+    const seen = observe(agentId, view, parsed(data), Number.NEGATIVE_INFINITY)
     // A stop counts at once. What lets an agent continue is taken from a poll alone.
     if (seen.rejected === null && isStopping(seen.view.response)) become({ ...seen.view, sentAtMs: view.sentAtMs })
     else await refresh()
@@ -217,12 +217,19 @@ const whyRejected = (
         `the server now has the chain ${originIn(body)}, and does not prove that it follows ${known.origin}: ` +
         `${unproved}. If you know that it was recovered, open a new client`
       )
+    case "other_target":
+      return `the answer is the kill status of another target, ${targetIn(body)}: a cache in between may mix them up`
     case "not_a_status":
       return `the answer is no kill status of a Flyball server: ${excerpt}`
   }
 }
 
 const originIn = (status: unknown): string => String((status as { readonly origin?: unknown } | null)?.origin)
+
+const targetIn = (status: unknown): string => {
+  const { target_id, target_type } = status as KillStatus
+  return `${target_type} ${target_id}`
+}
 
 const haltReason = ({ activationEvent, epoch }: KillView): string =>
   `The agent was halted at epoch ${epoch} (${activationEvent ?? "no activation is named"}).`

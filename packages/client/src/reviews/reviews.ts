@@ -71,7 +71,7 @@ export const reviewsOf = ({ caller, clock, closed, kill, timeoutMs }: ReviewsOpt
         last = answer
         // A page of a proxy in between is no answer.
         if (answer.kind === "answer" && answer.body !== undefined) {
-          const review = answer.status === 200 ? readReview(answer.body) : null
+          const review = answer.status === 200 ? readReview(answer.body, reviewId) : null
           if (review === null) throw refusedBy(`The review ${reviewId} could not be read`, answer)
           if (isOver(review)) return review
           seen = review
@@ -94,11 +94,11 @@ export const reviewsOf = ({ caller, clock, closed, kill, timeoutMs }: ReviewsOpt
 
 const isOver = ({ status }: Review): boolean => status !== "open" && status !== "claimed"
 
-/** A review, if it has what the client relies on. */
-const readReview = (body: unknown): Review | null => {
+/** The review of this id, if the answer is it and has what the client relies on. */
+const readReview = (body: unknown, reviewId: string): Review | null => {
   if (typeof body !== "object" || body === null) return null
   const { id, resolution = null, status } = body as { readonly [name: string]: unknown }
-  return typeof id === "string" &&
+  return id === reviewId &&
     ["open", "claimed", "resolved", "expired", "cancelled"].includes(status as string) &&
     (resolution === null || ["approve", "reject", "amend"].includes(resolution as string))
     ? (body as Review)

@@ -27,7 +27,7 @@ export const scriptedFetch = (script: (sent: SentRequest) => Scripted) => {
       json: typeof init.body === "string" ? JSON.parse(init.body) : undefined
     }
     seen.push(sent)
-    const answer = script(sent)
+    const answer = answerTo(sent, script(sent))
     if (answer === "cut") throw new TypeError("fetch failed", { cause: new Error("ECONNRESET") })
     if (answer === "hang")
       return new Promise((_, reject) => {
@@ -42,4 +42,17 @@ export const scriptedFetch = (script: (sent: SentRequest) => Scripted) => {
     })
   }
   return { fetch: fetch as typeof globalThis.fetch, seen }
+}
+
+/** Completes an answer with the target of its status or the question of its evaluation, unless the script says so. */
+export const answerTo = ({ json, path }: SentRequest, answer: Scripted): Scripted => {
+  if (typeof answer === "string" || typeof answer.json !== "object" || answer.json === null) return answer
+  const [called, query] = path.split("?")
+  const { agent_id, client_ref } = json ?? {}
+  const about = called!.endsWith("/kill/status")
+    ? Object.fromEntries(new URLSearchParams(query))
+    : called!.endsWith("/bound/evaluations")
+      ? { agent_id, client_ref }
+      : {}
+  return Array.isArray(answer.json) ? answer : { ...answer, json: { ...about, ...answer.json } }
 }

@@ -1,7 +1,7 @@
 /** A scripted service on a loopback port, for programs that a test starts. */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import type { SentRequest } from "../../testing/scripted-server.ts"
+import { answerTo, type SentRequest } from "../../testing/scripted-server.ts"
 import { scriptedService } from "./governed-agent.ts"
 
 /** Starts one. Its key is `k`; any other is refused with 401. */
@@ -22,7 +22,8 @@ export const serveService = async () => {
         json: body === "" ? undefined : JSON.parse(body)
       }
       seen.push(sent)
-      const answer = sent.headers.get("authorization") === "Bearer k" ? service.handle(sent) : { status: 401, json: {} }
+      const isKey = sent.headers.get("authorization") === "Bearer k"
+      const answer = isKey ? answerTo(sent, service.handle(sent)) : { status: 401, json: {} }
       if (answer === "hang") return
       if (answer === "cut") return void response.destroy()
       if (sent.path.endsWith("/decisions") && answer.status === 201) taken.push(...sent.json.decisions)
