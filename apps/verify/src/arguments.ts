@@ -25,6 +25,8 @@ export interface Command {
   readonly summary: boolean
   /** A new file for the report as a page. */
   readonly html: string | null
+  /** A new file for the table of all records. */
+  readonly csv: string | null
   readonly json: boolean
   readonly quiet: boolean
 }
@@ -52,6 +54,7 @@ export const readArguments = (args: ReadonlyArray<string>): Command => {
     bodies = false,
     certificate = null,
     compare = null,
+    csv = null,
     html = null,
     json = false,
     policy = null,
@@ -96,6 +99,7 @@ export const readArguments = (args: ReadonlyArray<string>): Command => {
     previous,
     summary,
     html,
+    csv,
     json,
     quiet
   }
@@ -114,6 +118,7 @@ const parse = (args: ReadonlyArray<string>) => {
         bodies: { type: "boolean" },
         certificate: { type: "string" },
         compare: { type: "string" },
+        csv: { type: "string" },
         html: { type: "string" },
         json: { type: "boolean" },
         "max-age": { type: "string" },

@@ -11,6 +11,7 @@ import { previousChain, withPrevious } from "./previous-chain.ts"
 import type { Earlier } from "./replay/earlier-packs.ts"
 import { type Replayed, type ReplayReport, withReplay } from "./replay/replay-report.ts"
 import type { UsageSpan } from "./usage/usage-span.ts"
+import type { RecordEntry } from "./summary/summarize.ts"
 import type { Summary } from "./summary/summary.ts"
 
 /** Request for a check. */
@@ -28,6 +29,8 @@ export interface CheckRequest {
   readonly usage?: UsageSpan | null
   /** `required`: a report says it where none could be made. */
   readonly summary: "required" | "wanted" | "none"
+  /** Gets every record, in order, where a summary is made. */
+  readonly onRecord?: (entry: RecordEntry) => void
   /** Called before each reading. */
   readonly onStep?: (step: CheckStep) => void
 }
@@ -87,7 +90,7 @@ const verifyAndReadAgain = async (request: CheckRequest): Promise<ReadAgain> => 
   if (request.bodies) onStep("bodies")
   const bodies = request.bodies ? await bodiesOf(pack, report) : null
   if (wantsSummary) onStep("summary")
-  const summary = wantsSummary ? await summaryOf(pack, report) : null
+  const summary = wantsSummary ? await summaryOf(request, report) : null
   const certificate = wanted === null ? null : await certificateOf(pack, report, wanted)
   const usage = span === null ? null : await usageOf(pack, report, span)
   const after = await Promise.all(files.map((file) => file.identity()))
@@ -115,9 +118,12 @@ const verifyAndReadAgain = async (request: CheckRequest): Promise<ReadAgain> => 
 }
 
 /** Loaded on demand, as replay is. Null for a pack that is not intact: it would be believed all the same. */
-const summaryOf = async (pack: PackFile, { counts, exit, verdicts }: Report): Promise<Summary | null> =>
+const summaryOf = async (
+  { onRecord, pack }: CheckRequest,
+  { counts, exit, verdicts }: Report
+): Promise<Summary | null> =>
   verdicts.integrity === "ok" && (exit === 0 || exit === 2)
-    ? await (await import("./summary/summarize-pack.ts")).summarizePack(pack, counts.records)
+    ? await (await import("./summary/summarize-pack.ts")).summarizePack(pack, counts.records, onRecord)
     : null
 
 /** Loaded on demand, as replay is. */

@@ -11,6 +11,10 @@ export const nodePackFile = (path: string): PackFile => ({
     await using source = await fileSource(path)
     yield* packContent(source, await detectCompression(source))
   },
+  bytes: async function* () {
+    await using source = await fileSource(path)
+    yield* source.chunks(0)
+  },
   identity: async () => {
     const { ctimeNs, dev, ino, mtimeNs, size } = await stat(path, { bigint: true })
     return [dev, ino, size, mtimeNs, ctimeNs].join()

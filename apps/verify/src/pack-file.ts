@@ -11,6 +11,8 @@ export interface PackFile {
   readonly crypto: Crypto
   /** Reads the decompressed content from its beginning. A chunk is valid until the next one is requested. */
   readonly content: () => AsyncIterable<Uint8Array>
+  /** Reads the file itself, compressed where it is. A chunk is valid until the next one is requested. */
+  readonly bytes: () => AsyncIterable<Uint8Array>
   /** A text that differs once the file was replaced or written to. */
   readonly identity: () => Promise<string>
 }

@@ -33,7 +33,9 @@ export const run = async (args: ReadonlyArray<string>, environment: Environment)
   try {
     const command = readArguments(args)
     if (command.html !== null) await checkIsNew(command.html)
+    const table = command.csv === null ? null : (await import("./reports/record-table.ts")).tableFile(command.csv)
     const { report, extras: whole } = await checkPack({
+      ...(table === null ? {} : { onRecord: table.add }),
       pack: nodePackFile(command.pack),
       verify: () => verify(command, environment),
       replay: command.replay,
@@ -42,8 +44,13 @@ export const run = async (args: ReadonlyArray<string>, environment: Environment)
       certificate: command.certificate,
       usage: command.usage,
       // A page always has the summary.
-      summary: command.summary ? "required" : command.html === null ? "none" : "wanted"
+      summary: command.summary || table !== null ? "required" : command.html === null ? "none" : "wanted"
+    }).catch((cause: unknown) => {
+      table?.discard()
+      throw cause
     })
+    if (whole.summary === null) table?.discard()
+    else table?.end()
     if (command.html !== null) {
       const { htmlReport } = await import("./reports/html-report.ts")
       await writeNew(command.html, htmlReport(report, whole, environment.nowMs()))

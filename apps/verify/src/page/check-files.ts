@@ -19,6 +19,7 @@ export const chosenPack = (file: File, onRead: (at: number) => void = () => unde
     const source = blobSource(file, onRead)
     yield* packContent(source, await detectCompression(source))
   },
+  bytes: () => blobSource(file, onRead).chunks(0),
   // A browser refuses to read a file that changed since it was chosen.
   identity: async () => `${file.size},${file.lastModified}`
 })

@@ -52,6 +52,21 @@ export class BoundedMap<V> {
   }
 }
 
+/** A map that forgets its oldest keys above {@link MAX_RECENT}. */
+export class Recent<V> {
+  readonly #map = new Map<string, V>()
+
+  get(key: string): V | undefined {
+    return this.#map.get(key)
+  }
+
+  set(key: string, value: V): void {
+    this.#map.delete(key)
+    this.#map.set(key, value)
+    if (this.#map.size > MAX_RECENT) this.#map.delete(this.#map.keys().next().value!)
+  }
+}
+
 /** A text of a record or part, cut to {@link MAX_TEXT} characters; `unknown` for what is none. */
 export const textOf = (value: unknown): string =>
   typeof value === "string" && value !== ""
@@ -86,5 +101,7 @@ export const memberOf = (value: unknown, name: string): unknown =>
     : undefined
 
 const MAX_VALUES = 32
+/** Open reviews, drafts and keys of a large deployment; a few megabytes. */
+const MAX_RECENT = 10_000
 const MAX_TEXT = 200
 const MAX_READ_BYTES = 1024 * 1024

@@ -209,3 +209,35 @@ export const sampleRecords = (say: (text: string) => string = (text) => text): R
   },
   { kind: "part.erased", body: { name: "profile", reason: "subject_request", seq: 4 }, parts: { authority: null } }
 ]
+
+const review = "rev_00000000000000000000000001"
+
+/** An action that the person who minted the requesting key approves, 61 seconds of other records later. */
+export const sampleApproval: ReadonlyArray<SampleRecord> = [
+  {
+    kind: "ingest_key.minted",
+    body: { key_id: key, max_autonomy_tier: "L1", writer: person(1) },
+    parts: { profile: { name: "worker", org_unit: "payments" } }
+  },
+  evaluation("require_review", "large", {
+    evaluation_id: "evl_00000000000000000000000001",
+    review_id: review
+  }),
+  {
+    kind: "review.opened",
+    body: { agent_id: agent(1), evaluation_id: "evl_00000000000000000000000001", review_id: review, writer: key }
+  },
+  ...Array.from({ length: 60 }, (): SampleRecord => decision("ok")),
+  {
+    kind: "review.resolved",
+    body: {
+      agent_id: agent(1),
+      approvals_given: 1,
+      approvals_needed: 1,
+      resolution: "approve",
+      review_id: review,
+      writer: person(1)
+    },
+    parts: { reason: "The order is known." }
+  }
+].map((record) => (record.kind === "evaluation.made" ? { ...record, parts: { action: "refund" } } : record))

@@ -1,11 +1,23 @@
 /** A summary in lists for people. */
 import type { Entry } from "../reports/report-facts.ts"
-import type { Counted, Listed, Summary } from "./summary.ts"
+import { type SectionName, sections } from "./report-rows.ts"
+import type { ActSummary, Counted, Listed, SectionSummary, Summary } from "./summary.ts"
 
 /** The lists; those without an entry are one line. */
 export const summaryEntries = (summary: Summary): ReadonlyArray<Entry> => {
-  const { agents, changes, decisions, denials, erasures, gaps, verdicts, verdicts_on_trial: onTrial } = summary
+  const { agents, decisions, denials, rules, source, verdicts, verdicts_on_trial: onTrial } = summary
   return [
+    {
+      title: "This report",
+      items: [
+        summary.period === null
+          ? "Period: none, the pack holds no record."
+          : `Period: ${summary.period.from} to ${summary.period.to}, the times of its first and last record.`,
+        `File: SHA-256 ${source.sha256}, ${count(source.bytes, "byte")}.`,
+        `Made by flyball-verify ${source.verifier}.`
+      ]
+    },
+    { title: "Sums", items: summary.sums.map(sumText) },
     list(
       "Agents",
       agents,
@@ -26,36 +38,85 @@ export const summaryEntries = (summary: Summary): ReadonlyArray<Entry> => {
       items: [...counts("By outcome", verdicts), ...counts("On trial, binding nobody", onTrial)]
     },
     list(
-      "Denials, by rule",
+      "Rules that denied",
       denials,
       ({ count: times, outcome, reason, rule }) =>
         `${times} ${outcome} by ${rule}: ${reason ?? "its reason is not disclosed, or none was written."}`,
       untracked(summary.untracked_denials, "denial", "by further rules")
     ),
-    list(
-      "Changes",
-      changes,
-      ({ about, approved_by: approver, at, by, kind, note, seq }) =>
-        `Record ${seq}, ${at}: ${kind} of ${about}, by ${by}` +
-        `${approver === null ? "" : `, approved by ${approver}`}.${note === null ? "" : ` ${sentence(note)}`}`
+    list("Rules in words: versions published in these records", rules, ({ envelope, sentences, seq }) =>
+      [`Record ${seq}, ${envelope}.`, ...sentences].join(" ")
     ),
-    list(
-      `Gaps in capture, ${count(gaps.missing, "decision")} missing`,
-      gaps,
-      ({ agent, from, missing, reason, seq, to }) =>
-        `Record ${seq}: ${count(missing, "decision")} of ${agent}, ${from} to ${to} (${reason}).`
-    ),
-    list(
-      "Erasures",
-      erasures,
-      ({ at, part, reason, record, seq }) => `Record ${seq}, ${at}: the part ${part} of record ${record} (${reason}).`
-    )
+    ...(Object.keys(sections) as ReadonlyArray<SectionName>).map((name) => sectionEntry(name, summary))
   ]
 }
 
 /** The title above them. */
 export const summaryTitle = ({ records }: Summary): string =>
   `Who and what: the records of this pack (${records}) and their disclosed parts`
+
+const sectionEntry = (name: SectionName, summary: Summary): Entry => {
+  const section = summary.sections[name]
+  return {
+    title: `${sections[name]}: ${section.records}`,
+    items: [...counts("By kind", section.kinds), ...remarks(name, summary), ...acts(section)]
+  }
+}
+
+const remarks = (
+  name: SectionName,
+  { approvals_by_key_minter: ownKey, missing_decisions: missing }: Summary
+): ReadonlyArray<string> =>
+  name === "gaps" && missing > 0
+    ? [`${count(missing, "decision")} missing, as the writers report.`]
+    : name === "approvals" && ownKey > 0
+      ? [`${count(ownKey, "approval")} by the person who minted the key that requested it; each is marked below.`]
+      : []
+
+const acts = ({ acts: { listed, more } }: SectionSummary): ReadonlyArray<string> => [
+  ...listed.map(actText),
+  ...(more === 0 ? [] : [`and ${more} more: --csv has every record.`])
+]
+
+const actText = ({
+  about,
+  after_ms: after,
+  approved_by: approver,
+  at,
+  by,
+  kind,
+  minted_key: minted,
+  note,
+  seq
+}: ActSummary): string =>
+  `Record ${seq}, ${at}: ${kind} of ${about}${by === "" ? "" : `, by ${by}`}` +
+  (approver === null ? "" : `, approved by ${approver}`) +
+  (minted ? ", who minted the key that requested it" : "") +
+  (after === null ? "" : `, after ${durationText(after)}`) +
+  `.${note === null ? "" : ` ${sentence(note)}`}`
+
+/** The largest two units of a duration. Unit: milliseconds. */
+export const durationText = (ms: number): string => {
+  if (ms < 1_000) return `${ms} ms`
+  const place = UNITS.findIndex(([, unit]) => ms >= unit)
+  const [name, unit] = UNITS[place]!
+  const next = UNITS[place + 1]
+  const rest = next === undefined ? 0 : Math.floor((ms % unit) / next[1])
+  return `${Math.floor(ms / unit)} ${name}${rest === 0 ? "" : ` ${rest} ${next![0]}`}`
+}
+const UNITS: ReadonlyArray<readonly [name: string, ms: number]> = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["min", 60_000],
+  ["s", 1_000]
+]
+
+const sumText = ({ of, parts, total: sum }: Summary["sums"][number]): string => {
+  const shown = Object.entries(parts).filter(([, number]) => number > 0)
+  const meets = total(parts) === sum ? "" : " These do not add up: report this as a fault of the verifier."
+  const added = shown.length === 0 ? "" : ` = ${shown.map(([name, number]) => `${number} ${name}`).join(" + ")}`
+  return `${sum} ${of}${added}.${meets}`
+}
 
 const list = <A>(
   title: string,

@@ -1,5 +1,6 @@
 /** Who did what, as the records and disclosed parts of a pack say: the member `summary` of `--json`. */
 import type { Capture } from "../assurance.ts"
+import type { SectionName } from "./report-rows.ts"
 
 /** The first entries of a list, and how many more there are. */
 export interface Listed<A> {
@@ -29,40 +30,59 @@ export interface DenialSummary {
   readonly count: number
 }
 
-/** A change of what agents may do. `approved_by`: the second person; null where the record names none. */
-export interface ChangeSummary {
+/**
+ * A record, in words. `by` is empty where the record names nobody. `approved_by`: the second person; null where the
+ * record names none. `after_ms`: the time since the record that it answers; null where it answers none, or that one is
+ * not in the pack. `minted_key`: the approver minted the ingest key whose request was approved.
+ */
+export interface ActSummary {
   readonly seq: number
   readonly at: string
   readonly kind: string
   readonly about: string
   readonly by: string
   readonly approved_by: string | null
+  readonly after_ms: number | null
+  readonly minted_key: boolean
   readonly note: string | null
 }
 
-/** A reported gap: decisions that were made and not witnessed. */
-export interface GapSummary {
-  readonly seq: number
-  readonly agent: string
-  readonly from: string
-  readonly to: string
-  readonly missing: number
-  readonly reason: string
+/** Records of one section of the report. The kinds add up to `records`. */
+export interface SectionSummary {
+  readonly records: number
+  readonly kinds: Counted
+  readonly acts: Listed<ActSummary>
 }
 
-/** An erasure. `record` is the one whose part was erased. */
-export interface ErasureSummary {
+/** A version of an envelope, in words: one sentence a rule. */
+export interface RulesSummary {
   readonly seq: number
-  readonly at: string
-  readonly record: number
-  readonly part: string
-  readonly reason: string
+  readonly envelope: string
+  readonly sentences: ReadonlyArray<string>
+}
+
+/** A total of the report, and the parts that add up to it. */
+export interface Sum {
+  readonly of: string
+  readonly total: number
+  readonly parts: Counted
+}
+
+/** The file that was read, and the program that read it. `sha256`: of the file as it lies on the disk. */
+export interface Source {
+  readonly sha256: string
+  readonly bytes: number
+  readonly verifier: string
 }
 
 /** The summary of the records that a pack holds. A list holds at most {@link MAX_LISTED} entries. */
 export interface Summary {
+  readonly source: Source
+  /** Times of the first and the last record; null for a pack without records. */
+  readonly period: { readonly from: string; readonly to: string } | null
   readonly records: number
-  readonly agents: Listed<AgentSummary>
+  /** `more_decisions`, `more_evaluations`: those of the agents that are not listed. */
+  readonly agents: Listed<AgentSummary> & { readonly more_decisions: number; readonly more_evaluations: number }
   /** Records of agents above {@link MAX_TRACKED}: `agents.more` does not count those. */
   readonly untracked_agent_records: number
   /** `witnessed`: by the status at capture. `settled`: later outcomes of these, by status. */
@@ -71,13 +91,17 @@ export interface Summary {
   /** Binding evaluations by outcome; and those that bound nobody. */
   readonly verdicts: Counted
   readonly verdicts_on_trial: Counted
-  /** The most frequent first. */
-  readonly denials: Listed<DenialSummary>
+  /** The most frequent first. `more_denials`: those by rules that are not listed. */
+  readonly denials: Listed<DenialSummary> & { readonly total: number; readonly more_denials: number }
   /** Denials by rules above {@link MAX_TRACKED}: no entry counts them. */
   readonly untracked_denials: number
-  readonly changes: Listed<ChangeSummary>
-  readonly gaps: Listed<GapSummary> & { readonly missing: number }
-  readonly erasures: Listed<ErasureSummary>
+  /** Published versions whose text is disclosed, oldest first. */
+  readonly rules: Listed<RulesSummary>
+  readonly sections: { readonly [name in SectionName]: SectionSummary }
+  readonly missing_decisions: number
+  /** Approvals by the person who minted the ingest key that requested. */
+  readonly approvals_by_key_minter: number
+  readonly sums: ReadonlyArray<Sum>
 }
 
 /** Entries of one list of a summary. */

@@ -12,6 +12,9 @@ const packOf = (bytes: Uint8Array): PackFile => ({
   content: async function* () {
     for (let at = 0; at < bytes.length; at += 1000) yield bytes.subarray(at, at + 1000)
   },
+  bytes: async function* () {
+    yield bytes
+  },
   identity: async () => ""
 })
 const everything: TimelineQuery = { from: 0, limit: 1000, find: "" }
