@@ -69,8 +69,8 @@ export const EvaluationIn = Schema.Struct({
 export type EvaluationIn = typeof EvaluationIn.Type
 
 /**
- * One step of a trace. `failed_on` is what a rule failed on; null where it holds nowhere, or where there is nothing to
- * say. Spec: `envelope/1` section 12.
+ * One step of a trace. `failed_on` is what a rule failed on, or what was expected of the signal that `id` names; null
+ * where a rule holds nowhere, or where there is nothing to say. Spec: `envelope/1` section 12.
  */
 export const TraceEntryOut = Schema.Struct({
   step: Schema.String,
@@ -114,6 +114,11 @@ export const Evaluation = Schema.Struct({
   signals: wholePart("signals", Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))),
   outcome: inBody(oneOf(evaluationOutcomes)),
   matched_rule: inBody(Schema.String),
+  /**
+   * Why, in words: the reason of the rule that decided, or what a reserved name means. An invalid signal is named with
+   * what was expected. Null where the rule states no reason.
+   */
+  reason: computed(Schema.NullOr(Schema.String)),
   trace: inBody(Schema.Array(TraceEntryOut)),
   created_at: computed(instant),
   seq: computed(Schema.Int),

@@ -79,6 +79,8 @@ export const EnvelopesInForce = Schema.Struct({
       on_unavailable: oneOf(["deny", "allow_cached"]),
       /** Ids of its meters: with any, nothing is decided without the service. */
       meters: Schema.Array(Schema.String),
+      /** Names of its signals of source `caller`: what an agent sends, and nothing else. Shown to keys always. */
+      caller_signals: Schema.Array(Schema.String),
       envelope: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))
     })
   )

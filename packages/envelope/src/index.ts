@@ -41,7 +41,7 @@ export {
   localVerdict,
   type LocalVerdict
 } from "./decide/local-verdict.ts"
-export { signalWords } from "./decide/signal-words.ts"
+export { namedSignal, signalWords } from "./decide/signal-words.ts"
 export { renderTrace } from "./decide/trace.ts"
 export { readWaiver, waive, type Waiver } from "./decide/waive.ts"
 export { type Exported, exportEnvelope, type ExportLanguage, exportLanguages } from "./export/export-envelope.ts"

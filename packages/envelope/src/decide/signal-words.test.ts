@@ -47,9 +47,12 @@ describe("a problem of signals in words", () => {
     [{ ...good, seen: { SECRET: 1 } }, "`seen` should be true or false; received an object."],
     [{ tool: "refund" }, "`amount` should be an integer from 0 to 500 (EUR/100); received nothing."],
     [
-      { ...good, SECRET: 1 },
-      "A signal has a name that no envelope in force declares: expected one of `amount`, `seen`, `tool`; received " +
-        "another name."
+      { ...good, note: "SECRET" },
+      "`note` is declared by no envelope in force: expected one of `amount`, `seen`, `tool`."
+    ],
+    [
+      { ...good, ["`a\nb".padEnd(99, "c")]: "SECRET" },
+      `\`ab${"c".repeat(60)}\` is declared by no envelope in force: expected one of \`amount\`, \`seen\`, \`tool\`.`
     ],
     [{ ...good, tier: 4 }, "`tier` comes from the service: expected no value from the caller, received a number."],
     [

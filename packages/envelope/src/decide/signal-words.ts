@@ -1,20 +1,32 @@
 /** In words, why signals have no point: what was expected, and the type of what was received. */
 import type { Combination } from "../compile/compile.ts"
 import type { Signal } from "../language/envelope.ts"
-import type { SignalProblem } from "./decode.ts"
+import { type SignalProblem, unknownSignals } from "./decode.ts"
 
 /** Most names or values that one sentence lists. */
 const MAX_LISTED = 16
 
+/** Characters of a caller's own name that are repeated. */
+const MAX_NAME_CHARACTERS = 64
+
+/**
+ * Names the signal of a problem: the declared one, or the first that is not declared; null where there is none, or it
+ * was erased. Spec: `envelope/1` section 11, step 4.
+ */
+export const namedSignal = (combination: Combination, { signal }: SignalProblem, sent: unknown): string | null =>
+  signal ?? (isMap(sent) ? (unknownSignals(combination, sent)[0]?.slice(0, MAX_NAME_CHARACTERS) ?? null) : null)
+
 /**
  * Describes a problem of signals. `sent` are the received signals; undefined if they were erased. Values are described
- * by type and bounds and never quoted, and undeclared names are not repeated. Spec: `envelope/1` section 11, step 4.
+ * by type and bounds and never quoted; the name of an undeclared one is. Spec: `envelope/1` section 11, step 4.
  */
-export const signalWords = ({ signals }: Combination, { rule, signal: name }: SignalProblem, sent: unknown): string => {
+export const signalWords = (combination: Combination, problem: SignalProblem, sent: unknown): string => {
+  const { signals } = combination
+  const { rule, signal: name } = problem
   if (rule === "@missing_signal" && (name === null || name === "run_id"))
     return "A meter or a latch counts by run, and the request names none: expected run_id, received nothing."
   const signal = signals.find((one) => one.name === name)
-  if (signal === undefined) return undeclared(signals, sent)
+  if (signal === undefined) return undeclared(signals, namedSignal(combination, problem, sent), sent)
   const expected = `\`${signal.name}\` should be ${expectedOf(signal)}`
   if (rule === "@missing_signal")
     return signal.source === "latch"
@@ -35,13 +47,14 @@ const isMap = (value: unknown): value is { readonly [name: string]: unknown } =>
 const bySource = ({ source }: Signal): string =>
   source === "server" ? ": the service takes it from the agent's registration" : ""
 
-const undeclared = (signals: ReadonlyArray<Signal>, sent: unknown): string => {
+const undeclared = (signals: ReadonlyArray<Signal>, name: string | null, sent: unknown): string => {
   const names = signals.filter(({ source }) => source === "caller").map(({ name }) => name)
   const declared = names.length === 0 ? "none" : `one of ${listed(names)}`
-  return sent !== undefined && !isMap(sent)
-    ? "The signals should be an object of values by name; received " +
-        `${sent === null ? "no exact JSON" : typeWords(sent)}.`
-    : `A signal has a name that no envelope in force declares: expected ${declared}; received another name.`
+  if (sent !== undefined && !isMap(sent))
+    return `The signals should be an object of values by name; received ${
+      sent === null ? "no exact JSON" : typeWords(sent)
+    }.`
+  return `${name === null ? "A signal" : quoted(name)} is declared by no envelope in force: expected ${declared}.`
 }
 
 const expectedOf = ({ max, min, type, unit, values }: Signal): string =>
@@ -65,7 +78,10 @@ const typeWords = (value: unknown): string => {
 }
 
 const listed = (names: ReadonlyArray<string>): string => {
-  const shown = names.slice(0, MAX_LISTED).map((name) => `\`${name}\``)
+  const shown = names.slice(0, MAX_LISTED).map(quoted)
   const more = names.length - shown.length
   return `${shown.join(", ")}${more === 0 ? "" : ` and ${more} more`}`
 }
+
+/** A name in a sentence. A caller's own may have any characters: those of control and format are left out. */
+const quoted = (name: string): string => `\`${name.replaceAll(/[\p{C}`]/gu, "")}\``

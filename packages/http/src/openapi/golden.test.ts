@@ -42,6 +42,8 @@ const added: ReadonlyArray<string> = [
   "/components/schemas/DecisionOut/required/instance_id",
   "/components/schemas/EvaluationIn/properties/instance_id",
   "/components/schemas/Evaluation/properties/instance_id",
+  "/components/schemas/Evaluation/properties/reason",
+  "/components/schemas/Evaluation/required/reason",
   "/components/schemas/Evaluation/required/instance_id",
   "/components/schemas/ChangeOut/properties/interval",
   "/components/schemas/ChangeOut/required/interval",

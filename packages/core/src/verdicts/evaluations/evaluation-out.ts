@@ -1,11 +1,11 @@
 /** An evaluation as the interface shows it, from what its record holds. */
 import { type Evaluation, VERDICT_VALID_MS } from "@flyball/contract"
 import { formatInstant, fromUtf8 } from "@flyball/evidence"
-import { decisionOf, killStateOf, readActivations, readSide, shownSignals } from "@flyball/rules"
+import { decisionOf, killStateOf, readActivations, readSide, type RecordedSide, shownSignals } from "@flyball/rules"
 import { recordHash } from "../../foundation/record-hash.ts"
-import type { Combination } from "@flyball/envelope"
-import { renderTrace } from "@flyball/envelope"
+import { namedSignal, type Ready, renderTrace } from "@flyball/envelope"
 import type { JsonMap } from "@flyball/rules"
+import { reasonOf } from "./explanation-words.ts"
 import { innermost } from "./plan-evaluation.ts"
 import { lostWords, tiersOf } from "./lost-words.ts"
 
@@ -19,13 +19,11 @@ export interface EvaluationRecord {
 }
 
 /**
- * `combination` is that of the layers in force then; null where their content is gone: the trace then ends where it
- * would name rules.
+ * `ready` is made of the layers in force then; null where their content is gone: the trace then ends where it would
+ * name rules.
  */
-export const evaluationOut = (
-  { atMs, body, hash, parts, seq }: EvaluationRecord,
-  combination: Combination | null
-): Evaluation => {
+export const evaluationOut = (record: EvaluationRecord, ready: Ready | null): Evaluation => {
+  const { atMs, body, hash, parts, seq } = record
   const side = readSide(body)
   const envelope = innermost(side.layers)
   const advice = jsonOf(parts.get("advice")) as JsonMap | null
@@ -34,6 +32,7 @@ export const evaluationOut = (
   const { effective, tier } = tiersOf(body)
   const { activation } = killStateOf(readActivations(body["activations"]))
   const shadow = body["shadow"] === undefined ? null : readSide(body["shadow"] as JsonMap)
+  const reason = reasonOf(record, ready)
   return {
     id: String(body["evaluation_id"]),
     agent_id: String(body["agent_id"]),
@@ -43,13 +42,14 @@ export const evaluationOut = (
     signals: typeof signals === "object" && signals !== null && !Array.isArray(signals) ? (signals as JsonMap) : null,
     outcome: side.outcome,
     matched_rule: side.matchedRule,
+    reason,
     trace: withTier(
-      renderTrace(combination, decisionOf(side)).map(({ failed_on, id, outcome, result, step }) => ({
+      renderTrace(ready?.combination ?? null, decisionOf(side)).map(({ failed_on, id, outcome, result, step }) => ({
         step,
-        id,
+        id: step === "signals" && result === "error" ? (signalOf(side, ready, signals) ?? id) : id,
         result,
         outcome: outcome ?? null,
-        failed_on: failed_on ?? null
+        failed_on: step === "signals" && result === "error" ? reason : (failed_on ?? null)
       })),
       body
     ),
@@ -92,6 +92,12 @@ export const evaluationOut = (
         : { outcome: shadow.outcome, matched_rule: shadow.matchedRule, layers: shadow.layers.map(layerOut) }
   }
 }
+
+/** The signal that ended an evaluation. */
+const signalOf = ({ stoppedOn }: RecordedSide, ready: Ready | null, signals: unknown): string | null =>
+  ready === null
+    ? stoppedOn
+    : namedSignal(ready.combination, { rule: "@invalid_signal", signal: stoppedOn }, signals ?? undefined)
 
 /** The trace with the step that says why the agent acted below its tier, behind that of its status. */
 const withTier = (trace: Evaluation["trace"], body: JsonMap): Evaluation["trace"] => {

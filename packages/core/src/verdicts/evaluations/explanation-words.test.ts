@@ -70,6 +70,28 @@ describe("the sentence of an explanation", () => {
     }).pipe(Effect.provide(Layer.fresh(governorWorld())))
   )
 
+  it.effect("names the signal in the answer and the trace too, by its name where no envelope declares it", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const expected = "`note` is declared by no envelope in force: expected one of `amount`, `tool`."
+      const undeclared = yield* ask(agentId, { tool: "search", note: "SECRET" })
+      assert.deepInclude(undeclared, { matched_rule: "@invalid_signal", reason: expected })
+      assert.deepInclude(undeclared.trace.at(-1), { step: "signals", id: "note", failed_on: expected })
+      assert.deepEqual(yield* Evaluations.use((evaluations) => evaluations.get(undeclared.id)), undeclared)
+      const { reason, trace } = yield* ask(agentId, { tool: "refund", amount: -1 })
+      assert.match(reason!, /^`amount` should be an integer .* received an integer below 0\.$/)
+      assert.deepInclude(trace.at(-1), { id: "amount", failed_on: reason })
+    }).pipe(Effect.provide(Layer.fresh(governorWorld())))
+  )
+
+  it.effect("gives the reason of the rule that decided with the verdict", () =>
+    Effect.gen(function* () {
+      const rules = [{ id: "all", outcome: "deny", reason: "Not on Sundays.", when: [] }]
+      const { agentId } = yield* governedAgent(refunds({ rules }))
+      assert.deepInclude(yield* ask(agentId, { tool: "search" }), { matched_rule: "all", reason: "Not on Sundays." })
+    }).pipe(Effect.provide(Layer.fresh(governorWorld())))
+  )
+
   it.effect("names a full meter, and the tier floor's class where an approval would be needed", () =>
     Effect.gen(function* () {
       const { agentId } = yield* governedAgent(

@@ -6,6 +6,17 @@ import type { EvaluationRecord } from "./evaluation-out.ts"
 import { tierNeeds } from "../tier-needs.ts"
 import { tiersOf } from "./lost-words.ts"
 
+/**
+ * Says in words why an evaluation decided as it did: the reason of the rule, or what a reserved name means. Null where
+ * the rule states none. `ready` is null where its envelopes are erased.
+ */
+export const reasonOf = (record: EvaluationRecord, ready: Ready | null): string | null => {
+  const rule = String(record.body["matched_rule"])
+  return rule.startsWith("@")
+    ? decidedWords(record, ready)
+    : (ready?.rules.find(({ id }) => id === rule)?.reason ?? null)
+}
+
 /** Result of the search for a less restrictive verdict: its sentence, or the code of why there is none. */
 export type Searched = { readonly nearest: string } | { readonly reason: Exclude<ExplanationOut["reason"], null> }
 
@@ -48,7 +59,6 @@ const done: { readonly [O in Outcome]: string } = {
 
 const decidedWords = ({ body, parts }: EvaluationRecord, ready: Ready | null): string => {
   const side = readSide(body)
-  const { effective } = tiersOf(body)
   const { matchedRule, outcome } = side
   const part = parts.get("signals")
   switch (matchedRule) {
@@ -87,7 +97,7 @@ const decidedWords = ({ body, parts }: EvaluationRecord, ready: Ready | null): s
       const effect = ready === null ? null : decidedByFloor(ready, decisionOf(side))
       if (effect !== null) {
         const subject = part === undefined ? "The tool (its name was erased)" : subjectOf(signalsOf(part))
-        return `${floorSentence(effect, subject, tierNeeds)} The agent acted at ${effective}.`
+        return `${floorSentence(effect, subject, tierNeeds)} The agent acted at ${tiersOf(body).effective}.`
       }
       const reason = ready?.rules.find(({ id }) => id === matchedRule)?.reason ?? null
       return (

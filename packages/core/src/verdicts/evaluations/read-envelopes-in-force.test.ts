@@ -65,6 +65,9 @@ describe("the envelopes in force for an agent's SDK", () => {
         const { agentId } = yield* governedAgent(envelope)
         const { answer } = yield* inForce(agentId)
         assert.deepStrictEqual([answer.obstacle, answer.layers.map((one) => one.envelope)], [obstacle, [null]])
+        // What an agent may send it has to know all the same.
+        assert.includeMembers([...answer.layers[0]!.caller_signals], ["amount", "tool"])
+        assert.notInclude(answer.layers[0]!.caller_signals, "tainted")
       }).pipe(Effect.provide(governorWorld()))
     )
 

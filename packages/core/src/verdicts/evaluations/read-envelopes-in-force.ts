@@ -98,7 +98,8 @@ const readOnce = Effect.fnUntraced(function* (
     version: layer.version,
     digest: `sha256:${layer.digest}`,
     on_unavailable: layer.envelope?.onUnavailable ?? "deny",
-    meters: layer.envelope?.meters.map(({ id }) => id) ?? []
+    meters: layer.envelope?.meters.map(({ id }) => id) ?? [],
+    caller_signals: (layer.envelope?.signals ?? []).flatMap(({ name, source }) => (source === "caller" ? [name] : []))
   }))
   const documents: Array<EnvelopesInForce["layers"][number]["envelope"]> = []
   // A document is shown to who may decide by it, and to nobody else.

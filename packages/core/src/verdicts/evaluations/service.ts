@@ -126,7 +126,7 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
       })
 
       const shown = Effect.fnUntraced(function* (record: EvaluationRecord) {
-        return evaluationOut(record, (yield* bindingOf(record))?.ready?.combination ?? null)
+        return evaluationOut(record, (yield* bindingOf(record))?.ready ?? null)
       })
 
       const listPage = evaluationLister(storage, shown)
@@ -146,7 +146,7 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
         } = evaluated
         return evaluationOut(
           { seq, hash, atMs, body: record.body, parts: new Map(record.parts.map(({ bytes, name }) => [name, bytes])) },
-          live.ready?.combination ?? null
+          live.ready
         )
       })
 
