@@ -36,16 +36,16 @@ export const seqParam: Param<number> = {
   example: "0"
 }
 
-/** A JSON body. */
-export interface Body<A> {
-  readonly schema: Schema.Top
+/** A JSON body: `A` decoded, `S` its schema, `O` whether it may be left out. */
+export interface Body<A = unknown, S extends Schema.Top = Schema.Top, O extends boolean = boolean> {
+  readonly schema: S
   /** Who sends it may change what has to be there; without a caller, what the interface description says. */
   readonly decode: (value: unknown, caller?: Caller | null) => Decoded<A>
   /** The same, yielding where others may have their turn, where a body may take long; left out where none does. */
   readonly decodeInSlices?: (value: unknown) => Generator<void, Decoded<A>, void>
   readonly limitBytes: number
   /** A request without a body is one with an empty object. */
-  readonly optional: boolean
+  readonly optional: O
   /** Values that are kept as the bytes received where they have no exact form. */
   readonly keepRaw: ((path: ReadonlyArray<string | number>) => boolean) | null
 }
@@ -54,7 +54,7 @@ export interface Body<A> {
 export const jsonBody = <S extends Schema.Top & { readonly DecodingServices: never }>(
   schema: S,
   options: { readonly limitBytes?: number; readonly keepRaw?: (path: ReadonlyArray<string | number>) => boolean } = {}
-): Body<S["Type"]> => {
+): Body<S["Type"], S, false> => {
   const decoder = decode(schema)
   return {
     schema,
@@ -66,7 +66,11 @@ export const jsonBody = <S extends Schema.Top & { readonly DecodingServices: nev
 }
 
 /** A body of one shape, from some callers of one that asks for more. The interface description shows the first. */
-export const bodyBy = <A>(body: Body<A>, stricter: Body<A>, asksMore: (caller: Caller) => boolean): Body<A> => ({
+export const bodyBy = <A, S extends Schema.Top, O extends boolean>(
+  body: Body<A, S, O>,
+  stricter: Body<A>,
+  asksMore: (caller: Caller) => boolean
+): Body<A, S, O> => ({
   ...body,
   decode: (value, caller = null) => (caller !== null && asksMore(caller) ? stricter : body).decode(value)
 })
@@ -74,10 +78,11 @@ export const bodyBy = <A>(body: Body<A>, stricter: Body<A>, asksMore: (caller: C
 /** A body of one shape that may be left out. */
 export const optionalBody = <S extends Schema.Top & { readonly DecodingServices: never }>(
   schema: S
-): Body<S["Type"]> => ({ ...jsonBody(schema), optional: true })
+): Body<S["Type"], S, true> => ({ ...jsonBody(schema), optional: true })
 
 /** A query. Parameters that an endpoint does not know are passed over, as the specification's own framework does. */
-export interface Query<A> {
+export interface Query<A = unknown, S extends Schema.Top = Schema.Top> {
+  readonly schema: S
   readonly fields: { readonly [name: string]: Schema.Top }
   readonly names: ReadonlyArray<string>
   readonly decode: (value: { readonly [name: string]: string }) => Decoded<A>
@@ -88,9 +93,9 @@ export const queryOf = <
   S extends Schema.Top & { readonly DecodingServices: never; readonly fields: { readonly [name: string]: Schema.Top } }
 >(
   schema: S
-): Query<S["Type"]> => {
+): Query<S["Type"], S> => {
   const decoder = decode(schema)
-  return { fields: schema.fields, names: Object.keys(schema.fields), decode: (value) => decoder(value, "query") }
+  return { schema, fields: schema.fields, names: Object.keys(schema.fields), decode: (value) => decoder(value, "query") }
 }
 
 /** The parameters of a path by name. */
@@ -99,10 +104,17 @@ export type Params = { readonly [name: string]: Param<unknown> }
 export type ParamValues<P extends Params> = { readonly [K in keyof P]: P[K] extends Param<infer A> ? A : never }
 
 /**
- * The form of a success: JSON of a shape, or bytes of a media type. `M`: every media type that an answer may have;
- * handlers are held to it and to `S`.
+ * The form of a success. `plain`: the value of its schema, or bytes. `versioned`: the value with a version, which HTTP
+ * carries as ETag and If-Match. Events: a stream of events of one name, each with data of a schema.
  */
-export interface Success<S extends Schema.Top | null = Schema.Top | null, M extends string = string> {
+export type Form = "plain" | "versioned" | { readonly event: string; readonly data: Schema.Top }
+
+/** The success of an endpoint. `M`: every media type that an answer may have; handlers are held to it and to `S`. */
+export interface Success<
+  S extends Schema.Top | null = Schema.Top | null,
+  M extends string = string,
+  F extends Form = Form
+> {
   readonly status: 200 | 201
   /** Null where only bytes are answered. Beside another `media` than JSON, the answer to `Accept: application/json`. */
   readonly schema: S
@@ -110,6 +122,7 @@ export interface Success<S extends Schema.Top | null = Schema.Top | null, M exte
   readonly media: M
   /** Schema of one line where `Accept` can name {@link LINES_MEDIA}; null where it cannot. */
   readonly line: Schema.Top | null
+  readonly form: F
 }
 
 /** Media type of JSON. */
@@ -122,34 +135,54 @@ export const LINES_MEDIA = "application/x-ndjson"
 export const EVENT_STREAM_MEDIA = "text/event-stream"
 
 /** JSON of this shape. */
-export const json = <S extends Schema.Top>(status: 200 | 201, schema: S): Success<S, typeof JSON_MEDIA> => ({
+export const json = <S extends Schema.Top>(
+  status: 200 | 201,
+  schema: S
+): Success<S, typeof JSON_MEDIA, "plain"> => ({
   status,
   schema,
   media: JSON_MEDIA,
-  line: null
+  line: null,
+  form: "plain"
+})
+
+/** JSON of this shape with a version: HTTP answers it as an ETag, and takes it as If-Match. */
+export const versioned = <S extends Schema.Top>(schema: S): Success<S, typeof JSON_MEDIA, "versioned"> => ({
+  ...json(200, schema),
+  form: "versioned"
 })
 
 /** JSON of a list of this shape, or its items one a line. */
 export const jsonOrLines = <S extends Schema.Top>(
   item: S
-): Success<Schema.$Array<S>, typeof JSON_MEDIA | typeof LINES_MEDIA> => ({
+): Success<Schema.$Array<S>, typeof JSON_MEDIA | typeof LINES_MEDIA, "plain"> => ({
   ...json(200, Schema.Array(item)),
   line: item
 })
 
 /** Bytes or text of a media type. */
-export const media = <const M extends string>(type: M): Success<null, M> => ({
+export const media = <const M extends string>(type: M): Success<null, M, "plain"> => ({
   status: 200,
   schema: null,
   media: type,
-  line: null
+  line: null,
+  form: "plain"
+})
+
+/** A stream of server-sent events of one name, each with data of this shape. */
+export const events = <const N extends string, D extends Schema.Top>(
+  event: N,
+  data: D
+): Success<null, typeof EVENT_STREAM_MEDIA, { readonly event: N; readonly data: D }> => ({
+  ...media(EVENT_STREAM_MEDIA),
+  form: { event, data }
 })
 
 /** Bytes of a media type, or JSON of this shape where `Accept` requests it. */
 export const mediaOrJson = <const M extends string, S extends Schema.Top>(
   type: M,
   schema: S
-): Success<S, M | typeof JSON_MEDIA> => ({
+): Success<S, M | typeof JSON_MEDIA, "plain"> => ({
   ...media(type),
   schema
 })
@@ -157,14 +190,13 @@ export const mediaOrJson = <const M extends string, S extends Schema.Top>(
 /** Methods of endpoints. HEAD and OPTIONS are derived. */
 export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE"
 
-/** One endpoint. */
+/** One endpoint. Query, body and success keep their schemas, so that handlers and embedding clients derive from it. */
 export interface Endpoint<
   P extends Params = Params,
-  Q = unknown,
-  B = unknown,
+  Q extends Query | null = Query | null,
+  B extends Body | null = Body | null,
   R extends RefusalTag = RefusalTag,
-  S extends Schema.Top | null = Schema.Top | null,
-  M extends string = string
+  S extends Success = Success
 > {
   /** Name of its handler: `agents.create`. */
   readonly id: string
@@ -174,46 +206,55 @@ export interface Endpoint<
   readonly summary: string
   readonly access: AccessRow
   readonly params: P
-  readonly query: Query<Q> | null
-  readonly body: Body<B> | null
-  readonly success: Success<S, M>
+  readonly query: Q
+  readonly body: B
+  readonly success: S
   /** Refusals of its own, beside those that every endpoint of its kind has: see `refusalsOf`. */
   readonly refusals: ReadonlyArray<R>
 }
 
-/** An endpoint of any shape, for those who read the table. */
-export type AnyEndpoint = Endpoint<any, any, any, any, any, any>
+/** The decoded query of a row; no members without one. */
+export type QueryValue<Q> = Q extends Query<infer A, any> ? A : {}
 
-interface Declaration<P extends Params, Q, B, R extends RefusalTag, S extends Schema.Top | null, M extends string> {
+/** The decoded body of a row; null without one. */
+export type BodyValue<B> = B extends Body<infer A, any, any> ? A : null
+
+/** A group of endpoints by the names of their operations. */
+export type Group = { readonly [operation: string]: AnyEndpoint }
+
+/** An endpoint of any shape, for those who read the table. */
+export type AnyEndpoint = Endpoint<any, any, any, any, any>
+
+interface Declaration<P extends Params, Q extends Query, B extends Body, R extends RefusalTag, S extends Success> {
   readonly id: string
   readonly method: Method
   readonly path: string
   readonly summary: string
   readonly access: AccessRow
   readonly params?: P
-  readonly query?: Query<Q>
-  readonly body?: Body<B>
-  readonly success: Success<S, M>
+  readonly query?: Q
+  readonly body?: B
+  readonly success: S
   readonly refusals?: ReadonlyArray<R>
 }
 
 /** Declares an endpoint. Spec: decision 0003. */
 export const endpoint = <
+  S extends Success,
   P extends Params = {},
-  Q = {},
-  B = null,
-  const R extends RefusalTag = never,
-  S extends Schema.Top | null = Schema.Top | null,
-  M extends string = string
+  Q extends Query = never,
+  B extends Body = never,
+  const R extends RefusalTag = never
 >(
-  declared: Declaration<P, Q, B, R, S, M>
-): Endpoint<P, Q, B, R, S, M> => ({
-  ...declared,
-  params: declared.params ?? ({} as P),
-  query: declared.query ?? null,
-  body: declared.body ?? null,
-  refusals: declared.refusals ?? []
-})
+  declared: Declaration<P, Q, B, R, S>
+): Endpoint<P, [Q] extends [never] ? null : Q, [B] extends [never] ? null : B, R, S> =>
+  ({
+    ...declared,
+    params: declared.params ?? {},
+    query: declared.query ?? null,
+    body: declared.body ?? null,
+    refusals: declared.refusals ?? []
+  }) as unknown as Endpoint<P, [Q] extends [never] ? null : Q, [B] extends [never] ? null : B, R, S>
 
 /** Refusals that any request can meet before its handler runs. */
 export const generalRefusals = [

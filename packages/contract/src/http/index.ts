@@ -34,10 +34,13 @@ export {
 export {
   type AnyEndpoint,
   type Body,
+  type BodyValue,
   endpoint,
   type Endpoint,
   EVENT_STREAM_MEDIA,
+  type Form,
   generalRefusals,
+  type Group,
   json,
   JSON_MEDIA,
   LINES_MEDIA,
@@ -48,6 +51,7 @@ export {
   type Params,
   type ParamValues,
   type Query,
+  type QueryValue,
   refusalsOf,
   type Success
 } from "./endpoint.ts"

@@ -1,5 +1,13 @@
 /** A request as handlers see it: decoded, its caller known and admitted. */
-import { type Endpoint, type generalRefusals, type Params, type ParamValues } from "@flyball/contract/http"
+import type {
+  BodyValue,
+  Endpoint,
+  generalRefusals,
+  Params,
+  ParamValues,
+  QueryValue,
+  Success
+} from "@flyball/contract/http"
 import type { AgentQuarantined, Forbidden, KeyNotAllowed, Refusal, Unauthorized } from "@flyball/contract"
 import {
   type GovernorServices,
@@ -67,13 +75,13 @@ type WhileWaiting<Q> = "wait_ms" extends keyof Q ? LostAccess : never
  * of that row and no others.
  */
 export type HandlerOf<E> =
-  E extends Endpoint<infer P extends Params, infer Q, infer B, infer R, infer S, infer M>
+  E extends Endpoint<infer P extends Params, infer Q, infer B, infer R, infer S extends Success>
     ? (
-        call: Call<ParamValues<P>, Q, B>
+        call: Call<ParamValues<P>, QueryValue<Q>, BodyValue<B>>
       ) => Effect.Effect<
-        AnswerOf<S, M>,
+        AnswerOf<S["schema"], S["media"]>,
         | Extract<Refusal, { readonly _tag: R | (typeof generalRefusals)[number] | "Forbidden" }>
-        | WhileWaiting<Q>
+        | WhileWaiting<QueryValue<Q>>
         | Fault,
         Services
       >
