@@ -8,6 +8,7 @@
 export const coreOrder: ReadonlyArray<string> = [
   "foundation",
   "storage",
+  "capability",
   "chain",
   "registry",
   "verdicts",
@@ -41,6 +42,7 @@ export const floors: ReadonlyArray<Floor> = [
     folder: "packages/core/",
     may: [
       "@flyball/contract",
+      "@flyball/contract/http",
       "@flyball/envelope",
       "@flyball/evidence",
       "@flyball/evidence/id",

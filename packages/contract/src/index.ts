@@ -25,6 +25,17 @@ export * from "./foundation/page.ts"
 export { type Entity, membersIn, type Place, placesOf, type Records, recordsOf } from "./foundation/place.ts"
 export * from "./provenance.ts"
 export * from "./refusals.ts"
+export {
+  type Filter,
+  type Flat,
+  type Info,
+  type InfoOf,
+  type Input,
+  type InputOf,
+  type Named,
+  named,
+  type Struct
+} from "./foundation/plain.ts"
 export { reportedTag } from "./foundation/reported-tag.ts"
 export * from "./response-policy.ts"
 export * from "./reviews.ts"

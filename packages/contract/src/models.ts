@@ -1,6 +1,7 @@
 /** Models that agents use, as they travel. Spec: document 1 section 4, `/models`; api.md "agents and registry". */
 import { Schema } from "effect"
 import { identifier, instant, integer, oneOf, optional } from "./foundation/fields.ts"
+import type { Info, Input } from "./foundation/plain.ts"
 import { becomesRecord, computed, inBody, showsRecords } from "./foundation/place.ts"
 
 /** Whether agents may use a model. */
@@ -28,6 +29,9 @@ export const ModelCreate = Schema.Struct({
 }).annotate(becomesRecord("model.registered"))
 export type ModelCreate = typeof ModelCreate.Type
 
+/** A model to be registered. Provider, name and version together are one. Absent and null mean the same. */
+export interface ModelInput extends Input<typeof ModelCreate> {}
+
 /** Body of PATCH /models/{model_id}. Left out stays; null empties what may be empty; a price is replaced whole. */
 export const ModelUpdate = Schema.Struct({
   status: optional(oneOf(modelStatuses)),
@@ -35,6 +39,12 @@ export const ModelUpdate = Schema.Struct({
   price: optional(modelPrice)
 })
 export type ModelUpdate = typeof ModelUpdate.Type
+
+/**
+ * Change of a model. A member left out keeps its value; null clears a member that may be empty; a price is replaced as
+ * a whole.
+ */
+export interface ModelChange extends Input<typeof ModelUpdate> {}
 
 /** A model. Prices are millionths of a US dollar for a million tokens. Spec: document 1 section 4, GET /models. */
 export const ModelOut = Schema.Struct({
@@ -53,3 +63,6 @@ export const ModelOut = Schema.Struct({
   created_at: computed(instant)
 }).annotate(showsRecords(["model.registered", "model.updated"], { body: ["writer"] }))
 export type ModelOut = typeof ModelOut.Type
+
+/** A registered model. */
+export interface ModelInfo extends Info<typeof ModelOut> {}

@@ -5,6 +5,7 @@
 import { Schema } from "effect"
 import { leftOut, list, name, oneOf, optional } from "./foundation/fields.ts"
 import { killResponses } from "./kill.ts"
+import { type Info, type Input, named } from "./foundation/plain.ts"
 import { mailAddress } from "./foundation/mail-address.ts"
 import { inPart, showsRecords } from "./foundation/place.ts"
 
@@ -50,11 +51,14 @@ export const PolicyRowIn = Schema.Struct({
 })
 export type PolicyRowIn = typeof PolicyRowIn.Type
 
+/** A row to be set. `target` is a tier, an org unit or an agent's id, and left out for the scope `default`. */
+export interface PolicyRowInput extends Input<typeof PolicyRowIn> {}
+
 /**
  * Body of PUT /bound/response-policy: the whole policy, at most 1,000 rows, one for a scope, target and trigger. Spec:
  * document 1 section 5, item 8; decision 0046.
  */
-export const ResponsePolicyIn = list(PolicyRowIn, 0, MAX_POLICY_ROWS)
+export const ResponsePolicyIn = list(named<PolicyRowInput>()(PolicyRowIn), 0, MAX_POLICY_ROWS)
 export type ResponsePolicyIn = typeof ResponsePolicyIn.Type
 
 /** A row of the policy in force. */
@@ -66,6 +70,9 @@ export const PolicyRow = Schema.Struct({
   notify: Schema.Array(Schema.String)
 })
 export type PolicyRow = typeof PolicyRow.Type
+
+/** A row in force. */
+export interface PolicyRowInfo extends Info<typeof PolicyRow> {}
 
 /**
  * The response policy as its record states it. Over HTTP it is the list of its rows. Spec: document 1 section 5, item

@@ -1,6 +1,7 @@
 /** Usage of agents on the wire. Spec: document 1 section 4, GET /bound/telemetry/usage; envelopes.md 3.12. */
 import { Schema } from "effect"
 import { instant } from "./foundation/fields.ts"
+import type { Info } from "./foundation/plain.ts"
 import { killTargetTypes } from "./kill.ts"
 
 /** Query of GET /bound/telemetry/usage. A time in the future means now. */
@@ -124,3 +125,6 @@ export const TelemetryOut = Schema.Struct({
   incident: IncidentFigures
 })
 export type TelemetryOut = typeof TelemetryOut.Type
+
+/** Usage of agents in a window. Spec: document 1 section 4, GET /bound/telemetry/usage; decision 0051. */
+export interface TelemetryInfo extends Info<typeof TelemetryOut> {}

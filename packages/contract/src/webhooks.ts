@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import { instant, integer, integerParam, leftOut, list, oneOf, optional, text } from "./foundation/fields.ts"
+import type { Info, Input } from "./foundation/plain.ts"
 import { DEFAULT_PAGE, MAX_PAGE } from "./foundation/limits.ts"
 import { mailAddress } from "./foundation/mail-address.ts"
 import { subscribableTypes } from "./webhook-events.ts"
@@ -51,6 +52,14 @@ export const WebhookCreate = Schema.Struct({
 export type WebhookCreate = typeof WebhookCreate.Type
 
 /**
+ * A webhook to be created. Absent and null mean the same. Spec: document 2 section 4, POST /webhooks; decision 0019.
+ */
+export interface WebhookInput extends Omit<Input<typeof WebhookCreate>, "events"> {
+  /** Types of the catalogue of events, 1 to 100. */
+  readonly events: ReadonlyArray<string>
+}
+
+/**
  * A webhook without its secret. `secret_overlap_until` is when a rotated secret stops signing; null when there is only
  * one. Spec: document 2 section 2, "Webhook endpoint".
  */
@@ -70,11 +79,19 @@ export const WebhookOut = Schema.Struct({
 export type WebhookOut = typeof WebhookOut.Type
 
 /**
+ * A webhook. Texts are null once their part was erased. Spec: document 2 section 2, "Webhook endpoint"; decision 0019.
+ */
+export interface WebhookInfo extends Info<typeof WebhookOut> {}
+
+/**
  * Answer of the creation, and of a rotation: the only times that `secret` is shown. Spec: document 2 section 2,
  * "Webhook endpoint".
  */
 export const WebhookWithSecret = Schema.Struct({ ...WebhookOut.fields, secret: Schema.String })
 export type WebhookWithSecret = typeof WebhookWithSecret.Type
+
+/** A webhook with its secret, which is shown only once. */
+export interface WebhookSecretInfo extends Info<typeof WebhookWithSecret> {}
 
 /**
  * Body of POST /webhooks/{webhook_id}/rotate-secret. Default 24 hours; 0 ends the old secret at once. Spec: decision
@@ -95,6 +112,9 @@ export const WebhookTestOut = Schema.Struct({
   event_id: Schema.String
 })
 export type WebhookTestOut = typeof WebhookTestOut.Type
+
+/** Result of a test delivery. Spec: document 1 section 4, POST /webhooks/{webhook_id}/test; decision 0019. */
+export interface WebhookTestInfo extends Info<typeof WebhookTestOut> {}
 
 /** An attempt of a delivery. `ended_at` is null while it is under way. */
 export const AttemptOut = Schema.Struct({
@@ -126,6 +146,9 @@ export const DeliveryOut = Schema.Struct({
   attempts: inDocument(Schema.Array(AttemptOut))
 }).annotate(showsRecords(["delivery.finished"], { body: ["attempts", "error_code", "outcome", "status_code"] }))
 export type DeliveryOut = typeof DeliveryOut.Type
+
+/** An event owed to a webhook, with every attempt so far. Spec: document 2 section 6, rule 4; decision 0019. */
+export interface DeliveryInfo extends Info<typeof DeliveryOut> {}
 
 /** Query of GET /webhooks/{webhook_id}/deliveries: newest first, `before` a sequence. */
 export const DeliveriesQuery = Schema.Struct({

@@ -17,14 +17,19 @@ export type {
   TimelineFilter
 } from "./governor/clients/types/agents-client-types.ts"
 export type {
-  AttemptErrorInfo,
   DeliveryInfo,
+  ModelChange,
+  ModelInfo,
+  ModelInput,
+  PolicyRowInfo,
+  PolicyRowInput,
+  TelemetryInfo,
   WebhookInfo,
   WebhookInput,
-  WebhooksClient,
   WebhookSecretInfo,
   WebhookTestInfo
-} from "./governor/clients/types/webhooks-client-types.ts"
+} from "@flyball/contract"
+export type { ModelsClient, ResponsePolicyClient, TelemetryClient, WebhooksClient } from "./governor/governor.ts"
 export type {
   BacktestInfo,
   DiffInfo,
@@ -63,15 +68,6 @@ export type {
   KillStatusInfo
 } from "./governor/clients/types/kill-client-types.ts"
 export type {
-  ModelChange,
-  ModelHosting,
-  ModelInfo,
-  ModelInput,
-  ModelPriceInput,
-  ModelsClient,
-  ModelStatus
-} from "./governor/clients/types/models-client-types.ts"
-export type {
   ProvenanceClient,
   ProvenanceInfo,
   ProvenanceInput,
@@ -87,17 +83,23 @@ export type {
   ResolvedInfo,
   RoleName
 } from "./governor/clients/types/access-mapping-client-types.ts"
+export { defineModule, type Module, type Read } from "./capability/module.ts"
 export type {
-  PolicyRowInfo,
-  PolicyRowInput,
-  ResponsePolicyClient
-} from "./governor/clients/types/response-policy-client-types.ts"
+  AnyOperation,
+  LostAccess,
+  OperationCaller,
+  OperationFault,
+  OperationsOf,
+  StreamStep,
+  Versioned
+} from "./capability/operation.ts"
+export { knownAfter, pageOf } from "./capability/page-of.ts"
+export { moduleReads, modules } from "./governor/modules.ts"
 export type {
   StandingApprovalInfo,
   StandingApprovalInput,
   StandingApprovalsClient
 } from "./governor/clients/types/standing-approvals-client-types.ts"
-export type { TelemetryClient, TelemetryInfo } from "./governor/clients/types/telemetry-client-types.ts"
 export type {
   DrillInfo,
   DrillInput,

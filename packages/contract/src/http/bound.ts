@@ -46,6 +46,7 @@ const number = integerParam(1, 1_000_000)
 const readNumber = decode(number)
 /** A version in a path. What is no number from 1 is a version that does not exist. */
 const version: Param<number> = {
+  plain: "number",
   schema: number,
   decode: (text, name) => Result.mapError(readNumber(text, "path", [name]), () => new EnvelopeVersionNotFound({})),
   example: "1"

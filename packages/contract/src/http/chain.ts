@@ -27,6 +27,7 @@ import { endpoint, json, jsonBody, jsonOrLines, media, type Param, queryOf, seqP
 const readPartName = decode(partName)
 /** The name of a part in a path. What is no such name is a part that no record has. */
 const partParam: Param<string> = {
+  plain: "string",
   schema: partName,
   decode: (text, name) => Result.mapError(readPartName(text, "path", [name]), () => new PartNotFound({})),
   example: "args"

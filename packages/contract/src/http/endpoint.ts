@@ -14,6 +14,8 @@ import type { AccessRow, Caller } from "./access.ts"
 export interface Param<A> {
   /** The form of its text, for the interface description. */
   readonly schema: Schema.Top
+  /** What a host passes in its place. */
+  readonly plain: "string" | "number"
   readonly decode: (text: string, name: string) => Result.Result<A, Refusal>
   /** An example that has the right form, for tests and descriptions. */
   readonly example: string
@@ -22,6 +24,7 @@ export interface Param<A> {
 /** An id in a path. One that has not the form of an id is one that does not exist. */
 export const idParam = (kind: IdKind, missing: () => Refusal): Param<string> => ({
   schema: id(kind),
+  plain: "string",
   decode: (text) => (idPattern(kind).test(text) ? Result.succeed(text) : Result.fail(missing())),
   example: `${idPrefixes[kind]}_${"0".repeat(26)}`
 })
@@ -32,6 +35,7 @@ const decodeSeq = decode(seq)
 /** A record's seq in a path. */
 export const seqParam: Param<number> = {
   schema: seq,
+  plain: "number",
   decode: (text, name) => Result.mapError(decodeSeq(text, "path", [name]), (detail) => new InvalidInput({ detail })),
   example: "0"
 }
@@ -95,7 +99,12 @@ export const queryOf = <
   schema: S
 ): Query<S["Type"], S> => {
   const decoder = decode(schema)
-  return { schema, fields: schema.fields, names: Object.keys(schema.fields), decode: (value) => decoder(value, "query") }
+  return {
+    schema,
+    fields: schema.fields,
+    names: Object.keys(schema.fields),
+    decode: (value) => decoder(value, "query")
+  }
 }
 
 /** The parameters of a path by name. */
@@ -135,10 +144,7 @@ export const LINES_MEDIA = "application/x-ndjson"
 export const EVENT_STREAM_MEDIA = "text/event-stream"
 
 /** JSON of this shape. */
-export const json = <S extends Schema.Top>(
-  status: 200 | 201,
-  schema: S
-): Success<S, typeof JSON_MEDIA, "plain"> => ({
+export const json = <S extends Schema.Top>(status: 200 | 201, schema: S): Success<S, typeof JSON_MEDIA, "plain"> => ({
   status,
   schema,
   media: JSON_MEDIA,

@@ -1,5 +1,6 @@
 /** The endpoint of telemetry. Spec: document 1 section 4, GET /bound/telemetry/usage. */
-import { TelemetryOut, TelemetryQuery } from "../telemetry.ts"
+import { named } from "../foundation/plain.ts"
+import { type TelemetryInfo, TelemetryOut, TelemetryQuery } from "../telemetry.ts"
 import { access } from "./access.ts"
 import { endpoint, json, queryOf } from "./endpoint.ts"
 
@@ -12,7 +13,7 @@ export const telemetry = {
     summary: "Returns usage and cost of agents in a window, review outcomes, and durations of incidents.",
     access: access.read,
     query: queryOf(TelemetryQuery),
-    success: json(200, TelemetryOut),
+    success: json(200, named<TelemetryInfo>()(TelemetryOut)),
     refusals: ["TelemetryBehind"]
   })
 } as const

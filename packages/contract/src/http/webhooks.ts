@@ -1,15 +1,21 @@
 /** The endpoints of webhooks. Spec: document 1 section 4; api.md "agents and registry", `/webhooks`. */
 import { Schema } from "effect"
 import { pageQuery } from "../foundation/page.ts"
+import { named } from "../foundation/plain.ts"
 import { DeliveryNotFound, WebhookNotFound } from "../refusals.ts"
 import {
   DeliveriesQuery,
+  type DeliveryInfo,
   DeliveryOut,
   RecoverIn,
   RecoverOut,
   RotateSecretIn,
   WebhookCreate,
+  type WebhookInfo,
+  type WebhookInput,
   WebhookOut,
+  type WebhookSecretInfo,
+  type WebhookTestInfo,
   WebhookTestOut,
   WebhookWithSecret
 } from "../webhooks.ts"
@@ -18,6 +24,9 @@ import { endpoint, idParam, json, jsonBody, optionalBody, queryOf } from "./endp
 
 const webhook = { webhook_id: idParam("webhook", () => new WebhookNotFound()) } as const
 const delivery = { ...webhook, delivery_id: idParam("delivery", () => new DeliveryNotFound()) } as const
+const Webhook = named<WebhookInfo>()(WebhookOut)
+const WithSecret = named<WebhookSecretInfo>()(WebhookWithSecret)
+const Delivery = named<DeliveryInfo>()(DeliveryOut)
 const AT = "/api/v1/webhooks/{webhook_id}"
 
 /**
@@ -31,8 +40,8 @@ export const webhooks = {
     path: "/api/v1/webhooks",
     summary: "Creates a webhook. Only this response contains its secret.",
     access: access.administerAll,
-    body: jsonBody(WebhookCreate),
-    success: json(201, WebhookWithSecret),
+    body: jsonBody(named<WebhookInput>()(WebhookCreate)),
+    success: json(201, WithSecret),
     refusals: ["WebhooksUnavailable"]
   }),
   list: endpoint({
@@ -42,7 +51,7 @@ export const webhooks = {
     summary: "Lists webhooks without their secrets, oldest first, including revoked ones.",
     access: access.administerAll,
     query: queryOf(pageQuery("webhook")),
-    success: json(200, Schema.Array(WebhookOut))
+    success: json(200, Schema.Array(Webhook))
   }),
   get: endpoint({
     id: "webhooks.get",
@@ -51,7 +60,7 @@ export const webhooks = {
     summary: "Returns one webhook without its secret.",
     access: access.administerAll,
     params: webhook,
-    success: json(200, WebhookOut),
+    success: json(200, Webhook),
     refusals: ["WebhookNotFound"]
   }),
   test: endpoint({
@@ -61,7 +70,7 @@ export const webhooks = {
     summary: "Sends one signed test event at once, whatever event types the webhook has, and returns the result.",
     access: access.administerAll,
     params: webhook,
-    success: json(200, WebhookTestOut),
+    success: json(200, named<WebhookTestInfo>()(WebhookTestOut)),
     refusals: ["WebhookNotFound", "WebhookRevoked", "WebhooksUnavailable"]
   }),
   revoke: endpoint({
@@ -71,7 +80,7 @@ export const webhooks = {
     summary: "Revokes a webhook and cancels its pending deliveries.",
     access: access.administerAll,
     params: webhook,
-    success: json(200, WebhookOut),
+    success: json(200, Webhook),
     refusals: ["WebhookNotFound"]
   }),
   rotateSecret: endpoint({
@@ -82,7 +91,7 @@ export const webhooks = {
     access: access.administerAll,
     params: webhook,
     body: optionalBody(RotateSecretIn),
-    success: json(200, WebhookWithSecret),
+    success: json(200, WithSecret),
     refusals: ["RotationUnderWay", "WebhookNotFound", "WebhookRevoked", "WebhooksUnavailable"]
   }),
   completeRotation: endpoint({
@@ -92,7 +101,7 @@ export const webhooks = {
     summary: "Completes a rotation: the old secret stops signing before its overlap ends.",
     access: access.administerAll,
     params: webhook,
-    success: json(200, WebhookOut),
+    success: json(200, Webhook),
     refusals: ["WebhookNotFound", "WebhookRevoked"]
   }),
   disable: endpoint({
@@ -102,7 +111,7 @@ export const webhooks = {
     summary: "Disables a webhook until it is enabled again, and cancels its pending deliveries.",
     access: access.administerAll,
     params: webhook,
-    success: json(200, WebhookOut),
+    success: json(200, Webhook),
     refusals: ["WebhookNotFound", "WebhookRevoked"]
   }),
   enable: endpoint({
@@ -112,7 +121,7 @@ export const webhooks = {
     summary: "Enables a failed or disabled webhook, from the next event on.",
     access: access.administerAll,
     params: webhook,
-    success: json(200, WebhookOut),
+    success: json(200, Webhook),
     refusals: ["WebhookNotFound", "WebhookRevoked"]
   }),
   deliveries: endpoint({
@@ -123,7 +132,7 @@ export const webhooks = {
     access: access.administerAll,
     params: webhook,
     query: queryOf(DeliveriesQuery),
-    success: json(200, Schema.Array(DeliveryOut)),
+    success: json(200, Schema.Array(Delivery)),
     refusals: ["WebhookNotFound"]
   }),
   redeliver: endpoint({
@@ -134,7 +143,7 @@ export const webhooks = {
       "Attempts a waiting delivery at once; delivers the event of a finished one again, under the same event id.",
     access: access.administerAll,
     params: delivery,
-    success: json(200, DeliveryOut),
+    success: json(200, Delivery),
     refusals: ["DeliveryNotFound", "DeliveryUnfinished", "WebhookNotActive", "WebhookNotFound"]
   }),
   recover: endpoint({

@@ -14,11 +14,10 @@ import { reviewClock } from "../verdicts/reviews/review-clock.ts"
 import type { Reviews } from "../verdicts/reviews/service.ts"
 import { killConfirmation } from "../verdicts/kill/confirm-stops.ts"
 import type { Storage } from "../storage/port.ts"
-import type { Telemetry } from "../outward/telemetry/service.ts"
-import { telemetryClock } from "../outward/telemetry/telemetry-clock.ts"
 import { policyFollower } from "../outward/policy/policy-follower.ts"
 import type { OutboxListener } from "../outward/webhooks/outbox-listener.ts"
-import { outboxSweep } from "../outward/webhooks/outbox-sweep.ts"
+import { modulesJobs } from "./modules.ts"
+import type { Telemetry } from "../outward/telemetry/service.ts"
 
 /** All jobs, each under its own lease: run them in every process that stays. `openGovernor` and `flyball serve` do. */
 export const governorJobs: Layer.Layer<
@@ -31,9 +30,8 @@ export const governorJobs: Layer.Layer<
   breakerWatch,
   channelClock,
   drillClock,
-  outboxSweep,
   meterSweep,
   policyFollower,
   reviewClock,
-  telemetryClock
+  modulesJobs
 )

@@ -29,23 +29,20 @@ import { killSteps } from "../verdicts/kill/steps.ts"
 import { endReviewsBeforeRelease } from "../verdicts/reviews/before-release.ts"
 import { Reviews } from "../verdicts/reviews/service.ts"
 import { reviewSteps } from "../verdicts/reviews/steps.ts"
-import { Models } from "../registry/models/service.ts"
 import { Parts } from "../outward/parts/service.ts"
 import { Packs } from "../outward/packs/service.ts"
 import { Principals } from "../registry/principals/service.ts"
 import { Provenance } from "../registry/provenance/service.ts"
 import { Replay } from "../outward/replay/service.ts"
-import { Telemetry } from "../outward/telemetry/service.ts"
 import type { Storage } from "../storage/port.ts"
 import { Tenant, type TenantRefused } from "../chain/tenant.ts"
 import { Drills } from "../verdicts/drills/service.ts"
-import { ResponsePolicies } from "../verdicts/response-policy/service.ts"
+import { modulesLayer, type ModuleServices } from "./modules.ts"
 import { Safety } from "../verdicts/safety/service.ts"
 import { standingApprovalSteps } from "../verdicts/standing-approvals/steps.ts"
 import { StandingApprovals } from "../verdicts/standing-approvals/service.ts"
 import { Waivers } from "../verdicts/waivers/service.ts"
 import { OutboxListener, notifyingStorage } from "../outward/webhooks/outbox-listener.ts"
-import { Webhooks } from "../outward/webhooks/service.ts"
 import type { WebhookSettingsInvalid } from "../outward/webhooks/settings-problem.ts"
 
 /** Options of {@link governorLayer}. */
@@ -67,7 +64,6 @@ export type StartError = ChainStartError | TenantRefused | WebhookSettingsInvali
 export type GovernorServices =
   | AccessMapping
   | Agents
-  | Models
   | Provenance
   | Principals
   | IngestKeys
@@ -81,18 +77,16 @@ export type GovernorServices =
   | Packs
   | Parts
   | Tenant
-  | Webhooks
   | OutboxListener
   | Envelopes
   | Breakers
   | BreakerListener
   | Evaluations
-  | ResponsePolicies
+  | ModuleServices
   | Reviews
   | Kill
   | Drills
   | Safety
-  | Telemetry
   | StandingApprovals
   | Waivers
 
@@ -124,18 +118,16 @@ export const governorLayer = (
     evaluations,
     Reviews.layer.pipe(Layer.provide(evaluations)),
     Breakers.layer.pipe(Layer.provide(BreakerWindows.layer)),
-    ResponsePolicies.layer,
+    modulesLayer,
     Kill.layer.pipe(Layer.provide(endReviewsBeforeRelease)),
     Drills.layer,
     Safety.layer,
     StandingApprovals.layer,
     Waivers.layer,
-    Models.layer,
     Provenance.layer,
     Principals.layer,
     IngestKeys.layer,
     Capture.layer,
-    Webhooks.layer,
     restateIngestKeys(options),
     sealAgentMembers(options),
     keepFormerOrigins(options)
@@ -151,7 +143,6 @@ export const governorLayer = (
     Erasure.layer,
     Parts.layer,
     Packs.layer(options),
-    Telemetry.layer,
     KeyRotation.layer(options)
   ).pipe(
     Layer.provideMerge(Tenant.layer(options)),

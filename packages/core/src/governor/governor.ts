@@ -72,23 +72,23 @@ import { drillsClient, safetyClient } from "./clients/drills-client.ts"
 import type { DrillsClient, SafetyClient } from "./clients/types/drills-client-types.ts"
 import { killClient } from "./clients/kill-client.ts"
 import type { KillClient } from "./clients/types/kill-client-types.ts"
-import { modelsClient } from "./clients/models-client.ts"
-import type { ModelsClient } from "./clients/types/models-client-types.ts"
 import { peopleClient } from "./clients/people-client.ts"
 import type { PeopleClient } from "./clients/types/people-client-types.ts"
 import { provenanceClient } from "./clients/provenance-client.ts"
 import type { ProvenanceClient } from "./clients/types/provenance-client-types.ts"
-import { responsePolicyClient } from "./clients/response-policy-client.ts"
-import type { ResponsePolicyClient } from "./clients/types/response-policy-client-types.ts"
+import type { OperationsOf } from "../capability/operation.ts"
+import type * as rows from "@flyball/contract/http"
+import { type ClientOf, clientOf } from "./clients/client-of.ts"
+import { ResponsePolicies } from "../verdicts/response-policy/service.ts"
+import { responsePolicy } from "../verdicts/response-policy/module.ts"
 import { reviewsClient } from "./clients/reviews-client.ts"
 import type { ReviewsClient } from "./clients/types/reviews-client-types.ts"
 import { requireStringIds } from "./clients/require-string-ids.ts"
 import { standingApprovalsClient } from "./clients/standing-approvals-client.ts"
 import type { StandingApprovalsClient } from "./clients/types/standing-approvals-client-types.ts"
-import { telemetryClient } from "./clients/telemetry-client.ts"
-import type { TelemetryClient } from "./clients/types/telemetry-client-types.ts"
-import { webhooksClient } from "./clients/webhooks-client.ts"
-import type { WebhooksClient } from "./clients/types/webhooks-client-types.ts"
+import { telemetry } from "../outward/telemetry/module.ts"
+import { webhooks } from "../outward/webhooks/module.ts"
+import { models } from "../registry/models/module.ts"
 import { isLeftOut, refuseInvalidOptions } from "./invalid-options.ts"
 import { backgroundLog, toStandardError } from "./background-log.ts"
 import type { LogLine } from "./log-line.ts"
@@ -142,6 +142,34 @@ export interface GovernorOptions {
    * standard error. It must not throw.
    */
   readonly log?: LogLine | undefined
+}
+
+/**
+ * The registry of models. Spec: document 1 section 4, GET /models; its fields are a gap: format 1 section 8,
+ * `model.registered`.
+ */
+export interface ModelsClient extends ClientOf<typeof rows.models> {}
+
+/**
+ * Usage and cost of agents, and figures of reviews and incidents, in a window. Spec: document 1 section 4, GET
+ * /bound/telemetry/usage; decision 0051.
+ */
+export interface TelemetryClient extends ClientOf<typeof rows.telemetry> {}
+
+/**
+ * Webhooks: which receivers get which events. Every change of one is a record. A governor opened without `webhooks`
+ * refuses to create them with `webhooks_unavailable`. Spec: document 1 sections 4 and 6, document 2 section 6;
+ * decisions 0019 and 0030.
+ */
+export interface WebhooksClient extends ClientOf<typeof rows.webhooks> {}
+
+/**
+ * Response policy: the response to each trigger, the agents that it applies to, and who is notified. Spec: document 1
+ * section 5, item 8; decision 0046.
+ */
+export interface ResponsePolicyClient extends ClientOf<typeof rows.responsePolicy> {
+  /** The version in force; 0 where none was ever set. */
+  version(options?: CallOptions): Promise<number>
 }
 
 /** A running governor. Every promise rejects with {@link GovernorError}. */
@@ -348,6 +376,8 @@ const governorOver = (client: Client, writerId: string): Governor => {
   const writer = { id: writerId }
   const { run } = client
   const act = acting(client, writer)
+  const of = <const G extends rows.Group>(module: { readonly rows: G; readonly operations: OperationsOf<G> }) =>
+    clientOf(module.rows, module.operations, client, writer)
   return {
     agents: requireStringIds(agentsClient(client, writer), { register: 0, list: 0, orphans: 0 }),
     envelopes: requireStringIds(envelopesClient(client, writer), { create: 0, list: 0 }),
@@ -367,13 +397,20 @@ const governorOver = (client: Client, writerId: string): Governor => {
     drills: requireStringIds(drillsClient(client, writer), { start: 0, list: 0 }),
     safety: safetyClient(client),
     standingApprovals: requireStringIds(standingApprovalsClient(client, writer), { propose: 0, list: 0 }),
-    telemetry: telemetryClient(client),
-    models: requireStringIds(modelsClient(client, writer), { create: 0, list: 0 }),
+    telemetry: of(telemetry),
+    models: of(models),
     provenance: requireStringIds(provenanceClient(client, writer)),
-    responsePolicy: responsePolicyClient(client, writer),
+    responsePolicy: {
+      ...of(responsePolicy),
+      version: (options) =>
+        run(
+          ResponsePolicies.use((policies) => Effect.map(policies.get(), ({ version }) => version)),
+          options
+        )
+    },
     people: requireStringIds(peopleClient(client), { writer: 0 }),
     accessMapping: accessMappingClient(client, writer),
-    webhooks: requireStringIds(webhooksClient(client, writer), { create: 0, list: 0, redeliver: 2 }),
+    webhooks: of(webhooks),
     ...requireStringIds(captureClient(client, writer)),
     chain: chainClient(client),
     erase: (target, options) =>

@@ -12,7 +12,6 @@ import type * as Breakers from "./clients/types/breakers-client-types.ts"
 import type * as Chain from "./clients/types/chain-types.ts"
 import type * as Decisions from "./clients/types/decision-types.ts"
 import type * as Kill from "./clients/types/kill-client-types.ts"
-import type * as Hooks from "./clients/types/webhooks-client-types.ts"
 
 /** Compiles only where every `From` is a `To`. */
 const fits = <From extends To, To>(): From | To | undefined => undefined
@@ -57,8 +56,8 @@ describe("the plain types of the governor", () => {
     fits<Contract.KillStatus, Kill.KillStatusInfo>()
     fits<Kill.KillActivationInfo, Contract.KillActivation>()
     // What is written by hand.
-    fits<Given<Omit<Hooks.WebhookInput, "events">>, Omit<Contract.WebhookCreate, "events">>()
-    fits<keyof Contract.WebhookCreate, keyof Hooks.WebhookInput>()
+    fits<Given<Omit<Contract.WebhookInput, "events">>, Omit<Contract.WebhookCreate, "events">>()
+    fits<keyof Contract.WebhookCreate, keyof Contract.WebhookInput>()
     // What HTTP does not have, or in another form.
     type Counts = ReplayReport["agents"] extends ReadonlyMap<string, infer Each> ? Each : never
     fits<ReplayReport, Omit<Chain.CheckInfo, "agents">>()
@@ -96,9 +95,13 @@ describe("the plain types of the governor", () => {
         cwd: root
       })
       const imports = async (file: string): Promise<ReadonlyArray<string>> =>
-        [...(await readFile(join(out, file), "utf8")).matchAll(/(?:from|import)\s*\(?"([^"]+)"/g)]
-          .map((match) => match[1]!)
-          .sort()
+        [
+          ...new Set(
+            [...(await readFile(join(out, file), "utf8")).matchAll(/(?:from|import)\s*\(?"([^"]+)"/g)].map(
+              (match) => match[1]!
+            )
+          )
+        ].sort()
       const folder = await declarationsOf(out)
       assert.deepStrictEqual(await imports(join(folder, "governor/governor.d.ts")), [
         "../chain/keys/keys.ts",
@@ -107,6 +110,7 @@ describe("the plain types of the governor", () => {
         "../registry/identity/trust-store.ts",
         "../storage/choice.ts",
         "./clients/call-options.ts",
+        "./clients/client-of.ts",
         "./clients/types/access-mapping-client-types.ts",
         "./clients/types/agents-client-types.ts",
         "./clients/types/bound-client-types.ts",
@@ -115,44 +119,27 @@ describe("the plain types of the governor", () => {
         "./clients/types/decision-types.ts",
         "./clients/types/drills-client-types.ts",
         "./clients/types/kill-client-types.ts",
-        "./clients/types/models-client-types.ts",
         "./clients/types/people-client-types.ts",
         "./clients/types/provenance-client-types.ts",
-        "./clients/types/response-policy-client-types.ts",
         "./clients/types/reviews-client-types.ts",
         "./clients/types/standing-approvals-client-types.ts",
-        "./clients/types/telemetry-client-types.ts",
-        "./clients/types/webhooks-client-types.ts",
-        "./log-line.ts"
+        "./log-line.ts",
+        "@flyball/contract/http"
       ])
-      for (const client of [
-        "access-mapping",
-        "agents",
-        "bound",
-        "breakers",
-        "kill",
-        "models",
-        "people",
-        "provenance",
-        "webhooks"
-      ])
+      for (const client of ["access-mapping", "agents", "bound", "breakers", "kill", "people", "provenance"])
         assert.deepStrictEqual(await imports(join(folder, `governor/clients/types/${client}-client-types.d.ts`)), [
           "../call-options.ts",
-          "../plain.ts",
           "@flyball/contract"
         ])
       assert.deepStrictEqual(await imports(join(folder, "governor/clients/types/decision-types.d.ts")), [
-        "../plain.ts",
         "@flyball/contract"
       ])
       assert.deepStrictEqual(await imports(join(folder, "governor/clients/types/chain-types.d.ts")), [
         "../../../outward/replay/report.ts",
-        "../plain.ts",
         "@flyball/contract"
       ])
       assert.deepStrictEqual(await imports(join(folder, "outward/replay/report.d.ts")), ["@flyball/rules"])
-      for (const plain of ["call-options", "plain"])
-        assert.deepStrictEqual(await imports(join(folder, `governor/clients/${plain}.d.ts`)), [])
+      assert.deepStrictEqual(await imports(join(folder, "governor/clients/call-options.d.ts")), [])
       assert.deepStrictEqual(await imports(join(folder, "governor/log-line.d.ts")), [])
       assert.deepStrictEqual(await imports(join(folder, "foundation/governor-error.d.ts")), [])
     } finally {

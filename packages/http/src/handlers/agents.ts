@@ -1,11 +1,10 @@
 /** The registry. */
 import type { agents } from "@flyball/contract/http"
-import { Agents, Identities, Provenance } from "@flyball/core"
+import { Agents, Identities, Provenance, knownAfter, pageOf } from "@flyball/core"
 import { Effect } from "effect"
 import { json } from "../answer/answer.ts"
 import type { HandlersOf } from "../request/call.ts"
 import { asWriter, limitsOf, readScopeOf, scopeOf, writerOf } from "../request/caller.ts"
-import { knownAfter, pageOf } from "../answer/page-of.ts"
 
 /** Handlers of the group `agents`. */
 export const agentsHandlers: HandlersOf<typeof agents> = {

@@ -1,12 +1,11 @@
 /** Bounded autonomy. */
 import type { bound } from "@flyball/contract/http"
-import { Envelopes, Evaluations, Waivers } from "@flyball/core"
+import { Envelopes, Evaluations, Waivers, knownAfter, pageOf } from "@flyball/core"
 import { Effect } from "effect"
 import { json, jsonWith } from "../answer/answer.ts"
 import type { HandlersOf } from "../request/call.ts"
 import { askerOf, scopeOf, writerOf } from "../request/caller.ts"
 import { knows } from "../answer/conditional-get.ts"
-import { knownAfter, pageOf } from "../answer/page-of.ts"
 
 /** Says the position in the chain as of which an answer holds: `<seq> <ms>`. Also where nothing changed (304). */
 const AS_OF_HEADER = "flyball-as-of"

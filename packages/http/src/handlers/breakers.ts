@@ -1,11 +1,10 @@
 /** Circuit breakers. */
 import type { breakers } from "@flyball/contract/http"
-import { Breakers } from "@flyball/core"
+import { Breakers, pageOf } from "@flyball/core"
 import { Effect } from "effect"
 import { json } from "../answer/answer.ts"
 import type { HandlersOf } from "../request/call.ts"
 import { scopeOf, writerOf } from "../request/caller.ts"
-import { pageOf } from "../answer/page-of.ts"
 
 /** Handlers of the group `breakers`. */
 export const breakersHandlers: HandlersOf<typeof breakers> = {

@@ -1,6 +1,6 @@
 /** The chain: read, recomputed, proved, and parts of it erased. */
 import type { chain } from "@flyball/contract/http"
-import { Chain, Checkpointer, Erasure, Parts } from "@flyball/core"
+import { Chain, Checkpointer, Erasure, Parts, pageOf } from "@flyball/core"
 import { utf8 } from "@flyball/evidence"
 import { Effect } from "effect"
 import { json, pieces } from "../answer/answer.ts"
@@ -8,7 +8,6 @@ import { listText, recordText } from "../answer/json-text.ts"
 import { acceptsNdjson } from "../request/accepts.ts"
 import type { HandlersOf } from "../request/call.ts"
 import { scopeOf, writerOf } from "../request/caller.ts"
-import { pageOf } from "../answer/page-of.ts"
 
 /** Handlers of the group `chain`. */
 export const chainHandlers: HandlersOf<typeof chain> = {

@@ -1,11 +1,10 @@
 /** Drills. */
 import type { drills } from "@flyball/contract/http"
-import { Drills } from "@flyball/core"
+import { Drills, knownAfter } from "@flyball/core"
 import { Effect } from "effect"
 import { json } from "../answer/answer.ts"
 import type { HandlersOf } from "../request/call.ts"
 import { scopeOf, writerOf } from "../request/caller.ts"
-import { knownAfter } from "../answer/page-of.ts"
 
 /** Handlers of the group `drills`. */
 export const drillsHandlers: HandlersOf<typeof drills> = {

@@ -1,11 +1,10 @@
 /** Evidence packs. */
 import { type evidence, PACK_MEDIA } from "@flyball/contract/http"
-import { Packs, Principals } from "@flyball/core"
+import { Packs, Principals, pageOf } from "@flyball/core"
 import { Effect } from "effect"
 import { json } from "../answer/answer.ts"
 import type { HandlersOf } from "../request/call.ts"
 import { scopeOf, writerOf } from "../request/caller.ts"
-import { pageOf } from "../answer/page-of.ts"
 
 /** Handlers of the group `evidence`. */
 export const evidenceHandlers: HandlersOf<typeof evidence> = {

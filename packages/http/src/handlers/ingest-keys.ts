@@ -1,12 +1,11 @@
 /** Ingest keys. */
 import { IngestKeyNotFound, type IngestKeyOut, OrgUnitNotAllowed } from "@flyball/contract"
 import type { ingestKeys } from "@flyball/contract/http"
-import { covers, IngestKeys, type Scope } from "@flyball/core"
+import { covers, IngestKeys, type Scope, pageOf } from "@flyball/core"
 import { Effect } from "effect"
 import { json } from "../answer/answer.ts"
 import type { HandlersOf } from "../request/call.ts"
 import { scopeOf, writerOf } from "../request/caller.ts"
-import { pageOf } from "../answer/page-of.ts"
 
 /** Handlers of the group `ingestKeys`. */
 export const ingestKeysHandlers: HandlersOf<typeof ingestKeys> = {

@@ -1,11 +1,10 @@
 /** The safety view. */
 import type { safety } from "@flyball/contract/http"
-import { Agents, Safety } from "@flyball/core"
+import { Agents, Safety, knownAfter } from "@flyball/core"
 import { Effect } from "effect"
 import { json } from "../answer/answer.ts"
 import type { HandlersOf } from "../request/call.ts"
 import { scopeOf } from "../request/caller.ts"
-import { knownAfter } from "../answer/page-of.ts"
 
 /** Handlers of the group `safety`. */
 export const safetyHandlers: HandlersOf<typeof safety> = {

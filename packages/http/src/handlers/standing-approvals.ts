@@ -1,11 +1,10 @@
 /** Standing approvals. */
 import type { standingApprovals } from "@flyball/contract/http"
-import { StandingApprovals } from "@flyball/core"
+import { StandingApprovals, knownAfter } from "@flyball/core"
 import { Effect } from "effect"
 import { json } from "../answer/answer.ts"
 import type { HandlersOf } from "../request/call.ts"
 import { scopeOf, writerOf } from "../request/caller.ts"
-import { knownAfter } from "../answer/page-of.ts"
 
 /** Handlers of the group `standingApprovals`. */
 export const standingApprovalsHandlers: HandlersOf<typeof standingApprovals> = {

@@ -1,7 +1,8 @@
 /** Whether a caller is still admitted while its answer lasts: a stream, or a request that waits. */
 import { Effect } from "effect"
 import { untilDrained } from "./until-drained.ts"
-import type { Call, Fault, LostAccess, Services } from "./call.ts"
+import type { LostAccess } from "@flyball/core"
+import type { Call, Fault, Services } from "./call.ts"
 import type { AdmittedCaller } from "./caller.ts"
 
 /** The members of a call that a check of its caller needs. */

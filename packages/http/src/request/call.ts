@@ -8,9 +8,10 @@ import type {
   QueryValue,
   Success
 } from "@flyball/contract/http"
-import type { AgentQuarantined, Forbidden, KeyNotAllowed, Refusal, Unauthorized } from "@flyball/contract"
+import type { Refusal } from "@flyball/contract"
 import {
   type GovernorServices,
+  type LostAccess,
   type Storage,
   type StorageConflict,
   type StorageCorrupt,
@@ -29,9 +30,6 @@ export type Services = GovernorServices | Storage
 
 /** Faults of a handler: storage and identity provider. */
 export type Fault = StorageUnavailable | StorageCorrupt | StorageConflict | IssuerUnavailable | TrustStoreUnavailable
-
-/** Refusals of a caller that was admitted and is no longer. */
-export type LostAccess = AgentQuarantined | Forbidden | KeyNotAllowed | Unauthorized
 
 /** One call of an endpoint. */
 export interface Call<P, Q, B> {

@@ -17,10 +17,7 @@ export interface Client {
    * Bytes that are made while they are read, again each time. Nothing starts before the first is requested; an abort
    * signal is checked before each chunk.
    */
-  readonly stream: (
-    open: () => Promise<AsyncIterable<Uint8Array>>,
-    options?: CallOptions | null
-  ) => AsyncIterable<Uint8Array>
+  readonly stream: <A>(open: () => Promise<AsyncIterable<A>>, options?: CallOptions | null) => AsyncIterable<A>
   /** Counts a call that runs elsewhere; the answer counts it off again. Fails: throws `closed`. */
   readonly enter: () => () => void
   /** Whether `close` was called. */
@@ -66,10 +63,10 @@ export const openClient = async (
     }
   }
 
-  const read = async function* (
-    open: () => Promise<AsyncIterable<Uint8Array>>,
+  const read = async function* <A>(
+    open: () => Promise<AsyncIterable<A>>,
     options: CallOptions | null | undefined
-  ): AsyncGenerator<Uint8Array> {
+  ): AsyncGenerator<A> {
     const chunks = await open()
     try {
       for await (const chunk of chunks) {

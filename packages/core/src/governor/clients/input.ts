@@ -7,7 +7,6 @@ import {
   decode,
   decodeWitnessInSlices,
   type Decoder,
-  DeliveriesQuery,
   type DecisionIn,
   DecisionListQuery,
   detailItem,
@@ -16,20 +15,15 @@ import {
   IdentityIn,
   InvalidInput,
   MappingIn,
-  ModelCreate,
-  ModelUpdate,
   OwnershipTransfer,
   PackRequest,
   ProvenanceCreate,
   RecertifyIn,
   RecordsQuery,
-  RecoverIn,
   ResolveDraftIn,
-  RotateSecretIn,
   SettleIn,
   SuspendIn,
-  VerifyQuery,
-  WebhookCreate
+  VerifyQuery
 } from "@flyball/contract"
 import { Effect, Result, Schema } from "effect"
 import { inSlices } from "../../foundation/in-slices.ts"
@@ -57,16 +51,6 @@ export const decodeGap = decode(CaptureGapIn)
 export const decodeErasure = decode(ErasureIn)
 /** A request for a pack. */
 export const decodePack = decode(PackRequest)
-/** A webhook to be created. */
-export const decodeWebhook = decode(WebhookCreate)
-/** Decodes the options of a secret's rotation. */
-export const decodeRotate = decode(RotateSecretIn)
-/** Decodes the options of a webhook's recovery. */
-export const decodeRecover = decode(RecoverIn)
-/** A model to be registered. */
-export const decodeModel = decode(ModelCreate)
-/** Decodes a change of a model. */
-export const decodeModelChange = decode(ModelUpdate)
 /** A piece of an agent. */
 export const decodeProvenance = decode(ProvenanceCreate)
 /** The whole access mapping. */
@@ -80,7 +64,6 @@ export const decodeClaims = decode(Schema.Struct({ groups, roles, user_ids }))
 const agentFilter = decode(AgentListQuery)
 const decisionFilter = decode(DecisionListQuery)
 const recordFilter = decode(RecordsQuery)
-const deliveryFilter = decode(DeliveriesQuery)
 const range = decode(VerifyQuery)
 
 /**
@@ -181,8 +164,6 @@ export const decodeAgentFilter = query(agentFilter)
 export const decodeDecisionFilter = query(decisionFilter)
 /** Decodes a filter of records. */
 export const decodeRecordFilter = query(recordFilter)
-/** Decodes a filter of deliveries. */
-export const decodeDeliveries = query(deliveryFilter)
 /** A stretch of the chain. */
 export const decodeRange = query(range)
 

@@ -37,16 +37,16 @@ describe("the response policy", () => {
     Effect.gen(function* () {
       const policies = yield* ResponsePolicies
       const { id } = yield* registered("courier", "ward 7")
-      assert.deepStrictEqual(yield* policies.get(), { rows: [], version: 0 })
+      assert.deepStrictEqual(yield* policies.get(), { value: [], version: 0 })
       const rows = [
         row(),
         row({ scope: "tier", target: "L3", response: "quarantine" }),
         row({ scope: "org_unit", target: "ward 7", response: "drain", notify: [] }),
         row({ scope: "agent", target: id, trigger: "agent_request", response: "halt" })
       ]
-      assert.deepStrictEqual(yield* policies.set([row()], writer), { rows: [row()], version: 1 })
-      assert.deepStrictEqual(yield* policies.set(rows, writer), { rows, version: 2 })
-      assert.deepStrictEqual((yield* policies.get()).rows, rows)
+      assert.deepStrictEqual(yield* policies.set([row()], writer), { value: [row()], version: 1 })
+      assert.deepStrictEqual(yield* policies.set(rows, writer), { value: rows, version: 2 })
+      assert.deepStrictEqual((yield* policies.get()).value, rows)
       assert.deepStrictEqual(yield* policies.responseFor({ id, tier: "L1", orgUnit: "ward 7" }, "breaker"), {
         response: "drain",
         notify: []
@@ -94,7 +94,7 @@ describe("the response policy", () => {
         ]),
         ["body.0.response"]
       )
-      assert.deepStrictEqual((yield* ResponsePolicies.use(({ get }) => get())).rows, [])
+      assert.deepStrictEqual((yield* ResponsePolicies.use(({ get }) => get())).value, [])
     }).pipe(Effect.provide(governorWorld()))
   )
 
@@ -107,8 +107,8 @@ describe("the response policy", () => {
       const own = [row({ scope: "org_unit", target: "ward 7" }), row({ scope: "agent", target: here.id })]
       const others = [row({ scope: "org_unit", target: "ward 8" }), row({ scope: "agent", target: there.id })]
       yield* policies.set([...others, ...general, ...own], writer)
-      assert.deepStrictEqual((yield* policies.get(unitScope("ward 7"))).rows, [...general, ...own])
-      assert.deepStrictEqual((yield* policies.get(unitScope("ward 9"))).rows, general)
+      assert.deepStrictEqual((yield* policies.get(unitScope("ward 7"))).value, [...general, ...own])
+      assert.deepStrictEqual((yield* policies.get(unitScope("ward 9"))).value, general)
     }).pipe(Effect.provide(governorWorld()))
   )
 
@@ -123,7 +123,7 @@ describe("the response policy", () => {
       const erase = (seq: number) =>
         Erasure.use((erasure) => erasure.erase({ seq, name: "policy", reason: "subject_request" }, writer))
       yield* erase(seqs[0]!)
-      assert.deepStrictEqual((yield* policies.get()).rows, [row({ response: "drain" })])
+      assert.deepStrictEqual((yield* policies.get()).value, [row({ response: "drain" })])
       yield* erase(seqs[1]!)
       assert.deepStrictEqual(yield* policies.current, emptyResponsePolicy)
       assert.deepStrictEqual(yield* replayed, [])
@@ -147,7 +147,7 @@ describe("setting the response policy with the version that was read", () => {
       assert.deepStrictEqual(results.toSorted(), [1, 1, 1, "set"])
       const { version } = yield* policies.get()
       assert.strictEqual(version, 1)
-      assert.deepInclude(yield* policies.set([], writer, version), { rows: [], version: 2 })
+      assert.deepInclude(yield* policies.set([], writer, version), { value: [], version: 2 })
       const kinds = yield* Storage.use((storage) => storage.records({ kinds: ["response_policy.changed"], limit: 9 }))
       assert.lengthOf(kinds, 2)
     }).pipe(Effect.provide(governorWorld()))

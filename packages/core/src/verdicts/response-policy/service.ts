@@ -21,6 +21,7 @@ import {
   type ResponsePolicyDocument
 } from "@flyball/rules"
 import { Context, Effect, Layer } from "effect"
+import type { Versioned } from "../../capability/operation.ts"
 import { covers, everyUnit, type Scope } from "../../foundation/scope.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { AGENTS, storedAgent } from "../../registry/agents/document.ts"
@@ -30,10 +31,7 @@ import { policyRow, policyRowOut, storedPolicy } from "./document.ts"
 import { type KnownTargets, planSetPolicy } from "./plan-set.ts"
 
 /** Rows of the response policy with its version; 0 if none was ever set. Spec: decision 0046. */
-export interface VersionedPolicy {
-  readonly rows: ReadonlyArray<PolicyRowOut>
-  readonly version: number
-}
+export type VersionedPolicy = Versioned<ReadonlyArray<PolicyRowOut>>
 
 /** Operations on the response policy. Spec: document 1 section 5, item 8; decision 0046. */
 export interface ResponsePoliciesApi {
@@ -66,7 +64,7 @@ export class ResponsePolicies extends Context.Service<ResponsePolicies, Response
         get: Effect.fnUntraced(function* (scope = everyUnit) {
           const { body, version } = storedPolicy(yield* storage.get(RESPONSE_POLICY, RESPONSE_POLICY_ID))
           const shown = yield* Effect.filter(body.rows, (row) => isShown(storage, row, scope))
-          return { rows: shown.map(policyRowOut), version }
+          return { value: shown.map(policyRowOut), version }
         }),
         set: (input, writer, ifVersion = null) => {
           const rows = input.map(policyRow)
@@ -79,7 +77,7 @@ export class ResponsePolicies extends Context.Service<ResponsePolicies, Response
               const known = yield* knownTargets(storage, rows)
               const { change, policy } = yield* Effect.fromResult(planSetPolicy(stored, rows, known, writer))
               yield* storage.commit(change)
-              return { rows: policy.rows.map(policyRowOut), version: stored.version + 1 }
+              return { value: policy.rows.map(policyRowOut), version: stored.version + 1 }
             }),
             { collection: RESPONSE_POLICY, id: RESPONSE_POLICY_ID }
           )

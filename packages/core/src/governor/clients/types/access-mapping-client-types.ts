@@ -1,7 +1,7 @@
 /** The access mapping in the embedding API, derived from the contract. */
 import type { MappingIn, MappingOut, MappingRule, ResolvedOut, ResolveDraftIn, Role } from "@flyball/contract"
 import type { ActOptions, CallOptions } from "../call-options.ts"
-import type { Info, Input } from "../plain.ts"
+import type { Info, Input } from "@flyball/contract"
 
 /** Roles that a person may have here, strongest first. */
 export type RoleName = Role

@@ -19,7 +19,7 @@ import type {
   TimelineQuery
 } from "@flyball/contract"
 import type { ActOptions, CallOptions } from "../call-options.ts"
-import type { Filter, Info, Input } from "../plain.ts"
+import type { Filter, Info, Input } from "@flyball/contract"
 
 /** Autonomy tiers, least autonomy first. */
 export type Tier = AutonomyTier

@@ -23,7 +23,7 @@ import type {
   WithdrawIn
 } from "@flyball/contract"
 import type { ActOptions, CallOptions } from "../call-options.ts"
-import type { Filter, Info, Input } from "../plain.ts"
+import type { Filter, Info, Input } from "@flyball/contract"
 
 /** Outcomes of an evaluation, least restrictive first. */
 export type Outcome = (typeof evaluationOutcomes)[number]

@@ -12,7 +12,7 @@ import type {
   BreakerUpdate
 } from "@flyball/contract"
 import type { ActOptions, CallOptions } from "../call-options.ts"
-import type { Info, Input } from "../plain.ts"
+import type { Info, Input } from "@flyball/contract"
 
 /** Mode of a breaker: the effect of a trip. */
 export type BreakerModeName = (typeof breakerModes)[number]

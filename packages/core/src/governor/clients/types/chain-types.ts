@@ -16,7 +16,7 @@ import type {
   VerifyOut
 } from "@flyball/contract"
 import type { ReplayReport } from "../../../outward/replay/report.ts"
-import type { Filter, Info, Input } from "../plain.ts"
+import type { Filter, Info, Input } from "@flyball/contract"
 
 /** The last record and the tree over all of them. Spec: document 1 section 2, "Chain head". */
 export interface HeadInfo extends Info<typeof HeadOut> {}

@@ -15,7 +15,7 @@ import type {
   Usage,
   UsageOut
 } from "@flyball/contract"
-import type { Filter, Info, Input } from "../plain.ts"
+import type { Filter, Info, Input } from "@flyball/contract"
 
 /** Tokens and cost of a call. */
 export interface UsageInput extends Input<typeof Usage> {}

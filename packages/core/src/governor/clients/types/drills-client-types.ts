@@ -1,7 +1,7 @@
 /** Drills and the safety view in the embedding API, derived from the contract. */
 import type { DrillIn, DrillListQuery, DrillOut, SafetyOut, SafetyQuery } from "@flyball/contract"
 import type { ActOptions, CallOptions } from "../call-options.ts"
-import type { Filter, Info, Input } from "../plain.ts"
+import type { Filter, Info, Input } from "@flyball/contract"
 
 /** Request for a drill: what to exercise. */
 export interface DrillInput extends Input<typeof DrillIn> {}

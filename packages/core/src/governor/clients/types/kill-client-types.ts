@@ -14,7 +14,7 @@ import type {
   KillStatus
 } from "@flyball/contract"
 import type { ActOptions, CallOptions } from "../call-options.ts"
-import type { Filter, Info, Input } from "../plain.ts"
+import type { Filter, Info, Input } from "@flyball/contract"
 
 /** The kill state of a target. Spec: document 1 section 2, "Kill status"; decision 0047. */
 export interface KillStatusInfo extends Info<typeof KillStatus> {}

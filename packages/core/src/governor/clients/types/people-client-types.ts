@@ -1,7 +1,7 @@
 /** People in the embedding API, derived from the contract. */
 import type { PersonIn, PrincipalOut } from "@flyball/contract"
 import type { CallOptions } from "../call-options.ts"
-import type { Info, Input } from "../plain.ts"
+import type { Info, Input } from "@flyball/contract"
 
 /** A person: `subject` as the identity provider `issuer` names them. Without an issuer it is the host's own name. */
 export interface PersonInput extends Input<typeof PersonIn> {}

@@ -1,7 +1,7 @@
 /** Provenance in the embedding API, derived from the contract. */
 import type { ProvenanceCreate, provenanceKinds, ProvenanceOut } from "@flyball/contract"
 import type { ActOptions, CallOptions } from "../call-options.ts"
-import type { Info, Input } from "../plain.ts"
+import type { Info, Input } from "@flyball/contract"
 
 /** Kind of a provenance component. */
 export type ProvenanceKind = (typeof provenanceKinds)[number]

@@ -8,7 +8,7 @@ import type {
   ReviewWithdrawIn
 } from "@flyball/contract"
 import type { ActOptions, CallOptions } from "../call-options.ts"
-import type { Filter, Info, Input } from "../plain.ts"
+import type { Filter, Info, Input } from "@flyball/contract"
 
 /** A review. Spec: format 1 section 8, `review.opened`; decision 0049. */
 export interface ReviewInfo extends Info<typeof Review> {}

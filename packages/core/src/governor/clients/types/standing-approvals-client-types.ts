@@ -6,7 +6,7 @@ import type {
   StandingApprovalRevokeIn
 } from "@flyball/contract"
 import type { ActOptions, CallOptions } from "../call-options.ts"
-import type { Filter, Info, Input } from "../plain.ts"
+import type { Filter, Info, Input } from "@flyball/contract"
 
 /** Input of a proposal. Spec: decision 0050. */
 export interface StandingApprovalInput extends Input<typeof StandingApprovalCreate> {}

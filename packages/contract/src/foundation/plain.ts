@@ -1,12 +1,12 @@
 /**
- * Types of the embedding API, derived from the structs of `@flyball/contract`.
+ * Types of the embedding API, derived from the structs of this package.
  *
  * They map over the fields of a struct, so that the comment of a field shows where a host uses the member. No name of
  * Effect is in them: what a host sees is plain TypeScript.
  */
 
 /** A struct, as far as its types go. */
-interface Struct {
+export interface Struct {
   readonly fields: object
   readonly Type: object
   readonly Encoded: object
@@ -43,3 +43,41 @@ type OrUndefined<T> =
     : T extends object
       ? { readonly [Name in keyof T]: OrUndefined<T[Name]> | (object extends Pick<T, Name> ? undefined : never) }
       : T
+
+/** A schema whose plain type has a name: what a host's editor shows in place of all members. Only a type. */
+export interface Named<T> {
+  readonly "~plain": T
+}
+
+/** Names the plain type of a schema. It is the input type of a body, and the output type of a success. */
+export const named =
+  <T>() =>
+  <S>(schema: S): S & Named<T> =>
+    schema as S & Named<T>
+
+/** Input type of the schema of a body: its name, or the members of the struct or list. */
+export type InputOf<S> =
+  S extends Named<infer T>
+    ? T
+    : S extends Struct
+      ? Flat<Input<S>>
+      : S extends { readonly value: infer Item; readonly Encoded: ReadonlyArray<unknown> }
+        ? ReadonlyArray<InputOf<Item>>
+        : S extends { readonly Encoded: infer E }
+          ? E
+          : never
+
+/** Output type of the schema of a success: its name, or the members of the struct or list. */
+export type InfoOf<S> =
+  S extends Named<infer T>
+    ? T
+    : S extends Struct
+      ? Info<S>
+      : S extends { readonly value: infer Item; readonly Type: ReadonlyArray<unknown> }
+        ? ReadonlyArray<InfoOf<Item>>
+        : S extends { readonly Type: infer T }
+          ? T
+          : never
+
+/** The members of an intersection as one object. */
+export type Flat<T> = T extends infer O ? { [Name in keyof O]: O[Name] } : never

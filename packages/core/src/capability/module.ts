@@ -1,0 +1,63 @@
+/**
+ * A module: one capability as a value. All that runs over every module iterates over the list in
+ * `governor/modules.ts`.
+ *
+ * Spec: house section 3.
+ */
+import type { Refusal, RefusalTag } from "@flyball/contract"
+import type { Group } from "@flyball/contract/http"
+import type { Effect, Layer } from "effect"
+import type { Scope } from "../foundation/scope.ts"
+import type { OperationFault, OperationsOf } from "./operation.ts"
+
+/**
+ * Looks up one thing of a module by its id. Decides whether a caller that may not act on it gets 403 or 404, and which
+ * agent a request is about.
+ */
+export interface Read<T extends RefusalTag = RefusalTag, R = any> {
+  /** The refusal that says that the thing is missing. */
+  readonly missing: T
+  /** The member of that refusal that holds the id. */
+  readonly member: string
+  /** The parameter that names the thing in paths, queries and bodies. */
+  readonly param: string
+  readonly get: (
+    id: string,
+    scope: Scope
+  ) => Effect.Effect<{ readonly agent_id?: string }, Extract<Refusal, { readonly _tag: T }> | OperationFault, R>
+}
+
+/** One capability: its rows and their operations, its services, its jobs, and how its things are looked up. */
+export interface Module<
+  N extends string,
+  G extends Group,
+  O,
+  L extends Layer.Layer<never, any, any>,
+  J extends Layer.Layer<never, any, any> = never
+> {
+  readonly name: N
+  readonly rows: G
+  readonly operations: O
+  readonly layer: L
+  readonly jobs: ReadonlyArray<J>
+  readonly reads: ReadonlyArray<Read>
+}
+
+/** An operation that no row declares is a compile error. */
+type NoExcess<G, O> = { readonly [K in Exclude<keyof O, keyof G>]: "no row of this name" }
+
+/** Declares a module. Annotate the export with {@link Module}: an inferred declaration names what is not exported. */
+export const defineModule = <
+  const N extends string,
+  G extends Group,
+  O extends OperationsOf<G>,
+  L extends Layer.Layer<never, any, any>,
+  J extends Layer.Layer<never, any, any> = never
+>(of: {
+  readonly name: N
+  readonly rows: G
+  readonly operations: O & NoExcess<G, O>
+  readonly layer: L
+  readonly jobs?: ReadonlyArray<J>
+  readonly reads?: ReadonlyArray<Read>
+}): Module<N, G, O, L, J> => ({ ...of, jobs: of.jobs ?? [], reads: of.reads ?? [] })

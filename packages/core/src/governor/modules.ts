@@ -1,0 +1,43 @@
+/**
+ * The modules of the governor, and what runs over all of them: services, jobs, handlers of HTTP, embedding clients,
+ * look-ups. Spec: house section 3.
+ */
+import { Layer } from "effect"
+import type { Read } from "../capability/module.ts"
+import { telemetry } from "../outward/telemetry/module.ts"
+import { webhooks } from "../outward/webhooks/module.ts"
+import { models } from "../registry/models/module.ts"
+import { responsePolicy } from "../verdicts/response-policy/module.ts"
+
+/** The modules. One that is added here needs no other list. */
+export const modules: readonly [typeof models, typeof responsePolicy, typeof telemetry, typeof webhooks] = [
+  models,
+  responsePolicy,
+  telemetry,
+  webhooks
+]
+
+type One = (typeof modules)[number]
+
+/** Services of all modules. */
+export type ModuleServices = Layer.Success<One["layer"]>
+
+type Job = One["jobs"][number]
+
+/** The services of all modules. Spec: house section 3. */
+export const modulesLayer: Layer.Layer<
+  ModuleServices,
+  Layer.Error<One["layer"]>,
+  Layer.Services<One["layer"]>
+> = Layer.mergeAll(
+  // One cast a list: a tuple of layers as `map` cannot type it.
+  ...(modules.map(({ layer }) => layer) as unknown as readonly [One["layer"], ...Array<One["layer"]>])
+)
+
+/** The jobs of all modules, each under its own lease. Spec: house section 3. */
+export const modulesJobs: Layer.Layer<never, Layer.Error<Job>, Layer.Services<Job>> = Layer.mergeAll(
+  ...(modules.flatMap(({ jobs }): ReadonlyArray<Job> => jobs) as unknown as readonly [Job, ...Array<Job>])
+)
+
+/** How the things of all modules are looked up. */
+export const moduleReads: ReadonlyArray<Read> = modules.flatMap(({ reads }): ReadonlyArray<Read> => reads)

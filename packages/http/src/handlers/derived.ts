@@ -1,0 +1,49 @@
+/** Handlers that derive from the rows and operations of modules. Spec: house section 3. */
+import type { AnyEndpoint, Form } from "@flyball/contract/http"
+import { type AnyOperation, modules, type StreamStep, type Versioned } from "@flyball/core"
+import { Effect } from "effect"
+import { type Answer, json, jsonWith } from "../answer/answer.ts"
+import { eventStream, ping, serverSentEvent } from "../answer/server-sent-events.ts"
+import type { AnyHandler, Call, Services } from "../request/call.ts"
+import { checkLastEventId, operationCaller } from "../request/operation-caller.ts"
+
+/** Makes the handler of a row: it runs the operation, and answers in the form of the row. */
+export const derivedHandler = (row: AnyEndpoint, operation: AnyOperation<Services>): AnyHandler => {
+  const form = row.success.form as Form
+  const answer = answerIn(form)
+  const run = (call: Call<never, never, never>) =>
+    Effect.contextWith((context: Parameters<typeof operationCaller>[1]) =>
+      Effect.map(operation(call, operationCaller(call, context)), answer)
+    )
+  return typeof form === "string"
+    ? run
+    : (call) => Effect.andThen(checkLastEventId(call.request.headers["last-event-id"]), run(call))
+}
+
+const answerIn = (form: Form): ((value: unknown) => Answer) => {
+  if (form === "plain") return json
+  if (form === "versioned")
+    return (answered) => {
+      const { value, version } = answered as Versioned<unknown>
+      return jsonWith({ etag: `"p${version}"` }, value)
+    }
+  return (steps) => eventStream(events(form.event, steps as AsyncIterable<StreamStep<unknown>>))
+}
+
+/** The events of a stream; a comment where a step brought none. */
+async function* events(name: string, steps: AsyncIterable<StreamStep<unknown>>): AsyncGenerator<Uint8Array> {
+  // At once, so that the answer begins; without an id, since nothing was sent yet.
+  yield ping()
+  for await (const { events, readTo } of steps) {
+    for (const { data, id } of events) yield serverSentEvent(id, name, data)
+    if (events.length === 0) yield ping(readTo)
+  }
+}
+
+/** The handlers of all modules by the id of their endpoint. */
+export const derivedHandlers: ReadonlyArray<readonly [string, AnyHandler]> = modules.flatMap(({ operations, rows }) =>
+  Object.entries(rows as { readonly [name: string]: AnyEndpoint }).map(
+    ([name, row]) =>
+      [row.id, derivedHandler(row, (operations as { readonly [name: string]: AnyOperation<Services> })[name]!)] as const
+  )
+)
