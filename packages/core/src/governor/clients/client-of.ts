@@ -11,14 +11,7 @@ import {
 } from "@flyball/contract"
 import type { AnyEndpoint, Body, Endpoint, Group, Params, ParamValues, Query, Success } from "@flyball/contract/http"
 import { Effect } from "effect"
-import type {
-  AnyOperation,
-  OperationCaller,
-  OperationFault,
-  OperationsOf,
-  StreamStep,
-  Versioned
-} from "../../capability/operation.ts"
+import type { AnyOperation, OperationCaller, OperationsOf, StreamStep, Versioned } from "../../capability/operation.ts"
 import { everyUnit } from "../../foundation/scope.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { governorError } from "../../foundation/value-or-throw.ts"
@@ -100,8 +93,8 @@ const callOf = (row: AnyEndpoint, operation: AnyOperation<GovernorServices>, cli
     const options = rest.shift() as Options
     const caller = new HostCaller(writerOf(own, options?.writer), options)
     const effect = Effect.flatMap(body, (input) =>
-      Effect.flatMap(queryOf(row.query as Query | null, filter), (asked) =>
-        operation({ params: params as never, query: asked as never, body: input as never }, caller)
+      Effect.flatMap(queryOf(row.query as Query | null, filter), (read) =>
+        operation({ params: params as never, query: read as never, body: input as never }, caller)
       )
     )
     return { effect, options }
@@ -121,12 +114,20 @@ const callOf = (row: AnyEndpoint, operation: AnyOperation<GovernorServices>, cli
   return (...args: CallArgs) => run(args)
 }
 
+async function* repeated<A>(step: () => Promise<A>): AsyncGenerator<A> {
+  for (;;) yield await step()
+}
+
 async function* dataOf<T>(steps: AsyncIterable<StreamStep<T>>): AsyncGenerator<T> {
   for await (const { events } of steps) for (const { data } of events) yield data
 }
 
 /** A host without types may pass anything as an id. */
-const paramsOf = (expected: Params, names: ReadonlyArray<string>, given: unknown): { readonly [name: string]: unknown } => {
+const paramsOf = (
+  expected: Params,
+  names: ReadonlyArray<string>,
+  given: unknown
+): { readonly [name: string]: unknown } => {
   const [first] = names
   const params = names.length === 1 ? { [first!]: given } : isObject(given) ? given : {}
   const at = names.findIndex((name) => !isOfParam(expected[name]!, params[name]))
@@ -162,7 +163,7 @@ const queryOf = (row: Query | null, filter: unknown): Effect.Effect<unknown, Inv
         filter as object
       )
 
-/** Waits of a stream in process: it looks at its signal that often. Unit: milliseconds. */
+/** Longest wait of a step of a stream in process, after which its signal counts. Unit: milliseconds. */
 const STRETCH_MS = 5_000
 
 /** A host is its own caller: it may do everything, and answers for the people that it names. */
@@ -183,12 +184,7 @@ class HostCaller implements OperationCaller {
     this.ifVersion = options?.ifVersion ?? null
   }
 
-  get follow(): OperationCaller["follow"] {
-    const caller = this
-    return async function* <A>(step: (of: OperationCaller, stretchMs: number) => Effect.Effect<A, OperationFault>) {
-      for (;;) yield await Effect.runPromise(step(caller, STRETCH_MS))
-    }
-  }
+  readonly follow: OperationCaller["follow"] = (step) => repeated(() => Effect.runPromise(step(this, STRETCH_MS)))
 
   readonly whileAdmitted: OperationCaller["whileAdmitted"] = (waitMs, step) =>
     Effect.map(step(this, waitMs), (found) => ({ found, caller: this }))
