@@ -70,8 +70,15 @@ export const ResolveDraftIn = Schema.Struct({
 export type ResolveDraftIn = typeof ResolveDraftIn.Type
 
 /**
- * Roles that claims resolve to: every matched role, strongest first, and the org units of the strongest. Spec: document
- * 1 section 2, "Access draft resolution".
+ * Roles that claims resolve to: every matched role, strongest first, and the org units of the strongest. `grants` lists
+ * each matched rule; `rule_id` is null for a role name that `trust_canonical` accepts. Spec: document 1 section 2,
+ * "Access draft resolution"; api.md, resolve-draft.
  */
-export const ResolvedOut = Schema.Struct({ roles: Schema.Array(oneOf(roles)), org_units: Schema.Array(Schema.String) })
+export const ResolvedOut = Schema.Struct({
+  roles: Schema.Array(oneOf(roles)),
+  org_units: Schema.Array(Schema.String),
+  grants: Schema.Array(
+    Schema.Struct({ role: oneOf(roles), org_unit: Schema.String, rule_id: Schema.NullOr(Schema.String) })
+  )
+})
 export type ResolvedOut = typeof ResolvedOut.Type

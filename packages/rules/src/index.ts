@@ -5,6 +5,8 @@ export {
   type Claims,
   type Grant,
   grantsOf,
+  type MatchedGrant,
+  matchedGrants,
   resolveClaims,
   type Resolved,
   strongestFirst,

@@ -87,7 +87,14 @@ describe("people of a real OpenID provider", () => {
     assert.deepEqual(
       (await call("ada", "POST", "/api/v1/admin/entitlement-rules/resolve-draft", { rules, groups: groups["grace"] }))
         .json,
-      { roles: ["governor", "auditor"], org_units: ["payments"] }
+      {
+        roles: ["governor", "auditor"],
+        org_units: ["payments"],
+        grants: [
+          { role: "governor", org_unit: "payments", rule_id: "r2" },
+          { role: "auditor", org_unit: "*", rule_id: "r3" }
+        ]
+      }
     )
     assert.strictEqual((await call("ada", "PUT", "/api/v1/admin/entitlement-rules", { rules })).status, 200)
     assert.deepInclude((await call("grace", "GET", "/api/v1/me")).json, {

@@ -14,6 +14,8 @@ const golden: unknown = JSON.parse(
  * from a refusal that a row names, or from an event of the catalogue, is not listed.
  */
 const added: ReadonlyArray<string> = [
+  "/components/schemas/ResolvedOut/properties/grants",
+  "/components/schemas/ResolvedOut/required/grants",
   "/components/schemas/EnvelopesInForce",
   "/components/schemas/LocalVerdict",
   "/components/schemas/LocalVerdictOut",

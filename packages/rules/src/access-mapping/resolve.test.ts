@@ -36,6 +36,17 @@ describe("resolving claims", () => {
     )
   })
 
+  it("compares addresses without case, and every other value with it", () => {
+    const of = (claim: MappedRule["claim"], value: string, held: string) =>
+      resolveClaims(
+        { rules: [rule(claim, value, "admin", "*")], trustCanonical: false },
+        { ...none, userIds: [held], groups: [held] }
+      ).roles.length
+    assert.strictEqual(of("user_ids", "Kim@Audit.example", "kim@audit.EXAMPLE"), 1)
+    assert.strictEqual(of("user_ids", "u7", "U7"), 0)
+    assert.strictEqual(of("groups", "kim@a.example", "Kim@a.example"), 0)
+  })
+
   it("accepts canonical role names only where they are trusted, for the configured org unit", () => {
     const claims = { ...none, roles: ["auditor", "operator"] }
     assert.deepStrictEqual(resolveClaims({ rules: [], trustCanonical: false }, claims), { roles: [], orgUnits: [] })

@@ -14,6 +14,11 @@ export interface Grant {
   readonly orgUnit: string
 }
 
+/** A grant with the rule that gives it; null where the token's own role name is trusted. */
+export interface MatchedGrant extends Grant {
+  readonly ruleId: string | null
+}
+
 /**
  * Every matched role, strongest first, and the org units of the strongest. Spec: document 1 section 2, "Access draft
  * resolution".
@@ -36,13 +41,41 @@ export const strongestFirst: ReadonlyArray<MappedRole> = ["admin", "governor", "
  * - Spec: document 1 section 5; api.md "Who may call"; decision 0039.
  */
 export const grantsOf = (mapping: MappingDocument, claims: Claims, canonicalUnit = "*"): ReadonlyArray<Grant> => {
-  const held = { roles: new Set(claims.roles), groups: new Set(claims.groups), user_ids: new Set(claims.userIds) }
-  const units = new Map(
-    strongestFirst.map((role) => [role, new Set(mapping.trustCanonical && held.roles.has(role) ? [canonicalUnit] : [])])
-  )
-  for (const { claim, orgUnit, role, value } of mapping.rules) if (held[claim].has(value)) units.get(role)!.add(orgUnit)
+  const units = new Map(strongestFirst.map((role) => [role, new Set<string>()]))
+  for (const { orgUnit, role } of matchedGrants(mapping, claims, canonicalUnit)) units.get(role)!.add(orgUnit)
   return [...units].flatMap(([role, of]) => [...of].sort().map((orgUnit) => ({ role, orgUnit })))
 }
+
+/**
+ * Lists the matched rules as grants, the strongest role first and then as they stand in the mapping. Parameters as for
+ * {@link grantsOf}.
+ *
+ * - Spec: api.md, resolve-draft.
+ */
+export const matchedGrants = (
+  { rules, trustCanonical }: MappingDocument,
+  claims: Claims,
+  canonicalUnit = "*"
+): ReadonlyArray<MatchedGrant> => {
+  const held = {
+    roles: new Set(claims.roles),
+    groups: new Set(claims.groups),
+    user_ids: new Set(claims.userIds.map(caseless))
+  }
+  return strongestFirst.flatMap((role) => [
+    ...(trustCanonical && held.roles.has(role) ? [{ role, orgUnit: canonicalUnit, ruleId: null }] : []),
+    ...rules
+      .filter((rule) => rule.role === role && held[rule.claim].has(matchedValue(rule)))
+      .map(({ id, orgUnit }) => ({ role, orgUnit, ruleId: id }))
+  ])
+}
+
+const matchedValue = ({ claim, value }: MappingDocument["rules"][number]): string =>
+  claim === "user_ids" ? caseless(value) : value
+
+/** Lowers the ASCII letters of an address, as mail does; any other id of a person keeps its case. */
+const caseless = (userId: string): string =>
+  userId.includes("@") ? userId.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : userId
 
 /**
  * Sums grants up as the specification has it: every role, strongest first, and the org units of the strongest. For

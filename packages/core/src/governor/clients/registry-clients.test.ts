@@ -262,22 +262,34 @@ describe("the access mapping through the plain client", () => {
   it("is set whole, and says what claims come to", async () => {
     const access = governor.accessMapping
     assert.deepStrictEqual(await access.get(), { rules: [], trust_canonical: false, version: 0 })
-    assert.deepStrictEqual(await access.resolve({ groups: ["platform"] }), { roles: [], org_units: [] })
+    assert.deepStrictEqual(await access.resolve({ groups: ["platform"] }), { roles: [], org_units: [], grants: [] })
     const ops = { id: "ops", match: { claim: "user_ids", value: "u7" }, role: "operator", org_unit: "ops" } as const
     const set = await access.set({ rules: [admins, ops], if_version: undefined }, ann)
     assert.deepStrictEqual(set, { rules: [{ id: "r1", ...admins }, ops], trust_canonical: false, version: 1 })
+    const byOps = { role: "operator", org_unit: "ops", rule_id: "ops" } as const
     assert.deepStrictEqual(
       [
         await access.get(),
         await access.resolve({ user_ids: ["u7"] }),
         await access.resolve({ groups: ["platform"], user_ids: ["u7"] })
       ],
-      [set, { roles: ["operator"], org_units: ["ops"] }, { roles: ["admin", "operator"], org_units: ["*"] }]
+      [
+        set,
+        { roles: ["operator"], org_units: ["ops"], grants: [byOps] },
+        {
+          roles: ["admin", "operator"],
+          org_units: ["*"],
+          grants: [{ role: "admin", org_unit: "*", rule_id: "r1" }, byOps]
+        }
+      ]
     )
     assert.deepStrictEqual(await access.resolveDraft({ roles: ["auditor"], trust_canonical: true }), {
       roles: ["auditor"],
-      org_units: ["*"]
+      org_units: ["*"],
+      grants: [{ role: "auditor", org_unit: "*", rule_id: null }]
     })
+    // A value is compared whole, as in a token.
+    assert.deepStrictEqual((await access.resolveDraft({ roles: ["auditor post"], trust_canonical: true })).grants, [])
     assert.strictEqual((await access.get()).version, 1)
     assert.isTrue((await governor.check()).ok)
   })

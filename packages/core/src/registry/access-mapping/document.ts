@@ -2,7 +2,7 @@
 import type { MappingOut, MappingRule, ResolvedOut } from "@flyball/contract"
 import type { Document } from "../../storage/port.ts"
 import { emptyMapping, type MappedRule, type MappingDocument } from "@flyball/rules"
-import type { Resolved } from "@flyball/rules"
+import type { MatchedGrant, Resolved } from "@flyball/rules"
 
 /** The mapping as it was read; version 0 where there is none. */
 export interface StoredMapping {
@@ -38,8 +38,9 @@ export const mappingOut = ({ body, version }: StoredMapping): MappingOut => ({
   version
 })
 
-/** Converts resolved roles and org units to their wire form. */
-export const resolvedOut = ({ orgUnits, roles }: Resolved): ResolvedOut => ({
+/** Converts resolved roles, org units and grants to their wire form. */
+export const resolvedOut = ({ orgUnits, roles }: Resolved, grants: ReadonlyArray<MatchedGrant>): ResolvedOut => ({
   roles,
-  org_units: orgUnits === "*" ? ["*"] : orgUnits
+  org_units: orgUnits === "*" ? ["*"] : orgUnits,
+  grants: grants.map(({ orgUnit, role, ruleId }) => ({ role, org_unit: orgUnit, rule_id: ruleId }))
 })
