@@ -84,12 +84,13 @@ export const devIssuer = async (key?: JWK): Promise<DevIssuer> => {
           currentDate: new Date(nowMs)
         })
         const claims = decodeClaims(payload)
-        if (Result.isFailure(claims) || claims.success.sub === "" || claims.success.org_unit === "") return null
+        if (Result.isFailure(claims)) return "form"
+        if (claims.success.sub === "" || claims.success.org_unit === "") return "subject"
         const { org_unit: orgUnit, roles, sub: subject } = claims.success
         return { subject, name: null, roles, groups: [], userIds: [subject], orgUnit }
-      } catch {
-        // Whatever is wrong with a token, its bearer learns only that it opens nothing.
-        return null
+      } catch (cause) {
+        const { tokenProblemOf } = await import("@flyball/http/oidc")
+        return tokenProblemOf(cause) ?? "form"
       }
     }
   }

@@ -43,7 +43,7 @@ describe("refusals", () => {
       body: { detail: "This action needs an OIDC session.", code: "key_not_allowed" },
       headers: {}
     })
-    assert.deepStrictEqual(problemOf(new Unauthorized())!.headers, { "www-authenticate": "Bearer" })
+    assert.deepStrictEqual(problemOf(new Unauthorized({}))!.headers, { "www-authenticate": "Bearer" })
     assert.deepStrictEqual(problemOf(new MethodNotAllowed({ allow: ["GET", "HEAD"] }))!.headers, { allow: "GET, HEAD" })
     assert.deepInclude(problemOf(new AgentNameTaken({ agentId: "agt_x" }))!.body, {
       code: "agent_name_taken",

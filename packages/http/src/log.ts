@@ -3,6 +3,8 @@
  * those can hold secrets and people's data.
  */
 
+import type { TokenProblem } from "./request/token-problem.ts"
+
 /** One finished request. */
 export interface RequestLog {
   readonly requestId: string
@@ -18,6 +20,10 @@ export interface RequestLog {
   readonly client: string | null
   /** The trace that it belongs to, where spans are made. */
   readonly traceId?: string
+  /** Of answers 401 to a token: the check that it fails. The caller is not shown it. */
+  readonly tokenProblem?: TokenProblem
+  /** Of answers 403: claims of the token that lack values, such as `groups: overage`. */
+  readonly incompleteClaims?: ReadonlyArray<string>
   /**
    * Of answers 500 and 503: what happened, for the operator. Null where the server drains, which needs no action.
    */

@@ -13,10 +13,13 @@ export interface OidcSettings {
   readonly issuer: string
   /** One of a token's audiences must be this. Default: `flyball`. */
   readonly audience?: string | undefined
-  /** Where the roles are: a claim, or a path into one with dots. Default: `roles`. */
+  /** Where the roles are: a claim, a path into one with dots, or a JSON pointer. Default: `roles`. */
   readonly rolesClaim?: string | undefined
   /** Where the groups are. Default: `groups`. */
   readonly groupsClaim?: string | undefined
+  /** What separates the values of a roles claim that is a text. Left out, a text is one value. */
+  readonly rolesSeparator?: string | undefined
+  readonly groupsSeparator?: string | undefined
 }
 
 /** Authentication of people. Ingest keys always come from the store. Spec: document 1 section 5. */
@@ -117,15 +120,24 @@ const accessOf = (authentication: Authentication | null): Access => {
 
 /** The verifier is loaded with the first token: a host without an issuer loads none of it. */
 const verifierOf = (oidc: OidcSettings): TokenVerifier => {
-  const { audience = "flyball", groupsClaim = "groups", issuer, rolesClaim = "roles" } = oidc ?? {}
+  const { audience = "flyball", groupsClaim = "groups", groupsSeparator, issuer, rolesClaim = "roles" } = oidc ?? {}
+  const { rolesSeparator } = oidc ?? {}
   if (typeof issuer !== "string" || !isIssuerUrl(issuer))
     invalid("`oidc.issuer` is expected to be an https URL, or http on this host.")
   for (const [name, value] of Object.entries({ audience, groupsClaim, rolesClaim }))
     if (typeof value !== "string" || value === "") invalid(`\`oidc.${name}\` is expected to be a text.`)
+  for (const [name, value] of Object.entries({ groupsSeparator, rolesSeparator }))
+    if (value !== undefined && value !== null && (typeof value !== "string" || value === ""))
+      invalid(`\`oidc.${name}\` is expected to be a text.`)
   let made: Promise<TokenVerifier> | null = null
   const verifier = (): Promise<TokenVerifier> =>
     (made ??= import("./oidc/issuer.ts").then(({ oidcIssuer }) =>
-      oidcIssuer({ issuer, audience, groupsClaim, rolesClaim })
+      oidcIssuer({
+        issuer,
+        audience,
+        roles: { path: rolesClaim, separator: rolesSeparator ?? null },
+        groups: { path: groupsClaim, separator: groupsSeparator ?? null }
+      })
     ))
   return {
     issuer,

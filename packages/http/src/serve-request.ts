@@ -1,14 +1,15 @@
 /** Serves one request: dispatches it, writes its answer, and reports it to log, metrics and trace. */
-import { BATCH_LIMIT_BYTES, Draining } from "@flyball/contract"
+import { BATCH_LIMIT_BYTES, Draining, Forbidden, Unauthorized } from "@flyball/contract"
 import { internalError, type Problem, problemOf } from "@flyball/contract/http"
 import { Cause, type Context, Effect, Exit } from "effect"
 import type { Services } from "./request/call.ts"
 import { clientAddress } from "./request/client-address.ts"
 import { dispatch, type Dispatcher, type Progress } from "./dispatch.ts"
 import type { Incoming, Outgoing } from "./exchange.ts"
-import type { LogRequest } from "./log.ts"
+import type { LogRequest, RequestLog } from "./log.ts"
 import { discardRest } from "./request/read-body.ts"
 import { requestId } from "./request/request-id.ts"
+import { tokenProblems } from "./request/token-problem.ts"
 import { requestSpan } from "./telemetry/request-span.ts"
 import { readTraceparent } from "./telemetry/trace-context.ts"
 import { CurrentSpan, type OpenSpan, type TracingApi } from "./telemetry/tracing.ts"
@@ -83,7 +84,8 @@ export const serveRequest = <Request extends Incoming>(
     }
     const route = progress.endpoint?.path ?? null
     const code = problem?.code ?? null
-    dispatcher.server.count({ ...finished, endpoint: progress.endpoint?.id ?? null, code })
+    const refused = problem?.refused ?? {}
+    dispatcher.server.count({ ...finished, ...refused, endpoint: progress.endpoint?.id ?? null, code })
     span?.end(
       requestSpan({ ...finished, requestId: id, route, code, failed: problem !== null && problem.logged !== null })
     )
@@ -93,6 +95,7 @@ export const serveRequest = <Request extends Incoming>(
       route,
       client,
       ...(span === null ? {} : { traceId: span.traceId }),
+      ...refused,
       caller:
         progress.caller.kind === "key" ? progress.caller.writer.id : progress.caller.kind === "user" ? "user" : null,
       problem: problem?.logged ?? null
@@ -116,7 +119,12 @@ const requestSpanOf = (tracing: TracingApi | null, { headers }: Incoming): OpenS
 const problemOfCause = (
   cause: Cause.Cause<unknown>,
   id: string
-): { readonly shown: Problem; readonly code: string | null; readonly logged: string | null } => {
+): {
+  readonly shown: Problem
+  readonly code: string | null
+  readonly logged: string | null
+  readonly refused?: RefusedToken
+} => {
   const error = Cause.findErrorOption(cause)
   const known = error._tag === "Some" ? problemOf(error.value) : null
   // The shutdown was requested: an error in the log for each probe of each deployment would bury real errors.
@@ -125,11 +133,24 @@ const problemOfCause = (
     return {
       shown: known,
       code: codeOfProblem(known),
-      logged: known.status >= 500 && !meant ? Cause.pretty(cause) : null
+      logged: known.status >= 500 && !meant ? Cause.pretty(cause) : null,
+      refused: refusedToken(error._tag === "Some" ? error.value : null)
     }
   const gone = Cause.hasInterruptsOnly(cause)
   const shown = internalError(id)
   return { shown, code: gone ? null : codeOfProblem(shown), logged: gone ? null : Cause.pretty(cause) }
+}
+
+type RefusedToken = Pick<RequestLog, "tokenProblem" | "incompleteClaims">
+
+/** What the log says about the token of a refused request. */
+const refusedToken = (error: unknown): RefusedToken => {
+  if (error instanceof Unauthorized) {
+    const problem = tokenProblems.find((one) => one === error.problem)
+    return problem === undefined ? {} : { tokenProblem: problem }
+  }
+  const incomplete = error instanceof Forbidden ? (error.incomplete ?? []) : []
+  return incomplete.length === 0 ? {} : { incompleteClaims: incomplete }
 }
 
 /** The word for it; a validation error carries none. */

@@ -114,7 +114,7 @@ export const trustedBy = ({ trustedProxies }: Settings): ((address: string) => b
 
 /** Who vouches for people: the organisation's issuer, or on a loopback address the server itself. */
 const issuerOf = async (settings: Settings, log: Log): Promise<TokenVerifier> => {
-  const { oidcAudience, oidcGroupsClaim, oidcIssuer: issuer, oidcRolesClaim } = settings
+  const { oidcAudience, oidcIssuer: issuer } = settings
   if (issuer === null)
     return tellingOfNew(settings, DEV_ISSUER_KEY, async () =>
       (await import("../dev-issuer.ts")).openDevIssuer(settings.dataDir)
@@ -123,8 +123,8 @@ const issuerOf = async (settings: Settings, log: Log): Promise<TokenVerifier> =>
   return oidcIssuer({
     issuer,
     audience: oidcAudience,
-    rolesClaim: oidcRolesClaim,
-    groupsClaim: oidcGroupsClaim,
+    roles: { path: settings.oidcRolesClaim, separator: settings.oidcRolesSeparator },
+    groups: { path: settings.oidcGroupsClaim, separator: settings.oidcGroupsSeparator },
     onIgnoredKey: ({ kid, reason }) => log("warn", "a key of the identity provider is ignored", { issuer, kid, reason })
   })
 }

@@ -43,7 +43,7 @@ export const demoIssuer = async (
       readOnly: true,
       verify: async (token, atMs) => {
         const claims = await issuer.verify(token, atMs)
-        return claims === null ? null : { ...claims, name: visitor.name }
+        return typeof claims === "string" ? claims : { ...claims, name: visitor.name }
       }
     },
     token: await issuer.sign(

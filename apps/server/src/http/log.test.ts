@@ -48,6 +48,24 @@ describe("the log", () => {
     for (const secret of [admin, key, otherKey, revokedKey, "hunter2", "private name"]) assert.notInclude(text, secret)
   })
 
+  it("names the check that a token failed, and the answer does not", async () => {
+    const { admin, log, revokedKey, send } = await opened()
+    log.length = 0
+    const answers = [
+      await send("GET", "/api/v1/me", { token: revokedKey }),
+      await send("GET", "/api/v1/me", { token: `${admin.slice(0, -4)}AAAA` }),
+      await send("GET", "/api/v1/me", { headers: { authorization: "Basic a" } }),
+      await send("GET", "/api/v1/me")
+    ]
+    assert.deepStrictEqual(
+      log.map(({ tokenProblem }) => tokenProblem),
+      ["key", "key", "form", undefined]
+    )
+    assert.lengthOf(new Set(answers.map(({ status, text }) => `${status} ${text}`)), 1)
+    const { text } = await send("GET", "/metrics")
+    assert.include(text, 'flyball_http_refused_tokens_total{reason="key"} 2')
+  })
+
   it("names the client past proxies that are trusted, and the socket's other end otherwise", async () => {
     const world = await opened({ server: { trustedProxy: inNetworks(readNetworks("127.0.0.1, 10.0.0.0/8")!) } })
     const clients = async ({ log, send }: World): Promise<ReadonlyArray<string | null>> => {

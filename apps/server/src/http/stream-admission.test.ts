@@ -56,7 +56,7 @@ describe("a stream", () => {
   it("ends when its person's token is over or gives no role, and not while that cannot be found out", async () => {
     const world = await opened()
     const claims = { subject: "ann", name: null, roles: ["admin"], groups: [], userIds: [], orgUnit: null }
-    const ends = [null, { ...claims, roles: [] }] as const
+    const ends = ["expired", { ...claims, roles: [] }] as const
     for (const [index, path] of (await streams(world)).entries()) {
       let answer = async (): Promise<typeof claims | (typeof ends)[number]> => claims
       const { url } = await beside(world, (context) => context, times, {

@@ -59,7 +59,7 @@ const governed = async (world: World) => {
 }
 
 /** A server beside `world`, and how many stretches of waits it began. */
-const waitingServer = async (world: World, pingMs: number, verify?: () => Promise<PersonClaims | null>) => {
+const waitingServer = async (world: World, pingMs: number, verify?: () => Promise<PersonClaims | "expired">) => {
   let stretches = 0
   const wakes = new Set<() => void>()
   const begun = <A extends Effect.Effect<unknown, unknown, unknown>>(waitMs: number, effect: A): A => {
@@ -136,12 +136,12 @@ describe("a request that waits", () => {
   })
 
   for (const [what, after, refused] of [
-    ["token is over", null, "401 unauthorized"],
+    ["token is over", "expired", "401 unauthorized"],
     ["token gives no role any more", { ...claims, roles: [] }, "403 forbidden"]
   ] as const)
     it(`is refused when its person's ${what}, and waits on while that cannot be found out`, async () => {
       const world = await opened()
-      let answer = async (): Promise<PersonClaims | null> => claims
+      let answer = async (): Promise<PersonClaims | "expired"> => claims
       const { get, more } = await waitingServer(world, 5, () => answer())
       const { waits } = await governed(world)
       for (const wait of waits) {

@@ -36,6 +36,7 @@ describe("docs/telemetry.md", () => {
   it("lists every metric with its labels and type, and no other", async () => {
     await world.send("GET", "/nothing-here")
     await world.send("GET", "/api/v1/chain/checkpoint", { token: world.admin })
+    await world.send("GET", "/api/v1/me", { token: "a.b.c" })
     await world.runtime.runPromise(checkChannel)
     const { text } = await world.send("GET", "/metrics")
     const counts = () => ({ exported: 0, dropped: 0, waiting: 0 })

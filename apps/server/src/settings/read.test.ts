@@ -22,6 +22,8 @@ describe("settings", () => {
       oidcAudience: "flyball",
       oidcRolesClaim: "roles",
       oidcGroupsClaim: "groups",
+      oidcRolesSeparator: null,
+      oidcGroupsSeparator: null,
       bootstrapAdmin: null,
       trustStore: null,
       metricsToken: null,

@@ -14,6 +14,8 @@ export type Settings = {
     | "guard"
     | "tenantId"
     | "oidcIssuer"
+    | "oidcRolesSeparator"
+    | "oidcGroupsSeparator"
     | "bootstrapAdmin"
     | "trustStore"
     | "metricsToken"

@@ -109,7 +109,11 @@ const text =
 /** A path that is not blank: nobody means a folder whose name is spaces. */
 const PATH = /^(?!\s*$)[^\0]{1,4096}$/
 
-const CLAIM_PATH = /^[\x21-\x7e]{1,256}$/
+/** A name, a path with dots, or a JSON pointer (RFC 6901) where it begins with `/`. */
+const CLAIM_PATH = /^(?!\/.*~(?![01]))[\x21-\x7e]{1,256}$/
+const CLAIM_PATHS =
+  "the name of a claim, a path with dots such as realm_access.roles, or a JSON pointer such as /a.b/roles"
+const SEPARATOR = /^[\x20-\x7e]{1,8}$/
 
 /** A claim and the value that makes its bearer the first administrator. */
 const parseBootstrap = (text: string): Parsed<{ readonly claim: MappingClaim; readonly value: string }> => {
@@ -245,14 +249,30 @@ export const settingsTable = {
   oidcRolesClaim: setting({
     name: "FLYBALL_OIDC_ROLES_CLAIM",
     fallback: "roles",
-    parse: text(CLAIM_PATH, "the name of a claim, or a path with dots such as realm_access.roles"),
-    meaning: "The claim that rules match as `roles`; a path with dots selects a nested claim."
+    parse: text(CLAIM_PATH, CLAIM_PATHS),
+    meaning:
+      "The claim that rules match as `roles`. A path with dots selects a nested claim; what begins with `/` is a " +
+      "JSON pointer, for names that have dots."
+  }),
+  oidcRolesSeparator: setting({
+    name: "FLYBALL_OIDC_ROLES_SEPARATOR",
+    fallback: null,
+    parse: text(SEPARATOR, "1 to 8 printable ASCII characters"),
+    show: (value) => JSON.stringify(value),
+    meaning: "What separates the values of a roles claim that is a text. Without it a text is one value."
   }),
   oidcGroupsClaim: setting({
     name: "FLYBALL_OIDC_GROUPS_CLAIM",
     fallback: "groups",
-    parse: text(CLAIM_PATH, "the name of a claim, or a path with dots"),
-    meaning: "The claim that rules match as `groups`."
+    parse: text(CLAIM_PATH, CLAIM_PATHS),
+    meaning: "The claim that rules match as `groups`, named in the same ways."
+  }),
+  oidcGroupsSeparator: setting({
+    name: "FLYBALL_OIDC_GROUPS_SEPARATOR",
+    fallback: null,
+    parse: text(SEPARATOR, "1 to 8 printable ASCII characters"),
+    show: (value) => JSON.stringify(value),
+    meaning: "What separates the values of a groups claim that is a text. Without it a text is one value."
   }),
   bootstrapAdmin: setting({
     name: "FLYBALL_BOOTSTRAP_ADMIN",

@@ -6,10 +6,12 @@ import { reported } from "./members.ts"
  * No token, or one that is unknown, expired or revoked. The answer is the same for all, so that it reveals nothing.
  * Spec: document 1 section 5, items 1 and 2.
  */
-export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", {}) {
+export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", {
+  problem: reported(Schema.String)
+}) {
   static readonly status = 401
   static get example(): Unauthorized {
-    return new Unauthorized()
+    return new Unauthorized({})
   }
   override get message(): string {
     return "A valid bearer token is needed: an ingest key or an OIDC session."
@@ -22,15 +24,22 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
  */
 export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", {
   need: reported(Schema.String),
-  have: reported(Schema.String)
+  have: reported(Schema.String),
+  incomplete: reported(Schema.Array(Schema.String))
 }) {
   static readonly status = 403
   static get example(): Forbidden {
     return new Forbidden({})
   }
   override get message(): string {
-    if (this.need === undefined) return "The caller's role does not include this action."
-    return `This action needs ${this.need}${this.have === undefined ? "" : `; you have ${this.have}`}.`
+    const { have, incomplete = [], need } = this
+    const sentence =
+      need === undefined
+        ? "The caller's role does not include this action."
+        : `This action needs ${need}${have === undefined ? "" : `; you have ${have}`}.`
+    return incomplete.length === 0
+      ? sentence
+      : `${sentence} Claims of the token are incomplete (${incomplete.join(", ")}), so a role may be missing.`
   }
 }
 

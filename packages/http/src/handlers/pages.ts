@@ -19,7 +19,7 @@ export const pagesHandlers: HandlersOf<typeof pages> = {
     Effect.map(kept, ({ keptPage }) => conditionalGet(request, keptPage(prefix))),
   metrics: Effect.fnUntraced(function* ({ request, server }) {
     const { metricsText, mayReadMetrics, METRICS_MEDIA } = yield* Effect.promise(() => import("../metrics/metrics.ts"))
-    if (!mayReadMetrics(request, server.metricsToken, server.localMetrics)) return yield* new Unauthorized()
+    if (!mayReadMetrics(request, server.metricsToken, server.localMetrics)) return yield* new Unauthorized({})
     return pieces(METRICS_MEDIA, Buffer.from(yield* metricsText(server)))
   })
 }

@@ -5,6 +5,7 @@
  * A request costs a few look-ups in small maps; series are made at their first count.
  */
 import { type Context, Metric } from "effect"
+import { type TokenProblem, tokenProblems } from "../request/token-problem.ts"
 
 /** A finished request, as far as it is counted. */
 export interface Counted {
@@ -16,6 +17,8 @@ export interface Counted {
   /** The code of a refusal; null for successes. */
   readonly code: string | null
   readonly durationMs: number
+  /** Of answers 401 to a token: the check that it fails. */
+  readonly tokenProblem?: TokenProblem
 }
 
 /** Counts one request. */
@@ -64,10 +67,22 @@ const refusalsOf = (endpoint: string, code: string): Metric.Counter<number> =>
     incremental: true
   })
 
+const refusedTokens = Object.fromEntries(
+  tokenProblems.map((reason) => [
+    reason,
+    Metric.counter("flyball_http_refused_tokens_total", {
+      description: "Tokens that were refused with 401, by the check that they failed.",
+      attributes: { reason },
+      incremental: true
+    })
+  ])
+) as { readonly [P in TokenProblem]: Metric.Counter<number> }
+
 /** Counts requests in the registry of `context`. */
 export const httpCounts = (context: Context.Context<never>): CountRequest => {
   const rows = new Map<string, Row>()
-  return ({ code, durationMs, endpoint, method, status }) => {
+  return ({ code, durationMs, endpoint, method, status, tokenProblem }) => {
+    if (tokenProblem !== undefined) refusedTokens[tokenProblem].updateUnsafe(1, context)
     const name = endpoint ?? "none"
     let row = rows.get(name)
     if (row === undefined) rows.set(name, (row = rowOf(name)))

@@ -1,7 +1,8 @@
+import fc from "fast-check"
 import { SignJWT, UnsecuredJWT } from "jose"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { IssuerUnavailable } from "../request/issuer-unavailable.ts"
-import { claimList } from "./claims.ts"
+import { type ClaimPlace, readClaim } from "./claims.ts"
 import { CLOCK_TOLERANCE_SECONDS, KEEP_MS, oidcIssuer } from "./issuer.ts"
 import { isIssuerUrl } from "./issuer-url.ts"
 import { type TestIssuer, testIssuer } from "./test-issuer.ts"
@@ -9,8 +10,9 @@ import type { IgnoredKey } from "./usable-keys.ts"
 
 const NOW = Date.UTC(2026, 10, 21)
 let issuer: TestIssuer
+const claim = (path: string, separator: string | null = null): ClaimPlace => ({ path, separator })
 const verifier = (more: Partial<Parameters<typeof oidcIssuer>[0]> = {}) =>
-  oidcIssuer({ issuer: issuer.url, audience: "flyball", rolesClaim: "roles", groupsClaim: "groups", ...more })
+  oidcIssuer({ issuer: issuer.url, audience: "flyball", roles: claim("roles"), groups: claim("groups"), ...more })
 const fault = (tried: Promise<unknown>): Promise<unknown> =>
   tried.then(
     () => "no fault",
@@ -42,38 +44,43 @@ describe("a token of the organisation's issuer", () => {
         name: "Ann",
         email: "ann@example.org",
         roles: ["boss"],
-        groups: ["a", "b"],
+        groups: ["a b"],
         userIds: ["ann", "ann@example.org"],
-        orgUnit: null
+        orgUnit: null,
+        incomplete: []
       })
     }
     const unverified = await verify(
       await issuer.sign("one", NOW, { email: "boss@example.org", aud: ["x", "flyball"] }),
       NOW
     )
-    assert.isNull(unverified?.email)
-    assert.deepStrictEqual(unverified?.userIds, ["ann"], "an address that nobody verified is anybody's")
+    assert.deepInclude(unverified, { email: null, userIds: ["ann"] }, "an address that nobody verified is anybody's")
   })
 
   it("is refused with another issuer or audience, expired, not yet valid, without subject or expiry", async () => {
     const { verify } = verifier()
     const now = NOW / 1_000
-    for (const claims of [
-      { iss: "https://elsewhere.example" },
-      { iss: `${issuer.url}/` },
-      { iss: undefined },
-      { aud: "another" },
-      { aud: undefined },
-      { aud: [] },
-      { exp: undefined },
-      { exp: now - CLOCK_TOLERANCE_SECONDS },
-      { nbf: now + CLOCK_TOLERANCE_SECONDS + 1 },
-      { sub: undefined },
-      { sub: "" },
-      { sub: "x".repeat(300) }
-    ])
-      assert.isNull(await verify(await issuer.sign("one", NOW, claims), NOW), JSON.stringify(claims))
-    assert.isNotNull(
+    for (const [problem, claims] of [
+      ["issuer", { iss: "https://elsewhere.example" }],
+      ["issuer", { iss: `${issuer.url}/` }],
+      ["issuer", { iss: undefined }],
+      ["audience", { aud: "another", azp: "flyball" }],
+      ["audience", { aud: undefined }],
+      ["audience", { aud: [] }],
+      ["expired", { exp: undefined }],
+      ["expired", { exp: now - CLOCK_TOLERANCE_SECONDS }],
+      ["expired", { nbf: now + CLOCK_TOLERANCE_SECONDS + 1 }],
+      ["subject", { sub: undefined }],
+      ["subject", { sub: "" }],
+      ["subject", { sub: 7 }],
+      ["subject", { sub: "x".repeat(300) }]
+    ] as const)
+      assert.strictEqual(
+        await verify(await issuer.sign("one", NOW, claims as never), NOW),
+        problem,
+        JSON.stringify(claims)
+      )
+    assert.isObject(
       await verify(
         await issuer.sign("one", NOW, { exp: now - CLOCK_TOLERANCE_SECONDS + 1, nbf: now + CLOCK_TOLERANCE_SECONDS }),
         NOW
@@ -86,28 +93,29 @@ describe("a token of the organisation's issuer", () => {
     await issuer.addKey("rsa", "RS256")
     const { verify } = verifier()
     const claims = { iss: issuer.url, aud: "flyball", sub: "ann", exp: NOW / 1_000 + 60 }
-    assert.isNull(await verify(new UnsecuredJWT(claims).encode(), NOW))
+    assert.strictEqual(await verify(new UnsecuredJWT(claims).encode(), NOW), "algorithm")
     // The public key taken for a secret: what everybody can read would sign.
     for (const secret of [JSON.stringify(issuer.publicJwk("rsa")), issuer.publicJwk("rsa").n!]) {
-      assert.isNull(
+      assert.strictEqual(
         await verify(
           await new SignJWT(claims)
             .setProtectedHeader({ alg: "HS256", kid: "rsa" })
             .sign(new TextEncoder().encode(secret.padEnd(32))),
           NOW
-        )
+        ),
+        "algorithm"
       )
     }
     const good = await issuer.sign("one", NOW)
     const stranger = await testIssuer()
     await stranger.addKey("one")
-    assert.isNull(await verify(await stranger.sign("one", NOW, { iss: issuer.url }), NOW))
+    assert.strictEqual(await verify(await stranger.sign("one", NOW, { iss: issuer.url }), NOW), "key")
     await stranger.close()
     const [head, body, signature] = good.split(".")
     for (const garbled of [".", "a.b.c", `${good}.x`, good.slice(0, -4), `${head}.${body}.`, `${head}..${signature}`])
-      assert.isNull(await verify(garbled, NOW))
-    assert.isNull(await verify(await issuer.sign("one", NOW, {}, { kid: "rsa" }), NOW))
-    assert.isNull(
+      assert.match(String(await verify(garbled, NOW)), /^(form|key)$/, garbled)
+    assert.isString(await verify(await issuer.sign("one", NOW, {}, { kid: "rsa" }), NOW))
+    assert.isString(
       await verify(await issuer.sign("one", NOW, {}, { crit: ["x"], x: 1 } as never).catch(() => "a.b.c"), NOW)
     )
   })
@@ -116,10 +124,10 @@ describe("a token of the organisation's issuer", () => {
 describe("the issuer's keys", () => {
   it("are fetched once, and again for an unknown key, but not for every such token", async () => {
     const { verify } = verifier()
-    for (let n = 0; n < 5; n++) assert.isNotNull(await verify(await issuer.sign("one", NOW), NOW))
+    for (let n = 0; n < 5; n++) assert.isObject(await verify(await issuer.sign("one", NOW), NOW))
     assert.deepStrictEqual(issuer.requested, ["/.well-known/openid-configuration", "/keys"])
     for (let n = 0; n < 20; n++)
-      assert.isNull(await verify(await issuer.sign("one", NOW, {}, { kid: `made up ${n}` }), NOW))
+      assert.isString(await verify(await issuer.sign("one", NOW, {}, { kid: `made up ${n}` }), NOW))
     assert.isAtMost(issuer.requested.length, 3)
   })
 
@@ -132,7 +140,7 @@ describe("the issuer's keys", () => {
     })
     assert.match(String(await fault(verify(good, NOW))), /answers 503/)
     issuer.answer(null)
-    assert.isNotNull(await verify(good, NOW))
+    assert.isObject(await verify(good, NOW))
   })
 
   it("are refused from another issuer's document, a redirect, an address without https, an endless body", async () => {
@@ -185,8 +193,8 @@ describe("a key that is too weak or cannot be read", () => {
     const ignored: Array<IgnoredKey> = []
     const { verify } = verifier({ onIgnoredKey: (key) => void ignored.push(key) })
     for (let n = 0; n < 3; n++) {
-      assert.isNull(await verify(issuer.signWeakly("weak", NOW), NOW))
-      assert.isNotNull(await verify(await issuer.sign("one", NOW), NOW))
+      assert.isString(await verify(issuer.signWeakly("weak", NOW), NOW))
+      assert.isObject(await verify(await issuer.sign("one", NOW), NOW))
     }
     const reason = "it is too weak: RSA with 1024 bits, at least 2048 are expected"
     assert.deepStrictEqual(
@@ -194,7 +202,7 @@ describe("a key that is too weak or cannot be read", () => {
       [["weak", reason]]
     )
     // The keys are fetched again, and the key is no news.
-    assert.isNotNull(await verify(await issuer.sign("one", NOW + KEEP_MS), NOW + KEEP_MS))
+    assert.isObject(await verify(await issuer.sign("one", NOW + KEEP_MS), NOW + KEEP_MS))
     assert.isAbove(issuer.requested.length, 2)
     assert.lengthOf(ignored, 1)
   })
@@ -203,7 +211,7 @@ describe("a key that is too weak or cannot be read", () => {
     issuer.dropKey("one")
     issuer.addRsaKey("weak", 1_024)
     const { verify } = verifier()
-    for (let n = 0; n < 3; n++) assert.isNull(await verify(issuer.signWeakly("weak", NOW), NOW))
+    for (let n = 0; n < 3; n++) assert.isString(await verify(issuer.signWeakly("weak", NOW), NOW))
   })
 
   it("may have a weak exponent, or members that are no key, or be private", async () => {
@@ -226,25 +234,67 @@ describe("a key that is too weak or cannot be read", () => {
     issuer.answer((path, response) => path === "/keys" && (response.end(JSON.stringify({ keys })), true))
     const ignored: Array<string | null> = []
     const { verify } = verifier({ onIgnoredKey: ({ kid }) => void ignored.push(kid) })
-    assert.isNotNull(await verify(await issuer.sign("rsa", NOW), NOW))
+    assert.isObject(await verify(await issuer.sign("rsa", NOW), NOW))
     assert.deepStrictEqual(ignored, Object.keys(bad))
     for (const kid of Object.keys(bad)) {
-      assert.isNull(await verify(await issuer.sign("rsa", NOW, {}, { kid }), NOW), kid)
-      assert.isNull(await verify(await issuer.sign("p256", NOW, {}, { kid }), NOW), kid)
+      assert.isString(await verify(await issuer.sign("rsa", NOW, {}, { kid }), NOW), kid)
+      assert.isString(await verify(await issuer.sign("p256", NOW, {}, { kid }), NOW), kid)
     }
   })
 })
 
 describe("claims", () => {
-  it("are read from the configured members, and only as texts", () => {
-    assert.deepStrictEqual(claimList({ realm_access: { roles: ["a", 1, null, "b"] } }, "realm_access.roles"), [
-      "a",
-      "b"
-    ])
-    assert.deepStrictEqual(claimList({ "https://x.example/roles": ["a"] }, "https://x.example/roles"), ["a"])
-    for (const path of ["nothing", "a.b.c", "constructor.name", "__proto__"])
-      assert.deepStrictEqual(claimList({ a: { b: 1 } }, path), [])
-    assert.lengthOf(claimList({ groups: Array(2_000).fill("g") }, "groups"), 1_000)
+  it("are read from the configured members: a name, a path with dots, a JSON pointer", () => {
+    const payload = {
+      realm_access: { roles: ["a"] },
+      "https://x.example/roles": ["b"],
+      resource_access: { "app.example.com": { roles: ["c"] }, "a~b/c": ["d"] }
+    }
+    for (const [path, values] of [
+      ["realm_access.roles", ["a"]],
+      ["/realm_access/roles", ["a"]],
+      ["https://x.example/roles", ["b"]],
+      ["/https:~1~1x.example~1roles", ["b"]],
+      ["/resource_access/app.example.com/roles", ["c"]],
+      ["/resource_access/a~0b~1c", ["d"]],
+      ["resource_access.app.example.com.roles", []],
+      ["nothing", []],
+      ["constructor.name", []],
+      ["/__proto__", []]
+    ] as const)
+      assert.deepStrictEqual(readClaim(payload, claim(path)), { values, problem: null }, path)
+  })
+
+  it("mean the same as a text and as a list of that text, and are split only by a separator", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: "grapheme" }), fc.constantFrom("platform support", "a,b", " ")), (text) =>
+        assert.deepStrictEqual(
+          readClaim({ groups: text }, claim("groups")),
+          readClaim({ groups: [text] }, claim("groups"))
+        )
+      ),
+      { seed: 19 }
+    )
+    assert.deepStrictEqual(readClaim({ groups: "platform support" }, claim("groups")).values, ["platform support"])
+    assert.deepStrictEqual(readClaim({ groups: "a  b" }, claim("groups", " ")).values, ["a", "b"])
+    assert.deepStrictEqual(readClaim({ groups: ["a b"] }, claim("groups", " ")).values, ["a b"])
+  })
+
+  it("say that they are incomplete: left out by the issuer, cut, or of another form", () => {
+    for (const [problem, payload] of [
+      ["overage", { _claim_names: { groups: "src1" }, _claim_sources: { src1: {} } }],
+      ["overage", { hasgroups: "true" }],
+      ["overage", { hasgroups: true }],
+      ["cut", { groups: Array(1_001).fill("g") }],
+      ["form", { groups: ["a", 1] }],
+      ["form", { groups: { a: 1 } }],
+      ["form", { groups: "x".repeat(257) }],
+      [null, { groups: [], _claim_names: { roles: "src1" } }],
+      [null, { groups: null }],
+      [null, {}]
+    ] as const)
+      assert.strictEqual(readClaim(payload, claim("groups")).problem, problem, JSON.stringify(payload).slice(0, 60))
+    assert.lengthOf(readClaim({ groups: Array(2_000).fill("g") }, claim("groups")).values, 1_000)
   })
 
   it("come from an issuer at https, or on this host", () => {

@@ -9,8 +9,10 @@
 import { createLocalJWKSet, errors, type JWTPayload, jwtVerify } from "jose"
 import type { PersonClaims, TokenVerifier } from "../request/authenticate.ts"
 import { IssuerUnavailable } from "../request/issuer-unavailable.ts"
-import { claimList, claimText } from "./claims.ts"
+import type { TokenProblem } from "../request/token-problem.ts"
+import { type ClaimPlace, claimText, readClaim } from "./claims.ts"
 import { fetchKeys } from "./discover.ts"
+import { tokenProblemOf } from "./token-problem.ts"
 import { type IgnoredKey, usableKeys } from "./usable-keys.ts"
 
 /** The trusted issuer, and the claims to read from its tokens. */
@@ -19,9 +21,8 @@ export interface OidcOptions {
   readonly issuer: string
   /** One of a token's audiences must be this. */
   readonly audience: string
-  /** Where the roles are: a claim, or a path into one with dots (`realm_access.roles`). */
-  readonly rolesClaim: string
-  readonly groupsClaim: string
+  readonly roles: ClaimPlace
+  readonly groups: ClaimPlace
   /** Receives each key that is too weak or cannot be read, once for as long as the issuer publishes it. */
   readonly onIgnoredKey?: (key: IgnoredKey) => void
 }
@@ -57,7 +58,7 @@ export const oidcIssuer = (options: OidcOptions): TokenVerifier => {
           cause instanceof IssuerUnavailable ? cause.reason : cause instanceof Error ? cause.message : String(cause)
       ),
     verify: async (token, nowMs) => {
-      const read = async ({ find }: FoundKeys): Promise<PersonClaims | null> => {
+      const read = async ({ find }: FoundKeys): Promise<PersonClaims | TokenProblem> => {
         const { payload } = await jwtVerify(token, find, {
           issuer: options.issuer,
           audience: options.audience,
@@ -76,9 +77,9 @@ export const oidcIssuer = (options: OidcOptions): TokenVerifier => {
           return read(newer)
         })
       } catch (cause) {
-        // A bearer of an invalid token learns only that it opens nothing. A key that could not be fetched is another
-        // fault.
-        if (cause instanceof errors.JOSEError && !isUnreachable(cause)) return null
+        // A key that could not be fetched is another fault than an invalid token.
+        const problem = cause instanceof errors.JOSEError && isUnreachable(cause) ? null : tokenProblemOf(cause)
+        if (problem !== null) return problem
         throw cause instanceof IssuerUnavailable
           ? cause
           : new IssuerUnavailable({ reason: cause instanceof Error ? cause.message : String(cause) })
@@ -145,18 +146,23 @@ const keysOf = ({ issuer, onIgnoredKey }: OidcOptions) => {
   }
 }
 
-const personOf = (payload: JWTPayload, { groupsClaim, rolesClaim }: OidcOptions): PersonClaims | null => {
+const personOf = (payload: JWTPayload, options: OidcOptions): PersonClaims | TokenProblem => {
   const subject = claimText(payload.sub)
-  if (subject === null) return null
+  if (subject === null) return "subject"
+  const roles = readClaim(payload, options.roles)
+  const groups = readClaim(payload, options.groups)
   // An address counts as a name only where the issuer says that it is theirs.
   const address = payload["email_verified"] === true ? claimText(payload["email"]) : null
   return {
     subject,
     name: claimText(payload["name"]) ?? claimText(payload["preferred_username"]),
     email: address,
-    roles: claimList(payload, rolesClaim),
-    groups: claimList(payload, groupsClaim),
+    roles: roles.values,
+    groups: groups.values,
     userIds: address === null ? [subject] : [subject, address],
-    orgUnit: null
+    orgUnit: null,
+    incomplete: Object.entries({ roles, groups }).flatMap(([claim, { problem }]) =>
+      problem === null ? [] : [`${claim}: ${problem}`]
+    )
   }
 }

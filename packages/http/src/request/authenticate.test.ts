@@ -16,7 +16,7 @@ const unused = Effect.die("not requested")
 
 /** Which verifier was called with which token. */
 const world = (
-  claims: Partial<PersonClaims> | null,
+  claims: Partial<PersonClaims> | "audience",
   mapping: MappingDocument = emptyMapping,
   trustsCanonical = true
 ) => {
@@ -28,7 +28,7 @@ const world = (
     authenticate: (token) =>
       Effect.suspend(() => {
         requested.push(`key ${token}`)
-        return Effect.fail(new Unauthorized())
+        return Effect.fail(new Unauthorized({}))
       })
   }
   const verifier: TokenVerifier = {
@@ -37,8 +37,8 @@ const world = (
     verify: (token) => {
       requested.push(`jwt ${token}`)
       return Promise.resolve(
-        claims === null
-          ? null
+        claims === "audience"
+          ? claims
           : { subject: "ann", name: null, roles: [], groups: [], userIds: ["ann"], orgUnit: "claims", ...claims }
       )
     }
@@ -62,7 +62,7 @@ const world = (
 
 describe("tokens", () => {
   it("are distinguished by their form: ingest keys are looked up, and all others go to the verifier", async () => {
-    const { ask, requested } = world(null)
+    const { ask, requested } = world("audience")
     for (const token of ["abc", "fbk_x", "a.b.c", "fbk_a.b", "."]) await ask(`Bearer ${token}`)
     assert.deepStrictEqual(requested, ["key abc", "key fbk_x", "jwt a.b.c", "jwt fbk_a.b", "jwt ."])
   })
@@ -85,9 +85,29 @@ describe("tokens", () => {
       "Bearer a b",
       "Bearer a,b",
       "Bearer \u00e4",
-      `Bearer ${"a".repeat(8_192)}`
+      `Bearer ${"a".repeat(16_384)}`
     ])
       assert.isNull(bearerToken(header))
+    assert.isNotNull(bearerToken(`Bearer ${"a".repeat(10_881)}`), "Entra puts 200 groups into a token")
+  })
+
+  it("that are refused say why, for the log alone", async () => {
+    const { ask } = world("audience")
+    const problem = async (header: string | undefined, by?: null) => {
+      const found = await ask(header, by)
+      return found._tag === "Failure" && found.failure._tag === "Unauthorized"
+        ? [found.failure.problem, found.failure.message.length]
+        : found
+    }
+    const length = new Unauthorized({}).message.length
+    for (const [reason, header, by] of [
+      [undefined, undefined],
+      ["form", "Basic a"],
+      ["size", `Bearer ${"a".repeat(16_384)}`],
+      ["audience", "Bearer a.b"],
+      ["issuer", "Bearer a.b", null]
+    ] as const)
+      assert.deepStrictEqual(await problem(header, by), [reason, length], header?.slice(0, 20))
   })
 })
 
@@ -129,6 +149,11 @@ describe("people", () => {
     const { ask } = world({ roles: ["king"] })
     const caller = await ask("Bearer a.b")
     assert.strictEqual(caller._tag === "Failure" && caller.failure._tag, "Forbidden")
+  })
+
+  it("without a role, because claims are incomplete, get a sentence that names them", async () => {
+    const caller = await world({ incomplete: ["groups: overage"] }).ask("Bearer a.b")
+    assert.include(caller._tag === "Failure" ? caller.failure.message : "", "incomplete (groups: overage)")
   })
 })
 
@@ -186,6 +211,6 @@ describe("an organisation's people", () => {
       trustsCanonical: false,
       verify: () => Promise.reject(new IssuerUnavailable({ reason: "x" }))
     }
-    assert.strictEqual(person(await world(null).ask("Bearer a.b", verifier)), "IssuerUnavailable")
+    assert.strictEqual(person(await world("audience").ask("Bearer a.b", verifier)), "IssuerUnavailable")
   })
 })

@@ -15,6 +15,7 @@ import { Clock, Effect } from "effect"
 import type { KnownCaller } from "./caller.ts"
 import type { HostAuthenticate } from "./host-authentication.ts"
 import { IssuerUnavailable } from "./issuer-unavailable.ts"
+import type { TokenProblem } from "./token-problem.ts"
 
 /** Claims about a person in a verified token. Spec: document 1 section 5, item 7; decision 0016. */
 export interface PersonClaims {
@@ -28,6 +29,8 @@ export interface PersonClaims {
   readonly userIds: ReadonlyArray<string>
   /** The org unit in which role names of ours count; null for every one. */
   readonly orgUnit: string | null
+  /** Claims that lack values, each with what it lacks: `groups: overage`. Left out where the verifier cannot tell. */
+  readonly incomplete?: ReadonlyArray<string>
 }
 
 /**
@@ -41,10 +44,10 @@ export interface TokenVerifier {
   /** Its people only read, whatever their roles: for the demo. */
   readonly readOnly?: boolean
   /**
-   * The claims of a token that is genuine, meant for us and not over; null for any other. Rejects with
-   * `IssuerUnavailable` when that cannot be found out.
+   * The claims of a token that is genuine, meant for us and not over; for any other, the check that it fails. Rejects
+   * with `IssuerUnavailable` when that cannot be found out.
    */
-  readonly verify: (token: string, nowMs: number) => Promise<PersonClaims | null>
+  readonly verify: (token: string, nowMs: number) => Promise<PersonClaims | TokenProblem>
   /** Fetches the keys before the first token needs them. Null when they are there; else why not. */
   readonly fetchKeys?: (nowMs: number) => Promise<string | null>
 }
@@ -60,22 +63,22 @@ export interface Access {
   readonly host?: HostAuthenticate | null
 }
 
-/** Longer tokens are refused unread. */
-const MAX_TOKEN_CHARACTERS = 8_192
+/** Node's bound of a request's head, which answers 431 first; a host may allow more. Unit: characters. */
+const MAX_HEADER_CHARACTERS = 16_384
 
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i
 
 /** The token of an Authorization header; null when there is none of the form `Bearer <token>`. */
 export const bearerToken = (header: string | undefined): string | null => {
-  const token = header === undefined || header.length > MAX_TOKEN_CHARACTERS ? undefined : BEARER.exec(header)?.[1]
+  const token = header === undefined || header.length > MAX_HEADER_CHARACTERS ? undefined : BEARER.exec(header)?.[1]
   return token ?? null
 }
 
 /**
  * The caller behind an Authorization header.
  *
- * - Fails: `Unauthorized` for every token that opens nothing, whatever the reason; `Forbidden` for a person without a
- *   role here; `IssuerUnavailable`.
+ * - Fails: `Unauthorized` for every token that opens nothing, with the reason for the log; `Forbidden` for a person
+ *   without a role here, naming claims that are incomplete; `IssuerUnavailable`.
  */
 export const authenticate = (
   header: string | undefined,
@@ -87,7 +90,7 @@ export const authenticate = (
 > => {
   if (header === undefined && access.visitor !== null) return Effect.succeed(access.visitor)
   const token = bearerToken(header)
-  if (token === null) return Effect.fail(new Unauthorized())
+  if (token === null) return Effect.fail(new Unauthorized(headerProblem(header)))
   if (token.includes(".")) return person(token, access)
   return IngestKeys.use((keys) =>
     Effect.map(
@@ -97,14 +100,17 @@ export const authenticate = (
   )
 }
 
+const headerProblem = (header: string | undefined): { readonly problem?: TokenProblem } =>
+  header === undefined ? {} : { problem: header.length > MAX_HEADER_CHARACTERS ? "size" : "form" }
+
 const person = Effect.fnUntraced(function* (token: string, { bootstrap, verifier }: Access) {
-  if (verifier === null) return yield* new Unauthorized()
+  if (verifier === null) return yield* new Unauthorized({ problem: "issuer" })
   const nowMs = yield* Clock.currentTimeMillis
   const claims = yield* Effect.tryPromise({
     try: () => verifier.verify(token, nowMs),
     catch: (cause) => (cause instanceof IssuerUnavailable ? cause : new IssuerUnavailable({ reason: String(cause) }))
   })
-  if (claims === null) return yield* new Unauthorized()
+  if (typeof claims === "string") return yield* new Unauthorized({ problem: claims })
   const stored = yield* (yield* AccessMapping).current
   const unset = stored.rules.length === 0 && !stored.trustCanonical
   const mapping = {
@@ -112,8 +118,9 @@ const person = Effect.fnUntraced(function* (token: string, { bootstrap, verifier
     trustCanonical: stored.trustCanonical || verifier.trustsCanonical
   }
   const grants = grantsOf(mapping, normalised(claims), claims.orgUnit?.normalize("NFC") ?? "*")
+  const { incomplete = [] } = claims
   if (grants.length === 0)
-    return yield* new Forbidden({ need: "a role, and the access mapping assigns none to this person" })
+    return yield* new Forbidden({ need: "a role, and the access mapping assigns none to this person", incomplete })
   return {
     kind: "user",
     issuer: verifier.issuer,
@@ -121,6 +128,7 @@ const person = Effect.fnUntraced(function* (token: string, { bootstrap, verifier
     grants,
     name: claims.name,
     email: claims.email ?? null,
+    ...(incomplete.length === 0 ? {} : { incomplete }),
     ...(verifier.readOnly === true ? { readOnly: true } : {})
   } as const
 })

@@ -1,5 +1,5 @@
 /** The caller of a request, once the token was checked, and the org units in which it may act. */
-import { type Forbidden, type KeyNotAllowed, Unauthorized } from "@flyball/contract"
+import { Forbidden, type KeyNotAllowed, Unauthorized } from "@flyball/contract"
 import {
   access,
   type AccessRow,
@@ -36,6 +36,8 @@ export interface PersonCaller {
   readonly name: string | null
   readonly email?: string | null
   readonly readOnly?: boolean
+  /** Claims of the token that lack values, for a 403: `groups: overage`. */
+  readonly incomplete?: ReadonlyArray<string>
 }
 
 /** A caller that carries an ingest key, a person's session, or nothing. */
@@ -55,11 +57,17 @@ export const admit = (
   row: AccessRow,
   caller: KnownCaller
 ): Result.Result<AdmittedCaller, Unauthorized | Forbidden | KeyNotAllowed> => {
-  if (caller.kind === "anonymous") return Result.fail(new Unauthorized())
+  if (caller.kind === "anonymous") return Result.fail(new Unauthorized({}))
   const refusal = refusalFor(row, caller)
-  if (refusal !== null) return Result.fail(refusal)
+  if (refusal !== null) return Result.fail(namingClaims(refusal, caller))
   return Result.succeed(caller.kind === "key" ? caller : { ...caller, orgUnits: unitsFor(row, caller) })
 }
+
+/** Names the claims that lack values: a role may be missing because of them. */
+const namingClaims = <R extends { readonly _tag: string }>(refusal: R, caller: KnownCaller): R | Forbidden =>
+  refusal instanceof Forbidden && caller.kind === "user" && caller.incomplete !== undefined
+    ? new Forbidden({ ...refusal, incomplete: caller.incomplete })
+    : refusal
 
 /** Org units in which the caller may use this endpoint; none without a caller. */
 export const scopeOf = (caller: AdmittedCaller): Scope => ({

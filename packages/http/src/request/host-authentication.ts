@@ -54,7 +54,7 @@ export const authenticateWithHost = (request: Incoming, access: Access, judge: H
       try: async () => judge(hostRequest(request)),
       catch: (cause) => new IssuerUnavailable({ reason: `authenticate of the host failed: ${String(cause)}` })
     })
-    if (found === null || found === undefined) return yield* new Unauthorized()
+    if (found === null || found === undefined) return yield* new Unauthorized({})
     const caller = personOf(found)
     if (caller.grants.length === 0)
       return yield* new Forbidden({ need: "a role, and this host assigns none to the person" })

@@ -101,11 +101,11 @@ export class IngestKeys extends Context.Service<IngestKeys, IngestKeysApi>()("fl
       /** Every request with a key comes by here: few Effects, and no read that is not needed. */
       const authenticate: IngestKeysApi["authenticate"] = (token) => {
         const digest = digestOfToken(crypto, token)
-        if (digest === null) return Effect.fail(new Unauthorized({}))
+        if (digest === null) return Effect.fail(new Unauthorized({ problem: "key" }))
         return Effect.flatMap(storage.find(INGEST_KEYS, "digest", digest), ([document]) => {
-          if (document === undefined) return Effect.fail(new Unauthorized({}))
+          if (document === undefined) return Effect.fail(new Unauthorized({ problem: "key" }))
           const { expiresAtMs, maxAutonomyTier, orgUnit, revoked } = storedKey(document)
-          if (revoked || orgUnit === null) return Effect.fail(new Unauthorized({}))
+          if (revoked || orgUnit === null) return Effect.fail(new Unauthorized({ problem: "key" }))
           const holder: KeyHolder = { writer: { id: document.id }, orgUnit, maxTier: maxAutonomyTier }
           const admitted = Effect.withFiber((fiber) => {
             const noted = uses.note(document.id, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
@@ -114,7 +114,7 @@ export class IngestKeys extends Context.Service<IngestKeys, IngestKeysApi>()("fl
           return expiresAtMs === null
             ? admitted
             : Effect.flatMap(storage.asOf, ({ ms }) =>
-                expiresAtMs <= ms ? Effect.fail(new Unauthorized({})) : admitted
+                expiresAtMs <= ms ? Effect.fail(new Unauthorized({ problem: "expired" })) : admitted
               )
         })
       }
