@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { tasksPerTurn } from "@flyball/core/storage"
+import { LostBefore, tasksPerTurn } from "@flyball/core/storage"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { groupCommit, quickMs } from "./group-commit.ts"
@@ -346,6 +346,48 @@ describe("groupCommit", () => {
       for (const [, at] of answered) counts.set(at, (counts.get(at) ?? 0) + 1)
       assert.isAtMost(Math.max(...counts.values()), tasksPerTurn)
     })
+  )
+
+  it.effect("nothing follows a batch that one item fills, and then acts go first", () =>
+    Effect.gen(function* () {
+      const { arrived, batches, letGo, run } = yield* backend
+      const submit = yield* groupCommit({
+        weigh: (item: number) => ({ records: item >= 1_000 ? 1_000 : 1, bytes: 1 }),
+        turn: (item: number) => ({ class: item === 7 ? "act" : "capture", key: "" }),
+        run,
+        closed,
+        maxInFlight: 2
+      })
+      const fork = (item: number, lostBefore = false) =>
+        Effect.forkChild(
+          Effect.provideService(
+            submit(() => item),
+            LostBefore,
+            lostBefore
+          ),
+          { startImmediately: true }
+        )
+      const first = yield* arrived
+      const fibers = [yield* fork(1_001)]
+      yield* first
+      fibers.push(yield* fork(1_002), yield* fork(7), yield* fork(1_003, true))
+      yield* Effect.yieldNow
+      assert.deepStrictEqual(batches, [[1_001]])
+      const second = yield* arrived
+      const third = yield* arrived
+      yield* letGo
+      yield* second
+      yield* third
+      const fourth = yield* arrived
+      yield* letGo
+      yield* Fiber.join(fibers[2]!)
+      assert.deepStrictEqual(batches, [[1_001], [7], [1_003]])
+      yield* letGo
+      yield* fourth
+      yield* letGo
+      yield* Effect.forEach(fibers, Fiber.join)
+      assert.deepStrictEqual(batches, [[1_001], [7], [1_003], [1_002]])
+    }).pipe(Effect.scoped)
   )
 
   it.effect("an idle group commit closes at once", () =>

@@ -1,5 +1,6 @@
 /**
- * Group commit: commits that arrive while one is being made durable share the next transaction.
+ * Group commit: commits that arrive while one is being made durable share the next transaction. Which of them, core's
+ * `CommitLines` decides.
  *
  * One batch is in flight at a time, and the next one gathers meanwhile. Once that is full it may follow at once: it
  * gains nothing by waiting, and a
@@ -8,7 +9,7 @@
  * what they ask for next then shares it, and a batch of forty costs little more than one of twenty. Spec: design
  * section 3.
  */
-import { queueTask } from "@flyball/core/storage"
+import { CommitLines, type CommitTurn, LostBefore, queueTask, type Weight } from "@flyball/core/storage"
 import type { Scope } from "effect"
 import { Effect, Exit, Fiber } from "effect"
 
@@ -28,15 +29,11 @@ export const quickMs = 8
 /** Answers that the next batch waits for, at most. */
 const awaitedAnswers = 64
 
-/** Records and bytes that one item adds to a batch. */
-export interface Weight {
-  readonly records: number
-  readonly bytes: number
-}
-
 /** Options with which a backend commits batches. */
 export interface GroupCommitOptions<Item, Answer, E> {
   readonly weigh: (item: Item) => Weight
+  /** The place of an item among those that wait; left out, that of a ChangeSet that names none. */
+  readonly turn?: (item: Item) => CommitTurn | undefined
   /**
    * Makes a batch durable and answers one exit per item, in order. It is never interrupted.
    * When it fails as a whole, every item of the batch gets its cause.
@@ -51,7 +48,8 @@ export interface GroupCommitOptions<Item, Answer, E> {
   /** Replaced by tests only. Unit: milliseconds since any moment. */
   readonly nowMs?: () => number
   /**
-   * Batches in flight at once, where all after the first are full. Their `run`s must take effect in order. Default 1.
+   * Batches in flight at once, where all after the first are full, and nothing follows one that a single item fills:
+   * what comes meanwhile would wait for two of these. Their `run`s must take effect in order. Default 1.
    */
   readonly maxInFlight?: number
 }
@@ -101,70 +99,44 @@ export const groupCommit = Effect.fnUntraced(function* <Item, Answer, E>(
   options: GroupCommitOptions<Item, Answer, E>
 ): Effect.fn.Return<(make: () => Item) => Effect.Effect<Answer, E>, never, Scope.Scope> {
   const { maxBytes = batchBytes, maxInFlight = 1, maxRecords = batchRecords, nowMs = () => performance.now() } = options
-  const queue: Array<Waiting<Item, Answer, E>> = []
+  const lines = new CommitLines<Waiting<Item, Answer, E>>({ records: maxRecords, bytes: maxBytes })
   /** Answers that are on their way to their callers. */
   let answering = 0
   /**
    * How many of them the next batch waits for; one more is the turn of the event loop in which their callers are heard.
    */
   let awaited = 0
-  let waitingRecords = 0
-  let waitingBytes = 0
   let inFlight = 0
+  let isLargeInFlight = false
   let closed = false
   let wake: (() => void) | null = null
 
   const submit = (make: () => Item): Effect.Effect<Answer, E> =>
+    Effect.withFiber((fiber) => enqueue(make, fiber.getRef(LostBefore)))
+
+  const enqueue = (make: () => Item, lostBefore: boolean): Effect.Effect<Answer, E> =>
     Effect.callback<Answer, E>((resume) => {
       if (closed) return resume(Effect.fail(options.closed()))
       const item = make()
-      const weight = options.weigh(item)
-      const waiting = new Waiting<Item, Answer, E>(item, weight, resume)
-      queue.push(waiting)
-      waitingRecords += weight.records
-      waitingBytes += weight.bytes
+      const waiting = new Waiting<Item, Answer, E>(item, options.weigh(item), resume)
+      lines.add(waiting, options.turn?.(item), lostBefore)
       if (mayGo()) wake?.()
       return takeBack(waiting)
     })
 
-  /** Not within `submit`: while an item waits, nothing should hold what it was made of. */
+  /** Not within `enqueue`: while an item waits, nothing should hold what it was made of. */
   const takeBack = (waiting: Waiting<Item, Answer, E>): Effect.Effect<void> =>
     Effect.sync(() => {
-      const at = queue.indexOf(waiting)
-      if (at < 0) return
-      remove(at, 1)
-      options.dropped?.(waiting.takeItem())
+      if (lines.remove(waiting)) options.dropped?.(waiting.takeItem())
     })
 
-  const remove = (from: number, count: number): ReadonlyArray<Waiting<Item, Answer, E>> => {
-    const removed = queue.splice(from, count)
-    for (const { weight } of removed) {
-      waitingRecords -= weight.records
-      waitingBytes -= weight.bytes
-    }
-    return removed
-  }
-
-  const take = (): ReadonlyArray<Waiting<Item, Answer, E>> => {
-    let count = 0
-    let records = 0
-    let bytes = 0
-    for (const { weight } of queue) {
-      records += weight.records
-      bytes += weight.bytes
-      if (count > 0 && (records > maxRecords || bytes > maxBytes)) break
-      count++
-    }
-    return remove(0, count)
-  }
-
-  const isFull = (): boolean => waitingRecords >= maxRecords || waitingBytes >= maxBytes
-
-  const mayGo = (): boolean => queue.length > 0 && (isFull() ? inFlight < maxInFlight : inFlight === 0 && awaited === 0)
+  const mayGo = (): boolean =>
+    !lines.isEmpty && !isLargeInFlight && (lines.isFull ? inFlight < maxInFlight : inFlight === 0 && awaited === 0)
 
   const runBatch = (batch: ReadonlyArray<Waiting<Item, Answer, E>>, sentAtMs: number): Effect.Effect<void> =>
     Effect.map(Effect.exit(Effect.suspend(() => options.run(batch.map((waiting) => waiting.takeItem())))), (exit) => {
       inFlight--
+      if (lines.isLarge(batch[0]!)) isLargeInFlight = false
       answering += batch.length
       awaited = nowMs() - sentAtMs < quickMs ? Math.min(batch.length, awaitedAnswers) + 1 : 0
       batch.forEach((waiting, index) =>
@@ -206,12 +178,13 @@ export const groupCommit = Effect.fnUntraced(function* <Item, Answer, E>(
     return quiet ? Effect.andThen(woken, Effect.yieldNow) : woken
   })
 
-  const isDone = (): boolean => closed && queue.length === 0 && inFlight === 0 && answering === 0
+  const isDone = (): boolean => closed && lines.isEmpty && inFlight === 0 && answering === 0
 
   const send = Effect.suspend(() => {
     if (!mayGo()) return Effect.void
-    const batch = take()
+    const batch = lines.take()
     inFlight++
+    isLargeInFlight = lines.isLarge(batch[0]!)
     return Effect.asVoid(
       Effect.forkDetach(Effect.uninterruptible(runBatch(batch, nowMs())), { startImmediately: true })
     )

@@ -1,5 +1,6 @@
 /** Read, plan, commit, and again when what was read has changed meanwhile. Spec: style section 4. */
 import { Clock, Effect } from "effect"
+import { LostBefore } from "./commit-lines.ts"
 import { type DocumentName, withDocumentLock, lockName } from "./document-lock.ts"
 import { StorageConflict, StorageUnavailable } from "./faults.ts"
 import type { StorageApi } from "./port.ts"
@@ -53,21 +54,28 @@ const attempts = <A, E, R>(
   lock: string | null,
   left: number
 ): Planned<A, E, R> =>
-  Effect.catchIf(attempt, isConflict, (conflict): Effect.Effect<A, unknown, R> => {
-    if (left === 1)
-      return Effect.fail(
-        new StorageUnavailable({
-          reason: `the documents that this act reads kept changing, ${MAX_ATTEMPTS} times in a row`,
-          wrote: "no",
-          contended: true
-        })
-      )
-    const next = lockAfter(conflict as StorageConflict, lock, left - 1)
-    if (next === lock) return attempts(storage, attempt, lock, left - 1)
-    return lock === null
-      ? lockedAttempts(storage, attempt, next!, left - 1)
-      : Effect.fail(new OtherLock(next!, left - 1))
-  }) as Planned<A, E, R>
+  Effect.catchIf(
+    left === MAX_ATTEMPTS ? attempt : returning(attempt),
+    isConflict,
+    (conflict): Effect.Effect<A, unknown, R> => {
+      if (left === 1)
+        return Effect.fail(
+          new StorageUnavailable({
+            reason: `the documents that this act reads kept changing, ${MAX_ATTEMPTS} times in a row`,
+            wrote: "no",
+            contended: true
+          })
+        )
+      const next = lockAfter(conflict as StorageConflict, lock, left - 1)
+      if (next === lock) return attempts(storage, attempt, lock, left - 1)
+      return lock === null
+        ? lockedAttempts(storage, attempt, next!, left - 1)
+        : Effect.fail(new OtherLock(next!, left - 1))
+    }
+  ) as Planned<A, E, R>
+
+/** The same act, which keeps its place before commits that have not had a turn. */
+export const returning = Effect.provideService(LostBefore, true)
 
 /**
  * Attempts under a document lock. An act that loses over another document leaves its lock for that one's: none holds

@@ -1,6 +1,7 @@
 /** The Storage port, its faults, and what a backend is built from. */
 export type { EntropySource } from "../foundation/entropy.ts"
 export { Entropy } from "../foundation/entropy.ts"
+export { CommitLines, LostBefore, type Weight } from "./commit-lines.ts"
 export type { StorageChoice, StorageOpenFault } from "./choice.ts"
 export { layerOf, retirementOf, storageChoice } from "./choice.ts"
 export { type Retirement, type RetirePlan, RetiredStores } from "./retirement.ts"
@@ -43,7 +44,9 @@ export { readyOutbox } from "./ready-outbox.ts"
 export type {
   AsOf,
   ChangeSet,
+  CommitClass,
   CommitReceipt,
+  CommitTurn,
   Document,
   DocumentPut,
   Head,
@@ -65,7 +68,8 @@ export type {
 export { Storage } from "./port.ts"
 export { type DocumentText, LIST_UNITS, listDocuments, readDocument, readDocuments, unitsOf } from "./read-documents.ts"
 export type { CommittedDraft, SealedPart, SealedRecord } from "./seal.ts"
-export { bodyTextOf, commitDrafts, emptyHead, partCount, saltBytes, sealDrafts } from "./seal.ts"
+export { bodyTextOf, commitDrafts, commitDraftsInSlices, emptyHead, partCount, saltBytes, sealDrafts } from "./seal.ts"
+export { inSlices } from "../foundation/in-slices.ts"
 export { compareText, isStorable, maxTextBytes } from "../foundation/text.ts"
 export { queueTask, tasksPerTurn } from "../foundation/task-queue.ts"
 export { isOptions, pathProblem, describeValue } from "../foundation/describe-value.ts"

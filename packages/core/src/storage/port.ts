@@ -69,6 +69,18 @@ export interface RecordDraft {
 }
 
 /**
+ * What a commit is for, most urgent first: `act` is an act of a person or of a rule, and everything about the kill
+ * switch; `verdict` an evaluation or a settlement; `capture` what was done already.
+ */
+export type CommitClass = "act" | "verdict" | "capture"
+
+/** The place of a commit among those that wait. `key` is the caller whose commits take turns with those of others. */
+export interface CommitTurn {
+  readonly class: CommitClass
+  readonly key: string
+}
+
+/**
  * Everything one act changes. All of it is committed, or nothing.
  *
  * Puts come first, then moves of deliveries, then cancellations, then events and what is owed once more: the
@@ -93,6 +105,8 @@ export interface ChangeSet extends OutboxChange {
    * UTC.
    */
   readonly sealBeforeMs?: number
+  /** Place of this commit where others wait; left out: an act of no one key. It changes nothing that is stored. */
+  readonly turn?: CommitTurn
   /** Documents that must still have these versions (0: absent), beyond those that are put. */
   readonly expects?: ReadonlyArray<{ readonly collection: string; readonly id: string; readonly version: number }>
   readonly puts?: ReadonlyArray<DocumentPut>

@@ -8,6 +8,7 @@ import type { StorageApi, StorageChoice, StorageOpenFault } from "@flyball/core/
 import {
   changeProblem,
   Entropy,
+  inSlices,
   partCount,
   readyOutbox,
   saltBytes,
@@ -28,7 +29,7 @@ import { migrate, requireSchema } from "./migrate.ts"
 import { inSchema } from "./migrations.ts"
 import { forgetIn } from "./outbox/outbox-forget.ts"
 import { faultOf } from "./postgres-fault.ts"
-import { prepare } from "./prepare.ts"
+import { type PreparedChange, prepareInSlices } from "./prepare.ts"
 import { readsIn } from "./reads.ts"
 import { inRealTime } from "./real-time.ts"
 import type { PostgresOptions, Sessions } from "./sessions.ts"
@@ -76,7 +77,8 @@ const open = Effect.fnUntraced(function* (
 
   const commitGroup = groupCommitter(nodeCrypto, sessions, schema, home)
   const submit = yield* groupCommit({
-    weigh: ({ weight }: ReturnType<typeof prepare>) => weight,
+    weigh: ({ weight }: PreparedChange) => weight,
+    turn: ({ change }) => change.turn,
     run: (changes) => inRealTime(commitGroup(changes)),
     closed: () => new StorageUnavailable({ reason: "it is being closed", wrote: "no" }),
     maxRecords: groupRecords,
@@ -86,14 +88,13 @@ const open = Effect.fnUntraced(function* (
     ...reads,
     outbox: { ...reads.outbox, claim: claimIn(sessions.claimer, schema, home) },
     commit: (change) =>
-      submit(() => {
+      Effect.suspend(() => {
         const unplanned = changeProblem(change)
         if (unplanned !== null) throw new Error(unplanned)
-        return prepare(
-          nodeCrypto,
-          change,
-          entropy.bytes(partCount(change.records ?? []) * saltBytes),
-          readyOutbox(change, entropy)
+        const salts = entropy.bytes(partCount(change.records ?? []) * saltBytes)
+        return Effect.flatMap(
+          inSlices(prepareInSlices(nodeCrypto, change, salts, readyOutbox(change, entropy))),
+          (prepared) => submit(() => prepared)
         )
       }),
     ...leasesIn(sessions.readers, schema)

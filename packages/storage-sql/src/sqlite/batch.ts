@@ -2,8 +2,8 @@
  * One batch of ChangeSets as it travels to the storage worker: each packed by its caller's fiber, joined on the host's
  * thread, read in the worker.
  */
+import type { Weight } from "@flyball/core/storage"
 import { type DocumentAct, documentActs, type OutboxDraft } from "@flyball/core/thread"
-import type { Weight } from "../group-commit.ts"
 import { PackReader, PackWriter } from "./packed.ts"
 
 /**

@@ -3,6 +3,7 @@ import type {
   ChangeSet,
   ClaimAnswer,
   CommitReceipt,
+  CommitTurn,
   Document,
   JsonObject,
   ReadFault,
@@ -276,6 +277,7 @@ const makeCommit = Effect.fnUntraced(function* (
   const entropy = yield* Entropy
   const submit = yield* groupCommit<Submitted, CommitReceipt, StorageConflict | ReadFault>({
     weigh: ({ change }) => change.weight,
+    turn: ({ turn }) => turn,
     // The salts and texts of what is never written must not survive in memory that many share.
     dropped: ({ change }) => void change.bytes.fill(0),
     closed: () => closed,
@@ -311,15 +313,17 @@ const makeCommit = Effect.fnUntraced(function* (
           entropy.bytes(partCount(change.records ?? []) * saltBytes),
           readyOutbox(change, entropy)
         ),
-        touched: touchedBy(change)
+        touched: touchedBy(change),
+        turn: change.turn
       }
     })
 })
 
-/** A ChangeSet on its way, and the collections that it changes documents of. */
+/** A ChangeSet on its way, the collections that it changes documents of, and its place among those that wait. */
 interface Submitted {
   readonly change: PackedChange
   readonly touched: ReadonlyArray<string>
+  readonly turn: CommitTurn | undefined
 }
 
 const collectionOf = ({ collection }: { readonly collection: string }): string => collection

@@ -187,6 +187,28 @@ export const concurrencyCases = [
     })
   ),
   storageCase(
+    "an act waits for what is being written, and not for the capture that waits before it",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      yield* begin(storage)
+      const [batches, records] = [30, 200]
+      const capture = (n: number): ChangeSet => ({
+        turn: { class: "capture", key: `key ${n % 2}` },
+        records: drafts(records).map((each) => ({ ...each, body: { n } }))
+      })
+      const flood = yield* Effect.forEach(
+        Array.from({ length: batches }, (_, n) => n),
+        (n) => Effect.forkChild(storage.commit(capture(n)), { startImmediately: true })
+      )
+      const written = (yield* storage.head)!.seq
+      const act = yield* storage.commit({ records: [draft()] })
+      // Two groups of up to 500 records may be on their way, and a third shares its transaction with the act.
+      const before = act.records[0]!.seq - written - 1
+      assert.ok(before <= 3 * 500, `${before} records of capture went before the act`)
+      for (const fiber of flood) assert.equal((yield* Fiber.join(fiber)).records.length, records)
+      assert.equal(yield* checkChain(storage), batches * records + 2)
+    })
+  ),
+  storageCase(
     "an interrupted caller leaves its whole commit or none of it",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* begin(storage)

@@ -92,6 +92,7 @@ export const planRegister = (
   return Result.succeed({
     agent,
     change: {
+      turn: { class: "act", key: command.writer.id },
       puts: [
         {
           collection: AGENTS,

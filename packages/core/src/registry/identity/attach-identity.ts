@@ -97,7 +97,9 @@ export const attachIdentity = ({ crypto, evidence, storage, trust }: AttachOptio
             ? yield* judged(attached.sent, yield* Effect.fromResult(keys), stored.body.name, nowMs)
             : attestedDeclaration(attached.source, attached.ref)
         const { agent, change } = planAttach(stored, attested, writer, nowMs)
-        const { hash, seq } = (yield* storage.commit(yield* withLowered(stored, agent, change, writer))).records[0]!
+        const lowered = yield* withLowered(stored, agent, change, writer)
+        const receipt = yield* storage.commit({ ...lowered, turn: { class: "act", key: writer.id } })
+        const { hash, seq } = receipt.records[0]!
         return {
           agent_id: id,
           identity_verified: attested.verdict === "verified",

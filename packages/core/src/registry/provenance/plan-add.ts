@@ -49,6 +49,7 @@ export const planAddProvenance = (
     return {
       piece,
       change: {
+        turn: { class: "act", key: writer.id },
         // An agent that ends meanwhile gets nothing more.
         expects: [{ collection: AGENTS, id: agent.id, version: agent.version }],
         puts: [

@@ -19,6 +19,7 @@ export const planGap = (agentId: string, gap: CaptureGapIn, writer: Writer): Res
         })
       )
     : Result.succeed({
+        turn: { class: "capture", key: writer.id },
         records: [
           {
             kind: "capture.gap",

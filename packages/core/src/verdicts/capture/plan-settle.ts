@@ -35,6 +35,7 @@ export function* planSettle(
   return (yield* settlementContent(crypto, command.settle)).pipe(
     Result.mapError((problem) => contentRefusal([[0, problem]])),
     Result.map((content) => ({
+      turn: { class: "verdict", key: command.writer.id },
       puts: command.meters?.puts ?? [],
       records: [
         {

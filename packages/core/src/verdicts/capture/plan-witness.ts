@@ -68,6 +68,7 @@ export function* planWitness(
   }
   if (problems.length > 0) return Result.fail(contentRefusal(problems))
   return Result.succeed({
+    turn: { class: "capture", key: writer },
     expects: [{ collection: AGENTS, id: command.agent.id, version: command.agent.version }],
     records
   })

@@ -11,7 +11,7 @@ import { readAgent } from "../../registry/agents/read-agent.ts"
 import { type Awaiting, EVALUATION_SCOPE, hasLatches, longestWindowOf, signalsOf } from "@flyball/rules"
 import { askingFor } from "@flyball/envelope"
 import type { InForce, InForceReader } from "../envelopes/in-force.ts"
-import { MAX_ATTEMPTS } from "../../storage/commit-with-retry.ts"
+import { MAX_ATTEMPTS, returning } from "../../storage/commit-with-retry.ts"
 import type { JsonMap } from "@flyball/rules"
 import { counterBy } from "../../foundation/metrics.ts"
 import type { Scope } from "../../foundation/scope.ts"
@@ -96,7 +96,7 @@ const attempt = (
   requests: ReadonlyArray<Request>,
   left: number
 ): Effect.Effect<ReadonlyArray<Evaluated>, ReadFault> =>
-  Effect.catchTag(once(context, requests), "StorageConflict", (conflict: StorageConflict) => {
+  Effect.catchTag(again(once(context, requests), left), "StorageConflict", (conflict: StorageConflict) => {
     if (context.holdsLock) context.keeper.invalidate(conflict)
     context.inForce.invalidate()
     return left > 1
@@ -109,6 +109,9 @@ const attempt = (
           })
         )
   })
+
+const again = <A, E>(attempt: Effect.Effect<A, E>, left: number): Effect.Effect<A, E> =>
+  left === MAX_ATTEMPTS ? attempt : returning(attempt)
 
 const once = Effect.fnUntraced(function* (
   context: Evaluating,
@@ -509,6 +512,8 @@ const changeOf = (
     // What another process made meanwhile is in its window already: those planned behind it here would count it twice.
     set: {
       expectNew: true,
+      // Of a batch of many keys, the first one's.
+      turn: { class: "verdict", key: planned[0]?.one.request.requested.writer.id ?? "" },
       expects: [...expects.values()],
       ...(sealBefore.length === 0 ? {} : { sealBeforeMs: Math.min(...sealBefore) }),
       puts,
