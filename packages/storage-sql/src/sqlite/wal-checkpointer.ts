@@ -4,8 +4,11 @@ import type { DatabaseSync, StatementSync } from "node:sqlite"
 
 /** Time after a commit before the log is copied back, so that it happens in a pause where there is one. */
 const idleMs = 100
-/** Pages waiting to be copied (16 MiB) at which it is done between two batches, without waiting for readers. */
-const easyPages = 4096
+/**
+ * Pages waiting to be copied (4 MiB) at which it is done between two batches, without waiting for readers. Every commit
+ * behind it waits: 16 MiB take up to 75 ms.
+ */
+const easyPages = 1024
 /** Pages in the log (64 MiB) at which it is started over between two batches, waiting for readers: it is bounded. */
 const boundPages = 16_384
 
