@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { metricsNow, ownMetrics } from "../../../foundation/metrics.ts"
-import { ExaminerQueue, type LaneName, MAX_PER_PRINCIPAL } from "./examiner-queue.ts"
+import { MAX_PER_PRINCIPAL } from "../../../foundation/lane.ts"
+import { ExaminerQueue, type LaneName } from "./examiner-queue.ts"
 
 /** A queue whose questions end on command, and the names of those that began, in their order. */
 const given = () => {

@@ -9,6 +9,7 @@
  */
 import { ExaminationQueueFull } from "@flyball/contract"
 import { Effect } from "effect"
+import { Lane, MAX_PER_PRINCIPAL } from "../../../foundation/lane.ts"
 import { counterBy } from "../../../foundation/metrics.ts"
 
 const refusals = counterBy(
@@ -18,74 +19,11 @@ const refusals = counterBy(
   ["publish", "question"]
 )
 
-/** Examinations of one principal under way in one lane. A person has one or two; scripts come again. */
-export const MAX_PER_PRINCIPAL = 8
-
 /** `publish` for publications; `question` for lint, diff and backtest, which change nothing. */
 export type LaneName = "publish" | "question"
 
 /** Runs a question to the examiner when its turn comes. */
 export type InTurn = <A, E, R>(question: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-
-/** A question that waits or runs. */
-interface Ticket {
-  readonly principal: string
-  isCalled: boolean
-  call: () => void
-}
-
-/** One lane: one question runs, the others wait. */
-class Lane {
-  readonly #underWay = new Map<string, number>()
-  #running: Ticket | null = null
-  /** By principal, in the order of their next turns. No list is empty. */
-  readonly #waiting = new Map<string, ReadonlyArray<Ticket>>()
-
-  get isIdle(): boolean {
-    return this.#running === null && this.#waiting.size === 0
-  }
-
-  /** Counts one more of a principal; false where it has as many as it may. */
-  admit(principal: string): boolean {
-    const before = this.#underWay.get(principal) ?? 0
-    if (before >= MAX_PER_PRINCIPAL) return false
-    this.#underWay.set(principal, before + 1)
-    return true
-  }
-
-  release(principal: string): void {
-    const left = this.#underWay.get(principal)! - 1
-    if (left === 0) this.#underWay.delete(principal)
-    else this.#underWay.set(principal, left)
-  }
-
-  join(ticket: Ticket): void {
-    this.#waiting.set(ticket.principal, [...(this.#waiting.get(ticket.principal) ?? []), ticket])
-  }
-
-  leave(ticket: Ticket): void {
-    if (this.#running === ticket) {
-      this.#running = null
-      return
-    }
-    const left = (this.#waiting.get(ticket.principal) ?? []).filter((one) => one !== ticket)
-    if (left.length === 0) this.#waiting.delete(ticket.principal)
-    else this.#waiting.set(ticket.principal, left)
-  }
-
-  /** Calls the next one where none runs. Its principal goes to the end. */
-  callNext(): void {
-    if (this.#running !== null) return
-    for (const [principal, [first, ...others]] of this.#waiting) {
-      this.#waiting.delete(principal)
-      if (others.length > 0) this.#waiting.set(principal, others)
-      this.#running = first!
-      first!.isCalled = true
-      first!.call()
-      return
-    }
-  }
-}
 
 /** The queue of one governor. */
 export class ExaminerQueue {
@@ -102,26 +40,14 @@ export class ExaminerQueue {
     work: (inTurn: InTurn) => Effect.Effect<A, E, R>
   ): Effect.Effect<A, E | ExaminationQueueFull, R> {
     const lane = this.#lanes[name]
-    return Effect.uninterruptibleMask((restore): Effect.Effect<A, E | ExaminationQueueFull, R> => {
-      if (!lane.admit(principal))
-        return Effect.andThen(refusals[name].one, Effect.fail(new ExaminationQueueFull({ limit: MAX_PER_PRINCIPAL })))
-      const admitted = work((question) => this.#inTurn(lane, principal, question))
-      return Effect.onExit(restore(admitted), () => Effect.sync(() => lane.release(principal)))
-    })
-  }
-
-  #inTurn<A, E, R>(lane: Lane, principal: string, question: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
-    return Effect.uninterruptibleMask((restore) => {
-      const ticket: Ticket = { principal, isCalled: false, call: () => undefined }
-      lane.join(ticket)
-      this.#callNext()
-      return Effect.onExit(restore(Effect.andThen(called(ticket), question)), () =>
-        Effect.sync(() => {
-          lane.leave(ticket)
-          this.#callNext()
-        })
+    return lane.admitted(
+      principal,
+      Effect.suspend(() => work((question) => lane.inTurn(principal, question, () => this.#callNext()))),
+      Effect.andThen(
+        refusals[name].one,
+        Effect.suspend(() => Effect.fail(new ExaminationQueueFull({ limit: MAX_PER_PRINCIPAL })))
       )
-    })
+    )
   }
 
   #callNext(): void {
@@ -129,16 +55,3 @@ export class ExaminerQueue {
     if (this.#lanes.publish.isIdle) this.#lanes.question.callNext()
   }
 }
-
-/**
- * Waits for the turn, and then for a later turn of the event loop. An examiner on the host's own thread begins after
- * the answer before is out, and after calls made in a row have joined: a publication among them is not last.
- */
-const called = (ticket: Ticket): Effect.Effect<void> =>
-  Effect.andThen(
-    Effect.callback<void>((resume) => {
-      if (ticket.isCalled) resume(Effect.void)
-      else ticket.call = () => resume(Effect.void)
-    }),
-    Effect.yieldNow
-  )
