@@ -2,7 +2,7 @@
  * One request from its head to its answer.
  *
  * The order is part of the contract: path (404), method (405), token (401), access (403), parameters of path (404) and
- * query (422, those of both at once),
+ * query (422, those of both at once), admission (429),
  * body (415, 413, 422), and only then the handler. Nothing is written to the store before the handler.
  *
  * Errors in the forms of a body's members are listed at once. Rules between members, and those that need the clock or
@@ -15,8 +15,9 @@ import { Effect, Result } from "effect"
 import type { Answer } from "./answer/answer.ts"
 import { type Access, authenticate } from "./request/authenticate.ts"
 import type { AnyHandler, Call, Fault, ServerFacts, Services } from "./request/call.ts"
-import { accessCaller, admit, type AdmittedCaller, type KnownCaller } from "./request/caller.ts"
-import { decodeBody, decodeTarget } from "./request/decode-call.ts"
+import { accessCaller, admit, type AdmittedCaller, askerOf, type KnownCaller } from "./request/caller.ts"
+import type { WorkAdmission } from "./request/admit-work.ts"
+import { decodeBody, type DecodedTarget, decodeTarget } from "./request/decode-call.ts"
 import type { Incoming, Outgoing } from "./exchange.ts"
 import { forbiddenWhereRead } from "./request/forbidden-where-read.ts"
 import { authenticateWithHost } from "./request/host-authentication.ts"
@@ -31,6 +32,7 @@ export interface Dispatcher {
   readonly handlers: { readonly [id: string]: AnyHandler }
   readonly access: Access
   readonly server: ServerFacts
+  readonly admission: WorkAdmission
 }
 
 /** Facts about a request that become known while it is served, for the log. */
@@ -67,12 +69,30 @@ export const dispatch = Effect.fnUntraced(function* (
   }
   const requested = decodeTarget(endpoint, route.values, query)
   if (Result.isFailure(requested)) return yield* requested.failure
+  return yield* dispatcher.admission.admit(
+    endpoint,
+    askerOf(progress.caller),
+    request,
+    requested.success.query,
+    answerTo(dispatcher, endpoint, requested.success, request, response, progress)
+  )
+})
+
+/** The request from its body on. */
+const answerTo = Effect.fnUntraced(function* (
+  dispatcher: Dispatcher,
+  endpoint: AnyEndpoint,
+  { params, query }: DecodedTarget,
+  request: Incoming,
+  response: Outgoing,
+  progress: Progress
+): Effect.fn.Return<Reply, Refusal | Fault, Services> {
   const value = bringsBody(request) ? yield* readBody(request, response, endpoint.body ?? noBody) : undefined
   const decoding = decodeBody(endpoint, value, accessCaller(progress.caller))
   const slice = decoding.next()
   const body = slice.done === true ? slice.value : yield* inSlices(decoding)
   if (Result.isFailure(body)) return yield* body.failure
-  const decoded = { params: requested.success.params, query: requested.success.query, body: body.success }
+  const decoded = { params, query, body: body.success }
   const admission = (caller: AdmittedCaller) => Effect.as(refuseQuarantined(endpoint, caller, decoded), caller)
   const call = {
     ...decoded,

@@ -11,6 +11,7 @@ const endpoint = (id: string, method: AnyEndpoint["method"], path: string): AnyE
   params: {},
   query: null,
   body: null,
+  admission: null,
   success: media(""),
   refusals: []
 })

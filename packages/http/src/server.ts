@@ -1,4 +1,5 @@
 /** Entry point for `@flyball/server`: the parts that it is built from. Its listener and its commands are its own. */
+export { WorkAdmission } from "./request/admit-work.ts"
 export { type Access, type PersonClaims, type TokenVerifier } from "./request/authenticate.ts"
 export { badRequestText } from "./request/bad-request.ts"
 export type { ServerFacts, Services } from "./request/call.ts"

@@ -7,6 +7,7 @@ import type { Services } from "./request/call.ts"
 import type { Dispatcher } from "./dispatch.ts"
 import type { Incoming, Outgoing } from "./exchange.ts"
 import { handlers } from "./handlers/all.ts"
+import { WorkAdmission } from "./request/admit-work.ts"
 import type { LogRequest } from "./log.ts"
 import { httpCounts } from "./metrics/http-counts.ts"
 import { pages } from "./answer/pages.ts"
@@ -58,6 +59,7 @@ export const openSurface = (options: SurfaceOptions): Surface => {
   const dispatcher: Dispatcher = {
     route: router([...endpoints, ...(options.pages ? Object.values(pages) : [])]),
     handlers,
+    admission: new WorkAdmission(),
     access: options.access,
     server: {
       version: options.version,

@@ -19,6 +19,7 @@ import {
   type Services,
   type Serving,
   type TokenVerifier,
+  WorkAdmission,
   writeProblem
 } from "@flyball/http/server"
 import { Context } from "effect"
@@ -104,6 +105,7 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
   const dispatcher: Dispatcher = {
     route: router([...endpoints, ...Object.values(pages)]),
     handlers,
+    admission: new WorkAdmission(),
     access: { verifier: options.verifier, bootstrap: options.bootstrap ?? null, visitor: options.visitor ?? null },
     server: {
       version: options.version,

@@ -68,6 +68,7 @@ export const agents = {
     params: { agent_id: agentId },
     query: queryOf(TimelineQuery),
     success: json(200, Schema.Array(TimelineEntry)),
+    admission: "large_page",
     refusals: ["AgentNotFound"]
   }),
   addProvenance: endpoint({

@@ -246,6 +246,7 @@ export const bound = {
     access: access.readOwn,
     query: queryOf(EvaluationListQuery),
     success: json(200, Schema.Array(Evaluation)),
+    admission: "large_page",
     refusals: ["AgentNotFound"]
   }),
   evaluation: endpoint({

@@ -52,6 +52,7 @@ export const breakers = {
     params: agent,
     body: jsonBody(BreakerPreviewIn),
     success: json(200, BreakerPreviewOut),
+    admission: "costly_read",
     refusals: ["AgentNotFound", "MetricNotAvailable"]
   }),
   update: endpoint({

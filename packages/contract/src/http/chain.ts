@@ -50,7 +50,8 @@ export const chain = {
     summary: "Recomputes the chain from the stored bytes.",
     access: access.read,
     query: queryOf(VerifyQuery),
-    success: json(200, VerifyOut)
+    success: json(200, VerifyOut),
+    admission: "costly_read"
   }),
   records: endpoint({
     id: "chain.records",
@@ -59,7 +60,8 @@ export const chain = {
     summary: "Lists records as their exact bytes, oldest first; as NDJSON if Accept names it.",
     access: access.readChain,
     query: queryOf(RecordsQuery),
-    success: jsonOrLines(RecordOut)
+    success: jsonOrLines(RecordOut),
+    admission: "large_page"
   }),
   record: endpoint({
     id: "chain.record",

@@ -46,6 +46,7 @@ export const decisions = {
     params: { agent_id: agentId },
     body: witnessBody,
     success: json(201, ReceiptsOut),
+    admission: "capture",
     refusals: ["AgentNotFound", "CaptureNotMediated", "ClientRefReused", "DecisionTooLarge"]
   }),
   list: endpoint({
@@ -57,6 +58,7 @@ export const decisions = {
     params: { agent_id: agentId },
     query: queryOf(DecisionListQuery),
     success: json(200, Schema.Array(DecisionOut)),
+    admission: "large_page",
     refusals: ["AgentNotFound"]
   }),
   settle: endpoint({

@@ -196,6 +196,13 @@ export const mediaOrJson = <const M extends string, S extends Schema.Top>(
 /** Methods of endpoints. HEAD and OPTIONS are derived. */
 export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE"
 
+/**
+ * Bound on what a caller may have under way. `capture`: bytes of bodies, which wait unread beyond it. `costly_read`:
+ * requests that run one after another for each caller, and of which few may wait; `large_page`: those are it whose
+ * `limit` is above the default.
+ */
+export type Admission = "capture" | "costly_read" | "large_page"
+
 /** One endpoint. Query, body and success keep their schemas, so that handlers and embedding clients derive from it. */
 export interface Endpoint<
   P extends Params = Params,
@@ -215,6 +222,7 @@ export interface Endpoint<
   readonly query: Q
   readonly body: B
   readonly success: S
+  readonly admission: Admission | null
   /** Refusals of its own, beside those that every endpoint of its kind has: see `refusalsOf`. */
   readonly refusals: ReadonlyArray<R>
 }
@@ -241,6 +249,7 @@ interface Declaration<P extends Params, Q extends Query, B extends Body, R exten
   readonly query?: Q
   readonly body?: B
   readonly success: S
+  readonly admission?: Admission
   readonly refusals?: ReadonlyArray<R>
 }
 
@@ -259,6 +268,7 @@ export const endpoint = <
     params: declared.params ?? {},
     query: declared.query ?? null,
     body: declared.body ?? null,
+    admission: declared.admission ?? null,
     refusals: declared.refusals ?? []
   }) as unknown as Endpoint<P, [Q] extends [never] ? null : Q, [B] extends [never] ? null : B, R, S>
 
@@ -290,6 +300,7 @@ export const refusalsOf = (of: AnyEndpoint): ReadonlyArray<RefusalTag> => {
   const tags: Array<RefusalTag> = [...generalRefusals, ...of.refusals]
   if (!of.access.anonymous) tags.push("Unauthorized", "Forbidden")
   if (!of.access.ingestKey) tags.push("KeyNotAllowed")
+  if (of.admission !== null) tags.push(of.admission === "capture" ? "CaptureQueueFull" : "ReadQueueFull")
   if (of.access.ingestKey && namesAgent(of)) tags.push("AgentQuarantined")
   return [...new Set(tags)].sort()
 }

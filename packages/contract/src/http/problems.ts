@@ -57,6 +57,12 @@ const extras: { readonly [T in RefusalTag]?: Extras<Extract<Refusal, { readonly 
     members: { limit: { schema: count, of: ({ limit }) => limit ?? null } },
     headers: () => ({ "retry-after": "5" })
   },
+  CaptureQueueFull: { headers: ({ retryAfterS }) => ({ "retry-after": String(retryAfterS) }) },
+  // Most costly reads take less than a second; a chain's verification may take longer.
+  ReadQueueFull: {
+    members: { limit: { schema: count, of: ({ limit }) => limit ?? null } },
+    headers: () => ({ "retry-after": "1" })
+  },
   ReviewClosed: { members: { status: { schema: text, of: ({ status }) => status ?? null } } },
   ReviewClaimed: {
     members: {

@@ -105,3 +105,23 @@ export class DecisionTooLarge extends Schema.TaggedError<DecisionTooLarge>()("De
     )
   }
 }
+
+/**
+ * The key has as much capture under way as it may, and this request waited in vain. Nothing of it was recorded.
+ * `retryAfterS`: when what waits before it will be written, at the present rate. Unit: seconds. Spec: api.md, "Small
+ * things decided".
+ */
+export class CaptureQueueFull extends Schema.TaggedError<CaptureQueueFull>()("CaptureQueueFull", {
+  retryAfterS: Schema.Int
+}) {
+  static readonly status = 429
+  static get example(): CaptureQueueFull {
+    return new CaptureQueueFull({ retryAfterS: 2 })
+  }
+  override get message(): string {
+    return (
+      "As much capture of this key is waiting as may wait. Nothing was recorded. " +
+      "Keep it and send it again after Retry-After."
+    )
+  }
+}

@@ -78,3 +78,21 @@ export class BodyTooLarge extends Schema.TaggedError<BodyTooLarge>()("BodyTooLar
     )
   }
 }
+
+/**
+ * The caller has as many costly reads under way as it may, `limit`. Spec: api.md, "Small things decided".
+ */
+export class ReadQueueFull extends Schema.TaggedError<ReadQueueFull>()("ReadQueueFull", {
+  limit: reported(Schema.Int)
+}) {
+  static readonly status = 429
+  static get example(): ReadQueueFull {
+    return new ReadQueueFull({ limit: 8 })
+  }
+  override get message(): string {
+    return (
+      `This caller has ${this.limit ?? "too many"} costly reads under way, and no more may wait. ` +
+      "Send the request again when one of them is answered, or read smaller pages."
+    )
+  }
+}

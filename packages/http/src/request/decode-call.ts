@@ -5,6 +5,12 @@ import type { Slices } from "@flyball/evidence"
 import { Result } from "effect"
 import { paramNames } from "../router.ts"
 
+/** Parameters of path and query, read. */
+export interface DecodedTarget {
+  readonly params: { readonly [name: string]: unknown }
+  readonly query: unknown
+}
+
 /**
  * The decoded parameters of a path and of a query, or all errors of both. An id that cannot be one is reported alone:
  * nothing can exist under it.
@@ -13,7 +19,7 @@ export const decodeTarget = (
   endpoint: AnyEndpoint,
   values: ReadonlyArray<string>,
   queryText: string
-): Result.Result<{ readonly params: { readonly [name: string]: unknown }; readonly query: unknown }, Refusal> => {
+): Result.Result<DecodedTarget, Refusal> => {
   const params = decodeParams(endpoint, values)
   const refusal = Result.isFailure(params) ? params.failure : null
   if (refusal !== null && refusal._tag !== "InvalidInput") return Result.fail(refusal)
