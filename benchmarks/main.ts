@@ -19,6 +19,7 @@ const benchmarks: { readonly [name: string]: () => Promise<{ readonly benchmark:
   evaluations: () => import("./evaluations.ts"),
   client: () => import("./client.ts"),
   kill: () => import("./kill.ts"),
+  flood: () => import("./flood.ts"),
   breakers: () => import("./breakers.ts")
 }
 

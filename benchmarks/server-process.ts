@@ -67,11 +67,17 @@ export const start = async (
   return { port, pid: child.pid!, stop: () => (child.kill("SIGTERM"), closed) }
 }
 
-/** `flyball serve` on a new SQLite file, with an administrator's token, an ingest key and an agent. */
-export const startFlyball = async (folder: string) => {
+/** An ingest key, and an agent that it registered. */
+export interface Enrolled {
+  readonly key: string
+  readonly agent: { readonly id: string }
+}
+
+/** `flyball serve` on a new SQLite file or another database, with an administrator's token, an ingest key, an agent. */
+export const startFlyball = async (folder: string, databaseUrl = `sqlite:${folder}/flyball.db`) => {
   const environment = {
     FLYBALL_DATA_DIR: folder,
-    FLYBALL_DATABASE_URL: `sqlite:${folder}/flyball.db`,
+    FLYBALL_DATABASE_URL: databaseUrl,
     FLYBALL_PORT: "0",
     FLYBALL_DRAIN_MS: "0",
     FLYBALL_LOG_LEVEL: "silent"
@@ -92,9 +98,11 @@ export const startFlyball = async (folder: string) => {
     })
     child.stdout.once("data", (chunk) => resolve(String(chunk).trim()))
   })
-  const { key } = await call("/api/v1/admin/ingest-keys", token, { name: "bench", org_unit: "bench" })
-  const agent = await call("/api/v1/agents", key, { name: "bench" })
-  return { server, key: key as string, agent: agent as { readonly id: string } }
+  const enrol = async (name: string): Promise<Enrolled> => {
+    const { key } = await call("/api/v1/admin/ingest-keys", token, { name, org_unit: "bench" })
+    return { key, agent: await call("/api/v1/agents", key, { name }) }
+  }
+  return { server, token, enrol, ...(await enrol("bench")) }
 }
 
 /** Processes compared in a benchmark: a governor's server, and bare `node:http` with the same inserts. */
