@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import {
   email,
   id,
-  identifier,
+  foreignName,
   instant,
   integer,
   integerParam,
@@ -77,7 +77,7 @@ export const AgentCreate = Schema.Struct({
   purpose: inPart("profile", optional(text(0, 4_000))),
   agent_version: inPart("profile", optional(line(200))),
   framework: inPart("profile", optional(line(200))),
-  model_ids: inPart("profile", optional(list(identifier(200), 0, 64))),
+  model_ids: inPart("profile", optional(list(foreignName(200), 0, 64))),
   risk_class: inBody(optional(oneOf(riskClasses))),
   labels: inPart("profile", optional(jsonObject)),
   /**

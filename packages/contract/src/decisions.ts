@@ -6,6 +6,7 @@ import { MAX_DETAILS } from "./foundation/details.ts"
 import {
   anyJson,
   defaulted,
+  foreignName,
   identifier,
   instant,
   integer,
@@ -87,15 +88,15 @@ export const DecisionIn = Schema.Struct({
    * Best if it ascends in time.
    */
   client_ref: inBody(identifier(128)),
-  action: inBody(identifier(200)),
-  tool_server: inBody(optional(identifier(200))),
+  action: inBody(foreignName(200)),
+  tool_server: inBody(optional(foreignName(200))),
   run_id: inBody(optional(identifier(200))),
   /** Your own name for the process that acts: one agent may run in several. */
   instance_id: inBody(optional(identifier(128))),
   step: inBody(optional(integer())),
   evaluation_id: inBody(optional(identifier(200))),
   approval_id: inBody(optional(identifier(200))),
-  model: inBody(optional(identifier(200))),
+  model: inBody(optional(foreignName(200))),
   usage: inBody(optional(Usage)),
   latency_ms: inBody(optional(integer())),
   mode: inBody(optional(oneOf(decisionModes))),
@@ -239,7 +240,7 @@ export const DecisionListQuery = Schema.Struct({
   /** Seq of the last decision seen. */
   before: Schema.optionalKey(integerParam()),
   run_id: Schema.optionalKey(identifier(200)),
-  action: Schema.optionalKey(identifier(200))
+  action: Schema.optionalKey(foreignName(200))
 })
 export type DecisionListQuery = typeof DecisionListQuery.Type
 

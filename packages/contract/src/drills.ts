@@ -1,6 +1,6 @@
 /** Drills as they travel: exercises of the kill switch. Spec: api.md "bounded autonomy"; decision 0048. */
 import { Schema } from "effect"
-import { defaulted, identifier, instant, integer, leftOut, oneOf, reason } from "./foundation/fields.ts"
+import { defaulted, foreignName, instant, integer, leftOut, oneOf, reason } from "./foundation/fields.ts"
 import { drillModes, KillInstanceOut, killTargets, killTargetTypes } from "./kill.ts"
 import { pageQuery } from "./foundation/page.ts"
 import { becomesRecord, computed, inBody, showsRecords, wholePart } from "./foundation/place.ts"
@@ -17,7 +17,7 @@ export const DEFAULT_DRILL_MS = 300_000
 export const DrillIn = Schema.Struct({
   target_type: inBody(oneOf(killTargets)),
   /** An agent's id, or a model: its id or name, exactly as agents name it. */
-  target_id: inBody(identifier(200)),
+  target_id: inBody(foreignName(200)),
   /** `shadow`: agents acknowledge and work on. `live`: they really halt. */
   mode: inBody(defaulted(oneOf(drillModes), "shadow")),
   /** Description of the exercise. */

@@ -5,6 +5,7 @@ import { envelopeModes, evaluationOutcomes } from "./envelopes.ts"
 import {
   check,
   id,
+  foreignName,
   identifier,
   instant,
   integerParam,
@@ -50,7 +51,7 @@ export const EvaluationIn = Schema.Struct({
   client_ref: inBody(identifier(128)),
   /** By name, as the envelope declares them. Unknown ones are denied. */
   signals: wholePart("signals", signals),
-  action: wholePart("action", optional(identifier(200))),
+  action: wholePart("action", optional(foreignName(200))),
   /**
    * `sha256:<hex>` over the RFC 8785 form of the action's arguments: a review is bound to it. Left out, it is that of
    * `args`.

@@ -4,6 +4,7 @@ import { autonomyTiers } from "./agents.ts"
 import {
   defaulted,
   id,
+  foreignName,
   identifier,
   instant,
   integer,
@@ -44,7 +45,7 @@ export const MAX_NONCE = 128
 
 const targetType = oneOf(killTargets)
 /** An agent's id, or a model as agents name it in `model_ids`. */
-const targetId = identifier(200)
+const targetId = foreignName(200)
 
 /** Body of POST /bound/kill/activate. Spec: decision 0047. */
 export const KillActivateIn = Schema.Struct({

@@ -1,6 +1,6 @@
 /** Models that agents use, as they travel. Spec: document 1 section 4, `/models`; api.md "agents and registry". */
 import { Schema } from "effect"
-import { identifier, instant, integer, oneOf, optional } from "./foundation/fields.ts"
+import { foreignName, instant, integer, oneOf, optional } from "./foundation/fields.ts"
 import type { Info, Input } from "./foundation/plain.ts"
 import { becomesRecord, computed, inBody, showsRecords } from "./foundation/place.ts"
 
@@ -19,9 +19,9 @@ const modelPrice = Schema.Struct({
  * members open; format 1 section 8, `model.registered`.
  */
 export const ModelCreate = Schema.Struct({
-  provider: inBody(identifier(200)),
-  name: inBody(identifier(200)),
-  version: inBody(optional(identifier(200))),
+  provider: inBody(foreignName(200)),
+  name: inBody(foreignName(200)),
+  version: inBody(optional(foreignName(200))),
   /** Default `allowed`. */
   status: inBody(optional(oneOf(modelStatuses))),
   hosting: inBody(optional(oneOf(modelHostings))),

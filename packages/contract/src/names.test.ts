@@ -5,9 +5,11 @@
 import { Result, Schema } from "effect"
 import { assert, describe, it } from "vitest"
 import { decode } from "./foundation/decode.ts"
-import { email, line, name, orgUnit, reason } from "./foundation/fields.ts"
+import { email, foreignName, line, name, orgUnit, reason } from "./foundation/fields.ts"
 import { endpoints } from "./http/index.ts"
 import { MappingRule } from "./access-mapping.ts"
+import { DecisionIn } from "./decisions.ts"
+import { EvaluationIn } from "./evaluations.ts"
 
 const typesOf = (
   schema: Schema.Top & { readonly DecodingServices: never },
@@ -208,4 +210,34 @@ describe("every name that a body takes", () => {
         assert.match(problems(value).join(), /^(value_error|string_pattern_mismatch)$/, JSON.stringify(value))
     })
   }
+})
+
+describe("a name that others gave", () => {
+  const taken = [
+    "Create CIFS Share",
+    "获取_天气",
+    "gpt-4o (2024-08-06)",
+    "Claude Sonnet 4.5",
+    "<b>|\\",
+    "é",
+    "🦆".repeat(200)
+  ]
+  const refused = ["a  b", " a", "a ", "a\u00a0b", "cafe\u0301", "\ue000", "\ud83d", "❤\ufe0f", ...blank, ...steering]
+
+  it("has visible characters of any script with single blanks, in NFC", () => {
+    for (const value of taken) assert.strictEqual(typesOf(foreignName(200), value), "taken", value)
+    for (const value of refused)
+      assert.deepStrictEqual(typesOf(foreignName(200), value), ["value_error"], JSON.stringify(value))
+    assert.deepStrictEqual(typesOf(foreignName(200), ""), ["string_too_short"])
+    assert.deepStrictEqual(typesOf(foreignName(200), "🦆".repeat(201)), ["string_too_long"])
+  })
+
+  it("is an action, a tool server and a model, of a decision and of an evaluation", () => {
+    for (const value of taken) {
+      const decision = { client_ref: "a", action: value, tool_server: value, model: value }
+      assert.isTrue(Result.isSuccess(decode(DecisionIn)(decision, "body")), value)
+      const question = { agent_id: `agt_${"0".repeat(26)}`, client_ref: "a", signals: { tool: value }, action: value }
+      assert.isTrue(Result.isSuccess(decode(EvaluationIn)(question, "body")), value)
+    }
+  })
 })

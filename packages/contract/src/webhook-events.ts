@@ -13,7 +13,7 @@ import { autonomyTiers, riskClasses, tierConditions } from "./agents.ts"
 import { breakerModes } from "./breakers.ts"
 import { gapReasons } from "./decisions.ts"
 import { envelopeChanges, envelopeModes } from "./envelopes.ts"
-import { id, identifier, instant, integer, oneOf, patterned } from "./foundation/fields.ts"
+import { id, foreignName, identifier, instant, integer, oneOf, patterned } from "./foundation/fields.ts"
 import { identityReasons, identityVerdicts } from "./identity.ts"
 import { drillModes, killResponses, killTargetTypes } from "./kill.ts"
 import { packKinds } from "./packs.ts"
@@ -98,7 +98,7 @@ const DELIVERIES = "/api/v1/webhooks/{webhook_id}/deliveries"
 const activation = {
   activation_id: id("activation"),
   target_type: oneOf(killTargetTypes),
-  target_id: identifier(200),
+  target_id: foreignName(200),
   response: oneOf(killResponses),
   drill: Schema.NullOr(oneOf(drillModes)),
   epoch: integer(1)
@@ -347,7 +347,7 @@ export const webhookEvents = {
       drill_id: id("drill"),
       activation_id: id("activation"),
       target_type: oneOf(killTargetTypes),
-      target_id: identifier(200),
+      target_id: foreignName(200),
       mode: oneOf(drillModes),
       slo_ms: integer(1),
       max_duration_ms: integer(1),
@@ -361,7 +361,7 @@ export const webhookEvents = {
       drill_id: id("drill"),
       activation_id: id("activation"),
       target_type: oneOf(killTargetTypes),
-      target_id: identifier(200),
+      target_id: foreignName(200),
       mode: oneOf(drillModes),
       expected: integer(),
       acknowledged: integer(),
@@ -376,7 +376,7 @@ export const webhookEvents = {
   "drill.attested": entry("A person other than its starter attested the result of a drill.", DRILL, {
     drill_id: id("drill"),
     target_type: oneOf(killTargetTypes),
-    target_id: identifier(200),
+    target_id: foreignName(200),
     mode: oneOf(drillModes),
     writer
   }),

@@ -44,6 +44,7 @@ export { checkParts, isKeptPart } from "./kinds/check-parts.ts"
 export { knownMembers } from "./kinds/known-members.ts"
 export type { DecisionBody } from "./kinds/decisions.ts"
 export type { EvaluationBody } from "./kinds/envelopes.ts"
+export { isForeignName } from "./kinds/foreign-name.ts"
 export type { MemberType } from "./kinds/members.ts"
 export type { BodyMember, KindRow, PartRow } from "./kinds/row.ts"
 

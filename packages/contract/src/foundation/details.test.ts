@@ -30,7 +30,7 @@ describe("a list of problems", () => {
           description: "\0",
           owner_email: "nobody",
           autonomy_tier: "L9",
-          model_ids: ["a b", 3],
+          model_ids: ["a  b", 3],
           labels: [],
           recert_due_at: "soon",
           extra: { a: 1 },
@@ -51,12 +51,7 @@ describe("a list of problems", () => {
           ctx: { expected: "'L0', 'L1', 'L2', 'L3', 'L4'" }
         },
         { loc: ["body", "recert_due_at"], type: "datetime_parsing", input: "soon", ctx: {} },
-        {
-          loc: ["body", "model_ids", "0"],
-          type: "string_pattern_mismatch",
-          input: "a b",
-          ctx: { pattern: "^[A-Za-z0-9._:/@+-]+$" }
-        },
+        { loc: ["body", "model_ids", "0"], type: "value_error", input: "a  b", ctx: {} },
         { loc: ["body", "model_ids", "1"], type: "string_type", input: 3, ctx: {} },
         { loc: ["body", "labels"], type: "dict_type", input: [], ctx: {} }
       ]

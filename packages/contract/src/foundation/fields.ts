@@ -5,6 +5,7 @@
  * one
  * problem at a time: checks abort. Spec: api.md, Conventions.
  */
+import { isForeignName } from "@flyball/evidence/foreign-name"
 import { Effect, Schema, SchemaGetter } from "effect"
 import type { DetailType } from "./detail.ts"
 import { idPattern, type IdKind } from "./ids.ts"
@@ -186,6 +187,24 @@ export const patterned = (pattern: RegExp, max: number) =>
 
 /** A caller's identifier: it may stand in a record's body. */
 export const identifier = (max: number) => patterned(/^[A-Za-z0-9._:/@+-]+$/, max)
+
+const foreignRule = "Text should have visible characters with single spaces between them, in the form NFC"
+
+/**
+ * A name that others gave, of a tool, a server or a model: 1 to `max` code points, visible characters of any script
+ * with single blanks between them. Another form of Unicode is refused and not normalised: it may be the name of
+ * another tool.
+ */
+export const foreignName = (max: number) =>
+  Schema.String.check(
+    atLeast(1),
+    atMost(max),
+    check<string>(
+      (value) => isForeignName(value, max) && value.normalize("NFC") === value,
+      { type: "value_error", msg: foreignRule },
+      { description: `${foreignRule}.` }
+    )
+  )
 
 /** One of our ids. */
 export const id = (kind: IdKind) => patterned(idPattern(kind), 64)

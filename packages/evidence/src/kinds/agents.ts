@@ -12,6 +12,7 @@ import {
   may,
   modelIds,
   must,
+  foreignName,
   name,
   objectPart,
   orgUnitDigest,
@@ -45,14 +46,14 @@ const profilePart = (more = ""): PartRow =>
 const modelBody: ReadonlyArray<BodyMember> = [
   may("hosting", choice("vendor_api", "cloud_tenant", "self_hosted")),
   must("model_id", id("mdl_")),
-  must("name", name(200)),
+  must("name", foreignName(200)),
   may("price", {
     type: "object",
     members: [may("input_micro_usd_per_mtok", count), may("output_micro_usd_per_mtok", count)]
   }),
-  must("provider", name(200)),
+  must("provider", foreignName(200)),
   must("status", choice("allowed", "restricted", "retired")),
-  may("version", name(200)),
+  may("version", foreignName(200)),
   writer
 ]
 
@@ -198,8 +199,8 @@ export const agentKinds: ReadonlyArray<KindRow> = [
   {
     kind: "agent.provenance_added",
     about:
-      "A component of the agent was declared. For the kind `model`, `model` is the name in the profile if that has " +
-      "no spaces. A halt of that model reaches the agent, also after the profile is erased.",
+      "A component of the agent was declared. For the kind `model`, `model` is the name in the profile if that is " +
+      "a foreign name. A halt of that model reaches the agent, also after the profile is erased.",
     body: [
       agentId,
       may("digest", name(200)),
@@ -207,7 +208,7 @@ export const agentKinds: ReadonlyArray<KindRow> = [
         "kind",
         choice("model", "prompt", "tool_server", "dataset", "code", "container", "config", "policy", "skill")
       ),
-      may("model", name(200)),
+      may("model", foreignName(200)),
       must("provenance_id", id("prv_")),
       may("slsa_level", { type: "integer", min: 0, max: 3 }),
       writer

@@ -1,6 +1,21 @@
 /** Rows of the catalogue: what agents did, and what is missing of it. */
 import type { BodyOf } from "./body-type.ts"
-import { choice, count, hash, id, instant, type KindRow, may, MIB, must, name, part, tier, writer } from "./row.ts"
+import {
+  choice,
+  count,
+  foreignName,
+  hash,
+  id,
+  instant,
+  type KindRow,
+  may,
+  MIB,
+  must,
+  name,
+  part,
+  tier,
+  writer
+} from "./row.ts"
 
 const usage = {
   type: "object",
@@ -35,7 +50,7 @@ const localVerdict = {
 } as const
 
 const decisionMembers = [
-  must("action", name(200)),
+  must("action", foreignName(200)),
   must("agent_id", id("agt_")),
   must("agent_status", choice("draft", "active", "suspended", "decommissioned")),
   may("approval_id", name(200)),
@@ -48,12 +63,12 @@ const decisionMembers = [
   may("latency_ms", count),
   may("local_verdict", localVerdict),
   may("mode", choice("enforced", "observed")),
-  may("model", name(200)),
+  may("model", foreignName(200)),
   may("observed_at", instant),
   may("run_id", name(200)),
   must("status", choice("intended", "ok", "error", "denied", "unknown")),
   may("step", count),
-  may("tool_server", name(200)),
+  may("tool_server", foreignName(200)),
   may("usage", usage),
   writer,
   may("writer_seq", count)

@@ -10,7 +10,7 @@ import {
   may,
   MIB,
   must,
-  name,
+  foreignName,
   part,
   writer
 } from "./row.ts"
@@ -35,7 +35,7 @@ export const drillKinds: ReadonlyArray<KindRow> = [
       must("mode", choice("shadow", "live")),
       must("slo_ms", count),
       must("started_at", instant),
-      must("target_id", name(200)),
+      must("target_id", foreignName(200)),
       must("target_type", choice("agent", "model", "org_unit", "deployment")),
       writer
     ],

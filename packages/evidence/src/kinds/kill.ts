@@ -10,6 +10,7 @@ import {
   may,
   MIB,
   must,
+  foreignName,
   name,
   part,
   rules,
@@ -53,7 +54,7 @@ export const killKinds: ReadonlyArray<KindRow> = [
       may("requested_by", { type: "writer" }),
       must("response", responses),
       rules,
-      must("target_id", name(200)),
+      must("target_id", foreignName(200)),
       must("target_type", choice("agent", "model", "org_unit", "deployment")),
       may("unlisted", count),
       writer

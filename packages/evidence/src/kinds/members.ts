@@ -1,5 +1,6 @@
 /** The types that members of bodies can have. */
 import { isOrigin } from "../checkpoint/checkpoint.ts"
+import { isForeignName } from "./foreign-name.ts"
 import type { BodyMember } from "./row.ts"
 import { parseVkey } from "../note/vkey.ts"
 import { parseInstant } from "../record/instant.ts"
@@ -16,8 +17,10 @@ export type MemberType =
   | { readonly type: "instant" }
   /** 64 lower-case hex digits. */
   | { readonly type: "hash" }
-  /** A caller's name for a tool, a run, a model: no text, since it has no spaces. */
+  /** A caller's identifier: no text, since it has no spaces. */
   | { readonly type: "name"; readonly max: number }
+  /** A name that others gave, of a tool or a model: visible characters of any script. */
+  | { readonly type: "foreign_name"; readonly max: number }
   | { readonly type: "writer" }
   | { readonly type: "origin" }
   | { readonly type: "vkey" }
@@ -94,6 +97,10 @@ const isText = (
       return sameAsBefore(isHashText)
     case "name":
       return isName(type.max)
+    case "foreign_name": {
+      const isPlain = isName(type.max)
+      return (text) => isPlain(text) || isForeignName(text, type.max)
+    }
     case "writer":
       return sameAsBefore(isWriter)
     case "origin":
@@ -132,6 +139,8 @@ export const describeMember = (type: MemberType): string => {
       return `integer ${type.min} to ${type.max === Number.MAX_SAFE_INTEGER ? "2^53 - 1" : type.max}`
     case "name":
       return `name, 1 to ${type.max}`
+    case "foreign_name":
+      return `foreign name, 1 to ${type.max}`
     case "list":
       return `list of ${type.min} to ${type.max}: ${describeMember(type.of)}`
     case "object":

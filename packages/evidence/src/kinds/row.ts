@@ -81,6 +81,9 @@ export const choice = <const Words extends ReadonlyArray<string>>(...values: Wor
 /** Type of a name of at most `max` characters. */
 export const name = (max: number) => ({ type: "name", max }) as const
 
+/** Type of a name that others gave, of at most `max` code points. */
+export const foreignName = (max: number) => ({ type: "foreign_name", max }) as const
+
 /** Type of a non-negative integer. */
 export const count = { type: "integer", min: 0, max: Number.MAX_SAFE_INTEGER } as const
 /** Version of the rules that decided; absent means 1. */
@@ -91,7 +94,7 @@ export const ownerComplete = may("owner_complete", { type: "boolean" })
  * Member that determines which halts reach an agent, beside its id. Absent where the record is older than the members:
  * its value in an earlier record still holds.
  */
-export const modelIds = may("model_ids", { type: "list", of: name(200), min: 0, max: 64 })
+export const modelIds = may("model_ids", { type: "list", of: foreignName(200), min: 0, max: 64 })
 
 /** The optional member `parent_agent_id`. */
 export const parentAgentId = may("parent_agent_id", id("agt_"))

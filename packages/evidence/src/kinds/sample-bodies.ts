@@ -27,6 +27,11 @@ export const samples = (
         good: ["a", "tool/v1@host:8+x", "a".repeat(type.max)],
         bad: ["", "a b", "é", "a".repeat(type.max + 1), "a\n", "<b>"]
       }
+    case "foreign_name":
+      return {
+        good: ["a", "Create CIFS Share", "获取_天气", "<b>", "é", "🦆".repeat(type.max)],
+        bad: ["", " a", "a  b", "a\n", "a\u200bb", "\u202ea", "\ud83d", "🦆".repeat(type.max + 1)]
+      }
     case "writer":
       return {
         good: [`key_${tail}`, `usr_${tail}`, "system:host"],

@@ -251,11 +251,25 @@ const isOfEvent = (added: string): boolean => {
   return of !== undefined && eventTypes.some((known) => known === type)
 }
 
+/** Members that take more than they did: names of any script, so that their pattern is gone. */
+const widened: ReadonlyArray<string> = [
+  "/components/schemas/AgentCreate/properties/model_ids/items/pattern",
+  "/components/schemas/AgentUpdate/properties/model_ids/items/pattern",
+  "/components/schemas/DecisionIn/properties/action/pattern",
+  "/components/schemas/DecisionIn/properties/tool_server/pattern",
+  "/components/schemas/DecisionIn/properties/model/pattern",
+  "/components/schemas/EvaluationIn/properties/action/pattern",
+  "/components/schemas/ModelCreate/properties/provider/pattern",
+  "/components/schemas/ModelCreate/properties/name/pattern",
+  "/components/schemas/ModelCreate/properties/version/pattern",
+  "/paths/~1api~1v1~1agents~1{agent_id}~1decisions/get/parameters"
+]
+
 describe("the interface description, sentences aside", () => {
   it("removes and changes nothing of the golden one, and adds only what is listed", () => {
     const now = withoutSentences(JSON.parse(JSON.stringify(interfaceDescription())))
     const found = differences(withCodes(golden), withCodes(now))
-    assert.deepStrictEqual(found.changed, [])
+    assert.deepStrictEqual(found.changed, widened)
     assert.deepStrictEqual(found.added.filter((one) => !isOfRefusal(one) && !isOfEvent(one)).sort(), [...added].sort())
   })
 
