@@ -22,7 +22,7 @@ export const digestKeyOf = (text: string): Uint8Array => portableCrypto.sha256(u
 const BLOCK = 64
 
 /** RFC 2104. The key has 32 bytes. */
-const hmacSha256 = (key: Uint8Array, message: Uint8Array): Uint8Array => {
+export const hmacSha256 = (key: Uint8Array, message: Uint8Array): Uint8Array => {
   const pad = (byte: number): Uint8Array => {
     const block = new Uint8Array(BLOCK).fill(byte)
     for (let at = 0; at < key.length; at++) block[at]! ^= key[at]!

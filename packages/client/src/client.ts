@@ -1,7 +1,7 @@
 /** The client of agents: register, ask, witness, obey a halt. */
 import { type Flushed, type Recorder, startRecorder } from "./capture/recorder.ts"
 import { memorySpool, type Spool } from "./capture/spool.ts"
-import { witnessedPart } from "./capture/witnessed-part.ts"
+import { recordable, type Recording } from "./capture/recordable.ts"
 import { type ClientClock, systemClock } from "./clock.ts"
 import { digestKeyOf } from "./action-digest.ts"
 import { type Guard, makeGuard } from "./enforce/guard.ts"
@@ -141,6 +141,7 @@ export const openClient = (options: ClientOptions): Client => {
   const refs = makeRefs(clock)
   const recorder = startRecorder({ caller, spool: options.spool ?? memorySpool(), clock, timeoutMs, onProblem })
   const redact: Redact = typeof options.redact === "function" ? options.redact : redactMembers(options.redact ?? [])
+  const recording: Recording = { redact, digestKey }
   const instanceId = options.instanceId ?? refs.bootId
   const watches = new Set<KillWatch | EnvelopeCache>()
   const agents = new Map<string, AgentClient>()
@@ -161,6 +162,7 @@ export const openClient = (options: ClientOptions): Client => {
     const envelopes = envelopeCache({ agentId: info.id, caller, clock, kill, maxAgeMs, timeoutMs, onProblem })
     watches.add(kill)
     watches.add(envelopes)
+    recorder.knows(info.id)
     const strict = capture === "strict"
     const reviews = reviewsOf({ caller, clock, kill, timeoutMs, closed: ended.signal })
     const signals = options.signals ?? defaultSignals(redact)
@@ -191,10 +193,10 @@ export const openClient = (options: ClientOptions): Client => {
       guard: makeGuard(parts),
       evaluate: (question) =>
         evaluate(caller, refs, { agent_id: info.id, instance_id: instanceId }, question, timeoutMs),
-      witness: (decision) => witness(recorder, refs, redact, info.id, { instance_id: instanceId, ...decision }, strict),
+      witness: (decision) =>
+        witness(recorder, refs, recording, info.id, { instance_id: instanceId, ...decision }, strict),
       settle: async (decisionId, settlement) => {
-        const result = redactSafely(redact, settlement.result)
-        const shown = { ...settlement, ...(result === undefined ? {} : { result: witnessedPart(result) }) }
+        const shown = recordable<Settlement>(settlement, recording)
         await recorder.keep({ kind: "settle", agentId: info.id, decisionId, clientRef: decisionId, settlement: shown })
       }
     }
@@ -299,27 +301,25 @@ const evaluate = async (
 const witness = async (
   recorder: Recorder,
   refs: Refs,
-  redact: Redact,
+  recording: Recording,
   agentId: string,
   given: Witnessed,
   strict: boolean
 ): Promise<Receipt | null> => {
   const { ref, seq } = refs.next()
-  const args = redactSafely(redact, given.args)
-  const result = redactSafely(redact, given.result)
-  const decision: Decision = {
-    capture: "self_reported",
-    ...given,
-    client_ref: given.client_ref ?? ref,
-    writer_seq: seq,
-    ...(args === undefined ? {} : { args: witnessedPart(args) }),
-    ...(result === undefined ? {} : { result: witnessedPart(result) })
-  }
+  const decision = recordable<Decision>(
+    { capture: "self_reported", ...given, client_ref: given.client_ref ?? ref, writer_seq: seq },
+    recording
+  )
   if (!strict) {
     await recorder.keep({ kind: "decision", agentId, decision })
     return null
   }
-  const receipt = await recorder.sendNow(agentId, decision)
+  const receipt = await recorder.sendNow(agentId, decision).catch(async (cause: unknown) => {
+    // The host learns of the refusal, and the chain of the decision or of its loss.
+    await recorder.keep({ kind: "decision", agentId, decision })
+    throw cause
+  })
   if (receipt === null) throw new ServerRefused("The decision could not be witnessed: no receipt came", 0, null)
   return receipt
 }

@@ -132,7 +132,7 @@ export interface Gap {
   readonly from: string
   readonly to: string
   readonly count: number
-  readonly reason: "server_unreachable" | "spool_full" | "crash" | "clock"
+  readonly reason: "server_unreachable" | "spool_full" | "crash" | "clock" | "refused"
 }
 
 /** Outcomes of an evaluation, least restrictive first. */

@@ -60,7 +60,7 @@ export const captureTiers = ["self_reported", "framework_hook", "mediated"] as c
 /** One of {@link captureTiers}. */
 export type CaptureTier = (typeof captureTiers)[number]
 /** Why decisions were not witnessed. */
-export const gapReasons = ["server_unreachable", "spool_full", "crash", "clock"] as const
+export const gapReasons = ["server_unreachable", "spool_full", "crash", "clock", "refused"] as const
 
 /** Tokens and cost of a call. */
 export const Usage = Schema.Struct({

@@ -107,6 +107,7 @@ export const makeHolds = ({ agent, holdMs = HOLD_MS, reviews }: HoldOptions): Ho
       try {
         if (signal?.aborted === true) throw new CallCancelled(action.name)
         const key = keyOf(action, args)
+        if (key === null) return await agent.guard(action, args, effect)
         const known = action.approvalId ?? remembered.get(key)
         const onReview = async ({ review_id: reviewId }: Evaluation): Promise<string | null> => {
           release()
@@ -152,5 +153,11 @@ const explained = (
   return new ActionDenied(action, "deny", rule, `The review ${held.reviewId} ended: ${held.resolution}.`, evaluation)
 }
 
-const keyOf = (action: Action, args: Json): string =>
-  JSON.stringify([action.name, action.toolServer ?? null, actionDigest(args)])
+/** Null where the arguments have no digest: the guard denies them. */
+const keyOf = (action: Action, args: Json): string | null => {
+  try {
+    return JSON.stringify([action.name, action.toolServer ?? null, actionDigest(args)])
+  } catch {
+    return null
+  }
+}

@@ -3,12 +3,23 @@
  * segment is deleted when all of it was acknowledged.
  *
  * After a crash the rest of a segment is sent again: the server knows each entry by its `client_ref` and answers with
- * the first receipt. One process at a time uses a folder. A last line that was cut off is dropped.
+ * the first receipt. One process at a time uses a folder. A line that cannot be read, as one that was cut off, counts
+ * in a gap `crash`.
  */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync
+} from "node:fs"
 import { type FileHandle, open, rename } from "node:fs/promises"
 import { join } from "node:path"
-import type { Entry, UnreportedGap } from "./entry.ts"
+import { type Entry, type UnreportedGap, withLoss } from "./entry.ts"
 import { defaultBounds, entryBytes, type Spool, type SpoolBounds } from "./spool.ts"
 
 /** Size at which a new segment begins. Unit: bytes. */
@@ -20,17 +31,33 @@ interface Segment {
   removed: number
 }
 
-/** Opens a spool in a folder, which is created with mode 0700 if it does not exist. */
+/**
+ * Opens a spool in a folder, which is created with mode 0700 if it does not exist.
+ *
+ * - Fails: throws where the folder is a link, where another user owns it or can write to it, and where it is in use.
+ *   What lies there is sent under this process's key.
+ */
 export const fileSpool = (dir: string, bounds: SpoolBounds = defaultBounds): Spool => {
   mkdirSync(dir, { recursive: true, mode: 0o700 })
+  requireOwn(dir)
   const unlock = lock(dir)
   const waiting: Array<{ readonly entry: Entry; readonly bytes: number }> = []
   const segments: Array<Segment> = []
   let bytes = 0
+  let gaps = readGaps(dir)
   for (const name of readdirSync(dir)
     .filter((one) => /^\d{12}\.ndjson$/.test(one))
     .sort()) {
-    const entries = readLines(join(dir, name))
+    const { entries, lost } = readLines(join(dir, name))
+    if (lost.length > 0) {
+      // In this order: a crash in between counts a loss twice, and forgets none.
+      writeWhole(join(dir, GAPS), JSON.stringify((gaps = lost.reduce(withLoss, gaps))))
+      writeWhole(join(dir, name), entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""))
+    }
+    if (entries.length === 0) {
+      rmSync(join(dir, name))
+      continue
+    }
     segments.push({ path: join(dir, name), entries: entries.length, removed: 0 })
     for (const entry of entries) {
       const size = entryBytes(entry)
@@ -38,7 +65,6 @@ export const fileSpool = (dir: string, bounds: SpoolBounds = defaultBounds): Spo
       bytes += size
     }
   }
-  let gaps = readGaps(dir)
   let next = segments.length === 0 ? 1 : Number(/(\d{12})\.ndjson$/.exec(segments.at(-1)!.path)![1]) + 1
   let current: { readonly segment: Segment; readonly handle: FileHandle; bytes: number } | null = null
   let last: Promise<unknown> = Promise.resolve()
@@ -105,7 +131,7 @@ export const fileSpool = (dir: string, bounds: SpoolBounds = defaultBounds): Spo
     setGaps: (next) =>
       inTurn(async () => {
         gaps = next
-        const path = join(dir, "gaps.json")
+        const path = join(dir, GAPS)
         const file = await open(`${path}.new`, "w", 0o600)
         await file.writeFile(JSON.stringify(next))
         await file.datasync()
@@ -121,38 +147,84 @@ export const fileSpool = (dir: string, bounds: SpoolBounds = defaultBounds): Spo
   }
 }
 
-/** Entries of a segment; lines that are none were cut off by a crash, or written by something else. */
-const readLines = (path: string): ReadonlyArray<Entry> =>
-  readFileSync(path, "utf8")
-    .split("\n")
-    .flatMap((line) => {
-      try {
-        const entry: unknown = line === "" ? null : JSON.parse(line)
-        return isEntry(entry) ? [entry] : []
-      } catch {
-        return []
-      }
-    })
+/** The file of the gaps to report. */
+const GAPS = "gaps.json"
+
+/** Replaces a file as a whole. */
+const writeWhole = (path: string, text: string): void => {
+  writeFileSync(`${path}.new`, text, { mode: 0o600, flush: true })
+  renameSync(`${path}.new`, path)
+}
+
+/** Fails: throws where somebody else may decide what lies in the folder. Windows has no such modes. */
+const requireOwn = (dir: string): void => {
+  const refuse = (why: string): never => {
+    throw new Error(`The spool folder ${dir} ${why}. Name a folder of this user alone, with mode 0700.`)
+  }
+  const { mode, uid }: Stats = lstatSync(dir.replace(/(?<=.)[/\\]+$/, ""))
+  if ((mode & 0o170000) === 0o120000) refuse("is a link")
+  const user = process.getuid?.()
+  if (user === undefined) return
+  if (uid !== user) refuse(`belongs to user ${uid}`)
+  if ((mode & 0o022) !== 0) refuse(`can be written by others (mode ${(mode & 0o777).toString(8)})`)
+}
+
+/** Entries of a segment, and a loss for each line that is none: a crash cut it off, or something else wrote it. */
+const readLines = (
+  path: string
+): { readonly entries: ReadonlyArray<Entry>; readonly lost: ReadonlyArray<UnreportedGap> } => {
+  const entries: Array<Entry> = []
+  const lost: Array<UnreportedGap> = []
+  const at = statSync(path).mtime.toISOString()
+  for (const line of readFileSync(path, "utf8").split("\n")) {
+    if (line === "") continue
+    const entry = parsed(line)
+    if (isEntry(entry)) entries.push(entry)
+    else {
+      // Most of a line is there as a rule, and its agent stands at its beginning.
+      const agentId = /"agentId":"([^"]{1,64})"/.exec(line)?.[1] ?? entries.at(-1)?.agentId ?? ""
+      lost.push({ agentId, from: at, to: at, count: 1, reason: "crash" })
+    }
+  }
+  return { entries, lost }
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
 
 /** Whether it has what sending it relies on. */
 const isEntry = (value: unknown): value is Entry => {
   const entry = value as { readonly [name: string]: any } | null
   if (typeof entry?.["agentId"] !== "string") return false
-  return entry["kind"] === "decision"
-    ? typeof entry["decision"]?.client_ref === "string"
-    : entry["kind"] === "settle" &&
-        typeof entry["decisionId"] === "string" &&
-        typeof entry["clientRef"] === "string" &&
-        typeof entry["settlement"]?.status === "string"
+  const isDecision = typeof entry["decision"]?.client_ref === "string"
+  const isSettled = typeof entry["settlement"]?.status === "string"
+  switch (entry["kind"]) {
+    case "decision":
+      return isDecision
+    case "outcome":
+      return isDecision && isSettled
+    case "settle":
+      return isSettled && typeof entry["decisionId"] === "string" && typeof entry["clientRef"] === "string"
+    default:
+      return false
+  }
 }
 
 const readGaps = (dir: string): ReadonlyArray<UnreportedGap> => {
-  try {
-    const gaps: unknown = JSON.parse(readFileSync(join(dir, "gaps.json"), "utf8"))
-    return Array.isArray(gaps) ? gaps.filter(isGap) : []
-  } catch {
-    return []
-  }
+  const path = join(dir, GAPS)
+  const text = readText(path)
+  if (text === "") return []
+  const gaps = parsed(text)
+  const known = Array.isArray(gaps) ? gaps : [gaps]
+  const at = statSync(path).mtime.toISOString()
+  // A gap that cannot be read is one loss at least.
+  const unreadable: UnreportedGap = { agentId: "", from: at, to: at, count: 1, reason: "crash" }
+  return known.reduce((all, one) => withLoss(all, isGap(one) ? one : unreadable), [] as ReadonlyArray<UnreportedGap>)
 }
 
 const isGap = (value: unknown): value is UnreportedGap => {

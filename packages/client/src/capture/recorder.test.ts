@@ -1,3 +1,5 @@
+import { codeOf, refusals } from "@flyball/contract"
+import { decisions, refusalsOf } from "@flyball/contract/http"
 import { assert, describe, it } from "vitest"
 import { makeCaller } from "../http/caller.ts"
 import type { Problem } from "../problem.ts"
@@ -18,6 +20,8 @@ const receipts = ({ json }: SentRequest): Scripted => ({
     receipts: json.decisions.map((one: { client_ref: string }) => ({ client_ref: one.client_ref, duplicate: false }))
   }
 })
+const gapsOf = (seen: ReadonlyArray<SentRequest>): ReadonlyArray<readonly [number, string]> =>
+  seen.flatMap(({ json, path }) => (path.endsWith("/capture-gaps") ? [[json.count, json.reason] as const] : []))
 const recorded: Scripted = { status: 201, json: { agent_id: "agt_1", seq: 9, record_hash: "h" } }
 const refsOf = (sent: SentRequest): ReadonlyArray<string> =>
   sent.json.decisions.map((one: { client_ref: string }) => one.client_ref)
@@ -176,26 +180,66 @@ describe("the recorder", () => {
   })
 
   it("drops only entries that are refused permanently, and reports them", async () => {
-    const { clock, problems, recorder } = world((sent) =>
-      refsOf(sent).includes("bad") ? { status: 422, json: { detail: [] } } : receipts(sent)
+    const { clock, problems, recorder, seen } = world((sent) =>
+      sent.path.endsWith("/capture-gaps")
+        ? recorded
+        : refsOf(sent).includes("bad")
+          ? { status: 422, json: { detail: [] } }
+          : receipts(sent)
     )
     for (const ref of ["a", "b", "bad", "c", "d", "e"]) await recorder.keep(entry(ref))
     const flushing = recorder.flush(1_000)
     await clock.advance(1_000)
     assert.deepStrictEqual(await flushing, { accepted: 5, duplicates: 0, rejected: 1, pending: 0 })
     assert.deepStrictEqual(problems, [{ kind: "rejected", status: 422, clientRef: "bad", answer: { detail: [] } }])
+    assert.deepStrictEqual(gapsOf(seen), [[1, "refused"]])
   })
 
-  it("does not wait for a claim that its key may not make", async () => {
-    const { clock, problems, recorder } = world((sent) =>
-      refsOf(sent).includes("claims") ? { status: 403, json: { code: "capture_not_mediated" } } : receipts(sent)
+  it("does not wait for a claim that its key may not make: the decision is recorded without it", async () => {
+    const { clock, problems, recorder, seen } = world(({ json, ...sent }) =>
+      json.decisions.some(({ capture }: { capture?: string }) => capture === "mediated")
+        ? { status: 403, json: { code: "capture_not_mediated" } }
+        : receipts({ json, ...sent })
     )
-    for (const ref of ["a", "claims", "b"]) await recorder.keep(entry(ref))
+    const { agentId, decision } = entry("claims") as Extract<Entry, { kind: "decision" }>
+    await recorder.keep(entry("a"))
+    await recorder.keep({ kind: "decision", agentId, decision: { ...decision, capture: "mediated" } })
+    await recorder.keep(entry("b"))
     const flushing = recorder.flush(1_000)
     await clock.advance(1_000)
-    assert.deepStrictEqual(await flushing, { accepted: 2, duplicates: 0, rejected: 1, pending: 0 })
-    assert.deepInclude(problems[0]!, { kind: "rejected", clientRef: "claims" })
+    assert.deepStrictEqual(await flushing, { accepted: 3, duplicates: 0, rejected: 0, pending: 0 })
+    assert.deepInclude(problems[0]!, { kind: "reduced", clientRef: "claims" })
+    const kept = seen.flatMap(({ json }) => json.decisions).find(({ labels }) => labels !== undefined)
+    assert.deepInclude(kept, { capture: "self_reported", labels: { refused: "capture_not_mediated" } })
   })
+
+  for (const name of new Set([...refusalsOf(decisions.witness), ...refusalsOf(decisions.settle)])) {
+    const { status } = refusals[name]
+    for (const takesLess of [true, false])
+      it(`leaves a record or a gap after ${name}, where less is ${takesLess ? "taken" : "refused too"}`, async () => {
+        const refusal: Scripted = {
+          status,
+          json: name === "InvalidInput" ? { detail: [] } : { code: codeOf(name), detail: "no" }
+        }
+        const { clock, recorder, seen, spool } = world((sent) => {
+          if (sent.path.endsWith("/capture-gaps")) return recorded
+          const [decision] = sent.json.decisions ?? [sent.json]
+          const isLess = decision.args === undefined && decision.result === undefined
+          if (!(takesLess && isLess)) return refusal
+          return sent.path.endsWith("/settle") ? { status: 201, json: { duplicate: false } } : receipts(sent)
+        })
+        const { agentId, decision } = entry("a") as Extract<Entry, { kind: "decision" }>
+        await recorder.keep({ kind: "decision", agentId, decision: { ...decision, args: { a: 1 } } })
+        const settlement = { status: "ok", result: { b: 2 } } as const
+        await recorder.keep({ kind: "settle", agentId, decisionId: "dec_1", clientRef: "b", settlement })
+        const flushing = recorder.flush(2_000)
+        await clock.advance(2_000)
+        const flushed = await flushing
+        const owed = spool.gaps().reduce((sum, { count }) => sum + count, 0)
+        const reported = gapsOf(seen).reduce((sum, [count]) => sum + count, 0)
+        assert.strictEqual(flushed.accepted + flushed.pending + owed + reported, 2, JSON.stringify(flushed))
+      })
+  }
 
   for (const [what, other] of [
     ["an empty answer", { status: 200 }],
@@ -245,7 +289,7 @@ describe("the recorder", () => {
     })
 
   it("drops entries of an agent that the server does not know, at once", async () => {
-    const { clock, problems, recorder, seen } = world((sent) =>
+    const { clock, problems, recorder, seen, spool } = world((sent) =>
       sent.path.includes("agt_gone") ? { status: 404, json: { code: "agent_not_found", detail: "" } } : receipts(sent)
     )
     for (let at = 0; at < 150; at++) await recorder.keep(entry(`r${at}`, "agt_gone"))
@@ -255,14 +299,19 @@ describe("the recorder", () => {
     assert.deepStrictEqual(await flushing, { accepted: 1, duplicates: 0, rejected: 150, pending: 0 })
     assert.lengthOf(problems, 150)
     assert.lengthOf(seen, 2)
+    // The server takes no report of it yet.
+    assert.deepInclude(spool.gaps()[0]!, { agentId: "agt_gone", count: 150, reason: "refused" })
   })
 
-  it("sends about one request per entry when everything is refused", async () => {
-    const { clock, recorder, seen } = world(() => ({ status: 422, json: { detail: [] } }))
+  it("sends about one request per entry when everything is refused, and one gap", async () => {
+    const { clock, recorder, seen } = world((sent) =>
+      sent.path.endsWith("/capture-gaps") ? recorded : { status: 422, json: { detail: [] } }
+    )
     for (let at = 0; at < 400; at++) await recorder.keep(entry(`r${at}`))
     for (let turn = 0; turn < 50; turn++) await clock.advance(100)
     assert.strictEqual(recorder.pending(), 0)
-    assert.isBelow(seen.length, 420)
+    assert.isBelow(seen.length, 425)
+    assert.deepStrictEqual(gapsOf(seen), [[400, "refused"]])
   })
 
   it("sends smaller batches after a time-out, and larger ones again after a success", async () => {

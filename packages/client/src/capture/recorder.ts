@@ -8,11 +8,11 @@ import { awaitedPause, type ClientClock, pause } from "../clock.ts"
 import type { Answer, Caller } from "../http/caller.ts"
 import { refusalText } from "../http/server-refused.ts"
 import type { Problem } from "../problem.ts"
-import type { Decision, Receipt } from "../wire.ts"
-import { type Entry, type UnreportedGap, withoutReported, widen } from "./entry.ts"
+import type { Decision, Gap, Receipt } from "../wire.ts"
+import { type Entry, type UnreportedGap, withLoss, withoutParts, withoutReported } from "./entry.ts"
 import type { Spool } from "./spool.ts"
 
-/** Result of a flush. `pending`: entries that still wait; `rejected`: entries that the server refused for good. */
+/** Result of a flush. `pending`: entries that still wait; `rejected`: those that were refused and became a gap. */
 export interface Flushed {
   readonly accepted: number
   readonly duplicates: number
@@ -26,6 +26,8 @@ export interface Recorder {
   readonly keep: (entry: Entry) => Promise<boolean>
   /** Sends one decision now and waits for its receipt; null where the server is away. Throws where it is refused. */
   readonly sendNow: (agentId: string, decision: Decision) => Promise<Receipt | null>
+  /** Tells of an agent that the server knows: losses of nobody known count as its own. */
+  readonly knows: (agentId: string) => void
   /** Sends until nothing waits or the time is over. Unit: milliseconds. */
   readonly flush: (withinMs: number) => Promise<Flushed>
   readonly pending: () => number
@@ -90,13 +92,16 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
   const post = (path: string, json: object): Promise<Answer> =>
     caller.send({ method: "POST", path, json, timeoutMs, signal: ending.signal })
 
+  const postDecisions = (agentId: string, decisions: ReadonlyArray<Decision>): Promise<Answer> =>
+    post(`/api/v1/agents/${agentId}/decisions`, { decisions })
+
   const sendBatch = async (batch: ReadonlyArray<Entry>): Promise<Sent> => {
     const [first] = batch
     if (first === undefined) return { kind: "done", count: 0 }
     if (first.kind === "settle") return sendSettlement(first)
     if (first.kind === "outcome") return sendOutcome(first)
     const decisions = batch.flatMap((entry) => (entry.kind === "decision" ? [entry.decision] : []))
-    const answer = await post(`/api/v1/agents/${first.agentId}/decisions`, { decisions })
+    const answer = await postDecisions(first.agentId, decisions)
     const receipts = receiptsOf(answer, decisions)
     if (receipts !== null) {
       for (const { duplicate } of receipts) counts[duplicate ? "duplicates" : "accepted"]++
@@ -114,37 +119,69 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
       batchSize = fewer
       return sendBatch(batch.slice(0, fewer))
     }
+    const last = decisions.length > 1 ? { answer, receipt: null } : await witnessOne(first, answer)
+    if (last.receipt !== null) return count(last.receipt.duplicate)
+    if (isAway(last.answer)) return awayOf(last.answer)
     return reject(
-      answer,
+      last.answer,
+      first.agentId,
       decisions.map((decision) => decision.client_ref)
     )
   }
 
+  /** Sends one decision once more without its parts, where it was refused with them. */
+  const witnessOne = async (
+    { agentId, decision }: Exclude<Entry, { kind: "settle" }>,
+    answer: Answer
+  ): Promise<{ readonly answer: Answer; readonly receipt: Receipt | null }> => {
+    const receipt = receiptsOf(answer, [decision])?.[0] ?? null
+    const isOver = receipt !== null || isAway(answer) || concernsAgent(answer)
+    const bare = isOver ? null : withoutParts(decision, refusalOf(answer))
+    if (bare === null) return { answer, receipt }
+    const again = await postDecisions(agentId, [bare])
+    const kept = receiptsOf(again, [bare])?.[0] ?? null
+    if (kept !== null) report("reduced", answer, decision.client_ref)
+    return { answer: again, receipt: kept }
+  }
+
   const sendSettlement = async (entry: Extract<Entry, { kind: "settle" }>): Promise<Sent> => {
-    const { clientRef, decisionId, settlement } = entry
-    const answer = await post(`/api/v1/decisions/${encodeURIComponent(decisionId)}/settle`, settlement)
-    const duplicate = answeredMember(answer, "duplicate")
-    if (typeof duplicate === "boolean") {
-      counts[duplicate ? "duplicates" : "accepted"]++
-      return { kind: "done", count: 1 }
+    const { agentId, clientRef, decisionId, settlement } = entry
+    const path = `/api/v1/decisions/${encodeURIComponent(decisionId)}/settle`
+    let answer = await post(path, settlement)
+    let duplicate = answeredMember(answer, "duplicate")
+    if (typeof duplicate !== "boolean" && !isAway(answer) && Object.keys(settlement).length > 1) {
+      const first = answer
+      answer = await post(path, { status: settlement.status })
+      duplicate = answeredMember(answer, "duplicate")
+      if (typeof duplicate === "boolean") report("reduced", first, clientRef)
     }
-    return isAway(answer) ? awayOf(answer) : reject(answer, [clientRef])
+    if (typeof duplicate === "boolean") return count(duplicate)
+    return isAway(answer) ? awayOf(answer) : reject(answer, agentId, [clientRef])
   }
 
   const sendOutcome = async (entry: Extract<Entry, { kind: "outcome" }>): Promise<Sent> => {
     const { agentId, decision, settlement } = entry
     const { client_ref: clientRef } = decision
-    const answer = await post(`/api/v1/agents/${agentId}/decisions`, { decisions: [decision] })
-    const receipt = receiptsOf(answer, [decision])?.[0]
-    if (receipt === undefined) return isAway(answer) ? awayOf(answer) : reject(answer, [clientRef])
+    const { answer, receipt } = await witnessOne(entry, await postDecisions(agentId, [decision]))
+    if (receipt === null) return isAway(answer) ? awayOf(answer) : reject(answer, agentId, [clientRef])
     return sendSettlement({ kind: "settle", agentId, decisionId: receipt.decision_id, clientRef, settlement })
   }
 
-  const reject = (answer: Answer, clientRefs: ReadonlyArray<string>): Sent => {
+  const count = (duplicate: boolean): Sent => {
+    counts[duplicate ? "duplicates" : "accepted"]++
+    return { kind: "done", count: 1 }
+  }
+
+  const report = (kind: "reduced" | "rejected", answer: Answer, clientRef: string): void => {
+    if (answer.kind === "answer") onProblem({ kind, status: answer.status, clientRef, answer: answer.body })
+  }
+
+  /** Ends entries that are refused for good: they become a gap. */
+  const reject = async (answer: Answer, agentId: string, clientRefs: ReadonlyArray<string>): Promise<Sent> => {
+    if (concernsAgent(answer)) unknown.add(agentId)
+    await owe(agentId, "refused", clientRefs.length)
     counts.rejected += clientRefs.length
-    if (answer.kind === "answer")
-      for (const clientRef of clientRefs)
-        onProblem({ kind: "rejected", status: answer.status, clientRef, answer: answer.body })
+    for (const clientRef of clientRefs) report("rejected", answer, clientRef)
     return { kind: "done", count: clientRefs.length }
   }
 
@@ -165,30 +202,47 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
     return writing
   }
 
+  /** Agents that the server does not know: their gaps wait until it does. */
+  const unknown = new Set<string>()
+  /** The agent whose losses those of nobody known are. */
+  let adopting: string | null = null
+
+  const owedGaps = (): ReadonlyArray<UnreportedGap> =>
+    spool.gaps().filter(({ agentId }) => (agentId === "" ? adopting !== null : !unknown.has(agentId)))
+
+  const isIdle = (): boolean => spool.size() === 0 && owedGaps().length === 0
+
   /** Reports losses to the chain. A gap stays to be reported until the server has it. */
   const sendGaps = async (): Promise<Sent> => {
-    for (const gap of spool.gaps()) {
-      const { agentId, ...body } = gap
+    for (const gap of owedGaps()) {
+      const { agentId: known, ...body } = gap
+      const agentId = known === "" ? adopting! : known
       const answer = await post(`/api/v1/agents/${agentId}/capture-gaps`, body)
       const isRecorded = typeof answeredMember(answer, "seq") === "number"
       if (!isRecorded && isAway(answer)) return awayOf(answer)
+      if (concernsAgent(answer)) {
+        unknown.add(agentId)
+        if (known === "") adopting = null
+        continue
+      }
       await changeGaps((gaps) => withoutReported(gaps, gap))
-      if (!isRecorded && answer.kind === "answer")
-        onProblem({ kind: "rejected", status: answer.status, clientRef: `gap of ${gap.count}`, answer: answer.body })
+      if (!isRecorded) report("rejected", answer, `gap of ${gap.count}`)
     }
     return { kind: "done", count: 0 }
   }
 
   const step = async (): Promise<Sent> => {
+    const { rejected } = counts
     const batch = ofOneRequest(await spool.first(batchSize))
     const sent = await sendBatch(batch)
     if (sent.kind === "away") return sent
     await spool.remove(sent.count)
-    return sendGaps()
+    // What is refused in a row becomes one gap.
+    return counts.rejected > rejected && spool.size() > 0 ? sent : sendGaps()
   }
 
   const loop = async (): Promise<void> => {
-    while (!ending.signal.aborted && (spool.size() > 0 || spool.gaps().length > 0)) {
+    while (!ending.signal.aborted && !isIdle()) {
       const sent = await step().catch((cause): Sent => ({
         kind: "away",
         reason: `the spool failed: ${String(cause)}`,
@@ -223,21 +277,12 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
       })
   }
 
-  const owe = async (agentId: string): Promise<void> => {
+  const owe = async (agentId: string, reason: Gap["reason"], count: number): Promise<void> => {
     const at = new Date(clock.nowMs()).toISOString()
-    await changeGaps((gaps) => [
-      ...gaps.filter((one) => one.agentId !== agentId),
-      widen(
-        gaps.find((one) => one.agentId === agentId),
-        agentId,
-        at,
-        1
-      )
-    ])
-    onProblem({ kind: "lost", reason: "spool_full", count: 1 })
+    await changeGaps((gaps) => withLoss(gaps, { agentId, from: at, to: at, count, reason }))
   }
 
-  if (spool.size() > 0 || spool.gaps().length > 0) run(0)
+  if (!isIdle()) run(0)
   return {
     keep: async (entry) => {
       if (ending.signal.aborted) {
@@ -248,15 +293,19 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
         onProblem({ kind: "spool", reason: String(cause) })
         return false
       })
-      if (!isKept)
-        await owe(entry.agentId).catch((cause: unknown) => onProblem({ kind: "spool", reason: String(cause) }))
+      if (!isKept) {
+        await owe(entry.agentId, "spool_full", 1).catch((cause: unknown) =>
+          onProblem({ kind: "spool", reason: String(cause) })
+        )
+        onProblem({ kind: "lost", reason: "spool_full", count: 1 })
+      }
       run(GATHER_MS)
       // A full batch ends the gathering, and never the pause after a failure: a server that is away is left alone.
       if (failures === 0 && spool.size() >= BATCH) wake.abort()
       return isKept
     },
     sendNow: async (agentId, decision) => {
-      const answer = await post(`/api/v1/agents/${agentId}/decisions`, { decisions: [decision] })
+      const answer = await postDecisions(agentId, [decision])
       const receipts = receiptsOf(answer, [decision])
       if (receipts !== null) return receipts[0]!
       if (isAway(answer)) return null
@@ -265,10 +314,15 @@ export const startRecorder = (options: RecorderOptions): Recorder => {
         answer.kind === "answer" ? answer.body : null
       )
     },
+    knows: (agentId) => {
+      unknown.delete(agentId)
+      adopting ??= agentId
+      if (!isIdle()) run(0)
+    },
     flush: async (withinMs) => {
       const before = { ...counts }
       const untilMs = clock.monotonicMs() + withinMs
-      while ((spool.size() > 0 || spool.gaps().length > 0) && clock.monotonicMs() < untilMs && !ending.signal.aborted) {
+      while (!isIdle() && clock.monotonicMs() < untilMs && !ending.signal.aborted) {
         const over = new Promise<void>((resolve) => passed.push(resolve))
         run(0)
         if (clock.monotonicMs() >= notBeforeMs) wake.abort()
@@ -318,6 +372,10 @@ const isAway = (answer: Answer): boolean => {
   if (isSuccess(status) || status === 401 || status === 408 || !isRefusal(body)) return true
   return status === 403 && codeOf(body) !== "capture_not_mediated"
 }
+
+/** The code of a refusal, or its status. */
+const refusalOf = (answer: Answer): string =>
+  answer.kind === "answer" ? (codeOf(answer.body) ?? `status_${answer.status}`) : answer.reason
 
 /** Whether a refusal holds for everything of this agent: it is not known here. */
 const concernsAgent = (answer: Answer): boolean =>

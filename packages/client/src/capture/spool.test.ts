@@ -1,4 +1,13 @@
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  appendFileSync,
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
@@ -66,16 +75,45 @@ describe("a spool on disk", () => {
     assert.strictEqual(open().size(), 0)
   })
 
-  it("drops a last line that a crash cut off, and nothing before it", async () => {
+  it("counts a last line that a crash cut off as a gap, once, and keeps what stands before it", async () => {
     const first = open()
     await first.add(entry("a"))
     await first.close()
     const segment = readdirSync(dir).find((name) => name.endsWith(".ndjson"))!
     appendFileSync(join(dir, segment), '{"kind":"decision","agentI')
-    assert.deepStrictEqual(refs(await open().first(9)), ["a"])
+    for (let round = 0; round < 2; round++) {
+      const spool = open()
+      assert.deepStrictEqual(refs(await spool.first(9)), ["a"])
+      assert.deepStrictEqual(
+        spool.gaps().map(({ agentId, count, reason }) => [agentId, count, reason]),
+        [["agt_1", 1, "crash"]]
+      )
+      await spool.close()
+    }
   })
 
-  it("drops what is no entry, and no gap: nothing in a folder stops what comes after it", async () => {
+  it("keeps the outcome of a decision whose receipt nobody waited for", async () => {
+    const { agentId, decision } = entry("a") as Extract<Entry, { kind: "decision" }>
+    const first = open()
+    await first.add({ kind: "outcome", agentId, decision, settlement: { status: "ok" } })
+    await first.close()
+    assert.deepInclude((await open().first(9))[0]!, { kind: "outcome", settlement: { status: "ok" } })
+  })
+
+  it("is refused where the folder is a link, or others can write to it", () => {
+    symlinkSync(dir, `${dir}-link`)
+    try {
+      for (const link of [`${dir}-link`, `${dir}-link/`]) assert.throws(() => fileSpool(link), /is a link/)
+    } finally {
+      rmSync(`${dir}-link`)
+    }
+    for (const mode of [0o770, 0o702]) {
+      chmodSync(dir, mode)
+      assert.throws(open, /can be written by others/)
+    }
+  })
+
+  it("counts what is no entry, and no gap: nothing in a folder stops what comes after it", async () => {
     const decision = { client_ref: "x", action: "act" }
     const lines = [
       "7",
@@ -91,15 +129,24 @@ describe("a spool on disk", () => {
       JSON.stringify(entry("a"))
     ]
     writeFileSync(join(dir, "000000000001.ndjson"), `${lines.join("\n")}\n`)
-    for (const [gaps, kept] of [
-      ["{}", []],
-      ["7", []],
-      [JSON.stringify([null, 7, {}, { ...gap, count: "1" }, gap]), [gap]]
+    const file = join(dir, "000000000001.ndjson")
+    for (const [gaps, lost] of [
+      ["{}", 6],
+      ["7", 6],
+      [JSON.stringify([null, 7, {}, { ...gap, count: "1" }, gap]), 9]
     ] as const) {
+      writeFileSync(file, `${lines.join("\n")}\n`)
       writeFileSync(join(dir, "gaps.json"), gaps)
       const spool = open()
       assert.deepStrictEqual(refs(await spool.first(99)), ["a"])
-      assert.deepStrictEqual(spool.gaps(), kept)
+      const crashes = spool.gaps().filter(({ reason }) => reason === "crash")
+      assert.deepStrictEqual(
+        crashes.map(({ agentId, count }) => [agentId, count]),
+        [
+          ["", lost],
+          ["agt_1", 5]
+        ]
+      )
       await spool.close()
     }
   })

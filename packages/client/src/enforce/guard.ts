@@ -4,17 +4,18 @@
  * A throw anywhere before the effect means that it did not run. Spec: envelopes.md 3.10 and 3.12.
  */
 import { DecisionRefused, type Recorder } from "../capture/recorder.ts"
-import { witnessedPart } from "../capture/witnessed-part.ts"
+import { formOf } from "../capture/form-of.ts"
+import { recordable, type Recording } from "../capture/recordable.ts"
 import { awaitedPause, type ClientClock } from "../clock.ts"
 import type { Caller } from "../http/caller.ts"
 import type { EffectClass } from "../kill/kill-view.ts"
 import type { KillWatch } from "../kill/kill-watch.ts"
-import { type Redact, redactMembers, redactSafely } from "../redact.ts"
+import { keepAll, type Redact, redactBoth, redactMembers, redactSafely } from "../redact.ts"
 import type { Refs } from "../refs.ts"
 import type { EnvelopeCache } from "../local/envelope-cache.ts"
 import type { GivenLocally } from "../local/read-envelopes.ts"
 import { MAX_HOLD_MS, type Reviews } from "../reviews/reviews.ts"
-import type { CaptureTier, Decision, Evaluation, EvaluationRequest, Json, Outcome } from "../wire.ts"
+import type { CaptureTier, Decision, Evaluation, EvaluationRequest, Json, Outcome, Settlement } from "../wire.ts"
 import { actionDigest, keyedActionDigest } from "../action-digest.ts"
 import { isUnchanged, snapshotOf } from "./arguments.ts"
 import { ActionDenied } from "./denied.ts"
@@ -48,8 +49,8 @@ export interface Action {
 /** Thrown by an effect that ended in a failure with an answer: `result` is witnessed as it is, with status `error`. */
 export class EffectFailed extends Error {
   override readonly name = "EffectFailed"
-  readonly result: Json
-  constructor(message: string, result: Json) {
+  readonly result: unknown
+  constructor(message: string, result: unknown) {
     super(message)
     this.result = result
   }
@@ -58,8 +59,8 @@ export class EffectFailed extends Error {
 /** Thrown by an effect whose outcome is unknown: `result` is witnessed with status `unknown`. */
 export class EffectUnknown extends Error {
   override readonly name = "EffectUnknown"
-  readonly result: Json
-  constructor(message: string, result: Json) {
+  readonly result: unknown
+  constructor(message: string, result: unknown) {
     super(message)
     this.result = result
   }
@@ -105,6 +106,9 @@ type GivenVerdict = Verdict | { readonly by: "cache"; readonly given: GivenLocal
 /** Members of the record that say who decided. */
 type DecidedAs = Pick<Decision, "decided_by" | "evaluation_id" | "labels" | "local_verdict" | "signals">
 
+/** Members of a decision that say how it went, with values that are not known to be JSON. */
+type MoreMembers = Partial<Omit<Decision, "result"> & { readonly result: unknown }>
+
 /** Questions that are sent again after no answer. */
 const RETRIES = 2
 
@@ -129,8 +133,10 @@ export const makeGuard = (options: GuardOptions): Guard => {
     const isRedacted = text !== JSON.stringify(args)
     return {
       action_digest: isRedacted ? keyedActionDigest(options.digestKey, args) : actionDigest(args),
-      // The server takes no larger ones; the digest stands for them.
-      ...(text.length > MAX_ARGS_CHARS ? {} : { args: shown, ...(isRedacted ? { args_redacted: true } : {}) })
+      // The server takes no larger ones, nor those of which a record would hold a digest; that stands for them.
+      ...(text.length > MAX_ARGS_CHARS || formOf(shown).reason !== null
+        ? {}
+        : { args: shown, ...(isRedacted ? { args_redacted: true } : {}) })
     }
   }
 
@@ -157,10 +163,15 @@ export const makeGuard = (options: GuardOptions): Guard => {
     }
   }
 
+  const recordingOf = (hidden: Redact): Recording => ({
+    redact: redactBoth(options.redact, hidden),
+    digestKey: options.digestKey
+  })
+
   /** The decision that witnesses this action; `more` says how it went. */
-  const decisionOf = (action: Action, args: Json, hidden: Redact, more: Partial<Decision>): Decision => {
+  const decisionOf = (action: Action, args: unknown, hidden: Redact, more: MoreMembers): Decision => {
     const { ref, seq } = refs.next()
-    return {
+    const members = {
       client_ref: ref,
       writer_seq: seq,
       instance_id: options.instanceId,
@@ -173,14 +184,18 @@ export const makeGuard = (options: GuardOptions): Guard => {
       ...(action.runId === undefined ? {} : { run_id: action.runId }),
       ...(action.step === undefined ? {} : { step: action.step }),
       ...(action.approvalId === undefined || more.status === "denied" ? {} : { approval_id: action.approvalId }),
-      args: witnessedPart(redactSafely(hidden, redactSafely(options.redact, args))!),
+      args,
       ...more
     }
+    return recordable<Decision>(members, recordingOf(hidden))
   }
+
+  const deniedOf = (action: Action, args: unknown, as: DecidedAs): Decision =>
+    decisionOf(action, args, keepAll, { status: "denied", ...as })
 
   const refuse = async (
     action: Action,
-    args: Json,
+    args: unknown,
     by: {
       readonly rule: string
       readonly reason: string
@@ -195,11 +210,8 @@ export const makeGuard = (options: GuardOptions): Guard => {
       : evaluation === null
         ? "deny"
         : (evaluation.outcome as "deny" | "halt" | "require_review")
-    const decision = decisionOf(action, args, nothing, {
-      status: "denied",
-      ...(by.as ?? (evaluation === null ? { decided_by: "fail_closed", labels: { rule } } : byServer(evaluation)))
-    })
-    await recorder.keep({ kind: "decision", agentId, decision })
+    const as = by.as ?? (evaluation === null ? byClient(rule) : byServer(evaluation))
+    await recorder.keep({ kind: "decision", agentId, decision: deniedOf(action, args, as) })
     throw new ActionDenied(action.name, outcome, rule, reason, evaluation)
   }
 
@@ -226,17 +238,19 @@ export const makeGuard = (options: GuardOptions): Guard => {
     const kind = action.effect ?? "side_effect"
     if (kind === "read") options.envelopes.start()
     let args: Json = null
+    /** What is recorded: the copy, and before there is one what was given. */
+    let shown: unknown = given
     let decided: DecidedAs
     let evaluation: Evaluation | null = null
     let decisionId: string | null = null
     /** The decision that was witnessed while the effect runs, and whose receipt nobody waited for. */
     let intended: Decision | null = null
-    let hidden: Redact = nothing
+    let hidden: Redact = keepAll
     let startedMs: number
     let running: ReturnType<KillWatch["signal"]>
     try {
       // What is judged, digested and witnessed is one copy: the caller may change its own meanwhile.
-      args = snapshotOf(given)
+      shown = args = snapshotOf(given)
       const firstStop = stopped(action, kind)
       if (firstStop !== null) {
         // A first question may be under way still; one more is what a caller would expect before a no.
@@ -290,8 +304,16 @@ export const makeGuard = (options: GuardOptions): Guard => {
       running = kill.signal()
       startedMs = clock.monotonicMs()
     } catch (cause) {
-      if (cause instanceof ActionDenied || cause instanceof DecisionRefused) throw cause
-      return refuse(action, args, { rule: "@fail_closed:guard", reason: sentenceOf(cause), evaluation: null })
+      if (cause instanceof ActionDenied) throw cause
+      if (cause instanceof DecisionRefused) {
+        await recorder.keep({
+          kind: "decision",
+          agentId,
+          decision: deniedOf(action, shown, byClient("@fail_closed:protocol"))
+        })
+        throw cause
+      }
+      return refuse(action, shown, { rule: "@fail_closed:guard", reason: sentenceOf(cause), evaluation: null })
     }
     // From here on the effect has begun: whatever happens, its outcome is witnessed.
     const goesOn = async (): Promise<void> => {
@@ -299,11 +321,10 @@ export const makeGuard = (options: GuardOptions): Guard => {
       const decision = decisionOf(action, args, hidden, { status: "intended", ...decided })
       if (await recorder.keep({ kind: "decision", agentId, decision })) intended = decision
     }
-    const end = async (status: "ok" | "error" | "unknown", result: Json | undefined): Promise<void> => {
+    const end = async (status: "ok" | "error" | "unknown", result: unknown): Promise<void> => {
       running.done()
       const latency_ms = Math.max(0, Math.round(clock.monotonicMs() - startedMs))
-      const shown = redactSafely(hidden, redactSafely(options.redact, result))
-      const outcome = { status, latency_ms, ...(shown === undefined ? {} : { result: witnessedPart(shown) }) }
+      const outcome = recordable<Settlement>({ status, latency_ms, result }, recordingOf(hidden))
       if (decisionId !== null)
         await recorder.keep({ kind: "settle", agentId, decisionId, clientRef: decisionId, settlement: outcome })
       else if (intended !== null)
@@ -321,7 +342,7 @@ export const makeGuard = (options: GuardOptions): Guard => {
       else await end("error", cause instanceof EffectFailed ? cause.result : { error: sentenceOf(cause) })
       throw cause
     }
-    await end("ok", jsonOf(result))
+    await end("ok", result)
     return result
   }
 }
@@ -336,7 +357,7 @@ const staleReason = (kill: KillWatch, clock: ClientClock): string => {
   return `The kill status ${age}: ${kill.trouble() ?? "the server has not answered yet"}.`
 }
 
-const nothing: Redact = (value) => value
+const byClient = (rule: string): DecidedAs => ({ decided_by: "fail_closed", labels: { rule } })
 
 const byServer = ({ id }: Evaluation): DecidedAs => ({ decided_by: "server", evaluation_id: id })
 
@@ -386,7 +407,7 @@ const termsOfCache = ({ obligations, suggestion, verdict }: GivenLocally): Verdi
 /** Redaction that an envelope obliges to. */
 const redactionOf = (obligations: Evaluation["obligations"]): Redact => {
   const fields = obligations.flatMap((one) => (one["type"] === "redact_fields" ? (one["fields"] as Array<string>) : []))
-  return fields.length === 0 ? nothing : redactMembers(fields)
+  return redactMembers(fields)
 }
 
 /** Describes a thrown value in words. Any value can be thrown, and none may stop the witnessing. */
@@ -395,15 +416,5 @@ export const sentenceOf = (cause: unknown): string => {
     return String(cause instanceof Error ? cause.message : cause)
   } catch {
     return "something was thrown that has no text"
-  }
-}
-
-/** A result as JSON; left out where it has no JSON form. */
-const jsonOf = (result: unknown): Json | undefined => {
-  try {
-    const text = JSON.stringify(result)
-    return text === undefined ? undefined : (JSON.parse(text) as Json)
-  } catch {
-    return undefined
   }
 }

@@ -121,7 +121,7 @@ export const decisionKinds: ReadonlyArray<KindRow> = [
       must("agent_id", id("agt_")),
       must("count", count),
       must("from", instant),
-      must("reason", choice("server_unreachable", "spool_full", "crash", "clock")),
+      must("reason", choice("server_unreachable", "spool_full", "crash", "clock", "refused")),
       must("to", instant),
       writer
     ],

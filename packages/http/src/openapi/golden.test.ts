@@ -16,6 +16,9 @@ const golden: unknown = JSON.parse(
 const added: ReadonlyArray<string> = [
   "/components/schemas/ResolvedOut/properties/grants",
   "/components/schemas/ResolvedOut/required/grants",
+  "/components/schemas/CaptureGapIn/properties/reason/enum/refused",
+  "/webhooks/capture.gap/post/requestBody/content/application~1json/schema/properties/data/properties/reason/enum/" +
+    "refused",
   "/components/schemas/EnvelopesInForce",
   "/components/schemas/LocalVerdict",
   "/components/schemas/LocalVerdictOut",

@@ -175,15 +175,25 @@ describe("the gate", () => {
     assert.deepStrictEqual((await witnessed())[0].args, { amount: 5 })
   })
 
-  it("refuses an input that is no JSON", async () => {
-    const { agent } = await world()
+  it("refuses an input that is no JSON, and records the denial", async () => {
+    const { agent, witnessed } = await world()
     let ran = 0
     const tools = governTools({ refund: tool({ inputSchema, execute: () => ++ran }) }, agent)
     for (const amount of [new Date(0), new Map(), () => 5, Number.NaN, 5n]) {
       const failure = await (execute(tools, "refund", { amount }) as Promise<unknown>).then(String, String)
-      assert.match(failure, /input\.amount is no JSON/)
+      assert.match(failure, /@fail_closed:guard\..* JSON/)
     }
     assert.strictEqual(ran, 0)
+    assert.deepStrictEqual(
+      (await witnessed()).map(({ args, status }) => [status, args.withheld ?? args]),
+      [
+        ["denied", { amount: "1970-01-01T00:00:00.000Z" }],
+        ["denied", "no_json"],
+        ["denied", {}],
+        ["denied", "no_json"],
+        ["denied", { amount: "5" }]
+      ]
+    )
   })
 
   it("refuses tools that run somewhere else, unless they are named", async () => {

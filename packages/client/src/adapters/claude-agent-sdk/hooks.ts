@@ -82,7 +82,7 @@ interface Open {
   /** The sub-agent; undefined for the main thread. */
   readonly subAgentId: string | undefined
   readonly args: Json
-  readonly ok: (result: Json) => void
+  readonly ok: (result: unknown) => void
   readonly fail: (cause: Error) => void
 }
 
@@ -122,7 +122,7 @@ export const governClaude = (
     new Promise((answer) => {
       const id = input.tool_use_id!
       let own: Open | null = null
-      const run = ({ args, signal: halted }: Pick<Running, "args" | "signal">): Promise<Json> =>
+      const run = ({ args, signal: halted }: Pick<Running, "args" | "signal">): Promise<unknown> =>
         new Promise((resolve, reject) => {
           const halt = (): void => {
             reject(new Error("The agent was halted while the tool ran. Whether it took effect is not known."))
@@ -136,7 +136,7 @@ export const governClaude = (
           answer(permission(args))
         })
       Promise.resolve()
-        .then(() => holds.guard(actionOf(input), jsonOf(input.tool_input), run, signal))
+        .then(() => holds.guard(actionOf(input), inputOf(input.tool_input), run, signal))
         .catch((cause: unknown) => answer(refusalOf(cause)))
         // A call that began again under this id is open still.
         .finally(() => open.get(id) === own && open.delete(id))
@@ -162,7 +162,7 @@ export const governClaude = (
    */
   const after = async (input: HookInput, end: (one: Open) => void, status: "ok" | "error"): Promise<HookOutput> => {
     const one = open.get(input.tool_use_id!)
-    const isOther = one !== undefined && !isUnchanged(jsonOf(input.tool_input), one.args)
+    const isOther = one !== undefined && !isUnchanged(inputOf(input.tool_input), one.args)
     if (one !== undefined && !isOther) {
       end(one)
       return {}
@@ -178,8 +178,8 @@ export const governClaude = (
         run_id: input.session_id,
         tool_server: serverOf(input),
         labels: { ungoverned: true },
-        args: jsonOf(input.tool_input),
-        result: resultOf(input)
+        args: inputOf(input.tool_input),
+        result: resultOf(input) as Json
       })
       // Capture fails open: what could not be kept became a gap, and the host was given the problem.
       .catch(() => null)
@@ -242,11 +242,14 @@ const isOf = (one: Open, input: HookInput): boolean => one.sessionId === input.s
 const serverOf = ({ mcp_server: server }: HookInput): string =>
   (server === undefined ? "claude-code" : `mcp:${server.source}:${server.name}`).slice(0, 200)
 
-const resultOf = ({ error, tool_response: response }: HookInput): Json =>
-  jsonOf(error === undefined ? response : { error: error })
+const resultOf = ({ error, tool_response: response }: HookInput): unknown =>
+  error === undefined ? (response ?? null) : { error }
 
-/** A value as JSON; null where it has no such form. */
-const jsonOf = (value: unknown): Json => {
-  const text = JSON.stringify(value)
-  return text === undefined ? null : (JSON.parse(text) as Json)
+/** The input as JSON; one that has no such form as it is, which the guard denies. */
+const inputOf = (value: unknown): Json => {
+  try {
+    return JSON.parse(JSON.stringify(value ?? null)) as Json
+  } catch {
+    return value as Json
+  }
 }

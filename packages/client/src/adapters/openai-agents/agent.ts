@@ -12,7 +12,6 @@ import { ActionDenied } from "../../enforce/denied.ts"
 import { EffectFailed } from "../../enforce/guard.ts"
 import type { Json } from "../../wire.ts"
 import { type FrameworkCall, frameworkCalls, type GovernOptions, ToolNotGoverned } from "../framework-calls.ts"
-import { plainJson } from "../plain-json.ts"
 import { withFailure } from "./failure.ts"
 import { governServer } from "./mcp-server.ts"
 
@@ -97,7 +96,7 @@ const governTool = (
         tool.invoke(runContext, textOf(args), withSignal(details, signal))
       )
       answered = { output }
-      if (failed || isFailure(tool.name, output)) throw new EffectFailed("The tool failed.", { error: shown(output) })
+      if (failed || isFailure(tool.name, output)) throw new EffectFailed("The tool failed.", { error: output })
       return output
     }
     try {
@@ -129,13 +128,4 @@ const withSignal = <D extends object>(details: D | undefined, signal: AbortSigna
   const { signal: _, ...descriptors } = Object.getOwnPropertyDescriptors((details ?? {}) as D & { signal?: unknown })
   const copy = Object.create(Object.getPrototypeOf(details ?? {}) as object, descriptors as PropertyDescriptorMap) as D
   return Object.assign(copy, { signal })
-}
-
-/** The output of a failure as it is witnessed. */
-const shown = (output: unknown): Json => {
-  try {
-    return plainJson(output)
-  } catch {
-    return "the tool's own failure"
-  }
 }

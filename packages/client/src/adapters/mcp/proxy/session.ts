@@ -104,8 +104,10 @@ const captureOf = async (
 
 const problemLine = (problem: Problem): string => {
   switch (problem.kind) {
+    case "reduced":
+      return `the service took a record without its parts (${problem.clientRef}): status ${problem.status}`
     case "rejected":
-      return `the service refused a record (${problem.clientRef}): status ${problem.status}`
+      return `the service refused a record (${problem.clientRef}): status ${problem.status}; a gap is recorded`
     case "lost":
       return "the spool is full; a gap is recorded"
     case "capture":
