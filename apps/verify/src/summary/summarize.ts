@@ -16,6 +16,7 @@ import {
   subjectOf
 } from "./report-rows.ts"
 import { RuleReasons } from "./rule-reasons.ts"
+import { Unfollowed } from "./unfollowed.ts"
 import {
   type ActSummary,
   type Counted,
@@ -76,6 +77,7 @@ export class Summarizer {
     person: (id) => named(textOf(id), this.#people.get(textOf(id))),
     earlier: (id) => this.#earlier.get(textOf(id)) ?? null
   }
+  readonly #unfollowed = new Unfollowed()
   readonly #sha256: (bytes: Uint8Array) => Uint8Array
   readonly #onRecord: ((entry: RecordEntry) => void) | undefined
   #firstMs: number | null = null
@@ -103,6 +105,7 @@ export class Summarizer {
     const tierBefore = agent?.tier ?? null
     this.#learn(record, agent)
     this.#count(kind, body, agent)
+    this.#unfollowed.take(record, atMs)
     const row = reportRow(kind)
     const section = this.#sections.get(row.section)!
     section.records++
@@ -171,6 +174,7 @@ export class Summarizer {
         ])
       ) as { readonly [name in SectionName]: SectionSummary },
       missing_decisions: this.#missing,
+      unfollowed: this.#unfollowed.listed(),
       approvals_by_key_minter: this.#byKeyMinter
     }
     return { ...summary, sums: sumsOf(summary) }

@@ -44,6 +44,12 @@ export const summaryEntries = (summary: Summary): ReadonlyArray<Entry> => {
         `${times} ${outcome} by ${rule}: ${reason ?? "its reason is not disclosed, or none was written."}`,
       untracked(summary.untracked_denials, "denial", "by further rules")
     ),
+    list(
+      "Allowed to a gateway, with neither a decision nor a gap after it",
+      summary.unfollowed,
+      ({ agent_id: agent, at, evaluation_id: id, seq }) => `Record ${seq}, ${at}: ${id} of ${agent}.`,
+      untracked(summary.unfollowed.untracked, "evaluation", "beyond those followed")
+    ),
     list("Rules in words: versions published in these records", rules, ({ envelope, sentences, seq }) =>
       [`Record ${seq}, ${envelope}.`, ...sentences].join(" ")
     ),

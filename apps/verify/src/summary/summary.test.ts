@@ -52,6 +52,41 @@ describe("the summary", () => {
     })
   })
 
+  it("lists what a gateway was allowed and no decision or gap follows", async () => {
+    const key = (n: number): string => `key_0000000000000000000000000${n}`
+    const agent = (n: number): string => `agt_0000000000000000000000000${n}`
+    const minted = (n: number, more: object = {}): SampleRecord => ({
+      kind: "ingest_key.minted",
+      body: { key_id: key(n), max_autonomy_tier: "L1", writer: "usr_00000000000000000000000001", ...more }
+    })
+    const evaluated = (id: string, more: object = {}): SampleRecord => ({
+      kind: "evaluation.made",
+      body: { agent_id: agent(1), evaluation_id: id, mode: "enforced", outcome: "allow", writer: key(1), ...more }
+    })
+    const { summary } = await summarized([
+      minted(1, { capture: "mediated" }),
+      minted(2),
+      evaluated("before a gap"),
+      evaluated("of another agent", { agent_id: agent(2), outcome: "allow_with_notice" }),
+      { kind: "capture.gap", body: { agent_id: agent(1), count: 1, reason: "refused", writer: key(1) } },
+      evaluated("decided"),
+      evaluated("nothing follows"),
+      evaluated("denied", { outcome: "deny" }),
+      evaluated("on trial", { mode: "shadow" }),
+      evaluated("of another key", { writer: key(2) }),
+      {
+        kind: "decision.witnessed",
+        body: { agent_id: agent(1), evaluation_id: "decided", status: "ok", writer: key(1) }
+      }
+    ])
+    expect(summary!.unfollowed.listed.map(({ evaluation_id: id, seq }) => [seq, id])).toEqual([
+      [4, "of another agent"],
+      [7, "nothing follows"]
+    ])
+    const { out } = await call(file, "--vkey", sampleVkey, "--summary")
+    expect(out).toMatch(/neither a decision nor a gap after it: 2/)
+  })
+
   it("names agents and owners where they are disclosed, else the id", async () => {
     const { summary } = await summarized(sampleRecords())
     expect(summary!.agents).toEqual({

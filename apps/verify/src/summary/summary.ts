@@ -54,6 +54,14 @@ export interface SectionSummary {
   readonly acts: Listed<ActSummary>
 }
 
+/** An evaluation that allowed an action of a gateway's key. */
+export interface UnfollowedSummary {
+  readonly seq: number
+  readonly at: string
+  readonly agent_id: string
+  readonly evaluation_id: string
+}
+
 /** A version of an envelope, in words: one sentence a rule. */
 export interface RulesSummary {
   readonly seq: number
@@ -99,6 +107,11 @@ export interface Summary {
   readonly rules: Listed<RulesSummary>
   readonly sections: { readonly [name in SectionName]: SectionSummary }
   readonly missing_decisions: number
+  /**
+   * Allowed evaluations of keys minted with `capture: mediated` in these records, which neither a decision nor a gap of
+   * the agent follows. `untracked`: those that were not followed, since too many were open.
+   */
+  readonly unfollowed: Listed<UnfollowedSummary> & { readonly untracked: number }
   /** Approvals by the person who minted the ingest key that requested. */
   readonly approvals_by_key_minter: number
   readonly sums: ReadonlyArray<Sum>
