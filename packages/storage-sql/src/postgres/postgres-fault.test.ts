@@ -3,7 +3,7 @@ import { ConnectionError, SqlError, UnknownError } from "effect/sql/SqlError"
 import { assert, describe, it } from "vitest"
 import { faultOf, isLost, mayBeOneOfMany, mayHaveCommitted } from "./postgres-fault.ts"
 
-const answered = (code: string, severity = "ERROR"): SqlError =>
+const answered = (code: string, severity = "ERROR", operation = "query"): SqlError =>
   new SqlError({
     reason: new UnknownError({
       cause: Object.assign(new Error('value "of a person"'), {
@@ -13,7 +13,7 @@ const answered = (code: string, severity = "ERROR"): SqlError =>
         detail: "Key (key)=(secret)"
       }),
       message: "Query failed",
-      operation: "query"
+      operation
     })
   })
 
@@ -51,6 +51,15 @@ describe("errors of Postgres", () => {
       assert.include(fault.message, code)
       assert.notMatch(fault.message + JSON.stringify(fault), /person|secret/)
     }
+  })
+
+  it("mean no corruption when a session is refused, whatever the code", () => {
+    for (const code of ["23505", "42601", "42704", "42P01", "XX001", "22023", "28P01", "99999"]) {
+      const fault = faultOf(answered(code, "FATAL", "connect"), "unknown")
+      assert.instanceOf(fault, StorageUnavailable, code)
+      assert.include(fault.message, code)
+    }
+    assert.include(faultOf(answered("42704", "FATAL", "connect")).message, "start-up parameter")
   })
 
   it("mean a lost connection when the server went away or was never reached", () => {

@@ -92,9 +92,23 @@ const waitStates: { readonly [state: string]: string } = {
   "42501": "the role lacks a privilege that the store needs"
 }
 
+const parameters = "take `options` and other parameters out of the address, and connect to Postgres 14 or later itself"
+
 /**
- * Turns an error into one of the port's faults. The server's own words may quote what people wrote, so only its code is
- * passed on.
+ * What the server may answer before any statement. Nothing of the store was read then, so nothing is known of its data.
+ */
+const openingStates: typeof waitStates = {
+  ...waitStates,
+  "22023": `it refused the value of a start-up parameter; ${parameters}`,
+  "42501": "the role may not connect, or may not set the parameters of its session",
+  "42601": `it cannot read the start-up parameters; ${parameters}`,
+  "42704": `it does not know a start-up parameter; ${parameters}`,
+  "55P02": `it refused a start-up parameter; ${parameters}`
+}
+
+/**
+ * Turns an error into one of the port's faults. Only a statement of ours can find the store corrupt. The server's own
+ * words may quote what people wrote, so only its code is passed on.
  */
 export const faultOf = (error: SqlError, wrote: "no" | "unknown" = "no"): StorageUnavailable | StorageCorrupt => {
   const { cause } = error.reason
@@ -106,8 +120,11 @@ export const faultOf = (error: SqlError, wrote: "no" | "unknown" = "no"): Storag
       wrote
     })
   }
-  const waiting = waitStates[state]
+  const opening = error.reason.operation === "connect"
+  const waiting = (opening ? openingStates : waitStates)[state]
   if (waiting !== undefined) return new StorageUnavailable({ reason: `Postgres answered ${state}: ${waiting}`, wrote })
+  if (opening)
+    return new StorageUnavailable({ reason: `Postgres refused a session with ${state}; see its log`, wrote: "no" })
   if (corruptStates.test(state))
     return new StorageCorrupt({ reason: `Postgres answered ${state} to a statement that cannot fail on a sound store` })
   return new StorageUnavailable({ reason: `Postgres answered ${state}`, wrote })

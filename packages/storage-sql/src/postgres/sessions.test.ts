@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { jsonArray, textArray } from "./sessions.ts"
+import { faultOf } from "./postgres-fault.ts"
+import { jsonArray, openSessions, query, textArray } from "./sessions.ts"
 import { ask, givenDatabase } from "./testing/given-database.ts"
 
 const database = givenDatabase()
@@ -36,6 +37,22 @@ const read = (param: unknown) =>
     ask(database.url, "SELECT t FROM unnest($1::text[]) WITH ORDINALITY AS a(t, n) ORDER BY n", [param]),
     (rows) => rows.map(({ t }) => t)
   )
+
+describe("a session that the server refuses", () => {
+  it.effect("says that the address is wrong, and not that the store is corrupt", () =>
+    Effect.gen(function* () {
+      const refused = openSessions({ url: `${database.url}?options=endpoint%3Dep-x` }).pipe(
+        Effect.flatMap(({ readers }) => query(readers, "SELECT 1")),
+        Effect.scoped,
+        Effect.mapError((error) => faultOf(error)),
+        Effect.flip
+      )
+      const fault = yield* refused
+      assert.strictEqual(fault._tag, "StorageUnavailable")
+      assert.include(fault.message, "42601: it cannot read the start-up parameters")
+    })
+  )
+})
 
 describe("an array of texts as one text", () => {
   it.effect("is read back unchanged, with any characters", () =>
