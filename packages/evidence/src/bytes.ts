@@ -162,6 +162,13 @@ const decoder = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true, ignoreBO
 /** UTF-8 of a text. A lone surrogate has no UTF-8 form and becomes U+FFFD: check first where that matters. */
 export const utf8 = (text: string): Uint8Array => encoder.encode(text)
 
+/**
+ * Drops one UTF-8 byte order mark at the start, for readers of what people or other programs wrote. Bytes that are
+ * hashed keep theirs. Spec: RFC 8259 section 8.1.
+ */
+export const withoutMark = (bytes: Uint8Array): Uint8Array =>
+  bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes
+
 /** Text of some UTF-8 bytes, a byte-order mark included; null when they are not well-formed UTF-8. */
 export const fromUtf8 = (bytes: Uint8Array): string | null => {
   try {

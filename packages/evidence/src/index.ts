@@ -2,7 +2,7 @@
 
 // Bytes and primitives
 export { killStatusBytes } from "./kill-status.ts"
-export { concatBytes, equalBytes, fromBase64, fromHex, fromUtf8, toBase64, toHex, utf8 } from "./bytes.ts"
+export { concatBytes, equalBytes, fromBase64, fromHex, fromUtf8, toBase64, toHex, utf8, withoutMark } from "./bytes.ts"
 export { SALT_BYTES } from "./commitment.ts"
 export type { Crypto, Hasher } from "./crypto.ts"
 export { portableCrypto } from "./crypto.ts"

@@ -1,7 +1,7 @@
 /** Reads one file of the trust folder: a public key in PEM or as a JWK. Plain functions. */
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto"
 import type { TrustedKey } from "@flyball/core"
-import { fromUtf8, isStrictPublicKey, readJson } from "@flyball/evidence"
+import { fromUtf8, isStrictPublicKey, readJson, withoutMark } from "@flyball/evidence"
 import { FolderProblem } from "./folder-problem.ts"
 
 /** Form of a key id, which appears in records. */
@@ -54,7 +54,7 @@ const pemKey = (file: string, bytes: Uint8Array): { readonly key: KeyObject; rea
 }
 
 const jwkKey = (file: string, bytes: Uint8Array): { readonly key: KeyObject; readonly jwk: Members } => {
-  const read = readJson(bytes)
+  const read = readJson(withoutMark(bytes))
   const jwk = (
     read.ok && typeof read.value === "object" && read.value !== null && !Array.isArray(read.value) ? read.value : {}
   ) as Members

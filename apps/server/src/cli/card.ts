@@ -5,7 +5,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto"
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { basename, extname, join, resolve } from "node:path"
-import { readJson } from "@flyball/evidence"
+import { readJson, withoutMark } from "@flyball/evidence"
 import { fileProblem } from "../host/file-problem.ts"
 import { readArguments, UsageError } from "./arguments.ts"
 import { command, exitStatus } from "./command.ts"
@@ -40,11 +40,11 @@ export const run = command("card", async (args) => {
   return exitStatus.ok
 })
 
-/** The bytes of a card as they are in the file: what is signed is what is sent. */
+/** The bytes of a card as they are in the file, without a byte order mark: what is signed is what is sent. */
 const cardOf = (file: string): Buffer => {
   let bytes: Buffer
   try {
-    bytes = readFileSync(file === "-" ? 0 : file)
+    bytes = Buffer.from(withoutMark(readFileSync(file === "-" ? 0 : file)))
   } catch (cause) {
     throw new UsageError(`${file} cannot be read: ${fileProblem(cause)}`)
   }

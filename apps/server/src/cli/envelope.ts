@@ -1,7 +1,7 @@
 /** `flyball envelope export`: an envelope in the words of another engine. Touches nothing but the file it reads. */
 import { readFileSync } from "node:fs"
 import { exportEnvelope, exportLanguages } from "@flyball/envelope"
-import { readJson } from "@flyball/evidence"
+import { readJson, withoutMark } from "@flyball/evidence"
 import { fileProblem } from "../host/file-problem.ts"
 import { readArguments, UsageError } from "./arguments.ts"
 import { command, exitStatus } from "./command.ts"
@@ -35,6 +35,6 @@ const readEnvelopeFile = (file: string): unknown => {
   } catch (cause) {
     return problem(`cannot be read: ${fileProblem(cause)}`)
   }
-  const read = readJson(bytes)
+  const read = readJson(withoutMark(bytes))
   return read.ok ? read.value : problem(`is not JSON that can be read (${read.reason} at byte ${read.offset})`)
 }

@@ -7,7 +7,7 @@ export const settingsOfProcess = (): {
   readonly settings: Settings
   readonly effective: ReadonlyArray<EffectiveSetting>
 } => {
-  const read = readSettings(process.env, (path) => readFileSync(path, "utf8"))
+  const read = readSettings(process.env, (path) => readFileSync(path, "utf8").replace(/^\ufeff/, ""))
   for (const warning of read.warnings) console.error(`flyball: ${warning}`)
   if (!read.ok)
     throw new Error(`the settings cannot be used:\n${read.problems.map((problem) => `  ${problem}`).join("\n")}`)

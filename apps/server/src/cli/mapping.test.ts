@@ -30,7 +30,7 @@ describe("flyball mapping", () => {
       trust_canonical: false,
       if_version: 1
     })
-    assert.strictEqual((await me.flyball(["mapping", "set", file("again.json", shown)])).status, 0)
+    assert.strictEqual((await me.flyball(["mapping", "set", file("again.json", `\ufeff${shown}`)])).status, 0)
     assert.strictEqual((await me.flyball(["check"])).status, 0)
   })
 

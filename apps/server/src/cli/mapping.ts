@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs"
 import { decode, MappingIn, type MappingOut } from "@flyball/contract"
 import { AccessMapping } from "@flyball/core"
-import { readJson } from "@flyball/evidence"
+import { readJson, withoutMark } from "@flyball/evidence"
 import { Result } from "effect"
 import { fileProblem } from "../host/file-problem.ts"
 import { readArguments, UsageError } from "./arguments.ts"
@@ -43,7 +43,7 @@ const readMapping = (file: string): MappingIn => {
   } catch (cause) {
     return problem(`cannot be read: ${fileProblem(cause)}`)
   }
-  const read = readJson(bytes)
+  const read = readJson(withoutMark(bytes))
   if (!read.ok) return problem(`is not JSON that can be read (${read.reason} at byte ${read.offset})`)
   const decoded = decodeMapping(read.value, "body")
   if (Result.isSuccess(decoded)) return decoded.success

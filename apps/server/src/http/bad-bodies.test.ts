@@ -35,11 +35,7 @@ describe("bodies that are no JSON of the contract", () => {
         ["half of an object", () => ({ body: '{"a":' }), [422, "json_invalid", "body"]],
         ["two values", () => ({ body: "{} {}" }), [422, "json_invalid", "body"]],
         ["NaN", () => ({ body: '{"a":NaN}' }), [422, "json_invalid", "body"]],
-        [
-          "byte-order mark",
-          () => ({ body: new Uint8Array([0xef, 0xbb, 0xbf, 0x7b, 0x7d]) }),
-          [422, "json_invalid", "body"]
-        ],
+        ["two byte-order marks", () => ({ body: "\ufeff\ufeff{}" }), [422, "json_invalid", "body"]],
         [
           "bytes that are not UTF-8",
           () => ({ body: new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]) }),

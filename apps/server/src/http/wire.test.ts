@@ -94,6 +94,13 @@ describe("bodies on the wire", () => {
     assert.match(await (await rawConnection(port, "GET /status HTTP/1.0\r\n\r\n")).ended(), /^HTTP\/1\.1 200 /)
   })
 
+  it("take one byte order mark before a body, as every reader of JSON does", async () => {
+    const { admin, send } = await opened()
+    const body = `\ufeff${JSON.stringify({ name: "marked", org_unit: "ops" })}`
+    const headers = { "content-type": "application/json" }
+    assert.strictEqual((await send("POST", "/api/v1/agents", { token: admin, body, headers })).status, 201)
+  })
+
   it("with two tokens are 401, whichever of them is good", async () => {
     const { key, port } = await opened()
     for (const [one, two] of [

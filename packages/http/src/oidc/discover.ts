@@ -55,7 +55,7 @@ const fetchJson = async (url: string): Promise<unknown> => {
       if (size > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`)
       chunks.push(chunk)
     }
-    return JSON.parse(Buffer.concat(chunks).toString())
+    return JSON.parse(new TextDecoder().decode(Buffer.concat(chunks)))
   } catch (cause) {
     const why =
       cause instanceof Error ? (cause.cause instanceof Error ? cause.cause.message : cause.message) : String(cause)

@@ -10,7 +10,7 @@ import {
 } from "@flyball/contract"
 import type { Body } from "@flyball/contract/http"
 import { inSlices } from "@flyball/core"
-import { type BoundedReason, readJsonInSlices } from "@flyball/evidence"
+import { type BoundedReason, readJsonInSlices, withoutMark } from "@flyball/evidence"
 import { Effect } from "effect"
 import type { Incoming, Outgoing } from "../exchange.ts"
 
@@ -43,7 +43,8 @@ export const readBody = (
     return unreadable instanceof InvalidInput ? Effect.fail(unreadable) : Effect.die(unreadable)
   if (Number(request.headers["content-length"] ?? 0) > limitBytes) return Effect.fail(new BodyTooLarge({ limitBytes }))
   if (request.headers.expect?.toLowerCase() === "100-continue") response.writeContinue()
-  return collect(request, limitBytes, (bytes) => {
+  return collect(request, limitBytes, (received) => {
+    const bytes = withoutMark(received)
     if (bytes.length === 0) return Effect.undefined
     return Effect.flatMap(
       inSlices(readJsonInSlices(bytes, keepRaw === null ? bounds : { ...bounds, keepRaw })),

@@ -2,6 +2,7 @@
 import { closeSync, createReadStream, openSync, readSync } from "node:fs"
 import type { Readable } from "node:stream"
 import { createGunzip } from "node:zlib"
+import { withoutMark } from "@flyball/evidence"
 
 /**
  * Longest line.
@@ -33,7 +34,6 @@ export class TraceUnreadable extends Error {
 
 const LF = 0x0a
 const CR = 0x0d
-const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 
 /**
  * The lines of a file or of {@link STANDARD_INPUT}, unpacked when the first bytes say gzip. Ends with LF or CRLF, the
@@ -57,7 +57,7 @@ export const traceLines = async function* (file: string, stop?: AbortSignal): As
     const whole = rest.length === 0 ? end : Buffer.concat([...rest, end])
     rest = []
     restBytes = 0
-    const unmarked = number === 1 && BOM.equals(whole.subarray(0, BOM.length)) ? whole.subarray(BOM.length) : whole
+    const unmarked = number === 1 ? withoutMark(whole) : whole
     const bytes = unmarked.at(-1) === CR ? unmarked.subarray(0, -1) : unmarked
     const line = isBlank(bytes) ? null : { bytes, number, bytesRead: source.bytesRead ?? 0 }
     number++
