@@ -72,6 +72,8 @@ describe("the line Assurance", () => {
   })
 
   it("is none where the records are not what the pack claims", () => {
-    expect(assuranceOf(base, null, null).text).toBe("none: the records are not what the pack claims.")
+    const broken = { ...base, verdicts: { ...base.verdicts, integrity: "broken" as const } }
+    expect(assuranceOf(broken, null, null).text).toBe("none: the records are not what the pack claims.")
+    expect(assuranceOf(base, null, null).text).toBe("none: the file could not be read as an evidence pack.")
   })
 })

@@ -49,9 +49,15 @@ export const assuranceOf = (report: Report, capture: Capture | null, replay: Rep
   const text =
     verdicts.integrity === "ok"
       ? `${[anchor(rest), captured(capture), approved(rest)].join("; ")}.`
-      : "none: the records are not what the pack claims."
+      : `none: ${whyNotIntact(report)}.`
   return { text, ...rest }
 }
+
+/** States why nothing is concluded from a pack. Of a file that was not read nothing is known, not even that it lies. */
+export const whyNotIntact = ({ verdicts }: Pick<Report, "verdicts">): string =>
+  verdicts.integrity === "not_checked"
+    ? "the file could not be read as an evidence pack"
+    : "the records are not what the pack claims"
 
 const anchor = ({ anchoring, witnesses }: Pick<Assurance, "anchoring" | "witnesses">): string => {
   const by = `witnessed by ${witnesses} operator${witnesses === 1 ? "" : "s"}`

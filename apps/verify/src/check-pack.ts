@@ -4,6 +4,7 @@
  */
 import { PackFileUnusable, type Report } from "@flyball/evidence"
 import type { StopCertificate, UsageReport } from "@flyball/rules"
+import { whyNotIntact } from "./assurance.ts"
 import { type BodiesReport, withBodies } from "./bodies/bodies-report.ts"
 import type { Extras, SplitView } from "./extras.ts"
 import type { PackFile } from "./pack-file.ts"
@@ -178,10 +179,10 @@ const earlierThan = async (
   return (await import("./replay/continued-pack.ts")).continuedPack(pack, chain, previous)
 }
 
-const whyNotReplayed = ({ header, verdicts }: Report): string | null => {
-  if (header === null || verdicts.integrity !== "ok")
-    return "Evaluations were not recomputed: the records are not what the pack claims."
-  return header.kind === "sparse"
+const whyNotReplayed = (report: Report): string | null => {
+  if (report.header === null || report.verdicts.integrity !== "ok")
+    return `Evaluations were not recomputed: ${whyNotIntact(report)}.`
+  return report.header.kind === "sparse"
     ? "Evaluations were not recomputed: that needs a full or range pack, because each depends on the records before it."
     : null
 }

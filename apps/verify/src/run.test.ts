@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { gzipSync } from "node:zlib"
 import { afterAll, describe, expect, it } from "vitest"
 import { run } from "./run.ts"
 
@@ -49,6 +50,28 @@ describe("the human report", () => {
       expect(called.status).toBe(status)
     })
   }
+})
+
+describe("a file that is no pack", () => {
+  const good = readFileSync(pack("valid-full-5.evp"))
+  const cases: ReadonlyArray<readonly [name: string, bytes: Uint8Array, found: string]> = [
+    ["HTML", Buffer.from("<html>Sign in</html>"), "HTML or XML"],
+    ["JSON", Buffer.from('{"detail":"no"}\n'), "JSON, such as the answer"],
+    ["a pack with a byte order mark", Buffer.concat([Buffer.from("\ufeff"), good]), "a byte order mark"],
+    ["a pack with CRLF", Buffer.from(good.toString("latin1").replaceAll("\n", "\r\n"), "latin1"), "a carriage return"],
+    ["a zip archive", Buffer.concat([Buffer.from("PK\u0003\u0004"), good]), "a zip archive: unpack it first"],
+    ["a pack gzipped twice", gzipSync(gzipSync(good)), "gzip within gzip: unpack it once"]
+  ]
+  for (const [name, bytes, found] of cases)
+    it(`is named: ${name}`, async () => {
+      const file = join(scratch, "other.evp")
+      writeFileSync(file, bytes)
+      const { out, status } = await call(file, "--vkey", vkey, "--replay")
+      expect(status).toBe(3)
+      expect(out).toContain(found)
+      expect(out).toContain("none: the file could not be read as an evidence pack.")
+      expect(out).not.toContain("not what the pack claims")
+    })
 })
 
 describe("the JSON report", () => {

@@ -2,7 +2,7 @@
 import { createReadStream } from "node:fs"
 import { stat } from "node:fs/promises"
 import { buffer } from "node:stream/consumers"
-import { UnusableTrust } from "@flyball/evidence"
+import { UnusableTrust, withoutMark } from "@flyball/evidence"
 import type { VerifyFileOptions } from "@flyball/evidence/node"
 import { comparePackFiles, PackFileUnusable, verifyPackFile } from "@flyball/evidence/node"
 import type { Command } from "./arguments.ts"
@@ -102,7 +102,7 @@ const readGiven = async (path: string | null, what: string): Promise<Uint8Array 
   if (path === null) return null
   try {
     // Policies and checkpoints above a megabyte are refused by their readers; a device may have no end at all.
-    return await buffer(createReadStream(path, { end: MAX_GIVEN_BYTES }))
+    return withoutMark(await buffer(createReadStream(path, { end: MAX_GIVEN_BYTES })))
   } catch (cause) {
     throw new UsageError(`The ${what} ${path} cannot be read (${(cause as NodeJS.ErrnoException).code ?? "unknown"}).`)
   }

@@ -1,5 +1,6 @@
 /** The result of comparing records with the catalogue, its text, and its effect on the report on the pack. */
 import type { Report } from "@flyball/evidence"
+import { whyNotIntact } from "../assurance.ts"
 import { listed } from "../replay/counted.ts"
 import { worstExit } from "../worst-exit.ts"
 
@@ -52,7 +53,7 @@ export class BodyCount {
 export const withBodies = (report: Report, bodies: BodiesReport | null): Report => {
   const sentences =
     bodies === null
-      ? ["Bodies of records were not compared with the catalogue: the records are not what the pack claims."]
+      ? [`Bodies of records were not compared with the catalogue: ${whyNotIntact(report)}.`]
       : [
           ...(bodies.wrong === 0
             ? []

@@ -1,6 +1,7 @@
 /** Computes the stop certificate of one activation from the records of a pack. */
 import type { Report } from "@flyball/evidence"
 import { certifiedKinds, certifiedParts, type StopCertificate, StopCertifier } from "@flyball/rules"
+import { whyNotIntact } from "../assurance.ts"
 import type { PackFile } from "../pack-file.ts"
 import { readPackRecords } from "../replay/pack-records.ts"
 import { worstExit } from "../worst-exit.ts"
@@ -17,10 +18,10 @@ export const certifyPack = async ({ content }: PackFile, activationId: string): 
 }
 
 /** Why no certificate can be made; null where one may be. A pack that leaves records out shows no absence. */
-export const whyNotCertified = ({ header, verdicts }: Report): string | null =>
-  header === null || verdicts.integrity !== "ok"
-    ? "No certificate was made: the records are not what the pack claims."
-    : header.kind === "sparse"
+export const whyNotCertified = (report: Report): string | null =>
+  report.header === null || report.verdicts.integrity !== "ok"
+    ? `No certificate was made: ${whyNotIntact(report)}.`
+    : report.header.kind === "sparse"
       ? "No certificate was made: it needs a full or range pack, because it also states what did not happen."
       : null
 

@@ -10,6 +10,7 @@ import {
   UsageState,
   UsageTotals
 } from "@flyball/rules"
+import { whyNotIntact } from "../assurance.ts"
 import type { PackFile } from "../pack-file.ts"
 import { readPackRecords } from "../replay/pack-records.ts"
 import { worstExit } from "../worst-exit.ts"
@@ -54,10 +55,10 @@ export const usageOfPack = async ({ content }: PackFile, { fromMs, toMs }: Usage
 }
 
 /** Why there are no figures; null where there may be. Prices and open incidents may lie anywhere before the window. */
-export const whyNoUsage = ({ header, verdicts }: Report): string | null =>
-  header === null || verdicts.integrity !== "ok"
-    ? "No usage was counted: the records are not what the pack claims."
-    : header.kind !== "full"
+export const whyNoUsage = (report: Report): string | null =>
+  report.header === null || report.verdicts.integrity !== "ok"
+    ? `No usage was counted: ${whyNotIntact(report)}.`
+    : report.header.kind !== "full"
       ? "No usage was counted: that needs a full pack, because prices and incidents may begin before the window."
       : null
 

@@ -4,6 +4,7 @@ import type { PackKind } from "../pack/format.ts"
 import { MAX_FIRST_LINE_BYTES, MAX_HINTS, MAX_LINE_BYTES, MAX_TOKENS, PACK_FORMAT } from "../pack/format.ts"
 import { LineReader } from "../pack/line-reader.ts"
 import { tagsAfter } from "../pack/order.ts"
+import { FIRST_BYTES, otherFile } from "../pack/other-file.ts"
 import { fieldsOf } from "./checks/fields.ts"
 import { Unreadable } from "../pack/unreadable.ts"
 
@@ -32,6 +33,7 @@ export class PackCursor {
   readonly #chunks: AsyncIterator<Uint8Array> | Iterator<Uint8Array>
   readonly #reader: LineReader
   readonly #onChunk: (bytes: number) => void
+  readonly #first = new Uint8Array(FIRST_BYTES)
   #bytesRead = 0
   #chunkBytes = 0
   /** The cursor is before the next line. A fault then belongs to the line that is missing. */
@@ -79,6 +81,11 @@ export class PackCursor {
     return fieldsOf(this.bytes, this.start, this.end)
   }
 
+  /** The fault of a file that is no pack: it names what the file is, where its first bytes show it. */
+  notPack(found: string): Unreadable {
+    return new Unreadable("E_FORMAT", `a first line that starts with ${PACK_FORMAT}`, this.#otherFile ?? found)
+  }
+
   /** Moves to the next line, or to `END`. Returns a promise only when a new chunk is needed. */
   next(): void | Promise<void> {
     this.#isBetweenLines = true
@@ -96,6 +103,10 @@ export class PackCursor {
     await this.#chunks.return?.()
   }
 
+  get #otherFile(): string | null {
+    return otherFile(this.#first.subarray(0, this.#bytesRead))
+  }
+
   async #nextChunk(): Promise<void> {
     for (;;) {
       if (this.#reader.tooLong) throw this.#tooLong()
@@ -103,6 +114,8 @@ export class PackCursor {
       const chunk = await this.#chunks.next()
       if (chunk.done === true) return this.#finish()
       this.#chunkBytes = chunk.value.length
+      if (this.#bytesRead < FIRST_BYTES)
+        this.#first.set(chunk.value.subarray(0, FIRST_BYTES - this.#bytesRead), this.#bytesRead)
       this.#bytesRead += chunk.value.length
       this.#reader.feed(chunk.value)
       if (this.#reader.next()) return this.#enter()
@@ -110,6 +123,7 @@ export class PackCursor {
   }
 
   #finish(): void {
+    if (this.tag === "" && this.#otherFile !== null) throw this.notPack(this.#otherFile)
     if (this.#reader.unfinished) {
       throw new Unreadable("E_FORMAT", "a newline at the end of every line", "a last line without one")
     }
@@ -158,7 +172,7 @@ export class PackCursor {
 
   #tooLong(): Unreadable {
     if (this.tag !== "") return new Unreadable("E_LIMIT", `a line of at most ${MAX_LINE_BYTES} bytes`, "a longer one")
-    return new Unreadable("E_FORMAT", this.#wanted(), "a longer line: this is not an evidence pack")
+    return this.notPack("a longer line: this is not an evidence pack")
   }
 }
 

@@ -37,18 +37,21 @@ export const readHead = async (lines: PackCursor, facts: PackFacts): Promise<Pac
 }
 
 /** The origin from `evidence-pack/v1 <origin>`. */
-const readFirstLine = ({ bytes, end, start }: PackCursor): string => {
+const readFirstLine = (lines: PackCursor): string => {
+  const { bytes, end, start } = lines
   const text = fromUtf8(bytes.subarray(start, end)) ?? ""
   const [format = "", origin = "", ...more] = text.split(" ")
   if (format !== PACK_FORMAT) {
     const version = /^evidence-pack\/v([1-9][0-9]{0,8})$/.exec(format)
     if (version !== null) throw new Unreadable("E_VERSION", PACK_FORMAT, `evidence-pack/v${version[1]}`)
+    throw lines.notPack("something else: this is not an evidence pack")
+  }
+  if (text.endsWith("\r"))
     throw new Unreadable(
       "E_FORMAT",
-      `a first line that starts with ${PACK_FORMAT}`,
-      "something else: this is not an evidence pack"
+      "lines that end in a newline alone",
+      "a carriage return: an editor or a transfer as text changed the file"
     )
-  }
   if (more.length > 0 || !isOrigin(origin)) {
     const expected = "an origin of 1 to 255 printable ASCII characters, no space, no +"
     throw new Unreadable("E_FORMAT", expected, "something else")
