@@ -26,7 +26,7 @@ type Shape = Schema.Top & { readonly DecodingServices: never; readonly fields: {
 type Members = { readonly [member: string]: ReadonlyArray<unknown> }
 
 const MAX = Number.MAX_SAFE_INTEGER
-const time = ["2026-01-01T00:00:00Z", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z", "2026-01-01T00:00:00-23:59"]
+const time = ["2026-01-01T00:00:00Z", "0000-01-01T00:00:00Z", "9998-12-31T23:59:59.999Z", "2026-01-01T00:00:00-23:59"]
 const words = (max: number) => ["a", "a".repeat(max), "AZ09._:/@+-"]
 const texts = (max: number, min = 1) => ["x".repeat(Math.max(min, 1)), "😀".repeat(max), ...(min === 0 ? [""] : [])]
 const counts = [0, 1, MAX, null]

@@ -69,11 +69,20 @@ describe("paths and queries", () => {
     })
   }
 
-  it("an unknown parameter is passed over, as the specification's framework does", async () => {
-    assert.strictEqual(
-      (await given.world.send("GET", "/api/v1/agents?utm=1", { token: given.world.admin })).status,
-      200
-    )
+  it("unknown parameters are refused, each once and beside the other problems", async () => {
+    const problems = async (path: string) => {
+      const { json, status } = await given.world.send("GET", path, { token: given.world.admin })
+      const { detail } = json as { readonly detail: ReadonlyArray<{ readonly loc: unknown; readonly type: string }> }
+      return [status, detail.map(({ loc, type }) => `${String(loc)} ${type}`)]
+    }
+    assert.deepStrictEqual(await problems("/api/v1/agents?utm=1&limit=0&utm=2"), [
+      422,
+      ["query,utm extra_forbidden", "query,limit greater_than_equal"]
+    ])
+    assert.deepStrictEqual(await problems("/api/v1/me?x"), [422, ["query,x extra_forbidden"]])
+    const many = Array.from({ length: 1_000 }, (_, index) => `p${index}`).join("&")
+    assert.lengthOf((await problems(`/api/v1/me?${many}`))[1] as ReadonlyArray<string>, 64)
+    assert.strictEqual((await given.world.send("GET", "/status?utm=1")).status, 200)
   })
 
   it("records past the head are an empty list", async () => {

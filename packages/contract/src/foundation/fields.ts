@@ -173,17 +173,19 @@ export const line = (max: number) =>
     )
   )
 
+const matching = (pattern: RegExp) =>
+  check<string>((value) => pattern.test(value), {
+    type: "string_pattern_mismatch",
+    msg: `String should match pattern '${pattern.source}'`,
+    ctx: { pattern: pattern.source }
+  })
+
 /** Text that matches a pattern and has 1 to `max` characters. */
 export const patterned = (pattern: RegExp, max: number) =>
-  Schema.String.check(
-    atLeast(1),
-    atMost(max),
-    check<string>((value) => pattern.test(value), {
-      type: "string_pattern_mismatch",
-      msg: `String should match pattern '${pattern.source}'`,
-      ctx: { pattern: pattern.source }
-    })
-  )
+  Schema.String.check(atLeast(1), atMost(max), matching(pattern))
+
+/** Text of one of the specification's patterns: no bound of length is checked that only follows from it. */
+export const specifiedPattern = (pattern: RegExp) => Schema.String.check(matching(pattern))
 
 /** A caller's identifier: it may stand in a record's body. */
 export const identifier = (max: number) => patterned(/^[A-Za-z0-9._:/@+-]+$/, max)

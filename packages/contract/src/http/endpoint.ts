@@ -84,7 +84,7 @@ export const optionalBody = <S extends Schema.Top & { readonly DecodingServices:
   schema: S
 ): Body<S["Type"], S, true> => ({ ...jsonBody(schema), optional: true })
 
-/** A query. Parameters that an endpoint does not know are passed over, as the specification's own framework does. */
+/** A query. Parameters that an endpoint does not know are refused. Spec: api.md, Conventions. */
 export interface Query<A = unknown, S extends Schema.Top = Schema.Top> {
   readonly schema: S
   readonly fields: { readonly [name: string]: Schema.Top }

@@ -45,7 +45,7 @@ const about = [
   "Every request but those to public endpoints carries `Authorization: Bearer <token>`: an ingest key, or an " +
     "OIDC session (a JWT).",
   "An input that is not as described is 422 with every problem listed, and members that a body does not have " +
-    "are refused; query parameters that an endpoint does not know are passed over. Any other refusal is a " +
+    "are refused, and so are query parameters that an endpoint does not know. Any other refusal is a " +
     "sentence in `detail` and a word in `code`.",
   "Members of a response are always there; what is absent is null. In a body a member that may be left out may " +
     "be null as well, where its type says so, with the same meaning; but in the body of a PATCH what is left out " +

@@ -61,13 +61,26 @@ const namesOf = (path: string): ReadonlyArray<string> => {
   return names
 }
 
-/** Parameters that the endpoint does not know are passed over; one it knows may stand there once. */
+/** Unknown parameters that one answer lists, of the thousands that a query may have. */
+const MOST_UNKNOWN = 64
+
+/**
+ * Decodes the parameters that the endpoint knows, each of which may occur once. Others are problems below `/api/v1`,
+ * and are passed over elsewhere.
+ */
 const decodeQuery = (endpoint: AnyEndpoint, text: string): Result.Result<unknown, InvalidInput> => {
-  if (endpoint.query === null) return Result.succeed({})
-  const given = pairsOf(text, endpoint.query.names)
+  if (endpoint.query === null && text === "") return Result.succeed({})
+  const names = endpoint.query?.names ?? []
+  const given = pairsOf(text)
   const known: { [name: string]: string } = {}
   const problems: Array<DetailItem> = []
-  for (const name of endpoint.query.names) {
+  if (endpoint.path.startsWith("/api/v1/"))
+    for (const [name, [first]] of given)
+      if (!names.includes(name) && problems.length < MOST_UNKNOWN)
+        problems.push(
+          detailItem(["query", name], "extra_forbidden", "Extra inputs are not permitted", first?.value ?? null)
+        )
+  for (const name of names) {
     const [first, second] = given.get(name) ?? []
     const malformed = given.get(name)?.find(({ sent }) => !isUriText(sent))
     const refuse = (msg: string, input: string): void =>
@@ -76,7 +89,10 @@ const decodeQuery = (endpoint: AnyEndpoint, text: string): Result.Result<unknown
     else if (second !== undefined) refuse("This parameter may occur once", second.value)
     else if (first !== undefined) known[name] = first.value
   }
-  const decoded = endpoint.query.decode(known) as Result.Result<unknown, ReadonlyArray<DetailItem>>
+  const decoded = (endpoint.query?.decode(known) ?? Result.succeed({})) as Result.Result<
+    unknown,
+    ReadonlyArray<DetailItem>
+  >
   const detail = [...problems, ...(Result.isFailure(decoded) ? decoded.failure : [])]
   return detail.length > 0 ? Result.fail(new InvalidInput({ detail })) : (decoded as Result.Result<unknown, never>)
 }
@@ -87,13 +103,12 @@ interface Given {
   readonly sent: string
 }
 
-/** The parameters of these names, in one pass: a query may have thousands of others. */
-const pairsOf = (text: string, names: ReadonlyArray<string>): ReadonlyMap<string, ReadonlyArray<Given>> => {
+/** The parameters by name, in one pass: a query may have thousands. */
+const pairsOf = (text: string): ReadonlyMap<string, ReadonlyArray<Given>> => {
   const given = new Map<string, Array<Given>>()
   for (const pair of text.replace(/^\?/, "").split("&")) {
     // A question mark belongs to the name, but for one at the start of the query.
     for (const [name, value] of new URLSearchParams(`&${pair}`)) {
-      if (!names.includes(name)) continue
       const mark = pair.indexOf("=")
       const one = { value, sent: mark < 0 ? "" : pair.slice(mark + 1) }
       const before = given.get(name)
