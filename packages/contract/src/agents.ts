@@ -231,7 +231,11 @@ export const TimelineQuery = Schema.Struct({
   /** 1 to 1,000, default 100. */
   limit: leftOut(integerParam(1, MAX_PAGE), DEFAULT_PAGE),
   /** Seq of the last entry seen. */
-  before: Schema.optionalKey(integerParam())
+  before: Schema.optionalKey(integerParam()),
+  /** Recorded at this time or later. */
+  from: Schema.optionalKey(instant),
+  /** Recorded at this time or earlier. */
+  to: Schema.optionalKey(instant)
 })
 export type TimelineQuery = typeof TimelineQuery.Type
 

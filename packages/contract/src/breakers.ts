@@ -120,6 +120,11 @@ export const BreakerPreviewIn = Schema.Struct({
   metric,
   params,
   confidence_bp: optional(confidence),
+  /** With `enabled`, `mode` and `response`: read and not needed, so that the body that arms a breaker previews it. */
+  name: optional(BreakerCreate.fields.name),
+  enabled: Schema.optionalKey(Schema.Boolean),
+  mode: Schema.optionalKey(oneOf(breakerModes)),
+  response: optional(oneOf(killResponses)),
   /** The record to begin with; left out, the last 20,000 of the agent are read. */
   from_seq: optional(integer())
 })

@@ -166,7 +166,8 @@ export type Evaluation = typeof Evaluation.Type
  * bounded number of records and may be shorter than `limit`: an empty one is the end.
  */
 export const EvaluationListQuery = Schema.Struct({
-  agent_id: id("agent"),
+  /** Left out, those of every agent that the caller may read. */
+  agent_id: Schema.optionalKey(id("agent")),
   /** Outcome of the evaluation. */
   outcome: Schema.optionalKey(oneOf(evaluationOutcomes)),
   /** The rule that decided, as `matched_rule` names it. */

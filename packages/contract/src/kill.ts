@@ -12,7 +12,7 @@ import {
   leftOut,
   oneOf,
   optional,
-  patterned,
+  specifiedPattern,
   reason
 } from "./foundation/fields.ts"
 import { DEFAULT_PAGE, MAX_PAGE } from "./foundation/limits.ts"
@@ -71,7 +71,7 @@ export type KillReleaseIn = typeof KillReleaseIn.Type
 /** Query of GET /bound/kill/status. */
 export const KillStatusQuery = Schema.Struct({
   /** `agent` or `model`. */
-  target_type: patterned(/^(agent|model)$/, 5),
+  target_type: specifiedPattern(/^(agent|model)$/),
   target_id: targetId,
   /** With `If-None-Match`: waits so long for a state of another `ETag`. Milliseconds, at most 25,000. */
   wait_ms: Schema.optionalKey(integerParam(0, MAX_KILL_WAIT_MS)),
@@ -335,6 +335,11 @@ export type KillEvent = typeof KillEvent.Type
 
 /** Query of GET /bound/kill/events. `before` is the seq of the last entry seen; newest come first. */
 export const KillEventsQuery = Schema.Struct({
+  /** Events about this agent: as target, or as the agent of an instance, a request or a breaker. */
+  agent_id: Schema.optionalKey(id("agent")),
+  kind: Schema.optionalKey(oneOf(killEventKinds)),
+  /** Recorded at this time or later. */
+  since: Schema.optionalKey(instant),
   /** 1 to 1,000, default 100. */
   limit: leftOut(integerParam(1, MAX_PAGE), DEFAULT_PAGE),
   before: Schema.optionalKey(integerParam())

@@ -215,6 +215,7 @@ describe("the endpoint table", () => {
         "POST /api/v1/bound/agents/{agent_id}/breakers",
         "GET /api/v1/bound/agents/{agent_id}/breakers",
         "POST /api/v1/bound/agents/{agent_id}/breakers/preview",
+        "GET /api/v1/bound/breakers/{breaker_id}",
         "PATCH /api/v1/bound/breakers/{breaker_id}",
         "POST /api/v1/bound/breakers/{breaker_id}/release",
         "POST /api/v1/bound/breakers/check",

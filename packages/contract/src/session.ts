@@ -27,14 +27,18 @@ export const MeOut = Schema.Struct({
 export type MeOut = typeof MeOut.Type
 
 /**
- * Answer of GET /principals/{principal_id}: the person behind a pseudonym, as the identity provider names them. Both
- * members are null once the identity was erased; `erased` is then true.
+ * Answer of GET /principals/{principal_id}. `issuer` and `subject` are of a person, as the identity provider names
+ * them; `name`, `org_unit` and `created_by` are of an ingest key. Members of the other kind are null, and so is what
+ * was erased; `erased` is then true.
  */
 export const PrincipalOut = Schema.Struct({
   id: Schema.String,
-  kind: oneOf(["user"]),
+  kind: oneOf(["user", "key"]),
   issuer: Schema.NullOr(Schema.String),
   subject: Schema.NullOr(Schema.String),
+  name: Schema.NullOr(Schema.String),
+  org_unit: Schema.NullOr(Schema.String),
+  created_by: Schema.NullOr(Schema.String),
   erased: Schema.Boolean
 })
 export type PrincipalOut = typeof PrincipalOut.Type

@@ -260,7 +260,7 @@ export const goodRequests = async (world: World) => {
       "kill.request": () => ({ agent_id: agent, reason: "I pay twice." }),
       "kill.release": async () => ({ activation_event: await halted(), reason: "Repaired." }),
       "breakers.arm": () => ({ name: fresh(), ...breaker }),
-      "breakers.preview": () => breaker,
+      "breakers.preview": () => ({ name: fresh(), mode: "shadow", ...breaker }),
       "breakers.update": () => ({ mode: "warn" }),
       "breakers.release": () => ({ reason: "Repaired." }),
       "reviews.claim": () => ({ give_back: false }),

@@ -55,6 +55,16 @@ export const breakers = {
     admission: "costly_read",
     refusals: ["AgentNotFound", "MetricNotAvailable"]
   }),
+  get: endpoint({
+    id: "breakers.get",
+    method: "GET",
+    path: ONE,
+    summary: "Returns one breaker.",
+    access: access.read,
+    params: breaker,
+    success: json(200, Breaker),
+    refusals: ["BreakerNotFound"]
+  }),
   update: endpoint({
     id: "breakers.update",
     method: "PATCH",

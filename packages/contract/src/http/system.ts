@@ -4,7 +4,9 @@ import { PrincipalNotFound } from "../refusals.ts"
 import { MeOut, PrincipalOut } from "../session.ts"
 import { HealthOut, StatusOut } from "../system.ts"
 import { access } from "./access.ts"
-import { endpoint, idParam, json } from "./endpoint.ts"
+import { Result } from "effect"
+import { patterned } from "../foundation/fields.ts"
+import { endpoint, idParam, json, type Param } from "./endpoint.ts"
 
 /** GET /healthz: 503 while the store does not answer or takes no writes, or the server drains. */
 export const healthz = endpoint({
@@ -47,14 +49,23 @@ export const meta = endpoint({
   success: json(200, MetaOut)
 })
 
+const PRINCIPAL = /^(?:usr|key)_[0-9a-hjkmnp-tv-z]{26}$/
+const user = idParam("user", () => new PrincipalNotFound({}))
+/** A person or an ingest key. */
+const principalId: Param<string> = {
+  ...user,
+  schema: patterned(PRINCIPAL, 64),
+  decode: (text) => (PRINCIPAL.test(text) ? Result.succeed(text) : Result.fail(new PrincipalNotFound({})))
+}
+
 /** GET /principals/{principal_id}. */
 export const principal = endpoint({
   id: "system.principal",
   method: "GET",
   path: "/api/v1/principals/{principal_id}",
-  summary: "Returns the person behind a pseudonym of the records, until that is erased.",
+  summary: "Returns the person behind a pseudonym of the records, or the ingest key, until that is erased.",
   access: access.govern,
-  params: { principal_id: idParam("user", () => new PrincipalNotFound({})) },
+  params: { principal_id: principalId },
   success: json(200, PrincipalOut),
   refusals: ["PrincipalNotFound"]
 })

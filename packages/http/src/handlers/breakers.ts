@@ -16,6 +16,8 @@ export const breakersHandlers: HandlersOf<typeof breakers> = {
   }),
   preview: ({ body, caller, params }) =>
     Breakers.use((breakers) => breakers.preview(params.agent_id, body, scopeOf(caller))).pipe(Effect.map(json)),
+  get: ({ caller, params }) =>
+    Breakers.use((breakers) => breakers.get(params.breaker_id, scopeOf(caller))).pipe(Effect.map(json)),
   update: Effect.fnUntraced(function* ({ body, caller, params }) {
     return json(yield* (yield* Breakers).update(params.breaker_id, body, yield* writerOf(caller), scopeOf(caller)))
   }),

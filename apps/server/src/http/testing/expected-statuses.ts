@@ -553,6 +553,12 @@ export const expectedStatuses: {
     [200, 200, 200, 200, 200],
     [404, 404, 404, 404, 404]
   ],
+  "breakers.get": [
+    [403, 403],
+    [200, 200, 200, 200, 200],
+    [200, 200, 200, 200, 200],
+    [404, 404, 404, 404, 404]
+  ],
   "breakers.update": [
     [403, 403],
     [403, 403, 200, 200, 200],
@@ -849,6 +855,7 @@ export const expectedOfTwo: { readonly [id: string]: Two } = {
   "breakers.arm": [201, 403, 201, 201, 403],
   "breakers.list": [200, 200, 200, 200, 200],
   "breakers.preview": [200, 200, 200, 200, 200],
+  "breakers.get": [200, 200, 200, 200, 200],
   "breakers.update": [200, 403, 200, 200, 403],
   "breakers.release": [200, 403, 200, 200, 403],
   "breakers.check": [200, 200, 200, 200, 200],

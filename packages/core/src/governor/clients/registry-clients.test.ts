@@ -44,6 +44,9 @@ describe("people through the client", () => {
       kind: "user",
       issuer: "https://login.example.org",
       subject: "bo",
+      name: null,
+      org_unit: null,
+      created_by: null,
       erased: false
     })
   })

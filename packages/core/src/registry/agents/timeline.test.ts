@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { TimelineEntry } from "@flyball/contract"
+import type { TimelineEntry, TimelineQuery } from "@flyball/contract"
 import { decisionId, kindRow, recordKinds } from "@flyball/evidence"
 import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import { Chain } from "../../chain/chain.ts"
 import { Erasure } from "../../outward/erasure/service.ts"
 import { type RecordQuery, Storage, type StorageApi } from "../../storage/port.ts"
@@ -191,6 +192,33 @@ describe("the timeline of an agent", () => {
       ])
         assert.strictEqual((yield* Effect.flip(act))._tag, "AgentNotFound")
       assert.lengthOf(yield* agents.timeline(id, {}, { orgUnits: ["ops"] }), 1)
+    }).pipe(Effect.provide(governorWorld()))
+  )
+})
+
+describe("the entries of a time", () => {
+  it.effect("are those from one instant to another, both included", () =>
+    Effect.gen(function* () {
+      const agents = yield* Agents
+      const { id } = yield* registered("courier")
+      const seqs: Array<number> = []
+      const at: Array<string> = []
+      for (const reason of ["one", "two", "three"]) {
+        yield* TestClock.adjust(1_000)
+        yield* registered(`between ${reason}`)
+        yield* agents.update(id, { purpose: reason }, ann)
+        const [newest] = yield* agents.timeline(id, { limit: 1 })
+        seqs.push(newest!.seq)
+        at.push(newest!.recorded_at)
+      }
+      const found = (query: TimelineQuery) =>
+        Effect.map(agents.timeline(id, query), (entries) => entries.map(({ seq }) => seq))
+      assert.deepStrictEqual(yield* found({ from: at[1]! }), [seqs[2], seqs[1]])
+      assert.deepStrictEqual(yield* found({ from: at[0]!, to: at[1]! }), [seqs[1], seqs[0]])
+      assert.deepStrictEqual(yield* found({ from: at[0]!, to: at[1]!, before: seqs[1]! }), [seqs[0]])
+      assert.deepStrictEqual(yield* found({ from: "2998-01-01T00:00:00.000Z" }), [])
+      assert.deepStrictEqual(yield* found({ to: "1969-12-31T23:59:59.999Z" }), [])
+      assert.lengthOf(yield* found({ to: "2998-01-01T00:00:00.000Z" }), 4)
     }).pipe(Effect.provide(governorWorld()))
   )
 })

@@ -18,13 +18,30 @@ const SLICE = 100
  * page, not with the chain.
  */
 export const timelineLister = (storage: StorageApi, originTag: Uint8Array) =>
-  Effect.fnUntraced(function* (agentId: string, { before, limit = DEFAULT_PAGE }: TimelineQuery) {
-    const to = before === undefined ? {} : { to: before - 1 }
-    if (before === 0) return [] as ReadonlyArray<TimelineEntry>
-    const page = yield* storage.records({ agentId, order: "desc", limit, ...to })
+  Effect.fnUntraced(function* (agentId: string, query: TimelineQuery) {
+    const { before = Number.MAX_SAFE_INTEGER, limit = DEFAULT_PAGE } = query
+    const from = query.from === undefined ? 0 : yield* firstSeqFrom(storage, Date.parse(query.from))
+    const end = query.to === undefined ? before : yield* firstSeqFrom(storage, Date.parse(query.to) + 1)
+    const to = Math.min(before, end) - 1
+    if (to < from) return [] as ReadonlyArray<TimelineEntry>
+    const range = { ...(from === 0 ? {} : { from }), ...(to < Number.MAX_SAFE_INTEGER - 1 ? { to } : {}) }
+    const page = yield* storage.records({ agentId, order: "desc", limit, ...range })
     const entries = yield* inSlices(read(page, originTag))
     return entries instanceof StorageCorrupt ? yield* entries : entries
   })
+
+/** The first record of a time or later, past the head where there is none: times never decrease along the chain. */
+const firstSeqFrom = Effect.fnUntraced(function* (storage: StorageApi, ms: number) {
+  let low = 0
+  let high = ((yield* storage.head)?.seq ?? -1) + 1
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const [record] = yield* storage.records({ from: middle, limit: 1 })
+    if (record === undefined || record.atMs >= ms) high = middle
+    else low = record.seq + 1
+  }
+  return low
+})
 
 function* read(
   page: ReadonlyArray<StoredRecord>,

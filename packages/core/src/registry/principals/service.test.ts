@@ -4,8 +4,10 @@ import { Erasure } from "../../outward/erasure/service.ts"
 import { governorWorld } from "../../testing/governor-world.ts"
 import { Storage } from "../../storage/port.ts"
 import { isWriterId, systemHost } from "../../foundation/writer.ts"
+import { IngestKeys } from "../ingest-keys/service.ts"
 import { Principals } from "./service.ts"
 
+const noKey = { name: null, org_unit: null, created_by: null } as const
 const ada = (principals: Principals["Service"]) => principals.writerFor("https://id.example", "ada")
 
 describe("pseudonyms", () => {
@@ -38,10 +40,36 @@ describe("pseudonyms", () => {
     Effect.gen(function* () {
       const principals = yield* Principals
       const { id } = yield* ada(principals)
-      const person = { id, kind: "user", issuer: "https://id.example", subject: "ada", erased: false } as const
+      const person = {
+        id,
+        kind: "user",
+        issuer: "https://id.example",
+        subject: "ada",
+        ...noKey,
+        erased: false
+      } as const
       assert.deepStrictEqual(yield* principals.get(id), person)
       for (const unknown of [`usr_${"0".repeat(26)}`, "ada", systemHost.id])
         assert.strictEqual((yield* Effect.flip(principals.get(unknown)))._tag, "PrincipalNotFound")
+    }).pipe(Effect.provide(governorWorld()))
+  )
+
+  it.effect("and ingest keys are both principals: a key has a name, a unit and a minter, for readers of its unit", () =>
+    Effect.gen(function* () {
+      const principals = yield* Principals
+      const { id } = yield* IngestKeys.use((keys) => keys.mint({ name: "courier", org_unit: "ops" }, systemHost))
+      assert.deepStrictEqual(yield* principals.get(id, { orgUnits: ["ops"] }), {
+        id,
+        kind: "key",
+        issuer: null,
+        subject: null,
+        name: "courier",
+        org_unit: "ops",
+        created_by: systemHost.id,
+        erased: false
+      })
+      const elsewhere = principals.get(id, { orgUnits: ["sales"] })
+      assert.strictEqual((yield* Effect.flip(elsewhere))._tag, "PrincipalNotFound")
     }).pipe(Effect.provide(governorWorld()))
   )
 
@@ -54,7 +82,7 @@ describe("pseudonyms", () => {
       yield* Erasure.use((erasure) =>
         erasure.erase({ seq: record!.seq, name: "identity", reason: "subject_request" }, systemHost)
       )
-      const known = { id: first.id, kind: "user", issuer: null, subject: null, erased: true } as const
+      const known = { id: first.id, kind: "user", issuer: null, subject: null, ...noKey, erased: true } as const
       assert.deepStrictEqual(yield* principals.get(first.id), known)
       assert.deepInclude((yield* storage.get("principals", first.id))?.body, { issuer: null, subject: null })
       assert.notDeepEqual(yield* ada(principals), first)

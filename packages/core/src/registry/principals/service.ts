@@ -3,8 +3,10 @@ import { isId, PrincipalNotFound, type PrincipalOut } from "@flyball/contract"
 import { Context, Effect, Layer } from "effect"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { newId } from "../../foundation/ids.ts"
-import { type ReadFault, Storage } from "../../storage/port.ts"
+import { type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
+import { covers, everyUnit, type Scope } from "../../foundation/scope.ts"
 import type { Writer } from "../../foundation/writer.ts"
+import { INGEST_KEYS, storedKey } from "../ingest-keys/document.ts"
 import { planSeen, PRINCIPALS } from "./plan-seen.ts"
 import { identityDigest, type PrincipalDocument } from "@flyball/rules"
 
@@ -12,8 +14,8 @@ import { identityDigest, type PrincipalDocument } from "@flyball/rules"
 export interface PrincipalsApi {
   /** The writer that stands for this person; a new pseudonym at first sight, or after the old one was erased. */
   readonly writerFor: (issuer: string, subject: string) => Effect.Effect<Writer, ReadFault>
-  /** The person behind a pseudonym: null members once the identity was erased. */
-  readonly get: (id: string) => Effect.Effect<PrincipalOut, PrincipalNotFound | ReadFault>
+  /** The person behind a pseudonym, or an ingest key of the scope: null members once that was erased. */
+  readonly get: (id: string, scope?: Scope) => Effect.Effect<PrincipalOut, PrincipalNotFound | ReadFault>
 }
 
 /**
@@ -35,13 +37,41 @@ export class Principals extends Context.Service<Principals, PrincipalsApi>()("fl
 
       return Principals.of({
         writerFor: (issuer, subject) => commitWithRetry(storage, findOrCreate(issuer, subject)),
-        get: Effect.fnUntraced(function* (id) {
+        get: Effect.fnUntraced(function* (id, scope = everyUnit) {
+          if (isId("ingestKey", id)) return yield* keyPrincipal(storage, id, scope)
           const document = isId("user", id) ? yield* storage.get(PRINCIPALS, id) : null
           if (document === null) return yield* new PrincipalNotFound({ principalId: id })
           const { issuer, subject } = document.body as PrincipalDocument
-          return { id, kind: "user", issuer, subject, erased: subject === null }
+          return {
+            id,
+            kind: "user",
+            issuer,
+            subject,
+            name: null,
+            org_unit: null,
+            created_by: null,
+            erased: subject === null
+          }
         })
       })
     })
   )
 }
+
+/** A key as a principal, for readers of its unit. */
+const keyPrincipal = Effect.fnUntraced(function* (storage: StorageApi, id: string, scope: Scope) {
+  const document = yield* storage.get(INGEST_KEYS, id)
+  const key = document === null ? null : storedKey(document)
+  if (key === null || !covers(scope, key.orgUnit)) return yield* new PrincipalNotFound({ principalId: id })
+  const erased = key.orgUnit === null
+  return {
+    id,
+    kind: "key",
+    issuer: null,
+    subject: null,
+    name: erased ? null : key.name,
+    org_unit: key.orgUnit,
+    created_by: key.createdBy,
+    erased
+  } satisfies PrincipalOut
+})

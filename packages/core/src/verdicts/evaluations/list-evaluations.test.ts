@@ -112,6 +112,22 @@ describe("the evaluations of an agent", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
+  it.effect("come of every agent in scope where none is named", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const other = yield* governedAgent(undefined, "other bot")
+      const made = [yield* search(agentId), yield* search(other.agentId), yield* large(agentId)]
+      assert.deepStrictEqual(idsOf(yield* list({ limit: 100 })), idsOf(made).toReversed())
+      assert.deepStrictEqual(
+        idsOf(yield* list({ limit: 2, before: made[2]!.seq })),
+        idsOf(made.slice(0, 2)).toReversed()
+      )
+      const { org_unit: unit } = yield* Agents.use((agents) => agents.get(agentId))
+      assert.lengthOf(yield* list({ limit: 100 }, [unit!]), 3)
+      assert.deepStrictEqual(yield* list({ limit: 100 }, ["another unit"]), [])
+    }).pipe(Effect.provide(governorWorld()))
+  )
+
   it.effect("have null where their signals were erased", () =>
     Effect.gen(function* () {
       const { agentId } = yield* governedAgent()

@@ -1,8 +1,10 @@
-/** Lists an agent's evaluations, newest first. Spec: api.md, GET /bound/evaluations. */
+/** Lists evaluations of one agent or of all, newest first. Spec: api.md, GET /bound/evaluations. */
 import { DEFAULT_PAGE, type Evaluation, type EvaluationListQuery, type InvalidInput } from "@flyball/contract"
 import { readRecord } from "@flyball/evidence"
 import type { JsonMap } from "@flyball/rules"
 import { Effect } from "effect"
+import { everyUnit, type Scope } from "../../foundation/scope.ts"
+import { agentInScope } from "../../registry/agents/read-agent.ts"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import type { ReadFault, StorageApi, StoredPart, StoredRecord } from "../../storage/port.ts"
 import { continueBefore } from "../continue-before.ts"
@@ -32,21 +34,25 @@ export const evaluationLister = (
   { partBytes, records }: PageBounds = bounds
 ) => {
   /** The records of one page, and the position that is left where the bound ended it. */
-  const matching = Effect.fnUntraced(function* (query: EvaluationListQuery) {
+  const matching = Effect.fnUntraced(function* (query: EvaluationListQuery, scope: Scope) {
     const { agent_id: agentId, before, limit = DEFAULT_PAGE } = query
+    const along = agentId === undefined ? { kinds: ["evaluation.made"] } : { agentId }
+    const isReadable = agentInScope(storage, scope)
     const since = query.since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(query.since)
     const found: Array<Found> = []
     let to = (before ?? Number.MAX_SAFE_INTEGER) - 1
     for (let left = records; to >= 0 && left > 0;) {
       const size = Math.min(RECORDS, left)
-      const page = yield* storage.records({ agentId, order: "desc", to, limit: size })
+      const page = yield* storage.records({ ...along, order: "desc", to, limit: size })
       for (const record of page) {
         // Times never decrease along the chain: what follows is older still.
         if (record.atMs < since) return { found, next: null }
         if (record.kind !== "evaluation.made") continue
         const read = readRecord(record.bytes)
         if (!read.ok) return yield* new StorageCorrupt({ reason: `record ${record.seq} cannot be read (${read.code})` })
-        if (matches(query, read.record.body as JsonMap)) found.push({ record, body: read.record.body as JsonMap })
+        const body = read.record.body as JsonMap
+        if (matches(query, body) && (agentId !== undefined || (yield* isReadable(record.agentId))))
+          found.push({ record, body })
         if (found.length === limit) return { found, next: null }
       }
       if (page.length < size) return { found, next: null }
@@ -58,9 +64,10 @@ export const evaluationLister = (
   })
 
   return Effect.fnUntraced(function* (
-    query: EvaluationListQuery
+    query: EvaluationListQuery,
+    scope: Scope = everyUnit
   ): Effect.fn.Return<ReadonlyArray<Evaluation>, InvalidInput | ReadFault> {
-    const { found, next } = yield* matching(query)
+    const { found, next } = yield* matching(query, scope)
     if (found.length === 0 && next !== null)
       return yield* continueBefore("an evaluation", records, { before: query.before, next })
     const shown: Array<Evaluation> = []

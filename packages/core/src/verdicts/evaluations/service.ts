@@ -184,7 +184,10 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
         get: Effect.fnUntraced(function* (id, scope = everyUnit) {
           return yield* shown((yield* inScope(id, scope)).record)
         }),
-        list: (query, scope = everyUnit) => Effect.andThen(readAgent(storage, query.agent_id, scope), listPage(query)),
+        list: (query, scope = everyUnit) =>
+          query.agent_id === undefined
+            ? listPage(query, scope)
+            : Effect.andThen(readAgent(storage, query.agent_id, scope), listPage(query, scope)),
         inForce: (agentId, scope = everyUnit) =>
           readEnvelopesInForce({ storage, crypto, inForce, steps, origin }, agentId, scope),
         explain: Effect.fnUntraced(function* (id, scope = everyUnit) {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { KillEvent } from "@flyball/contract"
+import type { KillEvent, KillEventsQuery } from "@flyball/contract"
 import { Effect } from "effect"
 import { unitScope } from "../../foundation/scope.ts"
 import { systemHost } from "../../foundation/writer.ts"
@@ -88,6 +88,12 @@ describe("the log of the kill switch", () => {
       for (const entry of entries.filter(({ kind }) => kind !== "breaker.tripped"))
         assert.deepInclude(entry, { target_type: "agent", target_id: agentId })
       const one = (kind: string) => entries.filter((entry) => entry.kind === kind)
+      const found = (query: KillEventsQuery) => Kill.use((kill) => kill.events(query, unitScope("ops")))
+      assert.deepStrictEqual(yield* found({ kind: "drill.started" }), one("drill.started"))
+      assert.deepStrictEqual(yield* found({ agent_id: agentId }), entries)
+      assert.deepStrictEqual(yield* found({ agent_id: `agt_${"0".repeat(26)}` }), [])
+      assert.deepStrictEqual(yield* found({ since: entries[0]!.at, kind: entries[0]!.kind, limit: 1 }), [entries[0]!])
+      assert.deepStrictEqual(yield* found({ since: "2998-01-01T00:00:00.000Z" }), [])
       assert.deepInclude(one("drill.started")[0], {
         drill_id: drill.id,
         mode: "shadow",

@@ -10,8 +10,8 @@ import { fromUtf8, readRecord } from "@flyball/evidence"
 import { Effect } from "effect"
 import { CHANNEL_TARGET, DRILLS, KILL_ACTIVATIONS } from "@flyball/rules"
 import { recordHash } from "../../foundation/record-hash.ts"
-import { covers, type Scope } from "../../foundation/scope.ts"
-import { AGENTS, storedAgent } from "../../registry/agents/document.ts"
+import type { Scope } from "../../foundation/scope.ts"
+import { agentInScope } from "../../registry/agents/read-agent.ts"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import type { JsonObject, ReadFault, StorageApi, StoredRecord } from "../../storage/port.ts"
 import { continueBefore } from "../continue-before.ts"
@@ -32,30 +32,34 @@ type Target = Pick<KillEvent, "target_type" | "target_id">
  */
 export const listKillEvents = Effect.fnUntraced(function* (
   storage: StorageApi,
-  { before, limit = DEFAULT_PAGE }: KillEventsQuery,
+  query: KillEventsQuery,
   scope: Scope,
   mostRead = MOST
 ): Effect.fn.Return<ReadonlyArray<KillEvent>, InvalidInput | ReadFault> {
+  const { before, kind, limit = DEFAULT_PAGE } = query
+  const since = query.since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(query.since)
   const found: Array<KillEvent> = []
-  const shownOf = new Map<string, boolean>()
+  const isReadable = agentInScope(storage, scope)
   const targets = new Map<string, Target>()
   let to = before === undefined ? undefined : before - 1
   let read = 0
   while (read < mostRead && (to === undefined || to >= 0)) {
     const page = yield* storage.records({
-      kinds: killEventKinds,
+      kinds: kind === undefined ? killEventKinds : [kind],
       order: "desc",
       limit: PAGE,
       ...(to === undefined ? {} : { to })
     })
     const shown: Array<KillEvent> = []
     for (const record of page) {
-      if (found.length + shown.length === limit) break
+      if (found.length + shown.length === limit || record.atMs < since) break
       const entry = yield* entryOf(storage, record, targets)
-      if (entry.target_id !== CHANNEL_TARGET && (yield* isShown(storage, entry, scope, shownOf))) shown.push(entry)
+      if (entry.target_id !== CHANNEL_TARGET && isOf(query, entry) && (yield* isReadable(agentOf(entry))))
+        shown.push(entry)
     }
     found.push(...(yield* withReasons(storage, shown)))
-    if (page.length < PAGE || found.length === limit) return found
+    // Times never decrease along the chain: what follows is older still.
+    if (page.length < PAGE || found.length === limit || page.at(-1)!.atMs < since) return found
     read += page.length
     to = page.at(-1)!.seq - 1
   }
@@ -64,22 +68,12 @@ export const listKillEvents = Effect.fnUntraced(function* (
     : found
 })
 
-const isShown = Effect.fnUntraced(function* (
-  storage: StorageApi,
-  entry: KillEvent,
-  scope: Scope,
-  shownOf: Map<string, boolean>
-) {
-  if (scope.orgUnits === "*") return true
-  const agentId = entry.agent_id ?? (entry.target_type === "agent" ? entry.target_id : null)
-  if (agentId === null) return false
-  const known = shownOf.get(agentId)
-  if (known !== undefined) return known
-  const agent = yield* storage.get(AGENTS, agentId)
-  const shown = agent !== null && covers(scope, storedAgent(agent).body.orgUnit)
-  shownOf.set(agentId, shown)
-  return shown
-})
+/** The agent that an entry is about; null where it is about a model. */
+const agentOf = (entry: KillEvent): string | null =>
+  entry.agent_id ?? (entry.target_type === "agent" ? entry.target_id : null)
+
+const isOf = ({ agent_id: agentId }: KillEventsQuery, entry: KillEvent): boolean =>
+  agentId === undefined || agentId === entry.agent_id || (entry.target_type === "agent" && agentId === entry.target_id)
 
 /** The target of the activation or drill that a record is about, which only the first record of each names. */
 const targetOf = Effect.fnUntraced(function* (storage: StorageApi, body: JsonObject, known: Map<string, Target>) {
