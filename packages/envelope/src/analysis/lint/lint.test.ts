@@ -92,6 +92,25 @@ describe("rules that decide nothing", () => {
     assert.deepEqual([...of("E107", floored), ...of("E102", floored)], [])
   })
 
+  it("neither E102 nor W202: a rule that only adds an obligation; one whose obligation others have is dead", () => {
+    const two = { type: "two_person" }
+    const ask = (id: string, ...obligations: ReadonlyArray<object>) => ({
+      ...when(id, "require_review", amount({ gte: 100 })),
+      obligations
+    })
+    const codes = (...rules: ReadonlyArray<object>) =>
+      report(given([all, ...rules]))
+        .findings.filter(({ code }) => code === "E102" || code === "W202")
+        .map(({ code, rules }) => [code, rules[0]])
+    assert.deepEqual(codes(ask("ask"), ask("both", two)), [["W202", "ask"]])
+    assert.deepEqual(codes(ask("ask", two), ask("both", two)), [
+      ["E102", "both"],
+      ["W202", "ask"]
+    ])
+    assert.deepEqual(codes(ask("ask"), { ...ask("both", two), outcome: "allow" }), [])
+    assert.deepEqual(codes({ ...ask("no"), outcome: "deny" }, ask("both", two)), [["E102", "both"]])
+  })
+
   it("W202: a rule without which nothing would change, though it decides", () => {
     const wide = when("wide", "deny", amount({ gte: 100 }))
     const envelope = given([all, when("narrow", "deny", amount({ gte: 200 })), wide])

@@ -1,4 +1,5 @@
 import { type Bits, bitsOf } from "../../cells/bits.ts"
+import { mergeObligations } from "../../../language/obligations.ts"
 import type { LintCode } from "../codes.ts"
 import type { Inspection } from "../inspection.ts"
 import { boxesOf, laxerThan } from "../../cells/model.ts"
@@ -32,5 +33,36 @@ export const changesWithout = ({ find, model, own }: Inspection, rule: number, c
       layer !== own && outcome !== null && severityOf(outcome) >= defaultSeverity ? [ofLayer[layer]!] : []
     )
     return find(code, [rule], { within, avoid, need }) !== null
+  })
+}
+
+/**
+ * Whether a rule of the innermost layer alone obliges to something, where an action may still run or by a denial of its
+ * own. False too where that stays open, or where the obligations were not given.
+ */
+export const obligesAlone = ({ facts, find, model, own }: Inspection, rule: number, code: LintCode): boolean => {
+  const { compiled, grid, numbers } = model
+  const given = new Map(facts.envelope?.rules.map(({ id, obligations }) => [id, obligations]))
+  const obligationsOf = (place: number) => {
+    const { id, layer } = compiled.rules[place]!
+    return layer === own ? (given.get(id) ?? []) : []
+  }
+  const denies = severityOf("deny")
+  const severity = severityOf(compiled.rules[rule]!.outcome)
+  const counts = (other: number): boolean =>
+    severity < denies || severityOf(compiled.rules[other]!.outcome) === severity
+  const outcome = laxerThan(model, severity < denies ? denies : severity + 1)
+  return obligationsOf(rule).some((one) => {
+    const covers = (other: number): boolean =>
+      counts(other) &&
+      obligationsOf(other).some((same) => {
+        const merged = mergeObligations([same, one])
+        return merged.length === 1 && JSON.stringify(merged[0]) === JSON.stringify(same)
+      })
+    const covered = boxesOf(model, (other) => other !== rule && covers(other))
+    const avoid = outcome.avoid.map((word, at) => word | covered[at]!)
+    return numbers[rule]!.some(
+      (box) => find(code, [rule], { within: bitsOf(grid.words, [box]), avoid, need: outcome.need }) !== null
+    )
   })
 }

@@ -3,14 +3,15 @@ import type { Inspection } from "../inspection.ts"
 import { boxesOf, type Model } from "../../cells/model.ts"
 import { severityOf } from "../../cells/ranking.ts"
 import { findInput } from "../../cells/search.ts"
-import { changesWithout } from "./changes-without.ts"
+import { changesWithout, obligesAlone } from "./changes-without.ts"
 import { boxesMeet } from "./overlap.ts"
 import { listed } from "./words.ts"
 
 /**
  * E101, E102, E107: rules that decide nothing.
  *
- * A rule that holds nowhere is E101. One that never decides, and without which nothing changes, is E102; E107 where
+ * A rule that holds nowhere is E101. One that never decides, and without which no outcome and no obligation changes, is
+ * E102; E107 where
  * outer layers alone outdo it with something
  * more restrictive, so that it can only have been meant to loosen.
  */
@@ -30,7 +31,8 @@ export const checkReach = (inspection: Inspection): void => {
     if (volumes === null ? !isDead(inspection, rule) : volumes[rank] !== 0n) continue
     // With outer layers a rule may decide nothing and still count: it keeps the default of its layer away.
     const before = open.length
-    if ((own > 0 && changesWithout(inspection, rule, "E102")) || open.length > before) continue
+    if (own > 0 && changesWithout(inspection, rule, "E102")) continue
+    if (obligesAlone(inspection, rule, "E102") || open.length > before) continue
     const severity = severityOf(model.compiled.rules[rule]!.outcome)
     const stricter = model.compiled.rules.map((other) => other.layer < own && severityOf(other.outcome) > severity)
     const outer = model.compiled.otherwise.flatMap((outcome, layer) =>
