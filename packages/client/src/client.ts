@@ -41,7 +41,8 @@ export interface ClientOptions {
   readonly signals?: (action: string, args: Json) => { readonly [name: string]: Json }
   /**
    * How long `guard` waits for the person who must approve an action. 0 where it is left out: `ActionDenied` names the
-   * review at once, and a later call of the same action with the same arguments continues with it. At most an hour.
+   * review at once, and a later call of the same action with the same arguments and signals continues with it, in a
+   * later process too. At most an hour.
    */
   readonly hold?: { readonly waitMs: number }
   /** Names this process among the agent's instances; random where it is left out. */

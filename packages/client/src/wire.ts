@@ -186,6 +186,7 @@ export interface Review {
   readonly action_digest: string
   readonly status: "open" | "claimed" | "resolved" | "expired" | "cancelled"
   readonly resolution: "approve" | "reject" | "amend" | null
+  readonly reason: string | null
   readonly approvals_given: number
   readonly approvals_needed: number
   readonly expires_at: string

@@ -114,6 +114,8 @@ export const openGovernedWorld = async () => {
       await agent.kill.refresh()
       return agent
     },
+    /** The same agent in another process: a client that remembers nothing. */
+    again: (agent: AgentClient): Promise<AgentClient> => opened().register({ name: agent.info.name }),
     /** Halts an agent; resolves when the server has sealed it. */
     halt: (agent: AgentClient) =>
       post("/bound/kill/activate", { target_type: "agent", target_id: agent.id, reason: "a test" }),

@@ -7,6 +7,8 @@ import { callOf, type Deeds, toolsOf } from "./deeds.ts"
 /** A service whose refunds of 51 to 100 a person must approve. */
 export interface ReviewWorld {
   readonly agent: () => Promise<AgentClient>
+  /** The agent in another process; absent where the service remembers no process either. */
+  readonly again?: (agent: AgentClient) => Promise<AgentClient>
   /** The open reviews of an agent, oldest first. */
   readonly openReviews: (agent: AgentClient) => Promise<ReadonlyArray<string>>
   readonly resolve: (reviewId: string, resolution: "approve" | "reject") => Promise<unknown>
@@ -35,8 +37,8 @@ export const describeHolds = (
   })
   afterAll(() => world.close())
 
-  const started = async (holdMs: number) => {
-    const agent = await world.agent()
+  const started = async (holdMs: number, given?: AgentClient) => {
+    const agent = given ?? (await world.agent())
     const deeds: Deeds = { ran: [], instead: new Map() }
     const session = await open({ agent, tools: toolsOf(deeds), holdMs })
     sessions.push(session)
@@ -88,6 +90,20 @@ export const describeHolds = (
       assert.include(await shown(60), "refund done 60")
       assert.match(await shown(60), /pending rev_/)
       assert.deepStrictEqual(deeds.ran, ["refund 60"])
+    })
+
+    it("continues in another process, which opens no second review", async () => {
+      const first = await started(0)
+      if (world.again === undefined) return assert.isUndefined(world.again)
+      assert.match(await first.shown(60), /pending rev_/)
+      const review = await first.opened()
+      const second = await started(0, await world.again(first.agent))
+      assert.include(await second.shown(60), `pending ${review}`)
+      await world.resolve(review, "approve")
+      const third = await started(0, await world.again(first.agent))
+      assert.include(await third.shown(60), "refund done 60")
+      assert.deepStrictEqual(third.deeds.ran, ["refund 60"])
+      assert.match(await third.shown(60), /pending rev_/)
     })
 
     it("does not run when the person rejects it", async () => {

@@ -9,6 +9,7 @@ export const openServerReviews = async (): Promise<ReviewWorld> => {
   const token = await http.token("reviewer", "*", "the reviewer")
   return {
     agent: () => world.agent(),
+    again: world.again,
     openReviews: async ({ id }) => {
       const got = await http.send("GET", `/api/v1/bound/reviews?status=open&agent_id=${id}`, { token })
       if (got.status !== 200) throw new Error(`The reviews could not be listed: ${got.status} ${got.text}`)

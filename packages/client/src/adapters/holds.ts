@@ -8,6 +8,7 @@
 import type { AgentClient } from "../client.ts"
 import type { KillWatch } from "../kill/kill-watch.ts"
 import { ActionDenied } from "../enforce/denied.ts"
+import { opensReview } from "../enforce/verdict.ts"
 import { actionDigest } from "../action-digest.ts"
 import type { Action, Running } from "../enforce/guard.ts"
 import type { Evaluation, Json } from "../wire.ts"
@@ -25,6 +26,8 @@ const MAX_REMEMBERED = 1_000
 export interface ReviewState {
   readonly status: string
   readonly resolution?: string | null | undefined
+  /** What the people said. */
+  readonly reason?: string | null | undefined
 }
 
 /** Waits for reviews. `wait` answers the state of the review when the time has passed. */
@@ -77,8 +80,12 @@ export const makeHolds = ({ agent, holdMs = HOLD_MS, reviews }: HoldOptions): Ho
   }
 
   /** The review's state once it is over, the time is, the agent is halted, or the caller gave up; null: not known. */
-  const stateOf = async (reviewId: string, signal: AbortSignal | undefined): Promise<ReviewState | null> => {
-    if (reviews === undefined || holdMs === 0) return null
+  const stateOf = async (
+    evaluation: Evaluation,
+    reviewId: string,
+    signal: AbortSignal | undefined
+  ): Promise<ReviewState | null> => {
+    if (reviews === undefined || (holdMs === 0 && opensReview(evaluation))) return null
     const ending = new AbortController()
     const end = (): void => ending.abort()
     const release = agent.kill.onChange(() => {
@@ -103,20 +110,21 @@ export const makeHolds = ({ agent, holdMs = HOLD_MS, reviews }: HoldOptions): Ho
       turn = new Promise((resolve) => (release = resolve))
       // The verdict of one call may depend on the one before it: a batch is judged in order.
       await before
-      let pending: { readonly reviewId: string; readonly resolution: string | null } | null = null
+      let pending: Held | null = null
       try {
         if (signal?.aborted === true) throw new CallCancelled(action.name)
         const key = keyOf(action, args)
         if (key === null) return await agent.guard(action, args, effect)
         const known = action.approvalId ?? remembered.get(key)
-        const onReview = async ({ review_id: reviewId }: Evaluation): Promise<string | null> => {
+        const onReview = async (evaluation: Evaluation): Promise<string | null> => {
+          const { review_id: reviewId } = evaluation
           release()
           if (reviewId === null) return null
           remember(key, reviewId)
-          const state = await stateOf(reviewId, signal)
+          const state = await stateOf(evaluation, reviewId, signal)
           const isOver = state !== null && state.status !== "open" && state.status !== "claimed"
           const resolution = isOver ? (state.resolution ?? state.status) : null
-          pending = { reviewId, resolution }
+          pending = { reviewId, resolution, reason: state?.reason ?? null }
           if (!isOver) return null
           remembered.delete(key)
           return resolution === "approve" ? reviewId : null
@@ -137,11 +145,15 @@ export const makeHolds = ({ agent, holdMs = HOLD_MS, reviews }: HoldOptions): Ho
   }
 }
 
+/** A review that a call waited for. */
+interface Held {
+  readonly reviewId: string
+  readonly resolution: string | null
+  readonly reason: string | null
+}
+
 /** A refusal in words that a model can act on. */
-const explained = (
-  denied: ActionDenied,
-  held: { readonly reviewId: string; readonly resolution: string | null } | null
-): ActionDenied => {
+const explained = (denied: ActionDenied, held: Held | null): ActionDenied => {
   if (denied.outcome !== "require_review" || held === null || denied.reviewId === null) return denied
   const { action, evaluation, rule } = denied
   if (held.resolution === null || denied.reviewId !== held.reviewId)
@@ -150,7 +162,9 @@ const explained = (
         "Call it again with the same arguments later.",
       denied
     )
-  return new ActionDenied(action, "deny", rule, `The review ${held.reviewId} ended: ${held.resolution}.`, evaluation)
+  const said = held.reason === null ? "" : ` Reason given: ${held.reason}`
+  const ended = `The review ${held.reviewId} ended: ${held.resolution}.${said}`
+  return new ActionDenied(action, "deny", rule, ended, evaluation)
 }
 
 /** Null where the arguments have no digest: the guard denies them. */

@@ -20,7 +20,7 @@ import { actionDigest, keyedActionDigest } from "../action-digest.ts"
 import { isUnchanged, snapshotOf } from "./arguments.ts"
 import { ActionDenied } from "./denied.ts"
 import { makePendingReviews } from "./pending-reviews.ts"
-import { isPermission, type LocalRule, type Verdict, verdictOf } from "./verdict.ts"
+import { isPermission, type LocalRule, opensReview, type Verdict, verdictOf } from "./verdict.ts"
 
 /** An action to guard. */
 export interface Action {
@@ -221,7 +221,7 @@ export const makeGuard = (options: GuardOptions): Guard => {
     if (action.onReview !== undefined) return action.onReview(verdict.evaluation)
     const { review_id: reviewId } = verdict.evaluation
     const withinMs = Math.min(action.hold?.waitMs ?? options.holdMs, MAX_HOLD_MS)
-    if (reviewId === null || withinMs === 0) return null
+    if (reviewId === null || (withinMs === 0 && opensReview(verdict.evaluation))) return null
     // Where the server cannot be reached, the action is pending as before.
     const review = await options.reviews.wait(reviewId, { withinMs }).catch(() => null)
     return review?.status === "resolved" && review.resolution === "approve" ? reviewId : null

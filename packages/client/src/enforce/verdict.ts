@@ -61,6 +61,13 @@ export const verdictOf = (answer: Answer, question: Pick<EvaluationRequest, "age
 /** Whether the action may begin. */
 export const isPermission = (outcome: Outcome): boolean => outcome === "allow" || outcome === "allow_with_notice"
 
+/**
+ * Whether a verdict opens the review that it names. Otherwise people have the same question already, from an earlier
+ * process too, and may have approved it. Spec: format 1 section 8, `review.opened`.
+ */
+export const opensReview = ({ id, review_id: reviewId }: Evaluation): boolean =>
+  reviewId?.slice("rev_".length) === id.slice("evl_".length)
+
 const denied = (rule: LocalRule, reason: string, retry = false): Verdict => ({ by: "client", rule, reason, retry })
 
 /** An evaluation, if it has what a verdict is read from. */

@@ -20,6 +20,7 @@ const world = async (hold?: { readonly waitMs: number }) => {
     away: "cut" as Scripted
   }
   const opened: Array<string> = []
+  const digests: Array<string> = []
   const { fetch: scripted, seen } = scriptedFetch((sent): Scripted => {
     const path = sent.path.split("?")[0]!
     if (state.isAway) return state.away
@@ -32,15 +33,19 @@ const world = async (hold?: { readonly waitMs: number }) => {
       return { status: 200, json: { ...json, epoch: halted ? 2 : 1, origin: "a/b" } }
     }
     if (path.endsWith("/bound/evaluations")) {
-      const { approval_id: given } = sent.json
+      const { action_digest: digest, approval_id: given } = sent.json
       const isApproved = given === "rev_1" && state.resolution === "approve" && !state.consumed
       if (isApproved) state.consumed = true
-      const isOpen = given !== undefined && given === opened.at(-1) && state.status === "open"
-      if (!isApproved && !isOpen) opened.push(`rev_${opened.length + 1}`)
+      const isCounting = state.status === "open" || (state.resolution === "approve" && !state.consumed)
+      const isKnown = isCounting && digests.at(-1) === digest
+      if (!isApproved && !isKnown) {
+        opened.push(`rev_${opened.length + 1}`)
+        digests.push(digest)
+      }
       return {
         status: 201,
         json: {
-          id: `evl_${seen.length}`,
+          id: isApproved || isKnown ? `evl_at${seen.length}` : `evl_${opened.length}`,
           outcome: isApproved ? "allow" : "require_review",
           matched_rule: "ask",
           valid_ms: 15_000,
@@ -68,12 +73,17 @@ const world = async (hold?: { readonly waitMs: number }) => {
     return scripted(input, init)
   }) as typeof globalThis.fetch
   const options = { url: "http://flyball.test", key: "k", fetch, clock }
-  client = openClient(hold === undefined ? options : { ...options, hold })
-  const agent = await client.register({ name: "bot" })
-  await settled()
+  const started = async () => {
+    await client?.close()
+    client = openClient(hold === undefined ? options : { ...options, hold })
+    const agent = await client.register({ name: "bot" })
+    await settled()
+    return agent
+  }
+  const agent = await started()
   const approvals = () =>
     seen.flatMap(({ json, path }) => (path.endsWith("/evaluations") ? [json.approval_id ?? null] : []))
-  return { agent, clock, state, seen, approvals }
+  return { agent, clock, state, seen, started, approvals }
 }
 
 /** Follows a promise: its value or error; `pending` until it settles. */
@@ -199,6 +209,21 @@ describe("a guarded action that a person must approve", () => {
     await clock.advance(100)
     assert.strictEqual(next.outcome.is, "require_review rev_2")
     assert.deepStrictEqual(approvals(), [null, "rev_1", "rev_1", null])
+  })
+
+  it("continues after a restart: the client takes up what people approved or have open", async () => {
+    const { agent, approvals, clock, started, state } = await world()
+    const first = call(agent)
+    await clock.advance(100)
+    assert.strictEqual(first.outcome.is, "require_review rev_1")
+    const waiting = call(await started())
+    await clock.advance(100)
+    assert.strictEqual(waiting.outcome.is, "require_review rev_1")
+    Object.assign(state, { status: "resolved", resolution: "approve" })
+    const approved = call(await started())
+    await clock.advance(100)
+    assert.deepStrictEqual([approved.outcome.is, approved.ran.times], ["ran", 1])
+    assert.deepStrictEqual(approvals(), [null, null, null, "rev_1"])
   })
 
   it("does not take the review of other arguments", async () => {

@@ -34,6 +34,7 @@ export const scriptedService = () => {
   const evaluate = (json: SentRequest["json"]): Scripted => {
     let outcome = script.verdict(json)
     let reviewId: string | null = null
+    let id = `evl_${++made}`
     if (outcome === "require_review") {
       const given = reviews.get(json.approval_id)
       const isBound = given?.action === json.action && given?.digest === json.action_digest
@@ -43,11 +44,11 @@ export const scriptedService = () => {
       } else if (isBound && given?.status === "open") reviewId = json.approval_id
       else {
         reviewId = `rev_${reviews.size + 1}`
+        id = `evl_${reviews.size + 1}`
         reviews.set(reviewId, { action: json.action, digest: json.action_digest, status: "open", resolution: null })
       }
     }
     evaluated.push({ action: json.action, outcome })
-    const id = `evl_${++made}`
     return {
       status: 201,
       json: {
