@@ -19,7 +19,8 @@ export const explainEvaluation = (
   record: EvaluationRecord,
   ready: Ready | null,
   agent: StoredAgent,
-  latches: ReadonlySet<string>
+  latches: ReadonlySet<string>,
+  approval: ExplanationOut["approval"] = null
 ): ExplanationOut => {
   const { body, parts } = record
   const side = readSide(body)
@@ -27,11 +28,12 @@ export const explainEvaluation = (
   const base = {
     effective_tier: effective,
     tier_reason: tierReason(body),
+    approval,
     evaluation_id: String(body["evaluation_id"]),
     outcome: side.outcome,
     matched_rule: side.matchedRule
   }
-  const sentenceOf = explanationWords(record, ready, base.tier_reason)
+  const sentenceOf = explanationWords(record, ready, base.tier_reason, approval)
   const without = (
     reason: Exclude<ExplanationOut["reason"], null>,
     ruleReason: string | null = null

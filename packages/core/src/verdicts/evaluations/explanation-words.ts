@@ -25,9 +25,17 @@ export type Searched = { readonly nearest: string } | { readonly reason: Exclude
  * erased.
  */
 export const explanationWords =
-  (record: EvaluationRecord, ready: Ready | null, tierReason: string | null) =>
+  (record: EvaluationRecord, ready: Ready | null, tierReason: string | null, approval: ExplanationOut["approval"]) =>
   (searched: Searched): string =>
-    [decidedWords(record, ready), tierReason, searchedWords(searched)].filter((one) => one !== null).join(" ")
+    [decidedWords(record, ready), approvalWords(approval), tierReason, searchedWords(searched)]
+      .filter((one) => one !== null)
+      .join(" ")
+
+const approvalWords = (approval: ExplanationOut["approval"]): string | null =>
+  approval === null
+    ? null
+    : `It asks for a review; ${approval.review_id ?? approval.standing_approval_id}, approved by ` +
+      `${approval.approved_by.join(" and ")}, let the action through.`
 
 const searchedWords = (searched: Searched): string | null => {
   if ("nearest" in searched) return searched.nearest

@@ -43,7 +43,19 @@ import { meterKeeper } from "./meter-keeper.ts"
 import { voidDigest } from "./plan-evaluation.ts"
 import { EvaluationSteps } from "./ports.ts"
 import { readEnvelopesInForce, type TaggedEnvelopes } from "./read-envelopes-in-force.ts"
-import { bind, type Binding, hasLatches, mayGiveBack, readSide, reservationsOf, VOID_SCOPE } from "@flyball/rules"
+import {
+  bind,
+  type Binding,
+  hasLatches,
+  mayGiveBack,
+  readSide,
+  reservationsOf,
+  type ReviewDocument,
+  REVIEWS,
+  STANDING_APPROVALS,
+  type StandingApprovalDocument,
+  VOID_SCOPE
+} from "@flyball/rules"
 
 /** Agents that are remembered as metered. Above it all are dropped. */
 const MAX_METERED = 100_000
@@ -150,6 +162,24 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
         )
       })
 
+      /** What let an evaluation through that would have been reviewed; null where nothing did. */
+      const approvalOf = Effect.fnUntraced(function* ({
+        body
+      }: EvaluationRecord): Effect.fn.Return<ExplanationOut["approval"], ReadFault> {
+        const { approval_id: reviewId, evaluation_id: id, standing_approval_id: standingId } = body
+        if (typeof standingId === "string") {
+          const found = yield* storage.get(STANDING_APPROVALS, standingId)
+          const { grantedBy = null, proposedBy } = (found?.body ?? {}) as Partial<StandingApprovalDocument>
+          const approved_by = [proposedBy, grantedBy].filter((by) => typeof by === "string")
+          return { review_id: null, standing_approval_id: standingId, approved_by }
+        }
+        const found = typeof reviewId === "string" ? yield* storage.get(REVIEWS, reviewId) : null
+        const review = found?.body as unknown as ReviewDocument | undefined
+        return review?.consumedBy === id && review?.consumedResult === "used"
+          ? { review_id: found!.id, standing_approval_id: null, approved_by: review.approvals.map(({ by }) => by) }
+          : null
+      })
+
       const inScope = Effect.fnUntraced(function* (id: string, scope: Scope) {
         const record = yield* findEvaluation(storage, id)
         if (record === null) return yield* new EvaluationNotFound({ evaluationId: id })
@@ -199,7 +229,8 @@ export class Evaluations extends Context.Service<Evaluations, EvaluationsApi>()(
             record,
             ready,
             agent,
-            run === null ? new Set() : yield* setBefore(storage, run, record.seq)
+            run === null ? new Set() : yield* setBefore(storage, run, record.seq),
+            yield* approvalOf(record)
           )
         }),
         void: (id, { reason = null }, writer, scope = everyUnit) =>
