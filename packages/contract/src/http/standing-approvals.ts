@@ -54,7 +54,7 @@ export const standingApprovals = {
     access: access.govern,
     params: one,
     success: json(200, StandingApproval),
-    refusals: ["SecondApproverRequired", "StandingApprovalNotFound", "StandingApprovalNotOpen"]
+    refusals: ["ReviewerNotEligible", "SecondApproverRequired", "StandingApprovalNotFound", "StandingApprovalNotOpen"]
   }),
   revoke: endpoint({
     id: "standing_approvals.revoke",

@@ -4,7 +4,7 @@ import { StandingApprovals, knownAfter } from "@flyball/core"
 import { Effect } from "effect"
 import { json } from "../answer/answer.ts"
 import type { HandlersOf } from "../request/call.ts"
-import { scopeOf, writerOf } from "../request/caller.ts"
+import { emailOf, scopeOf, writerOf } from "../request/caller.ts"
 
 /** Handlers of the group `standingApprovals`. */
 export const standingApprovalsHandlers: HandlersOf<typeof standingApprovals> = {
@@ -24,7 +24,8 @@ export const standingApprovalsHandlers: HandlersOf<typeof standingApprovals> = {
     ),
   grant: Effect.fnUntraced(function* ({ caller, params }) {
     const approvals = yield* StandingApprovals
-    return json(yield* approvals.grant(params.standing_approval_id, yield* writerOf(caller), scopeOf(caller)))
+    const writer = yield* writerOf(caller)
+    return json(yield* approvals.grant(params.standing_approval_id, writer, scopeOf(caller), emailOf(caller)))
   }),
   revoke: Effect.fnUntraced(function* ({ body, caller, params }) {
     const approvals = yield* StandingApprovals

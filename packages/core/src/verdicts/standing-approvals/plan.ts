@@ -1,5 +1,10 @@
 /** Plans the acts of a standing approval: proposed by one person, granted by another, used, revoked. Pure. */
-import { SecondApproverRequired, type StandingApproval, StandingApprovalNotOpen } from "@flyball/contract"
+import {
+  ReviewerNotEligible,
+  SecondApproverRequired,
+  type StandingApproval,
+  StandingApprovalNotOpen
+} from "@flyball/contract"
 import { canonicalBytes, formatInstant } from "@flyball/evidence"
 import {
   boxOf,
@@ -70,19 +75,29 @@ export const planPropose = (id: string, standing: StandingApprovalDocument): Sta
   }
 })
 
+/** How the person who grants one relates to those who may not. */
+export interface Granter {
+  readonly toProposer: SecondPerson
+  /** To the requester of the review, and to the authors of the versions that it was opened under. */
+  readonly toOthers: SecondPerson
+  /** Whether the person is the owner of an agent whose review asks for two other people. */
+  readonly isOwner: boolean
+}
+
 /**
  * Decides what granting one would change.
  *
- * - Unit: `nowMs` in milliseconds since 1970 UTC. `person`: how the writer relates to the proposer.
+ * - Unit: `nowMs` in milliseconds since 1970 UTC.
  * - Fails: `StandingApprovalNotOpen` where it was granted, revoked or erased, or its time is past;
- *   `SecondApproverRequired` where the proposer, or who may be the same person, grants it.
+ *   `SecondApproverRequired` where the proposer, or who may be the same person, grants it; `ReviewerNotEligible` for
+ *   who may not answer its review.
  */
 export const planGrant = (
   { body, id, version }: StoredStanding,
   nowMs: number,
   writer: Writer,
-  person: SecondPerson
-): Result.Result<StandingPlan, SecondApproverRequired | StandingApprovalNotOpen> => {
+  { isOwner, toOthers, toProposer: person }: Granter
+): Result.Result<StandingPlan, ReviewerNotEligible | SecondApproverRequired | StandingApprovalNotOpen> => {
   const status = standingStatus(body, nowMs)
   if (status !== "proposed" || body.pins === null) return Result.fail(new StandingApprovalNotOpen({ status }))
   if (person !== "another") {
@@ -94,6 +109,14 @@ export const planGrant = (
       })
     )
   }
+  if (toOthers !== "another")
+    return Result.fail(
+      new ReviewerNotEligible({
+        why: "requester_or_author",
+        ...(toOthers === "perhaps_them" ? { sentence: ERASED_AUTHOR } : {})
+      })
+    )
+  if (isOwner) return Result.fail(new ReviewerNotEligible({ why: "owner" }))
   const standing: StandingApprovalDocument = { ...body, status: "granted", grantedBy: writer.id }
   return Result.succeed({
     standing,

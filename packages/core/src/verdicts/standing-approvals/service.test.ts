@@ -13,7 +13,16 @@ import { Storage, type StorageApi } from "../../storage/port.ts"
 import { governorWorld } from "../../testing/governor-world.ts"
 import { recorded } from "../../testing/recorded.ts"
 import { Envelopes } from "../envelopes/service.ts"
-import { ann, ask, ben, governedAgent, key, recomputed, refunds } from "../evaluations/testing/refunds.ts"
+import {
+  ann,
+  ask,
+  ben,
+  governedAgent,
+  key,
+  recomputed,
+  recomputedWith,
+  refunds
+} from "../evaluations/testing/refunds.ts"
 import { Kill } from "../kill/service.ts"
 import { type ReviewingPerson, Reviews } from "../reviews/service.ts"
 import { StandingApprovals } from "./service.ts"
@@ -184,8 +193,19 @@ describe("a standing approval", () => {
       const approvals = yield* standings
       const { id } = yield* propose(reviewId)
       assert.strictEqual(yield* refused(approvals.grant(id, cyn.writer)), "SecondApproverRequired")
+      for (const excluded of [ann, key])
+        assert.strictEqual(yield* refused(approvals.grant(id, excluded)), "ReviewerNotEligible", excluded.id)
       yield* approvals.grant(id, dan)
       assert.strictEqual(yield* refused(approvals.grant(id, dan)), "StandingApprovalNotOpen")
+      const forged = yield* recomputedWith(({ body, kind, ...record }) => ({
+        ...record,
+        kind,
+        body: kind === "standing_approval.granted" ? { ...body, writer: ann.id } : body
+      }))
+      assert.deepStrictEqual(
+        forged.flatMap(({ verdict }) => (verdict === "ok" ? [] : [verdict])),
+        ["self_approved"]
+      )
       assert.deepInclude(yield* approvals.revoke(id, { reason: "Enough." }, key), {
         status: "revoked",
         revoked_by: key.id

@@ -8,6 +8,7 @@ import {
   InvalidInput,
   isId,
   NotTheApprover,
+  type ReviewerNotEligible,
   ReviewNotApproved,
   ReviewNotFound,
   type SecondApproverRequired,
@@ -50,6 +51,7 @@ import { readAgent } from "../../registry/agents/read-agent.ts"
 import { secondPerson } from "../../registry/principals/second-person.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { type ChangeSet, type Document, type ReadFault, Storage } from "../../storage/port.ts"
+import { isOwnerOf, toRequesterAndAuthors } from "../reviews/who-may-answer.ts"
 import { inForceReader } from "../envelopes/in-force.ts"
 import type { EvaluationRecord } from "../evaluations/evaluation-out.ts"
 import { findEvaluation, type FoundEvaluation } from "../evaluations/find-evaluation.ts"
@@ -106,14 +108,20 @@ export interface StandingApprovalsApi {
     query?: StandingApprovalListQuery,
     scope?: Scope
   ) => Effect.Effect<ReadonlyArray<StandingApproval>, ReadFault>
-  /** Puts one in force that another person proposed. */
+  /**
+   * Puts one in force that another person proposed. `email`: the address that the issuer says is the writer's.
+   *
+   * - Fails: `ReviewerNotEligible` for who may not answer its review: the requester, an author of the versions, and the
+   *   owner where the review asks for two people.
+   */
   readonly grant: (
     id: string,
     writer: Writer,
-    scope?: Scope
+    scope?: Scope,
+    email?: string | null
   ) => Effect.Effect<
     StandingApproval,
-    SecondApproverRequired | StandingApprovalNotFound | StandingApprovalNotOpen | ReadFault
+    ReviewerNotEligible | SecondApproverRequired | StandingApprovalNotFound | StandingApprovalNotOpen | ReadFault
   >
   readonly revoke: (
     id: string,
@@ -282,11 +290,22 @@ export class StandingApprovals extends Context.Service<StandingApprovals, Standi
           }
           return found.slice(0, limit)
         }),
-        grant: (id, writer, scope = everyUnit) =>
-          acting(id, scope, (stored, nowMs) =>
-            Effect.flatMap(secondPerson(storage, [stored.body.proposedBy], writer), (person) =>
-              Effect.fromResult(planGrant(stored, nowMs, writer, person))
-            )
+        grant: (id, writer, scope = everyUnit, email = null) =>
+          acting(
+            id,
+            scope,
+            Effect.fnUntraced(function* (stored: StoredStanding, nowMs: number) {
+              const { agentId, proposedBy, reviewId } = stored.body
+              const review = (yield* storage.get(REVIEWS, reviewId))?.body as unknown as ReviewDocument
+              const agent = yield* Effect.catchTag(readAgent(storage, agentId, everyUnit), "AgentNotFound", Effect.die)
+              return yield* Effect.fromResult(
+                planGrant(stored, nowMs, writer, {
+                  toProposer: yield* secondPerson(storage, [proposedBy], writer),
+                  toOthers: yield* toRequesterAndAuthors(storage, review, writer),
+                  isOwner: review.twoPerson && isOwnerOf(agent, email)
+                })
+              )
+            })
           ),
         revoke: (id, { reason = null }, writer, scope = everyUnit) =>
           acting(id, scope, (stored, nowMs) => Effect.fromResult(planRevoke(stored, nowMs, reason, writer)))

@@ -19,6 +19,7 @@ import {
 import { shapeOf } from "../../standing-approvals/pins.ts"
 import { measuredStanding, type StandingProof } from "../../standing-approvals/prove.ts"
 import { actingSignals } from "../acting-tier.ts"
+import { whyExcluded } from "./reviews.ts"
 import type { Bindings } from "../../evaluations/bindings.ts"
 import type { EvaluationBody } from "../../evaluations/evaluation-body.ts"
 import type { GovernedState } from "../../evaluations/governed-state.ts"
@@ -44,7 +45,7 @@ export const isStandingApprovalKind = (kind: string): boolean => kind.startsWith
 
 /** Inputs of a proof other than the reviewed action. */
 interface ProofSurroundings {
-  readonly state: Pick<GovernedState, "agents" | "layer">
+  readonly state: Pick<GovernedState, "agents" | "layer" | "version">
   readonly bindings: Pick<Bindings, "of">
 }
 
@@ -115,9 +116,11 @@ export class StandingApprovalJudge {
       const isOpen = standing.status === "proposed"
       next()
       if (!isOpen) return mismatch(`${id} is granted, and was ${standing.status} before.`)
-      return body["writer"] === standing.proposedBy || body["proposed_by"] !== standing.proposedBy
-        ? mismatch(`${id} is granted by its proposer, or names another proposer.`)
-        : null
+      if (body["writer"] === standing.proposedBy || body["proposed_by"] !== standing.proposedBy)
+        return mismatch(`${id} is granted by its proposer, or names another proposer.`)
+      const writer = String(body["writer"])
+      const why = review === undefined ? null : whyExcluded(this.#surroundings.state, review, writer)
+      return why === null ? null : problem("self_approved", `${id} is granted by ${writer}, ${why}.`)
     }
     if (kind === "standing_approval.revoked") {
       next()
