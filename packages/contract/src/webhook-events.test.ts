@@ -13,8 +13,8 @@ const named = new Set(
   `
     agent.registered agent.activated agent.suspended agent.decommissioned agent.tier_lowered agent.owner_transferred
     agent.orphaned agent.recert_overdue agent.identity_attested envelope.published evaluation.denied review.opened
-    review.resolved review.expired breaker.armed breaker.tripped breaker.released kill.activated kill.acknowledged
-    kill.requested kill.released kill.unconfirmed drill.started drill.completed drill.attested
+    review.resolved review.expired review.cancelled breaker.armed breaker.tripped breaker.released kill.activated
+    kill.acknowledged kill.requested kill.released kill.unconfirmed drill.started drill.completed drill.attested
     mcp_manifest_changed drift.alarmed fairness.flagged chain.checkpoint chain.verify_failed capture.gap
     key.minted key.revoked evidence.exported channel.alarmed webhook.test webhook.failed analysis.completed
     analysis.failed alert.triggered alert.resolved

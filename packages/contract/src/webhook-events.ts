@@ -17,7 +17,7 @@ import { id, foreignName, identifier, instant, integer, oneOf, patterned } from 
 import { identityReasons, identityVerdicts } from "./identity.ts"
 import { drillModes, killResponses, killTargetTypes } from "./kill.ts"
 import { packKinds } from "./packs.ts"
-import { reviewResolutions } from "./reviews.ts"
+import { reviewCancelCauses, reviewResolutions } from "./reviews.ts"
 
 /** Why an agent is suspended. */
 export const suspensionCauses = ["manual", "orphan_grace", "recert_overdue", "breaker", "kill"] as const
@@ -95,6 +95,9 @@ const DRILL = "/api/v1/bound/kill/drills/{drill_id}"
 const DELIVERIES = "/api/v1/webhooks/{webhook_id}/deliveries"
 
 /** Facts of an activation, in both events of its life. */
+/** Whether a person said why. The words stay with the object: `GET` the resource. */
+const hasReason = Schema.Boolean
+
 const activation = {
   activation_id: id("activation"),
   target_type: oneOf(killTargetTypes),
@@ -134,6 +137,7 @@ export const webhookEvents = {
   "agent.suspended": entry("An agent was suspended until it is activated again.", AGENT, {
     agent_id: agentId,
     reason: oneOf(suspensionCauses),
+    has_reason: hasReason,
     writer
   }),
   "agent.recert_overdue": entry(
@@ -245,6 +249,7 @@ export const webhookEvents = {
       ...activation,
       agents: integer(),
       breaker_id: Schema.NullOr(id("breaker")),
+      has_reason: hasReason,
       writer
     }
   ),
@@ -286,6 +291,7 @@ export const webhookEvents = {
     KILL_ACTIVATION,
     {
       ...activation,
+      has_reason: hasReason,
       writer
     }
   ),
@@ -332,8 +338,23 @@ export const webhookEvents = {
     evaluation_id: id("evaluation"),
     resolution: oneOf(reviewResolutions),
     approvals_given: integer(),
+    has_reason: hasReason,
     writer
   }),
+  "review.cancelled": entry(
+    "A review is over without an answer: a halt reached its agent, other versions are in force, or its requester " +
+      "withdrew it.",
+    REVIEW,
+    {
+      review_id: id("review"),
+      agent_id: agentId,
+      evaluation_id: id("evaluation"),
+      cause: oneOf(reviewCancelCauses),
+      activation_id: Schema.NullOr(id("activation")),
+      has_reason: hasReason,
+      writer
+    }
+  ),
   "review.expired": entry("A review expired without a final answer, and counts as not approved.", REVIEW, {
     review_id: id("review"),
     agent_id: agentId,

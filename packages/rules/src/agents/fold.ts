@@ -1,6 +1,6 @@
 /** Folds an agent's records into the document they say there is. */
 import { parseInstant } from "@flyball/evidence"
-import { partMembers } from "../records/part-json.ts"
+import { partMembers, partValue } from "../records/part-json.ts"
 import { readMembers } from "../records/part-members.ts"
 import type { ExpectedDocument, Json, JsonMap, ReplayRecord } from "../records/record.ts"
 import {
@@ -33,16 +33,24 @@ export const agentFolds: ReadonlyMap<string, Fold> = new Map<string, Fold>(
     },
     "agent.activated": (document) => ({
       ...document,
-      body: { ...leftOut(document.body, "suspendedReason"), status: "active" }
+      body: { ...notSuspended(document.body), status: "active" }
     }),
-    "agent.suspended": (document, record) => ({
-      ...document,
-      body: { ...document.body, status: "suspended", suspendedReason: record.body["reason"]! }
-    }),
+    "agent.suspended": (document, record) => {
+      const reason = partValue(record.parts.get("reason"))
+      return {
+        ...tellable(document, ["suspensionReason"], reason.state),
+        body: {
+          ...notSuspended(document.body),
+          ...(reason.state === "known" ? { suspensionReason: reason.value } : {}),
+          status: "suspended",
+          suspendedReason: record.body["reason"]!
+        }
+      }
+    },
     "agent.decommissioned": (document, record) => ({
       ...document,
       body: {
-        ...leftOut(document.body, "suspendedReason"),
+        ...notSuspended(document.body),
         status: "decommissioned",
         decommissionedAtMs: instant(record.body["decommissioned_at"])
       }
@@ -78,7 +86,8 @@ export const agentKindsWithParts: ReadonlyArray<string> = [
   "agent.registered",
   "agent.updated",
   "agent.owner_transferred",
-  "agent.identity_attested"
+  "agent.identity_attested",
+  "agent.suspended"
 ]
 
 /** The document after `agent.registered`. */
@@ -97,7 +106,7 @@ export const foldAgentRegistered = (record: ReplayRecord): ExpectedDocument => {
     unique: {},
     unknown: [],
     erased: [],
-    personal: [...profileMembers, ...ownerMembers, ...identityMembers],
+    personal: [...profileMembers, ...ownerMembers, ...identityMembers, "suspensionReason"],
     later: laterProfileMembers
   }
   return withOwner(withProfile(empty, record), record)
@@ -169,6 +178,8 @@ const leftOut = (body: JsonMap, name: string): JsonMap => {
   const { [name]: _, ...rest } = body
   return rest
 }
+
+const notSuspended = (body: JsonMap): JsonMap => leftOut(leftOut(body, "suspendedReason"), "suspensionReason")
 
 const text = (value: Json | undefined): string | null => (typeof value === "string" ? value : null)
 

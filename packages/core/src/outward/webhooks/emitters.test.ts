@@ -260,6 +260,9 @@ const emitters: { readonly [T in EventType]: Act } = {
       )
     )
   ),
+  "review.cancelled": Effect.flatMap(reviewed, (id) =>
+    Reviews.use((reviews) => reviews.withdraw(id, { reason: "Ada paid it herself" }, writer))
+  ),
   "review.expired": Effect.gen(function* () {
     yield* reviewed
     yield* TestClock.adjust(86_400_000)

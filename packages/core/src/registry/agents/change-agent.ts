@@ -63,7 +63,7 @@ export const allowed = (stored: StoredAgent, act: AgentAct): Result.Result<Agent
 }
 
 /** A document without these members, which mean something only when they are there. */
-export const without = <K extends "suspendedReason" | "orphanedAtMs" | "ownerComplete">(
+export const without = <K extends "suspendedReason" | "suspensionReason" | "orphanedAtMs" | "ownerComplete">(
   agent: AgentDocument,
   ...names: ReadonlyArray<K>
 ): AgentDocument => {

@@ -55,6 +55,7 @@ export const agentOut = (agent: StoredAgent, { facts, tenantId }: ShownWith): Ag
   version: agent.version,
   risk_class: agent.body.riskClass,
   suspended_reason: agent.body.suspendedReason ?? null,
+  suspension_reason: agent.body.suspensionReason ?? null,
   orphaned_since: instantOf(orphanedAt(agent)),
   parent_agent_id: agent.body.parentAgentId ?? null
 })

@@ -23,7 +23,7 @@ export const planActivate = (
     yield* gate(stored.body.autonomyTier, met)
     return changeAgent(
       stored,
-      { ...without(stored.body, "suspendedReason"), status },
+      { ...without(stored.body, "suspendedReason", "suspensionReason"), status },
       { kind: "agent.activated", body: { rules: RULES }, writer },
       [event("agent.activated", { agent_id: stored.id, autonomy_tier: stored.body.autonomyTier, writer: writer.id })]
     )

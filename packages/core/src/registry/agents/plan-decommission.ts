@@ -22,7 +22,7 @@ export const planDecommission = (
   Result.map(allowed(stored, "decommission"), (status) =>
     changeAgent(
       stored,
-      { ...without(stored.body, "suspendedReason"), status, decommissionedAtMs: nowMs },
+      { ...without(stored.body, "suspendedReason", "suspensionReason"), status, decommissionedAtMs: nowMs },
       {
         kind: "agent.decommissioned",
         body: { decommissioned_at: formatInstant(nowMs) },

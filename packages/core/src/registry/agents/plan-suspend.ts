@@ -35,10 +35,15 @@ export const planSuspend = (
     : Result.map(allowed(stored, "suspend"), (status) =>
         changeAgent(
           stored,
-          { ...stored.body, status, suspendedReason: cause },
+          { ...stored.body, status, suspendedReason: cause, ...(reason === null ? {} : { suspensionReason: reason }) },
           { kind: "agent.suspended", body: { reason: cause }, parts: reasonPart(reason), writer },
           [
-            event("agent.suspended", { agent_id: stored.id, reason: cause, writer: writer.id }),
+            event("agent.suspended", {
+              agent_id: stored.id,
+              reason: cause,
+              has_reason: reason !== null,
+              writer: writer.id
+            }),
             ...(cause === "recert_overdue" ? recertOverdue(stored, writer) : [])
           ]
         )

@@ -128,6 +128,7 @@ export const planActivation = (
               epoch: activation.epoch,
               agents: reach.agents,
               breaker_id: breakerId,
+              has_reason: input.reason !== null,
               writer: actor
             })
           ]

@@ -112,6 +112,7 @@ export const planRelease = (
               response: body.response,
               drill: body.drill?.mode ?? null,
               epoch: state.epoch + 1,
+              has_reason: reason !== null,
               writer: writer.id
             })
           ]
