@@ -216,6 +216,8 @@ export function* evaluationsAfter(
             agentId: agent.id,
             obligations: plan.obligations,
             actionDigest: ACTION_DIGEST.slice("sha256:".length),
+            question: ACTION_DIGEST.slice("sha256:".length),
+            kill: "none",
             writer: host,
             atMs
           })

@@ -38,6 +38,9 @@ const signals = Schema.Unknown.check(
   check<unknown>(isObject, { type: "dict_type", msg: "Input should be a valid dictionary" })
 )
 
+/** `sha256:<hex>`: the digest of the arguments of an action. */
+export const actionDigest = patterned(/^sha256:[0-9a-f]{64}$/, 71)
+
 /**
  * Body of POST /bound/evaluations. The same content under the same `client_ref` gets the first answer again. Spec:
  * document 1 section 2, "Evaluation record"; `envelope/1` section 11.
@@ -56,7 +59,7 @@ export const EvaluationIn = Schema.Struct({
    * `sha256:<hex>` over the RFC 8785 form of the action's arguments: a review is bound to it. Left out, it is that of
    * `args`.
    */
-  action_digest: inBody(optional(patterned(/^sha256:[0-9a-f]{64}$/, 71))),
+  action_digest: inBody(optional(actionDigest)),
   run_id: inBody(optional(identifier(200))),
   /** Your own name for the process that acts: one agent may run in several. */
   instance_id: inBody(optional(identifier(128))),
@@ -196,7 +199,8 @@ export const ChangeOut = Schema.Struct({
 /**
  * Answer of POST /bound/evaluations/{evaluation_id}/explain: the nearest less restrictive verdict. `reason` says why
  * there is none. `sentence` says in words what decided and why, always. `tier_reason` says why the agent acted below
- * its tier; null where it did not. Spec: `envelope/1` section 13.
+ * its tier; null where it did not. `approval` is what turned `require_review` into `allow`, and the people who approved
+ * it; null where nothing did. Spec: `envelope/1` section 13.
  */
 export const ExplanationOut = Schema.Struct({
   evaluation_id: Schema.String,
@@ -215,6 +219,13 @@ export const ExplanationOut = Schema.Struct({
     })
   ),
   reason: Schema.NullOr(oneOf(["least_restrictive", "no_cell", "none", "partial", "withheld"])),
+  approval: Schema.NullOr(
+    Schema.Struct({
+      review_id: Schema.NullOr(Schema.String),
+      standing_approval_id: Schema.NullOr(Schema.String),
+      approved_by: Schema.Array(Schema.String)
+    })
+  ),
   /** The explanation in words: which rule decided, why, and what would change the outcome. */
   sentence: Schema.String
 })

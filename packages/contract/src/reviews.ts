@@ -1,7 +1,7 @@
 /** Reviews as they travel. Spec: document 1 part 5 item 8; api.md "bounded autonomy"; envelopes.md 3.11. */
 import { Schema } from "effect"
 import { evaluationOutcomes } from "./envelopes.ts"
-import { ExplanationOut } from "./evaluations.ts"
+import { actionDigest, ExplanationOut } from "./evaluations.ts"
 import { defaulted, id, instant, integerParam, leftOut, oneOf, optional, reason } from "./foundation/fields.ts"
 import { DEFAULT_PAGE, MAX_PAGE } from "./foundation/limits.ts"
 import { becomesRecord, computed, inBody, showsRecords, wholePart } from "./foundation/place.ts"
@@ -64,6 +64,8 @@ export const Review = Schema.Struct({
   resolved_by: computed(Schema.Array(Schema.String)),
   consumed_by: computed(Schema.NullOr(Schema.String)),
   consumed_result: inBody(Schema.NullOr(oneOf(consumedResults)), "result"),
+  /** What who answered last, or withdrew it, said; null where nothing was said, and once it was erased. */
+  reason: wholePart("reason", Schema.NullOr(Schema.String)),
   cancel_cause: inBody(Schema.NullOr(oneOf(reviewCancelCauses)), "cause"),
   /** The record that opened it. */
   seq: computed(Schema.Int)
@@ -87,8 +89,7 @@ export const Review = Schema.Struct({
         "ends",
         "given_back",
         "presented_digest"
-      ],
-      parts: ["reason"]
+      ]
     }
   )
 )
@@ -111,7 +112,7 @@ export const ReviewDifference = Schema.Struct({
  * 8785 form of an object of `id`, `evaluation_id`, `action`, `action_digest`, `args`, `args_redacted`, `signals`,
  * `matched_rule`, `rule_reason`, `explanation`, `compared_with`, `differences` and `differences_omitted` as they stand
  * here; that this person saw it is on record. Null where nothing was recorded: the caller does not answer reviews, or
- * the review is over. Spec: decisions 0049 and 0054.
+ * the review is over. Spec: decisions 0049 and 0064.
  */
 export const ReviewDetail = Schema.Struct({
   ...Review.fields,
@@ -133,6 +134,8 @@ export type ReviewDetail = typeof ReviewDetail.Type
 export const ReviewListQuery = Schema.Struct({
   status: Schema.optionalKey(oneOf(reviewStatuses)),
   agent_id: Schema.optionalKey(id("agent")),
+  /** Reviews of this action that still count: people may answer them, or approved them and nothing used that yet. */
+  action_digest: Schema.optionalKey(actionDigest),
   /** 1 to 1,000, default 100. */
   limit: leftOut(integerParam(1, MAX_PAGE), DEFAULT_PAGE),
   before: Schema.optionalKey(integerParam())
@@ -166,6 +169,7 @@ export type ReviewClaimIn = typeof ReviewClaimIn.Type
 /** Body of POST /bound/reviews/{review_id}/resolve. Spec: format 1 section 8, `review.resolved`; decision 0049. */
 export const ReviewResolveIn = Schema.Struct({
   resolution: inBody(oneOf(reviewResolutions)),
+  /** Needed to reject and to amend. */
   reason: wholePart("reason", optional(reason(2_000)))
 }).annotate(becomesRecord("review.resolved"))
 export type ReviewResolveIn = typeof ReviewResolveIn.Type

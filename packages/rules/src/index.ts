@@ -225,11 +225,12 @@ export {
   suspendingTriggers
 } from "./response-policy/document.ts"
 export {
-  actionNamed,
   type ApprovalState,
   approvalState,
+  questionOf,
   consumption,
   isSameLayers,
+  isWaiting,
   type Presenting
 } from "./reviews/approval.ts"
 export {
@@ -258,8 +259,12 @@ export {
 export { openedReview, reviewAfter } from "./reviews/fold.ts"
 export {
   type ReviewEnd,
+  questionKey,
+  REVIEW_KEYS,
   reviewKeys,
+  reviewUnique,
   type ReviewRange,
+  reviewsOfAction,
   reviewsClaimed,
   reviewsEnded,
   reviewsPastEnd

@@ -189,7 +189,7 @@ const doing = ({ a, b, what }: Act, agentId: string, done: Done) =>
       case 8:
         // What comes first in a run sets the latch that asks for a review of what comes next.
         for (const unusual of [true, false]) {
-          const { review_id } = yield* Evaluations.use((evaluations) =>
+          const { id, review_id } = yield* Evaluations.use((evaluations) =>
             evaluations.evaluate(
               {
                 agent_id: agentId,
@@ -201,14 +201,16 @@ const doing = ({ a, b, what }: Act, agentId: string, done: Done) =>
               ann
             )
           )
-          if (review_id !== null) done.reviews.push(review_id)
+          // Not one that was opened before, and may be answered.
+          if (review_id?.slice(4) === id.slice(4)) done.reviews.push(review_id)
         }
         if (a % 2 === 0) return
       // Answered at once.
       case 9: {
         const id = done.reviews.splice(a % Math.max(1, done.reviews.length), 1)[0]
         const resolution = (["approve", "reject", "amend"] as const)[b % 3]!
-        if (id !== undefined) yield* Reviews.use((reviews) => reviews.resolve(id, { resolution }, reviewer))
+        if (id !== undefined)
+          yield* Reviews.use((reviews) => reviews.resolve(id, { resolution, reason: "seen" }, reviewer))
         return
       }
       default: {

@@ -31,13 +31,13 @@ const life = Effect.gen(function* () {
       },
       host
     )
-  const opened = Effect.map(ask(agentId, large), ({ review_id }) => review_id!)
+  const opened = (amount: number) => Effect.map(ask(agentId, { ...large, amount }), ({ review_id }) => review_id!)
   const [used, rejected, withdrawn, lapsed, late] = [
-    yield* opened,
-    yield* opened,
-    yield* opened,
-    yield* opened,
-    yield* opened
+    yield* opened(3_000),
+    yield* opened(3_010),
+    yield* opened(3_020),
+    yield* opened(3_030),
+    yield* opened(3_040)
   ]
   yield* reviews.claim(used, { give_back: false }, carla)
   yield* reviews.resolve(used, { resolution: "approve" }, carla)
@@ -46,9 +46,9 @@ const life = Effect.gen(function* () {
   yield* reviews.resolve(late, { resolution: "approve" }, carla)
   yield* present(used)
   yield* present(used)
-  yield* present(late, 3_001)
+  yield* present(late, 3_041)
   yield* TestClock.adjust(86_400_000)
-  yield* present(late)
+  yield* present(late, 3_040)
   yield* reviews.sweep
   return { used, rejected, withdrawn, lapsed, late }
 })

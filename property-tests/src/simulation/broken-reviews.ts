@@ -1,7 +1,9 @@
 /** Worlds whose reviews or standing approvals are broken on purpose: one for each promise of their checkers. */
 import {
+  questionOf,
   boxOf,
   ENVELOPE_VERSIONS,
+  REVIEW_KEYS,
   type ReviewDocument,
   REVIEWS,
   STANDING_APPROVALS,
@@ -12,7 +14,7 @@ import { canonicalBytes, toHex } from "@flyball/evidence"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { Effect } from "effect"
 import { type BrokenWorld, withCommit, withStorage } from "./broken-world.ts"
-import { deskAgents, digestOfAmount, needs, PUBLISHER } from "./desk.ts"
+import { deskAction, deskAgents, digestOfAmount, needs, PUBLISHER } from "./desk.ts"
 import { approvedOften, haltedOften, reviewedOften } from "./options.ts"
 
 const HOUR_MS = 3_600_000
@@ -97,6 +99,10 @@ const withWiderBox = ({ puts = [], records = [], ...change }: ChangeSet): Change
   }
 }
 
+/** The amount of a reviewed action, of those that requests have. */
+const amountOf = ({ actionDigest }: ReviewDocument): number | undefined =>
+  needs.flatMap(({ from }) => [from + 50, from + 51]).find((one) => digestOfAmount(one) === actionDigest)
+
 const isApproved = ({ resolution }: ReviewDocument): boolean => resolution === "approve"
 
 /** Each is run over seeds until one of them meets it. */
@@ -126,11 +132,39 @@ export const brokenReviews: ReadonlyArray<BrokenWorld> = [
     says: /is consumed by another action/,
     options: reviewedOften,
     ports: review((body) => {
-      const amount = needs
-        .flatMap(({ from }) => [from + 50, from + 51])
-        .find((one) => digestOfAmount(one) === body.actionDigest)
+      const amount = amountOf(body)
       return isApproved(body) && amount !== undefined ? { actionDigest: digestOfAmount(amount + 1) } : {}
     })
+  },
+  {
+    what: "a store in which an approval is for other signals",
+    foundBy: "reviews",
+    says: /is consumed by other signals/,
+    options: reviewedOften,
+    ports: review((body) => {
+      const amount = amountOf(body)
+      return isApproved(body) && amount !== undefined
+        ? { question: questionOf(nodeCrypto.sha256, null, deskAction(amount + 1)) }
+        : {}
+    })
+  },
+  {
+    what: "a store that forgets which questions are open",
+    foundBy: "reviews",
+    says: /asks the same as/,
+    options: reviewedOften,
+    ports: () =>
+      withStorage(({ commit, find }) => ({
+        commit: ({ puts = [], ...change }) =>
+          commit({
+            ...change,
+            puts: puts.map(({ unique, ...put }) =>
+              put.collection === REVIEWS ? put : { ...put, ...(unique === undefined ? {} : { unique }) }
+            )
+          }),
+        find: (collection, key, value) =>
+          collection === REVIEWS && key === REVIEW_KEYS.question ? Effect.succeed([]) : find(collection, key, value)
+      }))
   },
   {
     what: "a store in which an approval is for another agent",

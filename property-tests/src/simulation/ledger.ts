@@ -120,6 +120,8 @@ export class Ledger {
     {
       readonly agent: string
       readonly amount: number
+      /** The amount in the arguments, where there are any. */
+      readonly argsAmount?: number
       receipt: {
         readonly id: string
         readonly seq: number

@@ -114,12 +114,18 @@ const publish = Effect.fnUntraced(function* (client: Client, id: string) {
 const evaluated = Effect.fnUntraced(function* (
   client: Client,
   ref: string,
-  wanted: { readonly agentId: string; readonly amount: number; readonly writer: string; readonly approval?: string }
+  wanted: {
+    readonly agentId: string
+    readonly amount: number
+    /** The amount in the signals, where that is another one than in the arguments. */
+    readonly said?: number
+    readonly writer: string
+    readonly approval?: string
+  }
 ) {
   const { ledger } = client
-  const { agentId, amount, approval, writer } = wanted
-  const line = lineOf(ledger.evaluated, ref, () => ({ agent: agentId, amount, receipt: null }))
-  const action = deskAction(amount)
+  const { agentId, amount: argsAmount, approval, said: amount = argsAmount, writer } = wanted
+  const line = lineOf(ledger.evaluated, ref, () => ({ agent: agentId, amount, argsAmount, receipt: null }))
   const made = yield* allowing(
     client,
     approval === undefined ? "request" : "present",
@@ -131,8 +137,8 @@ const evaluated = Effect.fnUntraced(function* (
           {
             agent_id: agentId,
             client_ref: ref,
-            signals: action,
-            args: action,
+            signals: deskAction(amount),
+            args: deskAction(argsAmount),
             ...(approval === undefined ? {} : { approval_id: approval })
           },
           { id: writer }
@@ -168,7 +174,7 @@ export const someReview = ({ ledger, pick }: Client): ReviewLine | undefined => 
   return latest[pick(Math.max(1, latest.length))]
 }
 
-/** Presents an approval: mostly for what it is for, else for another action or another agent. */
+/** Presents an approval: mostly for what it is for, else for another action, another agent or with other signals. */
 const present: Act = Effect.fnUntraced(function* (client, turn) {
   const { pick } = client
   const ids = yield* desk(client)
@@ -178,6 +184,7 @@ const present: Act = Effect.fnUntraced(function* (client, turn) {
   yield* evaluated(client, `desk-${client.name}/${turn}`, {
     agentId: how === 0 ? ids.find((id) => id !== review.agentId)! : review.agentId,
     amount: how === 1 ? review.amount + 1 : review.amount,
+    ...(how === 2 ? { said: review.amount + 1 } : {}),
     writer: review.requestedBy,
     approval: review.id
   })

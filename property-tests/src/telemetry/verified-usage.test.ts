@@ -205,7 +205,10 @@ it("the verifier counts reviews: resolutions, durations and open ones", async ()
       const agentId = yield* activeAgent("refund bot")
       yield* publish({ agent_id: agentId }, refunds())
       yield* agents.update(agentId, { autonomy_tier: "L2" }, ben)
-      const opened = Effect.map(ask(agentId, { tool: "refund", amount: 5_000 }), ({ review_id: id }) => id!)
+      let amount = 5_000
+      const opened = Effect.suspend(() =>
+        Effect.map(ask(agentId, { tool: "refund", amount: ++amount }), ({ review_id: id }) => id!)
+      )
       const answer = (id: string, resolution: "approve" | "reject") =>
         reviews.resolve(id, { resolution, reason: "Seen." }, { writer: person, grants: "any", email: null })
       const first = yield* opened

@@ -165,7 +165,8 @@ export const goodRequests = async (world: World) => {
       agent_id: await (reviewing ??= underReview()),
       client_ref: fresh(),
       action: "pay",
-      args: { to: "Ada", amount: 3 },
+      // The same payment would be the same review.
+      args: { to: fresh(), amount: 3 },
       signals: { tool: "pay", amount: 3 }
     })
     return made.id.replace("evl_", "rev_")

@@ -47,11 +47,19 @@ const governed = async (world: World) => {
       signals: { tool: "pay" },
       ...more
     })
+  const wanted = new Map<string, object>()
   return {
     agent,
     reviewer,
-    evaluate,
-    open: async (token = world.key): Promise<string> => (await evaluate(token)).review_id,
+    /** The same action as the review's, with its approval. */
+    present: (review: string) => evaluate(world.key, { args: wanted.get(review), approval_id: review }),
+    open: async (token = world.key): Promise<string> => {
+      // The same payment would be the same review.
+      const args = { to: fresh() }
+      const { review_id: review } = await evaluate(token, { args })
+      wanted.set(review, args)
+      return review
+    },
     claim: (review: string) => as(reviewer, "POST", `/bound/reviews/${review}/claim`),
     approve: (review: string) => as(reviewer, "POST", `/bound/reviews/${review}/resolve`, { resolution: "approve" })
   }
@@ -142,7 +150,7 @@ const stepping = async (world: World, waitMs: number, changes?: ReviewsApi["chan
 describe("the stream of reviews", () => {
   it("sends those that wait, then each change as GET shows it, and ends when the server drains", async () => {
     const world = await opened()
-    const { approve, claim, evaluate, open, reviewer } = await governed(world)
+    const { approve, claim, open, present, reviewer } = await governed(world)
     const first = await open()
     const { next, left } = await reading(world.url, reviewer)
     const shown = async (id: string) =>
@@ -157,7 +165,7 @@ describe("the stream of reviews", () => {
     await approve(second)
     const resolved = (await next())!
     assert.deepStrictEqual([resolved.data.status, resolved.data], ["resolved", await shown(second)])
-    const { id: used } = await evaluate(world.key, { approval_id: second })
+    const { id: used } = await present(second)
     const consumed = (await next())!
     assert.deepStrictEqual([consumed.data.consumed_by, consumed.data.consumed_result], [used, "used"])
     assert.isAbove(consumed.id!, resolved.id!)

@@ -40,7 +40,7 @@ import { foldProvenanceAdded } from "../provenance/fold.ts"
 import { foldPrincipalSeen } from "../principals/fold.ts"
 import { foldResponsePolicyChanged } from "../response-policy/fold.ts"
 import { REVIEWS } from "../reviews/document.ts"
-import { foldReview, foldReviewOpened } from "../reviews/fold.ts"
+import { foldReview, foldReviewOpened, reviewKindsWithParts } from "../reviews/fold.ts"
 import { STANDING_APPROVALS } from "../standing-approvals/document.ts"
 import {
   foldStandingGranted,
@@ -81,6 +81,7 @@ export const kindsWithParts: ReadonlySet<string> = new Set([
   ...envelopeKindsWithParts,
   ...killKindsWithParts,
   ...drillKindsWithParts,
+  ...reviewKindsWithParts,
   ...standingKindsWithParts,
   ...waiverKindsWithParts,
   "ingest_key.minted",

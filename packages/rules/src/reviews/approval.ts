@@ -1,5 +1,6 @@
 /** Whether an approval counts for an evaluation. Pure: the live service and the verifier both run it. */
-import type { Outcome } from "@flyball/envelope"
+import type { KillState, Outcome } from "@flyball/envelope"
+import { canonicalBytes, concatBytes, type Crypto, toHex, utf8 } from "@flyball/evidence"
 import { type ReviewDocument, type ReviewLayer, type ReviewTerms, reviewRoles } from "./document.ts"
 import { isPastEnd } from "./status.ts"
 
@@ -10,7 +11,7 @@ export interface Presenting {
   readonly actionDigest: string | null
   /** The versions in force. */
   readonly layers: ReadonlyArray<ReviewLayer>
-  /** Whether it names the action and the tool of the reviewed evaluation: see {@link actionNamed}. */
+  /** Whether its action and its signals are those of the reviewed evaluation: see {@link questionOf}. */
   readonly isSameAction: boolean
   /** What its verdict asks of people; null: not compared. */
   readonly terms: ReviewTerms | null
@@ -19,7 +20,7 @@ export interface Presenting {
 /**
  * Why an approval does not count; `approved` where it does. `open`: people have not answered yet. `superseded`: other
  * versions are in force than people answered under. `stricter`: the verdict asks for more people than approved. Spec:
- * decisions 0049 and 0054.
+ * decisions 0049 and 0064.
  */
 export type ApprovalState =
   | "approved"
@@ -36,7 +37,7 @@ export type ApprovalState =
  * the very action of the very agent under the very versions that people saw.
  *
  * - Unit: `atMs` in milliseconds since 1970 UTC.
- * - Spec: decisions 0049 and 0054.
+ * - Spec: decisions 0049 and 0064.
  */
 export const approvalState = (review: ReviewDocument, by: Presenting, atMs: number): ApprovalState => {
   if (review.agentId !== by.agentId || review.actionDigest !== by.actionDigest || !by.isSameAction)
@@ -49,32 +50,52 @@ export const approvalState = (review: ReviewDocument, by: Presenting, atMs: numb
   return by.terms === null || covers(review, by.terms) ? "approved" : "stricter"
 }
 
+/** The verdict of an evaluation that presents an approval. */
+export interface PresentingVerdict {
+  readonly outcome: Outcome
+  readonly matchedRule: string
+  /** The response of the kill switch that the agent obeys, in a drill too. */
+  readonly kill: KillState
+}
+
+/** Rules that deny whatever the action is: the verdict says nothing about the approval. */
+const heldRules: ReadonlySet<string> = new Set(["@killed", "@not_active", "@suspended"])
+
 /**
- * Result of presenting an approval; null where it stays as it is. Spec: format 1 section 8, `review.consumed`;
- * decisions 0049 and 0054.
+ * Result of presenting an approval; null where it stays as it is, as in a halt, a drill or a suspension. Spec: format 1
+ * section 8, `review.consumed`; decisions 0049 and 0064.
  */
-export const consumption = (state: ApprovalState, outcome: Outcome): "used" | "voided" | null =>
-  state === "superseded" || state === "stricter"
+export const consumption = (
+  state: ApprovalState,
+  { kill, matchedRule, outcome }: PresentingVerdict
+): "used" | "voided" | null => {
+  const isAllowed = outcome === "allow" || outcome === "allow_with_notice"
+  if (!isAllowed && (kill === "step_down" || heldRules.has(matchedRule))) return null
+  return state === "superseded" || state === "stricter"
     ? "voided"
     : state !== "approved"
       ? null
-      : outcome === "allow" || outcome === "allow_with_notice"
+      : isAllowed
         ? "used"
         : "voided"
+}
+
+/** Containers that may be open at once in signals. */
+const MAX_DEPTH = 64
 
 /**
- * The names of an evaluation's action and tool, which the digest of its arguments does not cover.
+ * Digests the question to people, beside the arguments: the action and everything that its caller says of it.
+ * Signals of the server are not among these. Answers 64 hex digits.
  *
- * - `signals`: as the evaluation uses them.
- * - Spec: decision 0054.
+ * - `signals`: as the evaluation uses them, so that they have an RFC 8785 form.
+ * - Spec: decision 0064.
  */
-export const actionNamed = (action: string | null, signals: unknown): string => {
-  const tool =
-    typeof signals === "object" && signals !== null && Object.hasOwn(signals, "tool")
-      ? (signals as { readonly tool: unknown }).tool
-      : null
-  return JSON.stringify([action, typeof tool === "string" ? tool : null])
-}
+export const questionOf = (sha256: Crypto["sha256"], action: string | null, signals: unknown): string =>
+  toHex(sha256(concatBytes(utf8(`${JSON.stringify(action)}\n`), canonicalBytes(signals as never, MAX_DEPTH))))
+
+/** Whether people may still answer a review, or approved it and nothing presented the approval. Ignores its end. */
+export const isWaiting = ({ consumedBy, ended, resolution }: ReviewDocument): boolean =>
+  ended === null || (ended === "resolved" && resolution === "approve" && consumedBy === null)
 
 /** Whether those who approved a review are as many, and of such roles, as these terms ask for. */
 const covers = ({ approvals, twoPerson }: ReviewDocument, terms: ReviewTerms): boolean =>

@@ -58,6 +58,11 @@ export type ReviewDocument = {
   readonly agentId: string
   readonly evaluationId: string
   readonly actionDigest: string
+  /**
+   * Digest of the question to people beside the arguments, see `questionOf`. Derives from parts, so no record's body
+   * has it; null once one of these parts was erased.
+   */
+  readonly question: string | null
   readonly matchedRule: string
   readonly layers: ReadonlyArray<ReviewLayer>
   readonly needs: ReadonlyArray<ReviewNeed>
@@ -74,6 +79,8 @@ export type ReviewDocument = {
   readonly resolvedAtMs: number | null
   /** Everybody who answered, in order. */
   readonly resolvedBy: ReadonlyArray<string>
+  /** What who answered last said, or who withdrew it; null where nothing was said, and once it was erased. */
+  readonly reason: string | null
   readonly cancelCause: ReviewCancelCause | null
   readonly activationId: string | null
   /** The evaluation that presented the approval; null while none did. */

@@ -1,13 +1,18 @@
 /** Folds the records of a review into the document that they say there is. */
+import { partValue } from "../records/part-json.ts"
 import type { ExpectedDocument, JsonMap, ReplayRecord } from "../records/record.ts"
 import type { ReviewDocument, ReviewLayer, ReviewNeed, ReviewResolution, ReviewRole } from "./document.ts"
 import { REVIEWS } from "./document.ts"
 
-/** The review that a record `review.opened` opens. Spec: format 1 section 8, `review.opened`. */
-export const openedReview = (body: JsonMap): ReviewDocument => ({
+/**
+ * The review that a record `review.opened` opens. `question`: known from the evaluation before it. Spec: format 1
+ * section 8, `review.opened`.
+ */
+export const openedReview = (body: JsonMap, question: string | null = null): ReviewDocument => ({
   agentId: String(body["agent_id"]),
   evaluationId: String(body["evaluation_id"]),
   actionDigest: String(body["action_digest"]),
+  question,
   matchedRule: String(body["matched_rule"]),
   layers: ((body["layers"] ?? []) as ReadonlyArray<JsonMap>).map((layer): ReviewLayer => ({
     envelopeId: String(layer["envelope_id"]),
@@ -28,6 +33,7 @@ export const openedReview = (body: JsonMap): ReviewDocument => ({
   resolution: null,
   resolvedAtMs: null,
   resolvedBy: [],
+  reason: null,
   cancelCause: null,
   activationId: null,
   consumedBy: null,
@@ -35,12 +41,13 @@ export const openedReview = (body: JsonMap): ReviewDocument => ({
 })
 
 /**
- * The review after another of its records. Records of what it was shown to people change nothing. Spec: format 1
- * section 8, `review.resolved`; decision 0049.
+ * The review after another of its records. Records of what it was shown to people change nothing. `reason`: the part of
+ * the record. Spec: format 1 section 8, `review.resolved`; decision 0049.
  */
 export const reviewAfter = (
   review: ReviewDocument,
-  { body, kind }: Pick<ReplayRecord, "body" | "kind">
+  { body, kind }: Pick<ReplayRecord, "body" | "kind">,
+  reason: string | null = null
 ): ReviewDocument => {
   switch (kind) {
     case "review.claimed":
@@ -54,6 +61,7 @@ export const reviewAfter = (
       return {
         ...review,
         ...unclaimed,
+        reason,
         approvals:
           resolution === "approve"
             ? [...review.approvals, { by, roles: (body["roles"] ?? []) as ReadonlyArray<ReviewRole> }]
@@ -69,6 +77,7 @@ export const reviewAfter = (
         ...review,
         ...unclaimed,
         ended: "cancelled",
+        reason,
         cancelCause: String(body["cause"]) as ReviewDocument["cancelCause"],
         activationId: typeof body["activation_id"] === "string" ? body["activation_id"] : null
       }
@@ -90,13 +99,27 @@ export const foldReviewOpened = ({ body }: ReplayRecord): ExpectedDocument => ({
   id: String(body["review_id"]),
   body: openedReview(body) as unknown as JsonMap,
   unique: {},
-  unknown: [],
+  unknown: ["question"],
   erased: [],
-  personal: []
+  personal: ["reason"]
 })
 
+/** Kinds of records of reviews whose parts the fold reads. */
+export const reviewKindsWithParts: ReadonlyArray<string> = ["review.resolved", "review.cancelled"]
+
 /** The document after another record of its review. */
-export const foldReview = (document: ExpectedDocument, record: ReplayRecord): ExpectedDocument => ({
-  ...document,
-  body: reviewAfter(document.body as unknown as ReviewDocument, record) as unknown as JsonMap
-})
+export const foldReview = (document: ExpectedDocument, record: ReplayRecord): ExpectedDocument => {
+  const read = partValue(record.parts.get("reason"))
+  const reason = read.state === "known" && typeof read.value === "string" ? read.value : null
+  const next = {
+    ...document,
+    body: reviewAfter(document.body as unknown as ReviewDocument, record, reason) as unknown as JsonMap
+  }
+  if (!reviewKindsWithParts.includes(record.kind)) return next
+  const isKnown = read.state === "known" || read.state === "absent" || read.state === "erased"
+  return {
+    ...next,
+    unknown: ["question", ...(isKnown ? [] : ["reason"])],
+    erased: read.state === "erased" ? ["reason"] : []
+  }
+}

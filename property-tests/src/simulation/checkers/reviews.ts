@@ -1,5 +1,6 @@
 /**
- * Reviews: an approval is used at most once, by the action that people saw, of the agent that they saw, before its end;
+ * Reviews: an approval is used at most once, by the action and signals that people saw, of the agent that they saw,
+ * before its end; no question is open twice at a time;
  * enough different people gave it, none of whom may not; an item ends once, and not by an answer where its time, a halt
  * or another version ended it; and in the end every host shows what the records say.
  *
@@ -106,9 +107,10 @@ const followed = ({ ledger, records }: Checked): { readonly states: States; read
         ? opened(id, record, records[place - 1], ledger, problems)
         : before === undefined
           ? null
-          : changed(before, record, records, around, problems)
+          : changed(before, record, { ledger, records }, around, problems)
     if (kind === "review.opened" ? before !== undefined : before === undefined)
       problems.push(`${id} is opened ${before === undefined ? "by nothing" : "twice"}, at ${seq}`)
+    if (kind === "review.opened" && after !== null) problems.push(...openTwice(after, record, reviews))
     if (after === null) continue
     reviews = new Map([...reviews, [id, after]])
     states.push({ seq, reviews })
@@ -133,7 +135,8 @@ const opened = (
     problems.push(`${id} opens at ${seq}, and the record before it needs none`)
     return null
   }
-  const digest = digestOfAmount(amount)
+  const { argsAmount = amount } = ledger.evaluated.get(String(made.body["client_ref"]))!
+  const digest = digestOfAmount(argsAmount)
   const wanted = [agentId, made.body["evaluation_id"], digest, need.rule, made.body["writer"]]
   const found = ["agent_id", "evaluation_id", "action_digest", "matched_rule", "writer"].map((name) => body[name])
   if (JSON.stringify(found) !== JSON.stringify(wanted))
@@ -159,17 +162,35 @@ const opened = (
   }
 }
 
+/** A review that asks what another one asks already, or that people approved and nothing used yet. */
+const openTwice = (
+  { agentId, amount, digest, id, layers, requestedBy }: State,
+  { body, seq }: ReadRecord,
+  reviews: ReadonlyMap<string, State>
+): ReadonlyArray<string> =>
+  [...reviews.values()].flatMap((one) =>
+    one.agentId === agentId &&
+    one.amount === amount &&
+    one.digest === digest &&
+    one.layers === layers &&
+    one.requestedBy === requestedBy &&
+    one.expiresAtMs > Number(body["opened_at_ms"]) &&
+    (one.end === null || (one.end === "approve" && one.usedBy === null))
+      ? [`${id} opens at ${seq}, and asks the same as ${one.id}`]
+      : []
+  )
+
 const changed = (
   before: State,
   { body, kind, seq }: ReadRecord,
-  records: ReadonlyArray<ReadRecord>,
+  checked: Pick<Checked, "ledger" | "records">,
   around: Around,
   problems: Array<string>
 ): State => {
   const { id } = before
   const writer = String(body["writer"])
   const wrong = (what: string): number => problems.push(`${id} ${what}, at ${seq}`)
-  if (kind === "review.consumed") return consumed(before, body, records, wrong)
+  if (kind === "review.consumed") return consumed(before, body, checked, wrong)
   if (kind !== "review.presented" && before.end !== null) wrong(`has ${kind} after it was over (${before.end})`)
   if (kind === "review.claimed" && mayNot(before, writer))
     wrong(`is taken up by ${writer}, who ${mayNot(before, writer)}`)
@@ -221,7 +242,7 @@ const mayNot = ({ need, requestedBy }: State, writer: string): string | null =>
 const consumed = (
   before: State,
   body: ReadRecord["body"],
-  records: ReadonlyArray<ReadRecord>,
+  { ledger, records }: Pick<Checked, "ledger" | "records">,
   wrong: (what: string) => number
 ): State => {
   const evaluationId = String(body["evaluation_id"])
@@ -234,6 +255,8 @@ const consumed = (
   else {
     if (made.agentId !== before.agentId) wrong("is consumed by another agent")
     if (made.body["action_digest"] !== before.digest) wrong("is consumed by another action")
+    if (ledger.evaluated.get(String(made.body["client_ref"]))?.amount !== before.amount)
+      wrong("is consumed by other signals")
     if (Number(made.body["as_of_ms"]) >= before.expiresAtMs) wrong("is consumed after its end")
     const isAllowed = made.body["outcome"] === "allow"
     if ((body["result"] === "used") !== isAllowed)

@@ -27,6 +27,8 @@ import {
   PROVENANCE,
   RESPONSE_POLICY,
   RESPONSE_POLICY_ID,
+  reviewIdOf,
+  REVIEWS,
   versionId,
   STANDING_APPROVALS,
   type StandingApprovalDocument,
@@ -36,6 +38,7 @@ import {
 import { AGENTS, storedAgent } from "../../registry/agents/document.ts"
 import { agentOrphaned } from "../../registry/agents/plan-ownership.ts"
 import { putEnvelope, storedEnvelope } from "../../verdicts/envelopes/stored-envelope.ts"
+import { putReview, storedReview } from "../../verdicts/reviews/stored-review.ts"
 import { putDrill, storedDrill } from "../../verdicts/drills/document.ts"
 import { INGEST_KEYS } from "../../registry/ingest-keys/document.ts"
 import { PRINCIPALS } from "../../registry/principals/plan-seen.ts"
@@ -243,6 +246,48 @@ const killReason = (kind: string, member: "reason" | "releaseReason"): Scrub => 
   })
 })
 
+/** Nobody knows any more what people approved: the approval counts for nothing. */
+const reviewedAction: Scrub = {
+  collection: REVIEWS,
+  idMember: null,
+  namedBy: ["evaluation.made"],
+  documentId: (body) => reviewIdOf(String(body["evaluation_id"])),
+  isReported: () => true,
+  without: (document) => {
+    const { body, id, version } = storedReview(document)
+    return { put: putReview(id, version, { ...body, question: null }), record: null }
+  }
+}
+
+/** Scrubs what was said with the last answer, or with the withdrawal. */
+const reviewReason = (kind: string): Scrub => ({
+  collection: REVIEWS,
+  idMember: "review_id",
+  namedBy: [kind],
+  isReported: (document, { writer }) => {
+    const { ended, resolvedBy } = storedReview(document).body
+    return (
+      (ended === "cancelled") === (kind === "review.cancelled") &&
+      (ended === "cancelled" || resolvedBy.at(-1) === writer)
+    )
+  },
+  without: (document) => {
+    const { body, id, version } = storedReview(document)
+    return { put: putReview(id, version, { ...body, reason: null }), record: null }
+  }
+})
+
+/** Scrubs what was said with a suspension. The agent stays suspended. */
+const suspensionReason: Scrub = {
+  collection: AGENTS,
+  idMember: "agent_id",
+  namedBy: ["agent.suspended"],
+  without: (document) => {
+    const { suspensionReason: _, ...body } = document.body
+    return { put: putAgent(document, body), record: null }
+  }
+}
+
 const ingestKeyProfile: Scrub = {
   collection: INGEST_KEYS,
   idMember: "key_id",
@@ -261,6 +306,8 @@ const scrubs: { readonly [part: string]: Scrub } = {
     (document, body) => storedEnvelope(document).body.draft?.revision === body["revision"],
     (envelope) => ({ ...envelope, draft: envelope.draft === null ? null : { ...envelope.draft, envelope: null } })
   ),
+  "evaluation.made/action": reviewedAction,
+  "evaluation.made/signals": reviewedAction,
   "kill.activated/reason": killReason("kill.activated", "reason"),
   "kill.released/reason": killReason("kill.released", "releaseReason"),
   "envelope.drafted/profile": envelopeOf(
@@ -294,6 +341,9 @@ const scrubs: { readonly [part: string]: Scrub } = {
   "agent.registered/owner": agentOwner,
   "agent.owner_transferred/owner": agentOwner,
   "agent.identity_attested/identity": agentIdentity,
+  "agent.suspended/reason": suspensionReason,
+  "review.resolved/reason": reviewReason("review.resolved"),
+  "review.cancelled/reason": reviewReason("review.cancelled"),
   "ingest_key.minted/profile": ingestKeyProfile,
   "ingest_key.restated/profile": ingestKeyProfile,
   "agent.provenance_added/profile": {

@@ -30,6 +30,7 @@ import {
   type Concluded,
   type EvaluationStepsApi,
   noApproval,
+  type PresentedBy,
   type StandingApprovalOf
 } from "./ports.ts"
 import { addLatches, LATCHES, readRun, type RunLatches, runPut } from "./latch-runs.ts"
@@ -144,7 +145,8 @@ const once = Effect.fnUntraced(function* (
   const then = yield* asOfThen(context, all, asOf.ms, atMs)
   const thenAt = { ms: atMs, seq: asOf.seq }
   const advance = yield* advanceApprovals(context, then, thenAt)
-  const planned = planAll(context, then, thenAt, advance, answers)
+  const decided = planAll(context, then, thenAt, advance, answers)
+  const planned = yield* withReviews(context.steps, decided)
   const change = changeOf(keeper, planned, keys, atMs)
   if (planned.length > 0) {
     const kept = planned.flatMap(({ records }) => records).map(({ body, kind }) => ({ kind, body: body as JsonMap }))
@@ -206,7 +208,7 @@ const prepareAll = Effect.fnUntraced(function* (
   const prepared: Array<Prepared> = []
   const runs = new Map<string, RunLatches>()
   for (const request of requests) {
-    const { action, action_digest, agent_id, approval_id, run_id } = request.requested.input
+    const { agent_id, approval_id, run_id } = request.requested.input
     const agent = yield* Effect.catchTag(readAgent(storage, agent_id, request.scope), "AgentNotFound", (refusal) =>
       Effect.sync(() => void answers.set(request, { kind: "refused", refusal }))
     )
@@ -223,17 +225,19 @@ const prepareAll = Effect.fnUntraced(function* (
       kill: yield* steps.killOf(agent),
       approval:
         typeof approval_id === "string"
-          ? yield* steps.approval(approval_id, {
-              agentId: agent.id,
-              actionDigest: action_digest ?? null,
-              action: action ?? null,
-              signals: request.requested.signals
-            })
+          ? yield* steps.approval(approval_id, presentedBy(request, agent.id))
           : noApproval,
       run: inRun ? (runs.get(runKey) ?? null) : null
     })
   }
   return prepared
+})
+
+const presentedBy = ({ requested: { input, signals } }: Request, agentId: string): PresentedBy => ({
+  agentId,
+  actionDigest: input.action_digest ?? null,
+  action: input.action ?? null,
+  signals
 })
 
 /** The same, as of a time that a window demands: its last contribution lies after this reading of the clock. */
@@ -288,9 +292,10 @@ export const isMetered = ({ live, shadow }: InForce): boolean =>
 interface Planned {
   readonly one: Prepared
   readonly plan: EvaluationPlan
+  readonly concluded: Concluded
   /** Its record, then those of what follows. */
   readonly records: ReadonlyArray<RecordDraft>
-  /** Changes that open a review or consume an approval. */
+  /** Changes that consume an approval or open a review. */
   readonly follow: ReadonlyArray<ChangeSet>
   /** The standing approval that it used, and what is left of that. */
   readonly standing: { readonly of: StandingApprovalOf; readonly left: number } | null
@@ -330,7 +335,7 @@ const windowsOf = (keeper: MeterKeeper, asOf: AsOf): Windows => ({
 })
 
 const planAll = (
-  { keeper, steps }: Evaluating,
+  { keeper }: Evaluating,
   prepared: ReadonlyArray<Prepared>,
   asOf: AsOf,
   advance: Advance,
@@ -373,8 +378,8 @@ const planAll = (
       added.set(window, { value: more.value + amount, count: more.count + 1 })
     }
     if (one.run !== null) addLatches(one.run, one.request.requested.evaluationId, plan.latches)
-    const planned = followed(steps, one, plan, standing, asOf.ms)
-    if (planned.follow.length > 1) consumed.add(one.approval.id!)
+    const planned = followed(one, plan, standing, asOf.ms)
+    if (planned.follow.length > 0) consumed.add(one.approval.id!)
     return [planned]
   })
 }
@@ -419,14 +424,8 @@ const standingFor = (
   return null
 }
 
-/** A verdict with what follows from it. */
-const followed = (
-  steps: EvaluationStepsApi,
-  one: Prepared,
-  plan: EvaluationPlan,
-  standing: Planned["standing"],
-  atMs: number
-): Planned => {
+/** A verdict with the use of the approval that it presents, or of a standing one. */
+const followed = (one: Prepared, plan: EvaluationPlan, standing: Planned["standing"], atMs: number): Planned => {
   const { requested } = one.request
   const digest = plan.record.body["action_digest"]
   const { layers, matchedRule, outcome } = plan.live
@@ -435,6 +434,7 @@ const followed = (
     agentId: one.agent.id,
     outcome,
     matchedRule,
+    kill: one.kill.state,
     layers,
     obligations: plan.obligations,
     actionDigest: typeof digest === "string" ? digest : null,
@@ -442,23 +442,48 @@ const followed = (
     atMs
   }
   const consumed = one.approval.consumed(concluded)
-  const open = outcome === "require_review" ? one.approval.reviewAt(layers, atMs) : null
-  const { change, reviewId } = open === null ? steps.follow(concluded) : { change: {}, reviewId: open }
-  const record =
-    reviewId === null ? plan.record : { ...plan.record, body: { ...plan.record.body, review_id: reviewId } }
-  const follow = consumed === null ? [change] : [change, consumed]
   return {
     one,
-    plan: { ...plan, record },
+    plan,
+    concluded,
     records: [
-      record,
+      plan.record,
       ...(standing === null ? [] : [standing.of.used(standing.left, requested.evaluationId, requested.writer)]),
-      ...follow.flatMap(({ records }) => records ?? [])
+      ...(consumed?.records ?? [])
     ],
-    follow,
+    follow: consumed === null ? [] : [consumed],
     standing
   }
 }
+
+/** The same with the reviews that verdicts open, or that are open already. */
+const withReviews = Effect.fnUntraced(function* (
+  steps: EvaluationStepsApi,
+  decided: ReadonlyArray<Planned>
+): Effect.fn.Return<ReadonlyArray<Planned>, ReadFault> {
+  const inCommit = { consumed: new Set<string>(), opened: new Map<string, string>() }
+  return yield* Effect.forEach(decided, (planned) => {
+    const { concluded, follow, one, plan, records } = planned
+    if (follow.length > 0) inCommit.consumed.add(one.approval.id!)
+    if (concluded.outcome !== "require_review") return Effect.succeed(planned)
+    const presented = one.approval.reviewAt(concluded.layers, concluded.atMs)
+    return Effect.map(
+      presented === null
+        ? steps.review(concluded, presentedBy(one.request, one.agent.id), inCommit)
+        : Effect.succeed({ reviewId: presented, change: {} as ChangeSet }),
+      ({ change, reviewId }): Planned => {
+        if (reviewId === null) return planned
+        const record = { ...plan.record, body: { ...plan.record.body, review_id: reviewId } }
+        return {
+          ...planned,
+          plan: { ...plan, record },
+          records: [record, ...(change.records ?? []), ...records.slice(1)],
+          follow: [...follow, change]
+        }
+      }
+    )
+  })
+})
 
 const changeOf = (
   keeper: MeterKeeper,

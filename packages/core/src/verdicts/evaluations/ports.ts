@@ -27,6 +27,7 @@ export interface Concluded {
   readonly agentId: string
   readonly outcome: Outcome
   readonly matchedRule: string
+  readonly kill: KillState
   /** The versions in force, outermost first. */
   readonly layers: ReadonlyArray<LayerRef>
   readonly obligations: Decision["obligations"]
@@ -39,7 +40,7 @@ export interface Concluded {
 
 /**
  * An approval that an evaluation presents. It counts for the versions in force, at the time of the verdict, which are
- * known later than it is read. Spec: decisions 0049 and 0054.
+ * known later than it is read. Spec: decisions 0049 and 0064.
  */
 export interface ApprovalOf {
   /** The review; null where there is none. */
@@ -62,6 +63,13 @@ export interface PresentedBy {
   readonly action: string | null
   /** As the evaluation uses them. */
   readonly signals: unknown
+}
+
+/** What earlier evaluations of one commit do to reviews: approvals that they consume, and reviews that they open. */
+export interface ReviewsOfCommit {
+  readonly consumed: ReadonlySet<string>
+  /** Ids of reviews, by their question. */
+  readonly opened: Map<string, string>
 }
 
 /** No approval. */
@@ -102,10 +110,14 @@ export interface EvaluationStepsApi {
   /** The granted standing approvals of an agent, oldest first. Read where an evaluation would be reviewed. */
   readonly standingApprovals: (agentId: string) => Effect.Effect<ReadonlyArray<StandingApprovalOf>, ReadFault>
   /**
-   * Changes that a verdict adds to its own commit: a review that opens (`require_review`), a kill that fires (`halt`).
-   * Its records come after the evaluation's.
+   * The review of a verdict `require_review`: one of the same requester and question that is open, or
+   * approved and not presented yet; else a new one, whose records come after the evaluation's.
    */
-  readonly follow: (concluded: Concluded) => { readonly reviewId: string | null; readonly change: ChangeSet }
+  readonly review: (
+    concluded: Concluded,
+    by: PresentedBy,
+    inCommit: ReviewsOfCommit
+  ) => Effect.Effect<{ readonly reviewId: string | null; readonly change: ChangeSet }, ReadFault>
 }
 
 /**
@@ -117,6 +129,6 @@ export const EvaluationSteps = Context.Reference<EvaluationStepsApi>("flyball/co
     tripDue: () => Effect.succeed(false),
     approval: () => Effect.succeed(noApproval),
     standingApprovals: () => Effect.succeed([]),
-    follow: () => ({ reviewId: null, change: {} })
+    review: () => Effect.succeed({ reviewId: null, change: {} })
   })
 })

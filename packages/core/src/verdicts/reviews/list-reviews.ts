@@ -2,10 +2,12 @@
 import { DEFAULT_PAGE, type InvalidInput, type ReviewListQuery } from "@flyball/contract"
 import { readRecord } from "@flyball/evidence"
 import {
+  isPastEnd,
   type ReviewRange,
   REVIEWS,
   reviewsClaimed,
   reviewsEnded,
+  reviewsOfAction,
   reviewsPastEnd,
   reviewStatus,
   type ReviewStatus
@@ -49,12 +51,16 @@ export const listReviews = Effect.fnUntraced(function* (
   isVisible: (review: StoredReview) => Effect.Effect<boolean, ReadFault>,
   mostRead = MAX_READ
 ): Effect.fn.Return<ListedReviews, InvalidInput | ReadFault> {
-  const { agent_id: agentId, before, limit = DEFAULT_PAGE, status } = query
+  const { action_digest: digest, agent_id: agentId, before, limit = DEFAULT_PAGE, status } = query
   const { ms: nowMs } = yield* storage.asOf
   const begin = before === undefined ? null : yield* placeOf(storage, before)
   if (begin === "none") return { found: [], nowMs }
   const next =
-    status === undefined ? opened(storage, agentId, before) : yield* standing(queue, status, { agentId, begin, nowMs })
+    digest !== undefined
+      ? along(queue, reviewsOfAction(digest.slice("sha256:".length), begin?.openedAtMs ?? null), behind(begin))
+      : status === undefined
+        ? opened(storage, agentId, before)
+        : yield* standing(queue, status, { agentId, begin, nowMs })
   const found: Array<PlacedReview> = []
   let last: PlacedReview | null = null
   let seen = 0
@@ -68,7 +74,8 @@ export const listReviews = Effect.fnUntraced(function* (
         .filter(
           ({ stored: { body } }) =>
             (agentId ?? body.agentId) === body.agentId &&
-            (status ?? reviewStatus(body, nowMs)) === reviewStatus(body, nowMs)
+            (status ?? reviewStatus(body, nowMs)) === reviewStatus(body, nowMs) &&
+            (digest === undefined || !isPastEnd(body, nowMs))
         )
       const shown = yield* Effect.forEach(some, ({ stored }) => isVisible(stored))
       for (const [index, one] of some.entries()) {
@@ -128,6 +135,26 @@ const opened = (storage: StorageApi, agentId: string | undefined, before: number
   })
 }
 
+const behind =
+  (begin: Place | null) =>
+  ({ seq, stored: { body } }: PlacedReview): boolean =>
+    begin === null || body.openedAtMs < begin.openedAtMs || (body.openedAtMs === begin.openedAtMs && seq < begin.seq)
+
+/** Reviews along a key. */
+const along = (
+  queue: ReturnType<typeof reviewQueue>,
+  range: ReviewRange,
+  isBehind: (review: PlacedReview) => boolean
+): Next => {
+  let left: ReviewRange | null = range
+  return Effect.fnUntraced(function* () {
+    if (left === null) return null
+    const page: QueuePage = yield* queue.newest(left)
+    left = page.rest
+    return page.found.filter(isBehind)
+  })
+}
+
 /** Reviews of one status: along their key. What time ended, and the job has not recorded yet, is read beside it. */
 const standing = Effect.fnUntraced(function* (
   queue: ReturnType<typeof reviewQueue>,
@@ -138,8 +165,7 @@ const standing = Effect.fnUntraced(function* (
     nowMs
   }: { readonly agentId?: string | null | undefined; readonly begin: Place | null; readonly nowMs: number }
 ) {
-  const isBehind = ({ seq, stored: { body } }: PlacedReview): boolean =>
-    begin === null || body.openedAtMs < begin.openedAtMs || (body.openedAtMs === begin.openedAtMs && seq < begin.seq)
+  const isBehind = behind(begin)
   let due =
     status === "expired"
       ? (yield* queue.placed(yield* queue.all(reviewsPastEnd(nowMs), (one) => one))).filter(isBehind)

@@ -18,7 +18,6 @@ import {
 import { Result } from "effect"
 import { omitNullish } from "../../foundation/omit-nullish.ts"
 import type { Writer } from "../../foundation/writer.ts"
-import { reasonPart } from "../../registry/agents/parts.ts"
 import { ERASED_AUTHOR, type SecondPerson } from "../../registry/principals/second-person.ts"
 import { event } from "../../storage/event.ts"
 import type { ChangeSet, JsonObject } from "../../storage/port.ts"
@@ -37,13 +36,17 @@ export const REVIEW_WRITER = { id: "policy:reviews" } as const
 export const planOpen = ({
   actionDigest,
   agentId,
+  question,
   atMs,
   evaluationId,
   layers,
   matchedRule,
   obligations,
   writer
-}: Concluded & { readonly actionDigest: string }): { readonly reviewId: string; readonly change: ChangeSet } => {
+}: Concluded & { readonly actionDigest: string; readonly question: string }): {
+  readonly reviewId: string
+  readonly change: ChangeSet
+} => {
   const reviewId = reviewIdOf(evaluationId)
   const { needs, ttlMs, twoPerson } = reviewTerms(obligations)
   const expiresAtMs = atMs + ttlMs
@@ -63,7 +66,7 @@ export const planOpen = ({
   return {
     reviewId,
     change: {
-      puts: [putReview(reviewId, 0, openedReview(body))],
+      puts: [putReview(reviewId, 0, openedReview(body, question))],
       records: [
         {
           kind: "review.opened",
@@ -194,7 +197,7 @@ export const planResolve = (
         roles: [...new Set(roles)],
         writer: writer.id
       },
-      reasonPart(reason),
+      reason,
       ends
         ? [
             event("review.resolved", {
@@ -203,6 +206,7 @@ export const planResolve = (
               evaluation_id: review.evaluationId,
               resolution,
               approvals_given: approvals.length,
+              has_reason: reason !== null,
               writer: writer.id
             })
           ]
@@ -213,20 +217,14 @@ export const planResolve = (
 
 /** Decides what the end of a review's time changes. The review must be over its time. */
 export const planExpire = (stored: StoredReview): ReviewPlan =>
-  withRecord(
-    stored,
-    "review.expired",
-    { expires_at_ms: stored.body.expiresAtMs, writer: REVIEW_WRITER.id },
-    [],
-    [
-      event("review.expired", {
-        review_id: stored.id,
-        agent_id: stored.body.agentId,
-        evaluation_id: stored.body.evaluationId,
-        expires_at: formatInstant(stored.body.expiresAtMs)
-      })
-    ]
-  )
+  withRecord(stored, "review.expired", { expires_at_ms: stored.body.expiresAtMs, writer: REVIEW_WRITER.id }, null, [
+    event("review.expired", {
+      review_id: stored.id,
+      agent_id: stored.body.agentId,
+      evaluation_id: stored.body.evaluationId,
+      expires_at: formatInstant(stored.body.expiresAtMs)
+    })
+  ])
 
 /** Decides what cancelling a live review changes. */
 export const planCancel = (
@@ -252,7 +250,18 @@ export const planCancel = (
       cause,
       writer: writer.id
     }) as JsonObject,
-    reasonPart(reason)
+    reason,
+    [
+      event("review.cancelled", {
+        review_id: stored.id,
+        agent_id: stored.body.agentId,
+        evaluation_id: stored.body.evaluationId,
+        cause,
+        activation_id: activationId,
+        has_reason: reason !== null,
+        writer: writer.id
+      })
+    ]
   )
 
 /** Decides what presenting an approval changes, in the commit of the evaluation that does. */

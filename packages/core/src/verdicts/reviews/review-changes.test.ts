@@ -11,7 +11,12 @@ const cyn: ReviewingPerson = { writer: { id: `usr_${"0".repeat(25)}4` }, grants:
 const large = { tool: "refund", amount: 5_000 }
 const world = () => Effect.provide(governorWorld())
 
-const opened = (agentId: string) => Effect.map(evaluate(agentId, large, { args: large }), ({ review_id: id }) => id!)
+let others = 0
+/** Opens a review: the same refund would be the same review. */
+const opened = (
+  agentId: string,
+  wanted: { readonly [name: string]: unknown } = { ...large, amount: 2_500 + ++others }
+) => Effect.map(evaluate(agentId, wanted, { args: wanted }), ({ review_id: id }) => id!)
 const approved = (id: string) => Reviews.use((reviews) => reviews.resolve(id, { resolution: "approve" }, cyn))
 
 /** All changes from a place on, without waiting: of each the record, the review and where it stands. */
@@ -36,7 +41,7 @@ describe("changes of reviews", () => {
     Effect.gen(function* () {
       const { agentId } = yield* governedAgent()
       const reviews = yield* Reviews
-      const [over, first, second] = [yield* opened(agentId), yield* opened(agentId), yield* opened(agentId)]
+      const [over, first, second] = [yield* opened(agentId, large), yield* opened(agentId), yield* opened(agentId)]
       yield* approved(over)
       yield* reviews.claim(second, { give_back: false }, cyn)
       const begun = yield* all(null)
@@ -53,7 +58,7 @@ describe("changes of reviews", () => {
         [(yield* reviews.get(first)).seq, (yield* reviews.get(second)).seq]
       )
       const used = yield* evaluate(agentId, large, { args: large, approval_id: over })
-      yield* reviews.resolve(second, { resolution: "reject" }, cyn)
+      yield* reviews.resolve(second, { resolution: "reject", reason: "no" }, cyn)
       yield* reviews.withdraw(first, {}, key)
       const third = yield* opened(agentId)
       yield* TestClock.adjust(3_600_000)

@@ -28,6 +28,10 @@ const ask = (
   more: Parameters<typeof evaluate>[2] = {}
 ) => evaluate(agentId, signals, { args: signals, ...more })
 
+let others = 0
+/** Another refund: the same would be the same review. */
+const another = () => ({ ...large, amount: 2_500 + ++others })
+
 const HOUR_MS = 3_600_000
 const world = () => Effect.provide(governorWorld())
 const resolve = (id: string, resolution: "approve" | "reject" | "amend" = "approve", person = cyn) =>
@@ -149,8 +153,8 @@ describe("a review", () => {
     Effect.gen(function* () {
       const { agentId } = yield* governedAgent()
       const [first, second, third] = [
-        yield* ask(agentId, large),
-        yield* ask(agentId, large),
+        yield* ask(agentId, another()),
+        yield* ask(agentId, another()),
         yield* ask(agentId, large)
       ]
       const reviews = yield* Reviews
@@ -162,6 +166,29 @@ describe("a review", () => {
       assert.deepInclude(yield* reviews.get(second.review_id!), { status: "expired", resolution: null })
       assert.deepInclude(yield* ask(agentId, large, { approval_id: third.review_id! }), { outcome: "require_review" })
       yield* agrees
+    }).pipe(world())
+  )
+
+  it.effect("says why to everybody who may read it, as a suspension does, until that is erased", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const { review_id: id } = yield* ask(agentId, large)
+      const [agents, erasure, reviews, storage] = [yield* Agents, yield* Erasure, yield* Reviews, yield* Storage]
+      for (const resolution of ["reject", "amend"] as const)
+        assert.include(code(yield* Effect.exit(reviews.resolve(id!, { resolution }, cyn))), "InvalidInput")
+      yield* resolve(id!, "reject")
+      yield* agents.suspend(agentId, { reason: "Pays twice." }, ben)
+      const read = Effect.gen(function* () {
+        const review = yield* reviews.get(id!, { orgUnits: "*" }, key.id)
+        return [review.reason, (yield* agents.get(agentId)).suspension_reason]
+      })
+      assert.deepStrictEqual(yield* read, ["seen", "Pays twice."])
+      yield* agrees
+      for (const { seq } of yield* storage.records({ kinds: ["review.resolved", "agent.suspended"], limit: 9 }))
+        yield* erasure.erase({ seq, name: "reason", reason: "legal_order" }, ben)
+      assert.deepStrictEqual(yield* read, [null, null])
+      yield* agrees
+      assert.isNull((yield* agents.activate(agentId, ben)).suspension_reason)
     }).pipe(world())
   )
 
@@ -198,7 +225,7 @@ describe("a review", () => {
       assert.deepInclude(yield* reviews.get(killed.review_id!), { status: "cancelled", cancel_cause: "killed" })
       assert.include(code(yield* Effect.exit(resolve(killed.review_id!))), "ReviewClosed")
       yield* (yield* Kill).release({ activation_event: halt.activation_event!, reason: "go" }, ben)
-      const superseded = yield* ask(agentId, large)
+      const superseded = yield* ask(agentId, another())
       const kept = yield* ask(agentId, large)
       yield* resolve(kept.review_id!)
       const envelopes = yield* Envelopes
@@ -243,9 +270,9 @@ describe("a review", () => {
       const { agentId } = yield* governedAgent()
       const made = yield* ask(agentId, large)
       yield* resolve(made.review_id!)
-      yield* (yield* Agents).suspend(agentId, {}, ben)
+      for (let spent = 0; spent < 3; spent++) yield* ask(agentId, { ...large, amount: 2_000 })
       const denied = yield* ask(agentId, large, { approval_id: made.review_id! })
-      assert.deepInclude(denied, { outcome: "deny", matched_rule: "@suspended" })
+      assert.deepInclude(denied, { outcome: "deny", matched_rule: "cap" })
       assert.deepInclude(yield* (yield* Reviews).get(made.review_id!), { consumed_result: "voided" })
       yield* agrees
     }).pipe(world())
@@ -388,7 +415,7 @@ describe("a review", () => {
       const { agentId } = yield* governedAgent()
       const reviews = yield* Reviews
       const ids: Array<string> = []
-      for (let count = 0; count < 40; count++) ids.push((yield* ask(agentId, large)).review_id!)
+      for (let count = 0; count < 40; count++) ids.push((yield* ask(agentId, another())).review_id!)
       reads = 0
       assert.strictEqual(yield* reviews.sweep, 0)
       assert.isBelow(reads, 20, "reads of a sweep")
@@ -519,7 +546,7 @@ describe("a review", () => {
   it.effect("lists by where it stands, newest first", () =>
     Effect.gen(function* () {
       const { agentId } = yield* governedAgent()
-      const ids = [yield* ask(agentId, large), yield* ask(agentId, large), yield* ask(agentId, large)].map(
+      const ids = [yield* ask(agentId, large), yield* ask(agentId, another()), yield* ask(agentId, another())].map(
         ({ review_id }) => review_id!
       )
       yield* resolve(ids[1]!, "reject")
@@ -580,7 +607,7 @@ describe("a review", () => {
         ["review.cancelled", (id: string) => reviews.withdraw(id, {}, key)]
       ] as const) {
         const hung = Effect.fnUntraced(function* (ms: number) {
-          const { review_id: id } = yield* ask(agentId, large)
+          const { review_id: id } = yield* ask(agentId, another())
           // The envelope gives a review an hour.
           yield* TestClock.adjust(HOUR_MS - 1_000)
           hangs = { kind, ms }
@@ -593,11 +620,12 @@ describe("a review", () => {
       }
       // The same of an approval that is presented.
       const presented = Effect.fnUntraced(function* (ms: number) {
-        const { review_id: id } = yield* ask(agentId, large)
+        const wanted = another()
+        const { review_id: id } = yield* ask(agentId, wanted)
         yield* resolve(id!)
         yield* TestClock.adjust(HOUR_MS - 1_000)
         hangs = { kind: "review.consumed", ms }
-        return (yield* ask(agentId, large, { approval_id: id! })).outcome
+        return (yield* ask(agentId, wanted, { approval_id: id! })).outcome
       })
       assert.deepStrictEqual([yield* presented(999), yield* presented(1_000)], ["allow", "require_review"])
       yield* agrees

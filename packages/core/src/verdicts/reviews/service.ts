@@ -1,6 +1,7 @@
 /** Reviews: people answer what an envelope does not let an agent do alone. Spec: envelopes.md 3.11; decision 0049. */
 import {
-  type InvalidInput,
+  detailItem,
+  InvalidInput,
   isId,
   type Review,
   type ReviewClaimed,
@@ -15,15 +16,7 @@ import {
   type ReviewWithdrawIn
 } from "@flyball/contract"
 import { fromUtf8 } from "@flyball/evidence"
-import {
-  ENVELOPE_VERSIONS,
-  EVALUATION_SCOPE,
-  type ReviewDocument,
-  REVIEWS,
-  reviewStatus,
-  type VersionDocument,
-  versionId
-} from "@flyball/rules"
+import { EVALUATION_SCOPE, type ReviewDocument, REVIEWS, reviewStatus } from "@flyball/rules"
 import { Context, Effect, Layer } from "effect"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
 import { covers, everyUnit, type Scope } from "../../foundation/scope.ts"
@@ -41,6 +34,7 @@ import { planCancel, planClaim, planResolve, type Reviewer } from "./plan-review
 import { presentation } from "./presentation.ts"
 import { reviewQueue } from "./queue.ts"
 import { reviewFeed, type ReviewPlace, type ReviewStep } from "./review-changes.ts"
+import { isOwnerOf, toRequesterAndAuthors } from "./who-may-answer.ts"
 import { reviewOut, type ReviewPlan, type StoredReview, storedReview } from "./stored-review.ts"
 
 /** A person who answers or reads reviews. Spec: decision 0049. */
@@ -54,7 +48,7 @@ export interface ReviewingPerson {
 
 /**
  * Operations on reviews. Objects outside `scope` are answered as not found. Spec: document 1 section 5, item 8;
- * decisions 0049 and 0054.
+ * decisions 0049 and 0064.
  */
 export interface ReviewsApi {
   /**
@@ -112,13 +106,19 @@ export interface ReviewsApi {
     person: ReviewingPerson,
     scope?: Scope
   ) => Effect.Effect<Review, ReviewClaimed | ReviewClosed | ReviewNotFound | ReviewerNotEligible | ReadFault>
-  /** Answers it. Whether its time is over is decided in the commit of the answer. */
+  /**
+   * Answers it. Whether its time is over is decided in the commit of the answer. A rejection and an amendment say why,
+   * else `InvalidInput`.
+   */
   readonly resolve: (
     id: string,
     input: ReviewResolveIn,
     person: ReviewingPerson,
     scope?: Scope
-  ) => Effect.Effect<Review, ReviewClaimed | ReviewClosed | ReviewNotFound | ReviewerNotEligible | ReadFault>
+  ) => Effect.Effect<
+    Review,
+    InvalidInput | ReviewClaimed | ReviewClosed | ReviewNotFound | ReviewerNotEligible | ReadFault
+  >
   /** Its requester does not want to know any more. */
   readonly withdraw: (
     id: string,
@@ -137,7 +137,7 @@ const TOGETHER = 16
 /** How often a wait polls for what ends a review without a record: its time, a halt, other versions. Milliseconds. */
 const POLL_MS = 1_000
 
-/** Service of reviews. Spec: document 1 section 5, item 8; decisions 0049 and 0054. */
+/** Service of reviews. Spec: document 1 section 5, item 8; decisions 0049 and 0064. */
 export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/core/Reviews") {
   static readonly layer: Layer.Layer<Reviews, never, Storage | Evaluations> = Layer.effect(
     Reviews,
@@ -210,25 +210,20 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
 
       /** Who may not answer it, and how this person relates to them. */
       const reviewerOf = Effect.fnUntraced(function* (
-        { layers, requestedBy, resolvedBy }: ReviewDocument,
+        review: ReviewDocument,
         agent: StoredAgent,
         { email, grants, writer }: ReviewingPerson
       ): Effect.fn.Return<Reviewer, ReadFault> {
-        const authors: Array<string> = [requestedBy]
-        for (const { envelopeId, version } of layers) {
-          const document = yield* storage.get(ENVELOPE_VERSIONS, versionId(envelopeId, version))
-          if (document !== null) authors.push(...(document.body as VersionDocument).authors)
-        }
-        const { orgUnit, ownerEmail } = agent.body
+        const { orgUnit } = agent.body
         return {
           writer,
           roles:
             grants === "any"
               ? "any"
               : grants.flatMap((grant) => (grant.orgUnit === "*" || grant.orgUnit === orgUnit ? [grant.role] : [])),
-          person: yield* secondPerson(storage, authors, writer),
-          earlier: yield* secondPerson(storage, resolvedBy, writer),
-          isOwner: email !== null && ownerEmail !== null && email.toLowerCase() === ownerEmail.toLowerCase()
+          person: yield* toRequesterAndAuthors(storage, review, writer),
+          earlier: yield* secondPerson(storage, review.resolvedBy, writer),
+          isOwner: isOwnerOf(agent, email)
         }
       })
 
@@ -317,9 +312,11 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
             Effect.fromResult(planClaim(stored, reviewer, give_back, nowMs))
           ),
         resolve: (id, { reason = null, resolution }, person, scope = everyUnit) =>
-          act(id, person, scope, (stored, reviewer, nowMs) =>
-            Effect.fromResult(planResolve(stored, reviewer, resolution, reason, nowMs))
-          ),
+          resolution !== "approve" && reason === null
+            ? Effect.fail(noReason())
+            : act(id, person, scope, (stored, reviewer, nowMs) =>
+                Effect.fromResult(planResolve(stored, reviewer, resolution, reason, nowMs))
+              ),
         withdraw: (id, { reason = null }, writer, scope = everyUnit) =>
           Effect.flatMap(
             acting(
@@ -344,6 +341,11 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
     })
   )
 }
+
+const noReason = (): InvalidInput =>
+  new InvalidInput({
+    detail: [detailItem(["body", "reason"], "missing", "Say to the agent and its people why, and what to do instead")]
+  })
 
 /** Text of the action; null where it was left out or erased. */
 const actionOf = (parts: ReadonlyMap<string, Uint8Array>): string | null => {

@@ -1,20 +1,21 @@
 /** Evaluations open reviews, and consume what people approved. */
 import { isId } from "@flyball/contract"
-import { fromUtf8 } from "@flyball/evidence"
 import {
-  actionNamed,
   approvalState,
+  questionKey,
+  questionOf,
   consumption,
-  EVALUATION_SCOPE,
+  isSameLayers,
   type Presenting,
+  REVIEW_KEYS,
   REVIEWS,
-  reviewTerms,
-  signalsOf
+  reviewTerms
 } from "@flyball/rules"
 import { Effect, Layer } from "effect"
-import { type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
+import { EvidenceCrypto } from "../../foundation/crypto.ts"
+import { type ChangeSet, Storage } from "../../storage/port.ts"
 import { type ApprovalOf, EvaluationSteps, noApproval } from "../evaluations/ports.ts"
-import { planConsume, planOpen } from "./plan-review.ts"
+import { planCancel, planConsume, planExpire, planOpen } from "./plan-review.ts"
 import { storedReview } from "./stored-review.ts"
 
 /** The steps of an evaluation with the reviews of its agent; all else stays as it was provided. */
@@ -23,6 +24,7 @@ export const reviewSteps: Layer.Layer<never, never, Storage> = Layer.effect(
   Effect.gen(function* () {
     const others = yield* EvaluationSteps
     const storage = yield* Storage
+    const crypto = yield* EvidenceCrypto
     return {
       ...others,
       approval: Effect.fnUntraced(function* (approvalId, { action, actionDigest, agentId, signals }) {
@@ -30,12 +32,12 @@ export const reviewSteps: Layer.Layer<never, never, Storage> = Layer.effect(
         // A review of another agent is answered as none.
         if (document === null || document.body["agentId"] !== agentId) return noApproval
         const stored = storedReview(document)
-        const isSameAction = (yield* reviewedAction(storage, stored.body.evaluationId)) === actionNamed(action, signals)
+        const question = questionOf(crypto.sha256, action, signals)
         const presenting = (layers: Presenting["layers"], terms: Presenting["terms"] = null): Presenting => ({
           agentId,
           actionDigest: actionDigest?.slice("sha256:".length) ?? null,
           layers,
-          isSameAction,
+          isSameAction: stored.body.question === question,
           terms
         })
         const approval: ApprovalOf = {
@@ -43,10 +45,13 @@ export const reviewSteps: Layer.Layer<never, never, Storage> = Layer.effect(
           approvedAt: (layers, obligations, atMs) =>
             approvalState(stored.body, presenting(layers, reviewTerms(obligations)), atMs) === "approved",
           reviewAt: (layers, atMs) =>
-            approvalState(stored.body, presenting(layers), atMs) === "open" ? stored.id : null,
-          consumed: ({ atMs, evaluationId, layers, obligations, outcome, writer }) => {
+            isSameLayers(stored.body.layers, layers) && approvalState(stored.body, presenting(layers), atMs) === "open"
+              ? stored.id
+              : null,
+          consumed: (concluded) => {
+            const { atMs, evaluationId, layers, obligations, writer } = concluded
             const presented = presenting(layers, reviewTerms(obligations))
-            const result = consumption(approvalState(stored.body, presented, atMs), outcome)
+            const result = consumption(approvalState(stored.body, presented, atMs), concluded)
             return result === null
               ? null
               : {
@@ -58,26 +63,37 @@ export const reviewSteps: Layer.Layer<never, never, Storage> = Layer.effect(
         }
         return approval
       }),
-      follow: (concluded) => {
-        const { actionDigest, outcome } = concluded
-        return outcome === "require_review" && actionDigest !== null
-          ? planOpen({ ...concluded, actionDigest })
-          : { reviewId: null, change: {} }
-      }
+      review: Effect.fnUntraced(function* (concluded, { action, signals }, inCommit) {
+        const { actionDigest, agentId, atMs, layers, obligations, writer } = concluded
+        if (actionDigest === null) return { reviewId: null, change: {} }
+        const question = questionOf(crypto.sha256, action, signals)
+        const key = questionKey({ actionDigest, agentId, question, requestedBy: writer.id })!
+        const before = inCommit.opened.get(key)
+        if (before !== undefined) return { reviewId: before, change: {} }
+        const presenting = { agentId, actionDigest, layers, isSameAction: true, terms: reviewTerms(obligations) }
+        const ends: Array<ChangeSet> = []
+        for (const document of yield* storage.find(REVIEWS, REVIEW_KEYS.question, key)) {
+          const stored = storedReview(document)
+          const { body, id, version } = stored
+          const state = approvalState(body, presenting, atMs)
+          const isOpen = state === "open" && isSameLayers(body.layers, layers)
+          if (isOpen || (state === "approved" && !inCommit.consumed.has(id)))
+            return { reviewId: id, change: { expects: [{ collection: REVIEWS, id, version }] } }
+          // Over by itself, and no job has recorded that yet: it gives its place to the new one.
+          if (body.ended === null)
+            ends.push((state === "expired" ? planExpire(stored) : planCancel(stored, "superseded", atMs)).change)
+        }
+        const { change, reviewId } = planOpen({ ...concluded, actionDigest, question })
+        inCommit.opened.set(key, reviewId)
+        return {
+          reviewId,
+          change: {
+            puts: [change, ...ends].flatMap(({ puts }) => puts ?? []),
+            records: [change, ...ends].flatMap(({ records }) => records ?? []),
+            events: [change, ...ends].flatMap(({ events }) => events ?? [])
+          }
+        }
+      })
     }
   })
 )
-
-/** What the reviewed evaluation was about; null where its part was erased: then nobody knows what people approved. */
-const reviewedAction = Effect.fnUntraced(function* (
-  storage: StorageApi,
-  evaluationId: string
-): Effect.fn.Return<string | null, ReadFault> {
-  const [found] = yield* storage.once(EVALUATION_SCOPE, [evaluationId])
-  if (found === undefined) return null
-  const parts = new Map((yield* storage.parts([found.seq])).map(({ bytes, name }) => [name, bytes]))
-  const [action, signals] = [parts.get("action"), parts.get("signals")]
-  if (action === null || signals === null || signals === undefined) return null
-  const name: unknown = action === undefined ? null : JSON.parse(fromUtf8(action) ?? "null")
-  return actionNamed(typeof name === "string" ? name : null, signalsOf(signals))
-})

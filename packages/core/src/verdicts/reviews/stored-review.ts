@@ -7,10 +7,12 @@ import {
   reviewAfter,
   type ReviewDocument,
   reviewKeys,
+  reviewUnique,
   REVIEWS,
   reviewStatus
 } from "@flyball/rules"
-import type { ChangeSet, Document, DocumentPut, JsonObject, PartDraft } from "../../storage/port.ts"
+import { reasonPart } from "../../registry/agents/parts.ts"
+import type { ChangeSet, Document, DocumentPut, JsonObject } from "../../storage/port.ts"
 
 /** A review as it was read. */
 export interface StoredReview {
@@ -32,7 +34,8 @@ export const putReview = (id: string, expectedVersion: number, body: ReviewDocum
   id,
   expectedVersion,
   body: body as unknown as JsonObject,
-  keys: reviewKeys(id, body)
+  keys: reviewKeys(id, body),
+  unique: reviewUnique(body)
 })
 
 /** The review after one of its records, and the change that makes it. */
@@ -46,16 +49,16 @@ export const withRecord = (
   { body: review, id, version }: StoredReview,
   kind: string,
   members: JsonObject,
-  parts: ReadonlyArray<PartDraft> = [],
+  reason: string | null = null,
   events: ChangeSet["events"] = []
 ): ReviewPlan => {
   const body = { agent_id: review.agentId, review_id: id, ...members }
-  const after = reviewAfter(review, { kind, body })
+  const after = reviewAfter(review, { kind, body }, reason)
   return {
     review: after,
     change: {
       puts: [putReview(id, version, after)],
-      records: [{ kind, agentId: review.agentId, body: sorted(body), parts }],
+      records: [{ kind, agentId: review.agentId, body: sorted(body), parts: reasonPart(reason) }],
       events
     }
   }
@@ -106,6 +109,7 @@ export const reviewOut = (id: string, review: ReviewDocument, shown: ShownWith):
     resolved_by: review.resolvedBy,
     consumed_by: review.consumedBy,
     consumed_result: review.consumedResult,
+    reason: review.reason ?? null,
     cancel_cause: review.cancelCause,
     seq: shown.seq
   }

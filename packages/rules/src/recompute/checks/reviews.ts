@@ -4,7 +4,7 @@
  */
 import type { Decision } from "@flyball/envelope"
 import { portableCrypto, toHex } from "@flyball/evidence"
-import { actionNamed, approvalState, type ApprovalState, consumption, isSameLayers } from "../../reviews/approval.ts"
+import { approvalState, type ApprovalState, questionOf, consumption, isSameLayers } from "../../reviews/approval.ts"
 import {
   approvalsNeeded,
   canServe,
@@ -20,6 +20,7 @@ import {
 import { isPastEnd } from "../../reviews/status.ts"
 import { openedReview, reviewAfter } from "../../reviews/fold.ts"
 import { killStateOf } from "../../kill/state.ts"
+import { recordedResponse } from "./kill.ts"
 import { partMembers, partValue } from "../../records/part-json.ts"
 import type { JsonMap, PartContent, ReplayRecord } from "../../records/record.ts"
 import { bindsApprovals, knowsReviews } from "../../records/rules-version.ts"
@@ -52,8 +53,8 @@ export class ReviewJudge {
   readonly #state: GovernedState
   readonly #fromGenesis: boolean
   readonly #reviews = new Map<string, ReviewDocument>()
-  /** Action of the evaluation that opened a review; null: not shown. */
-  readonly #named = new Map<string, string | null>()
+  /** What the evaluation that opened a review was about, see {@link questionOf}; null: not shown. */
+  readonly #question = new Map<string, string | null>()
   #last: LastEvaluation | null = null
 
   constructor(state: GovernedState, fromGenesis: boolean) {
@@ -63,8 +64,12 @@ export class ReviewJudge {
 
   /** State of the approval that an evaluation presents. */
   approvalOf(body: EvaluationBody, parts: ReplayRecord["parts"]): PresentedApproval {
-    if (body.approval_id === undefined) return "none"
-    const review = this.#reviews.get(body.approval_id)
+    return body.approval_id === undefined ? "none" : this.#stateFor(body.approval_id, body, parts)
+  }
+
+  /** State of a review's approval for an evaluation. */
+  #stateFor(id: string, body: EvaluationBody, parts: ReplayRecord["parts"]): PresentedApproval {
+    const review = this.#reviews.get(id)
     if (review === undefined) return this.#fromGenesis ? "none" : "unknown"
     const stateOf = (isSameAction: boolean, terms: ReviewTerms | null): ApprovalState =>
       approvalState(
@@ -79,7 +84,7 @@ export class ReviewJudge {
         body.as_of_ms
       )
     if (!bindsApprovals(body)) return stateOf(true, null)
-    const [then, now] = [this.#named.get(body.approval_id) ?? null, namedIn(parts)]
+    const [then, now] = [this.#question.get(id) ?? null, questionIn(parts)]
     // The verdict's obligations are recomputed: a record cannot understate them.
     const terms = termsOf(parts.get("advice"))
     const state = stateOf(then === null || now === null || then === now, terms)
@@ -103,14 +108,20 @@ export class ReviewJudge {
       return problem("review_mismatch", "The action_digest is not that of the arguments in the part args.")
     const review = approvalId === undefined ? undefined : this.#reviews.get(approvalId)
     if (review !== undefined && approval !== "unknown" && approval !== "none") {
-      const result = consumption(approval, outcome)
+      const result = consumption(approval, {
+        outcome,
+        matchedRule: body.matched_rule,
+        kill: recordedResponse(body) ?? "none"
+      })
       // From here on it is used, whatever the record of that says.
       if (result !== null) this.#reviews.set(approvalId!, { ...review, consumedBy: id, consumedResult: result })
     }
     if (reviewId === undefined && outcome === "require_review" && knowsReviews(body))
       return problem("review_mismatch", `The evaluation opens ${reviewIdOf(id)}; the record names no review.`)
     if (reviewId === undefined || outcome !== "require_review" || reviewId === reviewIdOf(id)) return null
-    return reviewId === approvalId && (approval === "open" || approval === "unknown")
+    // The same question is open already, or people approved it and nothing presented that yet.
+    const named = reviewId === approvalId ? approval : this.#stateFor(reviewId, body, parts)
+    return named === "open" || named === "unknown" || (named === "approved" && reviewId !== approvalId)
       ? null
       : problem("review_mismatch", `The evaluation opens ${reviewIdOf(id)}; the record names ${reviewId}.`)
   }
@@ -141,7 +152,7 @@ export class ReviewJudge {
         ? problem("review_mismatch", `${id} must come directly after its evaluation ${opened.evaluationId}.`)
         : null
     const { body: made, parts, terms } = last
-    this.#named.set(id, namedIn(parts))
+    this.#question.set(id, questionIn(parts))
     const wrong =
       id !== reviewIdOf(made.evaluation_id) || made.review_id !== id
         ? "the id of the review"
@@ -278,18 +289,10 @@ export class ReviewJudge {
    */
   #person(id: string, review: ReviewDocument, writer: string): Problem | null {
     if (!writer.startsWith("usr_")) return problem("self_approved", `${id} is answered by ${writer}, who is no person.`)
-    if (writer === review.requestedBy) return problem("self_approved", `${id} is answered by ${writer}, its requester.`)
     if (review.resolvedBy.includes(writer))
       return problem("self_approved", `${id} is answered by ${writer} a second time.`)
-    const written = review.layers.find(({ envelopeId, version }) =>
-      this.#state.version(envelopeId, version)?.authors.includes(writer)
-    )
-    return written === undefined
-      ? null
-      : problem(
-          "self_approved",
-          `${id} is answered by ${writer}, an author of version ${written.version} of ${written.envelopeId}.`
-        )
+    const why = whyExcluded(this.#state, review, writer)
+    return why === null ? null : problem("self_approved", `${id} is answered by ${writer}, ${why}.`)
   }
 
   /** Whether a halt reaches an agent; null: not known. */
@@ -303,6 +306,17 @@ export class ReviewJudge {
   #layersIn(agentId: string, atMs: number): ReadonlyArray<ReviewLayer> | null {
     return this.#fromGenesis ? (this.#state.inForce(agentId, atMs)?.live ?? null) : null
   }
+}
+
+/** Why a person may not answer a review, nor grant a standing approval from it; null where the records name nothing. */
+export const whyExcluded = (
+  state: Pick<GovernedState, "version">,
+  { layers, requestedBy }: Pick<ReviewDocument, "layers" | "requestedBy">,
+  writer: string
+): string | null => {
+  if (writer === requestedBy) return "its requester"
+  const written = layers.find(({ envelopeId, version }) => state.version(envelopeId, version)?.authors.includes(writer))
+  return written === undefined ? null : `an author of version ${written.version} of ${written.envelopeId}`
 }
 
 /** Why an approval does not count for the evaluation that presents it; null where it does. */
@@ -346,13 +360,14 @@ export const unapproved = (body: EvaluationBody, approval: PresentedApproval): P
       : `${body.approval_id} was approved under other versions than are in force.`
   )
 
-/** Names of an evaluation's action and tool; null where they are not shown. */
-const namedIn = (parts: ReplayRecord["parts"]): string | null => {
+/** What an evaluation is about, beside its arguments; null where that is not shown. */
+const questionIn = (parts: ReplayRecord["parts"]): string | null => {
   const action = partValue(parts.get("action"))
   const signals = parts.get("signals")
   return signals?.state !== "present" || (action.state !== "known" && action.state !== "absent")
     ? null
-    : actionNamed(
+    : questionOf(
+        portableCrypto.sha256,
         action.state === "known" && typeof action.value === "string" ? action.value : null,
         signalsOf(signals.bytes)
       )

@@ -28,7 +28,7 @@ export interface ReviewerOptions extends ActOptions {
 
 /**
  * Reviews: people approve or reject actions that an envelope does not allow alone. Spec: document 1 section 5, item 8,
- * names a review queue; decisions 0049 and 0054.
+ * names a review queue; decisions 0049 and 0064.
  */
 export interface ReviewsClient {
   /** Newest first. An empty page is the end. */

@@ -13,7 +13,7 @@ export type FilledReview = Partial<
 /** Reviews of one commit. */
 const TOGETHER = 200
 
-/** Puts copies of a review, in this order, and answers their ids. */
+/** Puts copies of a review, of which each asks something else, in this order; answers their ids. */
 export const fillQueue = Effect.fnUntraced(function* (
   storage: StorageApi,
   reviewId: string,
@@ -25,7 +25,7 @@ export const fillQueue = Effect.fnUntraced(function* (
     const some = copies.slice(at, at + TOGETHER)
     const ids = yield* Effect.forEach(some, () => newId("rev"))
     yield* storage.commit({
-      puts: some.map((copy, index) => putReview(ids[index]!, 0, { ...review, ...copy })),
+      puts: some.map((copy, index) => putReview(ids[index]!, 0, { ...review, ...copy, question: null })),
       records: some.map((copy, index) => openedRecord(ids[index]!, { ...review, ...copy }))
     })
     all.push(...ids)
