@@ -13,6 +13,7 @@ const commands: { readonly [name: string]: () => Promise<{ readonly run: Command
   // order.
   serve: () => import("effect/schema/SchemaJITCompiler/enable").then(() => import("./cli/serve.ts")),
   token: () => import("./cli/token.ts"),
+  login: () => import("./cli/login.ts"),
   vkey: () => import("./cli/vkey.ts"),
   "rotate-key": () => import("./cli/rotate-key.ts"),
   check: () => import("./cli/check.ts"),
@@ -26,6 +27,7 @@ const commands: { readonly [name: string]: () => Promise<{ readonly run: Command
   release: () => import("./cli/release.ts"),
   certificate: () => import("./cli/certificate.ts"),
   "kill-status": () => import("./cli/kill-status.ts"),
+  why: () => import("./cli/why.ts"),
   reviews: () => import("./cli/reviews.ts"),
   mapping: () => import("./cli/mapping.ts"),
   envelope: () => import("./cli/envelope.ts"),

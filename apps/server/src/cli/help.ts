@@ -26,6 +26,23 @@ const usage: { readonly [command: string]: Usage } = {
       "governor, operator, reviewer or auditor; S defaults to dev, U to * (all org units).\nAccesses only the data " +
       "folder."
   },
+  login: {
+    line: "flyball login [--issuer I] [--client-id C] [FLAG…] | --token",
+    does: "signs a person in at the OpenID provider",
+    text: `Signs in at the provider and keeps the session in ~/.config/flyball/session.json, for your account alone.
+Prints an address and a code to enter there, on any device; or the address for a browser on this host.
+  --issuer I         the provider (default: FLYBALL_OIDC_ISSUER)
+  --client-id C      the client that is registered there (default: FLYBALL_OIDC_AUDIENCE)
+  --device           with a code, the default where the provider has it
+  --browser          with a browser on this host (authorization code with PKCE)
+  --redirect URI     for --browser: the registered address (default: http://127.0.0.1/callback, at any free port)
+  --use id|access    the token that the server takes (default: id)
+  --scope S          default: "openid profile email offline_access"
+  --client-secret-file FILE  for a provider that gives a secret to programs
+  --url URL          the server; says your role there, and other commands with --remote ask it
+  --token            prints the token of the session, and extends the session first where it is about to end
+Accesses only that file, never the data folder. To sign out on this host, remove the file.`
+  },
   vkey: {
     line: "flyball vkey [--chain ORIGIN]",
     does: "prints the chain's verification key",
@@ -147,6 +164,15 @@ Works beside a running server, as flyball halt does.`
     does: "prints what is halted, since when, and who acknowledged it",
     text: `Prints the kill state of TARGET (as for flyball halt), and every activation that reaches it, with the
 instances that acknowledged it, stopped, or have not answered. Reads only; works beside a running server.`
+  },
+  why: {
+    line: "flyball why AGENT [--last N] [--remote] [--json]",
+    does: "says why an agent's actions are denied, and what to do",
+    text: `Prints the state of AGENT (its id or exact name), its last denials (5; --last N up to 50), each in words,
+and what lets such an action through.
+  --remote           asks the server of flyball login, as the person who signed in
+  --json             the agent, its kill status, evaluations with explanations, and open reviews
+Reads only; works beside a running server.`
   },
   reviews: {
     line: "flyball reviews [--json]",

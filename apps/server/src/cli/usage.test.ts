@@ -53,6 +53,19 @@ describe("how the command is called", () => {
       "flyball token: --role should be one of admin, governor, operator, reviewer, auditor. flyball token " +
         "--help says how."
     ],
+    [
+      ["login"],
+      "flyball login: --issuer is missing, and FLYBALL_OIDC_ISSUER is not set. Where the server is its own issuer, " +
+        "flyball token --role R makes a token. flyball login --help says how."
+    ],
+    [["login", "--issuer", "http://login.example.org"], "flyball login: --issuer should be an https address"],
+    [
+      ["login", "--issuer", "https://login.example.org", "--redirect", "https://example.org/"],
+      "flyball login: --redirect should be an http address of this host, as http://127.0.0.1/callback."
+    ],
+    [["login", "--token", "--device"], "flyball login: --token stands alone. flyball login --help says how."],
+    [["why"], "flyball why: expected one agent: its id or exact name. flyball why --help says how."],
+    [["why", "a", "--last", "0"], "flyball why: --last should be a number from 1 to 50. flyball why --help says how."],
     [["vkey", "x"], 'flyball vkey: "x" is an unexpected argument. flyball vkey --help says how.'],
     [["export", "--kind", "full"], "flyball export: --out FILE is missing. flyball export --help says how."],
     [

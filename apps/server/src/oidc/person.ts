@@ -1,13 +1,17 @@
 /**
  * A person with a browser, as far as signing in needs one: follows redirects, keeps cookies, fills in the provider's
- * two forms. For the end-to-end test.
+ * forms. For tests.
  */
 import { createHash, randomBytes } from "node:crypto"
 
-/** Signs in with the authorization code flow and PKCE, and answers the ID token. */
-export const signIn = async (issuer: string, clientId: string, redirectUri: string, login: string): Promise<string> => {
+/**
+ * Opens an address and signs in as `login`; null: refuses where the provider asks for anything.
+ *
+ * Answers the address that leads back to the program, or that of the provider's last page.
+ */
+export const browse = async (address: string, login: string | null): Promise<string> => {
+  const home = new URL(address).origin
   const cookies = new Map<string, string>()
-  const verifier = randomBytes(32).toString("base64url")
 
   const visit = async (url: string, form?: { readonly [name: string]: string }): Promise<Response> => {
     const response = await fetch(url, {
@@ -24,37 +28,53 @@ export const signIn = async (issuer: string, clientId: string, redirectUri: stri
     return response
   }
 
-  let url = `${issuer}/auth?${new URLSearchParams({
-    client_id: clientId,
-    redirect_uri: redirectUri,
-    response_type: "code",
-    scope: "openid",
-    state: "s",
-    nonce: "n",
-    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
-    code_challenge_method: "S256"
-  })}`
+  let response = await visit(address)
   for (let step = 0; step < 20; step++) {
-    if (url.startsWith(redirectUri)) break
-    const response = await visit(url)
     const location = response.headers.get("location")
     if (location !== null) {
-      url = new URL(location, url).href
+      const next = new URL(location, response.url).href
+      if (new URL(next).origin !== home) return next
+      response = await visit(next)
       continue
     }
     const page = await response.text()
-    const prompt = /name="prompt" value="(login|consent)"/.exec(page)?.[1]
     const action = /<form[^>]* action="([^"]+)"/.exec(page)?.[1]
-    if (prompt === undefined || action === undefined)
-      throw new Error(`The provider shows neither of its forms, but ${response.status}: ${page.slice(0, 500)}`)
-    const sent = await visit(
-      new URL(action, url).href,
-      prompt === "login" ? { prompt, login, password: "anything" } : { prompt }
-    )
-    url = new URL(sent.headers.get("location")!, url).href
+    if (action === undefined) return response.url
+    const hidden = [...page.matchAll(/name="([a-z_]+)" value="([^"]*)"/g)].map(([, name, value]) => [name!, value!])
+    const form: Record<string, string> = Object.fromEntries(hidden)
+    if (form["prompt"] === "login") Object.assign(form, { login: login ?? "", password: "anything" })
+    if (login === null) {
+      const away = /<a href="([^"]+\/abort)"/.exec(page)?.[1]
+      if (away !== undefined) {
+        response = await visit(new URL(away, response.url).href)
+        continue
+      }
+      if (page.includes('name="abort"')) form["abort"] = "yes"
+    }
+    response = await visit(new URL(action, response.url).href, form)
+    if (form["abort"] !== undefined) return response.url
   }
-  const code = new URL(url).searchParams.get("code")
-  if (code === null) throw new Error(`The provider gives no code: ${url}`)
+  throw new Error(`The provider does not come to an end: ${response.url}`)
+}
+
+/** Signs in with the authorization code flow and PKCE, and answers the ID token. */
+export const signIn = async (issuer: string, clientId: string, redirectUri: string, login: string): Promise<string> => {
+  const verifier = randomBytes(32).toString("base64url")
+  const back = await browse(
+    `${issuer}/auth?${new URLSearchParams({
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      response_type: "code",
+      scope: "openid",
+      state: "s",
+      nonce: "n",
+      code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+      code_challenge_method: "S256"
+    })}`,
+    login
+  )
+  const code = new URL(back).searchParams.get("code")
+  if (code === null) throw new Error(`The provider gives no code: ${back}`)
   const answer = await fetch(`${issuer}/token`, {
     method: "POST",
     body: new URLSearchParams({

@@ -23,22 +23,31 @@ export const fetchKeys = async (issuer: string): Promise<JSONWebKeySet> =>
  *   that is not https (loopback apart).
  */
 const discover = async (issuer: string): Promise<URL> => {
-  const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`
-  const document = await fetchJson(url)
-  const said = (name: string): unknown =>
-    typeof document === "object" && document !== null
-      ? (document as { readonly [name: string]: unknown })[name]
-      : undefined
-  // Otherwise one issuer could answer in the name of another.
-  if (said("issuer") !== issuer)
-    throw new IssuerUnavailable({
-      reason: `${url} says that it is of another issuer: ${JSON.stringify(said("issuer"))}`
-    })
-  const keys = said("jwks_uri")
+  const { jwks_uri: keys } = await discovery(issuer)
   if (typeof keys !== "string" || !isIssuerUrl(keys))
-    throw new IssuerUnavailable({ reason: `${url} names no https address of its keys` })
+    throw new IssuerUnavailable({ reason: `${documentOf(issuer)} names no https address of its keys` })
   return new URL(keys)
 }
+
+/**
+ * The discovery document of an issuer.
+ *
+ * - Fails: rejects with `IssuerUnavailable` when it cannot be had, or is another issuer's.
+ * - Spec: OpenID Connect Discovery 1.0, section 4.
+ */
+export const discovery = async (issuer: string): Promise<{ readonly [name: string]: unknown }> => {
+  const url = documentOf(issuer)
+  const read = await fetchJson(url)
+  const document = typeof read === "object" && read !== null ? (read as { readonly [name: string]: unknown }) : {}
+  // Otherwise one issuer could answer in the name of another.
+  if (document["issuer"] !== issuer)
+    throw new IssuerUnavailable({
+      reason: `${url} says that it is of another issuer: ${JSON.stringify(document["issuer"])}`
+    })
+  return document
+}
+
+const documentOf = (issuer: string): string => `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`
 
 const fetchJson = async (url: string): Promise<unknown> => {
   try {
