@@ -1,8 +1,8 @@
 /** Takes secrets out of what leaves the process. */
+import { REDACTED, redactMembers as redactNamed } from "@flyball/envelope"
 import type { Json } from "./wire.ts"
 
-/** Replacement of removed values. */
-export const REDACTED = "[redacted]"
+export { REDACTED }
 
 /** Removes values that must not leave the process. If it throws, the whole value is replaced by {@link REDACTED}. */
 export type Redact = (value: Json) => Json
@@ -11,21 +11,8 @@ export type Redact = (value: Json) => Json
 export const keepAll: Redact = (value) => value
 
 /** Returns a function that removes the values of these members, at any depth. Names are compared without case. */
-export const redactMembers = (names: ReadonlyArray<string>): Redact => {
-  if (names.length === 0) return keepAll
-  const secret = new Set(names.map((name) => name.toLowerCase()))
-  const walk = (value: Json): Json => {
-    if (typeof value !== "object" || value === null) return value
-    if (Array.isArray(value)) return value.map(walk)
-    return Object.fromEntries(
-      Object.entries(value).map(([name, inner]) => [
-        name,
-        secret.has(name.toLowerCase()) ? REDACTED : walk(inner as Json)
-      ])
-    )
-  }
-  return walk
-}
+export const redactMembers = (names: ReadonlyArray<string>): Redact =>
+  names.length === 0 ? keepAll : (value) => redactNamed(names, value) as Json
 
 /** One redaction after another. */
 export const redactBoth = (first: Redact, second: Redact): Redact =>

@@ -3,6 +3,13 @@
 // The client for hosts without Effect
 export { type Governor, type GovernorOptions, openGovernor } from "./governor/governor.ts"
 export type {
+  AgentClient,
+  AgentClientOptions,
+  Guarded,
+  GuardedAction,
+  RunningAction
+} from "./governor/clients/types/agent-client-types.ts"
+export type {
   AgentChange,
   AgentFilter,
   AgentInfo,
@@ -33,7 +40,9 @@ export type { ModelsClient, ResponsePolicyClient, TelemetryClient, WebhooksClien
 export type {
   BacktestInfo,
   DiffInfo,
+  EnsureOptions,
   EnvelopeInfo,
+  EnvelopeInput,
   EnvelopesClient,
   EnvelopeVersionInfo,
   EvaluationFilter,
@@ -41,10 +50,13 @@ export type {
   EvaluationInput,
   ExplanationInfo,
   LintInfo,
+  LintInput,
   VoidInfo,
   WaiverInfo,
+  WaiverInput,
   WaiversClient
 } from "./governor/clients/types/bound-client-types.ts"
+export type { ConditionSource, EnvelopeSource, RuleSource } from "@flyball/envelope"
 export type {
   BreakerChange,
   BreakerInfo,
@@ -73,6 +85,12 @@ export type {
   ProvenanceInput,
   ProvenanceKind
 } from "./governor/clients/types/provenance-client-types.ts"
+export type {
+  IngestKeyInfo,
+  IngestKeyInput,
+  IngestKeyMintedInfo,
+  IngestKeysClient
+} from "./governor/clients/types/ingest-keys-client-types.ts"
 export type { PeopleClient, PersonInfo, PersonInput } from "./governor/clients/types/people-client-types.ts"
 export type {
   AccessMappingClient,

@@ -41,6 +41,7 @@ export {
   localVerdict,
   type LocalVerdict
 } from "./decide/local-verdict.ts"
+export { REDACTED, redactMembers } from "./decide/redact-members.ts"
 export { namedSignal, signalWords } from "./decide/signal-words.ts"
 export { renderTrace } from "./decide/trace.ts"
 export { readWaiver, waive, type Waiver } from "./decide/waive.ts"
@@ -48,6 +49,14 @@ export { type Exported, exportEnvelope, type ExportLanguage, exportLanguages } f
 export { type Outcome, outcomes } from "./language/compiled.ts"
 export { envelopeDigest } from "./language/digest.ts"
 export type { EffectClass, Envelope, Meter } from "./language/envelope.ts"
+export type {
+  ConditionSource,
+  EnvelopeSource,
+  MeterSource,
+  ObligationSource,
+  RuleSource,
+  SignalText
+} from "./language/envelope-source.ts"
 export type { Finding } from "./language/findings.ts"
 export { floorSentence, type TierNeeds } from "./language/floor-words.ts"
 export { MAX_ENVELOPE_BYTES, MAX_ENVELOPE_DEPTH, MAX_WINDOW_MS } from "./language/limits.ts"

@@ -2,7 +2,7 @@
  * Beside an agent that is evaluated all the time its actions are settled and voided all the same, and beside
  * settlements it is evaluated.
  */
-import { ephemeralKeys, type Governor, openGovernor } from "@flyball/core"
+import { type EnvelopeSource, ephemeralKeys, type Governor, openGovernor } from "@flyball/core"
 import type { StorageChoice } from "@flyball/core/storage"
 import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
 import { givenDatabase } from "@flyball/testkit/postgres"
@@ -15,7 +15,7 @@ const CALLERS = 12
 const ACTIONS = 30
 const ann = { writer: "system:ann" }
 /** Its windows outlast the test, on whatever machine. */
-const meters = {
+const meters: EnvelopeSource["meters"] = {
   spent: { op: "sum", of: "amount", where: { tool: ["pay"] }, window_ms: 86_400_000, key: ["agent_id"] },
   finds: { op: "count", where: { tool: ["find"] }, window_ms: 86_400_000, key: ["run_id"] }
 }

@@ -3,7 +3,17 @@
  * worth of evaluators over one store.
  */
 import type { EvaluationIn } from "@flyball/contract"
-import { Agents, Capture, type Chain, Envelopes, Erasure, Evaluations, EvidenceCrypto, Waivers } from "@flyball/core"
+import {
+  Agents,
+  Capture,
+  type Chain,
+  type EnvelopeSource,
+  Envelopes,
+  Erasure,
+  Evaluations,
+  EvidenceCrypto,
+  Waivers
+} from "@flyball/core"
 import { Storage } from "@flyball/core/storage"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -22,7 +32,7 @@ export const CAP = 1_000
 const WINDOW_MS = 60_000
 
 /** An envelope with a cap for each agent and one for the org unit, a latch, and a rule whose bound varies. */
-export const spending = (most: number): { readonly [member: string]: unknown } => ({
+export const spending = (most: number): EnvelopeSource => ({
   semantics: "envelope/1",
   signals: {
     tool: { type: "enum", values: ["find", "pay"], source: "caller" },

@@ -14,6 +14,8 @@ import { governorJobs } from "./governor-jobs.ts"
 import { governorLayer, type GovernorServices } from "./governor-layer.ts"
 import { accessMappingClient } from "./clients/access-mapping-client.ts"
 import type { AccessMappingClient } from "./clients/types/access-mapping-client-types.ts"
+import { openAgentClient } from "./clients/agent-client.ts"
+import type { AgentClient, AgentClientOptions } from "./clients/types/agent-client-types.ts"
 import { agentsClient } from "./clients/agents-client.ts"
 import type { AgentsClient } from "./clients/types/agents-client-types.ts"
 import { envelopesClient, evaluationsClient, waiversClient } from "./clients/bound-client.ts"
@@ -68,6 +70,8 @@ import type {
   SettleInput,
   SettleReceipt
 } from "./clients/types/decision-types.ts"
+import { ingestKeysClient } from "./clients/ingest-keys-client.ts"
+import type { IngestKeysClient } from "./clients/types/ingest-keys-client-types.ts"
 import { drillsClient, safetyClient } from "./clients/drills-client.ts"
 import type { DrillsClient, SafetyClient } from "./clients/types/drills-client-types.ts"
 import { killClient } from "./clients/kill-client.ts"
@@ -175,6 +179,11 @@ export interface ResponsePolicyClient extends ClientOf<typeof rows.responsePolic
 /** A running governor. Every promise rejects with {@link GovernorError}. */
 export interface Governor extends AsyncDisposable {
   readonly agents: AgentsClient
+  /**
+   * The client of an agent that runs in this process: its `guard` asks, records, runs and settles. Finds or registers
+   * the agent.
+   */
+  client(options: AgentClientOptions): Promise<AgentClient>
   /** How far agents may go alone. */
   readonly envelopes: EnvelopesClient
   /** Exceptions to one rule, for a time. */
@@ -222,6 +231,8 @@ export interface Governor extends AsyncDisposable {
   readonly people: PeopleClient
   /** Which claims of a person's token grant which role where. */
   readonly accessMapping: AccessMappingClient
+  /** Ingest keys: the tokens of agents that call the HTTP API. */
+  readonly ingestKeys: IngestKeysClient
   /** Webhooks: which receivers get which events. */
   readonly webhooks: WebhooksClient
   /**
@@ -378,9 +389,15 @@ const governorOver = (client: Client, writerId: string): Governor => {
   const act = acting(client, writer)
   const of = <const G extends rows.Group>(module: { readonly rows: G; readonly operations: OperationsOf<G> }) =>
     clientOf(module.rows, module.operations, client, writer)
-  return {
+  const ended = new AbortController()
+  const close = (): Promise<void> => {
+    ended.abort()
+    return client.close()
+  }
+  const governor: Governor = {
+    client: (options) => openAgentClient(client, governor, options, ended.signal),
     agents: requireStringIds(agentsClient(client, writer), { register: 0, list: 0, orphans: 0 }),
-    envelopes: requireStringIds(envelopesClient(client, writer), { create: 0, list: 0 }),
+    envelopes: requireStringIds(envelopesClient(client, writer), { create: 0, ensure: 0, list: 0 }),
     waivers: requireStringIds(waiversClient(client, writer), { grant: 2 }),
     breakers: requireStringIds(breakersClient(client, writer), { check: 0 }),
     ...requireStringIds(evaluationsClient(client, writer), { evaluate: 0, evaluations: 0 }),
@@ -410,6 +427,7 @@ const governorOver = (client: Client, writerId: string): Governor => {
     },
     people: requireStringIds(peopleClient(client), { writer: 0 }),
     accessMapping: accessMappingClient(client, writer),
+    ingestKeys: requireStringIds(ingestKeysClient(client, writer), { mint: 0, list: 0 }),
     webhooks: of(webhooks),
     ...requireStringIds(captureClient(client, writer)),
     chain: chainClient(client),
@@ -455,7 +473,8 @@ const governorOver = (client: Client, writerId: string): Governor => {
         options
       ),
     metrics: (options) => run(metricsNow, options),
-    close: client.close,
-    [Symbol.asyncDispose]: client.close
+    close,
+    [Symbol.asyncDispose]: close
   }
+  return governor
 }

@@ -1,4 +1,5 @@
 import type * as Contract from "@flyball/contract"
+import type { ConditionSource, EnvelopeSource, RuleSource, SignalText } from "@flyball/envelope"
 import { execFile } from "node:child_process"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -34,6 +35,26 @@ describe("the plain types of the governor", () => {
     const nameless: Agents.AgentInput = { org_unit: "o" }
     // @ts-expect-error: a word that the contract does not have.
     const wrong: Decisions.SettleInput = { status: "intended" }
+    const input = { name: "n", org_unit: "o" }
+    const rules: Bound.EnvelopeInput = {
+      ...input,
+      envelope: {
+        semantics: "envelope/1",
+        signals: { tool: { type: "enum", values: ["pay"], source: "caller" } },
+        effects: { pay: "money" },
+        rules: [{ id: "pay", outcome: "deny", when: [{ signal: "tool", in: ["pay"] }], suggestion: "Ask." }],
+        default: { outcome: "deny" }
+      }
+    }
+    // @ts-expect-error: an effect class that the language does not have.
+    const effects: EnvelopeSource["effects"] = { pay: "payment" }
+    // @ts-expect-error: a suggestion is of a denial only.
+    const suggesting: RuleSource = { id: "pay", outcome: "allow", when: [], suggestion: "Ask." }
+    // @ts-expect-error: a condition asks one thing.
+    const twice: ConditionSource = { signal: "n", lt: 1, gt: 0 }
+    // @ts-expect-error: a signal is not both optional and replaced by a value.
+    const missing: SignalText = { type: "bool", source: "caller", optional: true, on_missing: true }
+    assert.lengthOf([rules, effects, suggesting, twice, missing], 5)
     const filter: Agents.AgentFilter = { limit: 10, after: undefined }
     assert.lengthOf([least, most, owner, nameless, wrong, filter], 6)
     fits<Given<Agents.AgentInput>, Contract.AgentCreate>()
@@ -112,12 +133,14 @@ describe("the plain types of the governor", () => {
         "./clients/call-options.ts",
         "./clients/client-of.ts",
         "./clients/types/access-mapping-client-types.ts",
+        "./clients/types/agent-client-types.ts",
         "./clients/types/agents-client-types.ts",
         "./clients/types/bound-client-types.ts",
         "./clients/types/breakers-client-types.ts",
         "./clients/types/chain-types.ts",
         "./clients/types/decision-types.ts",
         "./clients/types/drills-client-types.ts",
+        "./clients/types/ingest-keys-client-types.ts",
         "./clients/types/kill-client-types.ts",
         "./clients/types/people-client-types.ts",
         "./clients/types/provenance-client-types.ts",
@@ -126,7 +149,16 @@ describe("the plain types of the governor", () => {
         "./log-line.ts",
         "@flyball/contract/http"
       ])
-      for (const client of ["access-mapping", "agents", "bound", "breakers", "kill", "people", "provenance"])
+      assert.deepStrictEqual(await imports(join(folder, "governor/clients/types/bound-client-types.d.ts")), [
+        "../call-options.ts",
+        "@flyball/contract",
+        "@flyball/envelope"
+      ])
+      assert.deepStrictEqual(await imports(join(folder, "governor/clients/types/agent-client-types.d.ts")), [
+        "./agents-client-types.ts",
+        "./bound-client-types.ts"
+      ])
+      for (const client of ["access-mapping", "agents", "breakers", "ingest-keys", "kill", "people", "provenance"])
         assert.deepStrictEqual(await imports(join(folder, `governor/clients/types/${client}-client-types.d.ts`)), [
           "../call-options.ts",
           "@flyball/contract"

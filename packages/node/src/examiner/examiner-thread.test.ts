@@ -2,13 +2,13 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { answer, type Answers, inPlaceLimits, type Questions } from "@flyball/core/examination"
-import { type Governor, memoryStorage, openGovernor } from "@flyball/core"
+import { type EnvelopeSource, type Governor, memoryStorage, openGovernor } from "@flyball/core"
 import { assert, describe, it } from "vitest"
 import { dataFolder } from "../data-folder.ts"
 import { type Answered, ExaminerThread } from "./examiner-thread.ts"
 
 /** Rules that overlap at random over integers: the worst there is for the analysis. */
-const dense = (count: number, integers = 8): { readonly [member: string]: unknown } => {
+const dense = (count: number, integers = 8): EnvelopeSource => {
   let state = 7
   const below = (end: number): number => {
     state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) | 0
@@ -31,7 +31,7 @@ const dense = (count: number, integers = 8): { readonly [member: string]: unknow
       }
     }),
     default: { outcome: "deny" }
-  }
+  } as unknown as EnvelopeSource
 }
 const about = (json: unknown): Questions["lint"] => ({
   json,
@@ -114,7 +114,7 @@ describe("the thread for questions about envelopes", () => {
     withGovernor(async (governor) => {
       const { envelopes } = governor
       const [ann, ben] = [{ writer: "system:ann" }, { writer: "system:ben" }]
-      const made = async (name: string, envelope: { readonly [member: string]: unknown }): Promise<string> => {
+      const made = async (name: string, envelope: EnvelopeSource): Promise<string> => {
         const { agent } = await governor.agents.register({ name, org_unit: "ops" })
         return (await envelopes.create({ name, agent_id: agent.id, envelope }, ann)).id
       }

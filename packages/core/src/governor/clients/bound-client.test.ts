@@ -1,6 +1,7 @@
 import { Deferred, Effect, Layer } from "effect"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
-import { refunds } from "../../verdicts/evaluations/testing/refunds.ts"
+import type { EnvelopeSource } from "@flyball/envelope"
+import { refunds as refundsJson } from "../../verdicts/evaluations/testing/refunds.ts"
 import { ephemeralKeys } from "../../chain/keys/ephemeral-keys.ts"
 import { keysChoice, keysLayerOf } from "../../chain/keys/keys.ts"
 import { answer } from "../../verdicts/envelopes/examination/answer.ts"
@@ -9,6 +10,8 @@ import { inPlaceLimits } from "../../verdicts/envelopes/examination/questions.ts
 import { type Governor, openGovernor } from "../governor.ts"
 import { memoryStorage } from "../../storage/memory/memory.ts"
 import { GovernorError } from "../../foundation/governor-error.ts"
+
+const refunds = (...more: Parameters<typeof refundsJson>) => refundsJson(...more) as unknown as EnvelopeSource
 
 const ann = { writer: "system:ann" }
 const ben = { writer: "system:ben" }
@@ -50,8 +53,12 @@ describe("envelopes through the plain client", () => {
     const lint = await envelopes.lint(envelopeId)
     assert.deepInclude(lint, { publishable: true, complete: true })
     assert.isFalse(
-      (await envelopes.lint(envelopeId, { envelope: { semantics: "envelope/1" }, acknowledge_partial: ["W202"] }))
-        .publishable
+      (
+        await envelopes.lint(envelopeId, {
+          envelope: { semantics: "envelope/1" } as never,
+          acknowledge_partial: ["W202"]
+        })
+      ).publishable
     )
     assert.deepInclude(await envelopes.diff(envelopeId), { from: 0, to: 0, change: "loosens" })
     assert.strictEqual(await codeOf(envelopes.publish(envelopeId, {}, ann)), "second_approver_required")

@@ -23,6 +23,7 @@ import { everyUnit } from "../../foundation/scope.ts"
 import { type Acting, acting } from "./acting.ts"
 import type { EnvelopesClient, WaiversClient } from "./types/bound-client-types.ts"
 import type { Client } from "./client.ts"
+import { ensureEnvelope } from "./ensure-envelope.ts"
 import type { ActOptions, CallOptions } from "./call-options.ts"
 import { decoded, decodeVersion, query } from "./input.ts"
 
@@ -40,10 +41,12 @@ const decodeEvaluations = query(decode(EvaluationListQuery))
 const decodeVoid = decode(VoidIn)
 
 /** Envelopes over a client. */
-export const envelopesClient = (client: Client, own: Writer): EnvelopesClient =>
-  envelopesOver(client, acting(client, own))
+export const envelopesClient = (client: Client, own: Writer): EnvelopesClient => {
+  const envelopes = envelopesOver(client, acting(client, own))
+  return { ...envelopes, ensure: (input, options) => ensureEnvelope(envelopes, input, options) }
+}
 
-const envelopesOver = ({ run }: Client, act: Acting): EnvelopesClient => ({
+const envelopesOver = ({ run }: Client, act: Acting): Omit<EnvelopesClient, "ensure"> => ({
   create: (input, options) =>
     act(
       (writer) =>

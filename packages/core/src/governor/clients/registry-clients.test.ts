@@ -1,6 +1,7 @@
 /**
  * Models, provenance and the access mapping through the plain client: what they do, and their errors for invalid input.
  */
+import type { EnvelopeSource } from "@flyball/envelope"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { type Governor, openGovernor } from "../governor.ts"
 import { memoryStorage } from "../../storage/memory/memory.ts"
@@ -68,7 +69,7 @@ describe("reviews through the client", () => {
       owner_name: "A",
       owner_email: "a@b.cd"
     })
-    const envelope = {
+    const envelope: EnvelopeSource = {
       semantics: "envelope/1",
       signals: { tool: { type: "enum", values: ["pay"], source: "caller" } },
       effects: { pay: "read" },

@@ -22,6 +22,7 @@ import type {
   WaiverOut,
   WithdrawIn
 } from "@flyball/contract"
+import type { ConditionSource, EnvelopeSource } from "@flyball/envelope"
 import type { ActOptions, CallOptions } from "../call-options.ts"
 import type { Filter, Info, Input } from "@flyball/contract"
 
@@ -49,6 +50,25 @@ export interface ExplanationInfo extends Info<typeof ExplanationOut> {}
 /** An envelope. `revision` counts its changes. */
 export interface EnvelopeInfo extends Info<typeof EnvelopeOut> {}
 
+/** A struct whose text of an envelope has a type: an editor completes it, and a compiler refuses a wrong word. */
+type WithSource<T> = { readonly [Name in keyof T]: Name extends "envelope" ? EnvelopeSource : T[Name] }
+
+/** An envelope to create: for one agent, or for one org unit. */
+export interface EnvelopeInput extends WithSource<Input<typeof EnvelopeCreate>> {}
+
+/** A text to lint in place of the draft. */
+export interface LintInput extends Omit<Input<typeof LintIn>, "envelope"> {
+  readonly envelope?: EnvelopeSource | null | undefined
+}
+
+/**
+ * Who acts when an envelope is ensured: `writer` writes the text, `approver` publishes it. Left out, the approver is
+ * the writer, who can publish only what allows nothing new.
+ */
+export interface EnsureOptions extends ActOptions {
+  readonly approver?: string | undefined
+}
+
 /** A published version. Spec: format 1 section 8, `envelope.published`; decision 0025. */
 export interface EnvelopeVersionInfo extends Info<typeof EnvelopeVersionOut> {}
 
@@ -73,14 +93,28 @@ export interface BacktestInfo extends Info<typeof BacktestOut> {}
  */
 export interface WaiverInfo extends Info<typeof WaiverOut> {}
 
+/** A waiver to request. `unless` is a list of conditions, as in a rule. */
+export interface WaiverInput extends Omit<Input<typeof WaiverCreate>, "unless"> {
+  readonly unless: ReadonlyArray<ConditionSource>
+}
+
 /** Receipt of a voided evaluation. */
 export interface VoidInfo extends Info<typeof VoidOut> {}
 
 /** Envelopes: the bounds of what agents may do alone. Spec: `envelope/1`; decision 0025. */
 export interface EnvelopesClient {
   /** Begins an envelope for one agent or one org unit, as a draft. */
-  create(input: Input<typeof EnvelopeCreate>, options?: ActOptions): Promise<EnvelopeInfo>
-  update(id: string, change: Input<typeof EnvelopeUpdate>, options?: ActOptions): Promise<EnvelopeInfo>
+  create(input: EnvelopeInput, options?: ActOptions): Promise<EnvelopeInfo>
+  /**
+   * Brings a text into force once: creates the envelope of its agent or org unit where there is none, writes the text
+   * as its draft, and publishes it. Does nothing where a version of the envelope already has this very text, also one
+   * that people replaced or withdrew since: what they did later stands. For the start of a host, which may fail at any
+   * step and is run again.
+   *
+   * - Fails: as `create`, `update` and `publish` do. What was done until then is kept, and the next call continues.
+   */
+  ensure(input: EnvelopeInput, options?: EnsureOptions): Promise<EnvelopeInfo>
+  update(id: string, change: WithSource<Input<typeof EnvelopeUpdate>>, options?: ActOptions): Promise<EnvelopeInfo>
   get(id: string, options?: CallOptions): Promise<EnvelopeInfo>
   /** Oldest first; all of them where no `limit` is given. `after`: the last one seen. */
   list(filter?: Filter<typeof EnvelopeListQuery>, options?: CallOptions): Promise<ReadonlyArray<EnvelopeInfo>>
@@ -89,7 +123,7 @@ export interface EnvelopesClient {
    *
    * Each writer may have 8 lints, diffs and backtests under way, and 8 publications: beyond, `examination_queue_full`.
    */
-  lint(id: string, instead?: Input<typeof LintIn>, options?: ActOptions): Promise<LintInfo>
+  lint(id: string, instead?: LintInput, options?: ActOptions): Promise<LintInfo>
   /**
    * Evaluates recorded calls again under the draft; with meters as recorded, or filled by the calls that the draft
    * allows.
@@ -111,8 +145,8 @@ export interface EnvelopesClient {
 
 /** Waivers: exceptions to one rule of the version in force, for 90 days at most, by two people. Spec: decision 0025. */
 export interface WaiversClient {
-  /** Asks for one. `unless` is a list of conditions, as in a rule. */
-  request(envelopeId: string, input: Input<typeof WaiverCreate>, options?: ActOptions): Promise<WaiverInfo>
+  /** Asks for one. */
+  request(envelopeId: string, input: WaiverInput, options?: ActOptions): Promise<WaiverInfo>
   /** Grants a waiver that another writer requested: else `second_approver_required`. It holds from then on. */
   grant(envelopeId: string, waiverId: string, options?: ActOptions): Promise<WaiverInfo>
   /** Oldest first. */
