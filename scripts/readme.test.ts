@@ -116,13 +116,20 @@ describe("the README", () => {
 describe("docs/embed.md", () => {
   it("has an example that runs", async () => {
     const examples = blocks("ts", readFileSync(join(root, "docs/embed.md"), "utf8"))
-    assert.lengthOf(examples, 1)
+    assert.lengthOf(examples, 2)
     const { output, status } = await runExample(examples[0]!, "embed-example")
     assert.equal(status, 0, output)
     assert.deepEqual(output.trim().split("\n"), [
       "record 2; the chain verifies: true",
       "documents match the records: true"
     ])
+  })
+
+  it("has an agent in the host's process, whose client runs what the page says", async () => {
+    const [, example] = blocks("ts", readFileSync(join(root, "docs/embed.md"), "utf8"))
+    const { output, status } = await runExample(example!, "embed-client-example")
+    assert.equal(status, 0, output)
+    assert.match(output, /^120 pages allow_with_notice\naction_denied \{[^]*rule: '@default'/)
   })
 })
 
@@ -184,7 +191,8 @@ const printed: { readonly [path: string]: ReadonlyArray<string> } = {
     "\n@killed\n",
     "GOOD. "
   ],
-  "docs/client.md": ["1\nL2\nactive\n"],
+  "docs/client.md": [`"verdict":"verified"`, "\nL3\nactive\n"],
+  "docs/tiers.md": ["verified\nL3\nactive\n", "allow_with_notice\ndeny\n"],
   "docs/reviews.md": [`"status":"resolved"`, `"outcome":"allow"`]
 }
 
@@ -236,6 +244,7 @@ describe("the pages of docs", () => {
     FLYBALL_DATA_DIR: data,
     FLYBALL_DATABASE_URL: `sqlite:${data}/flyball.db`,
     FLYBALL_ORIGIN: "flyball.example/demo",
+    FLYBALL_TRUST_STORE: join(data, "trust"),
     PATH: `${commandsFolder()}${delimiter}${process.env["PATH"]}`
   }
   let server: RunningServer | null = null

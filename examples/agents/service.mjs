@@ -2,17 +2,23 @@
  * A Flyball service in this process, in memory, with one agent that may refund up to 50 EUR alone. Elsewhere this is
  * `flyball serve`, and an agent has nothing of it but an address and a key.
  */
+import { generateKeyPairSync, sign } from "node:crypto"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { ephemeralKeys, memoryStorage, openGovernor } from "@flyball/core"
 import { openHttp } from "@flyball/http"
+import { trustFolder } from "@flyball/node"
 
+/** @type {import("@flyball/core").EnvelopeSource} */
 const ENVELOPE = {
   semantics: "envelope/1",
   signals: {
     tool: { type: "enum", values: ["lookup", "refund"], source: "caller" },
     cents: { type: "int", min: 0, max: 1_000_000, unit: "EUR/100", source: "caller", optional: true }
   },
-  effects: { lookup: "read", refund: "write_reversible" },
+  effects: { lookup: "read", refund: "money" },
   rules: [
     { id: "lookup", outcome: "allow", when: [{ signal: "tool", in: ["lookup"] }] },
     {
@@ -27,11 +33,21 @@ const ENVELOPE = {
   default: { outcome: "deny" }
 }
 
+/** A card of the agent, signed by the key `acme`, which is put into the trust store. `flyball card` does the same. */
+const signedCard = (name, trust) => {
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519")
+  writeFileSync(join(trust, "acme.pem"), publicKey.export({ type: "spki", format: "pem" }), { mode: 0o600 })
+  const card = Buffer.from(JSON.stringify({ name }))
+  return { card: card.toString("base64"), signature: sign(null, card, privateKey).toString("base64"), key_id: "acme" }
+}
+
 /** Opens the service, and registers and activates the agent `name`. `gateway`: its key is a proxy's. */
 export const openService = async (name, { gateway = false } = {}) => {
+  const trust = mkdtempSync(join(tmpdir(), "flyball-trust-"))
   const governor = await openGovernor({
     storage: memoryStorage(),
     keys: ephemeralKeys(),
+    trustStore: trustFolder({ dir: trust }),
     origin: "flyball.example/acme/agents"
   })
   const api = openHttp(governor, {
@@ -59,14 +75,15 @@ export const openService = async (name, { gateway = false } = {}) => {
 
   const owner = { owner_name: "Ada Lovelace", owner_email: "ada@example.org" }
   const { agent } = await governor.agents.register({ name, org_unit: "support", ...owner })
-  // One person writes it, another publishes it. In a real service these are two people, not two lines.
-  const draft = { name: "Refunds", agent_id: agent.id, envelope: ENVELOPE }
-  const { id } = await governor.envelopes.create(draft, { writer: "system:ada" })
-  await governor.envelopes.publish(id, {}, { writer: "system:ben" })
-  await governor.agents.update(agent.id, { autonomy_tier: "L2" }, { writer: "system:ben" })
+  // One person writes it, another publishes it. In a real service these are two people, not two words.
+  const refunds = { name: "Refunds", agent_id: agent.id, envelope: ENVELOPE }
+  await governor.envelopes.ensure(refunds, { writer: "system:ada", approver: "system:ben" })
+  // A tool of the class `money` acts alone from L3 on, which needs a verified identity.
+  await governor.agents.attachIdentity(agent.id, { signed_card: signedCard(name, trust) }, { writer: "system:ben" })
+  await governor.agents.update(agent.id, { autonomy_tier: "L3" }, { writer: "system:ben" })
   await governor.agents.activate(agent.id, { writer: "system:ben" })
   const mint = { name: "the example", org_unit: "support", ...(gateway ? { capture: "mediated" } : {}) }
-  const { key } = await operate("olga", "/admin/ingest-keys", mint)
+  const { key } = await governor.ingestKeys.mint(mint, { writer: "system:ben" })
 
   return {
     url,
@@ -81,6 +98,7 @@ export const openService = async (name, { gateway = false } = {}) => {
       await new Promise((resolve) => server.close(resolve))
       await api.close()
       await governor.close()
+      rmSync(trust, { recursive: true })
     }
   }
 }

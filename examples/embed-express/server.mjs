@@ -2,7 +2,7 @@
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import express from "express"
-import { guarded, openGovernance, openOperations, refusalOf } from "./governance.mjs"
+import { openGovernance, openOperations, refusalOf } from "./governance.mjs"
 
 const governance = await openGovernance(process.env.DATA_DIR ?? "./data")
 const operations = openOperations(governance.governor, process.env.OPERATOR_TOKEN)
@@ -16,9 +16,9 @@ const pay = async (order, amount) => ({ paid: amount, order })
 
 app.post("/refunds", async (request, response) => {
   const { amount, order, ref } = request.body
-  const act = () => pay(order, amount)
-  const done = await guarded(governance, { ref, signals: { tool: "refund", amount }, args: { order, amount } }, act)
-  response.status(done.done ? 200 : 403).json(done)
+  const refund = { name: "refund", ref: ref ?? "" }
+  const done = await governance.client.guard(refund, { order, amount }, () => pay(order, amount))
+  response.json({ repeated: done.repeated, record: done.seq, result: done.result })
 })
 
 /** The evidence pack, for an auditor. */
@@ -34,7 +34,7 @@ app.get("/vkey", async (_request, response) => response.type("text/plain").send(
 app.use((cause, _request, response, next) => {
   const refusal = refusalOf(cause)
   if (refusal === null) return next(cause)
-  response.status(422).json(refusal)
+  response.status(refusal.status).json(refusal.body)
 })
 
 const stop = async () => {

@@ -1,7 +1,7 @@
 /** A refund service on Fastify that gained governance. `node server.mjs [PORT]`; 0 takes a free port. */
 import { Readable } from "node:stream"
 import fastify from "fastify"
-import { guarded, openGovernance, openOperations, refusalOf } from "./governance.mjs"
+import { openGovernance, openOperations, refusalOf } from "./governance.mjs"
 
 const governance = await openGovernance(process.env.DATA_DIR ?? "./data")
 const operations = openOperations(governance.governor, process.env.OPERATOR_TOKEN)
@@ -20,11 +20,11 @@ app.register(async (scope) => {
 /** What the service did before: pay, and say so. */
 const pay = async (order, amount) => ({ paid: amount, order })
 
-app.post("/refunds", async (request, reply) => {
+app.post("/refunds", async (request) => {
   const { amount, order, ref } = request.body
-  const act = () => pay(order, amount)
-  const done = await guarded(governance, { ref, signals: { tool: "refund", amount }, args: { order, amount } }, act)
-  return reply.code(done.done ? 200 : 403).send(done)
+  const refund = { name: "refund", ref: ref ?? "" }
+  const done = await governance.client.guard(refund, { order, amount }, () => pay(order, amount))
+  return { repeated: done.repeated, record: done.seq, result: done.result }
 })
 
 /** The evidence pack, for an auditor. */
@@ -41,7 +41,7 @@ app.get("/vkey", async (_request, reply) => reply.type("text/plain").send(`${gov
 app.setErrorHandler((cause, _request, reply) => {
   const refusal = refusalOf(cause)
   if (refusal === null) throw cause
-  return reply.code(422).send(refusal)
+  return reply.code(refusal.status).send(refusal.body)
 })
 app.addHook("onClose", async () => {
   await operations.close()

@@ -49,8 +49,12 @@ export const tryExample = async (folder: string, program: string, verifier: stri
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ ref, order: "W100", amount })
     })
-    const { code, done, repeated, rule } = (await response.json()) as Record<string, unknown>
-    return [response.status, done ?? code, repeated ?? rule ?? null]
+    const { code, detail, repeated } = (await response.json()) as {
+      readonly code?: string
+      readonly detail?: { readonly rule?: string }
+      readonly repeated?: boolean
+    }
+    return [response.status, code ?? "done", repeated ?? detail?.rule ?? null]
   }
   const operate = async (method: string, path: string, token: string, body?: unknown) => {
     const response = await fetch(`${service.url}/flyball/api/v1${path}`, {
@@ -61,21 +65,21 @@ export const tryExample = async (folder: string, program: string, verifier: stri
     return { status: response.status, json: (await response.json()) as ReadonlyArray<{ readonly id: string }> }
   }
   try {
-    expectEqual(await refund("r1", 1_500), [200, true, false], "a small refund")
-    expectEqual(await refund("r1", 1_500), [200, true, true], "the same again")
-    expectEqual(await refund("r2", 3_000), [403, false, "@default"], "a large refund")
-    expectEqual(await refund("r3", 2_000), [200, true, false], "another small one")
-    expectEqual(await refund("r4", 2_000), [403, false, "daily"], "the one that passes the daily limit")
-    expectEqual(await refund("r5", "free"), [403, false, "@invalid_signal"], "an amount that is no number")
+    expectEqual(await refund("r1", 1_500), [200, "done", false], "a small refund")
+    expectEqual(await refund("r1", 1_500), [200, "done", true], "the same again")
+    expectEqual(await refund("r2", 3_000), [403, "action_denied", "@default"], "a large refund")
+    expectEqual(await refund("r3", 2_000), [200, "done", false], "another small one")
+    expectEqual(await refund("r4", 2_000), [403, "action_denied", "daily"], "the one that passes the daily limit")
+    expectEqual(await refund("r5", "free"), [403, "action_denied", "@invalid_signal"], "an amount that is no number")
     expectEqual((await refund(undefined, 100)).slice(0, 2), [422, "invalid_input"], "a refund without a reference")
     expectEqual(await service.stop(), 0, "the exit status after SIGTERM")
     service = await start(folder, program)
-    expectEqual(await refund("r3", 2_000), [200, true, true], "a repetition after a restart")
+    expectEqual(await refund("r3", 2_000), [200, "done", true], "a repetition after a restart")
     expectEqual((await operate("GET", "/agents", "a guess")).status, 401, "an operator with another token")
     const [agent] = (await operate("GET", "/agents", OPERATOR_TOKEN)).json
     const suspend = `/agents/${agent?.id}/suspend`
     expectEqual((await operate("POST", suspend, OPERATOR_TOKEN, { reason: "a trial" })).status, 200, "a suspension")
-    expectEqual((await refund("r6", 100)).slice(0, 2), [403, false], "a refund of the suspended agent")
+    expectEqual((await refund("r6", 100)).slice(0, 2), [403, "action_denied"], "a refund of the suspended agent")
     const pack = join(folder, "evidence.evp")
     writeFileSync(pack, Buffer.from(await (await fetch(`${service.url}/evidence.evp`)).arrayBuffer()))
     const vkey = (await (await fetch(`${service.url}/vkey`)).text()).trim()

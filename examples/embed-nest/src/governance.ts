@@ -1,25 +1,14 @@
 /**
  * Governance of the service: one governor, one agent, one envelope, one guarded call, as a provider of the container.
  */
-import { createHash, timingSafeEqual } from "node:crypto"
-import { type EvaluationInput, type Governor, openGovernor } from "@flyball/core"
+import { createHash, generateKeyPairSync, sign, timingSafeEqual } from "node:crypto"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { type AgentClient, type AgentInfo, type Governor, type Guarded, openGovernor } from "@flyball/core"
 import { type HttpApi, openHttp } from "@flyball/http"
-import { dataFolder } from "@flyball/node"
+import { dataFolder, trustFolder } from "@flyball/node"
 import { sqliteStorage } from "@flyball/storage-sql"
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from "@nestjs/common"
 import { ENVELOPE } from "./envelope.js"
-
-/** An intent. `ref` names it: the same `ref` again gets the first verdict, and acts once. */
-export interface Intent {
-  readonly ref: string
-  readonly signals: { readonly tool: string; readonly amount: number }
-  readonly args: { readonly [name: string]: unknown }
-}
-
-/** Result of an intent. */
-export type Done =
-  | { readonly done: false; readonly outcome: string; readonly rule: string | null }
-  | { readonly done: true; readonly repeated: boolean; readonly record: number; readonly result?: unknown }
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest()
 
@@ -39,11 +28,27 @@ const openOperations = (governor: Governor, token: string | undefined): HttpApi 
     }
   })
 
+/**
+ * Vouches for the agent: a tool of the class `money` acts alone from L3 on, which needs a verified identity. Here a key
+ * of the first start signs; a real organisation keeps such a key elsewhere, and signs with `flyball card sign`.
+ */
+const vouch = async (governor: Governor, agent: AgentInfo, trust: string): Promise<void> => {
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519")
+  writeFileSync(`${trust}/acme.pem`, publicKey.export({ type: "spki", format: "pem" }), { mode: 0o600 })
+  const card = Buffer.from(JSON.stringify({ name: agent.name }))
+  const signature = sign(null, card, privateKey).toString("base64")
+  await governor.agents.attachIdentity(
+    agent.id,
+    { signed_card: { card: card.toString("base64"), signature, key_id: "acme" } },
+    { writer: "system:ben" }
+  )
+}
+
 @Injectable()
 export class Governance implements OnModuleInit, OnModuleDestroy {
   #governor: Governor | null = null
   #operations: HttpApi | null = null
-  #agentId = ""
+  #client: AgentClient | null = null
 
   /** Nest opens it before the first request, and closes it with the application. */
   get governor(): Governor {
@@ -56,32 +61,33 @@ export class Governance implements OnModuleInit, OnModuleDestroy {
     return this.#operations
   }
 
-  /** Makes the agent and its envelope on the first start. */
+  /** Each step does what is missing, so that a start which failed half-way continues. */
   async onModuleInit(): Promise<void> {
     const folder = process.env["DATA_DIR"] ?? "./data"
+    const trust = `${folder}/trust`
+    mkdirSync(trust, { recursive: true, mode: 0o700 })
     const governor = await openGovernor({
       storage: sqliteStorage({ file: `${folder}/governance.db` }),
       keys: dataFolder({ dir: `${folder}/keys` }),
+      trustStore: trustFolder({ dir: trust }),
       origin: "flyball.example/acme/refunds"
     })
     this.#governor = governor
     this.#operations = openOperations(governor, process.env["OPERATOR_TOKEN"])
-    const { agent, created } = await governor.agents.register({
-      name: "refund-bot",
-      org_unit: "support",
-      owner_name: "Ada Lovelace",
-      owner_email: "ada@example.org"
+    this.#client = await governor.client({
+      agent: { name: "refund-bot", org_unit: "support", owner_name: "Ada Lovelace", owner_email: "ada@example.org" }
     })
-    this.#agentId = agent.id
-    if (!created) return
-    // One person writes it, another publishes it. In a real service these are two people, not two lines.
-    const { id } = await governor.envelopes.create(
+    const { agent } = this.#client
+    // One person writes it, another publishes it. In a real service these are two people, not two words.
+    await governor.envelopes.ensure(
       { name: "Refunds", agent_id: agent.id, envelope: ENVELOPE },
-      { writer: "system:ada" }
+      { writer: "system:ada", approver: "system:ben" }
     )
-    await governor.envelopes.publish(id, {}, { writer: "system:ben" })
-    await governor.agents.update(agent.id, { autonomy_tier: "L2" }, { writer: "system:ben" })
-    await governor.agents.activate(agent.id, { writer: "system:ben" })
+    if (!agent.identity_verified) await vouch(governor, agent, trust)
+    if (agent.status === "draft") {
+      await governor.agents.update(agent.id, { autonomy_tier: "L3" }, { writer: "system:ben" })
+      await governor.agents.activate(agent.id, { writer: "system:ben" })
+    }
   }
 
   async onModuleDestroy(): Promise<void> {
@@ -89,29 +95,9 @@ export class Governance implements OnModuleInit, OnModuleDestroy {
     await this.#governor?.close()
   }
 
-  /** Asks before it acts, and records what came of it. */
-  async guarded({ args, ref, signals }: Intent, act: () => Promise<object>): Promise<Done> {
-    const intent: EvaluationInput = { agent_id: this.#agentId, client_ref: ref, signals }
-    const verdict = await this.governor.evaluate(intent)
-    if (verdict.outcome !== "allow" && verdict.outcome !== "allow_with_notice")
-      return { done: false, outcome: verdict.outcome, rule: verdict.matched_rule }
-    const { receipts } = await this.governor.witness(this.#agentId, {
-      client_ref: ref,
-      kind: "tool_call",
-      action: signals.tool,
-      status: "intended",
-      args,
-      evaluation_id: verdict.id
-    })
-    const { decision_id, duplicate, seq } = receipts[0]!
-    if (duplicate) return { done: true, repeated: true, record: seq }
-    try {
-      const result = await act()
-      await this.governor.settle(decision_id, { status: "ok", result })
-      return { done: true, repeated: false, record: seq, result }
-    } catch (cause) {
-      await this.governor.settle(decision_id, { status: "error", result: { message: String(cause) } })
-      throw cause
-    }
+  /** Runs a tool only where the agent may. `ref` names the intent: the same `ref` again acts once. */
+  async guarded<A>(tool: string, ref: string, args: object, act: () => Promise<A>): Promise<Guarded<A>> {
+    if (this.#client === null) throw new Error("The governor is not open yet.")
+    return this.#client.guard({ name: tool, ref }, args, act)
   }
 }

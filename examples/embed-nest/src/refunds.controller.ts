@@ -1,5 +1,5 @@
-import { Body, Controller, HttpCode, HttpException, Inject, Injectable, Post } from "@nestjs/common"
-import { type Done, Governance } from "./governance.js"
+import { Body, Controller, HttpCode, Inject, Injectable, Post } from "@nestjs/common"
+import { Governance } from "./governance.js"
 
 /** The service before it was governed: it pays, and reports it. */
 @Injectable()
@@ -18,13 +18,10 @@ export class RefundsController {
 
   @Post()
   @HttpCode(200)
-  async refund(@Body() body: { ref: string; order: string; amount: number }): Promise<Done> {
-    const { amount, order, ref } = body
-    const done = await this.governance.guarded(
-      { ref, signals: { tool: "refund", amount }, args: { order, amount } },
-      () => this.payments.pay(order, amount)
-    )
-    if (!done.done) throw new HttpException(done, 403)
-    return done
+  async refund(@Body() body: { ref?: string; order: string; amount: number }): Promise<object> {
+    const { amount, order, ref = "" } = body
+    const act = () => this.payments.pay(order, amount)
+    const { repeated, result, seq } = await this.governance.guarded("refund", ref, { order, amount }, act)
+    return { repeated, record: seq, result }
   }
 }

@@ -8,7 +8,7 @@ export class RefusalsFilter implements ExceptionFilter<GovernorError> {
     host
       .switchToHttp()
       .getResponse()
-      .status(422)
+      .status(code === "action_denied" ? 403 : 422)
       .json({ code, message, detail: detail ?? null })
   }
 }
