@@ -1,15 +1,18 @@
 /** The archives of a release, unpacked where nothing of this project is. */
 import { spawnSync } from "node:child_process"
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { deadLinks } from "./pages.ts"
 import { makeArchives, type ReleaseFile, writeChecksums } from "./archives.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), "flyball-archives-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const pack = join(root, "fixtures/vectors/flyball-format/valid-full-12.evp.gz")
 
 const run = (program: string, ...args: ReadonlyArray<string>) =>
   spawnSync(program, args, {
@@ -42,12 +45,22 @@ describe("the archives of a release", () => {
     assert.strictEqual(version.stdout.trim(), name.replace(/flyball-(.*)\.tar\.gz/, "$1"), version.stderr)
     assert.strictEqual(run(process.execPath, join(place, "bin", "start.cjs"), "config").status, 0)
     assert.isTrue((statSync(join(place, "bin", "flyball")).mode & 0o111) !== 0, "the launcher is executable")
-    assert.includeMembers(readdirSync(place), ["LICENSE", "NOTICE", "README.md", "deploy", "dist", "docs"])
+    assert.includeMembers(readdirSync(place), ["LICENSE", "NOTICE", "README.md", "deploy", "dist", "docs", "verify"])
+    assert.match(readFileSync(join(place, "README.md"), "utf8"), /^# Flyball, a release\n/)
+    assert.strictEqual(run(process.execPath, join(place, "verify", "flyball-verify.mjs"), pack).status, 2)
+  })
+
+  it.each([/^flyball-\d/, /^flyball-verify-.*\.tar\.gz$/])("have no dead link on a page of %s", (pattern) => {
+    const { name } = files.find(({ name }) => pattern.test(name))!
+    assert.strictEqual(run("tar", "-xzf", name).status, 0)
+    const place = join(folder, name.replace(".tar.gz", ""))
+    const pages = globSync("**/*.md", { cwd: place })
+    assert.include(pages, "README.md")
+    assert.deepEqual(deadLinks(place), [])
   })
 
   it("hold the verifier as one file, which runs alone", () => {
     const single = files.find(({ name }) => name.endsWith(".mjs"))!.name
-    const pack = join(root, "fixtures/vectors/flyball-format/valid-full-12.evp.gz")
     const { status, stdout } = run(process.execPath, single, pack)
     assert.strictEqual(status, 2)
     assert.include(stdout, "Integrity       ok.")

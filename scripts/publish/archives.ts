@@ -3,10 +3,11 @@ import { spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { joinProgram } from "../build/join.ts"
 import { programs } from "../build/programs.ts"
+import { copyPages, unlinkMissing } from "./pages.ts"
 
 /** A file of a release. */
 export interface ReleaseFile {
@@ -40,19 +41,27 @@ export const makeArchives = async (root: string, out: string): Promise<void> => 
     for (const [from, to] of [
       ["apps/server/bin", "bin"],
       ["apps/server/package.json", "package.json"],
-      ["apps/server/README.md", "README.md"],
+      ["deploy/README.md", "README.md"],
       ["deploy/flyball.service", "deploy/flyball.service"],
       ["docs", "docs"],
+      ["examples", "examples"],
       ["LICENSE", "LICENSE"],
       ["NOTICE", "NOTICE"]
     ] as const)
-      cpSync(join(root, from), join(server, to), { recursive: true })
+      cpSync(join(root, from), join(server, to), {
+        recursive: true,
+        filter: (path) => basename(path) !== "node_modules"
+      })
+    copyPages(root, server, globSync("docs/*.md", { cwd: root }))
+    for (const kind of ["mjs", "html"])
+      cpSync(join(verifier, `flyball-verify.${kind}`), join(server, "verify", `flyball-verify.${kind}`))
     for (const [from, to] of [
       ["apps/verify/README.md", "README.md"],
       ["packages/evidence/SPEC.md", "SPEC.md"],
       ["NOTICE", "NOTICE"]
     ] as const)
       cpSync(join(root, from), join(verifier, to))
+    unlinkMissing(verifier)
     mkdirSync(out, { recursive: true })
     archive(work, `flyball-${version}`, out)
     archive(work, `flyball-verify-${version}`, out)

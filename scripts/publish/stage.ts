@@ -6,6 +6,7 @@ import { joinProgram } from "../build/join.ts"
 import { programs } from "../build/programs.ts"
 import { joinLibrary } from "./join-library.ts"
 import { commandPackages, libraries, type Library } from "./list.ts"
+import { unlinkMissing } from "./pages.ts"
 import {
   commandManifest,
   LIBRARY_ENGINES,
@@ -104,6 +105,7 @@ const stageLibrary = async (root: string, out: string, emittedRoot: string, libr
   }
   writeManifest(to, libraryManifest(manifestOf(root, folder), names, isJoined))
   copyTexts(root, folder, to)
+  unlinkMissing(to)
   return to
 }
 
@@ -119,6 +121,7 @@ const stageCommand = async (root: string, out: string, folder: string): Promise<
   if (!isVerifier) copy(join(root, folder, starter), join(to, starter))
   writeManifest(to, commandManifest(workspace, { [command]: starter }, isVerifier ? OLD_ENGINES : LIBRARY_ENGINES))
   copyTexts(root, folder, to)
+  unlinkMissing(to)
   return to
 }
 
