@@ -5,6 +5,7 @@ import { recordable, type Recording } from "./capture/recordable.ts"
 import { type ClientClock, systemClock } from "./clock.ts"
 import { digestKeyOf } from "./action-digest.ts"
 import { type Guard, makeGuard } from "./enforce/guard.ts"
+import { signalsReader, type SignalsOption } from "./enforce/signals.ts"
 import { verdictOf } from "./enforce/verdict.ts"
 import { type Caller, makeCaller } from "./http/caller.ts"
 import { refusedAsClosed, refusedBy, ServerRefused } from "./http/server-refused.ts"
@@ -12,7 +13,7 @@ import { STALE_READS } from "./kill/kill-view.ts"
 import { type KillWatch, watchKill } from "./kill/kill-watch.ts"
 import { type EnvelopeCache, envelopeCache } from "./local/envelope-cache.ts"
 import type { Problem } from "./problem.ts"
-import { REDACTED, type Redact, redactMembers, redactSafely } from "./redact.ts"
+import { type Redact, redactMembers } from "./redact.ts"
 import { makeRefs, type Refs } from "./refs.ts"
 import { MAX_HOLD_MS, reviewsOf, type Reviews } from "./reviews/reviews.ts"
 import type { AgentInfo, Decision, Evaluation, Json, Receipt, Registration, Settlement } from "./wire.ts"
@@ -35,10 +36,11 @@ export interface ClientOptions {
    */
   readonly digestKey?: string
   /**
-   * Signals of an action. By default its name as `tool`, and the arguments that are texts, numbers or booleans and are
-   * not redacted. An envelope denies a signal that it does not declare.
+   * Signals of an action. By default its name as `tool`, and of the arguments that are texts, numbers or booleans and
+   * are not redacted those that the envelopes in force declare. A list names the arguments that may be sent; none where
+   * it is empty. What a function answers is sent as it is: an envelope denies a signal that it does not declare.
    */
-  readonly signals?: (action: string, args: Json) => { readonly [name: string]: Json }
+  readonly signals?: SignalsOption
   /**
    * How long `guard` waits for the person who must approve an action. 0 where it is left out: `ActionDenied` names the
    * review at once, and a later call of the same action with the same arguments and signals continues with it, in a
@@ -166,7 +168,7 @@ export const openClient = (options: ClientOptions): Client => {
     recorder.knows(info.id)
     const strict = capture === "strict"
     const reviews = reviewsOf({ caller, clock, kill, timeoutMs, closed: ended.signal })
-    const signals = options.signals ?? defaultSignals(redact)
+    const signals = signalsReader(options.signals, redact)
     const parts = {
       agentId: info.id,
       instanceId,
@@ -324,18 +326,3 @@ const witness = async (
   if (receipt === null) throw new ServerRefused("The decision could not be witnessed: no receipt came", 0, null)
   return receipt
 }
-
-/** The action's name as `tool`, and the arguments that a signal can be: texts, numbers, booleans. None is redacted. */
-const defaultSignals =
-  (redact: Redact) =>
-  (action: string, args: Json): { readonly [name: string]: Json } => {
-    const shown = redactSafely(redact, args)
-    return {
-      tool: action,
-      ...(typeof shown === "object" && shown !== null && !Array.isArray(shown)
-        ? Object.fromEntries(
-            Object.entries(shown).filter(([, value]) => typeof value !== "object" && value !== REDACTED)
-          )
-        : {})
-    }
-  }

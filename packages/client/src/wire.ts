@@ -106,6 +106,7 @@ export interface EnvelopesInForce {
     readonly envelope_id: string
     readonly version: number
     readonly digest: string
+    readonly caller_signals: ReadonlyArray<string>
     readonly envelope: { readonly [name: string]: unknown } | null
   }>
 }
@@ -165,6 +166,9 @@ export interface Evaluation {
   readonly client_ref: string
   readonly outcome: Outcome
   readonly matched_rule: string
+  /** Why, in words; null where the rule that decided states no reason. */
+  readonly reason: string | null
+  readonly layers: ReadonlyArray<{ readonly envelope_id: string; readonly version: number; readonly digest: string }>
   readonly seq: number
   readonly record_hash: string
   readonly valid_ms: number

@@ -119,8 +119,8 @@ export const Evaluation = Schema.Struct({
   outcome: inBody(oneOf(evaluationOutcomes)),
   matched_rule: inBody(Schema.String),
   /**
-   * Why, in words: the reason of the rule that decided, or what a reserved name means. An invalid signal is named with
-   * what was expected. Null where the rule states no reason.
+   * Why, in words: the reason of the rule that decided, or what a reserved name leaves open. An invalid signal is named
+   * with what was expected. Null where there is nothing more to say.
    */
   reason: computed(Schema.NullOr(Schema.String)),
   trace: inBody(Schema.Array(TraceEntryOut)),

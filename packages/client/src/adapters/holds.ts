@@ -159,7 +159,7 @@ const explained = (denied: ActionDenied, held: Held | null): ActionDenied => {
   if (held.resolution === null || denied.reviewId !== held.reviewId)
     return ActionDenied.saying(
       `pending ${denied.reviewId}: a person must approve the action ${action}. It did not run. ` +
-        "Call it again with the same arguments later.",
+        `Call it again with the same arguments later. ${denied.reason}`.trimEnd(),
       denied
     )
   const said = held.reason === null ? "" : ` Reason given: ${held.reason}`

@@ -9,6 +9,8 @@ export class ActionDenied extends Error {
   readonly outcome: Exclude<Outcome, "allow" | "allow_with_notice">
   /** The rule that decided; one that begins with `@` is the service's or the client's own. */
   readonly rule: string
+  /** Why, in words for the agent and its model; empty where nothing more is known than the rule. */
+  readonly reason: string
   /** The review that a person may approve; null where there is none. */
   readonly reviewId: string | null
   /** The server's verdict; null where the client decided. */
@@ -25,13 +27,14 @@ export class ActionDenied extends Error {
     this.action = action
     this.outcome = outcome
     this.rule = rule
+    this.reason = reason
     this.reviewId = evaluation?.review_id ?? null
     this.evaluation = evaluation
   }
 
   /** The same refusal in other words. */
-  static saying(message: string, { action, evaluation, outcome, rule }: ActionDenied): ActionDenied {
-    const denied = new ActionDenied(action, outcome, rule, "", evaluation)
+  static saying(message: string, { action, evaluation, outcome, reason, rule }: ActionDenied): ActionDenied {
+    const denied = new ActionDenied(action, outcome, rule, reason, evaluation)
     denied.message = message
     return denied
   }

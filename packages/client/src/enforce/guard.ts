@@ -19,6 +19,7 @@ import type { CaptureTier, Decision, Evaluation, EvaluationRequest, Json, Outcom
 import { actionDigest, keyedActionDigest } from "../action-digest.ts"
 import { isUnchanged, snapshotOf } from "./arguments.ts"
 import { ActionDenied } from "./denied.ts"
+import { type ActionSignals, declaredOf, type Signals } from "./signals.ts"
 import { makePendingReviews } from "./pending-reviews.ts"
 import { isPermission, type LocalRule, opensReview, type Verdict, verdictOf } from "./verdict.ts"
 
@@ -33,7 +34,7 @@ export interface Action {
   readonly capture?: CaptureTier
   /** `read` for what changes nothing outside the agent; `side_effect` where it is left out. */
   readonly effect?: EffectClass
-  /** Signals of the envelope; what is left out comes from the client's `signals`. */
+  /** Signals of the envelope, sent as they are; left out, they are those of the client's option `signals`. */
   readonly signals?: { readonly [name: string]: Json }
   /** A review that a person approved for this very action. */
   readonly approvalId?: string
@@ -93,7 +94,7 @@ export interface GuardOptions {
   readonly redact: Redact
   readonly timeoutMs: number
   readonly strict: boolean
-  readonly signals: (action: string, args: Json) => { readonly [name: string]: Json }
+  readonly signals: (action: string, args: Json) => ActionSignals
   readonly reviews: Reviews
   readonly envelopes: EnvelopeCache
   readonly holdMs: number
@@ -102,6 +103,13 @@ export interface GuardOptions {
 
 /** A verdict to act on, and the signals that it was given on. */
 type GivenVerdict = Verdict | { readonly by: "cache"; readonly given: GivenLocally; readonly signals: Json }
+
+/** Questions under envelopes that changed meanwhile. After these the signals are sent whole. */
+const MAX_OVERTAKEN = 2
+
+/** Added to a denial where the signals may hold more than the envelope declares. */
+const SENT_WHOLE =
+  "The client could not read which signals the envelope declares, so it sent every argument that could be one."
 
 /** Members of the record that say who decided. */
 type DecidedAs = Pick<Decision, "decided_by" | "evaluation_id" | "labels" | "local_verdict" | "signals">
@@ -140,11 +148,42 @@ export const makeGuard = (options: GuardOptions): Guard => {
     }
   }
 
-  const ask = async (action: Action, args: Json, ref: string): Promise<GivenVerdict> => {
-    const signals = action.signals ?? options.signals(action.name, args)
+  /**
+   * Asks with the signals that the envelopes in force declare. Which these are was read before: a verdict under others
+   * counts only where they declare the same of these signals. Where it cannot be known, all are sent: a declared one
+   * that is left out could make the verdict milder, and an undeclared one denies.
+   */
+  const ask = async (action: Action, args: Json): Promise<GivenVerdict> => {
+    if (action.signals !== undefined) return question(action, args, action.signals, true)
+    const { isStated, signals: all } = options.signals(action.name, args)
+    if (isStated) return question(action, args, all, true)
+    let declared = await options.envelopes.declared()
+    for (let tries = 0; declared !== null && tries < MAX_OVERTAKEN; tries++) {
+      const signals = declaredOf(all, declared.names)
+      const verdict = await question(action, args, signals, false, all)
+      if (verdict.by !== "server" || declared.isOf(verdict.evaluation.layers)) return verdict
+      declared = await options.envelopes.declared(true)
+      const isSame =
+        declared?.isOf(verdict.evaluation.layers) === true &&
+        Object.keys(declaredOf(all, declared.names)).join("\n") === Object.keys(signals).join("\n")
+      if (isSame) return verdict
+    }
+    const verdict = await question(action, args, all, false)
+    return verdict.by === "server" && verdict.evaluation.matched_rule === "@invalid_signal"
+      ? { ...verdict, evaluation: { ...verdict.evaluation, suggestion: SENT_WHOLE } }
+      : verdict
+  }
+
+  const question = async (
+    action: Action,
+    args: Json,
+    signals: Signals,
+    isStated: boolean,
+    all = signals
+  ): Promise<GivenVerdict> => {
     const json = {
       agent_id: agentId,
-      client_ref: ref,
+      client_ref: refs.next().ref,
       instance_id: options.instanceId,
       action: action.name,
       signals,
@@ -156,8 +195,8 @@ export const makeGuard = (options: GuardOptions): Guard => {
       const answer = await caller.send({ method: "POST", path: "/api/v1/bound/evaluations", json, timeoutMs })
       const verdict = verdictOf(answer, json)
       if (verdict.by === "server" || !verdict.retry) return verdict
-      const given = action.effect === "read" ? options.envelopes.verdict(signals, action.runId ?? null) : null
-      if (given !== null) return { by: "cache", given, signals }
+      const local = action.effect === "read" ? options.envelopes.verdict(all, isStated, action.runId ?? null) : null
+      if (local !== null) return { by: "cache", ...local }
       if (attempt === RETRIES) return verdict
       await awaitedPause(clock, 50 + clock.random() * 100 * 2 ** attempt)
     }
@@ -260,13 +299,13 @@ export const makeGuard = (options: GuardOptions): Guard => {
       }
       action = pending.resumed(action, args)
       let requestedMs = clock.monotonicMs()
-      let verdict = await ask(action, args, refs.next().ref)
+      let verdict = await ask(action, args)
       pending.note(action, args, verdict)
       const approvalId = await approvalOf(action, verdict)
       if (approvalId !== null) {
         action = { ...action, approvalId }
         requestedMs = clock.monotonicMs()
-        verdict = await ask(action, args, refs.next().ref)
+        verdict = await ask(action, args)
         pending.note(action, args, verdict)
       }
       if (verdict.by === "client") return await refuse(action, args, { ...verdict, evaluation: null })
@@ -387,19 +426,23 @@ const hints: { readonly [rule: string]: string | undefined } = {
   "@tier_floor": "The agent's autonomy tier does not allow it alone, whatever its envelope says."
 }
 
-const termsOfServer = ({ matched_rule, obligations, outcome, suggestion, valid_ms }: Evaluation): VerdictTerms => ({
-  outcome,
-  rule: matched_rule,
-  reason: suggestion ?? hints[matched_rule] ?? "",
-  obligations,
-  validMs: valid_ms
+/** What a verdict says to the agent and its model: the rule's reason, and what the rule suggests. */
+const wordsOf = (rule: string, { reason, suggestion }: Pick<Evaluation, "reason" | "suggestion">): string =>
+  [reason, suggestion].filter((one) => typeof one === "string" && one !== "").join(" ") || (hints[rule] ?? "")
+
+const termsOfServer = (evaluation: Evaluation): VerdictTerms => ({
+  outcome: evaluation.outcome,
+  rule: evaluation.matched_rule,
+  reason: wordsOf(evaluation.matched_rule, evaluation),
+  obligations: evaluation.obligations,
+  validMs: evaluation.valid_ms
 })
 
 /** Given at once, and acted on at once: the check of halts right before the effect bounds it. */
-const termsOfCache = ({ obligations, suggestion, verdict }: GivenLocally): VerdictTerms => ({
+const termsOfCache = ({ obligations, reason, suggestion, verdict }: GivenLocally): VerdictTerms => ({
   outcome: verdict.outcome,
   rule: verdict.matched_rule,
-  reason: suggestion ?? hints[verdict.matched_rule] ?? "",
+  reason: wordsOf(verdict.matched_rule, { reason, suggestion }),
   obligations,
   validMs: Number.POSITIVE_INFINITY
 })

@@ -41,6 +41,7 @@ const answerOf = (document: object, more: object = {}) => ({
       digest: `sha256:${envelopeDigest(document as never, portableCrypto.sha256)}`,
       on_unavailable: "allow_cached",
       meters: [],
+      caller_signals: ["tool"],
       envelope: document
     }
   ],
@@ -65,6 +66,7 @@ const allowed: Scripted = {
     id: "evl_1",
     outcome: "allow",
     matched_rule: "lookup",
+    layers: [layer],
     valid_ms: 15_000,
     obligations: [],
     review_id: null,
@@ -327,13 +329,13 @@ describe("a read while the server gives no verdict", () => {
     assert.strictEqual(await ends("lookup"), unreachable)
   })
 
-  it("requests no envelopes for an agent that guards no reads", async () => {
+  it("requests the envelopes once for an agent that guards no reads, for what they declare", async () => {
     const { agent, clock, seen } = await world()
     await run(agent, "lookup", "side_effect")
     await clock.advance(120_000)
     assert.lengthOf(
       seen.filter(({ path }) => path.endsWith("/envelopes-in-force")),
-      0
+      1
     )
   })
 })

@@ -9,8 +9,14 @@ import { type ClientClock, pause } from "../clock.ts"
 import type { Caller } from "../http/caller.ts"
 import type { KillWatch } from "../kill/kill-watch.ts"
 import type { Problem } from "../problem.ts"
-import type { Json } from "../wire.ts"
-import { type GivenLocally, type LocalEnvelopes, readEnvelopesInForce } from "./read-envelopes.ts"
+import { declaredOf, type Signals } from "../enforce/signals.ts"
+import {
+  type DeclaredSignals,
+  type GivenLocally,
+  type LocalEnvelopes,
+  readDeclaredSignals,
+  readEnvelopesInForce
+} from "./read-envelopes.ts"
 
 /** The cached envelopes of one agent. */
 export interface EnvelopeCache {
@@ -18,8 +24,20 @@ export interface EnvelopeCache {
   readonly start: () => void
   /** Reads now, and says whether reads of the agent can be decided while the server is away. */
   readonly refresh: () => Promise<boolean>
-  /** The verdict on a read while the server is away; null where there is none, which is a denial. */
-  readonly verdict: (signals: { readonly [name: string]: Json }, runId: string | null) => GivenLocally | null
+  /**
+   * What the envelopes in force declare as it was read last; read now where nothing is known, or on `again`. Null where
+   * it cannot be known.
+   */
+  readonly declared: (again?: boolean) => Promise<DeclaredSignals | null>
+  /**
+   * The verdict on a read while the server is away, and the signals that it was given on; null where there is none,
+   * which is a denial. `isStated`: all of these signals count, and not those alone that are declared.
+   */
+  readonly verdict: (
+    signals: Signals,
+    isStated: boolean,
+    runId: string | null
+  ) => { readonly given: GivenLocally; readonly signals: Signals } | null
   readonly close: () => void
 }
 
@@ -51,6 +69,7 @@ export const envelopeCache = (options: EnvelopeCacheOptions): EnvelopeCache => {
   const ending = new AbortController()
   const path = `/api/v1/bound/agents/${encodeURIComponent(agentId)}/envelopes-in-force`
   let kept: { readonly local: LocalEnvelopes; readonly sentAtMs: number; readonly etag: string | null } | null = null
+  let declared: DeclaredSignals | null = null
   let reading: Promise<void> | null = null
   let started = false
 
@@ -74,6 +93,7 @@ export const envelopeCache = (options: EnvelopeCacheOptions): EnvelopeCache => {
     // Whatever else the server says, what was kept is not confirmed by it.
     const local = answer.status === 200 ? readEnvelopesInForce(answer.body, agentId) : null
     kept = local === null ? null : { local, sentAtMs: answer.sentAtMs, etag: answer.headers.get("etag") }
+    declared = answer.status === 200 ? readDeclaredSignals(answer.body, agentId) : null
     if (answer.status !== 200 && answer.status !== 404)
       onProblem({ kind: "envelopes", reason: `status ${answer.status}` })
   }
@@ -104,15 +124,22 @@ export const envelopeCache = (options: EnvelopeCacheOptions): EnvelopeCache => {
       void follow()
     },
     refresh,
-    verdict: (signals, runId) => {
+    declared: async (again = false) => {
+      if (declared === null || again) await refresh()
+      return declared
+    },
+    verdict: (all, isStated, runId) => {
       if (kept === null) return null
+      const signals = isStated || declared === null ? all : declaredOf(all, declared.names)
       const { local, sentAtMs } = kept
       const ageMs = clock.monotonicMs() - sentAtMs
       const view = kill.view()
       const isFresh = ageMs >= 0 && ageMs <= Math.min(maxAgeMs, local.answer.max_age_ms)
       const isKnownToBeFree =
         kill.denial("read") === null && view.response === null && view.origin === local.answer.origin
-      return isFresh && isKnownToBeFree ? local.decide({ answer: local.answer, signals, runId, ageMs }) : null
+      if (!isFresh || !isKnownToBeFree) return null
+      const given = local.decide({ answer: local.answer, signals, runId, ageMs })
+      return given === null ? null : { given, signals }
     },
     close: () => {
       ending.abort()

@@ -9,10 +9,11 @@ import {
   prepare,
   readEnvelope,
   type Ready,
+  signalWords,
   withTierFloor
 } from "@flyball/envelope"
 import { portableCrypto } from "@flyball/evidence"
-import type { EnvelopesInForce, Json, LocalVerdict } from "../wire.ts"
+import type { EnvelopesInForce, Evaluation, Json, LocalVerdict } from "../wire.ts"
 
 /**
  * Envelopes that verdicts may be given under while the service is away. The published types name no other package, so
@@ -37,7 +38,29 @@ export interface GivenLocally {
   readonly verdict: LocalVerdict
   readonly obligations: ReadonlyArray<{ readonly [name: string]: unknown }>
   readonly suggestion: string | null
+  readonly reason: string | null
 }
+
+/** The signals that a caller may send under some envelopes, and whether a verdict was given under these. */
+export interface DeclaredSignals {
+  readonly names: ReadonlySet<string>
+  readonly isOf: (layers: Evaluation["layers"] | undefined) => boolean
+}
+
+/** The signals that the layers of an answer declare; null where it does not say. */
+export const readDeclaredSignals = (body: unknown, agentId: string): DeclaredSignals | null => {
+  if (!isAnswer(body) || body.agent_id !== agentId) return null
+  const lists: ReadonlyArray<unknown> = body.layers.map(({ caller_signals }) => caller_signals)
+  if (!lists.every((names) => Array.isArray(names))) return null
+  const key = keyOf(body.layers)
+  return {
+    names: new Set(lists.flat().map(String)),
+    isOf: (layers) => Array.isArray(layers) && keyOf(layers) === key
+  }
+}
+
+const keyOf = (layers: Evaluation["layers"]): string =>
+  JSON.stringify(layers.map(({ digest, envelope_id, version }) => [envelope_id, version, digest]))
 
 /** The envelopes of an answer; null where it is not understood, or where no verdict may be given under it. */
 export const readEnvelopesInForce = (body: unknown, agentId: string): LocalEnvelopes | null => {
@@ -71,7 +94,15 @@ const decide = (
     : {
         verdict: verdictOf(answer, decision, ageMs),
         obligations: decision.obligations.map(obligationJson),
-        suggestion: decision.suggestion
+        suggestion: decision.suggestion,
+        reason:
+          decision.stopped?.step === "signals"
+            ? signalWords(
+                ready.combination,
+                { rule: decision.matchedRule as "@invalid_signal", signal: decision.stopped.id },
+                signals
+              )
+            : (ready.rules.find(({ id }) => id === decision.matchedRule)?.reason ?? null)
       }
 }
 

@@ -15,6 +15,8 @@ export interface Review {
 export interface Script {
   /** The outcome of an evaluation. Default: allow. */
   verdict: (request: { readonly action: string; readonly signals: { readonly [name: string]: unknown } }) => string
+  /** The rule of verdicts; left out, one that is named by the outcome. */
+  rule?: string
   halted: boolean
   /** The service is away: each request fails. */
   isAway: boolean
@@ -54,7 +56,7 @@ export const scriptedService = () => {
       json: {
         id,
         outcome,
-        matched_rule: `rule-${outcome}`,
+        matched_rule: script.rule ?? `rule-${outcome}`,
         valid_ms: 15_000,
         obligations: [],
         review_id: reviewId,

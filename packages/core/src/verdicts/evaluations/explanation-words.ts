@@ -6,13 +6,16 @@ import type { EvaluationRecord } from "./evaluation-out.ts"
 import { tierNeeds } from "../tier-needs.ts"
 import { tiersOf } from "./lost-words.ts"
 
+/** Reserved names that say too little: which signal, which effect class, which meter. */
+const reserved = /^@(invalid_signal|missing_signal|tier_floor|budget:.*)$/
+
 /**
- * Says in words why an evaluation decided as it did: the reason of the rule, or what a reserved name means. Null where
- * the rule states none. `ready` is null where its envelopes are erased.
+ * Says in words why an evaluation decided as it did: the reason of the rule, or what a reserved name leaves open. Null
+ * where there is nothing more to say. `ready` is null where its envelopes are erased.
  */
 export const reasonOf = (record: EvaluationRecord, ready: Ready | null): string | null => {
   const rule = String(record.body["matched_rule"])
-  return rule.startsWith("@")
+  return reserved.test(rule)
     ? decidedWords(record, ready)
     : (ready?.rules.find(({ id }) => id === rule)?.reason ?? null)
 }

@@ -2,7 +2,6 @@
 import { fileSpool } from "../../../capture/file-spool.ts"
 import { type AgentClient, openClient } from "../../../client.ts"
 import type { Problem } from "../../../problem.ts"
-import type { Json } from "../../../wire.ts"
 import { type Calls, governCalls } from "../calls.ts"
 import type { Settings } from "./settings.ts"
 
@@ -29,7 +28,7 @@ export const openSession = (settings: Settings, log: (line: string) => void): Se
     redact,
     onProblem,
     capture: record,
-    ...(signals === null ? {} : { signals: picked(signals.filter((name) => !redact.includes(name))) }),
+    ...(signals === null ? {} : { signals }),
     ...(spoolFolder === null ? {} : { spool: fileSpool(spoolFolder) })
   })
   let registering: Promise<Calls> | null = null
@@ -57,16 +56,6 @@ export const openSession = (settings: Settings, log: (line: string) => void): Se
   }
   return { calls, close }
 }
-
-/** The tool's name and these arguments. */
-const picked =
-  (names: ReadonlyArray<string>) =>
-  (tool: string, args: Json): { readonly [name: string]: Json } => ({
-    tool,
-    ...Object.fromEntries(
-      Object.entries(args as { readonly [name: string]: Json }).filter(([name]) => names.includes(name))
-    )
-  })
 
 /** Time for the question what the key may claim. Unit: milliseconds. */
 const CLAIM_MS = 5_000

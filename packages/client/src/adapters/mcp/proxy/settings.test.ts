@@ -19,9 +19,16 @@ describe("the command line of the proxy", () => {
         redact: ["token"],
         record: "spool",
         signals: ["amount"],
+        pass: [],
         target: { kind: "stdio", command: "npx", args: ["-y", "@shop/server", "--port", "1"] }
       }
     )
+  })
+
+  it("names no argument where the list of signals is empty", () => {
+    const argv = ["--agent", "bot", "--signals", "", "--pass", "shop/list, shop/find", "--", "server"]
+    assert.deepInclude(readSettings(argv, env) as object, { signals: [], pass: ["shop/list", "shop/find"] })
+    assert.deepInclude(read("--agent bot -- server") as object, { signals: null })
   })
 
   it("names an address", () => {

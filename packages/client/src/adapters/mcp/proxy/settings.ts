@@ -18,8 +18,10 @@ export interface Settings {
   readonly redact: ReadonlyArray<string>
   /** `strict`: a call that cannot be recorded first does not run. */
   readonly record: "spool" | "strict"
-  /** Arguments that the envelope reads; null: every text, number and boolean. */
+  /** Arguments that the envelope may read; null: every text, number and boolean that it declares. */
   readonly signals: ReadonlyArray<string> | null
+  /** Methods beside those of MCP that pass. */
+  readonly pass: ReadonlyArray<string>
   readonly target: Target
 }
 
@@ -33,7 +35,9 @@ Governs the tool calls of an MCP server: its command on stdio, or its address ov
   --server NAME         the tool server's name in the record; default: the command, or the host of the address
   --hold SECONDS        how long a call waits for a person, 0 to 55; default 50
   --read-only A,B       tools that change nothing outside the agent
-  --signals A,B         arguments that the envelope reads, beside the tool's name; default: texts, numbers, booleans
+  --signals A,B         arguments that may be signals beside the tool's name; "": none; default: those that the
+                        envelope in force declares
+  --pass A,B            methods that pass beside those of MCP; others are refused
   --record HOW          spool (default): a call is recorded once it has ended; strict: before it begins, and again then
   --redact A,B          arguments and results whose values never leave this process
   --upstream URL        the server's MCP address
@@ -57,7 +61,7 @@ export const readSettings = (
     if (name === "--help" || name === "-h") return null
     if (!optionNames.has(name)) return `unknown option ${name}`
     const value = own[at + 1]
-    if (value === undefined || value === "") return `${name} needs a value`
+    if (value === undefined || (value === "" && !lists.has(name))) return `${name} needs a value`
     if (options.has(name)) return `${name} is given twice`
     options.set(name, value)
   }
@@ -85,18 +89,20 @@ export const readSettings = (
     redact: listOf(options.get("--redact")),
     record,
     signals: options.has("--signals") ? listOf(options.get("--signals")) : null,
+    pass: listOf(options.get("--pass")),
     target
   }
 }
 
+/** Options that name any number of things: none where their value is empty. */
+const lists: ReadonlySet<string> = new Set(["--read-only", "--redact", "--signals", "--pass"])
+
 const optionNames: ReadonlySet<string> = new Set([
+  ...lists,
   "--agent",
   "--server",
   "--hold",
-  "--read-only",
   "--record",
-  "--redact",
-  "--signals",
   "--upstream",
   "--listen"
 ])
@@ -123,7 +129,10 @@ const targetOf = (
 }
 
 const listOf = (value: string | undefined): ReadonlyArray<string> =>
-  value === undefined ? [] : value.split(",").map((one) => one.trim())
+  (value ?? "")
+    .split(",")
+    .map((one) => one.trim())
+    .filter((one) => one !== "")
 
 /** The name of a command; that of what it runs, where it is a launcher. */
 const nameOf = ({ args, command }: { readonly command: string; readonly args: ReadonlyArray<string> }): string => {
