@@ -1,11 +1,12 @@
 /** Writes any value as text: its RFC 8785 form, or the nearest text that a digest can name it by. */
 import { toHex } from "@flyball/evidence"
+import { type InexactReason, ReceivedJson } from "./received-json.ts"
 
 /**
  * Why a value cannot be recorded as it is. `no_json`: a function, a number that is none, a map, an error, a circle, a
  * member that cannot be read. `inexact_integer`: beyond 2^53, so that it may have been rounded before it came here.
  */
-export type WithheldReason = "too_large" | "too_deep" | "no_json" | "lone_surrogate" | "inexact_integer"
+export type WithheldReason = "too_large" | "too_deep" | "no_json" | "lone_surrogate" | "inexact_integer" | InexactReason
 
 /** Form of a value. `reason`: why `text` is not its RFC 8785 form, or may not be recorded; null: it is, and may. */
 export interface ValueForm {
@@ -117,6 +118,10 @@ class FormWriter {
         return this.#number(value)
       case "object": {
         if (value === null) return this.#put("null")
+        if (value instanceof ReceivedJson) {
+          this.#withhold(value.reason)
+          return this.#put(value.text)
+        }
         const { toJSON } = value as { readonly toJSON?: unknown }
         if (typeof toJSON !== "function") return this.#container(value)
         const said: unknown = toJSON.call(value, "")

@@ -15,13 +15,17 @@ import {
   errorResponse,
   failedResponse,
   INVALID_PARAMS,
+  isGoverned,
   isParams,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
-  type Params
+  METHOD_NOT_FOUND,
+  type Params,
+  refusals
 } from "./json-rpc.ts"
-import { makeTasks, taskMethods, taskNotifications, taskOf, type Tasks } from "./tasks.ts"
+import { memberText, receivedValue } from "./json-text.ts"
+import { makeTasks, taskMethods, taskNotifications, taskOf, taskTextOf, type Tasks } from "./tasks.ts"
 
 /** The parts of an agent that a connection needs. */
 export type GovernedAgent = HoldOptions["agent"] & Pick<AgentClient, "witness">
@@ -40,18 +44,24 @@ export interface CallOptions {
   readonly readOnly?: ReadonlyArray<string> | undefined
 }
 
+/** An answer, and its text as the server sent it; null where it is ours, or came as a value. */
+export interface Answered {
+  readonly response: JsonRpcResponse
+  readonly text: string | null
+}
+
 /** Result of a governed call. `none`: its caller gave up and wants no answer; `lost`: it began and has no answer. */
 export type CallOutcome =
-  | { readonly kind: "answer"; readonly response: JsonRpcResponse }
+  | { readonly kind: "answer"; readonly answered: Answered }
   | { readonly kind: "none" }
   | { readonly kind: "lost"; readonly cause: unknown }
 
 /** Sends a call to the server, and its answer back. */
 export interface Carrier {
   /** Sends the request, and resolves with its answer. */
-  readonly forward: (running: Running) => Promise<JsonRpcResponse>
+  readonly forward: (running: Running) => Promise<Answered>
   /** Hands the client the answer of a call that the server continues with: nothing else is handed to it then. */
-  readonly accepted: (response: JsonRpcResponse) => void
+  readonly accepted: (answered: Answered) => void
   /** Sends a request of ours, and drops its answer. */
   readonly request: (message: JsonRpcRequest) => void
 }
@@ -61,9 +71,11 @@ export interface Calls {
   /** Runs a governed request where it may run. Never throws. */
   readonly call: (request: JsonRpcRequest, carrier: Carrier, signal: AbortSignal) => Promise<CallOutcome>
   /** Takes the server's answer to any other request: lists of tools are witnessed, tasks are followed. Never throws. */
-  readonly answered: (request: JsonRpcRequest, response: JsonRpcResponse) => Promise<void>
-  /** Takes a notification of the server. */
-  readonly notified: (notification: JsonRpcNotification) => void
+  readonly answered: (request: JsonRpcRequest, answered: Answered) => Promise<void>
+  /** Takes a notification of the server, and its text where it came as one. */
+  readonly notified: (notification: JsonRpcNotification, text: string | null) => void
+  /** Records a message that is refused before anything is judged, and answers the refusal. Never throws. */
+  readonly refused: (message: JsonRpcRequest | JsonRpcNotification, reason: string) => Promise<JsonRpcResponse>
   /** Ends what is followed: tasks that did not end are witnessed as unknown. */
   readonly end: (reason: string) => Promise<void>
 }
@@ -91,7 +103,7 @@ export const readCall = ({ params }: JsonRpcRequest): ReadCall => {
   const rest = Object.entries(params).filter(([member]) => !besides.has(member))
   const alike = rest.find(([member]) => besideInOtherCase(member))
   if (alike !== undefined) return { ok: false, reason: `the member ${alike[0]} is not one of a call` }
-  if (hasInexactNumber(params)) return { ok: false, reason: "a whole number beyond 2^53 cannot be carried exactly" }
+  if (hasInexactNumber(params)) return { ok: false, reason: refusals.inexact }
   if (rest.length === 0) return { ok: true, name, args: given as Json }
   if (Object.hasOwn(given, MORE)) return { ok: false, reason: `no argument may be named ${MORE}` }
   // The arguments stay where the envelope's signals are read from.
@@ -108,7 +120,7 @@ const readUpdate = ({ params = {} }: JsonRpcRequest, tasks: Tasks): ReadCall => 
   const given = Object.entries(params).filter(([member]) => member !== "_meta")
   const alike = given.find(([member]) => !updateMembers.has(member) && updateMembers.has(spelled(member)))
   if (alike !== undefined) return { ok: false, reason: `the member ${alike[0]} is not one of an update` }
-  if (hasInexactNumber(params)) return { ok: false, reason: "a whole number beyond 2^53 cannot be carried exactly" }
+  if (hasInexactNumber(params)) return { ok: false, reason: refusals.inexact }
   const { args, name } = tasks.callOf(taskId) ?? { name: "tasks/update", args: {} }
   const before = args as { readonly [name: string]: Json }
   const more = { ...(before[MORE] as object | undefined), ...Object.fromEntries(given) }
@@ -137,21 +149,19 @@ export const governCalls = (
   const holds: Holds = makeHolds({ agent, reviews: agent.reviews, holdMs })
   const reads = new Set(readOnly)
   const where = { capture, runId, ...(toolServer === undefined ? {} : { toolServer }) }
+  const recordedWhere = { capture, run_id: runId, ...(toolServer === undefined ? {} : { tool_server: toolServer }) }
   let step = 0
 
   const tasks = makeTasks()
   const open = new Set<Promise<unknown>>()
 
   const call: Calls["call"] = async (request, { accepted, forward, request: send }, signal) => {
-    let answered: JsonRpcResponse | null = null
+    let answered: Answered | null = null
     let began = false
     let isTask = false
     try {
       const read = request.method === "tasks/update" ? readUpdate(request, tasks) : readCall(request)
-      if (!read.ok) {
-        const reason = `${request.method}: ${read.reason}.`
-        return { kind: "answer", response: errorResponse(request.id, INVALID_PARAMS, reason) }
-      }
+      if (!read.ok) return ours(await refused(request, read.reason))
       const { args, name } = read
       const action = { name, step: ++step, effect: reads.has(name) ? "read" : "side_effect", ...where } as const
       await holds.guard(
@@ -162,16 +172,13 @@ export const governCalls = (
           answered = await forward(running)
           const failure = failureOf(answered)
           if (failure !== null) throw new EffectFailed(failure.message, failure.result)
-          const task = request.method === "tools/call" ? taskOf(answered) : null
-          if (task === null) return (answered.result ?? null) as Json
+          const task = request.method === "tools/call" ? taskOf(answered.response) : null
+          if (task === null) return resultOf(answered) as Json
           isTask = true
           // Followed before the client has the task's name: what the client is answered about it is not missed.
-          const following = tasks.follow(task, {
-            name,
-            args,
-            signal: running.signal,
-            cancel: (taskId) => send(cancelTask(request, taskId))
-          })
+          const cancel = (taskId: string): void => send(cancelTask(request, taskId))
+          const of = { name, args, signal: running.signal, cancel }
+          const following = tasks.follow(task, of, taskTextOf(answered.response, answered.text))
           following.catch(() => undefined)
           await running.goesOn()
           accepted(answered)
@@ -179,19 +186,38 @@ export const governCalls = (
         },
         signal
       )
-      return isTask ? { kind: "none" } : { kind: "answer", response: answered! }
+      return isTask ? { kind: "none" } : { kind: "answer", answered: answered! }
     } catch (cause) {
       if (isTask) return { kind: "none" }
-      if (answered !== null) return { kind: "answer", response: answered }
+      if (answered !== null) return { kind: "answer", answered }
       if (cause instanceof CallCancelled) return { kind: "none" }
-      if (cause instanceof CallHalted) return { kind: "answer", response: failedResponse(request, cause.message) }
-      if (cause instanceof ActionDenied) return { kind: "answer", response: deniedResponse(request, cause) }
+      if (cause instanceof CallHalted) return ours(failedResponse(request, cause.message))
+      if (cause instanceof ActionDenied) return ours(deniedResponse(request, cause))
       if (began) return { kind: "lost", cause }
-      return { kind: "answer", response: failedResponse(request, `The call did not run: ${sentenceOf(cause)}`) }
+      return ours(failedResponse(request, `The call did not run: ${sentenceOf(cause)}`))
     }
   }
 
-  const listed = async (params: Params | undefined, result: Params): Promise<void> => {
+  const refused: Calls["refused"] = async (message, reason) => {
+    const { method, params = {} } = message
+    const { _meta: _, arguments: given, name, ...rest } = params
+    await agent
+      .witness({
+        action: isGoverned(message) && typeof name === "string" && name !== "" ? name : method,
+        kind: isGoverned(message) ? "tool_call" : "other",
+        status: "denied",
+        mode: "enforced",
+        decided_by: "fail_closed",
+        ...recordedWhere,
+        labels: { rule: "@fail_closed:protocol", method, reason },
+        args: (reason === refusals.inexact ? { withheld: "inexact_number" } : (given ?? rest)) as Json
+      })
+      .catch(() => null)
+    const code = reason === refusals.notPassed ? METHOD_NOT_FOUND : INVALID_PARAMS
+    return errorResponse("id" in message ? message.id : null, code, `${method}: ${reason}.`)
+  }
+
+  const listed = async (params: Params | undefined, result: unknown): Promise<void> => {
     const cursor = params?.["cursor"]
     await agent
       .witness({
@@ -199,9 +225,7 @@ export const governCalls = (
         kind: "tool_list",
         status: "ok",
         mode: "observed",
-        capture,
-        run_id: runId,
-        ...(toolServer === undefined ? {} : { tool_server: toolServer }),
+        ...recordedWhere,
         args: typeof cursor === "string" ? { cursor } : {},
         result: result as Json
       })
@@ -215,14 +239,15 @@ export const governCalls = (
       open.add(one)
       return one
     },
-    answered: async (request, response) => {
-      if (taskMethods.has(request.method)) tasks.answered(request, response)
-      if (request.method === "tools/list" && response.result !== undefined)
-        await listed(request.params, response.result)
+    answered: async (request, answered) => {
+      if (taskMethods.has(request.method)) tasks.answered(request, answered.response, answered.text)
+      if (request.method === "tools/list" && answered.response.result !== undefined)
+        await listed(request.params, resultOf(answered))
     },
-    notified: (notification) => {
-      if (taskNotifications.has(notification.method)) tasks.notified(notification)
+    notified: (notification, text) => {
+      if (taskNotifications.has(notification.method)) tasks.notified(notification, text)
     },
+    refused,
     end: async (reason) => {
       tasks.end(reason)
       await Promise.all(open)
@@ -241,8 +266,20 @@ const cancelTask = ({ params }: JsonRpcRequest, taskId: string): JsonRpcRequest 
   }
 }
 
+const ours = (response: JsonRpcResponse): CallOutcome => ({ kind: "answer", answered: { response, text: null } })
+
+/** The result of an answer as it is recorded. */
+const resultOf = ({ response, text }: Answered): unknown =>
+  text === null ? (response.result ?? null) : receivedValue(memberText(text, "result") ?? "null")
+
 /** The failure that an answer reports; null: the tool did not fail. */
-const failureOf = ({ error, result }: JsonRpcResponse): { readonly message: string; readonly result: Json } | null => {
-  if (error !== undefined) return { message: error.message, result: { error: error as unknown as Json } }
-  return result?.["isError"] === true ? { message: "The tool answered with an error.", result: result as Json } : null
+const failureOf = (answered: Answered): { readonly message: string; readonly result: Json } | null => {
+  const { error, result } = answered.response
+  if (error !== undefined) {
+    const text = memberText(answered.text, "error")
+    return { message: error.message, result: { error: (text === null ? error : receivedValue(text)) as Json } }
+  }
+  return result?.["isError"] === true
+    ? { message: "The tool answered with an error.", result: resultOf(answered) as Json }
+    : null
 }

@@ -41,6 +41,9 @@ export const PARSE_ERROR = -32_700
 /** JSON-RPC code: the message is not a valid request. */
 export const INVALID_REQUEST = -32_600
 
+/** JSON-RPC code: there is no such method. */
+export const METHOD_NOT_FOUND = -32_601
+
 /** JSON-RPC code: the parameters are not valid. */
 export const INVALID_PARAMS = -32_602
 
@@ -144,7 +147,12 @@ export const DENIED_META = "flyball/denied"
 /** The result of a call that did not run: a tool's error, so that the model reads the reason. */
 export const deniedResponse = (request: JsonRpcRequest, denied: ActionDenied): JsonRpcResponse =>
   failedResponse(request, denied.message, {
-    [DENIED_META]: { outcome: denied.outcome, rule: denied.rule, review_id: denied.reviewId }
+    [DENIED_META]: {
+      outcome: denied.outcome,
+      rule: denied.rule,
+      reason: denied.reason,
+      review_id: denied.reviewId
+    }
   })
 
 /** The result of a call that failed, in a sentence for the model. An input for a task has no such result: an error. */
@@ -168,3 +176,45 @@ export const failedResponse = (request: JsonRpcRequest, sentence: string, meta?:
  */
 export const isGoverned = ({ method }: { readonly method: string }): boolean =>
   method === "tools/call" || method === "tasks/update"
+
+/**
+ * What a client may send beside calls: the methods of MCP up to revision 2026-07-28, which make no tool act. One that
+ * is not known here could be another way to act.
+ */
+const passing: ReadonlySet<string> = new Set([
+  "completion/complete",
+  "initialize",
+  "logging/setLevel",
+  "notifications/cancelled",
+  "notifications/initialized",
+  "notifications/progress",
+  "notifications/roots/list_changed",
+  "notifications/tasks/status",
+  "ping",
+  "prompts/get",
+  "prompts/list",
+  "resources/list",
+  "resources/read",
+  "resources/subscribe",
+  "resources/templates/list",
+  "resources/unsubscribe",
+  "server/discover",
+  "subscriptions/listen",
+  "tasks/cancel",
+  "tasks/get",
+  "tasks/list",
+  "tasks/result",
+  "tools/list"
+])
+
+/** Whether a method that makes no tool act passes a proxy. `more`: others that its operator lets pass. */
+export const passesProxy =
+  (more: ReadonlyArray<string> = []) =>
+  (method: string): boolean =>
+    passing.has(method) || more.includes(method)
+
+/** Why a message is refused before anything is judged. */
+export const refusals = {
+  inexact: "a whole number beyond 2^53, or one of more digits than a double has, cannot be carried exactly",
+  notPassed: "this proxy passes no such method; its operator can let it pass"
+} as const

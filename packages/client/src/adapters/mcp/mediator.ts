@@ -5,14 +5,15 @@
  * A `tools/call`, and the input for a task that runs, reach the server only where they may run. Everything else that is
  * a message passes; what is none is passed in neither direction.
  */
-import { type Running, sentenceOf } from "../../enforce/guard.ts"
+import { EffectUnknown, type Running, sentenceOf } from "../../enforce/guard.ts"
 import { CallCancelled } from "../holds.ts"
-import type { Calls } from "./calls.ts"
+import type { Answered, Calls } from "./calls.ts"
 import {
   CallHalted,
   errorResponse,
   failedResponse,
   INTERNAL_ERROR,
+  INVALID_PARAMS,
   INVALID_REQUEST,
   isGoverned,
   isModern,
@@ -21,11 +22,11 @@ import {
   isResponse,
   type JsonRpcMessage,
   type JsonRpcRequest,
-  type JsonRpcResponse,
   keyOfId,
   LIMIT_EXCEEDED,
   type Params,
   readMessage,
+  refusals,
   type RequestId
 } from "./json-rpc.ts"
 import { TOO_MANY_WAITING, type Place, type WaitingLimit } from "./waiting-limit.ts"
@@ -35,6 +36,7 @@ import { taskNotifications } from "./tasks.ts"
 export interface SendOptions {
   readonly requestSignal?: AbortSignal | undefined
   readonly onRequestStreamEnd?: (() => void) | undefined
+  readonly onresumptiontoken?: ((token: string) => void) | undefined
 }
 
 /** Options of a mediator. `Options` are what a transport sends with a message. */
@@ -42,7 +44,10 @@ export interface MediatorOptions<Options extends SendOptions> {
   /** The calls of the agent; a promise that fails denies each call. */
   readonly calls: () => Promise<Calls>
   readonly toServer: (message: JsonRpcMessage, options?: Options) => Promise<void>
-  readonly toClient: (message: JsonRpcMessage) => void
+  /** `text`: the message as the server sent it; null where it is ours, or came as a value. */
+  readonly toClient: (message: JsonRpcMessage, text: string | null) => void
+  /** Whether a method passes that makes no tool act. Left out, each does. */
+  readonly passes?: ((method: string) => boolean) | undefined
   /** Whether each request has a stream of its own, whose end cancels it. */
   readonly hasPerRequestStream?: boolean | undefined
   /** Bounds the requests that have no answer yet. Without it there is no bound. */
@@ -54,21 +59,24 @@ export interface MediatorOptions<Options extends SendOptions> {
 /** Stands between client and server. */
 export interface Mediator<Options extends SendOptions> {
   /**
-   * Takes a message of the client that has so many bytes. Resolves when it was passed on or answered; throws where the
-   * server is away.
+   * Takes a message of the client that has so many bytes. `isExact`: its value says all that its text does. Resolves
+   * when it was passed on or answered; throws where the server is away.
    */
-  readonly fromClient: (value: unknown, options?: Options, bytes?: number) => Promise<void>
-  /** Takes a message of the server; false: the client must not see it. */
-  readonly fromServer: (value: unknown) => boolean
+  readonly fromClient: (value: unknown, options?: Options, bytes?: number, isExact?: boolean) => Promise<void>
+  /** Takes a message of the server, and its text where it came as one; false: the client must not see it. */
+  readonly fromServer: (value: unknown, text?: string | null) => boolean
   /** The connection is over: what waits never begins, and what runs is witnessed as failed. */
   readonly end: (reason: string) => Promise<void>
 }
+
+/** The connection ended while a call ran. */
+class ConnectionOver extends Error {}
 
 /** A call that has no answer yet. */
 interface Pending {
   readonly cancel: AbortController
   /** Resolves the call once it was sent; null before. */
-  settle: ((response: JsonRpcResponse) => void) | null
+  settle: ((answered: Answered) => void) | null
   fail: ((cause: unknown) => void) | null
 }
 
@@ -77,8 +85,9 @@ export const mediate = <Options extends SendOptions>({
   calls,
   hasPerRequestStream = false,
   onDropped,
+  passes = () => true,
   waitingLimit,
-  toClient,
+  toClient: write,
   toServer
 }: MediatorOptions<Options>): Mediator<Options> => {
   const pending = new Map<string, Pending>()
@@ -86,6 +95,9 @@ export const mediate = <Options extends SendOptions>({
   const others = new Map<string, { readonly request: JsonRpcRequest; readonly place: Place | undefined }>()
   const running = new Set<Promise<unknown>>()
   let over: string | null = null
+
+  /** Answers the client with a message of ours. */
+  const toClient = (message: JsonRpcMessage): void => write(message, null)
 
   const forget = (key: string): void => {
     others.get(key)?.place?.leave()
@@ -99,8 +111,8 @@ export const mediate = <Options extends SendOptions>({
 
   const forward =
     (request: JsonRpcRequest, one: Pending, options: Options | undefined, sent: (cause?: unknown) => void) =>
-    ({ signal }: Running): Promise<JsonRpcResponse> =>
-      new Promise<JsonRpcResponse>((resolve, reject) => {
+    ({ signal }: Running): Promise<Answered> =>
+      new Promise<Answered>((resolve, reject) => {
         if (over !== null) return reject(new Error(over))
         const own = new AbortController()
         const halt = (): void => {
@@ -109,13 +121,17 @@ export const mediate = <Options extends SendOptions>({
           // A request with a stream of its own is cancelled by the end of that stream.
           if (!(hasPerRequestStream && isModern(request))) void toServer(cancelled(request.id)).catch(() => undefined)
         }
-        one.settle = (response) => {
+        one.settle = (answered) => {
           // A task continues: the end of its request is none of it.
           signal.removeEventListener("abort", halt)
-          resolve(response)
+          resolve(answered)
         }
+        // A server that names its events may answer on a later stream: then nobody knows how the call ends.
+        let isResumable = false
+        const lost = (reason: string): Error =>
+          isResumable ? new EffectUnknown(reason, { error: reason }) : new Error(reason)
         one.fail = (cause) => {
-          reject(cause)
+          reject(cause instanceof ConnectionOver ? lost(cause.message) : cause)
           own.abort()
         }
         signal.addEventListener("abort", halt)
@@ -124,7 +140,11 @@ export const mediate = <Options extends SendOptions>({
           ...options,
           requestSignal: AbortSignal.any(signals),
           // The client's own callback is not called: it gets an answer in any case, once the call is witnessed.
-          onRequestStreamEnd: () => reject(new Error("The server ended the request without an answer."))
+          onRequestStreamEnd: () => reject(lost("The server ended the request without an answer.")),
+          onresumptiontoken: (token: string) => {
+            isResumable = true
+            options?.onresumptiontoken?.(token)
+          }
         } as unknown as Options
         toServer(request, carried).then(
           () => sent(),
@@ -159,9 +179,9 @@ export const mediate = <Options extends SendOptions>({
       if (pending.get(key) === one) pending.delete(key)
       options?.requestSignal?.removeEventListener("abort", giveUp)
     }
-    const accepted = (response: JsonRpcResponse): void => {
+    const accepted = ({ response, text }: Answered): void => {
       release()
-      toClient(response)
+      write(response, text)
     }
     // What it is answered names no request of the client, and so is dropped.
     const send = (message: JsonRpcRequest): void => void toServer(message).catch(() => undefined)
@@ -170,10 +190,13 @@ export const mediate = <Options extends SendOptions>({
       const outcome = await calls().then(
         (governed) => governed.call(request, carrier, one.cancel.signal),
         // Without an agent there is no verdict, so nothing runs.
-        (cause: unknown) => ({ kind: "answer", response: failedResponse(request, notRun(cause)) }) as const
+        (cause: unknown) => {
+          const response = failedResponse(request, notRun(cause))
+          return { kind: "answer", answered: { response, text: null } } as const
+        }
       )
       release()
-      if (outcome.kind === "answer") toClient(outcome.response)
+      if (outcome.kind === "answer") write(outcome.answered.response, outcome.answered.text)
       else if (outcome.kind === "lost" && over === null)
         toClient(errorResponse(request.id, INTERNAL_ERROR, `${request.method}: ${sentenceOf(outcome.cause)}`))
       sent()
@@ -200,7 +223,7 @@ export const mediate = <Options extends SendOptions>({
     }
     const answer = errorResponse(id, INTERNAL_ERROR, `The server's answer could not be read: ${reason}.`)
     const one = pending.get(key)
-    if (one !== undefined) one.settle?.(answer)
+    if (one !== undefined) one.settle?.({ response: answer, text: null })
     else {
       forget(key)
       toClient(answer)
@@ -209,22 +232,34 @@ export const mediate = <Options extends SendOptions>({
   }
 
   return {
-    fromClient: async (value, options, bytes = 0) => {
+    fromClient: async (value, options, bytes = 0, isExact = true) => {
       const read = readMessage(value)
       if (!read.ok) return toClient(errorResponse(read.id, INVALID_REQUEST, `Not an MCP message: ${read.reason}.`))
       const { message } = read
-      if (isResponse(message)) return toServer(message, options)
+      if (isResponse(message))
+        return toServer(isExact ? message : errorResponse(message.id, INTERNAL_ERROR, refusals.inexact), options)
+      const refusal = isExact
+        ? isGoverned(message) || passes(message.method)
+          ? null
+          : refusals.notPassed
+        : refusals.inexact
       if (!isRequest(message)) {
         if (message.method === "notifications/cancelled") return onCancelled(message, message.params, options)
         // Nobody could be answered: a call that asks for no answer is not one.
         if (isGoverned(message)) return
-        return toServer(message, options)
+        if (refusal === null) return toServer(message, options)
+        return track(calls().then((governed) => governed.refused(message, refusal)))
       }
       const key = keyOfId(message.id)
       if (pending.has(key) || others.has(key))
         return toClient(errorResponse(message.id, INVALID_REQUEST, "A request with this id is still unanswered."))
       const place = waitingLimit?.enter(bytes)
       if (place === null) return toClient(errorResponse(message.id, LIMIT_EXCEEDED, TOO_MANY_WAITING))
+      if (refusal !== null) {
+        place?.leave()
+        const answer = calls().then((governed) => governed.refused(message, refusal))
+        return toClient(await answer.catch(() => errorResponse(message.id, INVALID_PARAMS, refusal)))
+      }
       if (isGoverned(message)) return callTool(message, options, place)
       others.set(key, { request: message, place })
       options?.requestSignal?.addEventListener("abort", () => forget(key), { once: true })
@@ -233,7 +268,7 @@ export const mediate = <Options extends SendOptions>({
         throw cause
       })
     },
-    fromServer: (value) => {
+    fromServer: (value, text = null) => {
       const read = readMessage(value)
       if (!read.ok) {
         // A request of the server has an id of its own, which may be that of a request of the client too.
@@ -243,14 +278,14 @@ export const mediate = <Options extends SendOptions>({
       const { message } = read
       if (!isResponse(message)) {
         if (!isRequest(message) && taskNotifications.has(message.method))
-          track(calls().then((governed) => governed.notified(message)))
+          track(calls().then((governed) => governed.notified(message, text)))
         return true
       }
       const key = keyOfId(message.id)
       const one = pending.get(key)
       if (one !== undefined) {
         // The answer goes out once it is witnessed; one to a call that was never sent is nobody's.
-        one.settle?.(message)
+        one.settle?.({ response: message, text })
         return false
       }
       // One that names no request, as after JSON that the server could not read, is the client's to see.
@@ -259,14 +294,14 @@ export const mediate = <Options extends SendOptions>({
       // An answer that nothing waits for: a second one, or one to a request that was never sent.
       if (request === undefined) return false
       forget(key)
-      track(calls().then((governed) => governed.answered(request, message)))
+      track(calls().then((governed) => governed.answered(request, { response: message, text })))
       return true
     },
     end: async (reason) => {
       over ??= reason
       for (const one of pending.values()) {
         one.cancel.abort()
-        one.fail?.(new Error(reason))
+        one.fail?.(new ConnectionOver(reason))
       }
       await calls().then(
         (governed) => governed.end(reason),

@@ -58,6 +58,7 @@ describe.each(connections)("a governed transport of $name", ({ connect }) => {
     assert.deepStrictEqual((answer.raw._meta as { [name: string]: unknown })[DENIED_META], {
       outcome: "deny",
       rule: "rule-deny",
+      reason: "",
       review_id: null
     })
     assert.lengthOf(deeds.ran, 0)

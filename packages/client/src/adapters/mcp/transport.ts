@@ -1,7 +1,6 @@
 /** Governs an MCP client of any SDK by a transport around its transport. */
 import type { AgentClient } from "../../client.ts"
 import { type CallOptions, governCalls } from "./calls.ts"
-import type { JsonRpcMessage } from "./json-rpc.ts"
 import { mediate, type SendOptions } from "./mediator.ts"
 
 /**
@@ -46,7 +45,7 @@ export const governTransport = <T extends TransportLike>(
   const mediator = mediate<SendOptions>({
     calls: () => Promise.resolve(calls),
     toServer: (message, sendOptions) => inner.send(message, sendOptions),
-    toClient: (message: JsonRpcMessage) => handlers.onmessage?.(message),
+    toClient: (message) => handlers.onmessage?.(message),
     onDropped: (reason) => handlers.onerror?.(new Error(`The server sent what is no MCP message: ${reason}.`)),
     hasPerRequestStream: inner.hasPerRequestStream === true
   })

@@ -4,13 +4,17 @@
  * Only what was read as a message is sent on, and only to that address; redirects are not followed.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
-import type { Running } from "../../../enforce/guard.ts"
+import { systemClock, type ClientClock } from "../../../clock.ts"
+import { EffectUnknown, type Running } from "../../../enforce/guard.ts"
 import { CallCancelled } from "../../holds.ts"
+import type { Answered } from "../calls.ts"
+import { inexactness } from "../json-text.ts"
 import {
   CallHalted,
   errorResponse,
   failedResponse,
   INTERNAL_ERROR,
+  INVALID_PARAMS,
   INVALID_REQUEST,
   isGoverned,
   isModern,
@@ -23,12 +27,15 @@ import {
   keyOfId,
   LIMIT_EXCEEDED,
   PARSE_ERROR,
-  readMessage
+  passesProxy,
+  readMessage,
+  refusals
 } from "../json-rpc.ts"
 import { limitWaiting, TOO_MANY_WAITING, type Place, type WaitingLimit } from "../waiting-limit.ts"
 import { taskNotifications } from "../tasks.ts"
 import { drained } from "./drained.ts"
-import { jsonOfLine, MAX_LINE_BYTES } from "./lines.ts"
+import { jsonOf, MAX_LINE_BYTES, textOf } from "./lines.ts"
+import { makeOpenCalls, type OpenCall } from "./open-calls.ts"
 import type { Session } from "./session.ts"
 import { type ServerEvent, serverEvents } from "./server-events.ts"
 
@@ -38,6 +45,9 @@ export interface HttpOptions {
   readonly session: Session
   readonly log: (line: string) => void
   readonly waitingLimit?: WaitingLimit | undefined
+  /** Whether a method passes that makes no tool act. Left out, those of MCP do. */
+  readonly passes?: ((method: string) => boolean) | undefined
+  readonly clock?: Pick<ClientClock, "after"> | undefined
 }
 
 /** Headers of a request that the server needs. `mcp-*` goes too. */
@@ -63,20 +73,24 @@ class OtherAnswer extends Error {
   }
 }
 
-/** The answer to a request, and the event in which it came; null: the stream ended without one. */
-interface Exchanged {
-  readonly response: JsonRpcResponse
+/** The answer to a request as it came; `event`: the one in which it came. */
+interface Exchanged extends Answered {
+  readonly text: string
   readonly headers: Record<string, string>
   readonly status: number
   readonly event: ServerEvent | null
-  /** The bytes of the answer, so that numbers keep their digits. */
-  readonly raw: string
+}
+
+/** A stream that ended without the answer. Ids of its events: with any, the answer may come on a later stream. */
+interface StreamEnd {
+  readonly eventIds: ReadonlySet<string>
 }
 
 /** Makes the listener of a proxy; it is not listening yet. */
 export const governHttp = (options: HttpOptions): Server => {
-  const { log, waitingLimit = limitWaiting(), session, upstream } = options
+  const { clock = systemClock, log, passes = passesProxy(), waitingLimit = limitWaiting(), session, upstream } = options
   const { pathname } = new URL(upstream)
+  const openCalls = makeOpenCalls(clock)
   const server = createServer((request, response) => {
     answer(request, response).catch((cause: unknown) => {
       log(cause instanceof Error ? cause.message : String(cause))
@@ -86,17 +100,20 @@ export const governHttp = (options: HttpOptions): Server => {
   })
   // A call may be held, and may run for long.
   server.requestTimeout = 0
+  server.once("close", () => openCalls.end("The proxy ended."))
   return server
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refusal = refusalOf(request, pathname)
     if (refusal !== null) return sendText(response, refusal.status, refusal.reason)
+    allowOrigin(request, response)
+    if (request.method === "OPTIONS") return void response.writeHead(204).end()
     const ending = new AbortController()
     response.on("close", () => ending.abort())
     const headers = headersOf(request)
     if (request.method !== "POST") {
       const passed = await reach(request.method!, headers, undefined, ending.signal)
-      return isEventStream(passed) ? passEvents(passed, response) : passOn(passed, response)
+      return isEventStream(passed) ? passEvents(passed, headers, response) : passOn(passed, response)
     }
     const place = waitingLimit.enter(0)
     if (place === null) return refuseOverLimit(request, response)
@@ -104,20 +121,44 @@ export const governHttp = (options: HttpOptions): Server => {
     const body = await bodyOf(request, place)
     if (body === "too long") return sendText(response, 413, "The message is too long.")
     if (body === "too many waiting") return refuseOverLimit(request, response)
-    const value = jsonOfLine(body)
+    const text = textOf(body)
+    const value = jsonOf(text)
     if (value === undefined) return sendJson(response, 400, errorResponse(null, PARSE_ERROR, "The body is not JSON."))
     const read = readMessage(value)
     if (!read.ok) return sendJson(response, 400, errorResponse(read.id, INVALID_REQUEST, `${read.reason}.`))
     const { message } = read
     const mismatch = mismatchOf(message, headers)
     if (mismatch !== null) return sendJson(response, 400, errorResponse(idOf(message), INVALID_REQUEST, mismatch))
+    const isExact = inexactness(text!, false) === null
+    if (!isResponse(message)) {
+      const reason = isExact
+        ? isGoverned(message) || passes(message.method)
+          ? null
+          : refusals.notPassed
+        : refusals.inexact
+      if (reason !== null) return refuse(message, reason, response)
+    }
     if (!isRequest(message)) {
       // Nobody could be answered: a call that asks for no answer is not one.
       if (!isResponse(message) && isGoverned(message)) return sendText(response, 202, "")
-      return passOn(await reach("POST", headers, message, ending.signal), response)
+      const carried = isExact ? message : errorResponse(idOf(message), INTERNAL_ERROR, refusals.inexact)
+      return passOn(await reach("POST", headers, carried, ending.signal), response)
     }
     if (isGoverned(message)) return callTool(message, headers, response, ending.signal)
     return passRequest(message, headers, response, ending.signal)
+  }
+
+  /** Refuses a message before anything is judged, and records it. */
+  async function refuse(
+    message: JsonRpcRequest | JsonRpcNotification,
+    reason: string,
+    response: ServerResponse
+  ): Promise<void> {
+    const answer = await session.calls().then(
+      (calls) => calls.refused(message, reason),
+      () => errorResponse(idOf(message), INVALID_PARAMS, reason)
+    )
+    return isRequest(message) ? sendJson(response, 200, answer) : sendText(response, 202, "")
   }
 
   /** Refuses a request over the limit of waiting requests. The rest of its body is read and dropped. */
@@ -148,37 +189,59 @@ export const governHttp = (options: HttpOptions): Server => {
     headers: Record<string, string>,
     response: ServerResponse,
     signal: AbortSignal
-  ): Promise<Exchanged | null> {
+  ): Promise<Exchanged | StreamEnd> {
     const got = await reach("POST", headers, message, signal)
     const answered = picked(got.headers, answerHeaders)
     const isStream = isEventStream(got)
-    const isJson = /^application\/json\b/.test(got.headers.get("content-type") ?? "")
+    const isJson = mediaTypeOf(got) === "application/json"
     if (!got.ok || got.body === null || !(isJson || isStream))
       throw new OtherAnswer(got.status, answered, await bytesOf(got))
     if (isJson) {
-      const raw = (await bytesOf(got)).toString("utf8")
-      const found = answerTo(message, raw)
-      if (found === null) throw new Error("The server's message is not an answer to the request.")
-      return { response: found, headers: answered, status: got.status, event: null, raw }
+      const text = textOf(await bytesOf(got))
+      const found = answerTo(message, text)
+      if (found === null || text === null) throw new Error("The server's message is not an answer to the request.")
+      return { response: found, text, headers: answered, status: got.status, event: null }
     }
     response.writeHead(got.status, answered).flushHeaders()
-    for await (const event of serverEvents(got.body)) {
-      const found = answerTo(message, event.data)
-      if (found !== null) return { response: found, headers: answered, status: got.status, event, raw: event.data }
-      await passEvent(event, response)
+    const eventIds = new Set<string>()
+    try {
+      for await (const event of serverEvents(got.body)) {
+        if (event.id !== null) eventIds.add(event.id)
+        const found = answerTo(message, event.data)
+        if (found !== null) return { response: found, text: event.data, headers: answered, status: got.status, event }
+        await passEvent(event, sessionOf(headers, got), null, response)
+      }
+    } catch (cause) {
+      // From revision 2026-07-28 on, a client that leaves cancels.
+      if (eventIds.size === 0 || (isModern(message) && signal.aborted)) throw cause
+      log(`a stream broke off; its answer may come on a later one: ${reasonOf(cause)}`)
     }
-    return null
+    return { eventIds }
   }
 
-  /** Passes an event on. One with data that is no message is dropped: what nobody read is not passed. */
-  async function passEvent({ data, text }: ServerEvent, response: ServerResponse): Promise<void> {
-    if (data !== "") {
-      const read = readMessage(jsonOfLine(Buffer.from(data)))
+  /**
+   * Passes an event on. One with data that is no message is dropped: what nobody read is not passed. An answer to a
+   * request whose stream ended before goes out once it is recorded. `resumed`: the request whose stream this one is.
+   */
+  async function passEvent(
+    event: ServerEvent,
+    ofSession: string | null,
+    resumed: OpenCall | null,
+    response: ServerResponse
+  ): Promise<void> {
+    let { text } = event
+    if (event.data !== "") {
+      const read = readMessage(jsonOf(event.data))
       if (!read.ok) return log(`the server sent an event that is no message; it was dropped: ${read.reason}`)
       const { message } = read
-      if (!isRequest(message) && !isResponse(message) && taskNotifications.has(message.method))
+      if (isResponse(message)) {
+        const open = openCalls.take(message.id, ofSession, resumed)
+        const answered = await open?.settle({ response: message, text: event.data })
+        if (answered === null) return
+        if (answered !== undefined && answered.response !== message) text = eventOf(answered.response, event.id)
+      } else if (!isRequest(message) && taskNotifications.has(message.method))
         await session.calls().then(
-          (calls) => calls.notified(message),
+          (calls) => calls.notified(message, event.data),
           () => undefined
         )
     }
@@ -186,10 +249,17 @@ export const governHttp = (options: HttpOptions): Server => {
     await drained(response)
   }
 
-  async function passEvents(got: Response, response: ServerResponse): Promise<void> {
+  async function passEvents(got: Response, headers: Record<string, string>, response: ServerResponse): Promise<void> {
+    const ofSession = sessionOf(headers, got)
+    const last = headers["last-event-id"]
+    const resumed = last === undefined ? null : openCalls.resumedBy(ofSession, last)
     response.writeHead(got.status, picked(got.headers, answerHeaders)).flushHeaders()
     try {
-      if (got.body !== null) for await (const event of serverEvents(got.body)) await passEvent(event, response)
+      if (got.body !== null)
+        for await (const event of serverEvents(got.body)) {
+          if (resumed !== null && event.id !== null) openCalls.goesOn(resumed, event.id)
+          await passEvent(event, ofSession, resumed, response)
+        }
     } finally {
       response.end()
     }
@@ -203,9 +273,23 @@ export const governHttp = (options: HttpOptions): Server => {
   ): Promise<void> {
     try {
       const exchanged = await exchange(message, headers, response, signal)
-      if (exchanged === null) return void response.end()
-      deliver(response, exchanged)
-      await session.calls().then((calls) => calls.answered(message, exchanged.response))
+      if (!("eventIds" in exchanged)) {
+        deliver(response, exchanged)
+        return await session.calls().then((calls) => calls.answered(message, exchanged))
+      }
+      response.end()
+      if (exchanged.eventIds.size === 0) return
+      openCalls.add({
+        request: message,
+        session: sessionOf(headers),
+        eventIds: new Set(exchanged.eventIds),
+        settle: async (answered) => {
+          const calls = await session.calls().catch(() => null)
+          await calls?.answered(message, answered)
+          return answered
+        },
+        giveUp: () => undefined
+      })
     } catch (cause) {
       fail(response, message, cause)
     }
@@ -218,11 +302,13 @@ export const governHttp = (options: HttpOptions): Server => {
     signal: AbortSignal
   ): Promise<void> {
     let exchanged: Exchanged | null = null
+    /** Takes what the client gets, where the stream of the call ended before. */
+    let later: ((answered: Answered | null) => void) | null = null
     const calls = await session.calls().catch((cause: unknown) => cause as Error)
     if (calls instanceof Error)
       return finish(response, failedResponse(message, `The call did not run: ${calls.message}`))
-    const forward = (running: Running): Promise<JsonRpcResponse> =>
-      new Promise<JsonRpcResponse>((resolve, reject) => {
+    const forward = (running: Running): Promise<Answered> =>
+      new Promise<Answered>((resolve, reject) => {
         const own = new AbortController()
         const halt = (): void => {
           reject(new CallHalted(String(message.params?.["name"] ?? message.method)))
@@ -237,24 +323,46 @@ export const governHttp = (options: HttpOptions): Server => {
         }
         running.signal.addEventListener("abort", halt)
         if (running.signal.aborted) return halt()
-        exchange(message, headers, response, AbortSignal.any([signal, own.signal])).then((one) => {
+        const answeredBy = (answered: Answered): void => {
           // A task continues: the end of its request is none of it.
           running.signal.removeEventListener("abort", halt)
-          if (one === null) return reject(new Error("The server ended the request without an answer."))
-          exchanged = one
-          resolve(one.response)
+          resolve(answered)
+        }
+        exchange(message, headers, response, AbortSignal.any([signal, own.signal])).then(async (one) => {
+          if (!("eventIds" in one)) {
+            exchanged = one
+            return answeredBy(one)
+          }
+          if (own.signal.aborted) return
+          if (one.eventIds.size === 0) return reject(new Error("The server ended the request without an answer."))
+          const outcome = new Promise<Answered | null>((done) => (later = done))
+          await running.goesOn()
+          openCalls.add({
+            request: message,
+            session: sessionOf(headers),
+            eventIds: new Set(one.eventIds),
+            settle: (answered) => {
+              answeredBy(answered)
+              return outcome
+            },
+            giveUp: (reason) => reject(new EffectUnknown(reason, { error: reason }))
+          })
+          response.end()
         }, reject)
       })
-    const handOver = (answered: JsonRpcResponse): void => {
+    const handOver = (answered: Answered): void => {
       const got = exchanged as Exchanged | null
-      if (got !== null && got.response === answered) deliver(response, got)
-      else finish(response, answered)
+      if (later !== null) later(answered)
+      else if (got !== null && got.response === answered.response) deliver(response, got)
+      else finish(response, answered.response)
     }
     const request = (ours: JsonRpcRequest): void => cancel(String(ours.params?.["taskId"]), headers, ours)
     const outcome = await calls.call(message, { forward, accepted: handOver, request }, signal)
+    if (outcome.kind === "answer") return handOver(outcome.answered)
+    const taker = later as ((answered: Answered | null) => void) | null
+    if (taker !== null) return taker(null)
     if (outcome.kind === "none") return void response.end()
-    if (outcome.kind === "lost") return fail(response, message, outcome.cause)
-    handOver(outcome.response)
+    fail(response, message, outcome.cause)
   }
 
   /** Sends the server a message that ends what runs there. `name`: what `Mcp-Name` says of it, where it is sent. */
@@ -281,14 +389,18 @@ export const governHttp = (options: HttpOptions): Server => {
 }
 
 /** Ends an answer with the message as the server sent it. */
-const deliver = (response: ServerResponse, { event, headers, raw, status }: Exchanged): void =>
-  void (event === null ? response.writeHead(status, headers).end(raw) : response.end(event.text))
+const deliver = (response: ServerResponse, { event, headers, status, text }: Exchanged): void =>
+  void (event === null ? response.writeHead(status, headers).end(text) : response.end(event.text))
 
 /** Ends an answer with a message of ours: as JSON, or in the stream that has begun. */
 const finish = (response: ServerResponse, message: JsonRpcResponse, status = 200): void => {
-  if (response.headersSent) response.end(`event: message\ndata: ${JSON.stringify(message)}\n\n`)
+  if (response.headersSent) response.end(eventOf(message, null))
   else sendJson(response, status, message)
 }
+
+/** An event with a message of ours. */
+const eventOf = (message: JsonRpcMessage, id: string | null): string =>
+  `event: message\n${id === null ? "" : `id: ${id}\n`}data: ${JSON.stringify(message)}\n\n`
 
 const sendJson = (response: ServerResponse, status: number, message: JsonRpcMessage): void =>
   void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(message))
@@ -312,12 +424,16 @@ const passOn = async (got: Response, response: ServerResponse): Promise<void> =>
 }
 
 /** The answer to this request, where the text is one. */
-const answerTo = ({ id }: JsonRpcRequest, text: string): JsonRpcResponse | null => {
-  const read = readMessage(jsonOfLine(Buffer.from(text)))
+const answerTo = ({ id }: JsonRpcRequest, text: string | null): JsonRpcResponse | null => {
+  const read = readMessage(jsonOf(text))
   return read.ok && isResponse(read.message) && keyOfId(read.message.id) === keyOfId(id) ? read.message : null
 }
 
 const idOf = (message: JsonRpcMessage) => (isRequest(message) ? message.id : null)
+
+/** The session that a client names, or that an answer begins. */
+const sessionOf = (headers: Record<string, string>, got?: Response): string | null =>
+  headers["mcp-session-id"] ?? got?.headers.get("mcp-session-id") ?? null
 
 const headersOf = (request: IncomingMessage): Record<string, string> =>
   picked(
@@ -340,18 +456,35 @@ const refusalOf = (
   if (origin !== undefined && !(URL.canParse(origin) && isLoopback(new URL(origin).hostname)))
     return { status: 403, reason: "The Origin header names another site." }
   if (url.split("?")[0] !== pathname) return { status: 404, reason: `The MCP address of this proxy is ${pathname}.` }
+  if (method === "OPTIONS" && origin !== undefined) return null
   if (method !== "POST" && method !== "GET" && method !== "DELETE")
     return { status: 405, reason: "POST, GET or DELETE." }
-  const type = headers["content-type"] ?? ""
-  return method === "POST" && !/^application\/json\b/i.test(type)
+  return method === "POST" && mediaOf(headers["content-type"]) !== "application/json"
     ? { status: 415, reason: "The body must be application/json." }
     : null
 }
 
 const isLoopback = (name: string): boolean => /^(localhost|127(\.\d+){3}|\[?::1\]?|::ffff:127(\.\d+){3})$/i.test(name)
 
-const isEventStream = ({ headers }: Response): boolean =>
-  /^text\/event-stream\b/.test(headers.get("content-type") ?? "")
+/** Lets a page of an allowed origin send requests, and read their answers. */
+const allowOrigin = ({ headers }: IncomingMessage, response: ServerResponse): void => {
+  const { origin } = headers
+  if (origin === undefined) return
+  response.setHeader("access-control-allow-origin", origin)
+  response.setHeader("access-control-expose-headers", "mcp-session-id, mcp-protocol-version, www-authenticate")
+  response.setHeader("vary", "origin")
+  const wanted = headers["access-control-request-headers"]
+  if (wanted === undefined && headers["access-control-request-method"] === undefined) return
+  response.setHeader("access-control-allow-methods", "POST, GET, DELETE")
+  if (wanted !== undefined) response.setHeader("access-control-allow-headers", wanted)
+}
+
+/** A media type without its parameters. Spec: RFC 9110 section 8.3.1: case does not count. */
+const mediaOf = (value: string | null | undefined): string => (value ?? "").split(";")[0]!.trim().toLowerCase()
+
+const mediaTypeOf = ({ headers }: Response): string => mediaOf(headers.get("content-type"))
+
+const isEventStream = (got: Response): boolean => mediaTypeOf(got) === "text/event-stream"
 
 /** The member of a request that `Mcp-Name` repeats. */
 const namedBy: { readonly [method: string]: string } = {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { isBlank, jsonOfLine, type Line, splitLines } from "./lines.ts"
+import { isBlank, jsonOf, type Line, splitLines, textOf as messageOf } from "./lines.ts"
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 const textOf = (line: Line): string | null => (line === null ? null : new TextDecoder().decode(line))
@@ -33,10 +33,11 @@ describe("lines of a stream", () => {
   })
 
   it("are JSON, or are not", () => {
-    assert.deepStrictEqual(jsonOfLine(bytes('{"a":1}\r')), { a: 1 })
-    for (const text of ["", "{", "NaN", '\u{feff}{"a":1}', '{"a":1}{'])
-      assert.isUndefined(jsonOfLine(bytes(text)), text)
-    assert.isUndefined(jsonOfLine(new Uint8Array([34, 0xff, 34])))
+    for (const text of ['{"a":1}\r', '\u{feff}{"a":1}'])
+      assert.deepStrictEqual(jsonOf(messageOf(bytes(text))), { a: 1 })
+    for (const text of ["", "{", "NaN", '\u{feff}\u{feff}{"a":1}', '{"a":1}{'])
+      assert.isUndefined(jsonOf(messageOf(bytes(text))), text)
+    assert.isUndefined(jsonOf(messageOf(new Uint8Array([34, 0xff, 34]))))
     assert.isTrue(isBlank(bytes(" \r")))
     assert.isFalse(isBlank(bytes(" x")))
   })

@@ -47,12 +47,22 @@ const joined = (pieces: ReadonlyArray<Uint8Array>, bytes: number): Uint8Array =>
   return whole
 }
 
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+/** Drops one byte order mark at the beginning. */
+const decoder = new TextDecoder("utf-8", { fatal: true })
 
-/** The JSON value of a line; undefined where it is none. */
-export const jsonOfLine = (line: Uint8Array): unknown => {
+/** The text of a message; null where it is no UTF-8. A byte order mark is no part of it. */
+export const textOf = (bytes: Uint8Array): string | null => {
   try {
-    return JSON.parse(decoder.decode(line))
+    return decoder.decode(bytes)
+  } catch {
+    return null
+  }
+}
+
+/** The JSON value of a text; undefined where it is none. */
+export const jsonOf = (text: string | null): unknown => {
+  try {
+    return text === null ? undefined : JSON.parse(text)
   } catch {
     return undefined
   }

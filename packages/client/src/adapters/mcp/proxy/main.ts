@@ -2,6 +2,7 @@
 /** The command `flyball-mcp-proxy`. */
 import type { AddressInfo } from "node:net"
 import { constants } from "node:os"
+import { passesProxy } from "../json-rpc.ts"
 import { governHttp } from "./http.ts"
 import { openSession } from "./session.ts"
 import { readSettings, usage } from "./settings.ts"
@@ -26,8 +27,9 @@ const main = async (): Promise<void> => {
   }
   const session = openSession(settings, log)
   const { target } = settings
+  const passes = passesProxy(settings.pass)
   if (target.kind === "http") {
-    const server = governHttp({ upstream: target.upstream, session, log })
+    const server = governHttp({ upstream: target.upstream, session, passes, log })
     server.once("error", (cause) => {
       log(cause.message)
       process.exit(UNAVAILABLE)
@@ -50,6 +52,7 @@ const main = async (): Promise<void> => {
     args: target.args,
     env: process.env,
     session,
+    passes,
     input: process.stdin,
     output: process.stdout,
     log,

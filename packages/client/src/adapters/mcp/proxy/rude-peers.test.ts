@@ -126,12 +126,22 @@ describe("a server that", () => {
     assert.isBelow(peakMemory(child.pid!), 400 * 1_048_576)
   })
 
-  it("answers with what is nested too deeply gets an error in its place", async () => {
-    const { call, messages } = await start()
+  it("answers with what nests deeper than anybody writes has it passed on as it came", async () => {
+    const { call, messages, outcomes } = await start()
     call(1, "nest")
-    await until(() => messages().length === 1)
-    assert.deepInclude(messages()[0], { id: 1 })
-    assert.strictEqual(messages()[0].error.code, -32_603)
+    await until(() => messages().length === 1 && outcomes().length === 1)
+    assert.isArray(messages()[0].result.a)
+    assert.deepStrictEqual(outcomes(), ["nest ok"])
+  })
+
+  it("answers with digits that no double has is passed on byte for byte, and the record is marked", async () => {
+    const { call, decisions, said } = await start()
+    call(1, "digits")
+    await until(() => decisions().length === 1)
+    const result = '{"structuredContent":{"id":1915883588174806058,"f":1.10,"e":1E400},"content":[]}'
+    assert.strictEqual(said.out, `{ "jsonrpc":"2.0", "id":1, "result": ${result} }\r\n`)
+    assert.deepInclude(decisions()[0], { action: "digits", status: "ok" })
+    assert.deepInclude(decisions()[0].result, { withheld: "inexact_number", bytes: result.length })
   })
 })
 

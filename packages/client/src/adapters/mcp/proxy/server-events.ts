@@ -1,17 +1,23 @@
 /** Reads a stream of server-sent events, and keeps the text of each so that it can be passed on as it came. */
 
-/** One event. `text` is everything of it, with the blank line that ends it. */
+/** One event. `text` is everything of it, with the blank line that ends it; `id` is null where it has none. */
 export interface ServerEvent {
   readonly data: string
+  readonly id: string | null
   readonly text: string
 }
 
 /** Longest event that is read. Unit: characters. */
 const MAX_EVENT_CHARACTERS = 64 * 1_048_576
 
-/** The events of a stream. What follows the last blank line is dropped, as the standard says. */
+/**
+ * The events of a stream. What follows the last blank line is dropped, as the standard says.
+ *
+ * - Fails: throws where an event is too long, or the stream is no UTF-8: what a decoder put in its place would pass for
+ *   what the server said.
+ */
 export async function* serverEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent, void> {
-  const decoder = new TextDecoder()
+  const decoder = new TextDecoder("utf-8", { fatal: true })
   let rest = ""
   let searched = 0
   for await (const piece of body) {
@@ -20,7 +26,7 @@ export async function* serverEvents(body: ReadableStream<Uint8Array>): AsyncGene
     for (let end = endOf(rest, searched); end !== null; end = endOf(rest, 0)) {
       const text = rest.slice(0, end)
       rest = rest.slice(end)
-      yield { data: dataOf(text), text }
+      yield { data: fieldsOf(text, "data").join("\n"), id: fieldsOf(text, "id").at(-1) || null, text }
     }
     // The end of an event has up to four characters, and three of them may be there.
     searched = Math.max(0, rest.length - 3)
@@ -34,9 +40,8 @@ const endOf = (text: string, from: number): number | null => {
   return pattern.exec(text) === null ? null : pattern.lastIndex
 }
 
-const dataOf = (text: string): string =>
+const fieldsOf = (text: string, name: string): ReadonlyArray<string> =>
   text
     .split(/\r\n|\n|\r/)
-    .filter((line) => line.startsWith("data:"))
-    .map((line) => line.slice(5).replace(/^ /, ""))
-    .join("\n")
+    .filter((line) => line.startsWith(`${name}:`))
+    .map((line) => line.slice(name.length + 1).replace(/^ /, ""))

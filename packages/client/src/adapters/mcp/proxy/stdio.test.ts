@@ -49,7 +49,8 @@ const start = async (options: {
     if (child.exitCode === null && child.signalCode === null && child.kill("SIGKILL")) await once(child, "exit")
   })
   const said = { out: "", err: "" }
-  child.stdout.on("data", (piece: Buffer) => (said.out += piece.toString()))
+  // A piece may end within a letter.
+  child.stdout.setEncoding("utf8").on("data", (piece: string) => (said.out += piece))
   child.stderr.on("data", (piece: Buffer) => (said.err += piece.toString()))
   const answers = (): ReadonlyArray<{ readonly id: unknown; readonly result?: never; readonly error?: never }> =>
     said.out

@@ -9,12 +9,14 @@ import {
   isRequest,
   type JsonRpcMessage,
   PARSE_ERROR,
+  passesProxy,
   readMessage
 } from "../json-rpc.ts"
+import { inexactness } from "../json-text.ts"
 import { mediate } from "../mediator.ts"
 import { limitWaiting, type WaitingLimit } from "../waiting-limit.ts"
 import { drained } from "./drained.ts"
-import { isBlank, jsonOfLine, splitLines } from "./lines.ts"
+import { isBlank, jsonOf, splitLines, textOf } from "./lines.ts"
 import type { Session } from "./session.ts"
 
 /** Options of a proxy on stdio. */
@@ -27,6 +29,8 @@ export interface StdioOptions {
   readonly output: Writable
   readonly log: (line: string) => void
   readonly waitingLimit?: WaitingLimit | undefined
+  /** Whether a method passes that makes no tool act. Left out, those of MCP do. */
+  readonly passes?: ((method: string) => boolean) | undefined
   /** Is given what passes a signal on to the child. */
   readonly onSignals: (forward: (signal: NodeJS.Signals) => void) => void
   /** Time for the child to end once its client has. Unit: milliseconds. */
@@ -61,20 +65,22 @@ export const governChild = async (options: StdioOptions): Promise<Ended> => {
   // A child that closed its input ends by its own end.
   child.stdin.on("error", () => undefined)
 
-  const toClient = (message: JsonRpcMessage): void => void output.write(`${lineOf(message)}\n`)
+  const toClient = (message: JsonRpcMessage, text: string | null = null): void =>
+    void output.write(`${text ?? lineOf(message)}\n`)
   const mediator = mediate({
     calls: session.calls,
     waitingLimit: options.waitingLimit ?? limitWaiting(),
     toClient,
+    passes: options.passes ?? passesProxy(),
     onDropped: (reason) => log(`the server sent what is no MCP message; it was dropped: ${reason}`),
     toServer: async (message) => void child.stdin.write(`${JSON.stringify(message)}\n`)
   })
 
   /** Messages of the client that are neither passed on nor answered yet. */
   const underWay = new Set<Promise<void>>()
-  const pass = (value: unknown, bytes: number): void => {
+  const pass = (value: unknown, bytes: number, isExact: boolean): void => {
     const one = mediator
-      .fromClient(value, undefined, bytes)
+      .fromClient(value, undefined, bytes, isExact)
       .catch((cause: unknown) => {
         log(String(cause))
         const read = readMessage(value)
@@ -91,9 +97,10 @@ export const governChild = async (options: StdioOptions): Promise<Ended> => {
       for (const line of lines(piece)) {
         if (line === null) toClient(errorResponse(null, INVALID_REQUEST, "The message is too long."))
         else if (!isBlank(line)) {
-          const value = jsonOfLine(line)
+          const text = textOf(line)
+          const value = jsonOf(text)
           if (value === undefined) toClient(errorResponse(null, PARSE_ERROR, "The message is not JSON."))
-          else pass(value, line.length)
+          else pass(value, line.length, inexactness(text!, false) === null)
         }
       }
       await drained(child.stdin)
@@ -105,8 +112,11 @@ export const governChild = async (options: StdioOptions): Promise<Ended> => {
     for await (const piece of child.stdout as AsyncIterable<Uint8Array>) {
       for (const line of lines(piece)) {
         if (line === null) log("the server sent a message that is too long; it was dropped")
-        // What the server says is passed on as it came: a number keeps its digits.
-        else if (mediator.fromServer(jsonOfLine(line))) output.write(Buffer.concat([line, newline]))
+        else {
+          // What the server says is passed on as it came: a number keeps its digits.
+          const text = textOf(line)
+          if (mediator.fromServer(jsonOf(text), text)) output.write(`${text}\n`)
+        }
       }
       await drained(output)
     }
@@ -137,8 +147,6 @@ export const governChild = async (options: StdioOptions): Promise<Ended> => {
   await drained(output)
   return signal === null ? { code: code ?? 1 } : { signal }
 }
-
-const newline = Buffer.from("\n")
 
 /** The JSON of a message for the client; an error in its place where it is nested too deeply to be written. */
 const lineOf = (message: JsonRpcMessage): string => {

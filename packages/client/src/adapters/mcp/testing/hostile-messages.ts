@@ -40,7 +40,8 @@ export const hostileMessages: ReadonlyArray<HostileMessage> = [
   message("a text", '"tools/call"', -32_600),
   message("two messages", `${ping}${call("tools/call")}`, -32_700),
   message("two messages with a carriage return between them", `${ping}\r${call("tools/call")}`, -32_700),
-  message("a byte order mark", `\ufeff${call("tools/call")}`, -32_700),
+  message("a byte order mark", `\ufeff${call("tools/call")}`, "denied"),
+  message("two byte order marks", `\ufeff\ufeff${call("tools/call")}`, -32_700),
   message("a comment", `/* ${ping} */ ${call("tools/call")}`, -32_700),
   message("a text that is no UTF-8", Buffer.from('{"jsonrpc":"2.0","id":1,"method":"\xff"}', "latin1"), -32_700),
   message("blanks and a carriage return around it", `\t ${ping} \r`, null, ping),
@@ -85,7 +86,7 @@ export const hostileMessages: ReadonlyArray<HostileMessage> = [
   message(
     "a number beyond all numbers",
     '{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"lookup","arguments":{"a":1e999}}}',
-    "denied"
+    -32_602
   ),
   message(
     "a name that is a prototype's",

@@ -15,6 +15,9 @@ const TOO_LONG = 65 * 1_048_576
 /** Deeper than `JSON.stringify` goes. */
 const TOO_DEEP = 50_000
 
+/** A result of which no double has the digits. */
+const DIGITS = '{"structuredContent":{"id":1915883588174806058,"f":1.10,"e":1E400},"content":[]}'
+
 /** The call that was answered last. */
 let last: unknown
 
@@ -29,9 +32,10 @@ const tools: { readonly [name: string]: (id: unknown) => void } = {
   garble: (id) => {
     write('{"jsonrpc":"2.0","id":')
     write(`[{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{}}]`)
-    write(`\ufeff{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{}}`)
+    write(`\ufeff\ufeff{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{}}`)
     answer(id, "after what is no JSON")
   },
+  digits: (id) => write(`\ufeff{ "jsonrpc":"2.0", "id":${JSON.stringify(id)}, "result": ${DIGITS} }\r`),
   mangle: (id) => write(JSON.stringify({ jsonrpc: "2.0", id, result: {}, error: { code: 1, message: "both" } })),
   flood: (id) => write(JSON.stringify({ jsonrpc: "2.0", id, result: { content: [], text: "x".repeat(TOO_LONG) } })),
   nest: (id) => write(`{"jsonrpc":"2.0","id":${id},"result":{"a":${"[".repeat(TOO_DEEP)}${"]".repeat(TOO_DEEP)}}}`),
