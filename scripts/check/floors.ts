@@ -37,7 +37,12 @@ export const floors: ReadonlyArray<Floor> = [
   { folder: "packages/evidence/", may: ["@noble/*"], mayUseAmbient: false },
   { folder: "packages/contract/", may: ["@flyball/evidence/foreign-name", ...stableEffect], mayUseAmbient: false },
   { folder: "packages/envelope/", may: ["@flyball/evidence"], mayUseAmbient: false },
-  { folder: "packages/rules/", may: ["@flyball/envelope", "@flyball/evidence"], mayUseAmbient: false },
+  { folder: "packages/statistics/", may: [], mayUseAmbient: false },
+  {
+    folder: "packages/rules/",
+    may: ["@flyball/envelope", "@flyball/evidence", "@flyball/statistics"],
+    mayUseAmbient: false
+  },
   {
     folder: "packages/core/",
     may: [

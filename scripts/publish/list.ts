@@ -35,6 +35,7 @@ export const libraries: ReadonlyArray<Library> = [
   library("packages/evidence", { extras: { vectors: "fixtures/vectors" } }),
   library("packages/envelope"),
   library("packages/contract"),
+  library("packages/statistics"),
   library("packages/rules"),
   library("packages/core"),
   library("packages/storage-sql", {
