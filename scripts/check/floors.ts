@@ -12,6 +12,7 @@ export const coreOrder: ReadonlyArray<string> = [
   "chain",
   "registry",
   "verdicts",
+  "screens",
   "outward",
   "governor"
 ]
@@ -52,6 +53,7 @@ export const floors: ReadonlyArray<Floor> = [
       "@flyball/evidence",
       "@flyball/evidence/id",
       "@flyball/rules",
+      "@flyball/statistics",
       ...stableEffect
     ],
     mayUseAmbient: false

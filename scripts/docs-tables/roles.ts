@@ -9,6 +9,7 @@ const roles = strongestFirst.toReversed()
 const headings: { readonly [group: string]: string } = {
   system: "The service",
   agents: "Agents",
+  evals: "Eval runs",
   models: "Models",
   decisions: "Decisions",
   bound: "Bounded autonomy",

@@ -246,6 +246,7 @@ export const timelineReferences = [
   "activation",
   "decision",
   "envelope",
+  "eval_run",
   "evaluation",
   "provenance",
   "record",

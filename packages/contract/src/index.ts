@@ -9,6 +9,7 @@ export { detailItem, type DetailItem, type DetailType, detailTypes, INPUT_CUT, t
 export { MAX_DETAILS } from "./foundation/details.ts"
 export * from "./drills.ts"
 export * from "./envelopes.ts"
+export * from "./evals.ts"
 export * from "./evaluations.ts"
 export type { CheckDetail } from "./foundation/fields.ts"
 export { idPattern, idPrefixes, isId, type IdKind } from "./foundation/ids.ts"

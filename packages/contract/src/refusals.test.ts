@@ -255,6 +255,8 @@ describe("the endpoint table", () => {
         "POST /api/v1/bound/kill/drills/{drill_id}/attest",
         "GET /api/v1/bound/response-policy",
         "PUT /api/v1/bound/response-policy",
+        "GET /api/v1/evals/eval-runs",
+        "POST /api/v1/evals/eval-runs",
         "GET /api/v1/models",
         "POST /api/v1/models",
         "PATCH /api/v1/models/{model_id}",

@@ -25,6 +25,8 @@ export type {
 } from "./governor/clients/types/agents-client-types.ts"
 export type {
   DeliveryInfo,
+  EvalRunInfo,
+  EvalRunInput,
   ModelChange,
   ModelInfo,
   ModelInput,
@@ -36,7 +38,13 @@ export type {
   WebhookSecretInfo,
   WebhookTestInfo
 } from "@flyball/contract"
-export type { ModelsClient, ResponsePolicyClient, TelemetryClient, WebhooksClient } from "./governor/governor.ts"
+export type {
+  EvalsClient,
+  ModelsClient,
+  ResponsePolicyClient,
+  TelemetryClient,
+  WebhooksClient
+} from "./governor/governor.ts"
 export type {
   BacktestInfo,
   DiffInfo,
@@ -206,6 +214,7 @@ export { transitions } from "@flyball/rules"
 export { suspendDue } from "./registry/agents/clock.ts"
 export { TierEvidence, type TierEvidenceApi } from "./registry/agents/tier-evidence.ts"
 export type { RegistrationLimits } from "./registry/agents/plan-register.ts"
+export { EvalRuns, type EvalRunsApi } from "./screens/evals/service.ts"
 export { Models, type ModelsApi } from "./registry/models/service.ts"
 export { Provenance, type ProvenanceApi } from "./registry/provenance/service.ts"
 export { Capture, type CaptureApi } from "./verdicts/capture/service.ts"

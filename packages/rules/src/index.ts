@@ -1,5 +1,6 @@
 /** Governance rules that the live service and the verifier both run. Pure: no Effect, no clock, no storage. */
 export { emptyMapping, type MappedRule, type MappingDocument } from "./access-mapping/document.ts"
+export { partMembers } from "./records/part-json.ts"
 export { ACCESS_MAPPING, MAPPING_ID } from "./access-mapping/fold.ts"
 export {
   type Claims,
@@ -27,6 +28,14 @@ export {
   type SuspendedReason,
   suspensionCauses
 } from "./agents/document.ts"
+export {
+  compareRuns,
+  type EvalCase,
+  type EvalComparison,
+  evalClusters,
+  evalCounts,
+  readEvalCases
+} from "./evals/compare-runs.ts"
 export { CHANNEL_CHECK_ID, CHANNEL_CHECKS, type ChannelDocument, isChannelOverdue } from "./drills/channel.ts"
 export {
   type AttestProblem,

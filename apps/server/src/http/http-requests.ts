@@ -275,6 +275,12 @@ export const goodRequests = async (world: World) => {
       }),
       "chain.erase": async () => ({ seq: (await witness()).seq, name: "args", reason: "security" }),
       "evidence.create": () => ({ kind: "sparse", agent_id: unit === UNIT ? agent : null }),
+      "evals.record": () => ({
+        agent_id: agent,
+        suite: "refund policy",
+        suite_digest: `sha256:${"0a".repeat(32)}`,
+        cases: [{ id: "a", outcomes: ["passed"] }]
+      }),
       "models.create": () => ({ provider: "openai", name: fresh() }),
       "models.update": () => ({ status: "restricted" }),
       "agents.add_provenance": () => ({ kind: "prompt", name: fresh() }),

@@ -116,6 +116,7 @@ const positioned = {
   "agents.timeline": "before",
   "bound.evaluations": "before",
   "decisions.list": "before",
+  "evals.list": "before",
   "kill.events": "before",
   "reviews.list": "before",
   "chain.records": "from",

@@ -34,6 +34,7 @@ export const replayText: { readonly [verdict in RecomputeVerdict]: string } = {
   local_verdict_mismatch: "The verdict of the agent's SDK does not follow from the envelopes that it had read.",
   local_verdict_not_allowed: "The agent's SDK may not decide this alone.",
   drill_result_mismatch: "The drill's measurements differ, or its starter attested it.",
+  eval_mismatch: "Counts or comparison do not follow from the cases.",
   response_mismatch: "It does not follow from the response policy.",
   writer_mismatch: "Its writer may not write it, or did not exist yet.",
   breaker_value_mismatch: "The breaker's reading differs.",

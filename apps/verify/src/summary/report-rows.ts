@@ -16,7 +16,7 @@ export const sections = {
   drills: "Drills of the kill switch",
   breakers: "Circuit breakers",
   access: "Keys, people, access mapping and response policy",
-  models: "Models",
+  models: "Models and eval runs",
   decisions: "Decisions and verdicts",
   gaps: "Gaps in capture",
   webhooks: "Webhooks",
@@ -193,6 +193,12 @@ export const reportRows: ReadonlyArray<ReportRow> = [
     note: stated("verdict", "reason_code", "source")
   },
   { kind: "agent.provenance_added", section: "agents", listed: true, note: stated("kind", "model") },
+  {
+    kind: "eval.recorded",
+    section: "models",
+    listed: true,
+    note: stated("verdict", "passed", "failed", "errored", "p")
+  },
   { kind: "model.registered", section: "models", listed: true, note: stated("provider", "name", "version", "status") },
   { kind: "model.updated", section: "models", listed: true, note: stated("provider", "name", "version", "status") },
 

@@ -8,6 +8,7 @@ export const idPrefixes = {
   pack: "pck",
   user: "usr",
   evaluation: "evl",
+  evalRun: "evr",
   envelope: "env",
   waiver: "wvr",
   activation: "kil",

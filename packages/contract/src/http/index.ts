@@ -9,6 +9,7 @@ import { chain } from "./chain.ts"
 import { decisions } from "./decisions.ts"
 import { drills } from "./drills.ts"
 import type { AnyEndpoint } from "./endpoint.ts"
+import { evals } from "./evals.ts"
 import { evidence } from "./evidence.ts"
 import { ingestKeys } from "./ingest-keys.ts"
 import { kill } from "./kill.ts"
@@ -66,6 +67,7 @@ export {
   chain,
   decisions,
   drills,
+  evals,
   evidence,
   ingestKeys,
   kill,
@@ -94,6 +96,7 @@ export const endpoints: ReadonlyArray<AnyEndpoint> = [
   kill,
   breakers,
   drills,
+  evals,
   chain,
   evidence,
   ingestKeys,

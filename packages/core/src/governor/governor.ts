@@ -92,6 +92,7 @@ import { standingApprovalsClient } from "./clients/standing-approvals-client.ts"
 import type { StandingApprovalsClient } from "./clients/types/standing-approvals-client-types.ts"
 import { telemetry } from "../outward/telemetry/module.ts"
 import { webhooks } from "../outward/webhooks/module.ts"
+import { evals } from "../screens/evals/module.ts"
 import { models } from "../registry/models/module.ts"
 import { isLeftOut, refuseInvalidOptions } from "./invalid-options.ts"
 import { backgroundLog, toStandardError } from "./background-log.ts"
@@ -176,6 +177,12 @@ export interface ResponsePolicyClient extends ClientOf<typeof rows.responsePolic
   version(options?: CallOptions): Promise<number>
 }
 
+/**
+ * Results of eval suites, each compared with the run before it. Spec: document 1 section 4, GET /evals/eval-runs;
+ * decision 0070.
+ */
+export interface EvalsClient extends ClientOf<typeof rows.evals> {}
+
 /** A running governor. Every promise rejects with {@link GovernorError}. */
 export interface Governor extends AsyncDisposable {
   readonly agents: AgentsClient
@@ -221,6 +228,8 @@ export interface Governor extends AsyncDisposable {
   readonly standingApprovals: StandingApprovalsClient
   /** Usage of agents, and figures of reviews and incidents. */
   readonly telemetry: TelemetryClient
+  /** Results of eval suites, each compared with the run before it. */
+  readonly evals: EvalsClient
   /** The models that agents use. */
   readonly models: ModelsClient
   /** Provenance of agents: the components that they are made of. */
@@ -415,6 +424,7 @@ const governorOver = (client: Client, writerId: string): Governor => {
     safety: safetyClient(client),
     standingApprovals: requireStringIds(standingApprovalsClient(client, writer), { propose: 0, list: 0 }),
     telemetry: of(telemetry),
+    evals: of(evals),
     models: of(models),
     provenance: requireStringIds(provenanceClient(client, writer)),
     responsePolicy: {

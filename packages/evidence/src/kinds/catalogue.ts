@@ -14,6 +14,7 @@ import { breakerKinds } from "./breakers.ts"
 import { chainKinds } from "./chain.ts"
 import { decisionKinds } from "./decisions.ts"
 import { drillKinds } from "./drills.ts"
+import { evalKinds } from "./evals.ts"
 import { envelopeKinds } from "./envelopes.ts"
 import { responsePolicyKinds } from "./response-policy.ts"
 import { reviewKinds } from "./reviews.ts"
@@ -37,6 +38,7 @@ export const recordKinds: ReadonlyArray<KindRow> = [
   ...breakerKinds,
   ...drillKinds,
   ...standingApprovalKinds,
+  ...evalKinds,
   ...accessKinds,
   ...webhookKinds
 ]

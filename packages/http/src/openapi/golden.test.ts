@@ -19,6 +19,10 @@ const added: ReadonlyArray<string> = [
   "/components/schemas/CaptureGapIn/properties/reason/enum/refused",
   "/webhooks/capture.gap/post/requestBody/content/application~1json/schema/properties/data/properties/reason/enum/" +
     "refused",
+  "/components/schemas/EvalRun",
+  "/components/schemas/EvalRunIn",
+  "/components/schemas/EvalCaseIn",
+  "/paths/~1api~1v1~1evals~1eval-runs",
   "/components/schemas/EnvelopesInForce",
   "/components/schemas/LocalVerdict",
   "/components/schemas/LocalVerdictOut",

@@ -12,6 +12,7 @@ import { evaluationBody, type EvaluationBody, sidesOf } from "../evaluations/eva
 import { Ends } from "./checks/ends.ts"
 import { evaluationId } from "../evaluations/evaluation-id.ts"
 import { foldMeters } from "../evaluations/fold-meters.ts"
+import { EvalJudge } from "./checks/evals.ts"
 import { erasing, GovernedState } from "../evaluations/governed-state.ts"
 import { CLOCK_STEP_MS, Judge } from "./checks/evaluation.ts"
 import { HighlyReached, judgeChannel, judgeEpoch, judgeRelease } from "./checks/kill.ts"
@@ -94,6 +95,7 @@ export class Recomputation {
   readonly #reviews: ReviewJudge
   readonly #standings: StandingApprovalJudge
   readonly #stops: StopJudge
+  readonly #evals: EvalJudge
   readonly #responses: ResponseJudge
   readonly #keys = new KeyTimes()
   readonly #olderRules = new OlderRules()
@@ -120,6 +122,7 @@ export class Recomputation {
     this.#breakers = new BreakerJudge(this.#state.agents, fromGenesis)
     this.#responses = new ResponseJudge(this.#state, (id) => this.#breakers.firing(id), fromGenesis)
     this.#stops = new StopJudge(this.#state, fromGenesis)
+    this.#evals = new EvalJudge(fromGenesis)
     this.#reviews = new ReviewJudge(this.#state, fromGenesis)
     this.#judge = new Judge(this.#state, this.#book, this.#latches, fromGenesis)
     this.#standings = new StandingApprovalJudge(
@@ -217,6 +220,8 @@ export class Recomputation {
       if (review !== undefined) this.#standings.reviewEnded(review)
       return alone(record, (isOfThisChain ? step : null) ?? tripping ?? wrongWriter)
     }
+    if (kind === "eval.recorded")
+      return alone(record, wrongWriter ?? this.#evals.take(record, this.#state.agents.has(String(body["agent_id"]))))
     if (kind === "kill.requested" || kind === "response_policy.changed") return alone(record, tripping ?? wrongWriter)
     if (kind === "channel.checked")
       return alone(

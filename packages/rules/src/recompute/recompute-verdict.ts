@@ -32,6 +32,7 @@ export const recomputeVerdicts = [
   "breaker_value_mismatch",
   "trip_missing",
   "drill_result_mismatch",
+  "eval_mismatch",
   "standing_approval_mismatch",
   "standing_approval_too_wide",
   "local_verdict_mismatch",

@@ -19,6 +19,7 @@ export const stopReportKinds: ReadonlySet<string> = new Set(["kill.acknowledged"
 export const isRecomputed = (kind: string): boolean =>
   readForIds.has(kind) ||
   kind === "evaluation.made" ||
+  kind === "eval.recorded" ||
   kind === "decision.settled" ||
   kind === "meter.voided" ||
   kind === "part.erased" ||
@@ -41,6 +42,7 @@ export const isRecomputedPart = (name: string, kind: string): boolean =>
   recomputedParts.has(name) ||
   (kind === "evaluation.made" && ofEvaluations.has(name)) ||
   (kind === "standing_approval.proposed" && name === "box") ||
+  (kind === "eval.recorded" && name === "suite") ||
   (kind === "kill.unconfirmed" && name === "instances")
 
 /**

@@ -236,6 +236,23 @@ export const badMembers: { readonly [id: string]: ReadonlyArray<Bad> } = {
     ["disclose", 1, "value_error"],
     ["to", 1_000_000, "value_error"]
   ],
+  "evals.record": [
+    ["agent_id", missing, "missing"],
+    ["agent_id", "X", "string_pattern_mismatch"],
+    ["suite", missing, "missing"],
+    ["suite", "", "string_too_short"],
+    ...badText("suite", 200),
+    ["suite_digest", missing, "missing"],
+    ["suite_digest", "sha256:0", "string_pattern_mismatch"],
+    ...badIdentifier("model", 200),
+    ...badText("agent_version", 200),
+    ["baseline_run_id", "X", "string_pattern_mismatch"],
+    ["cases", missing, "missing"],
+    ["cases", [], "too_short"],
+    ["cases", [{ id: "a", outcomes: [] }], "too_short", "cases.0.outcomes"],
+    ["cases", [{ id: "a", outcomes: ["timeout"] }], "enum", "cases.0.outcomes.0"],
+    ["cases", [{ id: "", outcomes: ["passed"] }], "string_too_short", "cases.0.id"]
+  ],
   "models.create": [
     ["provider", missing, "missing"],
     ...badForeignName("provider"),

@@ -75,6 +75,7 @@ const named = [
   ["activation_id", "activation"],
   ["decision_seq", "record"],
   ["envelope_id", "envelope"],
+  ["eval_run_id", "eval_run"],
   ["evaluation_id", "evaluation"],
   ["provenance_id", "provenance"],
   ["review_id", "review"],
@@ -146,6 +147,8 @@ const sentences: { readonly [kind: string]: (body: JsonObject) => string } = {
   "envelope.drafted": ({ revision, version }) => `Envelope version ${version} drafted, revision ${revision}.`,
   "envelope.published": ({ mode, version }) => `Envelope version ${version} published, ${mode}.`,
   "envelope.withdrawn": () => "Envelope withdrawn.",
+  "eval.recorded": ({ failed, passed, verdict }) =>
+    `Eval run recorded: ${passed} passed, ${failed} failed${verdict === undefined ? "" : `, ${verdict}`}.`,
   "standing_approval.proposed": ({ count, expires_at }) =>
     `Standing approval of up to ${count} evaluations proposed, until ${expires_at}.`,
   "standing_approval.granted": () => "Standing approval granted.",

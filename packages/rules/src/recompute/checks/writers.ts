@@ -16,6 +16,7 @@ const byCallers: ReadonlySet<string> = new Set([
 /** Kinds that neither a rule writes nor an ingest key: what people do, or the host. */
 const byPeople: ReadonlySet<string> = new Set([
   "drill.attested",
+  "eval.recorded",
   "standing_approval.granted",
   "standing_approval.proposed"
 ])
