@@ -1,6 +1,7 @@
 /** Governance rules that the live service and the verifier both run. Pure: no Effect, no clock, no storage. */
 export { emptyMapping, type MappedRule, type MappingDocument } from "./access-mapping/document.ts"
 export { partMembers } from "./records/part-json.ts"
+export { serviceWriters } from "./records/writers-of-kinds.ts"
 export { ACCESS_MAPPING, MAPPING_ID } from "./access-mapping/fold.ts"
 export {
   type Claims,

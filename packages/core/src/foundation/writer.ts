@@ -1,4 +1,5 @@
 /** Who writes a record: an ingest key, a person's pseudonym, a rule, or the host itself. Never a name or an address. */
+import { serviceWriters } from "@flyball/rules"
 
 /** The author of a change, as its record names it. Spec: format 1 section 7. */
 export interface Writer {
@@ -11,9 +12,9 @@ const WRITER = /^(?:(?:key|usr)_[0-9a-hjkmnp-tv-z]{26}|(?:system|policy|breaker)
 /** Whether a text is a valid writer of records. Spec: format 1 section 7. */
 export const isWriterId = (text: unknown): text is string => typeof text === "string" && WRITER.test(text)
 
-/** Whether a caller can name this writer: a rule acts by itself, and no caller acts in its name. */
+/** Whether a caller can name this writer: a rule and the service act by themselves, and nobody acts in their name. */
 export const isCallersWriterId = (text: unknown): text is string =>
-  isWriterId(text) && !/^(?:policy|breaker):/.test(text)
+  isWriterId(text) && !/^(?:policy|breaker):/.test(text) && !(serviceWriters as ReadonlyArray<string>).includes(text)
 
 /** Whether a writer is an ingest key. */
 export const isIngestKey = ({ id }: Writer): boolean => id.startsWith("key_")

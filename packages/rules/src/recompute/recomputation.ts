@@ -22,7 +22,7 @@ import { instancesIn } from "../kill/fold.ts"
 import { DrillJudge } from "./checks/drills.ts"
 import { isStandingApprovalKind, MAX_PROOF_WORK, StandingApprovalJudge } from "./checks/standing-approvals.ts"
 import { judgeActivation } from "./checks/tier-gate.ts"
-import { isRecomputed, readForIds, stopReportKinds } from "./recomputed-records.ts"
+import { isJudged, isRecomputed, readForIds, stopReportKinds } from "./recomputed-records.ts"
 import { ReviewJudge } from "./checks/reviews.ts"
 import { PublicationJudge, type RecomputedPublication } from "./checks/publication.ts"
 import { isOpen, problem, type Problem, type Recomputed } from "./recompute-verdict.ts"
@@ -192,6 +192,7 @@ export class Recomputation {
       const wrong = this.#breaker(record, atMs, isOfThisChain) ?? answered ?? wrongWriter ?? lived
       return isOfThisChain && isLocal(record) ? this.#local(record, atMs, wrong) : alone(record, wrong)
     }
+    if (!isJudged(kind)) return alone(record, wrongWriter)
     const unlike = checkBody(kind, body)
     if (unlike !== null) {
       this.#unreadable++

@@ -1,4 +1,5 @@
 /** The record kinds that recomputation reads. The caller may leave out all others. */
+import { writersOfKinds } from "../records/writers-of-kinds.ts"
 
 /**
  * Kinds of which only ids are read. What they say besides decides nothing here, so they are not held against the
@@ -17,6 +18,10 @@ export const stopReportKinds: ReadonlySet<string> = new Set(["kill.acknowledged"
 
 /** Whether recomputation reads records of a kind. Others need not be passed. Spec: decision 0026. */
 export const isRecomputed = (kind: string): boolean =>
+  Object.hasOwn(writersOfKinds, kind) || kind === "principal.seen" || kind === "part.erased"
+
+/** Whether recomputation reads more of a kind than its writer. */
+export const isJudged = (kind: string): boolean =>
   readForIds.has(kind) ||
   kind === "evaluation.made" ||
   kind === "eval.recorded" ||

@@ -1,40 +1,6 @@
 /** Whether the writer of a record may have written it. Spec: decision 0026. */
 import type { JsonMap } from "../../records/record.ts"
-
-/** Kinds that no rule writes: what a caller does, or asks for. */
-const byCallers: ReadonlySet<string> = new Set([
-  "breaker.armed",
-  "breaker.changed",
-  "breaker.released",
-  "decision.witnessed",
-  "decision.settled",
-  "capture.gap",
-  "evaluation.made",
-  "meter.voided"
-])
-
-/** Kinds that neither a rule writes nor an ingest key: what people do, or the host. */
-const byPeople: ReadonlySet<string> = new Set([
-  "drill.attested",
-  "eval.recorded",
-  "standing_approval.granted",
-  "standing_approval.proposed"
-])
-
-/** Kinds that no ingest key writes: it requests, and answers for its agent. */
-const notByKeys: ReadonlySet<string> = new Set([
-  ...byPeople,
-  "breaker.armed",
-  "breaker.changed",
-  "breaker.released",
-  "drill.completed",
-  "drill.started",
-  "kill.activated",
-  "response_policy.changed"
-])
-
-const isByCaller = (kind: string): boolean =>
-  byCallers.has(kind) || byPeople.has(kind) || kind.startsWith("envelope.") || kind.startsWith("waiver.")
+import { mayWrite, type WriterRule, writersOfKinds } from "../../records/writers-of-kinds.ts"
 
 /** The member that says which key or person a record gives a name to. */
 const gives: { readonly [kind: string]: string } = { "ingest_key.minted": "key_id", "principal.seen": "principal_id" }
@@ -65,11 +31,9 @@ export class Writers {
       this.#gateways.set(given, body["capture"] === "mediated")
     if (kind === "decision.witnessed" && body["capture"] === "mediated" && !this.#mayMediate(String(writer)))
       return `Only the key of a gateway may state capture mediated; the record says ${String(writer)}.`
-    if (typeof writer === "string" && writer.startsWith("key_") && notByKeys.has(kind))
-      return `An ingest key may not write ${kind}; the record says ${writer}.`
-    return typeof writer === "string" && isRule(writer) && isByCaller(kind)
-      ? `A rule may not write ${kind}; the record says ${writer}.`
-      : null
+    return typeof writer !== "string" || mayWrite(kind, writer)
+      ? null
+      : `${listed(writersOfKinds[kind]!)} may write ${kind}; the record says ${writer}.`
   }
 
   /** A key that no record minted is of a chain before the one at hand, and not judged. */
@@ -83,4 +47,7 @@ export class Writers {
   }
 }
 
-const isRule = (writer: string): boolean => writer.startsWith("policy:") || writer.startsWith("breaker:")
+const words: { readonly [rule: string]: string } = { person: "a person", key: "an ingest key", breaker: "a breaker" }
+
+const listed = (rules: ReadonlyArray<WriterRule>): string =>
+  `Only ${rules.map((rule) => words[rule] ?? rule).join(", ")}`

@@ -1,0 +1,100 @@
+/**
+ * Who may write records of each kind: a closed list. Whoever is not on it wrote a false record, also under a name that
+ * a later version may give to a rule. Spec: format 1 section 8; decision 0071.
+ */
+
+/**
+ * A class of writers. `person`: `usr_…`, or a host under a `system:` name of its own. `key`: an ingest key. `breaker`:
+ * any breaker. Other words are rules of the service, by their whole name.
+ */
+export type WriterRule = "person" | "key" | "breaker" | `policy:${string}` | `system:${string}`
+
+/** `system:` names under which the service itself writes. No host may take one. Spec: decision 0071. */
+export const serviceWriters = ["system:channel", "system:drill", "system:kill", "system:migration"] as const
+
+const person = ["person"] as const
+const caller = ["person", "key"] as const
+
+/** The writers of each kind whose records name one. Spec: decision 0071. */
+export const writersOfKinds: { readonly [kind: string]: ReadonlyArray<WriterRule> } = {
+  "evidence.exported": person,
+  "agent.registered": caller,
+  "agent.updated": ["person", "system:migration"],
+  "agent.activated": person,
+  "agent.suspended": ["person", "policy:orphan_grace", "policy:recertification"],
+  "agent.decommissioned": person,
+  "agent.owner_transferred": person,
+  "agent.orphaned": ["person", "policy:erased_owner", "policy:incomplete_owner"],
+  "agent.recertified": person,
+  "agent.identity_attested": caller,
+  "agent.provenance_added": person,
+  "model.registered": person,
+  "model.updated": person,
+  "decision.witnessed": caller,
+  "decision.settled": caller,
+  "capture.gap": caller,
+  "evaluation.made": caller,
+  "meter.voided": caller,
+  "envelope.drafted": person,
+  "envelope.published": person,
+  "envelope.withdrawn": person,
+  "waiver.requested": person,
+  "waiver.granted": person,
+  "review.opened": caller,
+  "review.presented": person,
+  "review.claimed": person,
+  "review.resolved": person,
+  "review.expired": ["policy:reviews"],
+  "review.cancelled": ["person", "key", "policy:reviews"],
+  "review.consumed": caller,
+  "response_policy.changed": person,
+  "kill.requested": caller,
+  "kill.activated": [
+    "person",
+    "breaker",
+    "policy:agent_request",
+    "policy:orphan",
+    "policy:recert",
+    "system:channel"
+  ],
+  "kill.expected": ["system:kill"],
+  "kill.acknowledged": caller,
+  "kill.stopped": caller,
+  "kill.unconfirmed": ["system:kill"],
+  "kill.released": ["person", "system:channel", "system:drill"],
+  "breaker.armed": person,
+  "breaker.changed": person,
+  "breaker.tripped": ["breaker"],
+  "breaker.released": person,
+  "drill.started": person,
+  "drill.completed": ["person", "system:drill"],
+  "drill.attested": person,
+  "channel.checked": ["system:channel"],
+  "standing_approval.proposed": person,
+  "standing_approval.granted": person,
+  "standing_approval.used": caller,
+  "standing_approval.revoked": person,
+  "eval.recorded": person,
+  "ingest_key.minted": person,
+  "ingest_key.restated": ["policy:ingest_key_hint"],
+  "ingest_key.revoked": person,
+  "mapping.changed": person,
+  "webhook.created": person,
+  "webhook.changed": ["person", "policy:seventh_failure"],
+  "webhook.revoked": ["person", "policy:erased_endpoint"]
+}
+
+/** Whether a writer may write records of a kind. A kind that is not listed names no writer. Spec: decision 0071. */
+export const mayWrite = (kind: string, writer: string): boolean => {
+  const rules = writersOfKinds[kind]
+  return rules === undefined || rules.includes(writer as WriterRule) || rules.includes(classOf(writer))
+}
+
+/** The class of a writer; its own name for a rule of the service. */
+const classOf = (writer: string): WriterRule => {
+  if (writer.startsWith("key_")) return "key"
+  if (writer.startsWith("breaker:")) return "breaker"
+  if (writer.startsWith("policy:") || (serviceWriters as ReadonlyArray<string>).includes(writer))
+    return writer as WriterRule
+  return "person"
+}
