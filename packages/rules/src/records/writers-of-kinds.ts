@@ -49,15 +49,7 @@ export const writersOfKinds: { readonly [kind: string]: ReadonlyArray<WriterRule
   "review.consumed": caller,
   "response_policy.changed": person,
   "kill.requested": caller,
-  "kill.activated": [
-    "person",
-    "breaker",
-    "policy:agent_request",
-    "policy:orphan",
-    "policy:recert",
-    "system:channel"
-  ],
-  "kill.expected": ["system:kill"],
+  "kill.activated": ["person", "breaker", "policy:agent_request", "policy:orphan", "policy:recert", "system:channel"],
   "kill.acknowledged": caller,
   "kill.stopped": caller,
   "kill.unconfirmed": ["system:kill"],
