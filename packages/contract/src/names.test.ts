@@ -187,6 +187,7 @@ describe("every name that a body takes", () => {
         "bound.create_envelope name",
         "bound.create_envelope org_unit",
         "breakers.arm name",
+        "breakers.preview name",
         "chain.erase name",
         "ingest_keys.mint name",
         "ingest_keys.mint org_unit"

@@ -31,6 +31,7 @@ const groups: { readonly [group: string]: string } = {
   breakers: "Circuit breakers: limits on what an agent does that stop it by themselves.",
   system: "Liveness, and who is calling.",
   agents: "The registry of agents.",
+  evals: "Results of eval suites, compared run by run.",
   models: "The models that agents use.",
   decisions: "Capture: what agents decided.",
   chain: "The tamper-evident chain.",

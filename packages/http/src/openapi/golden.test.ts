@@ -14,6 +14,7 @@ const golden: unknown = JSON.parse(
  * from a refusal that a row names, or from an event of the catalogue, is not listed.
  */
 const added: ReadonlyArray<string> = [
+  "/tags/evals",
   "/components/schemas/ResolvedOut/properties/grants",
   "/components/schemas/ResolvedOut/required/grants",
   "/components/schemas/CaptureGapIn/properties/reason/enum/refused",
