@@ -1,5 +1,5 @@
 /**
- * Who may write records of each kind: a closed list. Whoever is not on it wrote a false record, also under a name that
+ * Lists who may write records of each kind. A writer that is not listed wrote a false record, also under a name that
  * a later version may give to a rule. Spec: format 1 section 8; decision 0071.
  */
 
