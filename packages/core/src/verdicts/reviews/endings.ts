@@ -68,20 +68,33 @@ export const reviewEndings = (storage: StorageApi) => {
       { collection: REVIEWS, id }
     )
 
-  /** Records the end of one live review; false where nothing ends it. */
-  const sweepOne = (id: string) =>
+  /** The end of a live review that is due now, as a change; null where nothing ends it. */
+  const dueEnd = Effect.fnUntraced(function* (id: string): Effect.fn.Return<ChangeSet | null, ReadFault> {
+    const document = yield* storage.get(REVIEWS, id)
+    if (document === null) return null
+    const stored = storedReview(document)
+    const { expects, plan } = yield* of(stored, yield* agentOf(stored.body.agentId), (yield* storage.asOf).ms)
+    return plan === null ? null : { ...plan.change, expects }
+  })
+
+  /** Records the ends of live reviews that are due, in one commit; answers how many. */
+  const sweepTogether = (ids: ReadonlyArray<string>) =>
     acting(
-      id,
+      ids[0]!,
       Effect.gen(function* () {
-        const document = yield* storage.get(REVIEWS, id)
-        if (document === null) return false
-        const stored = storedReview(document)
-        const agent = yield* agentOf(stored.body.agentId)
-        const { expects, plan } = yield* of(stored, agent, (yield* storage.asOf).ms)
-        if (plan !== null) yield* storage.commit({ ...plan.change, expects })
-        return plan !== null
+        const ends = (yield* Effect.forEach(ids, dueEnd)).filter((end) => end !== null)
+        if (ends.length > 0) yield* storage.commit(asOne(ends))
+        return ends.length
       })
     )
+
+  /** The same in pieces of {@link ENDS_A_COMMIT}: what waits behind them waits for one piece. */
+  const sweepAll = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+    let ended = 0
+    for (let at = 0; at < ids.length; at += ENDS_A_COMMIT)
+      ended += yield* sweepTogether(ids.slice(at, at + ENDS_A_COMMIT))
+    return ended
+  })
 
   /** Documents of which a change may end reviews: halts, and versions in force. */
   const epochs = Effect.map(
@@ -91,9 +104,7 @@ export const reviewEndings = (storage: StorageApi) => {
 
   /** Records the end of those whose time is over, and answers how many. */
   const sweepPastEnd = Effect.fnUntraced(function* (nowMs: number) {
-    let ended = 0
-    for (const id of yield* queue.all(reviewsPastEnd(nowMs), (one) => one.id)) if (yield* sweepOne(id)) ended += 1
-    return ended
+    return yield* sweepAll(yield* queue.all(reviewsPastEnd(nowMs), (one) => one.id))
   })
 
   /** Live reviews that are examined next for what a halt or other versions ended. */
@@ -114,12 +125,14 @@ export const reviewEndings = (storage: StorageApi) => {
     const known = new Map<string, Around>()
     for (let left: ReviewRange | null = isChanged ? everyLive : unexamined; left !== null;) {
       const page: LivePage = yield* queue.next(left)
+      const due: Array<string> = []
       for (const stored of page.found) {
         const { agentId } = stored.body
         const seen: Around = known.get(agentId) ?? (yield* around(yield* agentOf(agentId), ms))
         known.set(agentId, seen)
-        if (endedBy(stored, seen, ms).plan !== null && (yield* sweepOne(stored.id))) ended += 1
+        if (endedBy(stored, seen, ms).plan !== null) due.push(stored.id)
       }
+      ended += yield* sweepAll(due)
       unexamined = page.rest ?? everyLive
       left = isChanged ? page.rest : null
     }
@@ -130,7 +143,22 @@ export const reviewEndings = (storage: StorageApi) => {
   return { acting, agentOf, of, sweep }
 }
 
+/** Reviews whose ends one commit records. */
+const ENDS_A_COMMIT = 100
+
 const everyLive = reviewsEnded("live", null, null)
+
+/** Changes of different reviews as one. */
+const asOne = (changes: ReadonlyArray<ChangeSet>): ChangeSet => ({
+  expects: [
+    ...new Map(
+      changes.flatMap(({ expects = [] }) => expects).map((one) => [`${one.collection} ${one.id}`, one])
+    ).values()
+  ],
+  puts: changes.flatMap(({ puts = [] }) => puts),
+  records: changes.flatMap(({ records = [] }) => records),
+  events: changes.flatMap(({ events = [] }) => events)
+})
 
 type LivePage = { readonly found: ReadonlyArray<StoredReview>; readonly rest: ReviewRange | null }
 
