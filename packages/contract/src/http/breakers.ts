@@ -30,7 +30,7 @@ export const breakers = {
     params: agent,
     body: jsonBody(BreakerCreate),
     success: json(201, Breaker),
-    refusals: ["AgentNotFound", "BreakerNameTaken", "MetricNotAvailable"]
+    refusals: ["AgentNotFound", "BreakerNameTaken", "InvalidTransition", "MetricNotAvailable"]
   }),
   list: endpoint({
     id: "breakers.list",

@@ -46,6 +46,8 @@ export type BreakerDocument = {
    */
   readonly sinceSeq: number
   readonly trip: BreakerTrip | null
+  /** The activation of the last trip that made one: it stays when the breaker is released. */
+  readonly lastActivationId: string | null
 }
 
 /** The look-up key that makes a name unique within its agent. */

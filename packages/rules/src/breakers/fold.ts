@@ -18,7 +18,8 @@ export const breakerOfBody = (body: Body, before: BreakerDocument | null): Break
   response: (body["response"] ?? null) as KillResponse | null,
   createdBy: before?.createdBy ?? String(body["writer"]),
   sinceSeq: Number(body["as_of_seq"]),
-  trip: before?.trip ?? null
+  trip: before?.trip ?? null,
+  lastActivationId: before?.lastActivationId ?? null
 })
 
 /** A breaker after `breaker.tripped`. */
@@ -32,7 +33,8 @@ export const trippedByBody = (breaker: BreakerDocument, body: Body): BreakerDocu
     mode: body["mode"] as BreakerMode,
     response: (body["response"] ?? null) as KillResponse | null,
     activationId: typeof body["activation_id"] === "string" ? body["activation_id"] : null
-  } satisfies BreakerTrip
+  } satisfies BreakerTrip,
+  lastActivationId: typeof body["activation_id"] === "string" ? body["activation_id"] : breaker.lastActivationId
 })
 
 /** A breaker after `breaker.released`: armed again, with a window that begins there. */

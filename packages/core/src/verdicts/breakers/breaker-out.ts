@@ -5,10 +5,10 @@ import type { BreakerDocument } from "@flyball/rules"
 import { idAtMs } from "../../foundation/id-time.ts"
 import type { LastCheck } from "./checks.ts"
 
-/** The breaker with its last reading: a trip is one too. */
+/** The breaker with its last reading. A trip is one too, and its value stays until a person releases the breaker. */
 export const breakerOut = (id: string, breaker: BreakerDocument, check: LastCheck | undefined): Breaker => {
   const { trip } = breaker
-  const last = trip !== null && (check === undefined || check.atMs < trip.atMs) ? trip : check
+  const checkedMs = Math.max(trip?.atMs ?? -1, check?.atMs ?? -1)
   return {
     id,
     agent_id: breaker.agentId,
@@ -18,9 +18,9 @@ export const breakerOut = (id: string, breaker: BreakerDocument, check: LastChec
     enabled: breaker.enabled,
     created_by: breaker.createdBy,
     created_at: formatInstant(idAtMs(id)),
-    last_checked_at: last === undefined ? null : formatInstant(last.atMs),
-    last_value: last?.value ?? null,
-    fired_event_id: trip?.activationId ?? null,
+    last_checked_at: checkedMs < 0 ? null : formatInstant(checkedMs),
+    last_value: (trip ?? check)?.value ?? null,
+    fired_event_id: breaker.lastActivationId,
     mode: breaker.mode,
     confidence_bp: breaker.confidenceBp,
     response: breaker.response,

@@ -39,7 +39,13 @@ export interface ArmCommand {
 
 /** Decides what arming a breaker would change. Its window begins with the record. */
 export const planArm = (id: string, { writer, ...command }: ArmCommand, asOf: AsOf): BreakerPlan => {
-  const breaker: BreakerDocument = { ...command, createdBy: writer.id, sinceSeq: asOf.seq, trip: null }
+  const breaker: BreakerDocument = {
+    ...command,
+    createdBy: writer.id,
+    sinceSeq: asOf.seq,
+    trip: null,
+    lastActivationId: null
+  }
   const { agentId, enabled, metric, mode } = breaker
   return {
     breaker,
@@ -149,7 +155,7 @@ export const planTrip = (
     response: activated?.response ?? null,
     activationId: activated?.activationId ?? null
   }
-  const breaker: BreakerDocument = { ...body, trip }
+  const breaker: BreakerDocument = { ...body, trip, lastActivationId: trip.activationId ?? body.lastActivationId }
   const { events = [], expects = [], puts = [], records = [] } = activated?.change ?? {}
   return {
     breaker,

@@ -16,6 +16,7 @@ import {
   type BreakerUpdate,
   detailItem,
   InvalidInput,
+  InvalidTransition,
   type MetricNotAvailable
 } from "@flyball/contract"
 import { BREAKERS, breakerUnique } from "@flyball/rules"
@@ -56,7 +57,10 @@ export interface BreakersApi {
     input: BreakerCreate,
     writer: Writer,
     scope?: Scope
-  ) => Effect.Effect<Breaker, AgentNotFound | BreakerNameTaken | InvalidInput | MetricNotAvailable | ReadFault>
+  ) => Effect.Effect<
+    Breaker,
+    AgentNotFound | BreakerNameTaken | InvalidInput | InvalidTransition | MetricNotAvailable | ReadFault
+  >
   /** Changes a breaker: its window restarts. A tripped one stays tripped until it is released. */
   readonly update: (
     id: string,
@@ -135,7 +139,6 @@ export class Breakers extends Context.Service<Breakers, BreakersApi>()("flyball/
       return Breakers.of({
         arm: (agentId, input, writer, scope = everyUnit) =>
           Effect.gen(function* () {
-            yield* readAgent(storage, agentId, scope)
             const confidenceBp = input.confidence_bp ?? 0
             const { metric, params } = yield* Effect.fromResult(readMeasure(input.metric, input.params, confidenceBp))
             const id = yield* newId("brk")
@@ -143,6 +146,9 @@ export class Breakers extends Context.Service<Breakers, BreakersApi>()("flyball/
               storage,
               Effect.gen(function* () {
                 const asOf = yield* storage.asOf
+                const agent = yield* readAgent(storage, agentId, scope)
+                if (agent.body.status === "decommissioned")
+                  return yield* new InvalidTransition({ status: agent.body.status, act: "breakers" })
                 const [taken] = yield* storage.find(BREAKERS, "name", breakerUnique({ agentId, name: input.name }).name)
                 if (taken !== undefined) return yield* new BreakerNameTaken({ breakerId: taken.id })
                 if ((yield* breakersOf(storage, agentId)).length >= MAX_BREAKERS)
@@ -166,7 +172,9 @@ export class Breakers extends Context.Service<Breakers, BreakersApi>()("flyball/
                   },
                   asOf
                 )
-                yield* storage.commit(change)
+                // An agent that ends meanwhile gets none.
+                const expects = [{ collection: AGENTS, id: agentId, version: agent.version }]
+                yield* storage.commit({ ...change, expects })
                 return breakerOut(id, breaker, undefined)
               })
             )
