@@ -50,9 +50,10 @@ const targetId = foreignName(200)
 /** Body of POST /bound/kill/activate. Spec: decision 0047. */
 export const KillActivateIn = Schema.Struct({
   target_type: inBody(targetType),
-  /** An agent's id, or a model: its id or name, exactly as agents name it. */
+  /** An agent's id or exact name. A model's id, `name` or `provider/name`, the last two with `@version` too. */
   target_id: inBody(targetId),
-  response: inBody(defaulted(oneOf(killResponses), "halt")),
+  /** Left out: that of the row of the response policy for `manual`, else `halt`. */
+  response: inBody(optional(oneOf(killResponses))),
   reason: wholePart("reason", reason(2_000))
 }).annotate(becomesRecord("kill.activated"))
 export type KillActivateIn = typeof KillActivateIn.Type
@@ -119,24 +120,30 @@ export const KillInstanceOut = Schema.Struct({ agent_id: Schema.String, instance
 
 /**
  * The agents and instances that an activation reaches. `instances` are those in records of these agents in the hour
- * before. Each list has up to 10,000 items; the counts are complete.
+ * before; null until they are read, which follows the activation. Each list has up to 10,000 items; the counts are
+ * complete.
  */
 export const KillReach = Schema.Struct({
   agents: Schema.Array(Schema.String),
   agent_count: Schema.Int,
-  instances: Schema.Array(KillInstanceOut),
-  instance_count: Schema.Int,
+  instances: Schema.NullOr(Schema.Array(KillInstanceOut)),
+  instance_count: Schema.NullOr(Schema.Int),
   models: Schema.Array(Schema.String),
   highest_tier: Schema.NullOr(oneOf(autonomyTiers))
 })
 export type KillReach = typeof KillReach.Type
+
+/** Warnings of an answer of the kill switch. */
+export const killWarnings = ["reaches_nobody"] as const
 
 /** Answer of POST /bound/kill/activate and /release. `activation_event` is null after a dry run. */
 export const KillChanged = Schema.Struct({
   activation_event: Schema.NullOr(Schema.String),
   epoch: Schema.Int,
   status: KillStatus,
-  reach: KillReach
+  reach: KillReach,
+  /** `reaches_nobody`: the target is used by no registered agent now. One that comes later is reached all the same. */
+  warnings: Schema.Array(oneOf(killWarnings))
 })
 export type KillChanged = typeof KillChanged.Type
 
@@ -183,12 +190,13 @@ export const KillActivation = Schema.Struct({
   released_by: computed(Schema.NullOr(Schema.String)),
   release_epoch: computed(Schema.NullOr(Schema.Int)),
   release_reason: computed(Schema.NullOr(Schema.String)),
-  expected: inBody(Schema.Int),
+  /** Null until it is read whom the activation expects; `instances` then has those that acknowledged. */
+  expected: inBody(Schema.NullOr(Schema.Int)),
   acknowledged: computed(Schema.Int),
   stopped: computed(Schema.Int),
   unconfirmed: computed(Schema.Int),
   instances: wholePart("expected", Schema.Array(KillInstanceState))
-}).annotate(showsRecords(["kill.activated"], { body: ["rules"] }))
+}).annotate(showsRecords(["kill.activated", "kill.expected"], { body: ["cut", "rules"] }))
 export type KillActivation = typeof KillActivation.Type
 
 /** Whether the bound of a halt was met. `unknown`: the records do not say. `none`: nothing had to stop. */
@@ -226,6 +234,16 @@ export const StopCertificateOut = Schema.Struct({
       bound: oneOf(boundsMet)
     })
   ),
+  contradictions: Schema.Array(
+    Schema.Struct({
+      agent_id: Schema.String,
+      instance_id: Schema.NullOr(Schema.String),
+      stopped_at: Schema.String,
+      seq: Schema.Int,
+      at: Schema.String,
+      action: Schema.String
+    })
+  ),
   unlisted: Schema.Int,
   refusals: Schema.Array(
     Schema.Struct({
@@ -255,6 +273,7 @@ export type KillCertificate = typeof KillCertificate.Type
 export const killEventKinds = [
   "kill.requested",
   "kill.activated",
+  "kill.expected",
   "kill.acknowledged",
   "kill.stopped",
   "kill.unconfirmed",
@@ -292,7 +311,7 @@ export const KillEvent = Schema.Struct({
   agent_id: inBody(Schema.NullOr(Schema.String)),
   instance_id: inBody(Schema.NullOr(Schema.String)),
   in_flight: inBody(Schema.NullOr(Schema.Int)),
-  /** Number of instances that were expected, or are silent. */
+  /** Number of instances that are expected, or silent. Null of an activation: `kill.expected` states it. */
   instances: computed(Schema.NullOr(Schema.Int)),
   actor: inBody(Schema.String, "writer"),
   requested_by: inBody(Schema.NullOr(Schema.String)),
@@ -308,6 +327,7 @@ export const KillEvent = Schema.Struct({
       "as_of_seq",
       "attested_at",
       "completed_at",
+      "cut",
       "expected",
       "from_seq",
       "highest_tier",

@@ -16,7 +16,8 @@ export type SafetyQuery = typeof SafetyQuery.Type
  * in `expected` alone, and in `unconfirmed` once that was recorded: it is never counted as stopped.
  */
 export const SafetyAcks = Schema.Struct({
-  expected: Schema.Int,
+  /** Null until it is read whom the activation expects. */
+  expected: Schema.NullOr(Schema.Int),
   acknowledged: Schema.Int,
   stopped: Schema.Int,
   unconfirmed: Schema.Int

@@ -235,6 +235,7 @@ export {
   type KillOf
 } from "./verdicts/evaluations/ports.ts"
 export { Kill, type KillApi, type TaggedStatus } from "./verdicts/kill/service.ts"
+export { recordExpected } from "./verdicts/kill/expected.ts"
 export { MAX_WAIVER_MS, Waivers, type WaiversApi } from "./verdicts/waivers/service.ts"
 export { KEY_PREFIX as INGEST_KEY_PREFIX } from "./registry/ingest-keys/key-text.ts"
 export { IngestKeys, type IngestKeysApi, type KeyHolder } from "./registry/ingest-keys/service.ts"

@@ -164,6 +164,9 @@ export {
   ackId,
   ackKeys,
   instancesByAgent,
+  KILL_WRITER,
+  MAX_EXPECTED,
+  SEEN_MS,
   type ActivationDocument,
   activationKeys,
   CONFIRM_MS,
@@ -203,6 +206,7 @@ export {
 } from "./kill/state.ts"
 export { type ModelDocument, modelUnique } from "./models/document.ts"
 export { MODELS } from "./models/fold.ts"
+export { isSameModel, type NamedModel, namesOfModel, noModels, type RegisteredModels } from "./models/names.ts"
 export type { PrincipalDocument } from "./principals/document.ts"
 export { identityDigest } from "./principals/identity-digest.ts"
 export { erasedProvenance, type ProvenanceDocument } from "./provenance/document.ts"

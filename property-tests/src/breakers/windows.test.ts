@@ -15,8 +15,9 @@ import {
   keysLayerOf,
   Reviews
 } from "@flyball/core"
+import { recordExpected } from "../../../packages/core/src/verdicts/kill/expected.ts"
 import { layerOf, memoryStorage, Storage, type StorageApi, type StorageChoice } from "@flyball/core/storage"
-import { readRecord } from "@flyball/evidence"
+import { parseInstant, readRecord } from "@flyball/evidence"
 import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
 import { seededEntropy } from "@flyball/testkit"
 import { givenDatabase } from "@flyball/testkit/postgres"
@@ -220,6 +221,7 @@ const doing = ({ a, b, what }: Act, agentId: string, done: Done) =>
             kill.activate({ target_type: "agent", target_id: agentId, response: "drain", reason: "A test." }, ann)
           )
           done.activation = id
+          yield* recordExpected
         } else if (a % 3 === 0) {
           yield* Kill.use((kill) =>
             kill.ack({ activation_event: activation, agent_id: agentId, instance_id, stopped: b % 3 === 0 }, ann)
@@ -235,12 +237,14 @@ const doing = ({ a, b, what }: Act, agentId: string, done: Done) =>
 /** The agent's part of the chain, as metrics read it, by reading all of it. */
 const chainOf = Effect.fnUntraced(function* (storage: StorageApi, agentId: string) {
   const found: Array<MetricRecord> = []
+  const activations = new Map<unknown, MetricRecord["body"]>()
   for (let from = 0; ;) {
     const page = yield* storage.records({ from, limit: 1_000 })
     for (const { agentId: of, atMs, bytes, kind, seq } of page) {
       const read = readRecord(bytes)
       const body = read.ok ? read.record.body : {}
-      if (kind === "kill.activated") {
+      if (kind === "kill.activated") activations.set(body["activation_id"], body)
+      if (kind === "kill.expected") {
         const part = (yield* storage.parts([seq])).find(({ name }) => name === "expected")
         const expected = JSON.parse(
           part?.bytes == null ? "[]" : new TextDecoder().decode(part.bytes)
@@ -249,7 +253,9 @@ const chainOf = Effect.fnUntraced(function* (storage: StorageApi, agentId: strin
           readonly instance_id: string
         }>
         const instances = expected.flatMap((one) => (one.agent_id === agentId ? [one.instance_id] : []))
-        found.push({ seq, atMs, kind, body, instances })
+        const activation = activations.get(body["activation_id"])!
+        const at = parseInstant(String(activation["activated_at"]))!
+        found.push({ seq, atMs: at, kind, body: { ...activation, ...body }, instances })
       } else if (of === agentId || kind === "kill.released") found.push({ seq, atMs, kind, body })
     }
     if (page.length < 1_000) return found

@@ -23,6 +23,7 @@ export const placesWithoutText: ReadonlyMap<string, string> = new Map([
   ],
   ["drill.completed/missed", "ids of instances, which bodies of decisions have too: never erased"],
   ["kill.activated/expected", "ids of instances, which bodies of decisions have too: never erased"],
+  ["kill.expected/expected", "ids of instances, which bodies of decisions have too: never erased"],
   ["kill.unconfirmed/instances", "ids of instances, which bodies of decisions have too: never erased"],
   ["part.erased/authority", "who erased, as a pseudonym: never erased"],
   ["webhook.changed/endpoint", "nothing writes it yet: a webhook's address cannot be changed"]

@@ -222,7 +222,7 @@ const drill = ({ a, b, c }: Act, lived: Lived): Doing =>
       yield* drills.complete(one.id, systemHost)
       yield* drills.attest(one.id, { id: `system:d${c % 4}` })
     } else yield* drills.attest(one.id, { id: `system:d${c % 4}` })
-    yield* drills.releaseDue
+    yield* drills.completeDue
     if (c % 16 === 0) yield* checkChannel
   })
 

@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { CONFIRM_MS } from "../../../packages/rules/src/index.ts"
 import { confirmStops } from "../../../packages/core/src/verdicts/kill/confirm-stops.ts"
+import { recordExpected } from "../../../packages/core/src/verdicts/kill/expected.ts"
 import { type Act, ann, ben } from "../evaluations/governed-history.ts"
 import { chosen, type Doing, type Lived } from "./lived.ts"
 
@@ -69,6 +70,7 @@ export const silent = (act: Act, lived: Lived): Doing => {
     lived.witnessed.set(agentId, (lived.witnessed.get(agentId) ?? 0) + fresh.length)
     lived.decisionIds.push(...fresh.map(({ decision_id }) => decision_id))
     yield* stop(act, lived)
+    yield* recordExpected
     yield* TestClock.adjust(CONFIRM_MS)
     yield* confirmStops
   })

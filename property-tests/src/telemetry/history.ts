@@ -53,6 +53,7 @@ export const histories = fc.oneof(
 export const recordsOf = (acts: ReadonlyArray<Act>, beginMs: number): ReadonlyArray<Sealed> => {
   const records: Array<Sealed> = []
   const activations: Array<string> = []
+  const unread: Array<JsonMap> = []
   const decisions: Array<Sealed> = []
   const reviews: Array<string> = []
   let at = beginMs
@@ -80,6 +81,8 @@ export const recordsOf = (acts: ReadonlyArray<Act>, beginMs: number): ReadonlyAr
     const used = { ...(b % 5 === 0 ? {} : { input_tokens: b * 7 }), ...(c % 3 === 0 ? {} : { output_tokens: c }) }
     const usage = d % 4 === 0 ? {} : { usage: d % 2 === 0 ? used : { ...used, cost_micro_usd: d } }
     const review = reviews[b % Math.max(1, reviews.length)]
+    // Before a release at the latest: what is read behind it measures no incident.
+    if (c % 2 === 0 || kind === "release") for (const body of unread.splice(0)) seal("kill.expected", body)
     switch (kind) {
       case "model": {
         const price = {
@@ -109,7 +112,13 @@ export const recordsOf = (acts: ReadonlyArray<Act>, beginMs: number): ReadonlyAr
         seal("evaluation.made", { agent_id, outcome: outcomes[b % 5]! })
         break
       case "activate":
-        activate(a, { activation_id: id("kil", activations), expected: b % 3, ...(c % 3 === 0 ? { unlisted: 1 } : {}) })
+        {
+          const activation_id = id("kil", activations)
+          const instances = { expected: b % 3, ...(c % 3 === 0 ? { unlisted: 1 } : {}) }
+          // Older records state the instances themselves.
+          activate(a, { activation_id, ...(d % 3 === 0 ? instances : {}) })
+          if (d % 3 !== 0) unread.push({ activation_id, ...instances })
+        }
         break
       case "drill":
         activate(a, { activation_id: id("kil", activations), expected: 0, drill: { drill_id: "drl", mode: "live" } })
@@ -342,7 +351,9 @@ const incidentsOf = (history: ReadonlyArray<Sealed>): ReadonlyArray<PlainInciden
       for (const { at, body } of about.filter((one) => one.kind === "kill.acknowledged" && one.seq > begin!.seq)) {
         if (at - begin!.at >= 15_000 || (released !== null && at > released)) break
         seen.add(`${body["agent_id"]} ${body["instance_id"]}`)
-        if (seen.size >= Number(begin!.body["expected"]) + Number(begin!.body["unlisted"] ?? 0)) acked ??= at
+        const states = about.find((one) => one.body["expected"] !== undefined)?.body
+        if (states !== undefined && seen.size >= Number(states["expected"]) + Number(states["unlisted"] ?? 0))
+          acked ??= at
       }
       const trip = about.find(({ kind }) => kind === "breaker.tripped")
       const request = about.find(({ kind }) => kind === "kill.requested")

@@ -2,7 +2,18 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Agents, Breakers, Capture, Drills, Kill, Models, Reviews, Telemetry, unitScope } from "@flyball/core"
+import {
+  Agents,
+  Breakers,
+  Capture,
+  Drills,
+  Kill,
+  Models,
+  Reviews,
+  Telemetry,
+  unitScope,
+  recordExpected
+} from "@flyball/core"
 import { memoryStorage } from "@flyball/core/storage"
 import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
 import { givenDatabase } from "@flyball/testkit/postgres"
@@ -80,6 +91,7 @@ const life = Effect.gen(function* () {
   yield* later(5)
   yield* Drills.use((drills) => drills.complete(drill.id, ann))
   const halt = yield* kill.activate({ target_type: "agent", target_id: paying, response: "halt", reason: "r" }, ann)
+  yield* recordExpected
   yield* later(2)
   yield* kill.ack({ activation_event: halt.activation_event!, instance_id: "pod", stopped: true }, host)
   yield* later(28)

@@ -1,6 +1,7 @@
 /** The stop certificate over HTTP: as a pack and as JSON, who gets which, and what a download leaves behind. */
 // First, as in the command: what is compiled must refuse what is interpreted.
 import "effect/schema/SchemaJITCompiler/enable"
+import { recordExpected } from "@flyball/core"
 import { portableCrypto, verifyPack } from "@flyball/evidence"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { openWorld, OTHER_UNIT, UNIT, type World } from "./http-world.ts"
@@ -17,6 +18,7 @@ beforeAll(async () => {
   await post(`/api/v1/agents/${agent}/decisions`, { client_ref: "1", action: "pay", instance_id: "pod-1" }, world.key)
   id = (await post(`${AT}/activate`, { target_type: "agent", target_id: agent, reason: "Pays twice." })).json
     .activation_event
+  await world.runtime.runPromise(recordExpected)
   await post(`${AT}/ack`, { activation_event: id, instance_id: "pod-1", stopped: true }, world.key)
   await post("/api/v1/bound/evaluations", { agent_id: agent, client_ref: "2", signals: {} }, world.key)
 })

@@ -19,11 +19,16 @@ export const certificateText = (certificate: StopCertificate): string => {
 }
 
 const boundTexts: { readonly [bound in StopCertificate["bound"]]: string } = {
-  met: "Every instance acknowledged within 15 s, and no later side effect is recorded.",
+  met: "Every expected instance stopped within 15 s, and no later side effect is recorded.",
   missed: "An instance has a recorded side effect more than 15 s after the activation.",
   unknown: "It is unknown whether every instance stopped within 15 s.",
   none: "Nothing had to stop."
 }
+
+/** Says that an instance acted after it had reported its stop. */
+export const contradictionText = (one: StopCertificate["contradictions"][number]): string =>
+  `${one.instance_id ?? "An instance without a name"} of ${one.agent_id} reported at ${one.stopped_at} that it had ` +
+  `stopped, and acted at ${one.at} (record ${one.seq}).`
 
 /** A line for each instance, below the findings. */
 export const certificateEntry = ({ instances }: StopCertificate) => ({

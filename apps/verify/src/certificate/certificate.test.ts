@@ -15,6 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 /** A moment after 2026-11-21, where the sample chain begins. */
 const at = (second: number): string => new Date(1_795_219_200_000 + second * 1_000).toISOString()
 
+/** In the older form, which lists the instances itself. */
 const activated = (more: object = {}): SampleRecord => ({
   kind: "kill.activated",
   body: {
@@ -45,6 +46,10 @@ const acknowledged = (instance: string, second: number): SampleRecord => ({
     instance_id: instance,
     writer: "key_x"
   }
+})
+const stopped = (instance: string, second: number): SampleRecord => ({
+  kind: "kill.stopped",
+  body: { activation_id: ID, agent_id: agent, instance_id: instance, stopped_at: at(second), writer: "key_x" }
 })
 const decision = (instance: string, second: number, more: object = {}): SampleRecord => ({
   kind: "decision.witnessed",
@@ -134,6 +139,7 @@ describe("flyball-verify --certificate", () => {
       released: { seq: 11, at: at(60), writer: "usr_x", epoch: 2 },
       refusals: [{ seq: 8, at: at(8), agent_id: agent, instance_id: "pod-1", epoch: 1, outcome: "halt" }],
       refusal_count: 1,
+      contradictions: [],
       silent: 1,
       bound_ms: 15_000,
       bound: "unknown"
@@ -183,16 +189,53 @@ describe("flyball-verify --certificate", () => {
     )
   })
 
-  it("finds the bound met where all acknowledged in time, and missed by one later side effect", async () => {
+  it("finds the bound met where all stopped in time, and missed by one later side effect", async () => {
     const bound = async (...more: ReadonlyArray<SampleRecord>) =>
       (await verify([...story, ...more])).report.certificate.bound
-    assert.strictEqual(await bound(acknowledged("pod-2", 17)), "met")
-    assert.strictEqual(await bound(acknowledged("pod-2", 17.001)), "unknown")
-    assert.strictEqual(await bound(acknowledged("pod-2", 4), decision("pod-2", 17)), "met")
+    assert.strictEqual(await bound(acknowledged("pod-2", 4)), "unknown")
+    assert.strictEqual(await bound(acknowledged("pod-2", 4), stopped("pod-2", 17)), "met")
+    assert.strictEqual(await bound(acknowledged("pod-2", 4), stopped("pod-2", 17.001)), "unknown")
+    assert.strictEqual(await bound(acknowledged("pod-2", 4), decision("pod-2", 17), stopped("pod-2", 17)), "met")
     assert.strictEqual(await bound(acknowledged("pod-2", 4), decision("pod-2", 17.001)), "missed")
-    assert.strictEqual(await bound(acknowledged("pod-2", 4), released, decision("pod-2", 70)), "met")
+    assert.strictEqual(
+      await bound(acknowledged("pod-2", 4), stopped("pod-2", 5), released, decision("pod-2", 70)),
+      "met"
+    )
     const shadow = { drill: { drill_id: "drl_x", mode: "shadow" } }
     assert.strictEqual((await verify([activated(shadow)])).report.certificate.bound, "none")
+  })
+
+  it("is unknown, and status 2, where an instance acted after it had reported its stop", async () => {
+    const records = [...story, acknowledged("pod-2", 4), stopped("pod-2", 6), decision("pod-2", 8)]
+    const { exit, report } = await verify(records)
+    assert.deepStrictEqual(report.certificate.contradictions, [
+      { agent_id: agent, instance_id: "pod-2", stopped_at: at(6), seq: 13, at: at(8), action: "pay" }
+    ])
+    assert.deepStrictEqual([exit, report.certificate.bound], [2, "unknown"])
+    assert.include(
+      report.not_checked,
+      `pod-2 of ${agent} reported at ${at(6)} that it had stopped, and acted at ${at(8)} (record 13).`
+    )
+  })
+
+  it("takes the expected instances from a record of their own, and is unknown without any", async () => {
+    const { expected: _, ...body } = activated().body
+    const bare: SampleRecord = { kind: "kill.activated", body, parts: {} }
+    const expects = (instances: ReadonlyArray<string>): SampleRecord => ({
+      kind: "kill.expected",
+      body: { activation_id: ID, expected: instances.length, writer: "system:kill" },
+      parts: { expected: instances.map((instance_id) => ({ agent_id: agent, instance_id })) }
+    })
+    const stop = [acknowledged("pod-1", 4), stopped("pod-1", 5)]
+    const found = async (...records: ReadonlyArray<SampleRecord>) => {
+      const { exit, report } = await verify(records)
+      return [exit, report.certificate.bound, report.certificate.incomplete.length]
+    }
+    assert.deepStrictEqual(await found(bare, expects(["pod-1"]), ...stop), [0, "met", 0])
+    assert.deepStrictEqual(await found(bare, ...stop, released, expects(["pod-1"])), [0, "met", 0])
+    assert.deepStrictEqual(await found(bare, expects(["pod-1", "pod-2"]), ...stop), [0, "unknown", 0])
+    assert.deepStrictEqual(await found(bare, ...stop), [2, "unknown", 1])
+    assert.deepStrictEqual(await found(bare, expects([]), ...stop), [0, "unknown", 0])
   })
 
   it("is not made from a pack without the activation, and incomplete without its instances: status 2", async () => {

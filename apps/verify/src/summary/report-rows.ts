@@ -296,6 +296,12 @@ export const reportRows: ReadonlyArray<ReportRow> = [
     }
   },
   {
+    kind: "kill.expected",
+    section: "halts",
+    answers: of("activation_id"),
+    note: stated("expected", "unlisted", "cut")
+  },
+  {
     kind: "kill.acknowledged",
     section: "halts",
     answers: of("activation_id"),

@@ -58,12 +58,17 @@ export class KeyNotAllowed extends Schema.TaggedError<KeyNotAllowed>()("KeyNotAl
 }
 
 /** The caller may not act for this org unit. Spec: document 1 section 5, item 3. */
-export class OrgUnitNotAllowed extends Schema.TaggedError<OrgUnitNotAllowed>()("OrgUnitNotAllowed", {}) {
+export class OrgUnitNotAllowed extends Schema.TaggedError<OrgUnitNotAllowed>()("OrgUnitNotAllowed", {
+  /** The org unit that the act needs, where it is not one that the caller named. */
+  needs: Schema.optionalKey(Schema.Literal("*"))
+}) {
   static readonly status = 403
   static get example(): OrgUnitNotAllowed {
-    return new OrgUnitNotAllowed()
+    return new OrgUnitNotAllowed({})
   }
   override get message(): string {
+    if (this.needs !== undefined)
+      return `This act concerns every org unit: it needs a grant of org unit ${this.needs}, which the caller lacks.`
     return "The caller is bound to another org unit. Leave org_unit out, or use a caller of that unit."
   }
 }

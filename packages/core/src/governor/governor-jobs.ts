@@ -13,6 +13,8 @@ import type { Kill } from "../verdicts/kill/service.ts"
 import { reviewClock } from "../verdicts/reviews/review-clock.ts"
 import type { Reviews } from "../verdicts/reviews/service.ts"
 import { killConfirmation } from "../verdicts/kill/confirm-stops.ts"
+import { killExpectation } from "../verdicts/kill/expected.ts"
+import type { KillListener } from "../verdicts/kill/kill-listener.ts"
 import type { Storage } from "../storage/port.ts"
 import { policyFollower } from "../outward/policy/policy-follower.ts"
 import type { OutboxListener } from "../outward/webhooks/outbox-listener.ts"
@@ -23,10 +25,11 @@ import type { Telemetry } from "../outward/telemetry/service.ts"
 export const governorJobs: Layer.Layer<
   never,
   never,
-  Agents | Breakers | BreakerListener | Drills | Kill | OutboxListener | Reviews | Storage | Telemetry
+  Agents | Breakers | BreakerListener | Drills | Kill | KillListener | OutboxListener | Reviews | Storage | Telemetry
 > = Layer.mergeAll(
   agentClock,
   killConfirmation,
+  killExpectation,
   breakerWatch,
   channelClock,
   drillClock,

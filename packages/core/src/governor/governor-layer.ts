@@ -81,6 +81,7 @@ export type GovernorServices =
   | Envelopes
   | Breakers
   | BreakerListener
+  | KillListener
   | Evaluations
   | ModuleServices
   | Reviews
@@ -133,7 +134,7 @@ export const governorLayer = (
     keepFormerOrigins(options)
   ).pipe(
     Layer.provide(killNotifyingStorage),
-    Layer.provide(KillListener.layer),
+    Layer.provideMerge(KillListener.layer),
     Layer.provide(breakerNotifyingStorage),
     Layer.provide(checkpointingStorage)
   )

@@ -56,7 +56,7 @@ export const allRecordKinds: ReadonlyArray<string> = (
   "decision.witnessed decision.settled capture.gap " +
   "evaluation.made envelope.drafted envelope.published envelope.withdrawn breaker.armed breaker.changed " +
   "breaker.tripped breaker.released " +
-  "kill.requested kill.activated kill.acknowledged kill.stopped kill.unconfirmed kill.released " +
+  "kill.requested kill.activated kill.expected kill.acknowledged kill.stopped kill.unconfirmed kill.released " +
   "drill.started drill.completed drill.attested review.opened " +
   "review.claimed review.resolved " +
   "review.expired review.consumed response_policy.changed mcp.manifest_seen mcp.manifest_changed " +

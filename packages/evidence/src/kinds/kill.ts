@@ -25,6 +25,13 @@ const reasonPart = part("reason", 16_384, "a JSON string: the reason that was gi
 const responses = choice("notify", "step_down", "drain", "halt", "quarantine")
 const drillMode = choice("shadow", "live")
 
+const instances = { type: "integer", min: 0, max: 4_096 } as const
+const expectedPart = keptPart(
+  "expected",
+  MIB,
+  "`[{agent_id, instance_id}]`: the instances, by agent and instance; left out where there is none; never erased"
+)
+
 /** The rows, in the order of the specification's table. */
 export const killKinds: ReadonlyArray<KindRow> = [
   {
@@ -39,17 +46,18 @@ export const killKinds: ReadonlyArray<KindRow> = [
     kind: "kill.activated",
     about:
       "The response applies to every agent that the target reaches, from this record until the release that names " +
-      "`activation_id`. `epoch` counts the changes of the deployment's kill state. `expected` is the number of " +
-      "instances in the part of that name, `unlisted` the number of further instances seen. `highest_tier` is the " +
-      "highest tier of the agents reached; absent if there is none. With `drill` it is an exercise. A `shadow` drill " +
-      "changes no verdict. `rules` is the version of the rules that chose the response, 1 if it is absent.",
+      "`activation_id`. `epoch` counts the changes of the deployment's kill state. `highest_tier` is that of the " +
+      "agents reached; absent if there is none. With `drill` it is an exercise. A `shadow` drill changes no " +
+      "verdict. `rules` is the version of the rules that chose the response, 1 if it is absent. Without `expected` a " +
+      "`kill.expected` follows. With it, `expected` and `unlisted` count as in that kind: the check of the channel " +
+      "expects nobody, and older records have the part.",
     body: [
       must("activated_at", instant),
       activationId,
       may("breaker_id", id("brk_")),
       may("drill", { type: "object", members: [must("drill_id", id("drl_")), must("mode", drillMode)] }),
       epoch,
-      must("expected", { type: "integer", min: 0, max: 4_096 }),
+      may("expected", instances),
       may("highest_tier", tier),
       may("requested_by", { type: "writer" }),
       must("response", responses),
@@ -59,15 +67,17 @@ export const killKinds: ReadonlyArray<KindRow> = [
       may("unlisted", count),
       writer
     ],
-    parts: [
-      keptPart(
-        "expected",
-        MIB,
-        "`[{agent_id, instance_id}]`: the instances in records of the agents reached in the hour before; left out " +
-          "where there is none; never erased"
-      ),
-      reasonPart
-    ]
+    parts: [expectedPart, reasonPart]
+  },
+  {
+    kind: "kill.expected",
+    about:
+      "The instances that an activation expects to hear from: those in `decision.witnessed` and `evaluation.made` of " +
+      "the agents that it reaches, before its record and in the hour before its `activated_at`. It follows the " +
+      "activation once, also after a release. `expected` is the number of instances in the part of that name, " +
+      "`unlisted` the number of further ones. With `cut` only the newest 20,000 of these records were read.",
+    body: [activationId, may("cut", { type: "boolean" }), must("expected", instances), may("unlisted", count), writer],
+    parts: [expectedPart]
   },
   {
     kind: "kill.acknowledged",

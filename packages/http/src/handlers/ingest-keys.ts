@@ -10,7 +10,7 @@ import { scopeOf, writerOf } from "../request/caller.ts"
 /** Handlers of the group `ingestKeys`. */
 export const ingestKeysHandlers: HandlersOf<typeof ingestKeys> = {
   mint: Effect.fnUntraced(function* ({ body, caller }) {
-    if (!covers(scopeOf(caller), body.org_unit)) return yield* new OrgUnitNotAllowed()
+    if (!covers(scopeOf(caller), body.org_unit)) return yield* new OrgUnitNotAllowed({})
     const keys = yield* IngestKeys
     return json(yield* keys.mint(body, yield* writerOf(caller)))
   }),

@@ -74,7 +74,9 @@ export const killHandlers: HandlersOf<typeof kill> = {
       Effect.runPromise(
         untilDrained(kill.statusAfter(target, tag, admission.waitMs(), scopeOf(admission.caller())), server)
       )
-    return eventStream(events(first, next, admission, server))
+    const now = (): Promise<TaggedStatus | null> =>
+      Effect.runPromise(kill.statusAfter(target, null, 0, scopeOf(admission.caller())))
+    return eventStream(events(first, next, now, admission, server))
   })
 }
 
@@ -98,12 +100,14 @@ const headersOf = (tagged: TaggedStatus) => ({
 })
 
 /**
- * The state now and with each change, as events; a comment every five seconds. Ends when the server drains, and when
+ * The state now and with each change of what it says, as events; every five seconds a comment. Its id is the epoch: a
+ * block without data is no event. Ends when the server drains, and when
  * the caller is no longer admitted: that is checked behind a change and not before it, so that no halt waits for it.
  */
 async function* events(
   first: TaggedStatus,
   next: (tag: string) => Promise<TaggedStatus | null>,
+  now: () => Promise<TaggedStatus | null>,
   admission: StreamAdmission,
   server: ServerFacts
 ): AsyncGenerator<Uint8Array> {
@@ -113,7 +117,10 @@ async function* events(
     const changed = await next(tagged.tag)
     if (changed !== null) yield eventOf((tagged = changed))
     if (!(await admission.holds())) return
-    if (changed === null && !server.draining()) yield ping()
+    if (changed !== null || server.draining()) continue
+    const { status, tag } = (await now())!
+    // A change that came just now is sent by the next turn.
+    yield ping(tag === tagged.tag ? status.epoch : null)
   }
 }
 

@@ -91,7 +91,7 @@ export type AgentDocument = AgentProfile &
     readonly orgUnitDigest?: string
     /** When a drill of the agent itself was completed last. Absent until one was. Unit: milliseconds since 1970 UTC. */
     readonly drilledAtMs?: number
-    /** When a drill of the agent itself was attested last. Absent until one was. Unit: milliseconds since 1970 UTC. */
+    /** When a drill of the agent itself that was met was attested last. Unit: milliseconds since 1970 UTC. */
     readonly drillAttestedAtMs?: number
     /** The last attestation. Absent until something was. */
     readonly identityVerified?: boolean

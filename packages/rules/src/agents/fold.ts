@@ -69,7 +69,10 @@ export const agentFolds: ReadonlyMap<string, Fold> = new Map<string, Fold>(
     }),
     "drill.attested": (document, record) => ({
       ...document,
-      body: { ...document.body, drillAttestedAtMs: instant(record.body["attested_at"]) }
+      body:
+        record.body["met"] === false
+          ? document.body
+          : { ...document.body, drillAttestedAtMs: instant(record.body["attested_at"]) }
     }),
     "agent.orphaned": (document, record) => {
       const body = { ...document.body, orphanedAtMs: instant(record.body["since"]) }

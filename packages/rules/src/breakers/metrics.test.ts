@@ -94,13 +94,14 @@ const draft: fc.Arbitrary<(seq: number) => Draft> = fc.oneof(
   fc
     .record({
       after,
+      kind: fc.constantFrom("kill.activated", "kill.expected"),
       response: fc.constantFrom("halt", "halt", "drain", "notify"),
       instances: fc.subarray(["a", "b"]),
       drill: fc.constantFrom(false, false, true)
     })
     .map((one) => (seq: number) => ({
       after: one.after,
-      kind: "kill.activated",
+      kind: one.kind,
       body: {
         activation_id: `kil_${seq}`,
         response: one.response,

@@ -42,7 +42,7 @@ export const drillKeys = (drill: DrillDocument): { readonly [key: string]: strin
 })
 
 /**
- * Whether a drill of the agent itself was attested so recently that it counts for its tier.
+ * Whether a drill of the agent itself that was met was attested so recently that it counts for its tier.
  *
  * - Unit: `nowMs` in milliseconds since 1970 UTC.
  * - Spec: decision 0048.

@@ -24,7 +24,7 @@ export type DrillResult = {
 /** An instance's acknowledgement of an activation. */
 export type DrillAck = Pick<AckDocument, "acknowledgedAtMs" | "agentId" | "instanceId">
 
-/** Members of an activation that describe its instances. */
+/** Members of an activation that describe its instances. Where these were not read, no hypothesis is met. */
 export type Measured = Pick<ActivationDocument, "activatedAtMs" | "expectedInstances" | "unlisted">
 
 /**
@@ -37,7 +37,7 @@ export const drillResult = (
   sloMs: number
 ): DrillResult => {
   const answered = new Set(acks.map(nameOf))
-  const missed = expectedInstances
+  const missed = (expectedInstances ?? [])
     .filter((one) => !answered.has(nameOf(one)))
     .map(({ agentId, instanceId }) => ({ agentId, instanceId }))
     .toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
@@ -54,7 +54,7 @@ export const drillResult = (
     p50Ms: nearestRank(times, 50),
     p95Ms: nearestRank(times, 95),
     maxMs,
-    met: maxMs !== null && maxMs <= sloMs && missed.length === 0 && unlisted === 0
+    met: expectedInstances !== null && maxMs !== null && maxMs <= sloMs && missed.length === 0 && unlisted === 0
   }
 }
 

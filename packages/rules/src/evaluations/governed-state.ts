@@ -232,6 +232,7 @@ export class GovernedState {
       this.#inForce.delete(String(body["agent_id"]))
       return this.#agents.fold(record)
     }
+    if (kind === "model.registered") return this.#agents.modelRegistered(record)
     if (kind === "part.erased") return this.#foldErased(Number(body["seq"]), String(body["name"]))
     if (kind.startsWith("kill.")) return this.kills.fold(record)
     this.#inForce.clear()

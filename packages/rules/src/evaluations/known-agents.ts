@@ -8,6 +8,8 @@ import type { ExpectedDocument, PartContent, ReplayRecord } from "../records/rec
 import { ancestorsOf } from "../agents/ancestry.ts"
 import type { KillTarget } from "../kill/document.ts"
 import { type AgentReach, agentReach, reaches } from "../kill/reach.ts"
+import { foldModel } from "../models/fold.ts"
+import type { NamedModel } from "../models/names.ts"
 import { modelOf } from "../provenance/fold.ts"
 import { History } from "./past-states.ts"
 import { serverSignals } from "./server-signals.ts"
@@ -43,6 +45,8 @@ export class KnownAgents {
   readonly #past = new History<KnownAgent>()
   /** By agent: the names of its provenance of kind `model`; null stands for one that is not shown. */
   readonly #models = new Map<string, Array<{ readonly seq: number; readonly name: string | null }>>()
+  /** By id. */
+  readonly #registered = new Map<string, NamedModel>()
 
   /**
    * Earlier digests of an org unit, by its digest. An agent's unit never changes, so where its digest changes, both
@@ -53,6 +57,12 @@ export class KnownAgents {
   /** The state of an agent after a record; null where there was none, undefined where it is unknown. */
   at(id: string, seq: number): KnownAgent | null | undefined {
     return this.#past.at(id, seq)
+  }
+
+  /** Adds the registration of a model, whose names never change. */
+  modelRegistered(record: ReplayRecord): void {
+    const { body, id } = foldModel(record)
+    this.#registered.set(id, body as unknown as NamedModel)
   }
 
   /** Adds one record of an agent, in order. */
@@ -107,12 +117,16 @@ export class KnownAgents {
         isHidden ? { ...body, modelIds: [] } : body,
         ancestors,
         models.filter((name) => name !== null),
+        this.#registered,
         [...(this.#formerDigests.get(body.orgUnitDigest ?? "") ?? [])]
       ),
       isKnown:
         !isHidden &&
         body.orgUnitDigest !== undefined &&
         !models.includes(null) &&
+        [...(isHidden ? [] : (body.sealedModelIds ?? body.modelIds ?? [])), ...models].every((name) =>
+          this.#resolves(name)
+        ) &&
         [id, ...ancestors].every((one) => this.byId.has(one))
     }
   }
@@ -121,6 +135,11 @@ export class KnownAgents {
   wasReached(id: string, target: KillTarget, seq: number): boolean | null {
     const seqs = this.#past.since(id, seq)
     return seqs === null ? null : seqs.some((one) => reaches(target, this.reachOf(id, one).reach) !== null)
+  }
+
+  /** An id of a model that is registered in no record here may belong to any name. */
+  #resolves(name: string | null): boolean {
+    return name === null || !name.startsWith("mdl_") || this.#registered.has(name)
   }
 
   #parentOf(id: string): string | null {

@@ -4,7 +4,6 @@
  */
 import { formatInstant, parseInstant } from "@flyball/evidence"
 import type { Json, JsonMap, ReplayRecord } from "../records/record.ts"
-import type { KillInstance } from "./document.ts"
 import { instancesIn } from "./fold.ts"
 import { halts, type KillResponse } from "./response.ts"
 
@@ -42,6 +41,16 @@ export interface CertifiedInstance {
   readonly bound: BoundMet
 }
 
+/** A side effect of an instance after it reported that it had stopped. Spec: format 1 section 11. */
+export interface CertifiedContradiction {
+  readonly agent_id: string
+  readonly instance_id: string | null
+  readonly stopped_at: string
+  readonly seq: number
+  readonly at: string
+  readonly action: string
+}
+
 /** A refusal that names the activation. Spec: format 1 section 11. */
 export interface CertifiedRefusal {
   readonly seq: number
@@ -73,6 +82,8 @@ export interface StopCertificate {
     readonly epoch: number
   } | null
   readonly instances: ReadonlyArray<CertifiedInstance>
+  /** The first of each instance that acted after it reported its stop. */
+  readonly contradictions: ReadonlyArray<CertifiedContradiction>
   readonly unlisted: number
   readonly refusals: ReadonlyArray<CertifiedRefusal>
   readonly refusal_count: number
@@ -87,6 +98,7 @@ export const certifiedKinds: ReadonlySet<string> = new Set([
   "evaluation.made",
   "kill.acknowledged",
   "kill.activated",
+  "kill.expected",
   "kill.released",
   "kill.requested",
   "kill.stopped"
@@ -105,12 +117,24 @@ interface Followed {
   stoppedMs: number | null
   last: { readonly seq: number; readonly atMs: number; readonly action: string } | null
   latestMs: number
+  /** The first side effect after `stoppedMs`. */
+  afterStop: Followed["last"]
   count: number
 }
 
 type Head = Omit<
   StopCertificate,
-  "bound" | "bound_ms" | "incomplete" | "instances" | "refusal_count" | "refusals" | "released" | "requested" | "silent"
+  | "bound"
+  | "bound_ms"
+  | "contradictions"
+  | "incomplete"
+  | "instances"
+  | "refusal_count"
+  | "refusals"
+  | "released"
+  | "requested"
+  | "silent"
+  | "unlisted"
 >
 
 /** Collects a certificate while records stream by, in order. It takes any body. Spec: format 1 section 11. */
@@ -126,6 +150,9 @@ export class StopCertifier {
   #requested: StopCertificate["requested"] = null
   #released: StopCertificate["released"] = null
   #isFull = false
+  #unlisted = 0
+  /** Whether a record states whom the activation expects. */
+  #isRead = false
 
   /** A certificate of one activation `kil_…`. */
   constructor(activationId: string) {
@@ -137,9 +164,9 @@ export class StopCertifier {
     const isOurs = body["activation_id"] === this.#id
     if (kind === "kill.requested" && isOurs)
       this.#requested = { by: text(body["writer"]), at: textOrNull(body["requested_at"]) }
-    else if (kind === "kill.activated" && isOurs && this.#head === null)
-      this.#activate(seq, body, instancesIn(parts.get("expected")), parts.has("expected"))
+    else if (kind === "kill.activated" && isOurs && this.#head === null) this.#activate(seq, body, parts)
     else if (this.#head === null) return
+    else if (kind === "kill.expected" && isOurs && !this.#isRead) this.#expects(body, parts)
     else if (kind === "kill.released" && isOurs)
       this.#released ??= {
         seq,
@@ -162,33 +189,39 @@ export class StopCertifier {
     const instances = [...this.#followed.values()]
       .filter(({ agentId, expected }) => expected || this.#reached.has(agentId))
       .toSorted((a, b) => order(a.agentId, b.agentId) || order(a.instanceId ?? "", b.instanceId ?? ""))
-      .map((one) => this.#instance(one, mustStop))
-    const bounds = new Set(instances.map(({ bound }) => bound))
+    const shown = instances.map((one) => this.#instance(one, mustStop))
+    const bounds = new Set(shown.map(({ bound }) => bound))
     const incomplete = [
       ...this.#incomplete,
+      ...(this.#isRead ? [] : ["Which instances the activation expects was not read yet."]),
       ...(this.#isFull ? [`More than ${MAX_FOLLOWED} instances act in these records: the others are left out.`] : [])
     ]
     return {
       ...this.#head,
+      unlisted: this.#unlisted,
       incomplete,
       requested: this.#requested,
       released: this.#released,
-      instances,
+      instances: shown,
+      contradictions: instances.flatMap(contradictionOf),
       refusals: this.#refusals,
       refusal_count: this.#refusalCount,
-      silent: instances.filter((one) => one.is_silent).length,
+      silent: shown.filter((one) => one.is_silent).length,
       bound_ms: STOP_BOUND_MS,
       bound: !mustStop
         ? "none"
         : bounds.has("missed")
           ? "missed"
-          : bounds.has("unknown") || incomplete.length > 0 || this.#head.unlisted > 0
+          : bounds.has("unknown") ||
+              incomplete.length > 0 ||
+              this.#unlisted > 0 ||
+              !instances.some((one) => one.expected)
             ? "unknown"
             : "met"
     }
   }
 
-  #activate(seq: number, body: JsonMap, expected: ReadonlyArray<KillInstance> | null, hasPart: boolean): void {
+  #activate(seq: number, body: JsonMap, parts: ReplayRecord["parts"]): void {
     const drill = body["drill"] as JsonMap | undefined
     this.#activatedMs = parseInstant(text(body["activated_at"])) ?? 0
     this.#head = {
@@ -198,11 +231,19 @@ export class StopCertifier {
       drill: textOrNull(drill?.["mode"]),
       breaker_id: textOrNull(body["breaker_id"]),
       epoch: numberOf(body["epoch"]),
-      activated: { seq, at: text(body["activated_at"]), writer: text(body["writer"]) },
-      unlisted: numberOf(body["unlisted"])
+      activated: { seq, at: text(body["activated_at"]), writer: text(body["writer"]) }
     }
     if (body["target_type"] === "agent") this.#reached.add(text(body["target_id"]))
-    if (expected === null || (!hasPart && numberOf(body["expected"]) > 0))
+    if (body["expected"] !== undefined) this.#expects(body, parts)
+  }
+
+  #expects(body: JsonMap, parts: ReplayRecord["parts"]): void {
+    const expected = instancesIn(parts.get("expected"))
+    this.#isRead = true
+    this.#unlisted = numberOf(body["unlisted"])
+    if (body["cut"] === true)
+      this.#incomplete.push("Only the newest records before the activation were read for the instances it expects.")
+    if (expected === null || (!parts.has("expected") && numberOf(body["expected"]) > 0))
       this.#incomplete.push("The pack does not disclose the part expected: which instances are silent is unknown.")
     for (const one of expected ?? []) {
       const followed = this.#follow(one.agentId, one.instanceId)
@@ -228,10 +269,11 @@ export class StopCertifier {
     if (body["status"] === "denied" || happenedMs < this.#activatedMs) return
     const one = this.#follow(text(body["agent_id"]), textOrNull(body["instance_id"]))
     if (one === null) return
+    const effect = { seq, atMs: happenedMs, action: text(body["action"]) }
+    if (one.stoppedMs !== null && happenedMs > one.stoppedMs) one.afterStop ??= effect
     one.count++
     one.latestMs = Math.max(one.latestMs, happenedMs)
-    if (one.last === null || happenedMs >= one.last.atMs)
-      one.last = { seq, atMs: happenedMs, action: text(body["action"]) }
+    if (one.last === null || happenedMs >= one.last.atMs) one.last = effect
   }
 
   #evaluation(seq: number, body: JsonMap, atMs: number): void {
@@ -272,6 +314,7 @@ export class StopCertifier {
       stoppedMs: null,
       last: null,
       latestMs: 0,
+      afterStop: null,
       count: 0
     }
     this.#followed.set(key, made)
@@ -280,7 +323,7 @@ export class StopCertifier {
 
   #instance(one: Followed, mustStop: boolean): CertifiedInstance {
     const end = this.#activatedMs + STOP_BOUND_MS
-    const saw = one.observedMs ?? one.acknowledgedMs
+    const isStopped = one.stoppedMs !== null && one.stoppedMs <= end && one.afterStop === null
     return {
       agent_id: one.agentId,
       instance_id: one.instanceId,
@@ -293,10 +336,29 @@ export class StopCertifier {
         one.last === null ? null : { seq: one.last.seq, at: formatInstant(one.last.atMs), action: one.last.action },
       side_effects: one.count,
       is_silent: one.expected && one.acknowledgedMs === null,
-      bound: !mustStop ? "none" : one.latestMs > end ? "missed" : saw !== null && saw <= end ? "met" : "unknown"
+      bound: !mustStop ? "none" : one.latestMs > end ? "missed" : isStopped ? "met" : "unknown"
     }
   }
 }
+
+const contradictionOf = ({
+  afterStop,
+  agentId,
+  instanceId,
+  stoppedMs
+}: Followed): ReadonlyArray<CertifiedContradiction> =>
+  afterStop === null
+    ? []
+    : [
+        {
+          agent_id: agentId,
+          instance_id: instanceId,
+          stopped_at: formatInstant(stoppedMs!),
+          seq: afterStop.seq,
+          at: formatInstant(afterStop.atMs),
+          action: afterStop.action
+        }
+      ]
 
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 const text = (value: Json | undefined): string => (typeof value === "string" ? value.slice(0, 200) : "unknown")

@@ -29,6 +29,18 @@ export const KILL_REACH = { collection: "kill_reach", id: "deployment" } as cons
 export const CONFIRM_MS = 30_000
 
 /**
+ * How long before an activation an instance counts as running. Unit: milliseconds. Spec: format 1 section 8,
+ * `kill.expected`.
+ */
+export const SEEN_MS = 3_600_000
+
+/** Writer of what the service records of an activation by itself. Spec: format 1 section 8, `kill.expected`. */
+export const KILL_WRITER = "system:kill"
+
+/** Instances that one record lists. The rest are counted. Spec: format 1 section 8, `kill.expected`. */
+export const MAX_EXPECTED = 4_096
+
+/**
  * Target of an activation. The id of an org unit is its digest, that of the deployment `deployment`. Spec: document 1
  * section 2, "Kill status"; decision 0047.
  */
@@ -64,7 +76,8 @@ export type ActivationDocument = {
   readonly epoch: number
   /** The highest tier of the agents that it reached when it was made; null where it reached none. */
   readonly highestTier: AutonomyTier | null
-  readonly expectedInstances: ReadonlyArray<KillInstance>
+  /** Null until they were read: see `kill.expected`. */
+  readonly expectedInstances: ReadonlyArray<KillInstance> | null
   /** Instances beyond those that are listed. */
   readonly unlisted: number
   /** When the expected instances that were still silent were recorded; null before. */
@@ -91,14 +104,16 @@ export type AckDocument = {
 export const ackId = (activationId: string, { agentId, instanceId }: KillInstance): string =>
   `${activationId}/${agentId}/${instanceId}`
 
-/** Look-up keys of an activation: by `state` while it is active; always by its target. */
+/** Look-up keys of an activation: by `state` while it is active, by `expected` until its instances are read. */
 export const activationKeys = ({
+  expectedInstances,
   releasedAtMs,
   targetId,
   targetType
 }: ActivationDocument): { readonly [key: string]: string } => ({
   target: `${targetType}:${targetId}`,
-  ...(releasedAtMs === null ? { state: "live" } : {})
+  ...(releasedAtMs === null ? { state: "live" } : {}),
+  ...(expectedInstances === null ? { expected: "unread" } : {})
 })
 
 /** Look-up keys of an acknowledgement. */

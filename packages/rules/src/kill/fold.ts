@@ -15,7 +15,7 @@ import {
 import type { DrillMode, KillResponse, KillTargetType } from "./response.ts"
 
 /** Kinds of records whose parts the fold reads. */
-export const killKindsWithParts: ReadonlyArray<string> = ["kill.activated", "kill.released"]
+export const killKindsWithParts: ReadonlyArray<string> = ["kill.activated", "kill.expected", "kill.released"]
 
 /** Collections that these folds make. */
 export const killCollections = [KILL_ACKS, KILL_ACTIVATIONS, KILL_EPOCH.collection] as const
@@ -38,7 +38,7 @@ export const foldActivated = ({ body, parts }: ReplayRecord): ExpectedDocument =
     activatedAtMs: instant(body["activated_at"]) ?? 0,
     epoch: Number(body["epoch"]),
     highestTier: text(body["highest_tier"]) as AutonomyTier | null,
-    expectedInstances: expected ?? [],
+    expectedInstances: body["expected"] === undefined ? null : (expected ?? []),
     unlisted: Number(body["unlisted"] ?? 0),
     unconfirmedAtMs: null,
     releasedAtMs: null,
@@ -54,6 +54,20 @@ export const foldActivated = ({ body, parts }: ReplayRecord): ExpectedDocument =
     unknown: [...(expected === null ? ["expectedInstances"] : []), ...(reason.isLost ? ["reason"] : [])],
     erased: reason.isErased ? ["reason"] : [],
     personal: ["reason", "releaseReason"]
+  }
+}
+
+/** The activation after `kill.expected`. */
+export const foldExpected = (document: ExpectedDocument, { body, parts }: ReplayRecord): ExpectedDocument => {
+  const expected = instancesIn(parts.get("expected"))
+  return {
+    ...document,
+    body: {
+      ...document.body,
+      expectedInstances: (expected ?? []) as unknown as ReadonlyArray<JsonMap>,
+      unlisted: Number(body["unlisted"] ?? 0)
+    },
+    unknown: [...document.unknown, ...(expected === null ? ["expectedInstances"] : [])]
   }
 }
 

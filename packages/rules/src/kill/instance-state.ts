@@ -6,7 +6,7 @@ import type { AckDocument, ActivationDocument } from "./document.ts"
  *
  * | state | the record that causes it | what is known |
  * |---|---|---|
- * | `requested` | `kill.activated` lists the instance | it was seen before, and has not answered |
+ * | `requested` | `kill.expected` lists the instance | it was seen before, and has not answered |
  * | `acknowledged` | `kill.acknowledged` | it obeys; actions that it had begun may still run |
  * | `stopped` | `kill.stopped` | nothing that it began runs any longer |
  * | `unconfirmed` | `kill.unconfirmed` | still silent when its time to answer ended; whether it stopped is unknown |

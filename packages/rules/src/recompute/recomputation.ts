@@ -20,6 +20,7 @@ import { isLocal, judgeLocal } from "./checks/local-verdict.ts"
 import { BreakerJudge } from "./checks/breakers.ts"
 import { instancesIn } from "../kill/fold.ts"
 import { DrillJudge } from "./checks/drills.ts"
+import { ExpectedJudge } from "./checks/expected.ts"
 import { isStandingApprovalKind, MAX_PROOF_WORK, StandingApprovalJudge } from "./checks/standing-approvals.ts"
 import { judgeActivation } from "./checks/tier-gate.ts"
 import { isJudged, isRecomputed, readForIds, stopReportKinds } from "./recomputed-records.ts"
@@ -96,6 +97,7 @@ export class Recomputation {
   readonly #standings: StandingApprovalJudge
   readonly #stops: StopJudge
   readonly #evals: EvalJudge
+  readonly #expected: ExpectedJudge
   readonly #responses: ResponseJudge
   readonly #keys = new KeyTimes()
   readonly #olderRules = new OlderRules()
@@ -123,6 +125,7 @@ export class Recomputation {
     this.#responses = new ResponseJudge(this.#state, (id) => this.#breakers.firing(id), fromGenesis)
     this.#stops = new StopJudge(this.#state, fromGenesis)
     this.#evals = new EvalJudge(fromGenesis)
+    this.#expected = new ExpectedJudge(this.#state, fromGenesis)
     this.#reviews = new ReviewJudge(this.#state, fromGenesis)
     this.#judge = new Judge(this.#state, this.#book, this.#latches, fromGenesis)
     this.#standings = new StandingApprovalJudge(
@@ -185,6 +188,7 @@ export class Recomputation {
     }
     const written = this.#writers.problem(isOfThisChain ? record : { ...record, seq: -1 })
     const wrongWriter = isOfThisChain && written !== null ? problem("writer_mismatch", written) : null
+    const expected = isOfThisChain && atMs !== null ? this.#expected.take(record, atMs) : null
     if (readForIds.has(kind)) {
       if (isOfThisChain && kind === "decision.witnessed") this.#references?.decision(record)
       const answered = this.#responses.take(record, isOfThisChain)
@@ -233,6 +237,7 @@ export class Recomputation {
     const drilled = this.#drills.take(numbered, this.#fromGenesis)
     if (kind.startsWith("breaker.")) return alone(record, tripping ?? wrongWriter)
     const stopped = this.#stops.take(numbered, atMs)
+    if (kind === "kill.expected") return alone(record, tripping ?? expected ?? wrongWriter)
     if (stopReportKinds.has(kind)) return alone(record, tripping ?? (isOfThisChain ? stopped : null) ?? wrongWriter)
     if (kind === "decision.settled" || kind === "meter.voided")
       return alone(record, this.#end(numbered, isOfThisChain) ?? wrongWriter)
@@ -293,7 +298,7 @@ export class Recomputation {
     if (atMs === null) return null
     const part = parts.get("expected")
     const expected =
-      kind !== "kill.activated" || part !== undefined || Number(body["expected"]) === 0 ? instancesIn(part) : null
+      part !== undefined || !expecting.has(kind) || (body["expected"] ?? 0) === 0 ? instancesIn(part) : null
     return this.#breakers.take({ seq, atMs, kind, body }, isOfThisChain, expected)
   }
 
@@ -381,6 +386,9 @@ export class Recomputation {
     this.#book.forget(beforeMs)
   }
 }
+
+/** Kinds that state whom an activation expects. */
+const expecting: ReadonlySet<string> = new Set(["kill.activated", "kill.expected"])
 
 /** The result for a record that is no evaluation; null without a problem. */
 const alone = ({ body, seq }: ReplayRecord, found: Problem | null): Recomputed | null =>

@@ -33,7 +33,9 @@ export const isJudged = (kind: string): boolean =>
   kind.startsWith("drill.") ||
   kind === "channel.checked" ||
   kind === "kill.requested" ||
+  kind === "model.registered" ||
   kind === "kill.activated" ||
+  kind === "kill.expected" ||
   kind === "kill.released" ||
   kind === "response_policy.changed" ||
   kind.startsWith("review.") ||

@@ -52,6 +52,7 @@ export const writersOfKinds: { readonly [kind: string]: ReadonlyArray<WriterRule
   "kill.activated": ["person", "breaker", "policy:agent_request", "policy:orphan", "policy:recert", "system:channel"],
   "kill.acknowledged": caller,
   "kill.stopped": caller,
+  "kill.expected": ["system:kill"],
   "kill.unconfirmed": ["system:kill"],
   "kill.released": ["person", "system:channel", "system:drill"],
   "breaker.armed": person,

@@ -28,6 +28,7 @@ import {
   foldAcknowledged,
   foldActivated,
   foldEpoch,
+  foldExpected,
   foldReleased,
   foldStopped,
   foldUnconfirmed,
@@ -196,6 +197,8 @@ export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
     case "kill.released":
       change(state, KILL_ACTIVATIONS, String(record.body["activation_id"]), record, foldReleased)
       return nextEpoch(state, record)
+    case "kill.expected":
+      return change(state, KILL_ACTIVATIONS, String(record.body["activation_id"]), record, foldExpected)
     case "kill.unconfirmed":
       return change(state, KILL_ACTIVATIONS, String(record.body["activation_id"]), record, foldUnconfirmed)
     case "kill.acknowledged":

@@ -11,6 +11,7 @@ export const incidentKinds = [
   "breaker.tripped",
   "kill.acknowledged",
   "kill.activated",
+  "kill.expected",
   "kill.released",
   "kill.requested"
 ] as const
@@ -33,7 +34,10 @@ export interface Incident {
 
 interface Open extends Incident {
   readonly firstId: string
-  readonly expected: number
+  /** Null until it is read. */
+  readonly expected: number | null
+  /** When each of `acknowledged` was. */
+  readonly ackTimes: ReadonlyArray<number>
   readonly live: ReadonlyArray<string>
   readonly acknowledged: ReadonlyArray<string>
 }
@@ -69,6 +73,9 @@ export class OpenIncidents {
         return null
       case "kill.activated":
         this.#activate(body, atMs)
+        return null
+      case "kill.expected":
+        this.#expects(id, countIn(body))
         return null
       case "kill.acknowledged":
         this.#acknowledge(id, `${body["agent_id"]} ${body["instance_id"]}`, atMs)
@@ -115,7 +122,8 @@ export class OpenIncidents {
       acknowledgedAtMs: null,
       releasedAtMs: null,
       firstId: activationId,
-      expected: (wholeOrNull(body["expected"]) ?? 0) + (wholeOrNull(body["unlisted"]) ?? 0),
+      expected: body["expected"] === undefined ? null : countIn(body),
+      ackTimes: [],
       live: [activationId],
       acknowledged: []
     })
@@ -126,11 +134,13 @@ export class OpenIncidents {
     if (incident === undefined || incident.acknowledgedAtMs !== null || incident.acknowledged.includes(instance)) return
     if (atMs - incident.activatedAtMs >= STOP_BOUND_MS) return
     const acknowledged = [...incident.acknowledged, instance]
-    this.#open.set(keyOf(incident), {
-      ...incident,
-      acknowledged,
-      acknowledgedAtMs: acknowledged.length >= incident.expected ? atMs : null
-    })
+    this.#open.set(keyOf(incident), contained({ ...incident, acknowledged, ackTimes: [...incident.ackTimes, atMs] }))
+  }
+
+  #expects(activationId: string, expected: number): void {
+    const incident = [...this.#open.values()].find(({ firstId }) => firstId === activationId)
+    if (incident !== undefined && incident.expected === null)
+      this.#open.set(keyOf(incident), contained({ ...incident, expected }))
   }
 
   #release(activationId: string, atMs: number): Incident | null {
@@ -162,6 +172,15 @@ export const containedAtMs = (
   )
   return at < untilMs ? at : null
 }
+
+/** An incident with the time at which its last expected instance had acknowledged. */
+const contained = (incident: Open): Open => ({
+  ...incident,
+  acknowledgedAtMs: incident.expected === null ? null : (incident.ackTimes[Math.max(1, incident.expected) - 1] ?? null)
+})
+
+/** How many instances a record states an activation to expect. */
+const countIn = (body: JsonMap): number => (wholeOrNull(body["expected"]) ?? 0) + (wholeOrNull(body["unlisted"]) ?? 0)
 
 const keyOf = ({ targetId, targetType }: Pick<Incident, "targetId" | "targetType">): string =>
   `${targetType} ${targetId}`

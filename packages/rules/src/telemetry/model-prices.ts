@@ -1,4 +1,5 @@
 /** The prices of models as the records before give them: what a token costs at one place of the chain. */
+import { namesOfModel } from "../models/names.ts"
 import type { Json, JsonMap, ReplayRecord } from "../records/record.ts"
 
 /** Price of a model's tokens. Unit: millionths of a US dollar for a million tokens. Null: no price is known. */
@@ -33,10 +34,11 @@ export class ModelPrices {
   take({ body }: Pick<ReplayRecord, "body">): void {
     const id = String(body["model_id"])
     const price = (body["price"] ?? {}) as JsonMap
-    const [provider, name] = [String(body["provider"]), String(body["name"])]
-    const version = typeof body["version"] === "string" ? [`@${body["version"]}`] : []
-    const bare = [name, `${provider}/${name}`]
-    const names = [id, ...bare, ...version.flatMap((suffix) => bare.map((one) => one + suffix))]
+    const names = namesOfModel(id, {
+      provider: String(body["provider"]),
+      name: String(body["name"]),
+      version: typeof body["version"] === "string" ? body["version"] : null
+    })
     const of = (member: string): number | null => {
       const value = price[member]
       return typeof value === "number" ? value : null

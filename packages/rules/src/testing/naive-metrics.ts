@@ -170,7 +170,7 @@ export const naiveMetrics: { readonly [metric: string]: NaiveMetric } = {
   },
   heartbeat_missing: (_, records, { ms }, start) => {
     const last = records.findLast(
-      ({ kind }) => !/^(meter\.voided|kill\.activated|kill\.released|review\..*)$/.test(kind)
+      ({ kind }) => !/^(meter\.voided|kill\.activated|kill\.expected|kill\.released|review\..*)$/.test(kind)
     )
     return { value: String(Math.max(0, ms - (last?.atMs ?? start.atMs))), ...span(last === undefined ? [] : [last]) }
   },
@@ -178,7 +178,8 @@ export const naiveMetrics: { readonly [metric: string]: NaiveMetric } = {
     const about = (id: unknown) => records.filter(({ body }) => body["activation_id"] === id)
     const silent = records.flatMap((one) => {
       const { activation_id: id, drill, response } = one.body
-      if (one.kind !== "kill.activated" || drill !== undefined || !stopping.includes(String(response))) return []
+      if (!/^kill\.(activated|expected)$/.test(one.kind) || drill !== undefined || !stopping.includes(String(response)))
+        return []
       if (about(id).some(({ kind, seq }) => kind === "kill.released" && seq > one.seq)) return []
       const said = about(id).filter(({ kind }) => kind === "kill.acknowledged" || kind === "kill.stopped")
       return one

@@ -135,6 +135,12 @@ const acks = ({ ledger, records }: Checked): ReadonlyArray<string> => {
     if (line.seen > 0 && !said.has(key)) problems.push(`${key} was answered, and no record says so`)
     if (line.stopped > 0 && !stopped.has(key)) problems.push(`${key} was answered as stopped, and no record says so`)
   }
+  const activated = recordsBy(records, "kill.activated", ({ body }) => String(body["activation_id"]))
+  for (const [id, all] of recordsBy(records, "kill.expected", ({ body }) => String(body["activation_id"]))) {
+    if (all.length > 1) problems.push(`whom ${id} expects is recorded ${all.length} times`)
+    if (!(all[0]!.seq > (activated.get(id)?.[0]?.seq ?? all[0]!.seq)))
+      problems.push(`whom ${id} expects is recorded before its activation`)
+  }
   const unconfirmed = recordsBy(records, "kill.unconfirmed", ({ body }) => String(body["activation_id"]))
   for (const [id, all] of unconfirmed) {
     if (all.length > 1) problems.push(`the silence under ${id} is recorded ${all.length} times`)

@@ -1,6 +1,6 @@
 /** Halts and releases of the operator at the host, in a command's own process or in the running server's. */
 import { ActivationNotFound, ActivationReleased, type KillChanged, ReleaseNotAllowed } from "@flyball/contract"
-import { Kill } from "@flyball/core"
+import { Kill, recordExpected } from "@flyball/core"
 import type { KillResponse } from "@flyball/rules"
 import { Effect } from "effect"
 import type { HostRuntime } from "../../host/open-host.ts"
@@ -42,6 +42,8 @@ export const haltNow = async (
       )
     )
   )
+  // The halt is in force. Where no server runs nobody else reads this now; a job of the next one would.
+  if (!dryRun) await runtime.runPromise(Effect.ignore(recordExpected))
   if (json) return JSON.stringify(changed, null, 2)
   const { activation_event: id, reach, status } = changed
   return [

@@ -29,14 +29,16 @@ export const reachLines = async (runtime: HostRuntime, reach: KillReach): Promis
       )
     )
   )
-  const instances = reach.instances.slice(0, LISTED).map(instanceName)
+  const instances = (reach.instances ?? []).slice(0, LISTED).map(instanceName)
   return [
     reach.agent_count === 0
       ? "It reaches no registered agent."
       : `It reaches ${list(counted(reach.agent_count, "agent"), named, reach.agent_count)}`,
-    reach.instance_count === 0
-      ? "None of their instances was seen in the last hour."
-      : `Seen in the last hour: ${list(counted(reach.instance_count, "instance"), instances, reach.instance_count)}`,
+    reach.instance_count === null
+      ? "Which of their instances were seen in the last hour is read behind the halt: flyball kill-status lists them."
+      : reach.instance_count === 0
+        ? "None of their instances was seen in the last hour."
+        : `Seen in the last hour: ${list(counted(reach.instance_count, "instance"), instances, reach.instance_count)}`,
     ...(reach.models.length === 0 ? [] : [`Models: ${reach.models.join(", ")}`])
   ]
 }
@@ -44,8 +46,10 @@ export const reachLines = async (runtime: HostRuntime, reach: KillReach): Promis
 const list = (count: string, names: ReadonlyArray<string>, all: number): string =>
   `${count}: ${names.join(", ")}${all > names.length ? `, and ${all - names.length} more` : ""}`
 
-const instanceName = ({ agent_id: agent, instance_id: instance }: KillReach["instances"][number]): string =>
-  `${instance} of ${agent}`
+const instanceName = ({
+  agent_id: agent,
+  instance_id: instance
+}: NonNullable<KillReach["instances"]>[number]): string => `${instance} of ${agent}`
 
 /** The state of a target, in one sentence. */
 export const statusSentence = (
@@ -65,10 +69,11 @@ export const activationLines = (activation: KillActivation): ReadonlyArray<strin
   const { acknowledged, actor, expected, instances, reason, response, stopped, unconfirmed } = activation
   const drill = activation.drill === null ? "" : `, a ${activation.drill.mode} drill`
   const silent = instances.filter(({ state }) => state === "requested" || state === "unconfirmed")
+  const all = expected ?? "not read yet"
   return [
     `${activation.id}: ${response}${drill} of ${activation.target_type} ${activation.target_id}, by ${actor} at ` +
       `${activation.activated_at}, epoch ${activation.epoch}${reason === null ? "" : `: ${JSON.stringify(reason)}`}`,
-    `  acknowledged ${acknowledged}/${expected}, stopped ${stopped}/${expected}, unconfirmed ${unconfirmed}` +
+    `  acknowledged ${acknowledged}/${all}, stopped ${stopped}/${all}, unconfirmed ${unconfirmed}` +
       (activation.unlisted === 0 ? "" : `; ${activation.unlisted} more instances were seen and are not listed`),
     ...(silent.length === 0
       ? []

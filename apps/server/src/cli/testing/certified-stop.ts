@@ -25,8 +25,13 @@ export const certifiedStop = async (me: Operator, there: Variables): Promise<voi
       readonly activation_event: string
     }
   const { activation_event: id } = await kill("activate", { target_type: "agent", target_id: agent.id, reason: "r" })
-  await kill("ack", { activation_event: id, instance_id: "pod-1", stopped: true })
   await decide("2")
+  await kill("ack", { activation_event: id, instance_id: "pod-1", stopped: true })
+  const expected = async (): Promise<unknown> =>
+    ((await (await server.call("GET", `/api/v1/bound/kill/activations/${id}`)).json()) as { expected: unknown })
+      .expected
+  // It is read behind the halt.
+  while ((await expected()) === null);
   const vkey = (await me.flyball(["vkey"], there)).out.trim()
   const verified = async (file: string): Promise<unknown> => {
     const checked = await me.verify(me.path(file), "--vkey", vkey, "--certificate", id, "--json")

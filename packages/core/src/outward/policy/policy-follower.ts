@@ -12,7 +12,7 @@ import { AGENTS, type StoredAgent, storedAgent } from "../../registry/agents/doc
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import type { StoredEvent } from "../../storage/outbox/outbox.ts"
 import { type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
-import { agentsReachedBy } from "../../verdicts/kill/reached-agents.ts"
+import { reachedBy } from "../../verdicts/kill/reached-agents.ts"
 import { Kill } from "../../verdicts/kill/service.ts"
 import { policyToActBy, readResponsePolicy } from "../../verdicts/response-policy/service.ts"
 import { newPolicyMail } from "../webhooks/mails.ts"
@@ -88,7 +88,7 @@ const follow = Effect.fnUntraced(function* (
 
 /** The agents that it is about: the one that it names, or all that its target reaches. */
 const agentsOf = (storage: StorageApi, { target }: Occurrence): Effect.Effect<ReadonlyArray<StoredAgent>, ReadFault> =>
-  Effect.map(agentsReachedBy(storage, target), ({ agents }) => agents)
+  Effect.map(reachedBy(storage, target), ({ agents }) => agents)
 
 /** The response that a row adds to a suspension, once: while one stands, another is not added. */
 const addResponse = (storage: StorageApi, { target, trigger }: Occurrence) => {

@@ -5,7 +5,7 @@ import { SETTLE_SCOPE } from "../../verdicts/capture/plan-settle.ts"
 import { ROTATION_SCOPE } from "../../chain/plan-rotation.ts"
 import { requestDigest, voidDigest } from "../../verdicts/evaluations/plan-evaluation.ts"
 import { presentedKey } from "../../verdicts/reviews/presentation.ts"
-import { epochKey } from "../../verdicts/kill/epoch-key.ts"
+import { epochKey, expectedKey } from "../../verdicts/kill/epoch-key.ts"
 import { EVALUATION_SCOPE, PRESENTED_SCOPE, REVIEW_SCOPE, VOID_SCOPE } from "@flyball/rules"
 import { REVOKE_SCOPE as KEY_REVOKED } from "../../registry/ingest-keys/plan-mint.ts"
 import type { JsonObject, StoredPart } from "../../storage/port.ts"
@@ -85,6 +85,8 @@ export const expectedIdempotencyKey = (
     case "kill.activated":
     case "kill.released":
       return epochKey(kind, text("activation_id"), Number(body["epoch"]))
+    case "kill.expected":
+      return expectedKey(text("activation_id"))
     case "review.opened":
       return { scope: REVIEW_SCOPE, key: text("review_id"), digest: text("action_digest") }
     case "review.presented": {

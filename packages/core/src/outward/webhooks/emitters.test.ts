@@ -23,6 +23,7 @@ import { acknowledged, drilled } from "../../verdicts/drills/testing/drilled.ts"
 import { Envelopes } from "../../verdicts/envelopes/service.ts"
 import { Evaluations } from "../../verdicts/evaluations/service.ts"
 import { confirmStops } from "../../verdicts/kill/confirm-stops.ts"
+import { recordExpected } from "../../verdicts/kill/expected.ts"
 import { Kill } from "../../verdicts/kill/service.ts"
 import { Reviews } from "../../verdicts/reviews/service.ts"
 import { Erasure } from "../erasure/service.ts"
@@ -239,6 +240,7 @@ const emitters: { readonly [T in EventType]: Act } = {
       )
     )
     yield* haltOf(id)
+    yield* recordExpected
     yield* TestClock.adjust(CONFIRM_MS)
     yield* confirmStops
   }),

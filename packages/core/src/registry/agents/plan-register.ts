@@ -78,7 +78,7 @@ export const planRegister = (
   const orgUnit = input.org_unit ?? (limits?.orgUnits.length === 1 ? limits.orgUnits[0] : undefined)
   if (orgUnit === undefined)
     return Result.fail(new InvalidInput({ detail: [detailItem(["body", "org_unit"], "missing", "Field required")] }))
-  if (limits !== null && !limits.orgUnits.includes(orgUnit)) return Result.fail(new OrgUnitNotAllowed())
+  if (limits !== null && !limits.orgUnits.includes(orgUnit)) return Result.fail(new OrgUnitNotAllowed({}))
   const tier = input.autonomy_tier ?? "L0"
   if (limits !== null && tier > limits.maxTier) return Result.fail(new TierOverCap({ tier, cap: limits.maxTier }))
   const agent = withSealedMembers(newAgent(input, orgUnit, tier), command.originTag)

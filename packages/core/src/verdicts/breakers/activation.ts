@@ -27,7 +27,7 @@ export const breakerActivation = (storage: StorageApi): PlanActivated => {
     const response = isChain ? "halt" : (breaker.response ?? row?.response ?? "halt")
     // Read before whom it reaches: an agent that joins meanwhile changes no epoch, and obeys it all the same.
     const view = yield* reader.view
-    const reached = yield* reachedBy(storage, target, asOf.ms)
+    const reached = yield* reachedBy(storage, target)
     const { activationId, change } = planActivation(
       {
         activationId: yield* newId("kil"),
@@ -39,8 +39,7 @@ export const breakerActivation = (storage: StorageApi): PlanActivated => {
         actor: writerOfBreaker(breaker),
         requestedBy: null,
         // What trips the breaker expects the agent as well.
-        reach: { highestTier: reached.highestTier, agents: reached.agents.length, expects },
-        expectedInstances: reached.instances
+        reach: { highestTier: reached.highestTier, agents: reached.agents.length, expects }
       },
       view,
       asOf

@@ -7,7 +7,7 @@ import { haltKinds, instancesByAgent, KILL_ACTIVATIONS, type MetricRecord } from
 import { Effect } from "effect"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import type { JsonObject, ReadFault, StorageApi, StoredRecord } from "../../storage/port.ts"
-import { EPOCH_SCOPE } from "../kill/epoch-key.ts"
+import { EPOCH_SCOPE, EXPECTED_SCOPE } from "../kill/epoch-key.ts"
 import { type StoredActivation, storedActivation } from "../kill/kill-reader.ts"
 
 const PAGE = 1_000
@@ -26,23 +26,55 @@ export const sampleOf = (record: StoredRecord): Effect.Effect<MetricRecord, Stor
   return sample instanceof StorageCorrupt ? Effect.fail(sample) : Effect.succeed(sample)
 }
 
-/** The activation that a record is about; null where it expects no instance. */
-const activationOf = Effect.fnUntraced(function* (storage: StorageApi, { body }: MetricRecord) {
-  if (body["expected"] === 0) return null
+/**
+ * The activation that a record is about; null where it expects no instance, where another record states whom, and where
+ * that was read after the release.
+ */
+const activationOf = Effect.fnUntraced(function* (
+  storage: StorageApi,
+  { body, kind, seq }: MetricRecord
+): Effect.fn.Return<StoredActivation | null, ReadFault> {
+  if (body["expected"] === 0 || (kind === "kill.activated" && body["expected"] === undefined)) return null
   const document = yield* storage.get(KILL_ACTIVATIONS, String(body["activation_id"]))
-  return document === null ? null : storedActivation(document)
+  if (document === null) return null
+  const activation = storedActivation(document)
+  const { releaseEpoch } = activation.body
+  const [released] =
+    kind === "kill.expected" && releaseEpoch !== null ? yield* storage.once(EPOCH_SCOPE, [String(releaseEpoch)]) : []
+  return released !== undefined && released.seq < seq ? null : activation
 })
 
-const noInstances: ReadonlyMap<string, ReadonlyArray<string>> = new Map()
+/** A sample with the instances of an agent: that of `kill.expected` has what windows need of its activation. */
+const withInstances = (
+  sample: MetricRecord,
+  { body }: StoredActivation,
+  instances: ReadonlyArray<string>
+): MetricRecord =>
+  sample.kind === "kill.expected"
+    ? {
+        ...sample,
+        instances,
+        atMs: body.activatedAtMs,
+        body: {
+          ...sample.body,
+          response: body.response,
+          ...(body.drill === null ? {} : { drill: { drill_id: body.drill.drillId, mode: body.drill.mode } })
+        }
+      }
+    : { ...sample, instances }
 
-/** The instances that the activation of a record expects, by agent. */
-export const expectedBy = Effect.fnUntraced(function* (storage: StorageApi, sample: MetricRecord) {
+/** The samples that a record of the kill switch is for the agents whose instances its activation expects. */
+export const samplesByAgent = Effect.fnUntraced(function* (storage: StorageApi, sample: MetricRecord) {
   const activation = yield* activationOf(storage, sample)
-  return activation === null ? noInstances : instancesByAgent(activation.body.expectedInstances)
+  return activation === null
+    ? []
+    : [...instancesByAgent(activation.body.expectedInstances ?? [])].map(
+        ([agentId, instances]) => [agentId, withInstances(sample, activation, instances)] as const
+      )
 })
 
 const instancesOf = ({ body }: StoredActivation, agentId: string): ReadonlyArray<string> =>
-  body.expectedInstances.flatMap((one) => (one.agentId === agentId ? [one.instanceId] : []))
+  (body.expectedInstances ?? []).flatMap((one) => (one.agentId === agentId ? [one.instanceId] : []))
 
 /** Activations that expect instances of an agent, and their releases, among the records `from` to `to`. */
 export const haltsWithin = Effect.fnUntraced(function* (
@@ -60,7 +92,7 @@ export const haltsWithin = Effect.fnUntraced(function* (
       const activation = yield* activationOf(storage, sample)
       const instances = activation === null ? [] : instancesOf(activation, agentId)
       if (activation === null || instances.length === 0) continue
-      found.push({ ...sample, instances })
+      found.push(withInstances(sample, activation, instances))
       if (record.kind === "kill.released") seen(activation)
     }
     if (page.length < PAGE) break
@@ -86,12 +118,16 @@ export const haltSamples = Effect.fnUntraced(function* (
   let first = from
   for (const activation of held.values()) {
     const instances = instancesOf(activation, agentId)
-    const [began] = instances.length === 0 ? [] : yield* storage.once(EPOCH_SCOPE, [String(activation.body.epoch)])
+    const [expected] = instances.length === 0 ? [] : yield* storage.once(EXPECTED_SCOPE, [activation.id])
+    const [began] = expected === undefined ? [] : yield* storage.once(EPOCH_SCOPE, [String(activation.body.epoch)])
     if (began === undefined || began.seq >= from) continue
-    const record = yield* storage.record(began.seq)
-    if (record === null) return yield* new StorageCorrupt({ reason: `record ${began.seq} is missing below the head` })
-    found.push({ ...(yield* sampleOf(record)), instances })
     first = Math.min(first, began.seq)
+    if (expected!.seq >= from) continue
+    const record = yield* storage.record(expected!.seq)
+    if (record === null)
+      return yield* new StorageCorrupt({ reason: `record ${expected!.seq} is missing below the head` })
+    const sample = yield* sampleOf(record)
+    if ((yield* activationOf(storage, sample)) !== null) found.push(withInstances(sample, activation, instances))
   }
   const kinds = ["kill.acknowledged", "kill.stopped"]
   while (first < from) {

@@ -18,7 +18,7 @@ import { eachRecord, inTurns } from "../../storage/each-record.ts"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import { type AsOf, type ReadFault, Storage, type StorageApi, type StoredRecord } from "../../storage/port.ts"
 import { firstWithin } from "../evaluations/fold-records.ts"
-import { expectedBy, haltSamples, readSample, sampleOf } from "./halt-samples.ts"
+import { haltSamples, readSample, sampleOf, samplesByAgent } from "./halt-samples.ts"
 import { BREAKER_EPOCH, breakersOf, type StoredBreaker } from "./stored-breaker.ts"
 
 /** Records read at a time. */
@@ -56,9 +56,8 @@ export const breakerKeeper = (storage: StorageApi) => {
   let folded = -1
 
   const takeHalt = Effect.fnUntraced(function* (record: StoredRecord) {
-    const sample = yield* sampleOf(record)
-    for (const [agentId, instances] of yield* expectedBy(storage, sample))
-      agents.get(agentId)?.take({ ...sample, instances })
+    for (const [agentId, sample] of yield* samplesByAgent(storage, yield* sampleOf(record)))
+      agents.get(agentId)?.take(sample)
   })
 
   /** Folds everything that was recorded up to a position. */

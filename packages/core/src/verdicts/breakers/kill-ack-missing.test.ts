@@ -14,6 +14,7 @@ import { Capture } from "../capture/service.ts"
 import { checkChannel } from "../drills/channel-check.ts"
 import { Drills } from "../drills/service.ts"
 import { ann, ask, ben, findingsWith, governedAgent } from "../evaluations/testing/refunds.ts"
+import { recordExpected } from "../kill/expected.ts"
 import { Kill } from "../kill/service.ts"
 import { breakerKeeper } from "./keeper.ts"
 import { Breakers } from "./service.ts"
@@ -64,7 +65,7 @@ const activate = (target: KillTarget, response: "drain" | "halt" | "notify" = "h
       actor: ann.id,
       requestedBy: null
     })
-  )
+  ).pipe(Effect.tap(() => recordExpected))
 const ack = (activation_event: string, agent_id: string, instance_id = "pod-1") =>
   Kill.use((kill) => kill.ack({ activation_event, agent_id, instance_id, in_flight: 0, stopped: false }, systemHost))
 const release = (activation_event: string) =>
@@ -86,7 +87,7 @@ const findings = (withParts = true, change: (body: JsonMap) => JsonMap = (body) 
   findingsWith((record) => ({
     ...record,
     body: record.kind === "breaker.tripped" ? change(record.body) : record.body,
-    parts: withParts || record.kind !== "kill.activated" ? record.parts : new Map()
+    parts: withParts || record.kind !== "kill.expected" ? record.parts : new Map()
   }))
 
 describe("a breaker on unacknowledged halts", () => {

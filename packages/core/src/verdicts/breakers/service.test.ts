@@ -103,7 +103,7 @@ describe("a breaker", () => {
       yield* witness(agentId, "error", "error", "error", "error")
       const [tripped] = yield* check
       const released = yield* Breakers.use((breakers) => breakers.release(id, { reason: "Fixed." }, ann))
-      assert.deepInclude(released, { state: "armed", fired_event_id: null })
+      assert.deepInclude(released, { state: "armed", fired_event_id: tripped!.fired_event_id })
       assert.deepInclude((yield* check)[0], { value: "0/0", tripped: false })
       // What it activated stays active.
       assert.isTrue((yield* statusOf(agentId)).halted)

@@ -31,7 +31,7 @@ export const drillClock: Layer.Layer<never, never, Drills | Storage> = Layer.eff
       },
       whereHeld(
         Effect.gen(function* () {
-          yield* drills.releaseDue
+          yield* drills.completeDue
           const nowMs = yield* Clock.currentTimeMillis
           if (nowMs < nextLapsesMs) return
           nextLapsesMs = nowMs + LAPSE_POLL_MS

@@ -185,7 +185,7 @@ export const planComplete = (
 }
 
 /**
- * Decides what attesting a drill changes. From then on it counts for the tier of the agent that it is aimed at.
+ * Decides what attesting a drill changes. One that was met then counts for the tier of the agent that it is aimed at.
  *
  * - Fails: `DrillNotAttestable` where nobody can vouch for it; `SecondApproverRequired` for its
  *   starter, or who may be.
@@ -207,13 +207,14 @@ export const planAttest = (
         sentence: person === "perhaps_them" ? ERASED_AUTHOR : "The person who started the drill cannot attest it."
       })
     )
+  const met = body.result?.met === true
   const drill: DrillDocument = { ...body, attestedBy: writer.id, attestedAtMs: asOf.ms }
   return Result.succeed({
     drill,
     change: {
       puts: [
         putDrill(id, version, drill),
-        ...(agent === null ? [] : [putAgent(agent, { ...agent.body, drillAttestedAtMs: asOf.ms })])
+        ...(agent === null || !met ? [] : [putAgent(agent, { ...agent.body, drillAttestedAtMs: asOf.ms })])
       ],
       records: [
         {
@@ -223,6 +224,7 @@ export const planAttest = (
             agent_id: agentOf(body),
             attested_at: formatInstant(asOf.ms),
             drill_id: id,
+            met,
             writer: writer.id
           }) as JsonObject,
           parts: []

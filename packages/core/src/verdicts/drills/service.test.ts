@@ -11,6 +11,7 @@ import { Storage } from "../../storage/port.ts"
 import { governorWorld, registered } from "../../testing/governor-world.ts"
 import { Capture } from "../capture/service.ts"
 import { ann, ask, ben, governedAgent, recomputed } from "../evaluations/testing/refunds.ts"
+import { recordExpected } from "../kill/expected.ts"
 import { Kill } from "../kill/service.ts"
 import { drillClock } from "./drill-clock.ts"
 import { Drills } from "./service.ts"
@@ -128,7 +129,10 @@ describe("a drill", () => {
       assert.deepInclude(yield* status(agentId), { halted: false, drill: false })
       assert.deepInclude(yield* ask(agentId, { tool: "search" }), { outcome: "allow" })
       assert.deepInclude(yield* Kill.use((kill) => kill.activation(activation_event)), { released_by: "system:drill" })
-      assert.deepInclude(yield* complete(id), { status: "completed" })
+      // It has its result at once.
+      const ended = yield* Drills.use((drills) => drills.get(id))
+      assert.deepInclude(ended, { status: "completed", completed_by: "system:drill" })
+      assert.isNotNull(ended.result)
       assert.strictEqual(yield* refused(complete(id, ben)), "DrillCompleted")
       yield* sound
     }).pipe(Effect.scoped, Effect.provide(world))
@@ -272,6 +276,7 @@ describe("replay of drills", () => {
         const { activation_event, id } = yield* start(agentId)
         yield* TestClock.adjust(40)
         yield* acknowledged(activation_event, agentId, "a")
+        assert.strictEqual(yield* recordExpected, 1)
         const asOf = yield* storage.asOf
         yield* storage.commit({
           records: [

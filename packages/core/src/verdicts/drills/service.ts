@@ -10,17 +10,16 @@ import {
   type DrillOut,
   InvalidTransition,
   isId,
-  ModelNotFound,
-  OrgUnitNotAllowed,
+  type ModelNotFound,
+  type OrgUnitNotAllowed,
   type SecondApproverRequired
 } from "@flyball/contract"
-import { DRILL_WRITER, DRILLS, KILL_ACTIVATIONS, KILL_EPOCH, type KillTarget, MODELS } from "@flyball/rules"
+import { DRILL_WRITER, DRILLS, KILL_ACTIVATIONS, KILL_EPOCH, type KillTarget } from "@flyball/rules"
 import { Context, Effect, Layer } from "effect"
 import { newId } from "../../foundation/ids.ts"
 import { covers, everyUnit, type Scope } from "../../foundation/scope.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { AGENTS, type StoredAgent, storedAgent } from "../../registry/agents/document.ts"
-import { readAgent } from "../../registry/agents/read-agent.ts"
 import { secondPerson } from "../../registry/principals/second-person.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { StorageCorrupt } from "../../storage/faults.ts"
@@ -28,7 +27,9 @@ import { type AsOf, type Document, type ReadFault, Storage } from "../../storage
 import { killReader, storedActivation, type StoredActivation } from "../kill/kill-reader.ts"
 import { planActivation } from "../kill/plan-activate.ts"
 import { planRelease } from "../kill/plan-release.ts"
-import { agentsReachedBy, reachedBy } from "../kill/reached-agents.ts"
+import { expectedOf } from "../kill/expected.ts"
+import { reachedBy } from "../kill/reached-agents.ts"
+import { resolveTarget } from "../kill/resolve-target.ts"
 import { drillOut, storedDrill, type StoredDrill } from "./document.ts"
 import { acknowledgementsUpTo } from "./acknowledgements.ts"
 import { agentOf, planAttest, planComplete, planStart } from "./plan-drill.ts"
@@ -59,8 +60,8 @@ export interface DrillsApi {
     writer: Writer,
     scope?: Scope
   ) => Effect.Effect<DrillOut, DrillNotAttestable | DrillNotFound | SecondApproverRequired | ReadFault>
-  /** Releases the live drills whose time is over, and answers how many. For the job. */
-  readonly releaseDue: Effect.Effect<number, ReadFault>
+  /** Ends the live drills whose time is over, and answers how many. For the job. */
+  readonly completeDue: Effect.Effect<number, ReadFault>
 }
 
 /** Drills read at a time while listing. */
@@ -112,7 +113,7 @@ export class Drills extends Context.Service<Drills, DrillsApi>()("flyball/core/D
       const releaseOf = Effect.fnUntraced(function* (stored: StoredActivation, writer: Writer, asOf: AsOf) {
         if (stored.body.releasedAtMs !== null) return null
         const target: KillTarget = { type: stored.body.targetType, id: stored.body.targetId }
-        const reach = yield* agentsReachedBy(storage, target)
+        const reach = yield* reachedBy(storage, target)
         const command = { reason: null, writer, person: "another" as const, reach: { ...reach, expects: [] } }
         // Anyone who may end a drill releases it: what a drill halts needs no second person.
         return yield* Effect.fromResult(planRelease(stored, command, yield* reader.view, asOf)).pipe(
@@ -121,21 +122,44 @@ export class Drills extends Context.Service<Drills, DrillsApi>()("flyball/core/D
         )
       })
 
+      const complete: DrillsApi["complete"] = Effect.fnUntraced(function* (id, writer, scope = everyUnit) {
+        // The result counts the instances that are expected.
+        yield* expectedOf(storage, (yield* readDrill(id, scope)).body.activationId)
+        return yield* commitWithRetry(
+          storage,
+          Effect.gen(function* () {
+            const stored = yield* readDrill(id, scope)
+            const activation = yield* activationOf(stored)
+            const asOf = yield* storage.asOf
+            const { activationId } = stored.body
+            const { change, drill } = yield* Effect.fromResult(
+              planComplete(
+                stored,
+                {
+                  measured: activation.body,
+                  acks: yield* acknowledgementsUpTo(storage, activationId, activation.body.epoch, asOf.seq),
+                  release: yield* releaseOf(activation, writer, asOf),
+                  agent: yield* agentFor(stored),
+                  writer
+                },
+                asOf
+              )
+            )
+            yield* storage.commit(change)
+            return drillOut(id, drill)
+          }),
+          KILL_EPOCH
+        )
+      })
+
       return Drills.of({
         start: Effect.fnUntraced(function* (input, writer, scope = everyUnit) {
-          const target: KillTarget = { type: input.target_type, id: input.target_id }
-          if (target.type === "model") {
-            if (scope.orgUnits !== "*") return yield* new OrgUnitNotAllowed()
-            if (isId("model", target.id) && (yield* storage.get(MODELS, target.id)) === null)
-              return yield* new ModelNotFound({ modelId: target.id })
-          } else {
-            const { body } = yield* readAgent(storage, target.id, scope)
-            if (body.status === "decommissioned")
-              return yield* new InvalidTransition({ status: body.status, act: "drill" })
-          }
+          const { agent, target } = yield* resolveTarget(storage, input, scope)
+          if (agent?.body.status === "decommissioned")
+            return yield* new InvalidTransition({ status: agent.body.status, act: "drill" })
           const drillId = yield* newId("drl")
           const activationId = yield* newId("kil")
-          const reached = yield* reachedBy(storage, target, (yield* storage.asOf).ms)
+          const reached = yield* reachedBy(storage, target)
           return yield* commitWithRetry(
             storage,
             Effect.gen(function* () {
@@ -150,7 +174,6 @@ export class Drills extends Context.Service<Drills, DrillsApi>()("flyball/core/D
                   breakerId: null,
                   actor: writer.id,
                   requestedBy: null,
-                  expectedInstances: reached.instances,
                   reach: { highestTier: reached.highestTier, agents: reached.agents.length, expects: [] }
                 },
                 yield* reader.view,
@@ -191,32 +214,7 @@ export class Drills extends Context.Service<Drills, DrillsApi>()("flyball/core/D
           }
           return found.slice(0, limit)
         }),
-        complete: (id, writer, scope = everyUnit) =>
-          commitWithRetry(
-            storage,
-            Effect.gen(function* () {
-              const stored = yield* readDrill(id, scope)
-              const activation = yield* activationOf(stored)
-              const asOf = yield* storage.asOf
-              const { activationId } = stored.body
-              const { change, drill } = yield* Effect.fromResult(
-                planComplete(
-                  stored,
-                  {
-                    measured: activation.body,
-                    acks: yield* acknowledgementsUpTo(storage, activationId, activation.body.epoch, asOf.seq),
-                    release: yield* releaseOf(activation, writer, asOf),
-                    agent: yield* agentFor(stored),
-                    writer
-                  },
-                  asOf
-                )
-              )
-              yield* storage.commit(change)
-              return drillOut(id, drill)
-            }),
-            KILL_EPOCH
-          ),
+        complete,
         attest: (id, writer, scope = everyUnit) =>
           commitWithRetry(
             storage,
@@ -230,27 +228,19 @@ export class Drills extends Context.Service<Drills, DrillsApi>()("flyball/core/D
               return drillOut(id, drill)
             })
           ),
-        releaseDue: Effect.gen(function* () {
-          let released = 0
+        completeDue: Effect.gen(function* () {
+          let completed = 0
           const { ms } = yield* storage.asOf
-          for (const { body } of (yield* storage.find(DRILLS, "state", "started")).map(storedDrill)) {
+          for (const { body, id } of (yield* storage.find(DRILLS, "state", "started")).map(storedDrill)) {
             if (body.mode !== "live" || body.startedAtMs + body.maxDurationMs > ms) continue
-            const done = yield* commitWithRetry(
-              storage,
-              Effect.gen(function* () {
-                const document = yield* storage.get(KILL_ACTIVATIONS, body.activationId)
-                const change =
-                  document === null
-                    ? null
-                    : yield* releaseOf(storedActivation(document), { id: DRILL_WRITER }, yield* storage.asOf)
-                if (change !== null) yield* storage.commit(change)
-                return change !== null
-              }),
-              KILL_EPOCH
+            // Somebody completed it meanwhile.
+            const over = Effect.succeed(null)
+            const done = yield* complete(id, { id: DRILL_WRITER }).pipe(
+              Effect.catchTag(["DrillCompleted", "DrillNotFound"], () => over)
             )
-            if (done) released += 1
+            if (done !== null) completed++
           }
-          return released
+          return completed
         })
       })
     })

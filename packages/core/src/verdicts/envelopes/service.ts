@@ -373,7 +373,7 @@ export class Envelopes extends Context.Service<Envelopes, EnvelopesApi>()("flyba
                   })
                 const agent = agent_id === null ? null : yield* readAgent(storage, agent_id, scope)
                 if (agent?.body.status === "decommissioned") return yield* new AgentNotFound({ agentId: agent_id })
-                if (org_unit !== null && !covers(scope, org_unit)) return yield* new OrgUnitNotAllowed()
+                if (org_unit !== null && !covers(scope, org_unit)) return yield* new OrgUnitNotAllowed({})
                 const target = agent_id === null ? unitTarget(org_unit!) : agentTarget(agent_id)
                 const [taken] = yield* storage.find(ENVELOPES, "target", target)
                 if (taken !== undefined) return yield* new EnvelopeExists({ envelopeId: taken.id })

@@ -9,7 +9,7 @@ type InstanceOut = KillActivation["instances"][number]
 /** Shows an activation with its instances. One that never answered is never shown as stopped. */
 export const activationOut = ({ body, id }: StoredActivation, acks: ReadonlyArray<AckDocument>): KillActivation => {
   const answered = new Map(acks.map((ack) => [ackId(id, ack), ack]))
-  const silent = body.expectedInstances.filter((one) => !answered.has(ackId(id, one)))
+  const silent = (body.expectedInstances ?? []).filter((one) => !answered.has(ackId(id, one)))
   const instances = [...acks, ...silent]
     .map((one) => instanceOut(body, one, answered.get(ackId(id, one)) ?? null))
     .toSorted((a, b) => order(a.agent_id, b.agent_id) || order(a.instance_id, b.instance_id))
@@ -32,7 +32,7 @@ export const activationOut = ({ body, id }: StoredActivation, acks: ReadonlyArra
     released_by: body.releasedBy,
     release_epoch: body.releaseEpoch,
     release_reason: body.releaseReason,
-    expected: instances.length,
+    expected: body.expectedInstances === null ? null : instances.length,
     acknowledged: acks.length,
     stopped: count("stopped"),
     unconfirmed: count("unconfirmed"),

@@ -9,8 +9,9 @@ import { registered } from "../../testing/governor-world.ts"
 import { Capture } from "../capture/service.ts"
 import { ann, key } from "../evaluations/testing/refunds.ts"
 import { confirmStops } from "./confirm-stops.ts"
+import { recordExpected } from "./expected.ts"
 import { Kill } from "./service.ts"
-import { type Altered, alteredLife, says } from "./testing/altered.ts"
+import { type Altered, alteredLife, LEFT_OUT, says } from "./testing/altered.ts"
 
 const NOBODY = `kil_${"0".repeat(26)}`
 
@@ -45,6 +46,7 @@ const life = Effect.gen(function* () {
     kill.ack({ activation_event, agent_id: agentId, instance_id, stopped }, key)
   const first = yield* halt("agent", agentId)
   yield* ack(first, "pod", false)
+  assert.strictEqual(yield* recordExpected, 1)
   yield* TestClock.adjust(1_000)
   yield* ack(first, "pod", true)
   yield* ack(first, "side", true)
@@ -54,6 +56,7 @@ const life = Effect.gen(function* () {
   const model = yield* halt("model", "gpt-9")
   yield* ack(model, "pod", true)
   yield* agents.update(agentId, { model_ids: [] }, ann)
+  assert.strictEqual(yield* recordExpected, 1)
   return { agentId, first, model, other }
 })
 
@@ -135,8 +138,67 @@ describe("replay of acknowledgements", () => {
 
   it.effect("cannot say who was silent where the instances are not shown", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* altered(["kill.activated", 0, { hides: "expected" }]), ["withheld"])
+      assert.deepStrictEqual(yield* altered(["kill.expected", 0, { hides: "expected" }]), ["withheld", "withheld"])
       assert.deepStrictEqual(yield* altered(["kill.unconfirmed", 0, { hides: "instances" }]), ["withheld"])
     })
+  )
+})
+
+describe("replay of whom an activation expects", () => {
+  it.effect.each([
+    ["one that leaves out an instance that acted", "activation_mismatch", [["pod"], ["side"]]],
+    ["one with an instance that never acted", "activation_mismatch", [["lost"], ["new"], ["pod"], ["side"]]],
+    [
+      "one with an instance of an agent that is not reached",
+      "activation_mismatch",
+      [["lost"], ["pod"], ["side", "other"]]
+    ]
+  ] as ReadonlyArray<readonly [string, string, ReadonlyArray<readonly [string, string?]>]>)(
+    "finds %s",
+    ([, verdict, instances]) =>
+      Effect.gen(function* () {
+        const listed = (agentId: string, other: string) =>
+          instances.map(([instance_id, of]) => ({ agent_id: of === undefined ? agentId : other, instance_id }))
+        let part: ReadonlyArray<unknown> = []
+        const found = yield* altered(
+          [
+            "kill.activated",
+            0,
+            (body, { agentId, other }) => {
+              part = listed(agentId, other)
+              return body
+            }
+          ],
+          ["kill.expected", 0, says({ expected: instances.length })],
+          [
+            "kill.expected",
+            0,
+            {
+              part: "expected",
+              get json() {
+                return part
+              }
+            }
+          ]
+        )
+        assert.include(found, verdict)
+      })
+  )
+
+  it.effect.each([
+    [
+      "an instance that a decision before it names otherwise",
+      ["decision.witnessed", 0, says({ instance_id: "else" })],
+      "activation"
+    ],
+    ["another number than it lists", ["kill.expected", 0, says({ expected: 2 })], "activation"],
+    ["a number that it could have listed", ["kill.expected", 0, says({ unlisted: 1 })], "activation"],
+    ["a second one", ["kill.expected", 1, (body, { first }) => ({ ...body, activation_id: first })], "activation"],
+    ["one of an activation that no record shows", ["kill.expected", 0, says({ activation_id: NOBODY })], "reference"],
+    ["one by a person", ["kill.expected", 0, says({ writer: "usr_00000000000000000000000000" })], "writer"],
+    ["silence that is recorded before it", ["kill.expected", 0, LEFT_OUT], "acknowledgement"]
+  ] as ReadonlyArray<readonly [string, Altered<Effect.Success<typeof life>>, string]>)(
+    "finds %s",
+    ([, change, verdict]) => Effect.map(altered(change), (found) => assert.include(found, `${verdict}_mismatch`))
   )
 })

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { certifiedKinds, certifiedParts, type PartContent, type StopCertificate, StopCertifier } from "@flyball/rules"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import type { ReadFault, StorageApi } from "../../storage/port.ts"
-import { EPOCH_SCOPE } from "./epoch-key.ts"
+import { EPOCH_SCOPE, EXPECTED_SCOPE } from "./epoch-key.ts"
 import type { StoredActivation } from "./kill-reader.ts"
 
 /** The first and last record that a pack needs for a certificate. */
@@ -22,19 +22,20 @@ const PAGE = 500
 
 /**
  * The records between the request of an activation, or else its own record, and its release, or else the last of the
- * first `size` records. Null where its own record is not among these.
+ * first `size` records. A `kill.expected` behind the release is the last. Null where its own record is not among these.
  */
 export const certifiedSpan = Effect.fnUntraced(function* (
   storage: StorageApi,
-  { body }: StoredActivation,
+  { body, id }: StoredActivation,
   size: number
 ): Effect.fn.Return<CertifiedSpan | null, ReadFault> {
   const [began] = yield* storage.once(EPOCH_SCOPE, [String(body.epoch)])
   const [released] = body.releaseEpoch === null ? [] : yield* storage.once(EPOCH_SCOPE, [String(body.releaseEpoch)])
+  const [expected] = yield* storage.once(EXPECTED_SCOPE, [id])
   if (began === undefined || began.seq >= size) return null
   // The request is sealed by the commit that activates, just before.
   const from = body.requestedBy === null ? began.seq : began.seq - 1
-  return { from, to: Math.min(released?.seq ?? size - 1, size - 1) }
+  return { from, to: Math.min(Math.max(released?.seq ?? size - 1, expected?.seq ?? 0), size - 1) }
 })
 
 /** Makes the certificate from these records. Null where the activation's own is not among them. */
@@ -51,7 +52,7 @@ export const certifyStop = Effect.fnUntraced(function* (
       if (!read.ok) return yield* new StorageCorrupt({ reason: `record ${seq} cannot be read (${read.code})` })
       const { at: sealed, body: content, kind } = read.record
       const parts = new Map<string, PartContent>()
-      if (kind === "kill.activated")
+      if (kind === "kill.activated" || kind === "kill.expected")
         for (const part of yield* storage.parts([seq]))
           if (certifiedParts.has(part.name) && part.bytes !== null)
             parts.set(part.name, { state: "present", bytes: part.bytes })

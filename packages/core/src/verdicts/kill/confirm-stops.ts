@@ -12,6 +12,7 @@ import {
   CONFIRM_MS,
   KILL_ACKS,
   KILL_ACTIVATIONS,
+  KILL_WRITER,
   type KillInstance
 } from "@flyball/rules"
 import { counter } from "../../foundation/metrics.ts"
@@ -34,9 +35,6 @@ const unconfirmed = counter(
   "Expected instances that had not acknowledged an activation of the kill switch in time."
 )
 
-/** The writer of these records. */
-const WRITER = "system:kill"
-
 /** How often the job polls. Unit: milliseconds. */
 const POLL_MS = 5_000
 const LEASE = "kill_confirm"
@@ -56,7 +54,7 @@ export const confirmStops: Effect.Effect<number, ReadFault, Storage> = Effect.ge
 const isDue = ({ body }: StoredActivation, nowMs: number): boolean =>
   body.releasedAtMs === null &&
   body.unconfirmedAtMs === null &&
-  body.expectedInstances.length > 0 &&
+  (body.expectedInstances ?? []).length > 0 &&
   body.activatedAtMs + CONFIRM_MS <= nowMs
 
 const confirm = (storage: StorageApi, id: string) =>
@@ -69,7 +67,7 @@ const confirm = (storage: StorageApi, id: string) =>
       const acks = yield* storage.find(KILL_ACKS, "activation", id)
       const answered = new Set(acks.map(({ body }) => ackId(id, body as AckDocument)))
       const activation = storedActivation(document)
-      const silent = activation.body.expectedInstances.filter((one) => !answered.has(ackId(id, one)))
+      const silent = (activation.body.expectedInstances ?? []).filter((one) => !answered.has(ackId(id, one)))
       if (silent.length === 0) return 0
       yield* storage.commit(planUnconfirmed(activation, silent, asOf))
       yield* Effect.contextWith((context: Context.Context<never>) =>
@@ -105,7 +103,7 @@ export const planUnconfirmed = (
           activation_id: id,
           instances: silent.length,
           unconfirmed_at: formatInstant(asOf.ms),
-          writer: WRITER
+          writer: KILL_WRITER
         },
         parts: instancesPart("instances", silent)
       }
@@ -117,7 +115,7 @@ export const planUnconfirmed = (
             activation_id: id,
             instances: silent.length,
             unconfirmed_at: formatInstant(asOf.ms),
-            writer: WRITER
+            writer: KILL_WRITER
           })
         ]
   }

@@ -62,6 +62,7 @@ const story = Effect.gen(function* () {
 const ofOps = [
   "drill.started",
   "kill.activated",
+  "kill.expected",
   "kill.acknowledged",
   "kill.released",
   "drill.completed",

@@ -12,6 +12,7 @@ import {
   KILL_REACH,
   MAX_ANCESTORS,
   killStateOf,
+  noModels,
   PROVENANCE,
   type ProvenanceDocument,
   reaches,
@@ -22,6 +23,7 @@ import type { Document, ReadFault, StorageApi } from "../../storage/port.ts"
 import { type FormerUnits, formerUnits } from "./former-units.ts"
 import { EPOCH_SCOPE } from "./epoch-key.ts"
 import type { KillOf } from "../evaluations/ports.ts"
+import { modelIdsOf, modelsReader } from "./registered-models.ts"
 
 /** An activation as it was read. */
 export interface StoredActivation {
@@ -71,6 +73,7 @@ export const killReader = (storage: StorageApi): KillReader => {
   /** Recoveries happen while nothing is open. */
   let unitsBefore: FormerUnits | null = null
   const parents = new Map<string, string | null>()
+  const registered = modelsReader(storage)
 
   const epochNow = Effect.map(storage.get(KILL_EPOCH.collection, KILL_EPOCH.id), (document) => ({
     epoch: Number(document?.body["epoch"] ?? 0),
@@ -129,11 +132,13 @@ export const killReader = (storage: StorageApi): KillReader => {
     const reachVersion = aimsAtModel ? ((yield* storage.get(KILL_REACH.collection, KILL_REACH.id))?.version ?? 0) : 0
     if (unitsBefore === null && live.some(({ body }) => body.targetType === "org_unit"))
       unitsBefore = yield* formerUnits(storage)
+    const models = aimsAtModel ? yield* modelsOf(agent.id, reachVersion) : []
     const facts = agentReach(
       agent.id,
       agent.body,
       yield* ancestors(agent),
-      aimsAtModel ? yield* modelsOf(agent.id, reachVersion) : [],
+      models,
+      aimsAtModel ? yield* registered([...targetsOf(live), ...modelIdsOf(agent.body), ...models]) : noModels,
       unitsBefore?.(agent.body.orgUnit) ?? []
     )
     const activations = live.flatMap(({ body, id }): ReadonlyArray<ReachingActivation> => {
@@ -151,6 +156,9 @@ export const killReader = (storage: StorageApi): KillReader => {
 
   return { view, of: (agent) => Effect.flatMap(view, (now) => ofView(now, agent)), ofView }
 }
+
+/** What activations are aimed at. */
+export const targetsOf = (live: KillView["live"]): ReadonlyArray<string> => live.map(({ body }) => body.targetId)
 
 /** The model that a piece of provenance names, if it is one. */
 export const modelNames = (body: Document["body"]): ReadonlyArray<string> => {

@@ -19,9 +19,6 @@ import type { AsOf, ChangeSet, DocumentPut, JsonObject, PartDraft } from "../../
 import { epochKey } from "./epoch-key.ts"
 import type { KillView } from "./kill-reader.ts"
 
-/** Instances that one activation lists. The rest are counted. */
-export const MAX_EXPECTED = 4_096
-
 /** Input of an activation, with the agents that it reaches. */
 export interface ActivationInput {
   /** A new id `kil_…`. */
@@ -40,7 +37,6 @@ export interface ActivationInput {
     readonly agents: number
     readonly expects: NonNullable<ChangeSet["expects"]>
   }
-  readonly expectedInstances: ReadonlyArray<KillInstance>
 }
 
 /** The change that activates, and what it makes. */
@@ -70,7 +66,6 @@ export const planActivation = (
   asOf: AsOf
 ): ActivationPlan => {
   const { activationId: id, actor, breakerId, drill, reach, requestedBy, response, target } = input
-  const expectedInstances = input.expectedInstances.slice(0, MAX_EXPECTED)
   const activation: ActivationDocument = {
     targetType: target.type,
     targetId: target.id,
@@ -83,8 +78,9 @@ export const planActivation = (
     activatedAtMs: asOf.ms,
     epoch: state.epoch + 1,
     highestTier: reach.highestTier,
-    expectedInstances,
-    unlisted: input.expectedInstances.length - expectedInstances.length,
+    // Whom it expects is read behind it. The check of the channel reaches nobody.
+    expectedInstances: isChannelCheck(target) ? [] : null,
+    unlisted: 0,
     unconfirmedAtMs: null,
     releasedAtMs: null,
     releasedBy: null,
@@ -112,7 +108,7 @@ export const planActivation = (
           kind: "kill.activated",
           agentId: target.type === "agent" && target.id !== CHANNEL_TARGET ? target.id : null,
           body: activatedBody(id, activation),
-          parts: [...instancesPart("expected", expectedInstances), ...reasonPart(input.reason)],
+          parts: reasonPart(input.reason),
           once: epochKey("kill.activated", id, activation.epoch)
         }
       ],
@@ -143,14 +139,13 @@ const activatedBody = (id: string, activation: ActivationDocument): JsonObject =
     breaker_id: activation.breakerId,
     drill: activation.drill === null ? null : { drill_id: activation.drill.drillId, mode: activation.drill.mode },
     epoch: activation.epoch,
-    expected: activation.expectedInstances.length,
+    expected: activation.expectedInstances?.length,
     highest_tier: activation.highestTier,
     requested_by: activation.requestedBy,
     response: activation.response,
     rules: RULES,
     target_id: activation.targetId,
     target_type: activation.targetType,
-    unlisted: activation.unlisted === 0 ? null : activation.unlisted,
     writer: activation.actor
   }) as JsonObject
 

@@ -5,8 +5,8 @@ import {
   ancestorsOf,
   type AutonomyTier,
   higherTier,
-  type KillInstance,
   type KillTarget,
+  noModels,
   PROVENANCE,
   reaches
 } from "@flyball/rules"
@@ -14,40 +14,22 @@ import { AGENTS, type StoredAgent, storedAgent } from "../../registry/agents/doc
 import { documentPages } from "../../storage/document-pages.ts"
 import type { ChangeSet, ReadFault, StorageApi } from "../../storage/port.ts"
 import { formerUnits, noFormerUnits } from "./former-units.ts"
-import { seenInstances } from "./seen-instances.ts"
 import { modelNames } from "./kill-reader.ts"
+import { modelIdsOf, modelsReader } from "./registered-models.ts"
 
-/** Agents that a target reaches, and the instances of them that were seen in the hour before. */
+/** Agents that a target reaches. */
 export interface Reached {
   readonly agents: ReadonlyArray<StoredAgent>
   readonly highestTier: AutonomyTier | null
-  readonly instances: ReadonlyArray<KillInstance>
   /** Of the agent that is the target, where it is one: what the highest tier was read from. */
   readonly expects: NonNullable<ChangeSet["expects"]>
 }
 
-/**
- * Reads every agent: which of them a target reaches, and at which tier.
- *
- * - Unit: `nowMs` in milliseconds since 1970 UTC; instances are those of the hour before.
- */
+/** Reads every agent: which of them a target reaches, and at which tier. */
 export const reachedBy = Effect.fnUntraced(function* (
   storage: StorageApi,
-  target: KillTarget,
-  nowMs: number
-): Effect.fn.Return<Reached, ReadFault> {
-  const reached = yield* agentsReachedBy(storage, target)
-  return {
-    ...reached,
-    instances: yield* seenInstances(storage, new Set(reached.agents.map(({ id }) => id)), nowMs)
-  }
-})
-
-/** Agents that an activation reaches, without their instances, which need records. */
-export const agentsReachedBy = Effect.fnUntraced(function* (
-  storage: StorageApi,
   target: KillTarget
-): Effect.fn.Return<Omit<Reached, "instances">, ReadFault> {
+): Effect.fn.Return<Reached, ReadFault> {
   const agents = yield* agentsReached(storage, target)
   return {
     agents,
@@ -68,25 +50,39 @@ const agentsReached = Effect.fnUntraced(function* (
     Effect.sync(() => void all.push(...page.map(storedAgent)))
   )
   const byId = new Map(all.map((agent) => [agent.id, agent]))
-  const models = target.type === "model" ? yield* agentsOfModel(storage, target.id) : new Set<string>()
+  const models = target.type === "model" ? yield* provenanceModels(storage) : null
+  const registered =
+    models === null
+      ? noModels
+      : yield* modelsReader(storage)([
+          target.id,
+          ...all.flatMap(({ body }) => modelIdsOf(body)),
+          ...[...models.values()].flat()
+        ])
   const unitsBefore = target.type === "org_unit" ? yield* formerUnits(storage) : noFormerUnits
   return all.filter(({ body, id }) => {
     const ancestors =
       body.parentAgentId === undefined ? [] : ancestorsOf(id, (one) => byId.get(one)?.body.parentAgentId)
     return (
-      reaches(target, agentReach(id, body, ancestors, models.has(id) ? [target.id] : [], unitsBefore(body.orgUnit))) !==
+      reaches(target, agentReach(id, body, ancestors, models?.get(id) ?? [], registered, unitsBefore(body.orgUnit))) !==
       null
     )
   })
 })
 
-/** Agents whose provenance names a model. */
-const agentsOfModel = Effect.fnUntraced(function* (storage: StorageApi, model: string) {
-  const found = new Set<string>()
+/** The models that each agent's provenance names. */
+export const provenanceModels = Effect.fnUntraced(function* (storage: StorageApi) {
+  const models = new Map<string, Array<string>>()
   yield* Stream.runForEach(documentPages(storage, PROVENANCE), (page) =>
     Effect.sync(() => {
-      for (const { body } of page) if (modelNames(body).includes(model)) found.add(String(body["agentId"]))
+      for (const { body } of page)
+        for (const name of modelNames(body)) {
+          const agentId = String(body["agentId"])
+          const known = models.get(agentId)
+          if (known === undefined) models.set(agentId, [name])
+          else known.push(name)
+        }
     })
   )
-  return found
+  return models
 })

@@ -9,9 +9,11 @@ import { everyUnit } from "../../foundation/scope.ts"
 import { Storage, type StorageApi } from "../../storage/port.ts"
 import { ResponsePolicies } from "../response-policy/service.ts"
 import { confirmStops } from "./confirm-stops.ts"
+import { recordExpected } from "./expected.ts"
 import { EPOCH_POLL_MS } from "./epoch-watch.ts"
 import { planActivation } from "./plan-activate.ts"
 import { Agents } from "../../registry/agents/service.ts"
+import { Models } from "../../registry/models/service.ts"
 import { Provenance } from "../../registry/provenance/service.ts"
 import { Replay } from "../../outward/replay/service.ts"
 import { governorWorld, registered } from "../../testing/governor-world.ts"
@@ -157,6 +159,66 @@ describe("the kill switch", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
+  it.effect("reaches a model under any of its names", () =>
+    Effect.gen(function* () {
+      const agents = yield* Agents
+      const models = yield* Models
+      const { id: model } = yield* models.create({ provider: "acme", name: "big", version: "2" }, ben)
+      const names = ["big", "acme/big", "big@2", "acme/big@2", model]
+      const ids: Array<string> = []
+      for (const [n, name] of names.entries()) {
+        const { agentId } = yield* governedAgent(undefined, `bot ${n}`)
+        yield* n % 2 === 0
+          ? agents.update(agentId, { model_ids: [name] }, ben)
+          : Provenance.use((provenance) => provenance.add(agentId, { kind: "model", name }, ben))
+        ids.push(agentId)
+      }
+      const { agentId: other } = yield* governedAgent(undefined, "other bot")
+      yield* agents.update(other, { model_ids: ["acme/big@3"] }, ben)
+      for (const name of names) {
+        const { activation_event: id, reach, warnings } = yield* activate(name, { target_type: "model" })
+        assert.deepStrictEqual([reach.agent_count, warnings], [name === "big" || name === "acme/big" ? 6 : 5, []], name)
+        for (const one of ids) assert.deepInclude(yield* outcome(one), { activation_event: id }, name)
+        for (const one of names) assert.deepInclude(yield* status(one, "model"), { halted: true }, one)
+        yield* release(id!)
+      }
+      assert.deepInclude(yield* activate("acme/small", { target_type: "model" }), { warnings: ["reaches_nobody"] })
+      yield* sound
+    }).pipe(Effect.provide(governorWorld()))
+  )
+
+  it.effect("stops an agent by its exact name, and answers a repetition with the first", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent(undefined, "refund bot")
+      const first = yield* activate("refund bot")
+      assert.deepInclude(first.status, { target_id: agentId, halted: true })
+      assert.strictEqual((yield* activate(agentId)).activation_event, first.activation_event)
+      assert.notStrictEqual((yield* activate(agentId, { reason: "Another." })).activation_event, first.activation_event)
+      assert.notStrictEqual((yield* activate(agentId, {}, ben)).activation_event, first.activation_event)
+      yield* TestClock.adjust(10_000)
+      assert.notStrictEqual((yield* activate(agentId)).activation_event, first.activation_event)
+      assert.strictEqual(yield* tag(activate("nobody")), "AgentNotFound")
+      yield* sound
+    }).pipe(Effect.provide(governorWorld()))
+  )
+
+  it.effect("takes the response of the policy's row for manual where a person names none", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      yield* ResponsePolicies.use((policies) =>
+        policies.set(
+          [{ scope: "agent", target: agentId, trigger: "manual", response: "drain", notify: [] }] as never,
+          ben
+        )
+      )
+      assert.deepInclude((yield* activate(agentId, { response: undefined })).status, { response: "drain" })
+      assert.deepInclude((yield* activate("gpt-9", { target_type: "model", response: undefined })).status, {
+        response: "halt"
+      })
+      yield* sound
+    }).pipe(Effect.provide(governorWorld()))
+  )
+
   it.effect("answers a dry run as the activation would be answered, and records nothing", () =>
     Effect.gen(function* () {
       const { agentId } = yield* governedAgent()
@@ -220,11 +282,7 @@ const ack = (
   scope = everyUnit
 ) =>
   Kill.use((kill) =>
-    kill.ack(
-      { activation_event: activation, instance_id: instance, in_flight: 1, stopped: false, ...more } as never,
-      key,
-      scope
-    )
+    kill.ack({ activation_event: activation, instance_id: instance, stopped: false, ...more } as never, key, scope)
   )
 const seen = (agentId: string, instance: string) =>
   ask(agentId, { tool: "search", amount: 5 }, { instance_id: instance })
@@ -246,18 +304,27 @@ describe("acknowledgements of an activation", () => {
       yield* seen(agentId, "pod-2")
       yield* seen(agentId, "pod-1")
       yield* seen(agentId, "pod-2")
-      const activated = yield* activate(agentId)
-      const id = activated.activation_event!
+      const dry = yield* Kill.use((kill) =>
+        kill.activate({ target_type: "agent", target_id: agentId, reason: "To see." }, ann, everyUnit, { dryRun: true })
+      )
       assert.deepStrictEqual(
-        activated.reach.instances.map(({ instance_id }) => instance_id),
+        dry.reach.instances!.map(({ instance_id }) => instance_id),
         ["pod-1", "pod-2"]
       )
+      const activated = yield* activate(agentId)
+      const id = activated.activation_event!
+      assert.deepInclude(activated.reach, { instances: null, instance_count: null })
+      assert.deepInclude(yield* Kill.use((kill) => kill.activation(id)), { expected: null, instances: [] })
+      // What comes behind the activation is not expected, although it is read then.
+      yield* seen(agentId, "pod-9")
+      assert.deepStrictEqual([yield* recordExpected, yield* recordExpected], [1, 0])
       assert.deepStrictEqual(yield* truth(id), {
         counts: [2, 0, 0, 0],
         states: ["pod-1 requested", "pod-2 requested"]
       })
-      assert.deepInclude(yield* ack(id, "pod-1"), { duplicate: false, stopped_at: null, in_flight: 1 })
-      assert.deepInclude(yield* ack(id, "pod-1", { in_flight: 9 }), { duplicate: true, in_flight: 1 })
+      assert.deepInclude(yield* ack(id, "pod-1"), { duplicate: false, stopped_at: null, in_flight: 0 })
+      assert.deepInclude(yield* ack(id, "pod-1", { in_flight: 9 }), { duplicate: true, in_flight: 0 })
+      assert.strictEqual(yield* tag(ack(id, "pod-3", { stopped: true, in_flight: 1 })), "InvalidInput")
       yield* ack(id, "pod-3", { stopped: true })
       yield* TestClock.adjust(CONFIRM_MS)
       assert.strictEqual(yield* confirmStops, 1)
@@ -287,6 +354,7 @@ describe("acknowledgements of an activation", () => {
         ["kill.stopped", "pod-3"],
         ["kill.acknowledged", "pod-3"],
         ["kill.acknowledged", "pod-1"],
+        ["kill.expected", null],
         ["kill.activated", null]
       ])
       yield* sound
@@ -447,6 +515,11 @@ describe("what others know of the state", () => {
       const after = (yield* Fiber.join(waiting))!
       assert.deepInclude(after.status, { halted: true, activation_event })
       assert.notStrictEqual(after.tag, before)
+      // What changes for another agent changes the epoch, and not what this status says.
+      const other = yield* registered("other")
+      yield* activate(other.id)
+      assert.isNull(yield* kill.statusAfter(target, after.tag, 0))
+      assert.deepInclude(yield* status(id), { epoch: 2, activation_event })
     }).pipe(Effect.provide(governorWorld()))
   )
 
@@ -469,8 +542,7 @@ describe("what others know of the state", () => {
           breakerId: null,
           actor: ann.id,
           requestedBy: null,
-          reach: { highestTier: "L0", agents: 1, expects: [] },
-          expectedInstances: []
+          reach: { highestTier: "L0", agents: 1, expects: [] }
         },
         { epoch: 0, version: 0 },
         { ms: 1, seq: 0 }

@@ -27,6 +27,7 @@ import { formatInstant, parseInstant, readRecord } from "@flyball/evidence"
 import { Context, Effect, Layer } from "effect"
 import {
   type AckDocument,
+  type ActivationDocument,
   byPrecedence,
   ackId,
   CHANNEL_TARGET,
@@ -35,9 +36,12 @@ import {
   KILL_ACTIVATIONS,
   halts,
   KILL_EPOCH,
+  type KillInstance,
   type KillResponse,
+  isSameModel,
   type KillTarget,
   MODELS,
+  noModels,
   responseFor,
   severityOfResponse
 } from "@flyball/rules"
@@ -49,7 +53,7 @@ import { counter, counterBy } from "../../foundation/metrics.ts"
 import { newId } from "../../foundation/ids.ts"
 import { everyUnit, type Scope } from "../../foundation/scope.ts"
 import type { Writer } from "../../foundation/writer.ts"
-import { AGENTS } from "../../registry/agents/document.ts"
+import { AGENTS, type StoredAgent } from "../../registry/agents/document.ts"
 import { readAgent } from "../../registry/agents/read-agent.ts"
 import { secondPerson } from "../../registry/principals/second-person.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
@@ -57,14 +61,17 @@ import { type ChangeSet, type ReadFault, Storage } from "../../storage/port.ts"
 import { BeforeRelease } from "./before-release.ts"
 import { activationOut } from "./activation-out.ts"
 import { type CertifiedSpan, certifiedSpan, type CertifiedStop, certifyStop } from "./certify.ts"
-import { killReader, type KillView, storedActivation, type StoredActivation } from "./kill-reader.ts"
+import { killReader, type KillView, storedActivation, type StoredActivation, targetsOf } from "./kill-reader.ts"
+import { modelsReader } from "./registered-models.ts"
 import { policyToActBy } from "../response-policy/service.ts"
 import { listKillEvents } from "./kill-events.ts"
 import { ackOut, planAck } from "./plan-ack.ts"
 import { planRequest } from "./plan-request.ts"
 import { type ActivationInput, planActivation } from "./plan-activate.ts"
 import { planRelease } from "./plan-release.ts"
-import { agentsReachedBy, type Reached, reachedBy } from "./reached-agents.ts"
+import { type Reached, reachedBy } from "./reached-agents.ts"
+import { resolveTarget } from "./resolve-target.ts"
+import { seenInstances } from "./seen-instances.ts"
 import { signStatus } from "./sign-status.ts"
 import { epochWatch } from "./epoch-watch.ts"
 import { KillListener } from "./kill-listener.ts"
@@ -92,7 +99,7 @@ const acks = counter(
 export type TargetRefusal = AgentNotFound | ModelNotFound | OrgUnitNotAllowed
 
 /** What a rule activates, and what its commit expects besides the epoch. Spec: decision 0061. */
-export type PlannedResponse = Omit<ActivationInput, "activationId" | "expectedInstances" | "reach" | "target"> & {
+export type PlannedResponse = Omit<ActivationInput, "activationId" | "reach" | "target"> & {
   readonly expects: NonNullable<ChangeSet["expects"]>
 }
 
@@ -108,8 +115,9 @@ export interface TaggedStatus {
  */
 export interface KillApi {
   /**
-   * Activates a response, and answers whom it reaches. A dry run answers the same and records nothing. A model is used
-   * in every org unit, so it takes a scope of all of them.
+   * Activates a response, and answers whom it reaches. Without one the row of the response policy for `manual` counts,
+   * else `halt`. The same again by the same writer within 10 s answers the first. A dry run records nothing, and reads
+   * the instances at once. A model is used in every org unit, so it takes a scope of all of them.
    */
   readonly activate: (
     input: KillActivateIn,
@@ -122,7 +130,7 @@ export interface KillApi {
    * is that of the channel: others begin with `Drills.start`, whose record replay expects.
    */
   readonly activateTarget: (
-    input: Omit<ActivationInput, "activationId" | "expectedInstances" | "reach">,
+    input: Omit<ActivationInput, "activationId" | "reach">,
     options?: { readonly dryRun?: boolean }
   ) => Effect.Effect<KillChanged, ReadFault>
   /**
@@ -220,6 +228,7 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
       const signer = yield* Signer
       const { origin } = yield* Chain
       const reader = killReader(storage)
+      const models = modelsReader(storage)
       const beforeRelease = yield* BeforeRelease
       const nextChange = yield* epochWatch(storage, yield* KillListener)
 
@@ -232,11 +241,14 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
           const ids = new Set(activations.map(({ id }) => id))
           return { view, found: view.live.filter(({ id }) => ids.has(id)) }
         }
+        const registered = target.type === "model" ? yield* models([target.id, ...targetsOf(view.live)]) : noModels
+        const isSame = (id: string): boolean =>
+          target.type === "model" ? isSameModel(id, target.id, registered) : id === target.id
         return {
           view,
           found: view.live.filter(
             ({ body }) =>
-              (body.targetType === target.type && body.targetId === target.id) ||
+              (body.targetType === target.type && isSame(body.targetId)) ||
               (body.targetType === "deployment" && target.id !== CHANNEL_TARGET)
           )
         }
@@ -260,14 +272,16 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
         target: KillTarget,
         activationId: string | null,
         reached: Reached,
-        epoch: number | null
+        epoch: number | null,
+        instances: ReadonlyArray<KillInstance> | null
       ) {
         const status = yield* statusNow(target).pipe(Effect.catchTag("AgentNotFound", Effect.die))
         return {
           activation_event: activationId,
           epoch: epoch ?? status.epoch,
           status,
-          reach: reachOut(target, reached)
+          reach: reachOut(target, reached, instances),
+          warnings: reached.agents.length === 0 ? ["reaches_nobody"] : []
         } satisfies KillChanged
       })
 
@@ -283,14 +297,13 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
             const view = yield* reader.view
             const found = yield* plan(view)
             if (found === null) return null
-            const reached = yield* reachedBy(storage, target, (yield* storage.asOf).ms)
+            const reached = yield* reachedBy(storage, target)
             const { expects, ...input } = found
             const { change, epoch } = planActivation(
               {
                 ...input,
                 target,
                 activationId,
-                expectedInstances: reached.instances,
                 reach: { highestTier: reached.highestTier, agents: reached.agents.length, expects }
               },
               view,
@@ -309,10 +322,32 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
         { target, ...input },
         { dryRun = false } = {}
       ) {
-        const made = dryRun ? null : yield* commitActivation(target, () => Effect.succeed({ ...input, expects: [] }))
-        return made === null
-          ? yield* changed(target, null, yield* reachedBy(storage, target, (yield* storage.asOf).ms), null)
-          : yield* changed(target, made.activationId, made.reached, made.epoch)
+        if (dryRun) return yield* wouldReach(target)
+        const made = yield* commitActivation(target, () => Effect.succeed({ ...input, expects: [] }))
+        return yield* changed(target, made!.activationId, made!.reached, made!.epoch, null)
+      })
+
+      /** The answer to a dry run: nothing waits for it, so that it reads the instances as well. */
+      const wouldReach = Effect.fnUntraced(function* (target: KillTarget) {
+        const reached = yield* reachedBy(storage, target)
+        const { ms, seq } = yield* storage.asOf
+        const ids = new Set(reached.agents.map(({ id }) => id))
+        const { instances } = yield* seenInstances(storage, ids, { beforeMs: ms, toSeq: seq })
+        return yield* changed(target, null, reached, null, instances)
+      })
+
+      /** The response of a person who names none. A model, which is no agent, has the rows of scope `default`. */
+      const manualResponse = Effect.fnUntraced(function* (agent: StoredAgent | null) {
+        const { expects, policy } = yield* policyToActBy(storage)
+        const row =
+          agent === null
+            ? policy.rows.find(({ scope, trigger }) => scope === "default" && trigger === "manual")
+            : responseFor(
+                policy,
+                { id: agent.id, orgUnit: agent.body.orgUnit, tier: agent.body.autonomyTier },
+                "manual"
+              )
+        return { response: row?.response ?? "halt", expects }
       })
 
       /** The key that registered an agent; null where no record of this chain says. */
@@ -330,7 +365,7 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
         if (document === null) return yield* new ActivationNotFound({ activationId: id })
         const stored = storedActivation(document)
         if (scope.orgUnits === "*") return stored
-        if (stored.body.targetType !== "agent") return yield* new OrgUnitNotAllowed()
+        if (stored.body.targetType !== "agent") return yield* new OrgUnitNotAllowed({ needs: "*" })
         yield* readAgent(storage, stored.body.targetId, scope).pipe(
           Effect.catchTag("AgentNotFound", () => Effect.fail(new ActivationNotFound({ activationId: id })))
         )
@@ -382,22 +417,21 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
 
       return Kill.of({
         activate: Effect.fnUntraced(function* (input, writer, scope = everyUnit, { dryRun = false } = {}) {
-          const target: KillTarget = { type: input.target_type, id: input.target_id }
-          if (target.type === "model" && scope.orgUnits !== "*") return yield* new OrgUnitNotAllowed()
-          if (target.id === CHANNEL_TARGET) yield* readAgent(storage, target.id, scope)
-          yield* known(target, scope)
-          return yield* activateTarget(
-            {
-              target,
-              response: input.response,
-              reason: input.reason,
-              drill: null,
-              breakerId: null,
-              actor: writer.id,
-              requestedBy: null
-            },
-            { dryRun }
+          const { agent, target } = yield* resolveTarget(storage, input, scope)
+          if (dryRun) return yield* wouldReach(target)
+          const same = { reason: input.reason, drill: null, breakerId: null, actor: writer.id, requestedBy: null }
+          let first: StoredActivation | null = null
+          const made = yield* commitActivation(target, (view) =>
+            Effect.gen(function* () {
+              const { expects, response } =
+                input.response == null ? yield* manualResponse(agent) : { response: input.response, expects: [] }
+              first = repeated(view, target, { ...same, response }, (yield* storage.asOf).ms)
+              return first === null ? { ...same, response, expects } : null
+            })
           )
+          if (made !== null) return yield* changed(target, made.activationId, made.reached, made.epoch, null)
+          const { body, id } = first! as StoredActivation
+          return yield* changed(target, id, yield* reachedBy(storage, target), body.epoch, body.expectedInstances)
         }),
         activateTarget,
         activatePlanned: (target, plan) =>
@@ -406,10 +440,11 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
           const { body } = yield* activationOf(id, scope)
           const target: KillTarget = { type: body.targetType, id: body.targetId }
           if (halts(body.response) && body.releasedAtMs === null && target.id !== CHANNEL_TARGET) yield* beforeRelease
-          const epoch = yield* commitWithRetry(
+          const { epoch, instances, reach } = yield* commitWithRetry(
             storage,
             Effect.gen(function* () {
               const stored = yield* activationOf(id, scope)
+              const reach = yield* reachedBy(storage, target)
               const planned = yield* Effect.fromResult(
                 planRelease(
                   stored,
@@ -417,22 +452,33 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
                     reason,
                     writer,
                     person: yield* secondPerson(storage, [stored.body.actor], writer),
-                    reach: yield* agentsReachedBy(storage, target)
+                    reach
                   },
                   yield* reader.view,
                   yield* storage.asOf
                 )
               )
               yield* storage.commit(planned.change)
-              return planned.epoch
+              return { epoch: planned.epoch, reach, instances: stored.body.expectedInstances }
             }),
             KILL_EPOCH
           )
           yield* releases.one
-          return yield* changed(target, id, yield* reachedBy(storage, target, (yield* storage.asOf).ms), epoch)
+          return yield* changed(target, id, reach, epoch, instances)
         }),
         ack: Effect.fnUntraced(function* (input, writer, scope = everyUnit) {
           const id = input.activation_event
+          if (input.stopped && (input.in_flight ?? 0) > 0)
+            return yield* new InvalidInput({
+              detail: [
+                detailItem(
+                  ["body", "in_flight"],
+                  "value_error",
+                  "An instance that stopped has no actions under way",
+                  String(input.in_flight)
+                )
+              ]
+            })
           const acked = yield* commitWithRetry(
             storage,
             Effect.gen(function* () {
@@ -479,7 +525,7 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
         request: Effect.fnUntraced(function* ({ agent_id: agentId, reason }, writer, scope = everyUnit) {
           yield* readAgent(storage, agentId, scope)
           const registrar = yield* registrarOf(agentId)
-          const reached = yield* reachedBy(storage, { type: "agent", id: agentId }, (yield* storage.asOf).ms)
+          const reached = yield* reachedBy(storage, { type: "agent", id: agentId })
           const id = yield* newId("kil")
           return yield* commitWithRetry(
             storage,
@@ -512,8 +558,7 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
                         breakerId: null,
                         actor: AGENT_REQUEST,
                         requestedBy: writer.id,
-                        reach: { highestTier: reached.highestTier, agents: reached.agents.length, expects },
-                        expectedInstances: reached.instances
+                        reach: { highestTier: reached.highestTier, agents: reached.agents.length, expects }
                       },
                       view,
                       asOf
@@ -563,7 +608,12 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
               drill: body.drill?.mode ?? null
             }))
           )
-          return yield* Effect.forEach(sorted, ({ id }) => shown(byId.get(id)!))
+          return yield* Effect.forEach(sorted, ({ id }) =>
+            // As it is now: whom it expects is read without a change of the epoch.
+            Effect.flatMap(storage.get(KILL_ACTIVATIONS, id), (now) =>
+              shown(now === null ? byId.get(id)! : storedActivation(now))
+            )
+          )
         }),
         status,
         statusAfter,
@@ -604,13 +654,39 @@ const unknownTarget = ({ type }: KillTarget) =>
 const invalidAgent = (type: "missing" | "value_error", message: string, input: string | null = null) =>
   new InvalidInput({ detail: [detailItem(["body", "agent_id"], type, message, input)] })
 
-const reachOut = ({ id, type }: KillTarget, { agents, highestTier, instances }: Reached): KillReach => ({
+/** Time within which the same activation by the same writer answers the first. Unit: milliseconds. */
+const REPEAT_MS = 10_000
+
+/** The activation that one with these members repeats; null where it repeats none that holds. */
+const repeated = (
+  { live }: KillView,
+  target: KillTarget,
+  input: Pick<ActivationDocument, "actor" | "reason" | "response">,
+  nowMs: number
+): StoredActivation | null =>
+  live.find(
+    ({ body }) =>
+      body.drill === null &&
+      body.actor === input.actor &&
+      body.targetType === target.type &&
+      body.targetId === target.id &&
+      body.response === input.response &&
+      body.reason === input.reason &&
+      body.activatedAtMs > nowMs - REPEAT_MS
+  ) ?? null
+
+const reachOut = (
+  { id, type }: KillTarget,
+  { agents, highestTier }: Reached,
+  instances: ReadonlyArray<KillInstance> | null
+): KillReach => ({
   agents: agents.slice(0, MAX_LISTED).map((agent) => agent.id),
   agent_count: agents.length,
-  instances: instances
-    .slice(0, MAX_LISTED)
-    .map(({ agentId, instanceId }) => ({ agent_id: agentId, instance_id: instanceId })),
-  instance_count: instances.length,
+  instances:
+    instances
+      ?.slice(0, MAX_LISTED)
+      .map(({ agentId, instanceId }) => ({ agent_id: agentId, instance_id: instanceId })) ?? null,
+  instance_count: instances?.length ?? null,
   models: type === "model" ? [id] : [],
   highest_tier: highestTier
 })

@@ -41,8 +41,15 @@ export const statusOf = (
 }
 
 /**
- * Makes the tag of a status: its epoch, and a digest of its members. Two statuses with one tag say the
- * same.
+ * Makes the tag of a status: a digest of what it says of its target. The epoch, which every change of the deployment
+ * moves, is not in it.
  */
-export const tagOf = ({ issued_at: _, key_id: __, nonce: ___, signature: ____, ...state }: KillStatus): string =>
-  `k${state.epoch}-${toHex(portableCrypto.sha256(canonicalBytes(state))).slice(0, 16)}`
+export const tagOf = ({
+  as_of_seq: _,
+  epoch: __,
+  issued_at: ___,
+  key_id: ____,
+  nonce: _____,
+  signature: ______,
+  ...state
+}: KillStatus): string => `k-${toHex(portableCrypto.sha256(canonicalBytes(state))).slice(0, 32)}`

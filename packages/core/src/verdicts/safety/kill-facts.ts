@@ -1,24 +1,26 @@
 /** Reads the kill state of many agents at once. */
-import { Effect, Stream } from "effect"
+import { Effect } from "effect"
 import {
   type AckDocument,
   ackId,
   agentReach,
   ancestorsOf,
   KILL_ACKS,
+  KILL_ACTIVATIONS,
   killStateOf,
   type KillStateOf,
   type KillVia,
   MAX_ANCESTORS,
-  PROVENANCE,
+  noModels,
   reaches
 } from "@flyball/rules"
 import type { SafetyRow } from "@flyball/contract"
 import { AGENTS, type StoredAgent, storedAgent } from "../../registry/agents/document.ts"
-import { documentPages } from "../../storage/document-pages.ts"
 import type { Document, ReadFault, StorageApi } from "../../storage/port.ts"
 import { formerUnits, noFormerUnits } from "../kill/former-units.ts"
-import { type KillView, modelNames, type StoredActivation } from "../kill/kill-reader.ts"
+import { type KillView, storedActivation, type StoredActivation, targetsOf } from "../kill/kill-reader.ts"
+import { provenanceModels } from "../kill/reached-agents.ts"
+import { modelIdsOf, modelsReader } from "../kill/registered-models.ts"
 
 /** An activation as the state of an agent names it. */
 type Reaching = {
@@ -40,7 +42,7 @@ export interface KillFacts {
 /**
  * Reads what is needed to say which activations reach which of these agents.
  *
- * - Cost: nothing while nothing is active. Else one read per activation, one of the provenance while a model is aimed
+ * - Cost: nothing while nothing is active. Else two reads per activation, one of the provenance while a model is aimed
  *   at, and the parents that are not among the agents.
  */
 export const killFacts = Effect.fnUntraced(function* (
@@ -49,14 +51,28 @@ export const killFacts = Effect.fnUntraced(function* (
   agents: ReadonlyArray<StoredAgent>
 ): Effect.fn.Return<KillFacts, ReadFault> {
   const parents = live.length === 0 ? new Map<string, string | null>() : yield* parentsOf(storage, agents)
-  const models = live.some(({ body }) => body.targetType === "model") ? yield* modelsOf(storage) : new Map()
+  const models = live.some(({ body }) => body.targetType === "model") ? yield* provenanceModels(storage) : null
+  const registered =
+    models === null
+      ? noModels
+      : yield* modelsReader(storage)([
+          ...targetsOf(live),
+          ...agents.flatMap(({ body }) => modelIdsOf(body)),
+          ...[...models.values()].flat()
+        ])
   const unitsBefore = live.some(({ body }) => body.targetType === "org_unit")
     ? yield* formerUnits(storage)
     : noFormerUnits
   /** By activation and agent: an activation may reach every agent, each with instances of its own. */
   const counts = new Map<string, ReadonlyMap<string, Counts>>()
-  for (const activation of live)
-    counts.set(activation.id, countsOf(activation, yield* storage.find(KILL_ACKS, "activation", activation.id)))
+  /** As they are now: whom one expects is read without a change of the epoch. */
+  const current = new Map<string, StoredActivation>()
+  for (const activation of live) {
+    const document = yield* storage.get(KILL_ACTIVATIONS, activation.id)
+    const now = document === null ? activation : storedActivation(document)
+    current.set(activation.id, now)
+    counts.set(activation.id, countsOf(now, yield* storage.find(KILL_ACKS, "activation", activation.id)))
+  }
   return {
     stateOf: ({ body, id }) => {
       if (live.length === 0) return killStateOf<Reaching>([])
@@ -64,7 +80,8 @@ export const killFacts = Effect.fnUntraced(function* (
         id,
         body,
         body.parentAgentId === undefined ? [] : ancestorsOf(id, (one) => parents.get(one)),
-        models.get(id) ?? [],
+        models?.get(id) ?? [],
+        registered,
         unitsBefore(body.orgUnit)
       )
       return killStateOf(
@@ -75,14 +92,15 @@ export const killFacts = Effect.fnUntraced(function* (
         })
       )
     },
-    acksOf: (agentId, { body, id }) => {
+    acksOf: (agentId, stored) => {
+      const { body, id } = current.get(stored.id) ?? stored
       const { acknowledged, silent, stopped } = counts.get(id)?.get(agentId) ?? {
         acknowledged: 0,
         silent: 0,
         stopped: 0
       }
       return {
-        expected: acknowledged + silent,
+        expected: body.expectedInstances === null ? null : acknowledged + silent,
         acknowledged,
         stopped,
         unconfirmed: body.unconfirmedAtMs === null ? 0 : silent
@@ -114,7 +132,7 @@ const countsOf = ({ body, id }: StoredActivation, acks: ReadonlyArray<Document>)
     own.acknowledged++
     if (ack.stoppedAtMs !== null) own.stopped++
   }
-  for (const one of body.expectedInstances) if (!answered.has(ackId(id, one))) of(one.agentId).silent++
+  for (const one of body.expectedInstances ?? []) if (!answered.has(ackId(id, one))) of(one.agentId).silent++
   return counts
 }
 
@@ -130,21 +148,4 @@ const parentsOf = Effect.fnUntraced(function* (storage: StorageApi, agents: Read
     }
   }
   return parents
-})
-
-/** The models that each agent's provenance names. */
-const modelsOf = Effect.fnUntraced(function* (storage: StorageApi) {
-  const models = new Map<string, Array<string>>()
-  yield* Stream.runForEach(documentPages(storage, PROVENANCE), (page) =>
-    Effect.sync(() => {
-      for (const { body } of page)
-        for (const name of modelNames(body)) {
-          const agentId = String(body["agentId"])
-          const known = models.get(agentId)
-          if (known === undefined) models.set(agentId, [name])
-          else known.push(name)
-        }
-    })
-  )
-  return models
 })

@@ -12,6 +12,7 @@ import { governorWorld, registered } from "../../testing/governor-world.ts"
 import { acknowledged, drilled } from "../drills/testing/drilled.ts"
 import { Breakers } from "../breakers/service.ts"
 import { Capture } from "../capture/service.ts"
+import { recordExpected } from "../kill/expected.ts"
 import { Kill } from "../kill/service.ts"
 import { Safety } from "./service.ts"
 
@@ -92,6 +93,8 @@ describe("the safety view", () => {
       )
       const { activation_event } = yield* activate("agent", id)
       const acks = Effect.map(view(), ({ agents }) => agents[0]!.acks)
+      assert.deepStrictEqual(yield* acks, { expected: null, acknowledged: 0, stopped: 0, unconfirmed: 0 })
+      yield* recordExpected
       assert.deepStrictEqual(yield* acks, { expected: 2, acknowledged: 0, stopped: 0, unconfirmed: 0 })
       yield* acknowledged(activation_event!, id, "b")
       assert.deepStrictEqual(yield* acks, { expected: 2, acknowledged: 1, stopped: 0, unconfirmed: 0 })
@@ -230,6 +233,7 @@ describe("the safety view", () => {
         )
       }
       const { activation_event } = yield* activate("model", "gpt-9")
+      yield* recordExpected
       yield* acknowledged(activation_event!, ids[0]!, "a1")
       yield* acknowledged(activation_event!, ids[1]!, "b1")
       yield* acknowledged(activation_event!, ids[1]!, "b2")

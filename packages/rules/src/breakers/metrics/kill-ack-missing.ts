@@ -22,24 +22,36 @@ export const killAckMissing: Metric = {
     "not acknowledged, for any target; 0 if there is none. Drills and released activations do not count.",
   trips: "above `max_ms`",
   params: { max_ms: { type: "integer", min: 1_000, max: 31_622_400_000, default: 30_000 } },
-  kinds: ["kill.acknowledged", "kill.activated", "kill.released", "kill.stopped"],
+  kinds: ["kill.acknowledged", "kill.activated", "kill.expected", "kill.released", "kill.stopped"],
   isAbsence: true,
   reachMs: () => 0,
   start: (params) => {
     /** In the order of their records. */
     const stopping = new Map<string, Stopping>()
+    /** Answers to activations of which it is not known yet whom they expect. */
+    const early = new Map<string, { readonly bySeq: Map<string, number>; atMs: number }>()
     const end = (one: Stopping, atMs: number): void => void (one.endedAtMs = Math.min(one.endedAtMs, atMs))
     return {
       add: ({ atMs, body, instances = [], kind, seq }) => {
         const id = String(body["activation_id"])
-        if (kind === "kill.activated") {
+        if (kind === "kill.activated" || kind === "kill.expected") {
           if (instances.length === 0 || body["drill"] !== undefined || !forbidding.has(String(body["response"]))) return
-          const acks = new Map(instances.map((instance) => [instance, NEVER]))
-          stopping.set(id, { seq, atMs, acks, silent: acks.size, releasedSeq: NEVER, endedAtMs: NEVER })
+          const answered = early.get(id)
+          early.delete(id)
+          const acks = new Map(instances.map((instance) => [instance, answered?.bySeq.get(instance) ?? NEVER]))
+          const silent = [...acks.values()].filter((ack) => ack === NEVER).length
+          stopping.set(id, { seq, atMs, acks, silent, releasedSeq: NEVER, endedAtMs: silent === 0 ? atMs : NEVER })
           return
         }
         const one = stopping.get(id)
-        if (one === undefined) return
+        if (one === undefined) {
+          if (kind === "kill.released") return
+          const answered = early.get(id) ?? { bySeq: new Map<string, number>(), atMs }
+          const instance = String(body["instance_id"])
+          if (!answered.bySeq.has(instance)) answered.bySeq.set(instance, seq)
+          early.set(id, { ...answered, atMs })
+          return
+        }
         if (kind === "kill.released") {
           one.releasedSeq = Math.min(one.releasedSeq, seq)
           end(one, atMs)
@@ -72,6 +84,7 @@ export const killAckMissing: Metric = {
       },
       forget: (beforeMs) => {
         for (const [id, { endedAtMs }] of stopping) if (endedAtMs < beforeMs) stopping.delete(id)
+        for (const [id, { atMs }] of early) if (atMs < beforeMs) early.delete(id)
       }
     }
   }

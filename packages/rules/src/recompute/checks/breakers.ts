@@ -2,6 +2,7 @@
  * Checks that breakers tripped when they had to, with the correct readings. Their windows are folded again from the
  * records. Spec: envelopes.md 3.9; decision 0044.
  */
+import { parseInstant } from "@flyball/evidence"
 import type { AgentDocument } from "../../agents/document.ts"
 import { orphanedSinceMs } from "../../agents/owner.ts"
 import type { BreakerDocument } from "../../breakers/document.ts"
@@ -26,6 +27,8 @@ export class BreakerJudge {
   readonly #fromGenesis: boolean
   /** The expected instances by agent, for each activation in force. */
   readonly #expected = new Map<string, ReadonlyMap<string, ReadonlyArray<string>>>()
+  /** Activations of which `kill.expected` is still to come. */
+  readonly #unread = new Map<string, { readonly atMs: number; readonly body: JsonMap }>()
   /** Whether an activation does not show which instances it expects. */
   #isExpectedHidden = false
   #isWithinChain = false
@@ -89,13 +92,20 @@ export class BreakerJudge {
 
   #halted(record: MetricRecord, expected: ReadonlyArray<KillInstance> | null): void {
     const id = String(record.body["activation_id"])
-    if (record.kind === "kill.activated") {
+    const { body, kind } = record
+    const activation = this.#unread.get(id)
+    if (kind === "kill.activated" && body["expected"] === undefined)
+      this.#unread.set(id, { atMs: parseInstant(String(body["activated_at"])) ?? record.atMs, body })
+    else this.#unread.delete(id)
+    // What is read after the release concerns no window.
+    if (kind === "kill.expected" && activation === undefined) return
+    if (kind !== "kill.released") {
       if (expected === null) this.#isExpectedHidden = true
       else if (expected.length > 0) this.#expected.set(id, instancesByAgent(expected))
     }
     for (const [agentId, instances] of this.#expected.get(id) ?? [])
-      this.#byAgent.get(agentId)?.take({ ...record, instances })
-    if (record.kind === "kill.released") this.#expected.delete(id)
+      this.#byAgent.get(agentId)?.take({ ...record, ...activation, instances })
+    if (kind === "kill.released") this.#expected.delete(id)
   }
 
   #tripped(watched: AgentBreakers, { atMs, body, seq }: MetricRecord, agentId: string): Problem | null {

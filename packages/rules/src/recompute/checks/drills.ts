@@ -16,9 +16,9 @@ interface Running {
   /** Its drill and target, as {@link aimOf} writes them. */
   readonly aim: string
   readonly activatedAtMs: number
-  /** Null where the part is not shown. */
-  readonly expected: ReadonlyArray<KillInstance> | null
-  readonly unlisted: number
+  /** Null where the part is not shown; undefined until `kill.expected`. */
+  expected: ReadonlyArray<KillInstance> | null | undefined
+  unlisted: number
   readonly acks: Map<string, DrillAck & { readonly seq: number }>
 }
 
@@ -31,6 +31,8 @@ interface Drill {
   readonly startedBy: string
   readonly completedAtMs: number | null
   readonly acknowledged: number
+  /** Null until it is completed. */
+  readonly met: boolean | null
   readonly isAttested: boolean
 }
 
@@ -49,11 +51,18 @@ export class DrillJudge {
           this.#running.set(String(body["activation_id"]), {
             aim: aimOf((body["drill"] as JsonMap)["drill_id"], (body["drill"] as JsonMap)["mode"], body),
             activatedAtMs: atMs(body["activated_at"]),
-            expected: missedIn(parts.get("expected")),
+            expected: body["expected"] === undefined ? undefined : missedIn(parts.get("expected")),
             unlisted: Number(body["unlisted"] ?? 0),
             acks: new Map()
           })
         return null
+      case "kill.expected": {
+        const running = this.#running.get(String(body["activation_id"]))
+        if (running === undefined) return null
+        running.expected = missedIn(parts.get("expected"))
+        running.unlisted = Number(body["unlisted"] ?? 0)
+        return null
+      }
       case "kill.acknowledged":
         this.#acknowledged(record)
         return null
@@ -84,6 +93,7 @@ export class DrillJudge {
       startedBy: String(body["writer"]),
       completedAtMs: null,
       acknowledged: 0,
+      met: null,
       isAttested: false
     }
     this.#drills.set(drillId, drill)
@@ -102,7 +112,8 @@ export class DrillJudge {
     this.#drills.set(drillId, {
       ...drill,
       completedAtMs: atMs(body["completed_at"]),
-      acknowledged: Number(body["acknowledged"])
+      acknowledged: Number(body["acknowledged"]),
+      met: body["met"] === true
     })
     if (drill.agentId !== body["agent_id"]) return ofAnotherAgent(drillId)
     const running = this.#running.get(drill.activationId)
@@ -113,7 +124,8 @@ export class DrillJudge {
         : null
     const { acks, activatedAtMs, expected, unlisted } = running
     const counted = [...acks.values()].filter(({ seq }) => seq <= Number(body["as_of_seq"]))
-    const found = drillResult({ activatedAtMs, expectedInstances: expected ?? [], unlisted }, counted, drill.sloMs)
+    const measured = { activatedAtMs, expectedInstances: expected === undefined ? null : (expected ?? []), unlisted }
+    const found = drillResult(measured, counted, drill.sloMs)
     const recomputed = {
       acknowledged: found.acknowledged,
       max_ms: found.maxMs,
@@ -149,6 +161,8 @@ export class DrillJudge {
     if (drill.agentId !== body["agent_id"]) return ofAnotherAgent(drillId)
     if (drill.acknowledged === 0)
       return problem("drill_result_mismatch", `${drillId} is attested without an acknowledgement.`)
+    if (body["met"] !== undefined && body["met"] !== drill.met)
+      return problem("drill_result_mismatch", `${drillId} is attested with another result than it has.`)
     if (drill.completedAtMs < atMs(body["attested_at"]) - DRILL_AGE_MS)
       return problem("drill_result_mismatch", `${drillId} is attested later than an attestation counts.`)
     return drill.startedBy === body["writer"]

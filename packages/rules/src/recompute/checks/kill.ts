@@ -5,6 +5,7 @@
 import type { AgentDocument } from "../../agents/document.ts"
 import { CHANNEL_TARGET, halts, type KillResponse } from "../../kill/response.ts"
 import type { KnownActivation } from "../../kill/known-kills.ts"
+import type { AgentReach } from "../../kill/reach.ts"
 import { releaseProblem } from "../../kill/release.ts"
 import { activationsBody, higherTier, killStateOf, readActivations, type ReachingActivation } from "../../kill/state.ts"
 import type { JsonMap, ReplayRecord } from "../../records/record.ts"
@@ -54,7 +55,7 @@ export const judgeKill = (
       if (reaching.some((one) => one.id === id)) return false
       if (!state.kills.knows(id)) return !fromGenesis
       const live = state.kills.live(id)
-      return live !== undefined && (!isKnown || isOfEarlierUnit(live))
+      return live !== undefined && (!isKnown || isOfEarlierUnit(live) || isUnregistered(live, reach))
     })
   ]
   const { activation, effectiveResponse: response } = killStateOf(all)
@@ -82,6 +83,10 @@ export const judgeKill = (
 
 /** Whether it targets an org unit by a digest of an earlier chain: only the unit's name maps it to a digest here. */
 const isOfEarlierUnit = ({ seq, target }: KnownActivation): boolean => target.type === "org_unit" && seq < 0
+
+/** Whether it targets a model by its id, and no record here registers that. */
+const isUnregistered = ({ target }: KnownActivation, { registered }: AgentReach): boolean =>
+  target.type === "model" && target.id.startsWith("mdl_") && registered.get(target.id) === undefined
 
 /** Checks that an activation or a release begins the next epoch. Call it before the record is folded. */
 export const judgeEpoch = (state: GovernedState, { body, kind }: ReplayRecord): Problem | null => {

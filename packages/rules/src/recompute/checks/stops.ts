@@ -20,8 +20,8 @@ interface Held {
   readonly activatedAtMs: number
   /** Seq of its record, as all chains count; below zero in a chain before this one. */
   readonly seq: number
-  /** Null where the part is not shown. */
-  readonly expected: ReadonlyArray<KillInstance> | null
+  /** Null where the part is not shown; undefined until `kill.expected`. */
+  expected: ReadonlyArray<KillInstance> | null | undefined
   /** By instance: whether it said that it stopped. */
   readonly answered: Map<string, boolean>
   isUnconfirmed: boolean
@@ -57,17 +57,22 @@ export class StopJudge {
    * activation is judged elsewhere. `atMs`: the record's own time; null: not known.
    */
   take(record: ReplayRecord, atMs: number | null): Problem | null {
-    const { body, kind, parts, seq } = record
+    const { body, kind, seq } = record
     const id = String(body["activation_id"])
     if (kind === "kill.activated")
       this.#held.set(id, {
         target: { type: String(body["target_type"]) as KillTarget["type"], id: String(body["target_id"]) },
         activatedAtMs: instant(body["activated_at"]),
         seq,
-        expected: Number(body["expected"]) > 0 && !parts.has("expected") ? null : instancesIn(parts.get("expected")),
+        expected: body["expected"] === undefined ? undefined : expectedIn(record),
         answered: new Map(),
         isUnconfirmed: false
       })
+    if (kind === "kill.expected") {
+      const held = this.#held.get(id)
+      if (held !== undefined) held.expected = expectedIn(record)
+      return null
+    }
     if (kind === "kill.released") this.#held.delete(id)
     const own = ofState[kind]
     if (own !== undefined) return wrongTime("activation_mismatch", instant(body[own]), atMs)
@@ -128,6 +133,7 @@ export class StopJudge {
     const waited = instant(body["unconfirmed_at"]) - held.activatedAtMs
     if (waited < CONFIRM_MS)
       return mismatch(`Instances have ${CONFIRM_MS} ms to acknowledge ${id}; the record waited ${waited}.`)
+    if (held.expected === undefined) return mismatch(`No record before it states whom ${id} expects.`)
     if (held.expected === null) return problem("withheld", `Which instances ${id} expects is not shown.`)
     const silent = held.expected.filter((one) => !held.answered.has(nameOf(one)))
     const listed = instancesIn(parts.get("instances"))
@@ -152,6 +158,10 @@ const wrongTime = (verdict: Problem["verdict"], statedMs: number, atMs: number |
     ? { ...problem("withheld", `The record states a time more than ${LATE_MS} ms before its own.`), because: "late" }
     : null
 }
+
+/** The instances that a record states an activation to expect; null where they are not shown. */
+const expectedIn = ({ body, parts }: ReplayRecord): ReadonlyArray<KillInstance> | null =>
+  Number(body["expected"]) > 0 && !parts.has("expected") ? null : instancesIn(parts.get("expected"))
 
 const mismatch = (reason: string): Problem => problem("acknowledgement_mismatch", reason)
 
