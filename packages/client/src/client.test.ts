@@ -129,7 +129,8 @@ describe("the end of a client", () => {
     const agent = await client.register({ name: "bot" })
     await settled()
     let end = (): void => undefined
-    const running = agent.guard("refund", {}, () => new Promise<string>((resolve) => (end = () => resolve("done"))))
+    const action = { name: "refund", signals: { tool: "refund" } }
+    const running = agent.guard(action, {}, () => new Promise<string>((resolve) => (end = () => resolve("done"))))
     await settled()
     assert.strictEqual(await client.close(), await client.close())
     await client[Symbol.asyncDispose]()
