@@ -206,9 +206,9 @@ describe("a standing approval", () => {
         forged.flatMap(({ verdict }) => (verdict === "ok" ? [] : [verdict])),
         ["self_approved"]
       )
-      assert.deepInclude(yield* approvals.revoke(id, { reason: "Enough." }, key), {
+      assert.deepInclude(yield* approvals.revoke(id, { reason: "Enough." }, ann), {
         status: "revoked",
-        revoked_by: key.id
+        revoked_by: ann.id
       })
       assert.strictEqual(yield* refused(approvals.revoke(id, {}, dan)), "StandingApprovalNotOpen")
       assert.strictEqual((yield* refund(agentId, 5_000)).outcome, "require_review")
