@@ -50,4 +50,4 @@ export class Writers {
 const words: { readonly [rule: string]: string } = { person: "a person", key: "an ingest key", breaker: "a breaker" }
 
 const listed = (rules: ReadonlyArray<WriterRule>): string =>
-  `Only ${rules.map((rule) => words[rule] ?? rule).join(", ")}`
+  `Only ${rules.map((rule) => words[rule] ?? rule).join(" or ")}`
