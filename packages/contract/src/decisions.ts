@@ -296,3 +296,18 @@ export const DecisionOut = Schema.Struct({
   settled: computed(Schema.NullOr(settled))
 }).annotate(showsRecords(["decision.witnessed"], { parts: ["args", "labels", "result", "signals"] }))
 export type DecisionOut = typeof DecisionOut.Type
+
+/**
+ * One decision, with what was sent beside it. `args`, `result` (of the settlement, where it has one) and `labels` are
+ * null where nothing was sent, where they have no exact JSON form, where they are `withheld` (the caller does not read
+ * parts), and where they are `erased`, which lists those by name. Spec: api.md, GET /decisions/{id}.
+ */
+export const DecisionDetail = Schema.Struct({
+  ...DecisionOut.fields,
+  args: Schema.Unknown,
+  result: Schema.Unknown,
+  labels: Schema.Unknown,
+  withheld: Schema.Boolean,
+  erased: Schema.Array(oneOf(["args", "result", "labels"]))
+})
+export type DecisionDetail = typeof DecisionDetail.Type

@@ -302,6 +302,7 @@ describe("the endpoint table", () => {
         "POST /api/v1/agents/{agent_id}/capture-gaps",
         "POST /api/v1/agents/{agent_id}/decisions",
         "POST /api/v1/chain/erasures",
+        "GET /api/v1/decisions/{decision_id}",
         "POST /api/v1/decisions/{decision_id}/settle",
         "POST /api/v1/evidence/packs",
         "POST /api/v1/webhooks",

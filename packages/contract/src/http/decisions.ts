@@ -4,6 +4,7 @@ import {
   CaptureGapIn,
   CaptureGapOut,
   DecisionBatchIn,
+  DecisionDetail,
   DecisionIn,
   DecisionListQuery,
   DecisionOut,
@@ -60,6 +61,16 @@ export const decisions = {
     success: json(200, Schema.Array(DecisionOut)),
     admission: "large_page",
     refusals: ["AgentNotFound"]
+  }),
+  get: endpoint({
+    id: "decisions.get",
+    method: "GET",
+    path: "/api/v1/decisions/{decision_id}",
+    summary: "Returns one decision with its outcome; its arguments, result and labels to those who may read parts.",
+    access: access.readOwn,
+    params: { decision_id: idParam("decision", () => new DecisionNotFound()) },
+    success: json(200, DecisionDetail),
+    refusals: ["DecisionNotFound"]
   }),
   settle: endpoint({
     id: "decisions.settle",

@@ -15,6 +15,8 @@ const golden: unknown = JSON.parse(
  */
 const added: ReadonlyArray<string> = [
   "/tags/evals",
+  "/components/schemas/DecisionDetail",
+  "/paths/~1api~1v1~1decisions~1{decision_id}",
   "/components/schemas/ResolvedOut/properties/grants",
   "/components/schemas/ResolvedOut/required/grants",
   "/components/schemas/CaptureGapIn/properties/reason/enum/refused",

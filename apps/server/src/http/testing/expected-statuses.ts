@@ -237,6 +237,12 @@ export const expectedStatuses: {
     [200, 200, 200, 200, 200],
     [404, 404, 404, 404, 404]
   ],
+  "decisions.get": [
+    [200, 404],
+    [200, 200, 200, 200, 200],
+    [200, 200, 200, 200, 200],
+    [404, 404, 404, 404, 404]
+  ],
   "decisions.settle": [
     [201, 404],
     [403, 403, 403, 403, 201],
@@ -815,6 +821,7 @@ export const expectedOfTwo: { readonly [id: string]: Two } = {
   "agents.attach_identity": [201, 403, 403, 201, 403],
   "decisions.witness": [403, 403, 403, 201, 403],
   "decisions.list": [200, 200, 200, 200, 200],
+  "decisions.get": [200, 200, 200, 200, 200],
   "decisions.settle": [403, 403, 403, 201, 403],
   "decisions.gap": [403, 403, 403, 201, 403],
   "bound.create_envelope": [201, 403, 403, 201, 403],

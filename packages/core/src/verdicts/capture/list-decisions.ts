@@ -1,4 +1,4 @@
-/** Lists an agent's decisions, newest first, each with its outcome where it was settled. */
+/** Reads an agent's decisions, each with its outcome where it was settled: one, or a list, newest first. */
 import { type DecisionListQuery, type DecisionOut, DEFAULT_PAGE, type InvalidInput } from "@flyball/contract"
 import { decisionId, readRecord } from "@flyball/evidence"
 import { Effect } from "effect"
@@ -17,8 +17,8 @@ const AT_ONCE = 16
 /** Decisions that one page reads at most, for an agent of any number: no index has their runs and actions. */
 const MOST_READ = 20_000
 
-/** A lister over one store. `mostRead`: decisions that one page reads. */
-export const decisionLister = (storage: StorageApi, originTag: Uint8Array, mostRead = MOST_READ) => {
+/** Reads of one store. `mostRead`: decisions that one page reads. */
+export const decisionReads = (storage: StorageApi, originTag: Uint8Array, mostRead = MOST_READ) => {
   const read = (record: StoredRecord) => {
     const view = readRecord(record.bytes)
     return view.ok
@@ -68,12 +68,21 @@ export const decisionLister = (storage: StorageApi, originTag: Uint8Array, mostR
     return new Map(pairs)
   })
 
-  return Effect.fnUntraced(function* (agentId: string, query: DecisionListQuery) {
-    const decisions = yield* matching(agentId, query)
+  const shown = Effect.fnUntraced(function* (decisions: ReadonlyArray<ReadDecision>) {
     if (decisions.length === 0) return [] as ReadonlyArray<DecisionOut>
     const settled = yield* settlements(decisions)
     return decisions.map((decision) => decisionOut(idOf(decision), decision, settled.get(idOf(decision)) ?? null))
   })
+
+  return {
+    list: (agentId: string, query: DecisionListQuery) => Effect.flatMap(matching(agentId, query), shown),
+    /** The decision at a seq, which is there. */
+    at: Effect.fnUntraced(function* (seq: number): Effect.fn.Return<DecisionOut, ReadFault> {
+      const record = yield* storage.record(seq)
+      if (record === null) return yield* new StorageCorrupt({ reason: `the decision at seq ${seq} is missing` })
+      return (yield* shown([yield* read(record)]))[0]!
+    })
+  }
 }
 
 const matches = (query: DecisionListQuery, { view }: ReadDecision): boolean =>

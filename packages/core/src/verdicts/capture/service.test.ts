@@ -6,8 +6,9 @@ import { TestClock } from "effect/testing"
 import { governorWorld, registered } from "../../testing/governor-world.ts"
 import { IngestKeys } from "../../registry/ingest-keys/service.ts"
 import { Storage } from "../../storage/port.ts"
+import { Erasure } from "../../outward/erasure/service.ts"
 import { systemHost } from "../../foundation/writer.ts"
-import { decisionLister } from "./list-decisions.ts"
+import { decisionReads } from "./list-decisions.ts"
 import { Capture } from "./service.ts"
 
 const decision = (ref: string, more: Partial<DecisionIn> = {}): DecisionIn => ({
@@ -324,7 +325,7 @@ describe("listing decisions", () => {
         ...storage,
         records: (query) => Effect.tap(storage.records(query), (found) => Effect.sync(() => (read += found.length)))
       })
-      const list = decisionLister(counted, new Uint8Array(4), 500)
+      const { list } = decisionReads(counted, new Uint8Array(4), 500)
       const refused = yield* Effect.flip(list(agent.id, { run_id: "x" }))
       assert.strictEqual(read, 500)
       const before = refused._tag === "InvalidInput" ? refused.detail[0]?.ctx?.["before"] : null
@@ -339,5 +340,36 @@ describe("listing decisions", () => {
       assert.lengthOf(yield* list(agent.id, { limit: 10 }), 10)
       assert.strictEqual(read, 10, "without a filter")
     }).pipe(Effect.provide(governorWorld()))
+  )
+})
+
+describe("one decision", () => {
+  it.effect(
+    "shows its parts and its settlement's result to readers of parts, and names what is withheld or erased",
+    () =>
+      Effect.gen(function* () {
+        const capture = yield* Capture
+        const agent = yield* registered("a")
+        const { receipts } = yield* capture.witness(
+          agent.id,
+          [decision("r1", { args: { to: "x" }, labels: ["a"], result: 1 })],
+          systemHost
+        )
+        const { decision_id: id, seq } = receipts[0]!
+        yield* capture.settle(id, { status: "ok", result: { paid: 2 } }, systemHost)
+        const [listed] = yield* capture.list(agent.id)
+        const shown = yield* capture.get(id)
+        const parts = { args: { to: "x" }, result: { paid: 2 }, labels: ["a"] }
+        assert.deepStrictEqual(shown, { ...listed!, ...parts, withheld: false, erased: [] })
+        const nobody = { orgUnits: [] }
+        const nothing = { ...listed!, args: null, result: null, labels: null, withheld: true, erased: [] }
+        assert.deepStrictEqual(yield* capture.get(id, ops, { always: sales, reviewed: nobody }), nothing)
+        // Those who answer reviews read the parts of decisions that people reviewed.
+        assert.deepStrictEqual(yield* capture.get(id, ops, { always: nobody, reviewed: ops }), nothing)
+        assert.strictEqual((yield* Effect.flip(capture.get(id, sales)))._tag, "DecisionNotFound")
+        yield* Erasure.use((erasure) => erasure.erase({ seq, name: "args", reason: "subject_request" }, systemHost))
+        const erased = yield* capture.get(id)
+        assert.deepStrictEqual(erased, { ...shown, args: null, erased: ["args"] })
+      }).pipe(Effect.provide(governorWorld()))
   )
 })

@@ -5,6 +5,7 @@
 import type {
   CaptureGapIn,
   CaptureGapOut,
+  DecisionDetail,
   DecisionIn,
   DecisionListQuery,
   DecisionOut,
@@ -39,10 +40,11 @@ import type { StorageConflict } from "../../storage/faults.ts"
 import { type CommitReceipt, type ReadFault, Storage } from "../../storage/port.ts"
 import { isIngestKey, type Writer } from "../../foundation/writer.ts"
 import { decisionFinder } from "./find-decision.ts"
-import { decisionLister } from "./list-decisions.ts"
+import { decisionReads } from "./list-decisions.ts"
 import { planGap } from "./plan-gap.ts"
 import { planSettle } from "./plan-settle.ts"
 import { planWitness } from "./plan-witness.ts"
+import { type PartReaders, partsShown } from "./parts-shown.ts"
 import { receiptsOut } from "./receipts.ts"
 import { counter } from "../../foundation/metrics.ts"
 import { recordHash } from "../../foundation/record-hash.ts"
@@ -93,6 +95,15 @@ export interface CaptureApi {
     writer: Writer,
     scope?: Scope
   ) => Effect.Effect<CaptureGapOut, AgentNotFound | InvalidInput | ReadFault>
+  /**
+   * One decision with its outcome. What was sent beside it is shown to `readers`, by default to every caller, and
+   * withheld from others.
+   */
+  readonly get: (
+    decisionId: string,
+    scope?: Scope,
+    readers?: PartReaders
+  ) => Effect.Effect<DecisionDetail, DecisionNotFound | ReadFault>
   /** Id of the agent that made a decision. */
   readonly agentOf: (decisionId: string, scope?: Scope) => Effect.Effect<string, DecisionNotFound | ReadFault>
   /**
@@ -117,7 +128,7 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
       const crypto = yield* EvidenceCrypto
       const inForce = inForceReader(storage)
       const findDecision = decisionFinder(storage, originTag)
-      const listDecisions = decisionLister(storage, originTag)
+      const reads = decisionReads(storage, originTag)
 
       const agentInScope = Effect.fnUntraced(function* (
         agentId: string,
@@ -132,10 +143,10 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
       const decisionInScope = Effect.fnUntraced(function* (decisionId: string, scope: Scope) {
         const found = yield* findDecision(decisionId)
         if (found === null) return yield* new DecisionNotFound({ decisionId })
-        yield* agentInScope(found.agentId, scope).pipe(
+        const agent = yield* agentInScope(found.agentId, scope).pipe(
           Effect.catchTag("AgentNotFound", () => Effect.fail(new DecisionNotFound({ decisionId })))
         )
-        return found
+        return { ...found, orgUnit: agent.body.orgUnit }
       })
 
       /** The evaluation that a decision says it was made under. */
@@ -249,13 +260,22 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
 
       const list: CaptureApi["list"] = Effect.fnUntraced(function* (agentId, query = {}, scope = everyUnit) {
         yield* agentInScope(agentId, scope)
-        return yield* listDecisions(agentId, query)
+        return yield* reads.list(agentId, query)
+      })
+
+      const get: CaptureApi["get"] = Effect.fnUntraced(function* (
+        decisionId,
+        scope = everyUnit,
+        readers = { always: everyUnit, reviewed: everyUnit }
+      ) {
+        const { orgUnit, seq } = yield* decisionInScope(decisionId, scope)
+        return yield* partsShown(storage, yield* reads.at(seq), orgUnit, readers)
       })
 
       const agentOf: CaptureApi["agentOf"] = (decisionId, scope = everyUnit) =>
         Effect.map(decisionInScope(decisionId, scope), ({ agentId }) => agentId)
 
-      return Capture.of({ witness, settle, gap, agentOf, list })
+      return Capture.of({ witness, settle, gap, get, agentOf, list })
     })
   )
 }
