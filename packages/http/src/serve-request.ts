@@ -1,6 +1,6 @@
 /** Serves one request: dispatches it, writes its answer, and reports it to log, metrics and trace. */
 import { BATCH_LIMIT_BYTES, Draining, Forbidden, Unauthorized } from "@flyball/contract"
-import { internalError, type Problem, problemOf } from "@flyball/contract/http"
+import { type AnyEndpoint, internalError, type Problem, problemOf } from "@flyball/contract/http"
 import { Cause, type Context, Effect, Exit } from "effect"
 import type { Services } from "./request/call.ts"
 import { clientAddress } from "./request/client-address.ts"
@@ -70,7 +70,7 @@ export const serveRequest = <Request extends Incoming>(
   response.on("close", onClose)
   response.on("error", ignored)
   fiber.addObserver((exit) => {
-    const problem = Exit.isSuccess(exit) ? null : problemOfCause(exit.cause, id)
+    const problem = Exit.isSuccess(exit) ? null : problemOfCause(exit.cause, id, progress.endpoint)
     // Interrupted: the sender of the request is gone.
     const isWaiting = problem !== null && problem.code !== null && !response.headersSent && !response.destroyed
     if (isWaiting) writeProblem(response, problem.shown, writing)
@@ -118,7 +118,8 @@ const requestSpanOf = (tracing: TracingApi | null, { headers }: Incoming): OpenS
  */
 const problemOfCause = (
   cause: Cause.Cause<unknown>,
-  id: string
+  id: string,
+  endpoint: AnyEndpoint | null
 ): {
   readonly shown: Problem
   readonly code: string | null
@@ -126,7 +127,7 @@ const problemOfCause = (
   readonly refused?: RefusedToken
 } => {
   const error = Cause.findErrorOption(cause)
-  const known = error._tag === "Some" ? problemOf(error.value) : null
+  const known = error._tag === "Some" ? problemOf(error.value, endpoint) : null
   // The shutdown was requested: an error in the log for each probe of each deployment would bury real errors.
   const meant = error._tag === "Some" && error.value instanceof Draining
   if (known !== null)

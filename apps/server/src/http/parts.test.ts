@@ -61,7 +61,7 @@ describe("GET /chain/records/{seq}/parts/{name}", () => {
     const json = { seq, name: "args", reason: "subject_request" }
     const erased = await world.send("POST", "/api/v1/chain/erasures", { token: world.admin, json })
     const got = await read(seq, "args", await world.token("governor", UNIT))
-    assert.deepStrictEqual([got.status, got.json.code, got.json.erased_by], [409, "part_erased", erased.json.seq])
+    assert.deepStrictEqual([got.status, got.json.code, got.json.erased_by], [410, "part_erased", erased.json.seq])
     assert.notInclude(got.text, "Ada")
   })
 })

@@ -81,7 +81,9 @@ export const chain = {
     access: access.govern,
     params: { seq: seqParam, name: partParam },
     success: json(200, PartOut),
-    refusals: ["RecordNotFound", "PartNotFound", "PartErased"]
+    refusals: ["RecordNotFound", "PartNotFound", "PartErased"],
+    // To read it is to ask for what is gone for good; to erase it again conflicts with what is.
+    statuses: { PartErased: 410 }
   }),
   proof: endpoint({
     id: "chain.proof",

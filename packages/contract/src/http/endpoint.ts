@@ -225,6 +225,8 @@ export interface Endpoint<
   readonly admission: Admission | null
   /** Refusals of its own, beside those that every endpoint of its kind has: see `refusalsOf`. */
   readonly refusals: ReadonlyArray<R>
+  /** Statuses of its refusals where they differ from those of their classes. */
+  readonly statuses?: { readonly [T in RefusalTag]?: number }
 }
 
 /** The decoded query of a row; no members without one. */
@@ -251,6 +253,7 @@ interface Declaration<P extends Params, Q extends Query, B extends Body, R exten
   readonly success: S
   readonly admission?: Admission
   readonly refusals?: ReadonlyArray<R>
+  readonly statuses?: { readonly [T in R]?: number }
 }
 
 /** Declares an endpoint. Spec: decision 0003. */

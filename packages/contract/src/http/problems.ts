@@ -1,12 +1,13 @@
 /**
- * The bodies and headers of refusals and faults. The status of a refusal is a static of its class; the status of a
- * fault is 503. Spec: api.md, Conventions; style section 5.
+ * The bodies and headers of refusals and faults. The status of a refusal is a static of its class, unless
+ * an endpoint has another; the status of a fault is 503. Spec: api.md, Conventions; style section 5.
  */
 import { Schema } from "effect"
 import { EnvelopeFinding } from "../envelopes.ts"
 import { instant } from "../foundation/fields.ts"
 import { codeOf, type Refusal, refusals, type RefusalTag } from "../refusals.ts"
 import { reportedTag } from "../foundation/reported-tag.ts"
+import type { AnyEndpoint } from "./endpoint.ts"
 
 /** A member beside `detail` and `code`. */
 interface Member<R extends Refusal> {
@@ -154,10 +155,10 @@ export interface Problem {
 }
 
 /**
- * The answer for a refusal or a storage fault; null for anything else, which is a defect. Spec: document 1 section 7;
- * api.md, Conventions.
+ * The answer of an endpoint to a refusal or a storage fault; null for anything else, which is a defect. Spec: document 1
+ * section 7; api.md, Conventions.
  */
-export const problemOf = (error: unknown): Problem | null => {
+export const problemOf = (error: unknown, endpoint: Pick<AnyEndpoint, "statuses"> | null = null): Problem | null => {
   if (typeof error !== "object" || error === null || !("_tag" in error) || typeof error._tag !== "string") return null
   const tag = reportedTag(error._tag, error)
   const fault = Object.hasOwn(faults, tag) ? faults[tag]! : null
@@ -175,7 +176,7 @@ export const problemOf = (error: unknown): Problem | null => {
     refusal._tag === "InvalidInput"
       ? { detail: refusal.detail }
       : { detail: refusal.message, code: codeOf(tag), ...membersOf(row, refusal) }
-  return { status: row.status, body, headers: row.headers?.(refusal) ?? {} }
+  return { status: endpoint?.statuses?.[refusal._tag] ?? row.status, body, headers: row.headers?.(refusal) ?? {} }
 }
 
 const membersOf = ({ members = {} }: ProblemRow<Refusal>, refusal: Refusal): { readonly [name: string]: unknown } =>

@@ -427,7 +427,11 @@ describe("what comes out", () => {
             : tag !== "IssuerUnavailable" || !one.access.anonymous
         )
         .map((tag) => problemOf({ _tag: tag })!)
-      const expected = [...everywhere, ...faults, ...refusalsOf(one).map((tag) => problemOf(refusalExamples[tag])!)]
+      const expected = [
+        ...everywhere,
+        ...faults,
+        ...refusalsOf(one).map((tag) => problemOf(refusalExamples[tag], one)!)
+      ]
       for (const { body, headers, status } of expected) {
         const response = responseOf(operation, status)
         fits(response.content["application/json"]!.schema, body)

@@ -58,7 +58,10 @@ export const requestIdHeader: { readonly [name: string]: Reference } = {
   "X-Request-Id": { $ref: "#/components/headers/RequestId" }
 }
 
-const refusal = (tag: RefusalTag): Named => ({ name: tag, problem: problemOf(refusalExamples[tag])! })
+const refusal = (tag: RefusalTag, endpoint: AnyEndpoint | null = null): Named => ({
+  name: tag,
+  problem: problemOf(refusalExamples[tag], endpoint)!
+})
 
 const general: ReadonlyArray<Named> = [
   refusal("MethodNotAllowed"),
@@ -78,7 +81,7 @@ export const problemsOf = (endpoint: AnyEndpoint): ReadonlyMap<number, ReadonlyA
   // A segment that is no UTF-8, or is empty, leads nowhere.
   const path = Object.keys(endpoint.params).length > 0 ? [refusal("NotFound")] : []
   const ofFaults = faults.filter(({ name }) => !Object.hasOwn(faultsOfSome, name) || faultsOfSome[name]!(endpoint))
-  const all = [...path, ...refusalsOf(endpoint).map(refusal), ...general, ...ofFaults]
+  const all = [...path, ...refusalsOf(endpoint).map((tag) => refusal(tag, endpoint)), ...general, ...ofFaults]
   return new Map([...Map.groupBy(all, ({ problem }) => problem.status)].sort(([a], [b]) => a - b))
 }
 
