@@ -155,8 +155,8 @@ export interface Problem {
 }
 
 /**
- * The answer of an endpoint to a refusal or a storage fault; null for anything else, which is a defect. Spec: document 1
- * section 7; api.md, Conventions.
+ * The answer of an endpoint to a refusal or a storage fault; null for anything else, which is a defect. Spec: document
+ * 1 section 7; api.md, Conventions.
  */
 export const problemOf = (error: unknown, endpoint: Pick<AnyEndpoint, "statuses"> | null = null): Problem | null => {
   if (typeof error !== "object" || error === null || !("_tag" in error) || typeof error._tag !== "string") return null
