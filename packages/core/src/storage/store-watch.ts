@@ -31,7 +31,8 @@ export const storeWatch = Effect.fnUntraced(function* <V>({
   let polling: Fiber.Fiber<void> | null = null
 
   const wakeWhere = (hasNews: (known: V) => boolean): void => {
-    for (const [resume, known] of waiting) {
+    // A caller who waits again at once is not among them: it would be woken for ever.
+    for (const [resume, known] of [...waiting]) {
       if (!hasNews(known)) continue
       waiting.delete(resume)
       resume()

@@ -8,6 +8,7 @@ import { Storage } from "../../storage/port.ts"
 import { governorWorld } from "../../testing/governor-world.ts"
 import { Capture } from "../capture/service.ts"
 import { ann, governedAgent } from "../evaluations/testing/refunds.ts"
+import { recordExpected } from "../kill/expected.ts"
 import { Kill } from "../kill/service.ts"
 import { breakerKeeper } from "./keeper.ts"
 import { Breakers } from "./service.ts"
@@ -63,6 +64,7 @@ it.effect("windows hold each record once, where reading a page failed behind som
     yield* Kill.use((kill) =>
       kill.activate({ target_type: "agent", target_id: agentId, response: "drain", reason: "Test." }, ann)
     )
+    yield* recordExpected
     yield* witness("ok", "ok")
     fails = true
     assert.strictEqual((yield* Effect.flip(samples))._tag, "StorageUnavailable")
