@@ -182,8 +182,8 @@ export const naiveMetrics: { readonly [metric: string]: NaiveMetric } = {
         return []
       if (about(id).some(({ kind, seq }) => kind === "kill.released" && seq > one.seq)) return []
       const said = about(id).filter(({ kind }) => kind === "kill.acknowledged" || kind === "kill.stopped")
-      return one
-        .instances!.filter((instance) => !said.some(({ body }) => body["instance_id"] === instance))
+      return (one.instances ?? [])
+        .filter((instance) => !said.some(({ body }) => body["instance_id"] === instance))
         .map(() => one)
     })
     return { value: String(Math.max(0, silent.length === 0 ? 0 : ms - silent[0]!.atMs)), ...span(silent) }
