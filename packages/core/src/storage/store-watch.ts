@@ -32,7 +32,7 @@ export const storeWatch = Effect.fnUntraced(function* <V>({
 
   const wakeWhere = (hasNews: (known: V) => boolean): void => {
     // A caller who waits again at once is not among them: it would be woken for ever.
-    for (const [resume, known] of [...waiting]) {
+    for (const [resume, known] of Array.from(waiting)) {
       if (!hasNews(known)) continue
       waiting.delete(resume)
       resume()
