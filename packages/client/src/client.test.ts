@@ -22,7 +22,8 @@ afterEach(() => client?.close())
 /** A client whose server answers a look-up so. */
 const world = (
   lookUp: Scripted = { status: 200, json: [{ id: "agt_1", name: "bot" }] },
-  more: Partial<ClientOptions> = {}
+  more: Partial<ClientOptions> = {},
+  isDead = () => false
 ) => {
   const clock = manualClock()
   const problems: Array<Problem> = []
@@ -31,6 +32,7 @@ const world = (
     if (path === "/api/v1/agents") return { status: 201, json: { id: "agt_new", name: json.name } }
     if (path.includes("/kill/status")) return { status: 200, json: status }
     if (path.endsWith("/evaluations")) return { status: 201, json: verdictAnswer() }
+    if (path.endsWith("/instances/end")) return isDead() ? "hang" : { status: 201, json: {} }
     if (path.includes("/decisions"))
       return {
         status: 201,
@@ -144,6 +146,30 @@ describe("the end of a client", () => {
     assert.strictEqual(await running, "done")
     assert.deepStrictEqual(problems, Array(2).fill({ kind: "lost", reason: "closed", count: 1 }))
   })
+  it("tells the server that the instance of each agent ended, once and after its decisions", async () => {
+    const { client, seen } = world(undefined, { instanceId: "pod-1" })
+    const agent = await client.register({ name: "bot" })
+    await agent.witness({ kind: "tool_call", action: "act", status: "ok" })
+    await client.close()
+    await client.close()
+    const sent = seen.filter(({ method }) => method === "POST").map(({ json, path }) => [path, json.instance_id])
+    assert.deepStrictEqual(sent, [
+      ["/api/v1/agents/agt_1/decisions", undefined],
+      ["/api/v1/agents/agt_1/instances/end", "pod-1"]
+    ])
+  })
+
+  it("waits two seconds at most for a server that does not answer", async () => {
+    const { client, clock } = world(undefined, { timeoutMs: 60_000 }, () => true)
+    await client.register({ name: "bot" })
+    let isOver = false
+    const closing = client.close().then(() => (isOver = true))
+    await clock.advance(1_999)
+    assert.isFalse(isOver)
+    await clock.advance(1)
+    assert.isTrue(await closing)
+  })
+
   it("refuses a registration, so that no watch begins that would never end", async () => {
     const { client, seen } = world()
     await client.close()

@@ -104,9 +104,10 @@ export interface Client {
   /** Decisions that wait to be sent. */
   readonly pending: () => number
   /**
-   * Flushes for up to two seconds and ends; once, however often it is called. What is still not sent stays in the
-   * spool, and is lost with a spool in memory. Wait for what runs first: what ends later is not recorded. Waits for
-   * reviews end at once, and no guarded action begins afterwards.
+   * Flushes and, where nothing is left to send, tells the server that this instance ended; for up to two seconds, and
+   * once, however often it is called. What is still not sent stays in the spool, and is lost with a spool in memory.
+   * Wait for what runs first: what ends later is not recorded. Waits for reviews end at once, and no guarded action
+   * begins afterwards.
    */
   readonly close: () => Promise<Flushed>
   readonly [Symbol.asyncDispose]: () => Promise<void>
@@ -114,6 +115,9 @@ export interface Client {
 
 /** Highest age of a kill status that a host may configure. Spec: design.md section 6. Unit: milliseconds. */
 export const MAX_STALE_MS = 15_000
+
+/** Time that `close()` takes at most. Unit: milliseconds. */
+const CLOSE_MS = 2_000
 
 /**
  * Opens a client. Sends no request yet.
@@ -209,9 +213,24 @@ export const openClient = (options: ClientOptions): Client => {
   const end = async (): Promise<Flushed> => {
     ended.abort()
     for (const watch of watches) watch.close()
-    const flushed = await flush(2_000)
+    const untilMs = clock.monotonicMs() + CLOSE_MS
+    const flushed = await flush(CLOSE_MS)
+    // A decision that is sent later would be a sign of this instance again.
+    if (flushed.pending === 0) await sayEnded(untilMs - clock.monotonicMs())
     await recorder.close()
     return flushed
+  }
+  /** Tells the server that this instance of each agent ended. An answer is no condition of the end. */
+  const sayEnded = async (withinMs: number): Promise<void> => {
+    if (withinMs <= 0) return
+    const sending = {
+      method: "POST",
+      json: { instance_id: instanceId },
+      timeoutMs: Math.min(timeoutMs, withinMs)
+    } as const
+    await Promise.all(
+      [...agents.keys()].map((id) => caller.send({ ...sending, path: `/api/v1/agents/${id}/instances/end` }))
+    )
   }
   return {
     register: async (registration) => {

@@ -233,6 +233,25 @@ export type CaptureGapIn = typeof CaptureGapIn.Type
 export const CaptureGapOut = Schema.Struct({ agent_id: Schema.String, seq: Schema.Int, record_hash: Schema.String })
 export type CaptureGapOut = typeof CaptureGapOut.Type
 
+/**
+ * Body of POST /agents/{agent_id}/instances/end. A repetition adds a record and changes nothing. Spec: format 1 section
+ * 8, `instance.ended`.
+ */
+export const InstanceEndIn = Schema.Struct({
+  /** The name of the process in its decisions and evaluations. */
+  instance_id: inBody(identifier(128))
+}).annotate(becomesRecord("instance.ended"))
+export type InstanceEndIn = typeof InstanceEndIn.Type
+
+/** Answer to the end of an instance. */
+export const InstanceEndOut = Schema.Struct({
+  agent_id: Schema.String,
+  instance_id: Schema.String,
+  seq: Schema.Int,
+  record_hash: Schema.String
+})
+export type InstanceEndOut = typeof InstanceEndOut.Type
+
 /** Query of GET /agents/{agent_id}/decisions, newest first. `before` is the seq of the last decision seen. */
 export const DecisionListQuery = Schema.Struct({
   /** 1 to 1,000, default 100. */

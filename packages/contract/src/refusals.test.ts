@@ -301,6 +301,7 @@ describe("the endpoint table", () => {
         "POST /api/v1/agents",
         "POST /api/v1/agents/{agent_id}/capture-gaps",
         "POST /api/v1/agents/{agent_id}/decisions",
+        "POST /api/v1/agents/{agent_id}/instances/end",
         "POST /api/v1/chain/erasures",
         "GET /api/v1/decisions/{decision_id}",
         "POST /api/v1/decisions/{decision_id}/settle",

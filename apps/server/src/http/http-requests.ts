@@ -229,6 +229,7 @@ export const goodRequests = async (world: World) => {
       "decisions.witness": () => ({ client_ref: fresh(), action: "pay", args: { to: "x" } }),
       "decisions.settle": () => ({ status: "ok" }),
       "decisions.gap": () => ({ from: "2026-01-01T00:00:00Z", to: "2026-01-01T00:01:00Z", count: 3, reason: "crash" }),
+      "decisions.end_instance": () => ({ instance_id: "pod-1" }),
       "bound.create_envelope": async () => ({ name: fresh(), agent_id: await world.register(fresh()), envelope }),
       "bound.update_envelope": () => ({ envelope }),
       "bound.lint": () => ({}),

@@ -213,6 +213,7 @@ export const reportRows: ReadonlyArray<ReportRow> = [
       return `${textOf(body["count"])} decisions missing, ${from} to ${to} (${textOf(body["reason"])})`
     }
   },
+  { kind: "instance.ended", section: "decisions" },
 
   {
     kind: "evaluation.made",

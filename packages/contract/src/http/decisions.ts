@@ -10,6 +10,8 @@ import {
   DecisionOut,
   decodeWitness,
   decodeWitnessInSlices,
+  InstanceEndIn,
+  InstanceEndOut,
   rawMembers,
   ReceiptsOut,
   SettleIn,
@@ -98,6 +100,17 @@ export const decisions = {
     params: { agent_id: agentId },
     body: jsonBody(CaptureGapIn),
     success: json(201, CaptureGapOut),
+    refusals: ["AgentNotFound"]
+  }),
+  end_instance: endpoint({
+    id: "decisions.end_instance",
+    method: "POST",
+    path: "/api/v1/agents/{agent_id}/instances/end",
+    summary: "Records that an instance ended: a halt after it does not wait for its answer.",
+    access: access.capture,
+    params: { agent_id: agentId },
+    body: jsonBody(InstanceEndIn),
+    success: json(201, InstanceEndOut),
     refusals: ["AgentNotFound"]
   })
 } as const

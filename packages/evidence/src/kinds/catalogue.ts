@@ -53,7 +53,7 @@ export const allRecordKinds: ReadonlyArray<string> = (
   "chain.genesis agent.registered agent.updated agent.activated agent.suspended agent.decommissioned " +
   "agent.owner_transferred agent.orphaned " +
   "agent.recertified agent.identity_attested agent.provenance_added model.registered model.updated " +
-  "decision.witnessed decision.settled capture.gap " +
+  "decision.witnessed decision.settled capture.gap instance.ended " +
   "evaluation.made envelope.drafted envelope.published envelope.withdrawn breaker.armed breaker.changed " +
   "breaker.tripped breaker.released " +
   "kill.requested kill.activated kill.expected kill.acknowledged kill.stopped kill.unconfirmed kill.released " +

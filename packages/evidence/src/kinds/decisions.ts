@@ -126,5 +126,13 @@ export const decisionKinds: ReadonlyArray<KindRow> = [
       writer
     ],
     parts: []
+  },
+  {
+    kind: "instance.ended",
+    about:
+      "An instance of the agent ended, as the writer reports. An activation expects nothing of it, unless the agent " +
+      "acts as this instance again.",
+    body: [must("agent_id", id("agt_")), must("instance_id", name(128)), writer],
+    parts: []
   }
 ]

@@ -73,9 +73,10 @@ export const killKinds: ReadonlyArray<KindRow> = [
     kind: "kill.expected",
     about:
       "The instances that an activation expects to hear from: those in `decision.witnessed` and `evaluation.made` of " +
-      "the agents that it reaches, before its record and in the hour before its `activated_at`. It follows the " +
-      "activation once, also after a release. `expected` is the number of instances in the part of that name, " +
-      "`unlisted` the number of further ones. With `cut` only the newest 20,000 of these records were read.",
+      "the agents that it reaches, before its record and in the hour before its `activated_at`, without those whose " +
+      "`instance.ended` follows the last of these. It follows the activation once, also after a release. `expected` " +
+      "is the number of instances in the part of that name, `unlisted` the number of further ones. With `cut` only " +
+      "the newest 20,000 of all these records were read.",
     body: [activationId, may("cut", { type: "boolean" }), must("expected", instances), may("unlisted", count), writer],
     parts: [expectedPart]
   },

@@ -31,6 +31,10 @@ export const decisionsHandlers: HandlersOf<typeof decisions> = {
   gap: Effect.fnUntraced(function* ({ body, caller, params }) {
     const capture = yield* Capture
     return json(yield* capture.gap(params.agent_id, body, yield* writerOf(caller), scopeOf(caller)))
+  }),
+  end_instance: Effect.fnUntraced(function* ({ body, caller, params }) {
+    const capture = yield* Capture
+    return json(yield* capture.endInstance(params.agent_id, body, yield* writerOf(caller), scopeOf(caller)))
   })
 }
 

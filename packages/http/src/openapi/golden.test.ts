@@ -14,6 +14,9 @@ const golden: unknown = JSON.parse(
  * from a refusal that a row names, or from an event of the catalogue, is not listed.
  */
 const added: ReadonlyArray<string> = [
+  "/components/schemas/InstanceEndIn",
+  "/components/schemas/InstanceEndOut",
+  "/paths/~1api~1v1~1agents~1{agent_id}~1instances~1end",
   "/tags/evals",
   "/components/schemas/DecisionDetail",
   "/paths/~1api~1v1~1decisions~1{decision_id}",

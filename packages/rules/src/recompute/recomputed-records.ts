@@ -25,6 +25,7 @@ export const isJudged = (kind: string): boolean =>
   readForIds.has(kind) ||
   kind === "evaluation.made" ||
   kind === "eval.recorded" ||
+  kind === "instance.ended" ||
   kind === "decision.settled" ||
   kind === "meter.voided" ||
   kind === "part.erased" ||

@@ -33,6 +33,7 @@ export const writersOfKinds: { readonly [kind: string]: ReadonlyArray<WriterRule
   "decision.witnessed": caller,
   "decision.settled": caller,
   "capture.gap": caller,
+  "instance.ended": caller,
   "evaluation.made": caller,
   "meter.voided": caller,
   "envelope.drafted": person,

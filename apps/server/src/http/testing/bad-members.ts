@@ -209,6 +209,7 @@ export const badMembers: { readonly [id: string]: ReadonlyArray<Bad> } = {
     ...badWord("reason"),
     ["to", "2025-01-01T00:00:00Z", "value_error"]
   ],
+  "decisions.end_instance": [["instance_id", missing, "missing"], ...badIdentifier("instance_id", 128)],
   "chain.erase": [
     ["seq", missing, "missing"],
     ...badInteger("seq"),

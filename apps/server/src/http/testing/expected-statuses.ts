@@ -255,6 +255,12 @@ export const expectedStatuses: {
     [403, 403, 403, 403, 201],
     [403, 403, 403, 403, 404]
   ],
+  "decisions.end_instance": [
+    [201, 404],
+    [403, 403, 403, 403, 201],
+    [403, 403, 403, 403, 201],
+    [403, 403, 403, 403, 404]
+  ],
   "bound.create_envelope": [
     [403, 403],
     [403, 403, 403, 201, 201],
@@ -824,6 +830,7 @@ export const expectedOfTwo: { readonly [id: string]: Two } = {
   "decisions.get": [200, 200, 200, 200, 200],
   "decisions.settle": [403, 403, 403, 201, 403],
   "decisions.gap": [403, 403, 403, 201, 403],
+  "decisions.end_instance": [403, 403, 403, 201, 403],
   "bound.create_envelope": [201, 403, 403, 201, 403],
   "bound.envelopes": [200, 200, 200, 200, 200],
   "bound.envelope": [200, 200, 200, 200, 200],

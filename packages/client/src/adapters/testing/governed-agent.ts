@@ -84,6 +84,7 @@ export const scriptedService = () => {
         }
       }
     if (path.endsWith("/bound/evaluations")) return evaluate(sent.json)
+    if (path.endsWith("/instances/end")) return { status: 201, json: {} }
     if (path.endsWith("/settle")) return { status: 201, json: { duplicate: false } }
     if (path.includes("/bound/reviews/")) {
       const id = path.split("/").at(-1)!

@@ -122,6 +122,7 @@ const sentences: { readonly [kind: string]: (body: JsonObject) => string } = {
   "decision.settled": ({ decision_seq, status }) => `Decision of record ${decision_seq} settled: ${status}.`,
   "capture.gap": ({ count, from, reason, to }) =>
     `Capture gap from ${from} to ${to}: ${count} decisions missing (${reason}).`,
+  "instance.ended": ({ instance_id }) => `Instance ${instance_id} ended.`,
   "evaluation.made": ({ matched_rule, mode, outcome }) =>
     `Evaluated: ${outcome} by rule ${matched_rule}${mode === "shadow" ? " (shadow)" : ""}.`,
   "kill.requested": ({ activation_id }) =>

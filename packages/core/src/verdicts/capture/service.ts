@@ -11,6 +11,8 @@ import type {
   DecisionOut,
   DecisionTooLarge,
   EvaluationEnded,
+  InstanceEndIn,
+  InstanceEndOut,
   InvalidInput,
   ReceiptsOut,
   SettleBelowReserved,
@@ -104,6 +106,13 @@ export interface CaptureApi {
     scope?: Scope,
     readers?: PartReaders
   ) => Effect.Effect<DecisionDetail, DecisionNotFound | ReadFault>
+  /** Records that an instance ended: activations after it expect nothing of it, unless it acts again. */
+  readonly endInstance: (
+    agentId: string,
+    instance: InstanceEndIn,
+    writer: Writer,
+    scope?: Scope
+  ) => Effect.Effect<InstanceEndOut, AgentNotFound | ReadFault>
   /** Id of the agent that made a decision. */
   readonly agentOf: (decisionId: string, scope?: Scope) => Effect.Effect<string, DecisionNotFound | ReadFault>
   /**
@@ -258,6 +267,21 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
           })
         )
 
+      const endInstance: CaptureApi["endInstance"] = (agentId, { instance_id }, writer, scope = everyUnit) =>
+        commitWithRetry(
+          storage,
+          Effect.gen(function* () {
+            yield* agentInScope(agentId, scope)
+            const body = { agent_id: agentId, instance_id, writer: writer.id }
+            const receipt = yield* storage.commit({
+              turn: { class: "capture", key: writer.id },
+              records: [{ kind: "instance.ended", agentId, body, parts: [] }]
+            })
+            const [record] = receipt.records
+            return { agent_id: agentId, instance_id, seq: record!.seq, record_hash: recordHash(record!.hash) }
+          })
+        )
+
       const list: CaptureApi["list"] = Effect.fnUntraced(function* (agentId, query = {}, scope = everyUnit) {
         yield* agentInScope(agentId, scope)
         return yield* reads.list(agentId, query)
@@ -275,7 +299,7 @@ export class Capture extends Context.Service<Capture, CaptureApi>()("flyball/cor
       const agentOf: CaptureApi["agentOf"] = (decisionId, scope = everyUnit) =>
         Effect.map(decisionInScope(decisionId, scope), ({ agentId }) => agentId)
 
-      return Capture.of({ witness, settle, gap, get, agentOf, list })
+      return Capture.of({ witness, settle, gap, endInstance, get, agentOf, list })
     })
   )
 }

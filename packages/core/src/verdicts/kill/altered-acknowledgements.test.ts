@@ -17,7 +17,8 @@ const NOBODY = `kil_${"0".repeat(26)}`
 
 /**
  * A halt of an agent of which three instances are expected: `pod` acknowledges and then stops, `side` does both at
- * once, `lost` says nothing. It is released, and then a model is halted, which the agent leaves meanwhile.
+ * once, `lost` says nothing. `gone` ended before. It is released, and then a model is halted, which the agent leaves
+ * meanwhile.
  */
 const life = Effect.gen(function* () {
   const [agents, kill] = [yield* Agents, yield* Kill]
@@ -27,7 +28,7 @@ const life = Effect.gen(function* () {
   yield* Capture.use((capture) =>
     capture.witness(
       agentId,
-      ["lost", "pod", "side"].map((instance_id) => ({
+      ["gone", "lost", "pod", "side"].map((instance_id) => ({
         client_ref: instance_id,
         kind: "tool_call" as const,
         action: "act",
@@ -37,6 +38,7 @@ const life = Effect.gen(function* () {
       key
     )
   )
+  yield* Capture.use((capture) => capture.endInstance(agentId, { instance_id: "gone" }, key))
   const halt = (target_type: "agent" | "model", target_id: string) =>
     Effect.map(
       kill.activate({ target_type, target_id, response: "halt", reason: "It pays twice." }, ann),
@@ -147,6 +149,7 @@ describe("replay of acknowledgements", () => {
 describe("replay of whom an activation expects", () => {
   it.effect.each([
     ["one that leaves out an instance that acted", "activation_mismatch", [["pod"], ["side"]]],
+    ["one with an instance that had ended", "activation_mismatch", [["gone"], ["lost"], ["pod"], ["side"]]],
     ["one with an instance that never acted", "activation_mismatch", [["lost"], ["new"], ["pod"], ["side"]]],
     [
       "one with an instance of an agent that is not reached",
@@ -190,6 +193,13 @@ describe("replay of whom an activation expects", () => {
       "an instance that a decision before it names otherwise",
       ["decision.witnessed", 0, says({ instance_id: "else" })],
       "activation"
+    ],
+    ["an instance that a record before it ends", ["instance.ended", 0, says({ instance_id: "pod" })], "activation"],
+    ["no instance whose end is left out", ["instance.ended", 0, LEFT_OUT], "activation"],
+    [
+      "the end of an agent's instance that is not registered",
+      ["instance.ended", 0, says({ agent_id: `agt_${"0".repeat(26)}` })],
+      "reference"
     ],
     ["another number than it lists", ["kill.expected", 0, says({ expected: 2 })], "activation"],
     ["a number that it could have listed", ["kill.expected", 0, says({ unlisted: 1 })], "activation"],

@@ -22,7 +22,7 @@ export interface Seen {
 
 /**
  * The instances that records of these agents up to `toSeq` name, of the hour before `beforeMs`, in the order of agents
- * and instances.
+ * and instances. An instance that ended is none, unless it acted again.
  *
  * - Spec: format 1 section 8, `kill.expected`.
  */
@@ -52,21 +52,27 @@ const readNewest = Effect.fnUntraced(function* (
   found: Map<string, KillInstance>
 ): Effect.fn.Return<boolean, ReadFault> {
   let { to } = about
+  const ended = new Set<string>()
   for (let left = most; left > 0 && to >= 0;) {
     const limit = Math.min(PAGE, left)
     const page = yield* storage.records({
       ...about,
-      kinds: ["decision.witnessed", "evaluation.made"],
+      kinds: ["decision.witnessed", "evaluation.made", "instance.ended"],
       order: "desc",
       limit,
       to
     })
-    for (const { agentId, atMs, bytes } of page) {
+    for (const { agentId, atMs, bytes, kind } of page) {
       if (atMs < sinceMs) return true
       if (agentId === null || !agents.has(agentId)) continue
       const read = readRecord(bytes)
       const instanceId = read.ok ? read.record.body["instance_id"] : undefined
-      if (typeof instanceId === "string") found.set(`${agentId} ${instanceId}`, { agentId, instanceId })
+      if (typeof instanceId !== "string") continue
+      const key = `${agentId} ${instanceId}`
+      // The newest comes first.
+      if (kind !== "instance.ended") {
+        if (!ended.has(key)) found.set(key, { agentId, instanceId })
+      } else if (!found.has(key)) ended.add(key)
     }
     if (page.length < limit) return true
     left -= page.length

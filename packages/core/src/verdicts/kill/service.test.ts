@@ -9,6 +9,7 @@ import { everyUnit } from "../../foundation/scope.ts"
 import { Storage, type StorageApi } from "../../storage/port.ts"
 import { ResponsePolicies } from "../response-policy/service.ts"
 import { confirmStops } from "./confirm-stops.ts"
+import { Capture } from "../capture/service.ts"
 import { recordExpected } from "./expected.ts"
 import { EPOCH_POLL_MS } from "./epoch-watch.ts"
 import { planActivation } from "./plan-activate.ts"
@@ -357,6 +358,30 @@ describe("acknowledgements of an activation", () => {
         ["kill.expected", null],
         ["kill.activated", null]
       ])
+      yield* sound
+    }).pipe(Effect.provide(governorWorld()))
+  )
+
+  it.effect("expects no instance that ended, unless it acted again", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const ended = (instance_id: string) =>
+        Capture.use((capture) => capture.endInstance(agentId, { instance_id }, key))
+      for (const name of ["back", "gone", "here", "late"]) yield* seen(agentId, name)
+      for (const name of ["back", "gone", "gone", "never"]) yield* ended(name)
+      yield* seen(agentId, "back")
+      const id = (yield* activate(agentId)).activation_event!
+      yield* ended("late")
+      assert.strictEqual(yield* recordExpected, 1)
+      assert.deepStrictEqual((yield* truth(id)).states, ["back requested", "here requested", "late requested"])
+      assert.strictEqual(
+        yield* tag(
+          Capture.use((capture) =>
+            capture.endInstance(agentId, { instance_id: "here" }, key, { orgUnits: ["elsewhere"] })
+          )
+        ),
+        "AgentNotFound"
+      )
       yield* sound
     }).pipe(Effect.provide(governorWorld()))
   )

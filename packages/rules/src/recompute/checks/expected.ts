@@ -17,6 +17,14 @@ const SWEEP_EVERY = 100_000
 /** Characters of an instance's name. */
 const MAX_NAME = 128
 
+/** The newest records of an instance. */
+interface Signs {
+  /** The time of the last one that it acted in. */
+  atMs: number
+  /** The place of the record after it by which it ended; null where it did not. */
+  endedSeq: number | null
+}
+
 /** An activation that waits for its `kill.expected`. */
 interface Awaiting {
   readonly target: KillTarget
@@ -30,8 +38,8 @@ interface Awaiting {
 export class ExpectedJudge {
   readonly #state: Pick<GovernedState, "kills" | "reachOf" | "wasReached">
   readonly #fromGenesis: boolean
-  /** By agent and instance: the time of its last record. */
-  #seen = new Map<string, Map<string, number>>()
+  /** By agent and instance. */
+  #seen = new Map<string, Map<string, Signs>>()
   #count = 0
   #sinceSweep = 0
   #isFull = false
@@ -52,6 +60,12 @@ export class ExpectedJudge {
       case "evaluation.made":
         this.#note(String(body["agent_id"]), body["instance_id"], atMs)
         return null
+      case "instance.ended": {
+        // Of an instance that never acted nothing is kept.
+        const signs = this.#seen.get(String(body["agent_id"]))?.get(String(body["instance_id"]))
+        if (signs !== undefined) signs.endedSeq = seq
+        return null
+      }
       case "kill.activated":
         if (body["expected"] === undefined)
           this.#activated(id, seq, (parseInstant(String(body["activated_at"])) ?? atMs) - SEEN_MS, {
@@ -67,20 +81,20 @@ export class ExpectedJudge {
 
   #note(agentId: string, instanceId: unknown, atMs: number): void {
     if (typeof instanceId !== "string" || instanceId.length > MAX_NAME || this.#isFull) return
-    const own = this.#seen.get(agentId) ?? new Map<string, number>()
+    const own = this.#seen.get(agentId) ?? new Map<string, Signs>()
     if (own.size === 0) this.#seen.set(agentId, own)
     if (!own.has(instanceId)) {
       this.#count++
       if (++this.#sinceSweep >= SWEEP_EVERY) this.#sweep(atMs - 2 * SEEN_MS)
     }
-    own.set(instanceId, atMs)
+    own.set(instanceId, { atMs, endedSeq: null })
   }
 
   #sweep(beforeMs: number): void {
     this.#sinceSweep = 0
     this.#count = 0
     for (const [agentId, own] of this.#seen) {
-      for (const [instanceId, atMs] of own) if (atMs < beforeMs) own.delete(instanceId)
+      for (const [instanceId, { atMs }] of own) if (atMs < beforeMs) own.delete(instanceId)
       this.#count += own.size
       if (own.size === 0) this.#seen.delete(agentId)
     }
@@ -92,8 +106,8 @@ export class ExpectedJudge {
     const seen = new Map<string, KillInstance>()
     for (const [agentId, own] of this.#seen) {
       if (reaches(target, this.#state.reachOf(agentId).reach) === null) continue
-      for (const [instanceId, atMs] of own)
-        if (atMs >= sinceMs) seen.set(`${agentId} ${instanceId}`, { agentId, instanceId })
+      for (const [instanceId, { atMs, endedSeq }] of own)
+        if (atMs >= sinceMs && endedSeq === null) seen.set(`${agentId} ${instanceId}`, { agentId, instanceId })
     }
     this.#awaiting.set(id, { target, seq, sinceMs, seen })
   }
@@ -144,12 +158,14 @@ export class ExpectedJudge {
   #extra(id: string, { seen, seq, sinceMs, target }: Awaiting, listed: ReadonlyArray<KillInstance>): Problem | null {
     const unseen = listed.find((one) => {
       if (seen.has(nameOf(one))) return false
-      const atMs = this.#seen.get(one.agentId)?.get(one.instanceId)
-      return atMs === undefined || atMs < sinceMs || this.#state.wasReached(one.agentId, target, seq) === false
+      const signs = this.#seen.get(one.agentId)?.get(one.instanceId)
+      if (signs === undefined || signs.atMs < sinceMs) return true
+      const hadEnded = signs.endedSeq !== null && signs.endedSeq < seq
+      return hadEnded || this.#state.wasReached(one.agentId, target, seq) === false
     })
     return unseen === undefined
       ? null
-      : mismatch(`No agent that ${id} reaches acted as ${unseen.instanceId} in the hour before.`)
+      : mismatch(`No agent that ${id} reaches acted as ${unseen.instanceId} in the hour before, or it had ended.`)
   }
 }
 
