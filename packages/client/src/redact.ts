@@ -1,8 +1,10 @@
 /** Takes secrets out of what leaves the process. */
-import { REDACTED, redactMembers as redactNamed } from "@flyball/envelope"
+import { REDACTED as MARK, redactMembers as redactNamed } from "@flyball/envelope"
 import type { Json } from "./wire.ts"
 
-export { REDACTED }
+// A constant of its own: the declarations of this package name no type of one that is not installed with it.
+/** Replacement of removed values. */
+export const REDACTED: string = MARK
 
 /** Removes values that must not leave the process. If it throws, the whole value is replaced by {@link REDACTED}. */
 export type Redact = (value: Json) => Json
