@@ -94,7 +94,8 @@ const compare = async (hosts: ReadonlyArray<Governor>, history: ReadonlyArray<Re
               target_type: agent === undefined ? "model" : "agent",
               target_id: target,
               response: one.response,
-              reason: "A test."
+              // The same again within 10 s would answer the first.
+              reason: `Test ${names++}.`
             })
             return () => {
               held = [...held, { id: id!, target, response: one.response, epoch }]
