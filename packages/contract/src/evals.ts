@@ -1,6 +1,18 @@
 /** Eval runs as they travel: results of a suite, compared with an earlier run. Spec: document 1 section 4, `/evals`. */
 import { Schema } from "effect"
-import { id, identifier, instant, integerParam, list, name, oneOf, optional, patterned } from "./foundation/fields.ts"
+import {
+  id,
+  identifier,
+  instant,
+  integerParam,
+  leftOut,
+  list,
+  name,
+  oneOf,
+  optional,
+  patterned
+} from "./foundation/fields.ts"
+import { DEFAULT_PAGE, MAX_PAGE } from "./foundation/limits.ts"
 import type { Info, Input } from "./foundation/plain.ts"
 import { computed, inBody, showsRecords } from "./foundation/place.ts"
 
@@ -48,7 +60,8 @@ export interface EvalRunInput extends Input<typeof EvalRunIn> {}
 export const EvalRunsQuery = Schema.Struct({
   agent_id: Schema.optionalKey(id("agent")),
   suite_digest: Schema.optionalKey(digest),
-  limit: Schema.optionalKey(integerParam(1, 1_000)),
+  /** 1 to 1,000, default 100. */
+  limit: leftOut(integerParam(1, MAX_PAGE), DEFAULT_PAGE),
   /** Continues behind the run with this seq. */
   before: Schema.optionalKey(integerParam())
 })
