@@ -19,7 +19,7 @@ import { computed, inBody, showsRecords } from "./foundation/place.ts"
 /** Outcomes of one trial of a case. A time-out is `errored`: only `passed` and `failed` count in a rate. */
 export const trialOutcomes = ["passed", "failed", "errored", "skipped"] as const
 
-/** Verdicts of a comparison. Spec: decision 0070. */
+/** Verdicts of a comparison. Spec: decision 0067. */
 export const evalVerdicts = ["better", "worse", "inconclusive"] as const
 
 /** What a gate may do: `uncalibrated` where no A/A run shows that the suite is quiet when nothing changes. */
@@ -38,7 +38,7 @@ export const EvalCaseIn = Schema.Struct({
   outcomes: list(oneOf(trialOutcomes), 1, MAX_EVAL_TRIALS)
 })
 
-/** Body of POST /evals/eval-runs. Spec: decision 0070. */
+/** Body of POST /evals/eval-runs. Spec: decision 0067. */
 export const EvalRunIn = Schema.Struct({
   agent_id: id("agent"),
   suite: name(200),
@@ -80,7 +80,7 @@ const Score = Schema.Struct({
 
 /**
  * A run. Texts and scores are null once their part was erased. Spec: document 1 section 4, GET /evals/eval-runs;
- * decision 0070.
+ * decision 0067.
  */
 export const EvalRun = Schema.Struct({
   id: inBody(Schema.String, "eval_run_id"),

@@ -1,4 +1,4 @@
-/** The endpoints of eval runs. Spec: document 1 section 4, GET /evals/eval-runs; decision 0070. */
+/** The endpoints of eval runs. Spec: document 1 section 4, GET /evals/eval-runs; decision 0067. */
 import { Schema } from "effect"
 import { EvalRun, EvalRunIn, type EvalRunInfo, type EvalRunInput, EvalRunsQuery } from "../evals.ts"
 import { named } from "../foundation/plain.ts"
@@ -7,7 +7,7 @@ import { endpoint, json, jsonBody, queryOf } from "./endpoint.ts"
 
 const Run = named<EvalRunInfo>()(EvalRun)
 
-/** Endpoints of eval runs. Spec: document 1 section 4, GET /evals/eval-runs; decision 0070. */
+/** Endpoints of eval runs. Spec: document 1 section 4, GET /evals/eval-runs; decision 0067. */
 export const evals = {
   list: endpoint({
     id: "evals.list",

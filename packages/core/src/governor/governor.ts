@@ -179,7 +179,7 @@ export interface ResponsePolicyClient extends ClientOf<typeof rows.responsePolic
 
 /**
  * Results of eval suites, each compared with the run before it. Spec: document 1 section 4, GET /evals/eval-runs;
- * decision 0070.
+ * decision 0067.
  */
 export interface EvalsClient extends ClientOf<typeof rows.evals> {}
 

@@ -1,4 +1,4 @@
-/** Compares two runs of one suite, case by case. Service and verifier run it. Spec: decision 0070. */
+/** Compares two runs of one suite, case by case. Service and verifier run it. Spec: decision 0067. */
 import type { EvalRecordedBody } from "@flyball/evidence"
 import { type Cluster, decimalOf, isAtMost, signTest } from "@flyball/statistics"
 import type { Json, JsonMap } from "../records/record.ts"

@@ -1,6 +1,6 @@
 /**
  * Lists who may write records of each kind. A writer that is not listed wrote a false record, also under a name that
- * a later version may give to a rule. Spec: format 1 section 8; decision 0071.
+ * a later version may give to a rule. Spec: format 1 section 8; decision 0068.
  */
 
 /**
@@ -9,13 +9,13 @@
  */
 export type WriterRule = "person" | "key" | "breaker" | `policy:${string}` | `system:${string}`
 
-/** `system:` names under which the service itself writes. No host may take one. Spec: decision 0071. */
+/** `system:` names under which the service itself writes. No host may take one. Spec: decision 0068. */
 export const serviceWriters = ["system:channel", "system:drill", "system:kill", "system:migration"] as const
 
 const person = ["person"] as const
 const caller = ["person", "key"] as const
 
-/** The writers of each kind whose records name one. Spec: decision 0071. */
+/** The writers of each kind whose records name one. Spec: decision 0068. */
 export const writersOfKinds: { readonly [kind: string]: ReadonlyArray<WriterRule> } = {
   "evidence.exported": person,
   "agent.registered": caller,
@@ -78,7 +78,7 @@ export const writersOfKinds: { readonly [kind: string]: ReadonlyArray<WriterRule
   "webhook.revoked": ["person", "policy:erased_endpoint"]
 }
 
-/** Whether a writer may write records of a kind. A kind that is not listed names no writer. Spec: decision 0071. */
+/** Whether a writer may write records of a kind. A kind that is not listed names no writer. Spec: decision 0068. */
 export const mayWrite = (kind: string, writer: string): boolean => {
   const rules = writersOfKinds[kind]
   return rules === undefined || rules.includes(writer as WriterRule) || rules.includes(classOf(writer))

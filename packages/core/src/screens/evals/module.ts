@@ -1,4 +1,4 @@
-/** Eval runs as a module. Spec: document 1 section 4, GET /evals/eval-runs; decision 0070. */
+/** Eval runs as a module. Spec: document 1 section 4, GET /evals/eval-runs; decision 0067. */
 import { evals as rows } from "@flyball/contract/http"
 import { Effect } from "effect"
 import { defineModule, type Module } from "../../capability/module.ts"
@@ -12,7 +12,7 @@ const operations = {
   })
 } satisfies OperationsOf<typeof rows>
 
-/** Eval runs: results of suites, each compared with the run before it. Spec: decision 0070. */
+/** Eval runs: results of suites, each compared with the run before it. Spec: decision 0067. */
 export const evals: Module<"evals", typeof rows, typeof operations, typeof EvalRuns.layer> = defineModule({
   name: "evals",
   rows,

@@ -1,4 +1,4 @@
-/** Plans the record of an eval run. Pure. Spec: decision 0070. */
+/** Plans the record of an eval run. Pure. Spec: decision 0067. */
 import { detailItem, type EvalRunIn, InvalidInput, PART_LIMIT_BYTES } from "@flyball/contract"
 import { canonicalBytes, type EvalRecordedBody } from "@flyball/evidence"
 import { compareRuns, type EvalCase, evalCounts } from "@flyball/rules"

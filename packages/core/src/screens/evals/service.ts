@@ -1,4 +1,4 @@
-/** Eval runs: results of suites, each compared with the run before it. Spec: document 1 section 4; decision 0070. */
+/** Eval runs: results of suites, each compared with the run before it. Spec: document 1 section 4; decision 0067. */
 import {
   type AgentNotFound,
   DEFAULT_PAGE,
@@ -22,7 +22,7 @@ import { StorageCorrupt } from "../../storage/faults.ts"
 import { type ReadFault, Storage, type StorageApi, type StoredRecord } from "../../storage/port.ts"
 import { type EarlierRun, EVAL_SCOPE, planRecordEval } from "./plan-record-eval.ts"
 
-/** Operations on eval runs. Agents outside `scope` are answered as not found. Spec: decision 0070. */
+/** Operations on eval runs. Agents outside `scope` are answered as not found. Spec: decision 0067. */
 export interface EvalRunsApi {
   /** Records a run, and compares it with `baseline_run_id`, or with the newest run of this agent and suite. */
   readonly record: (
@@ -43,7 +43,7 @@ const MOST_READ = 20_000
 /** Repeats up to which `pass_power` is answered. */
 const MAX_POWER = 8
 
-/** Service of eval runs. Spec: document 1 section 4, GET /evals/eval-runs; decision 0070. */
+/** Service of eval runs. Spec: document 1 section 4, GET /evals/eval-runs; decision 0067. */
 export class EvalRuns extends Context.Service<EvalRuns, EvalRunsApi>()("flyball/core/EvalRuns") {
   static readonly layer: Layer.Layer<EvalRuns, never, Storage> = Layer.effect(
     EvalRuns,

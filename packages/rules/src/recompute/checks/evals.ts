@@ -1,4 +1,4 @@
-/** Recomputes `eval.recorded`: its counts and its comparison, from the parts of both runs. Spec: decision 0070. */
+/** Recomputes `eval.recorded`: its counts and its comparison, from the parts of both runs. Spec: decision 0067. */
 import type { EvalRecordedBody } from "@flyball/evidence"
 import { partMembers } from "../../records/part-json.ts"
 import type { ReplayRecord } from "../../records/record.ts"
