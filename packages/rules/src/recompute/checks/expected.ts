@@ -54,23 +54,23 @@ export class ExpectedJudge {
   /** Takes the next record of this chain; answers what is wrong with it. Only kinds that it knows change anything. */
   take(record: ReplayRecord, atMs: number): Problem | null {
     const { body, kind, seq } = record
-    const id = String(body["activation_id"])
+    const id = text(body["activation_id"])
     switch (kind) {
       case "decision.witnessed":
       case "evaluation.made":
-        this.#note(String(body["agent_id"]), body["instance_id"], atMs)
+        this.#note(text(body["agent_id"]), body["instance_id"], atMs)
         return null
       case "instance.ended": {
         // Of an instance that never acted nothing is kept.
-        const signs = this.#seen.get(String(body["agent_id"]))?.get(String(body["instance_id"]))
+        const signs = this.#seen.get(text(body["agent_id"]))?.get(text(body["instance_id"]))
         if (signs !== undefined) signs.endedSeq = seq
         return null
       }
       case "kill.activated":
         if (body["expected"] === undefined)
-          this.#activated(id, seq, (parseInstant(String(body["activated_at"])) ?? atMs) - SEEN_MS, {
-            type: String(body["target_type"]) as KillTarget["type"],
-            id: String(body["target_id"])
+          this.#activated(id, seq, (parseInstant(text(body["activated_at"])) ?? atMs) - SEEN_MS, {
+            type: text(body["target_type"]) as KillTarget["type"],
+            id: text(body["target_id"])
           })
         return null
       case "kill.expected":
@@ -172,3 +172,6 @@ export class ExpectedJudge {
 const mismatch = (reason: string): Problem => problem("activation_mismatch", reason)
 
 const nameOf = ({ agentId, instanceId }: KillInstance): string => `${agentId} ${instanceId}`
+
+/** A member of a body that nothing has checked yet: an object in its place may have no text form. */
+const text = (value: unknown): string => (typeof value === "string" ? value : "")
