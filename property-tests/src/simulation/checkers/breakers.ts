@@ -35,6 +35,8 @@ interface State {
   /** The record that its window begins with. */
   readonly startSeq: number
   readonly trip: Trip | null
+  /** The last activation that it caused, released or not. */
+  readonly fired: string | null
 }
 
 /** The breakers after each record that changed one, oldest first. */
@@ -93,7 +95,7 @@ const stateAfter = (
   }
   if (writer.startsWith("breaker:") && kind !== "breaker.tripped")
     problems.push(`${id} has ${kind} by ${writer}, and a breaker trips and does nothing else`)
-  if (kind === "breaker.changed") return whole(id, before.agentId, body, seq, before.trip)
+  if (kind === "breaker.changed") return { ...whole(id, before.agentId, body, seq, before.trip), fired: before.fired }
   if (kind === "breaker.released") {
     if (before.trip === null) problems.push(`${id} is released at ${seq}, and had not tripped`)
     return { ...before, startSeq: seq, trip: null }
@@ -113,7 +115,7 @@ const stateAfter = (
   const isFired = activation !== null && fired?.kind === "kill.activated" && fired.body["activation_id"] === activation
   if (isFired !== (before.mode === "enforce"))
     problems.push(`${id} trips in mode ${before.mode} and activates ${isFired ? activation : "nothing"}`)
-  return { ...before, trip: { seq, value: String(body["value"]), activation } }
+  return { ...before, trip: { seq, value: String(body["value"]), activation }, fired: activation ?? before.fired }
 }
 
 const whole = (id: string, agentId: string, body: ReadRecord["body"], seq: number, trip: Trip | null): State => ({
@@ -130,6 +132,7 @@ const whole = (id: string, agentId: string, body: ReadRecord["body"], seq: numbe
   enabled: body["enabled"] === true,
   mode: String(body["mode"]),
   startSeq: seq,
+  fired: null,
   trip
 })
 
@@ -256,7 +259,7 @@ const listings = ({ ledger }: Checked, states: States): ReadonlyArray<string> =>
             one.enabled,
             one.mode,
             one.trip === null ? "armed" : "tripped",
-            one.trip?.activation ?? null
+            one.fired
           ])
         )
       )
