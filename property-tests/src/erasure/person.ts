@@ -131,6 +131,18 @@ const scatterAgents = async (call: Call, { text }: Marker): Promise<void> => {
   await done("POST", `${at}/decisions`, { ...whole, client_ref: "c/1", [text]: text }, 422)
   await done("POST", `${at}/decisions`, { ...whole, client_ref: "a/0", args: `other ${text}` }, 409)
   await done("POST", `${at}/decisions`, { client_ref: "a/0", decisions: text }, 422)
+  await done(
+    "POST",
+    "/evals/eval-runs",
+    {
+      agent_id: agent.id,
+      suite: text,
+      suite_digest: `sha256:${"0a".repeat(32)}`,
+      agent_version: text,
+      cases: [{ id: text, outcomes: ["passed"] }]
+    },
+    201
+  )
   await done("POST", `${at}/disown`, { reason: text }, 200)
 }
 
