@@ -1,6 +1,6 @@
 /** Plans the record of an eval run. Pure. Spec: decision 0067. */
 import { detailItem, type EvalRunIn, InvalidInput, PART_LIMIT_BYTES } from "@flyball/contract"
-import { canonicalBytes, type EvalRecordedBody } from "@flyball/evidence"
+import { canonicalBytes, type EvalRecordedBody, portableCrypto, toHex, utf8 } from "@flyball/evidence"
 import { compareRuns, type EvalCase, evalCounts } from "@flyball/rules"
 import { Result } from "effect"
 import { omitNullish } from "../../foundation/omit-nullish.ts"
@@ -72,7 +72,8 @@ export const planRecordEval = (
         agentId: input.agent_id,
         body: body as JsonObject,
         parts: [{ name: "suite", bytes }],
-        once: { scope: EVAL_SCOPE, key: evalRunId, digest: input.suite_digest.slice("sha256:".length) }
+        // Of the id alone: nothing of the part outlives its erasure.
+        once: { scope: EVAL_SCOPE, key: evalRunId, digest: toHex(portableCrypto.sha256(utf8(evalRunId))) }
       }
     ]
   })
