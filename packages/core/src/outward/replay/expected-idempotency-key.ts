@@ -6,6 +6,7 @@ import { ROTATION_SCOPE } from "../../chain/plan-rotation.ts"
 import { requestDigest, voidDigest } from "../../verdicts/evaluations/plan-evaluation.ts"
 import { presentedKey } from "../../verdicts/reviews/presentation.ts"
 import { epochKey, expectedKey } from "../../verdicts/kill/epoch-key.ts"
+import { evalKey } from "../../screens/evals/plan-record-eval.ts"
 import { EVALUATION_SCOPE, PRESENTED_SCOPE, REVIEW_SCOPE, VOID_SCOPE } from "@flyball/rules"
 import { REVOKE_SCOPE as KEY_REVOKED } from "../../registry/ingest-keys/plan-mint.ts"
 import type { JsonObject, StoredPart } from "../../storage/port.ts"
@@ -80,6 +81,8 @@ export const expectedIdempotencyKey = (
         key: text("evaluation_id"),
         digest: ofContent(named.length, parts, (there) => ofRequested(crypto, body, there))
       }
+    case "eval.recorded":
+      return evalKey(text("eval_run_id"))
     case "meter.voided":
       return { scope: VOID_SCOPE, key: text("evaluation_id"), digest: voidDigest(crypto, text("evaluation_id")) }
     case "kill.activated":

@@ -5,10 +5,17 @@ import { compareRuns, type EvalCase, evalCounts } from "@flyball/rules"
 import { Result } from "effect"
 import { omitNullish } from "../../foundation/omit-nullish.ts"
 import type { Writer } from "../../foundation/writer.ts"
-import type { ChangeSet, JsonObject } from "../../storage/port.ts"
+import type { ChangeSet, IdempotencyKey, JsonObject } from "../../storage/port.ts"
 
 /** Scope of the look-up of runs by their id. */
 export const EVAL_SCOPE = "eval_run"
+
+/** The key by which a run is found. Of the id alone: nothing of the part outlives its erasure. */
+export const evalKey = (evalRunId: string): IdempotencyKey => ({
+  scope: EVAL_SCOPE,
+  key: evalRunId,
+  digest: toHex(portableCrypto.sha256(utf8(evalRunId)))
+})
 
 /** Most lost cases that a record names. */
 const MAX_LOST = 100
@@ -72,8 +79,7 @@ export const planRecordEval = (
         agentId: input.agent_id,
         body: body as JsonObject,
         parts: [{ name: "suite", bytes }],
-        // Of the id alone: nothing of the part outlives its erasure.
-        once: { scope: EVAL_SCOPE, key: evalRunId, digest: toHex(portableCrypto.sha256(utf8(evalRunId))) }
+        once: evalKey(evalRunId)
       }
     ]
   })
