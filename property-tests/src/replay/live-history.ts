@@ -10,6 +10,7 @@ import {
   checkChannel,
   Drills,
   Erasure,
+  EvalRuns,
   type GovernorServices,
   IngestKeys,
   Kill,
@@ -21,6 +22,7 @@ import {
   systemHost,
   TierEvidence
 } from "@flyball/core"
+import type { DrillOut } from "@flyball/contract"
 import { Storage } from "@flyball/core/storage"
 import { canonicalBytes, portableCrypto, recordKinds, utf8 } from "@flyball/evidence"
 import { Clock, Effect, Layer } from "effect"
@@ -193,6 +195,17 @@ const policy = ({ a, b, c }: Act, lived: Lived): Doing =>
 const drill = ({ a, b, c }: Act, lived: Lived): Doing =>
   Effect.gen(function* () {
     const drills = yield* Drills
+    const heardOf = (drill: DrillOut, n: number): Doing => {
+      const agentId = drill.target_type === "agent" ? drill.target_id : chosen(lived.agentIds, n)
+      return agentId === undefined
+        ? Effect.void
+        : Kill.use((kill) =>
+            kill.ack(
+              { activation_event: drill.activation_event, agent_id: agentId, instance_id: `i${n % 4}` } as never,
+              systemHost
+            )
+          )
+    }
     const all = yield* drills.list()
     const one = all.length === 0 ? undefined : chosen(all, a)
     if (one === undefined || b % 4 === 0) {
@@ -209,21 +222,14 @@ const drill = ({ a, b, c }: Act, lived: Lived): Doing =>
         },
         { id: `system:d${c % 3}` }
       )
-    } else if (b % 4 === 1) {
-      const agentId = one.target_type === "agent" ? one.target_id : chosen(lived.agentIds, c)
-      if (agentId === undefined) return
-      yield* Kill.use((kill) =>
-        kill.ack(
-          { activation_event: one.activation_event, agent_id: agentId, instance_id: `i${c % 4}` } as never,
-          systemHost
-        )
-      )
-    } else if (b % 4 === 2) {
+    } else if (b % 4 === 1) yield* heardOf(one, c)
+    else if (b % 4 === 2) {
+      if (c % 2 === 0) yield* heardOf(one, c)
       yield* drills.complete(one.id, systemHost)
       yield* drills.attest(one.id, { id: `system:d${c % 4}` })
     } else yield* drills.attest(one.id, { id: `system:d${c % 4}` })
     yield* drills.completeDue
-    if (c % 16 === 0) yield* checkChannel
+    if (c % 4 === 0) yield* checkChannel
   })
 
 /** The clock of the registry polls. Not by weeks: everything that sleeps a second would wake for each of them. */
@@ -376,6 +382,27 @@ const gap = ({ a, c }: Act, lived: Lived): Doing => {
     : Capture.use((capture) => capture.gap(agentId, { from: at, to: at, count: c, reason: "crash" }, systemHost))
 }
 
+const ended = ({ a, b }: Act, lived: Lived): Doing =>
+  withAgent(lived, a, (id) =>
+    Capture.use((capture) => capture.endInstance(id, { instance_id: `pod-${b % 3}` }, systemHost))
+  )
+
+/** Runs of two suites, some of which lose cases. */
+const evaluated = ({ a, b, c }: Act, lived: Lived): Doing =>
+  withAgent(lived, a, (id) =>
+    EvalRuns.use((runs) =>
+      runs.record(
+        {
+          agent_id: id,
+          suite: `suite ${b % 2}`,
+          suite_digest: `sha256:${String(b % 2).repeat(64)}`,
+          cases: ["one", "two"].map((name, at) => ({ id: name, outcomes: [(c >> at) % 2 === 0 ? "passed" : "failed"] }))
+        },
+        systemHost
+      )
+    )
+  )
+
 const pass = ({ a, b }: Act): Doing => TestClock.adjust(a * 977 + b)
 
 const acts = [
@@ -439,7 +466,9 @@ const acts = [
   silent,
   wish,
   reviewed,
-  reviewed
+  reviewed,
+  ended,
+  evaluated
 ] as const
 
 /** Tags of faults, which no act may be answered with. */

@@ -35,7 +35,7 @@ export const letGo = ({ a, b, c }: Act, lived: Lived): Doing => {
   return Kill.use((kill) => kill.release({ activation_event: one.id, reason: `since ${b}` }, c % 3 === 0 ? ann : ben))
 }
 
-/** An instance says that it saw one, or that it stopped; of agents that are not reached that is refused. */
+/** An instance says that it saw one, or that it stopped: refused of agents that are not reached, or with actions open. */
 export const heard = ({ a, b, c }: Act, lived: Lived): Doing => {
   const one = chosen(lived.activations, a)
   if (one === undefined) return Effect.void
@@ -46,7 +46,7 @@ export const heard = ({ a, b, c }: Act, lived: Lived): Doing => {
         agent_id: one.agentId,
         instance_id: `pod-${b % 3}`,
         stopped: c % 2 === 0,
-        in_flight: c
+        in_flight: c % 4 === 0 ? 0 : c
       },
       systemHost
     )

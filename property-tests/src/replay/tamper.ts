@@ -10,6 +10,12 @@ export interface Tampered {
 }
 
 /**
+ * Members that derive from parts, which may be erased: the key of an org unit, instances that were expected, and the
+ * question of a review, which the verdict that uses its approval is compared with.
+ */
+const ofParts = ["target", "expectedInstances", "question"]
+
+/**
  * Changes one member of one document of each of these collections; answers what should be found, in their order. A
  * collection without a document has none.
  */
@@ -21,9 +27,8 @@ export const tamper = (collections: ReadonlyArray<string>, choice: number) =>
       const documents = yield* storage.list(collection)
       const document = documents[choice % Math.max(1, documents.length)]
       if (document === undefined) continue
-      // Of an org unit whose name was erased nobody but the document knows the key, nor which instances were expected.
       const names = Object.keys(document.body)
-        .filter((name) => name !== "target" && name !== "expectedInstances")
+        .filter((name) => !ofParts.includes(name))
         .sort()
       const name = names[choice % names.length]!
       const uniqueOf = (member: string): string => String(document.body[member])

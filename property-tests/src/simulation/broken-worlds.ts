@@ -439,7 +439,7 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
       )
   },
   {
-    what: "a store that lists breakers with another activation than their trip names",
+    what: "a store that lists breakers without the activation that their last trip names",
     foundBy: "breakers",
     says: /host \d shows .* the records say/,
     options: brokenOften,
@@ -450,8 +450,8 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
             collection !== BREAKERS
               ? found
               : found.map((one) => {
-                  const { trip } = storedBreaker(one).body
-                  return trip === null ? one : { ...one, body: { ...one.body, trip: { ...trip, activationId: null } } }
+                  const { lastActivationId } = storedBreaker(one).body
+                  return lastActivationId === null ? one : { ...one, body: { ...one.body, lastActivationId: null } }
                 })
           )
       }))

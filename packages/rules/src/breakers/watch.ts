@@ -11,6 +11,8 @@ import { metricOf } from "./metrics.ts"
 interface Watched {
   document: BreakerDocument
   start: WindowStart
+  /** The kinds that the metric reads: its fold is given no other. */
+  readonly kinds: ReadonlyArray<string>
   /** Null where this version does not know the metric. */
   fold: MetricFold | null
 }
@@ -50,7 +52,8 @@ export class AgentBreakers {
 
   /** Begins with a breaker whose records before `start` are not given. */
   put(id: string, document: BreakerDocument, start: WindowStart): void {
-    this.#watched.set(id, { document, start, fold: foldOf(document, start) })
+    const kinds = metricOf(document.metric)?.kinds ?? []
+    this.#watched.set(id, { document, start, kinds, fold: foldOf(document, start) })
   }
 
   /** Where the window of a breaker begins; null where there is no such breaker. */
@@ -66,7 +69,9 @@ export class AgentBreakers {
   /** Takes the agent's next record: one of a breaker, or a sample. */
   take(record: MetricRecord): void {
     if (record.kind.startsWith("breaker.")) return this.#fold(record)
-    for (const { fold, start } of this.#watched.values()) if (record.seq > start.seq) fold?.add(record)
+    // Records of other kinds may have members of the same names.
+    for (const { fold, kinds, start } of this.#watched.values())
+      if (record.seq > start.seq && kinds.includes(record.kind)) fold?.add(record)
     if (++this.#sinceForgotten < FORGET_EVERY) return
     this.#sinceForgotten = 0
     for (const { fold } of this.#watched.values()) fold?.forget(record.atMs - READ_BACK_MS)
