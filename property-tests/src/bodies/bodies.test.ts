@@ -76,6 +76,7 @@ const wrongBodies = ({ body: members }: KindRow): ReadonlyArray<unknown> => {
         ...(required ? [rest] : []),
         ...[...samples(type).bad, null, true, [[]], ...(type.type === "object" ? [] : [{}])]
           .filter((value) => value !== 0.5 && value !== Number.MAX_SAFE_INTEGER + 1)
+          .filter((value) => typeof value !== "string" || value.isWellFormed())
           .filter((value) => !samples(type).good.includes(value as never))
           .map((value) => ({ ...body, [name]: value }))
       ]

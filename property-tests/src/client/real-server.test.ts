@@ -9,12 +9,13 @@ import {
 } from "@flyball/client"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 import { openWorld, type World } from "../../../apps/server/src/http/http-world.ts"
+import { killExpectation } from "../../../packages/core/src/verdicts/kill/expected.ts"
 
 let world: World
 let client: Client
 let open = true
 const problems: Array<Problem> = []
-beforeAll(async () => void (world = await openWorld()))
+beforeAll(async () => void (world = await openWorld({ jobs: killExpectation })))
 afterAll(() => world.close())
 afterEach(async () => {
   open = true
@@ -129,8 +130,11 @@ describe("the client against a real server", () => {
     assert.match(String(await interrupted), /halted at epoch \d+/)
     await agent.kill.refresh()
     const id = agent.kill.view().activationEvent
-    const activation = await world.send("GET", `/api/v1/bound/kill/activations/${id}`, { token: world.admin })
-    assert.deepInclude(activation.json, { expected: 1, acknowledged: 1, stopped: 1 })
+    const shown = async () =>
+      (await world.send("GET", `/api/v1/bound/kill/activations/${id}`, { token: world.admin })).json
+    // Whom it expects follows the activation.
+    while ((await shown()).expected === null) continue
+    assert.deepInclude(await shown(), { expected: 1, acknowledged: 1, stopped: 1 })
   })
 
   it("is stopped by the server when its own status is older, and the verdict names the halt", async () => {

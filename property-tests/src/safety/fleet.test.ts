@@ -87,6 +87,12 @@ describe.each(stores)("on %s", (_, open) => {
           met: false
         })
         yield* drills.attest(id, attester)
+        const missed = yield* Safety.use((safety) => safety.view())
+        expect(missed.agents).toMatchObject([{ agent_id: agent.id, drill_overdue: true }])
+        const again = yield* drills.start({ ...input, mode: "live" }, starter)
+        for (const instance of ["a", "b"]) yield* acknowledged(again.activation_event, agent.id, instance)
+        expect((yield* drills.complete(again.id, starter)).result).toMatchObject({ expected: 2, met: true })
+        yield* drills.attest(again.id, attester)
         yield* ResponsePolicies.use((policies) =>
           policies.set(
             [{ scope: "agent", target: agent.id, trigger: "breaker", response: "drain", notify: ["a@example.org"] }],

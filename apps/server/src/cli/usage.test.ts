@@ -86,7 +86,7 @@ describe("how the command is called", () => {
       "flyball export: --disclose takes all, none or names of parts (action, advice, args, authority, " +
         "backtest, box, claim, diff, endpoint, envelope, expected, identity, instances, labels, lint, mapping, " +
         "missed, owner, policy, previous, profile, " +
-        'reason, result, scenario, signals, waiver), and got "all". flyball export --help says how.'
+        'reason, result, scenario, signals, suite, waiver), and got "all". flyball export --help says how.'
     ],
     [
       ["export", "--kind", "full", "--out", "none/a.evp"],

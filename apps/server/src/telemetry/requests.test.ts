@@ -69,7 +69,7 @@ describe("spans", () => {
       ]),
       [
         ["POST /api/v1/agents", 201, "/api/v1/agents", 0, null],
-        ["GET /api/v1/agents/{agent_id}", 200, "/api/v1/agents/{agent_id}", 0, null],
+        ["GET /api/v1/agents/{agent_id}", 422, "/api/v1/agents/{agent_id}", 0, null],
         ["POST /api/v1/agents", 422, "/api/v1/agents", 0, null],
         ["GET", 404, undefined, 0, null],
         ["HEAD /status", 200, "/status", 0, null]
@@ -78,7 +78,7 @@ describe("spans", () => {
     assert.deepStrictEqual(requests[1]!.attributes, {
       "http.request.method": "GET",
       "http.route": "/api/v1/agents/{agent_id}",
-      "http.response.status_code": 200,
+      "http.response.status_code": 422,
       "flyball.request_id": "mine-1"
     })
     // The log and the span of a request find each other.
