@@ -35,7 +35,7 @@ export const letGo = ({ a, b, c }: Act, lived: Lived): Doing => {
   return Kill.use((kill) => kill.release({ activation_event: one.id, reason: `since ${b}` }, c % 3 === 0 ? ann : ben))
 }
 
-/** An instance says that it saw one, or that it stopped: refused of agents that are not reached, or with actions open. */
+/** An instance says that it saw one, or stopped: refused of agents that are not reached, or with actions open. */
 export const heard = ({ a, b, c }: Act, lived: Lived): Doing => {
   const one = chosen(lived.activations, a)
   if (one === undefined) return Effect.void
