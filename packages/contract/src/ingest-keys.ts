@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { autonomyTiers } from "./agents.ts"
 import { instant, name, oneOf, optional, orgUnit } from "./foundation/fields.ts"
+import type { Info, Input } from "./foundation/plain.ts"
 import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords } from "./foundation/place.ts"
 
 /** Capture tiers that a key may claim only where it was minted with them. */
@@ -17,6 +18,9 @@ export const IngestKeyCreate = Schema.Struct({
   expires_at: inBody(optional(instant))
 }).annotate(becomesRecord("ingest_key.minted"))
 export type IngestKeyCreate = typeof IngestKeyCreate.Type
+
+/** An ingest key to mint. */
+export interface IngestKeyInput extends Input<typeof IngestKeyCreate> {}
 
 /**
  * An ingest key without the key.
@@ -39,9 +43,15 @@ export const IngestKeyOut = Schema.Struct({
 }).annotate(showsRecords(["ingest_key.minted", "ingest_key.restated", "ingest_key.revoked"]))
 export type IngestKeyOut = typeof IngestKeyOut.Type
 
+/** An ingest key, without the key. */
+export interface IngestKeyInfo extends Info<typeof IngestKeyOut> {}
+
 /**
  * Answer of the creation of an ingest key: the only one that contains `key`. Spec: document 1 section 2, "Ingest key",
  * and section 5, item 5.
  */
 export const IngestKeyMinted = Schema.Struct({ ...IngestKeyOut.fields, key: Schema.String })
 export type IngestKeyMinted = typeof IngestKeyMinted.Type
+
+/** A minted key: the only answer with `key`. */
+export interface IngestKeyMintedInfo extends Info<typeof IngestKeyMinted> {}

@@ -27,6 +27,9 @@ export type {
   DeliveryInfo,
   EvalRunInfo,
   EvalRunInput,
+  IngestKeyInfo,
+  IngestKeyInput,
+  IngestKeyMintedInfo,
   ModelChange,
   ModelInfo,
   ModelInput,
@@ -40,6 +43,7 @@ export type {
 } from "@flyball/contract"
 export type {
   EvalsClient,
+  IngestKeysClient,
   ModelsClient,
   ResponsePolicyClient,
   TelemetryClient,
@@ -93,12 +97,6 @@ export type {
   ProvenanceInput,
   ProvenanceKind
 } from "./governor/clients/types/provenance-client-types.ts"
-export type {
-  IngestKeyInfo,
-  IngestKeyInput,
-  IngestKeyMintedInfo,
-  IngestKeysClient
-} from "./governor/clients/types/ingest-keys-client-types.ts"
 export type { PeopleClient, PersonInfo, PersonInput } from "./governor/clients/types/people-client-types.ts"
 export type {
   AccessMappingClient,

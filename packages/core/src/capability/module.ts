@@ -21,10 +21,11 @@ export interface Read<T extends RefusalTag = RefusalTag, R = any> {
   readonly member: string
   /** The parameter that names the thing in paths, queries and bodies. */
   readonly param: string
+  /** The thing; with its agent as `agent_id`, where it is of one. */
   readonly get: (
     id: string,
     scope: Scope
-  ) => Effect.Effect<{ readonly agent_id?: string }, Extract<Refusal, { readonly _tag: T }> | OperationFault, R>
+  ) => Effect.Effect<unknown, Extract<Refusal, { readonly _tag: T }> | OperationFault, R>
 }
 
 /** One capability: its rows and their operations, its services, its jobs, and how its things are looked up. */

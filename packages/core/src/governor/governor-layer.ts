@@ -21,7 +21,6 @@ import { Evaluations } from "../verdicts/evaluations/service.ts"
 import { Identities } from "../registry/identity/service.ts"
 import { sealAgentMembers } from "../registry/agents/seal-members.ts"
 import { restateIngestKeys } from "../registry/ingest-keys/restate.ts"
-import { IngestKeys } from "../registry/ingest-keys/service.ts"
 import { checkpointingStorage } from "../chain/commit-listeners.ts"
 import { Kill } from "../verdicts/kill/service.ts"
 import { KillListener, killNotifyingStorage } from "../verdicts/kill/kill-listener.ts"
@@ -66,7 +65,6 @@ export type GovernorServices =
   | Agents
   | Provenance
   | Principals
-  | IngestKeys
   | Identities
   | Capture
   | Replay
@@ -127,7 +125,6 @@ export const governorLayer = (
     Waivers.layer,
     Provenance.layer,
     Principals.layer,
-    IngestKeys.layer,
     Capture.layer,
     restateIngestKeys(options),
     sealAgentMembers(options),

@@ -70,8 +70,6 @@ import type {
   SettleInput,
   SettleReceipt
 } from "./clients/types/decision-types.ts"
-import { ingestKeysClient } from "./clients/ingest-keys-client.ts"
-import type { IngestKeysClient } from "./clients/types/ingest-keys-client-types.ts"
 import { drillsClient, safetyClient } from "./clients/drills-client.ts"
 import type { DrillsClient, SafetyClient } from "./clients/types/drills-client-types.ts"
 import { killClient } from "./clients/kill-client.ts"
@@ -92,6 +90,7 @@ import { standingApprovalsClient } from "./clients/standing-approvals-client.ts"
 import type { StandingApprovalsClient } from "./clients/types/standing-approvals-client-types.ts"
 import { telemetry } from "../outward/telemetry/module.ts"
 import { webhooks } from "../outward/webhooks/module.ts"
+import { ingestKeys } from "../registry/ingest-keys/module.ts"
 import { evals } from "../screens/evals/module.ts"
 import { models } from "../registry/models/module.ts"
 import { isLeftOut, refuseInvalidOptions } from "./invalid-options.ts"
@@ -182,6 +181,9 @@ export interface ResponsePolicyClient extends ClientOf<typeof rows.responsePolic
  * decision 0067.
  */
 export interface EvalsClient extends ClientOf<typeof rows.evals> {}
+
+/** The tokens of agents that call the HTTP API of this governor. Spec: document 1 section 5; decision 0037. */
+export interface IngestKeysClient extends ClientOf<typeof rows.ingestKeys> {}
 
 /** A running governor. Every promise rejects with {@link GovernorError}. */
 export interface Governor extends AsyncDisposable {
@@ -437,7 +439,7 @@ const governorOver = (client: Client, writerId: string): Governor => {
     },
     people: requireStringIds(peopleClient(client), { writer: 0 }),
     accessMapping: accessMappingClient(client, writer),
-    ingestKeys: requireStringIds(ingestKeysClient(client, writer), { mint: 0, list: 0 }),
+    ingestKeys: of(ingestKeys),
     webhooks: of(webhooks),
     ...requireStringIds(captureClient(client, writer)),
     chain: chainClient(client),

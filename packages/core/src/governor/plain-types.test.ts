@@ -140,7 +140,6 @@ describe("the plain types of the governor", () => {
         "./clients/types/chain-types.ts",
         "./clients/types/decision-types.ts",
         "./clients/types/drills-client-types.ts",
-        "./clients/types/ingest-keys-client-types.ts",
         "./clients/types/kill-client-types.ts",
         "./clients/types/people-client-types.ts",
         "./clients/types/provenance-client-types.ts",
@@ -158,7 +157,7 @@ describe("the plain types of the governor", () => {
         "./agents-client-types.ts",
         "./bound-client-types.ts"
       ])
-      for (const client of ["access-mapping", "agents", "breakers", "ingest-keys", "kill", "people", "provenance"])
+      for (const client of ["access-mapping", "agents", "breakers", "kill", "people", "provenance"])
         assert.deepStrictEqual(await imports(join(folder, `governor/clients/types/${client}-client-types.d.ts`)), [
           "../call-options.ts",
           "@flyball/contract"

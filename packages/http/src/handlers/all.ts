@@ -8,7 +8,6 @@ import {
   decisions,
   drills,
   evidence,
-  ingestKeys,
   kill,
   reviews,
   safety,
@@ -24,7 +23,6 @@ import { chainHandlers } from "./chain.ts"
 import { decisionsHandlers } from "./decisions.ts"
 import { drillsHandlers } from "./drills.ts"
 import { evidenceHandlers } from "./evidence.ts"
-import { ingestKeysHandlers } from "./ingest-keys.ts"
 import { killHandlers } from "./kill.ts"
 import { pages } from "../answer/pages.ts"
 import { pagesHandlers } from "./pages.ts"
@@ -55,7 +53,6 @@ export const handlers: { readonly [id: string]: AnyHandler } = Object.fromEntrie
   ...byId(standingApprovals, standingApprovalsHandlers),
   ...byId(chain, chainHandlers),
   ...byId(evidence, evidenceHandlers),
-  ...byId(ingestKeys, ingestKeysHandlers),
   ...byId(accessMapping, accessMappingHandlers),
   ...byId(pages, pagesHandlers)
 ])
