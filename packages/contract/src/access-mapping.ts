@@ -5,6 +5,7 @@
 import { Schema } from "effect"
 import { defaulted, identifier, integer, leftOut, list, name, oneOf, optional, text } from "./foundation/fields.ts"
 import { roles } from "./session.ts"
+import type { Info, Input } from "./foundation/plain.ts"
 import { inDocument, inPart, showsRecords } from "./foundation/place.ts"
 
 /** Claims that a rule can match. */
@@ -31,6 +32,9 @@ export const MappingRule = Schema.Struct({
 })
 export type MappingRule = typeof MappingRule.Type
 
+/** A person with this value in this claim has this role, in this org unit or in all (`*`). */
+export interface MappingRuleInput extends Input<typeof MappingRule> {}
+
 const rules = list(MappingRule, 0, MAX_MAPPING_RULES)
 
 /** Body of PUT /admin/entitlement-rules: the whole mapping. Spec: decision 0016. */
@@ -46,6 +50,9 @@ export const MappingIn = Schema.Struct({
 })
 export type MappingIn = typeof MappingIn.Type
 
+/** A whole access mapping. */
+export interface MappingInput extends Input<typeof MappingIn> {}
+
 /** The mapping in force. `version` 0: none was ever set. Spec: decision 0016. */
 export const MappingOut = Schema.Struct({
   rules: inPart(
@@ -56,6 +63,9 @@ export const MappingOut = Schema.Struct({
   version: inDocument(Schema.Int)
 }).annotate(showsRecords(["mapping.changed"], { body: ["rules", "writer"] }))
 export type MappingOut = typeof MappingOut.Type
+
+/** The mapping in force. `version` 0: none was ever set. */
+export interface MappingInfo extends Info<typeof MappingOut> {}
 
 const claimValues = list(text(0, CLAIM_LIMIT), 0, 1_000)
 
@@ -68,6 +78,9 @@ export const ResolveDraftIn = Schema.Struct({
   trust_canonical: defaulted(Schema.Boolean, false)
 })
 export type ResolveDraftIn = typeof ResolveDraftIn.Type
+
+/** Groups, roles and user ids that a token claims for a person. */
+export interface ClaimsInput extends Pick<Input<typeof ResolveDraftIn>, "groups" | "roles" | "user_ids"> {}
 
 /**
  * Roles that claims resolve to: every matched role, strongest first, and the org units of the strongest. `grants` lists
@@ -82,3 +95,9 @@ export const ResolvedOut = Schema.Struct({
   )
 })
 export type ResolvedOut = typeof ResolvedOut.Type
+
+/**
+ * The grants that claims resolve to: every matched role, strongest first, and the org units of the strongest (`*` for
+ * all).
+ */
+export interface ResolvedInfo extends Info<typeof ResolvedOut> {}

@@ -24,17 +24,23 @@ export type {
   TimelineFilter
 } from "./governor/clients/types/agents-client-types.ts"
 export type {
+  ClaimsInput,
   DeliveryInfo,
   EvalRunInfo,
   EvalRunInput,
   IngestKeyInfo,
   IngestKeyInput,
   IngestKeyMintedInfo,
+  MappingInfo,
+  MappingInput,
+  MappingRuleInput,
   ModelChange,
   ModelInfo,
   ModelInput,
   PolicyRowInfo,
   PolicyRowInput,
+  ResolvedInfo,
+  Role as RoleName,
   TelemetryInfo,
   WebhookInfo,
   WebhookInput,
@@ -42,6 +48,7 @@ export type {
   WebhookTestInfo
 } from "@flyball/contract"
 export type {
+  AccessMappingClient,
   EvalsClient,
   IngestKeysClient,
   ModelsClient,
@@ -98,15 +105,6 @@ export type {
   ProvenanceKind
 } from "./governor/clients/types/provenance-client-types.ts"
 export type { PeopleClient, PersonInfo, PersonInput } from "./governor/clients/types/people-client-types.ts"
-export type {
-  AccessMappingClient,
-  ClaimsInput,
-  MappingInfo,
-  MappingInput,
-  MappingRuleInput,
-  ResolvedInfo,
-  RoleName
-} from "./governor/clients/types/access-mapping-client-types.ts"
 export { defineModule, type Module, type Read } from "./capability/module.ts"
 export type {
   AnyOperation,

@@ -1,6 +1,5 @@
 /** All services of the library, wired. */
 import { Layer } from "effect"
-import { AccessMapping } from "../registry/access-mapping/service.ts"
 import { Agents } from "../registry/agents/service.ts"
 import { BreakerWindows } from "../verdicts/breakers/keeper.ts"
 import { BreakerListener, breakerNotifyingStorage } from "../verdicts/breakers/breaker-listener.ts"
@@ -61,7 +60,6 @@ export type StartError = ChainStartError | TenantRefused | WebhookSettingsInvali
 
 /** All services of a governor. */
 export type GovernorServices =
-  | AccessMapping
   | Agents
   | Provenance
   | Principals
@@ -111,7 +109,6 @@ export const governorLayer = (
     )
   )
   const writing = Layer.mergeAll(
-    AccessMapping.layer,
     Layer.mergeAll(Agents.layer, Identities.layer).pipe(Layer.provide(envelopeTierEvidence)),
     Envelopes.layer,
     evaluations,

@@ -4,6 +4,9 @@
  * Spec: design section 1, "a team embedding governance in its own Node host". The README shows it whole; a test runs
  * that example.
  */
+import { AccessMapping } from "../registry/access-mapping/service.ts"
+import { resolveInput } from "../registry/access-mapping/resolve-input.ts"
+import type { ClaimsInput, ResolvedInfo } from "@flyball/contract"
 import { Capture } from "../verdicts/capture/service.ts"
 import { Checkpointer } from "../chain/checkpointer.ts"
 import { ephemeralKeys } from "../chain/keys/ephemeral-keys.ts"
@@ -12,8 +15,6 @@ import { Erasure } from "../outward/erasure/service.ts"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { governorJobs } from "./governor-jobs.ts"
 import { governorLayer, type GovernorServices } from "./governor-layer.ts"
-import { accessMappingClient } from "./clients/access-mapping-client.ts"
-import type { AccessMappingClient } from "./clients/types/access-mapping-client-types.ts"
 import { openAgentClient } from "./clients/agent-client.ts"
 import type { AgentClient, AgentClientOptions } from "./clients/types/agent-client-types.ts"
 import { agentsClient } from "./clients/agents-client.ts"
@@ -34,6 +35,7 @@ import { chainClient } from "./clients/chain-client.ts"
 import { type Client, openClient } from "./clients/client.ts"
 import { GovernorError } from "../foundation/governor-error.ts"
 import {
+  decodeClaims,
   decoded,
   decodeDecisions,
   decodeDecisionFilter,
@@ -91,6 +93,7 @@ import type { StandingApprovalsClient } from "./clients/types/standing-approvals
 import { telemetry } from "../outward/telemetry/module.ts"
 import { webhooks } from "../outward/webhooks/module.ts"
 import { ingestKeys } from "../registry/ingest-keys/module.ts"
+import { accessMapping } from "../registry/access-mapping/module.ts"
 import { evals } from "../screens/evals/module.ts"
 import { models } from "../registry/models/module.ts"
 import { isLeftOut, refuseInvalidOptions } from "./invalid-options.ts"
@@ -184,6 +187,15 @@ export interface EvalsClient extends ClientOf<typeof rows.evals> {}
 
 /** The tokens of agents that call the HTTP API of this governor. Spec: document 1 section 5; decision 0037. */
 export interface IngestKeysClient extends ClientOf<typeof rows.ingestKeys> {}
+
+/**
+ * The mapping of claims to roles. The library checks no roles itself: a host does, with `resolve`, before it calls.
+ * Spec: document 1 section 2, "Access draft resolution", and section 5, item 7; decision 0016.
+ */
+export interface AccessMappingClient extends ClientOf<typeof rows.accessMapping> {
+  /** Resolves these claims under the mapping in force. */
+  resolve(claims: ClaimsInput, options?: CallOptions): Promise<ResolvedInfo>
+}
 
 /** A running governor. Every promise rejects with {@link GovernorError}. */
 export interface Governor extends AsyncDisposable {
@@ -438,7 +450,16 @@ const governorOver = (client: Client, writerId: string): Governor => {
         )
     },
     people: requireStringIds(peopleClient(client), { writer: 0 }),
-    accessMapping: accessMappingClient(client, writer),
+    accessMapping: {
+      ...of(accessMapping),
+      resolve: (claims, options) =>
+        run(
+          Effect.flatMap(decoded(decodeClaims, claims), (input) =>
+            AccessMapping.use((access) => Effect.map(access.current, (mapping) => resolveInput(mapping, input)))
+          ),
+          options
+        )
+    },
     ingestKeys: of(ingestKeys),
     webhooks: of(webhooks),
     ...requireStringIds(captureClient(client, writer)),

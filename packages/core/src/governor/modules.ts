@@ -6,6 +6,7 @@ import { Layer } from "effect"
 import type { Read } from "../capability/module.ts"
 import { telemetry } from "../outward/telemetry/module.ts"
 import { webhooks } from "../outward/webhooks/module.ts"
+import { accessMapping } from "../registry/access-mapping/module.ts"
 import { ingestKeys } from "../registry/ingest-keys/module.ts"
 import { models } from "../registry/models/module.ts"
 import { evals } from "../screens/evals/module.ts"
@@ -13,13 +14,14 @@ import { responsePolicy } from "../verdicts/response-policy/module.ts"
 
 /** The modules. One that is added here needs no other list. */
 export const modules: readonly [
+  typeof accessMapping,
   typeof evals,
   typeof ingestKeys,
   typeof models,
   typeof responsePolicy,
   typeof telemetry,
   typeof webhooks
-] = [evals, ingestKeys, models, responsePolicy, telemetry, webhooks]
+] = [accessMapping, evals, ingestKeys, models, responsePolicy, telemetry, webhooks]
 
 type One = (typeof modules)[number]
 

@@ -132,7 +132,6 @@ describe("the plain types of the governor", () => {
         "../storage/choice.ts",
         "./clients/call-options.ts",
         "./clients/client-of.ts",
-        "./clients/types/access-mapping-client-types.ts",
         "./clients/types/agent-client-types.ts",
         "./clients/types/agents-client-types.ts",
         "./clients/types/bound-client-types.ts",
@@ -157,7 +156,7 @@ describe("the plain types of the governor", () => {
         "./agents-client-types.ts",
         "./bound-client-types.ts"
       ])
-      for (const client of ["access-mapping", "agents", "breakers", "kill", "people", "provenance"])
+      for (const client of ["agents", "breakers", "kill", "people", "provenance"])
         assert.deepStrictEqual(await imports(join(folder, `governor/clients/types/${client}-client-types.d.ts`)), [
           "../call-options.ts",
           "@flyball/contract"

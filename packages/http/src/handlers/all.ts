@@ -1,6 +1,5 @@
 /** All handlers by the id of their endpoint. */
 import {
-  accessMapping,
   agents,
   bound,
   breakers,
@@ -15,7 +14,6 @@ import {
   system
 } from "@flyball/contract/http"
 import type { AnyHandler, HandlersOf } from "../request/call.ts"
-import { accessMappingHandlers } from "./access-mapping.ts"
 import { agentsHandlers } from "./agents.ts"
 import { boundHandlers } from "./bound.ts"
 import { breakersHandlers } from "./breakers.ts"
@@ -53,6 +51,5 @@ export const handlers: { readonly [id: string]: AnyHandler } = Object.fromEntrie
   ...byId(standingApprovals, standingApprovalsHandlers),
   ...byId(chain, chainHandlers),
   ...byId(evidence, evidenceHandlers),
-  ...byId(accessMapping, accessMappingHandlers),
   ...byId(pages, pagesHandlers)
 ])

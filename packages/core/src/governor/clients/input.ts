@@ -14,7 +14,6 @@ import {
   ErasureIn,
   IdentityIn,
   InvalidInput,
-  MappingIn,
   OwnershipTransfer,
   PackRequest,
   ProvenanceCreate,
@@ -53,10 +52,6 @@ export const decodeErasure = decode(ErasureIn)
 export const decodePack = decode(PackRequest)
 /** A piece of an agent. */
 export const decodeProvenance = decode(ProvenanceCreate)
-/** The whole access mapping. */
-export const decodeMapping = decode(MappingIn)
-/** A mapping to try, and claims. */
-export const decodeDraft = decode(ResolveDraftIn)
 const { groups, roles, user_ids } = ResolveDraftIn.fields
 /** Decodes the claims of a token about a person. */
 export const decodeClaims = decode(Schema.Struct({ groups, roles, user_ids }))
