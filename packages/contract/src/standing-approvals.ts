@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { check, id, instant, integer, list, oneOf, optional, patterned, reason } from "./foundation/fields.ts"
 import { pageOf } from "./foundation/page.ts"
+import type { Info, Input } from "./foundation/plain.ts"
 import { becomesRecord, inBody, inDocument, inPart, showsRecords, wholePart } from "./foundation/place.ts"
 
 /** Statuses of a standing approval. */
@@ -45,6 +46,9 @@ export const StandingApprovalCreate = Schema.Struct({
   reason: wholePart("reason", reason(2_000))
 }).annotate(becomesRecord("standing_approval.proposed"))
 export type StandingApprovalCreate = typeof StandingApprovalCreate.Type
+
+/** Input of a proposal. Spec: decision 0050. */
+export interface StandingApprovalInput extends Input<typeof StandingApprovalCreate> {}
 
 /** Body of POST …/revoke. */
 export const StandingApprovalRevokeIn = Schema.Struct({
@@ -101,3 +105,6 @@ export const StandingApproval = Schema.Struct({
   revoked_by: inDocument(nullText)
 }).annotate(showsRecords(["standing_approval.proposed"], { body: ["asks", "box_digest", "rules"] }))
 export type StandingApproval = typeof StandingApproval.Type
+
+/** A standing approval with its remaining uses. Spec: decision 0050. */
+export interface StandingApprovalInfo extends Info<typeof StandingApproval> {}

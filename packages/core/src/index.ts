@@ -41,6 +41,8 @@ export type {
   PolicyRowInput,
   ResolvedInfo,
   Role as RoleName,
+  StandingApprovalInfo,
+  StandingApprovalInput,
   TelemetryInfo,
   WebhookInfo,
   WebhookInput,
@@ -53,6 +55,7 @@ export type {
   IngestKeysClient,
   ModelsClient,
   ResponsePolicyClient,
+  StandingApprovalsClient,
   TelemetryClient,
   WebhooksClient
 } from "./governor/governor.ts"
@@ -117,11 +120,6 @@ export type {
 } from "./capability/operation.ts"
 export { knownAfter, pageOf } from "./capability/page-of.ts"
 export { moduleReads, modules } from "./governor/modules.ts"
-export type {
-  StandingApprovalInfo,
-  StandingApprovalInput,
-  StandingApprovalsClient
-} from "./governor/clients/types/standing-approvals-client-types.ts"
 export type {
   DrillInfo,
   DrillInput,

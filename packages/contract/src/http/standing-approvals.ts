@@ -1,9 +1,12 @@
 /** The endpoints of standing approvals. Spec: api.md "bounded autonomy"; decision 0050. */
 import { Schema } from "effect"
+import { named } from "../foundation/plain.ts"
 import { StandingApprovalNotFound } from "../refusals.ts"
 import {
   StandingApproval,
   StandingApprovalCreate,
+  type StandingApprovalInfo,
+  type StandingApprovalInput,
   StandingApprovalListQuery,
   StandingApprovalRevokeIn
 } from "../standing-approvals.ts"
@@ -15,6 +18,8 @@ const one = {
   standing_approval_id: idParam("standingApproval", () => new StandingApprovalNotFound({}))
 } as const
 
+const Approval = named<StandingApprovalInfo>()(StandingApproval)
+
 /** Endpoints of standing approvals. Spec: decision 0050. */
 export const standingApprovals = {
   propose: endpoint({
@@ -23,8 +28,8 @@ export const standingApprovals = {
     path: AT,
     summary: "Proposes a standing approval for a box of inputs, from a review that the caller approved.",
     access: access.review,
-    body: jsonBody(StandingApprovalCreate),
-    success: json(201, StandingApproval),
+    body: jsonBody(named<StandingApprovalInput>()(StandingApprovalCreate)),
+    success: json(201, Approval),
     refusals: ["EnvelopeNotInForce", "NotTheApprover", "ReviewNotApproved", "ReviewNotFound", "StandingApprovalTooWide"]
   }),
   list: endpoint({
@@ -34,7 +39,7 @@ export const standingApprovals = {
     summary: "Lists standing approvals, oldest first.",
     access: access.read,
     query: queryOf(StandingApprovalListQuery),
-    success: json(200, Schema.Array(StandingApproval))
+    success: json(200, Schema.Array(Approval))
   }),
   get: endpoint({
     id: "standing_approvals.get",
@@ -43,7 +48,7 @@ export const standingApprovals = {
     summary: "Returns one standing approval with its remaining uses.",
     access: access.read,
     params: one,
-    success: json(200, StandingApproval),
+    success: json(200, Approval),
     refusals: ["StandingApprovalNotFound"]
   }),
   grant: endpoint({
@@ -53,7 +58,7 @@ export const standingApprovals = {
     summary: "Activates a standing approval that another person proposed.",
     access: access.govern,
     params: one,
-    success: json(200, StandingApproval),
+    success: json(200, Approval),
     refusals: ["ReviewerNotEligible", "SecondApproverRequired", "StandingApprovalNotFound", "StandingApprovalNotOpen"]
   }),
   revoke: endpoint({
@@ -64,7 +69,7 @@ export const standingApprovals = {
     access: access.operate,
     params: one,
     body: optionalBody(StandingApprovalRevokeIn),
-    success: json(200, StandingApproval),
+    success: json(200, Approval),
     refusals: ["StandingApprovalNotFound", "StandingApprovalNotOpen"]
   })
 } as const

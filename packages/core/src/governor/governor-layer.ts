@@ -38,7 +38,6 @@ import { Drills } from "../verdicts/drills/service.ts"
 import { modulesLayer, type ModuleServices } from "./modules.ts"
 import { Safety } from "../verdicts/safety/service.ts"
 import { standingApprovalSteps } from "../verdicts/standing-approvals/steps.ts"
-import { StandingApprovals } from "../verdicts/standing-approvals/service.ts"
 import { Waivers } from "../verdicts/waivers/service.ts"
 import { OutboxListener, notifyingStorage } from "../outward/webhooks/outbox-listener.ts"
 import type { WebhookSettingsInvalid } from "../outward/webhooks/settings-problem.ts"
@@ -84,7 +83,6 @@ export type GovernorServices =
   | Kill
   | Drills
   | Safety
-  | StandingApprovals
   | Waivers
 
 /**
@@ -118,7 +116,6 @@ export const governorLayer = (
     Kill.layer.pipe(Layer.provide(endReviewsBeforeRelease)),
     Drills.layer,
     Safety.layer,
-    StandingApprovals.layer,
     Waivers.layer,
     Provenance.layer,
     Principals.layer,

@@ -88,12 +88,11 @@ import { responsePolicy } from "../verdicts/response-policy/module.ts"
 import { reviewsClient } from "./clients/reviews-client.ts"
 import type { ReviewsClient } from "./clients/types/reviews-client-types.ts"
 import { requireStringIds } from "./clients/require-string-ids.ts"
-import { standingApprovalsClient } from "./clients/standing-approvals-client.ts"
-import type { StandingApprovalsClient } from "./clients/types/standing-approvals-client-types.ts"
 import { telemetry } from "../outward/telemetry/module.ts"
 import { webhooks } from "../outward/webhooks/module.ts"
 import { ingestKeys } from "../registry/ingest-keys/module.ts"
 import { accessMapping } from "../registry/access-mapping/module.ts"
+import { standingApprovals } from "../verdicts/standing-approvals/module.ts"
 import { evals } from "../screens/evals/module.ts"
 import { models } from "../registry/models/module.ts"
 import { isLeftOut, refuseInvalidOptions } from "./invalid-options.ts"
@@ -196,6 +195,9 @@ export interface AccessMappingClient extends ClientOf<typeof rows.accessMapping>
   /** Resolves these claims under the mapping in force. */
   resolve(claims: ClaimsInput, options?: CallOptions): Promise<ResolvedInfo>
 }
+
+/** Standing approvals: approvals in advance, of a box of inputs. Spec: decision 0050. */
+export interface StandingApprovalsClient extends ClientOf<typeof rows.standingApprovals> {}
 
 /** A running governor. Every promise rejects with {@link GovernorError}. */
 export interface Governor extends AsyncDisposable {
@@ -436,7 +438,7 @@ const governorOver = (client: Client, writerId: string): Governor => {
     reviews: requireStringIds(reviewsClient(client, writer), { list: 0 }),
     drills: requireStringIds(drillsClient(client, writer), { start: 0, list: 0 }),
     safety: safetyClient(client),
-    standingApprovals: requireStringIds(standingApprovalsClient(client, writer), { propose: 0, list: 0 }),
+    standingApprovals: of(standingApprovals),
     telemetry: of(telemetry),
     evals: of(evals),
     models: of(models),

@@ -143,7 +143,6 @@ describe("the plain types of the governor", () => {
         "./clients/types/people-client-types.ts",
         "./clients/types/provenance-client-types.ts",
         "./clients/types/reviews-client-types.ts",
-        "./clients/types/standing-approvals-client-types.ts",
         "./log-line.ts",
         "@flyball/contract/http"
       ])

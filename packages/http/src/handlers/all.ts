@@ -10,7 +10,6 @@ import {
   kill,
   reviews,
   safety,
-  standingApprovals,
   system
 } from "@flyball/contract/http"
 import type { AnyHandler, HandlersOf } from "../request/call.ts"
@@ -27,7 +26,6 @@ import { pagesHandlers } from "./pages.ts"
 import { derivedHandlers } from "./derived.ts"
 import { reviewsHandlers } from "./reviews.ts"
 import { safetyHandlers } from "./safety.ts"
-import { standingApprovalsHandlers } from "./standing-approvals.ts"
 import { systemHandlers } from "./system.ts"
 
 const byId = <Group extends { readonly [name: string]: { readonly id: string } }>(
@@ -48,7 +46,6 @@ export const handlers: { readonly [id: string]: AnyHandler } = Object.fromEntrie
   ...byId(kill, killHandlers),
   ...byId(drills, drillsHandlers),
   ...byId(safety, safetyHandlers),
-  ...byId(standingApprovals, standingApprovalsHandlers),
   ...byId(chain, chainHandlers),
   ...byId(evidence, evidenceHandlers),
   ...byId(pages, pagesHandlers)

@@ -18,8 +18,7 @@ import type {
   EvaluationNotFound,
   RecordNotFound,
   Refusal,
-  ReviewNotFound,
-  StandingApprovalNotFound
+  ReviewNotFound
 } from "@flyball/contract"
 import { type AnyEndpoint, refusalThere } from "@flyball/contract/http"
 import {
@@ -31,9 +30,10 @@ import {
   Envelopes,
   Evaluations,
   Kill,
+  moduleReads,
+  type Read,
   Reviews,
-  type Scope,
-  StandingApprovals
+  type Scope
 } from "@flyball/core"
 import { Effect } from "effect"
 import type { Fault, Services } from "./call.ts"
@@ -68,6 +68,11 @@ const isReadOnlyElsewhere = (
 
 /** Looks up what a refusal says is missing, as far as a scope goes; null for every other refusal. */
 const lookUp = (refusal: Refusal | Fault): ((scope: Scope) => Effect.Effect<boolean, Fault, Services>) | null => {
+  const read = moduleReads.find(({ missing }) => missing === refusal._tag)
+  if (read !== undefined) {
+    const id: unknown = (refusal as { readonly [member: string]: unknown })[read.member]
+    return id === undefined ? null : (scope) => isThere(read, String(id), scope)
+  }
   switch (refusal._tag) {
     case "AgentNotFound": {
       const { agentId } = refusal
@@ -83,12 +88,6 @@ const lookUp = (refusal: Refusal | Fault): ((scope: Scope) => Effect.Effect<bool
       const { activationId } = refusal
       return typeof activationId === "string"
         ? (scope) => found(Kill.use((kill) => kill.activation(activationId, scope)))
-        : null
-    }
-    case "StandingApprovalNotFound": {
-      const { standingApprovalId } = refusal
-      return typeof standingApprovalId === "string"
-        ? (scope) => found(StandingApprovals.use((approvals) => approvals.get(standingApprovalId, scope)))
         : null
     }
     case "BreakerNotFound": {
@@ -131,6 +130,14 @@ const lookUp = (refusal: Refusal | Fault): ((scope: Scope) => Effect.Effect<bool
   }
 }
 
+const isThere = ({ get, missing }: Read, id: string, scope: Scope): Effect.Effect<boolean, Fault, Services> =>
+  Effect.as(get(id, scope), true).pipe(
+    Effect.catchIf(
+      ({ _tag }) => _tag === missing,
+      () => Effect.succeed(false)
+    )
+  ) as Effect.Effect<boolean, Fault, Services>
+
 type NotThere =
   | ActivationNotFound
   | AgentNotFound
@@ -141,7 +148,6 @@ type NotThere =
   | DecisionNotFound
   | RecordNotFound
   | ReviewNotFound
-  | StandingApprovalNotFound
 
 const found = (read: Effect.Effect<unknown, NotThere | Fault, Services>): Effect.Effect<boolean, Fault, Services> =>
   Effect.as(read, true).pipe(
@@ -155,8 +161,7 @@ const found = (read: Effect.Effect<unknown, NotThere | Fault, Services>): Effect
         "EvaluationNotFound",
         "DecisionNotFound",
         "RecordNotFound",
-        "ReviewNotFound",
-        "StandingApprovalNotFound"
+        "ReviewNotFound"
       ],
       () => Effect.succeed(false)
     )
