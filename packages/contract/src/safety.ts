@@ -6,6 +6,7 @@ import { ChannelOut } from "./drills.ts"
 import { instant } from "./foundation/fields.ts"
 import { killResponses } from "./kill.ts"
 import { pageQuery } from "./foundation/page.ts"
+import type { Info } from "./foundation/plain.ts"
 
 /** Query of GET /bound/safety: all agents, or a page of them by `limit` and `after`. */
 export const SafetyQuery = pageQuery("agent")
@@ -77,3 +78,9 @@ export const SafetyOut = Schema.Struct({
   agents: Schema.Array(SafetyRow)
 })
 export type SafetyOut = typeof SafetyOut.Type
+
+/**
+ * Kill state, breakers and drills of each agent, and the state of the kill switch's channel. Spec: document 1 section
+ * 4, GET /bound/safety; decisions 0047 and 0048.
+ */
+export interface SafetyInfo extends Info<typeof SafetyOut> {}

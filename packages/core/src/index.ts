@@ -41,6 +41,7 @@ export type {
   PolicyRowInput,
   ResolvedInfo,
   Role as RoleName,
+  SafetyInfo,
   StandingApprovalInfo,
   StandingApprovalInput,
   TelemetryInfo,
@@ -55,6 +56,7 @@ export type {
   IngestKeysClient,
   ModelsClient,
   ResponsePolicyClient,
+  SafetyClient,
   StandingApprovalsClient,
   TelemetryClient,
   WebhooksClient
@@ -123,9 +125,7 @@ export { moduleReads, modules } from "./governor/modules.ts"
 export type {
   DrillInfo,
   DrillInput,
-  DrillsClient,
-  SafetyClient,
-  SafetyInfo
+  DrillsClient
 } from "./governor/clients/types/drills-client-types.ts"
 export type {
   ReviewDetailInfo,

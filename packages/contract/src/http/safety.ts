@@ -1,5 +1,6 @@
 /** The endpoint of the safety view. Spec: document 1 section 4, GET /bound/safety. */
-import { SafetyOut, SafetyQuery } from "../safety.ts"
+import { named } from "../foundation/plain.ts"
+import { type SafetyInfo, SafetyOut, SafetyQuery } from "../safety.ts"
 import { access } from "./access.ts"
 import { endpoint, json, queryOf } from "./endpoint.ts"
 
@@ -12,6 +13,6 @@ export const safety = {
     summary: "Lists each agent's kill state, breakers and drills, oldest agent first.",
     access: access.read,
     query: queryOf(SafetyQuery),
-    success: json(200, SafetyOut)
+    success: json(200, named<SafetyInfo>()(SafetyOut))
   })
 } as const

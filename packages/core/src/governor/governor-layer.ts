@@ -36,7 +36,6 @@ import type { Storage } from "../storage/port.ts"
 import { Tenant, type TenantRefused } from "../chain/tenant.ts"
 import { Drills } from "../verdicts/drills/service.ts"
 import { modulesLayer, type ModuleServices } from "./modules.ts"
-import { Safety } from "../verdicts/safety/service.ts"
 import { standingApprovalSteps } from "../verdicts/standing-approvals/steps.ts"
 import { Waivers } from "../verdicts/waivers/service.ts"
 import { OutboxListener, notifyingStorage } from "../outward/webhooks/outbox-listener.ts"
@@ -82,7 +81,6 @@ export type GovernorServices =
   | Reviews
   | Kill
   | Drills
-  | Safety
   | Waivers
 
 /**
@@ -115,7 +113,6 @@ export const governorLayer = (
     modulesLayer,
     Kill.layer.pipe(Layer.provide(endReviewsBeforeRelease)),
     Drills.layer,
-    Safety.layer,
     Waivers.layer,
     Provenance.layer,
     Principals.layer,

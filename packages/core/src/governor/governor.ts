@@ -72,8 +72,8 @@ import type {
   SettleInput,
   SettleReceipt
 } from "./clients/types/decision-types.ts"
-import { drillsClient, safetyClient } from "./clients/drills-client.ts"
-import type { DrillsClient, SafetyClient } from "./clients/types/drills-client-types.ts"
+import { drillsClient } from "./clients/drills-client.ts"
+import type { DrillsClient } from "./clients/types/drills-client-types.ts"
 import { killClient } from "./clients/kill-client.ts"
 import type { KillClient } from "./clients/types/kill-client-types.ts"
 import { peopleClient } from "./clients/people-client.ts"
@@ -93,6 +93,7 @@ import { webhooks } from "../outward/webhooks/module.ts"
 import { ingestKeys } from "../registry/ingest-keys/module.ts"
 import { accessMapping } from "../registry/access-mapping/module.ts"
 import { standingApprovals } from "../verdicts/standing-approvals/module.ts"
+import { safety } from "../verdicts/safety/module.ts"
 import { evals } from "../screens/evals/module.ts"
 import { models } from "../registry/models/module.ts"
 import { isLeftOut, refuseInvalidOptions } from "./invalid-options.ts"
@@ -198,6 +199,9 @@ export interface AccessMappingClient extends ClientOf<typeof rows.accessMapping>
 
 /** Standing approvals: approvals in advance, of a box of inputs. Spec: decision 0050. */
 export interface StandingApprovalsClient extends ClientOf<typeof rows.standingApprovals> {}
+
+/** The safety view: each agent's kill state, breakers and drills. Spec: document 1 section 4, GET /bound/safety. */
+export interface SafetyClient extends ClientOf<typeof rows.safety> {}
 
 /** A running governor. Every promise rejects with {@link GovernorError}. */
 export interface Governor extends AsyncDisposable {
@@ -437,7 +441,7 @@ const governorOver = (client: Client, writerId: string): Governor => {
     }),
     reviews: requireStringIds(reviewsClient(client, writer), { list: 0 }),
     drills: requireStringIds(drillsClient(client, writer), { start: 0, list: 0 }),
-    safety: safetyClient(client),
+    safety: of(safety),
     standingApprovals: of(standingApprovals),
     telemetry: of(telemetry),
     evals: of(evals),

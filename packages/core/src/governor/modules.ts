@@ -11,6 +11,7 @@ import { ingestKeys } from "../registry/ingest-keys/module.ts"
 import { models } from "../registry/models/module.ts"
 import { evals } from "../screens/evals/module.ts"
 import { responsePolicy } from "../verdicts/response-policy/module.ts"
+import { safety } from "../verdicts/safety/module.ts"
 import { standingApprovals } from "../verdicts/standing-approvals/module.ts"
 
 /** The modules. One that is added here needs no other list. */
@@ -20,10 +21,11 @@ export const modules: readonly [
   typeof ingestKeys,
   typeof models,
   typeof responsePolicy,
+  typeof safety,
   typeof standingApprovals,
   typeof telemetry,
   typeof webhooks
-] = [accessMapping, evals, ingestKeys, models, responsePolicy, standingApprovals, telemetry, webhooks]
+] = [accessMapping, evals, ingestKeys, models, responsePolicy, safety, standingApprovals, telemetry, webhooks]
 
 type One = (typeof modules)[number]
 

@@ -9,7 +9,6 @@ import {
   evidence,
   kill,
   reviews,
-  safety,
   system
 } from "@flyball/contract/http"
 import type { AnyHandler, HandlersOf } from "../request/call.ts"
@@ -25,7 +24,6 @@ import { pages } from "../answer/pages.ts"
 import { pagesHandlers } from "./pages.ts"
 import { derivedHandlers } from "./derived.ts"
 import { reviewsHandlers } from "./reviews.ts"
-import { safetyHandlers } from "./safety.ts"
 import { systemHandlers } from "./system.ts"
 
 const byId = <Group extends { readonly [name: string]: { readonly id: string } }>(
@@ -45,7 +43,6 @@ export const handlers: { readonly [id: string]: AnyHandler } = Object.fromEntrie
   ...derivedHandlers,
   ...byId(kill, killHandlers),
   ...byId(drills, drillsHandlers),
-  ...byId(safety, safetyHandlers),
   ...byId(chain, chainHandlers),
   ...byId(evidence, evidenceHandlers),
   ...byId(pages, pagesHandlers)

@@ -1,17 +1,15 @@
-/** Drills and the safety view through the plain client. */
-import { decode, DrillIn, DrillListQuery, SafetyQuery } from "@flyball/contract"
+/** Drills through the plain client. */
+import { decode, DrillIn, DrillListQuery } from "@flyball/contract"
 import { Effect } from "effect"
 import type { Writer } from "../../foundation/writer.ts"
 import { Drills } from "../../verdicts/drills/service.ts"
-import { Safety } from "../../verdicts/safety/service.ts"
 import { acting } from "./acting.ts"
 import type { Client } from "./client.ts"
-import type { DrillsClient, SafetyClient } from "./types/drills-client-types.ts"
+import type { DrillsClient } from "./types/drills-client-types.ts"
 import { decoded, query } from "./input.ts"
 
 const decodeDrill = decode(DrillIn)
 const decodeList = query(decode(DrillListQuery))
-const decodeView = query(decode(SafetyQuery))
 
 /** Drills over a client. */
 export const drillsClient = (client: Client, own: Writer): DrillsClient => {
@@ -37,12 +35,3 @@ export const drillsClient = (client: Client, own: Writer): DrillsClient => {
     attest: (id, options) => act((writer) => Drills.use((drills) => drills.attest(id, writer)), options)
   }
 }
-
-/** The safety view over a client. */
-export const safetyClient = ({ run }: Client): SafetyClient => ({
-  view: (filter = {}, options) =>
-    run(
-      Effect.flatMap(decodeView(filter), (read) => Safety.use((safety) => safety.view(read))),
-      options
-    )
-})

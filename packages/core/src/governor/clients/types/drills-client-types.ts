@@ -1,5 +1,5 @@
-/** Drills and the safety view in the embedding API, derived from the contract. */
-import type { DrillIn, DrillListQuery, DrillOut, SafetyOut, SafetyQuery } from "@flyball/contract"
+/** Drills in the embedding API, derived from the contract. */
+import type { DrillIn, DrillListQuery, DrillOut } from "@flyball/contract"
 import type { ActOptions, CallOptions } from "../call-options.ts"
 import type { Filter, Info, Input } from "@flyball/contract"
 
@@ -23,16 +23,4 @@ export interface DrillsClient {
   complete(id: string, options?: ActOptions): Promise<DrillInfo>
   /** Vouches for what a drill measured. Another writer than its starter's. */
   attest(id: string, options?: ActOptions): Promise<DrillInfo>
-}
-
-/**
- * Kill state, breakers and drills of each agent, and the state of the kill switch's channel. Spec: document 1 section
- * 4, GET /bound/safety; decisions 0047 and 0048.
- */
-export interface SafetyInfo extends Info<typeof SafetyOut> {}
-
-/** The safety view: each agent's kill state, breakers and drills. Spec: document 1 section 4, GET /bound/safety. */
-export interface SafetyClient {
-  /** Oldest first: all agents, or a page of them. */
-  view(filter?: Filter<typeof SafetyQuery>, options?: CallOptions): Promise<SafetyInfo>
 }
