@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { defaulted, foreignName, instant, integer, leftOut, oneOf, reason } from "./foundation/fields.ts"
 import { drillModes, KillInstanceOut, killTargets, killTargetTypes } from "./kill.ts"
 import { pageQuery } from "./foundation/page.ts"
+import type { Info, Input } from "./foundation/plain.ts"
 import { becomesRecord, computed, inBody, showsRecords, wholePart } from "./foundation/place.ts"
 
 /** Status of a drill. */
@@ -28,6 +29,9 @@ export const DrillIn = Schema.Struct({
   max_duration_ms: inBody(leftOut(integer(1_000, MAX_DRILL_MS), DEFAULT_DRILL_MS))
 }).annotate(becomesRecord("drill.started"))
 export type DrillIn = typeof DrillIn.Type
+
+/** Request for a drill: what to exercise. */
+export interface DrillInput extends Input<typeof DrillIn> {}
 
 /** Query of GET /bound/kill/drills. */
 export const DrillListQuery = pageQuery("drill")
@@ -78,6 +82,12 @@ export const DrillOut = Schema.Struct({
   })
 )
 export type DrillOut = typeof DrillOut.Type
+
+/**
+ * A drill. `result` is null until it is completed. Spec: format 1 section 8, `drill.started` and `drill.completed`;
+ * decision 0048.
+ */
+export interface DrillInfo extends Info<typeof DrillOut> {}
 
 /**
  * The last check of the kill switch's channel. `overdue`: it is older than twice its period. Spec: format 1 section 8,

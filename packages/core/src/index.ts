@@ -26,6 +26,8 @@ export type {
 export type {
   ClaimsInput,
   DeliveryInfo,
+  DrillInfo,
+  DrillInput,
   EvalRunInfo,
   EvalRunInput,
   IngestKeyInfo,
@@ -52,6 +54,7 @@ export type {
 } from "@flyball/contract"
 export type {
   AccessMappingClient,
+  DrillsClient,
   EvalsClient,
   IngestKeysClient,
   ModelsClient,
@@ -122,11 +125,6 @@ export type {
 } from "./capability/operation.ts"
 export { knownAfter, pageOf } from "./capability/page-of.ts"
 export { moduleReads, modules } from "./governor/modules.ts"
-export type {
-  DrillInfo,
-  DrillInput,
-  DrillsClient
-} from "./governor/clients/types/drills-client-types.ts"
 export type {
   ReviewDetailInfo,
   ReviewerOptions,

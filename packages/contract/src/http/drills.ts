@@ -1,12 +1,15 @@
 /** The endpoints of drills. Spec: api.md "bounded autonomy". */
 import { Schema } from "effect"
-import { DrillIn, DrillListQuery, DrillOut } from "../drills.ts"
+import { DrillIn, type DrillInfo, type DrillInput, DrillListQuery, DrillOut } from "../drills.ts"
+import { named } from "../foundation/plain.ts"
 import { DrillNotFound } from "../refusals.ts"
 import { access } from "./access.ts"
 import { endpoint, idParam, json, jsonBody, queryOf } from "./endpoint.ts"
 
 const AT = "/api/v1/bound/kill/drills"
 const drill = { drill_id: idParam("drill", () => new DrillNotFound({})) } as const
+
+const Drill = named<DrillInfo>()(DrillOut)
 
 /** Endpoints of drills. Spec: decision 0048. */
 export const drills = {
@@ -16,8 +19,8 @@ export const drills = {
     path: AT,
     summary: "Starts a drill of the kill switch. A live drill halts agents and releases them at its end.",
     access: access.operate,
-    body: jsonBody(DrillIn),
-    success: json(201, DrillOut),
+    body: jsonBody(named<DrillInput>()(DrillIn)),
+    success: json(201, Drill),
     refusals: ["AgentNotFound", "InvalidTransition", "ModelNotFound", "OrgUnitNotAllowed"]
   }),
   list: endpoint({
@@ -27,7 +30,7 @@ export const drills = {
     summary: "Lists drills, oldest first.",
     access: access.read,
     query: queryOf(DrillListQuery),
-    success: json(200, Schema.Array(DrillOut))
+    success: json(200, Schema.Array(Drill))
   }),
   get: endpoint({
     id: "kill.drill",
@@ -36,7 +39,7 @@ export const drills = {
     summary: "Returns one drill with its measurements.",
     access: access.read,
     params: drill,
-    success: json(200, DrillOut),
+    success: json(200, Drill),
     refusals: ["DrillNotFound"]
   }),
   complete: endpoint({
@@ -46,7 +49,7 @@ export const drills = {
     summary: "Completes a drill, releases what it still halts, and records its measurements.",
     access: access.operate,
     params: drill,
-    success: json(200, DrillOut),
+    success: json(200, Drill),
     refusals: ["DrillCompleted", "DrillNotFound"]
   }),
   attest: endpoint({
@@ -56,7 +59,7 @@ export const drills = {
     summary: "Attests the result of a drill that another person started. Tier L4 needs one from the last 30 days.",
     access: access.govern,
     params: drill,
-    success: json(200, DrillOut),
+    success: json(200, Drill),
     refusals: ["DrillNotAttestable", "DrillNotFound", "SecondApproverRequired"]
   })
 } as const

@@ -5,8 +5,6 @@ import type { Agents } from "../registry/agents/service.ts"
 import { breakerWatch } from "../verdicts/breakers/breaker-watch.ts"
 import type { BreakerListener } from "../verdicts/breakers/breaker-listener.ts"
 import type { Breakers } from "../verdicts/breakers/service.ts"
-import { channelClock } from "../verdicts/drills/channel-clock.ts"
-import { drillClock } from "../verdicts/drills/drill-clock.ts"
 import type { Drills } from "../verdicts/drills/service.ts"
 import { meterSweep } from "../verdicts/evaluations/meter-sweep.ts"
 import type { Kill } from "../verdicts/kill/service.ts"
@@ -31,8 +29,6 @@ export const governorJobs: Layer.Layer<
   killConfirmation,
   killExpectation,
   breakerWatch,
-  channelClock,
-  drillClock,
   meterSweep,
   policyFollower,
   reviewClock,

@@ -34,7 +34,6 @@ import { Provenance } from "../registry/provenance/service.ts"
 import { Replay } from "../outward/replay/service.ts"
 import type { Storage } from "../storage/port.ts"
 import { Tenant, type TenantRefused } from "../chain/tenant.ts"
-import { Drills } from "../verdicts/drills/service.ts"
 import { modulesLayer, type ModuleServices } from "./modules.ts"
 import { standingApprovalSteps } from "../verdicts/standing-approvals/steps.ts"
 import { Waivers } from "../verdicts/waivers/service.ts"
@@ -80,7 +79,6 @@ export type GovernorServices =
   | ModuleServices
   | Reviews
   | Kill
-  | Drills
   | Waivers
 
 /**
@@ -112,7 +110,6 @@ export const governorLayer = (
     Breakers.layer.pipe(Layer.provide(BreakerWindows.layer)),
     modulesLayer,
     Kill.layer.pipe(Layer.provide(endReviewsBeforeRelease)),
-    Drills.layer,
     Waivers.layer,
     Provenance.layer,
     Principals.layer,

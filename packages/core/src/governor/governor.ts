@@ -72,8 +72,6 @@ import type {
   SettleInput,
   SettleReceipt
 } from "./clients/types/decision-types.ts"
-import { drillsClient } from "./clients/drills-client.ts"
-import type { DrillsClient } from "./clients/types/drills-client-types.ts"
 import { killClient } from "./clients/kill-client.ts"
 import type { KillClient } from "./clients/types/kill-client-types.ts"
 import { peopleClient } from "./clients/people-client.ts"
@@ -94,6 +92,7 @@ import { ingestKeys } from "../registry/ingest-keys/module.ts"
 import { accessMapping } from "../registry/access-mapping/module.ts"
 import { standingApprovals } from "../verdicts/standing-approvals/module.ts"
 import { safety } from "../verdicts/safety/module.ts"
+import { drills } from "../verdicts/drills/module.ts"
 import { evals } from "../screens/evals/module.ts"
 import { models } from "../registry/models/module.ts"
 import { isLeftOut, refuseInvalidOptions } from "./invalid-options.ts"
@@ -202,6 +201,9 @@ export interface StandingApprovalsClient extends ClientOf<typeof rows.standingAp
 
 /** The safety view: each agent's kill state, breakers and drills. Spec: document 1 section 4, GET /bound/safety. */
 export interface SafetyClient extends ClientOf<typeof rows.safety> {}
+
+/** Drills: exercises of the kill switch. A `live` one really halts, and releases itself. Spec: decision 0048. */
+export interface DrillsClient extends ClientOf<typeof rows.drills> {}
 
 /** A running governor. Every promise rejects with {@link GovernorError}. */
 export interface Governor extends AsyncDisposable {
@@ -440,7 +442,7 @@ const governorOver = (client: Client, writerId: string): Governor => {
       status: 2
     }),
     reviews: requireStringIds(reviewsClient(client, writer), { list: 0 }),
-    drills: requireStringIds(drillsClient(client, writer), { start: 0, list: 0 }),
+    drills: of(drills),
     safety: of(safety),
     standingApprovals: of(standingApprovals),
     telemetry: of(telemetry),

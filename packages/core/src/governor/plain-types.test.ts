@@ -138,7 +138,6 @@ describe("the plain types of the governor", () => {
         "./clients/types/breakers-client-types.ts",
         "./clients/types/chain-types.ts",
         "./clients/types/decision-types.ts",
-        "./clients/types/drills-client-types.ts",
         "./clients/types/kill-client-types.ts",
         "./clients/types/people-client-types.ts",
         "./clients/types/provenance-client-types.ts",

@@ -5,7 +5,6 @@ import {
   breakers,
   chain,
   decisions,
-  drills,
   evidence,
   kill,
   reviews,
@@ -17,7 +16,6 @@ import { boundHandlers } from "./bound.ts"
 import { breakersHandlers } from "./breakers.ts"
 import { chainHandlers } from "./chain.ts"
 import { decisionsHandlers } from "./decisions.ts"
-import { drillsHandlers } from "./drills.ts"
 import { evidenceHandlers } from "./evidence.ts"
 import { killHandlers } from "./kill.ts"
 import { pages } from "../answer/pages.ts"
@@ -42,7 +40,6 @@ export const handlers: { readonly [id: string]: AnyHandler } = Object.fromEntrie
   ...byId(reviews, reviewsHandlers),
   ...derivedHandlers,
   ...byId(kill, killHandlers),
-  ...byId(drills, drillsHandlers),
   ...byId(chain, chainHandlers),
   ...byId(evidence, evidenceHandlers),
   ...byId(pages, pagesHandlers)

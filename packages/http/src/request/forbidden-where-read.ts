@@ -13,7 +13,6 @@ import type {
   AgentNotFound,
   BreakerNotFound,
   DecisionNotFound,
-  DrillNotFound,
   EnvelopeNotFound,
   EvaluationNotFound,
   RecordNotFound,
@@ -26,7 +25,6 @@ import {
   Breakers,
   Capture,
   Chain,
-  Drills,
   Envelopes,
   Evaluations,
   Kill,
@@ -96,10 +94,6 @@ const lookUp = (refusal: Refusal | Fault): ((scope: Scope) => Effect.Effect<bool
         ? (scope) => found(Breakers.use((breakers) => breakers.get(breakerId, scope)))
         : null
     }
-    case "DrillNotFound": {
-      const { drillId } = refusal
-      return typeof drillId === "string" ? (scope) => found(Drills.use((drills) => drills.get(drillId, scope))) : null
-    }
     case "ReviewNotFound": {
       const { reviewId } = refusal
       return typeof reviewId === "string"
@@ -142,7 +136,6 @@ type NotThere =
   | ActivationNotFound
   | AgentNotFound
   | BreakerNotFound
-  | DrillNotFound
   | EnvelopeNotFound
   | EvaluationNotFound
   | DecisionNotFound
@@ -156,7 +149,6 @@ const found = (read: Effect.Effect<unknown, NotThere | Fault, Services>): Effect
         "ActivationNotFound",
         "AgentNotFound",
         "BreakerNotFound",
-        "DrillNotFound",
         "EnvelopeNotFound",
         "EvaluationNotFound",
         "DecisionNotFound",
