@@ -12,6 +12,7 @@ import {
   reason
 } from "./foundation/fields.ts"
 import { killResponses } from "./kill.ts"
+import type { Info, Input } from "./foundation/plain.ts"
 import { becomesRecord, computed, inBody, inDocument, showsRecords, wholePart } from "./foundation/place.ts"
 
 /**
@@ -20,8 +21,17 @@ import { becomesRecord, computed, inBody, inDocument, showsRecords, wholePart } 
  */
 export const breakerModes = ["shadow", "warn", "enforce"] as const
 
+/** Mode of a breaker: the effect of a trip. */
+export type BreakerModeName = (typeof breakerModes)[number]
+
+/** Response that a breaker requests when it trips, weakest first. */
+export type BreakerResponseName = (typeof killResponses)[number]
+
 /** Whether a breaker watches, or waits for a person to release it. */
 export const breakerStates = ["armed", "tripped"] as const
+
+/** Whether a breaker watches, or waits to be released. */
+export type BreakerState = (typeof breakerStates)[number]
 
 /** Confidence levels of the one-sided Wilson bound, in hundredths of a percent; 0 compares the share itself. */
 const breakerConfidences = [0, 9_000, 9_500, 9_900] as const
@@ -49,6 +59,9 @@ export const BreakerCreate = Schema.Struct({
 }).annotate(becomesRecord("breaker.armed"))
 export type BreakerCreate = typeof BreakerCreate.Type
 
+/** A breaker to be armed. Metrics and parameters: docs/breakers.md. */
+export interface BreakerInput extends Input<typeof BreakerCreate> {}
+
 /**
  * Body of PATCH /bound/breakers/{breaker_id}. What is left out stays; `params` replaces all of them. `response` null
  * leaves it to the response policy.
@@ -62,11 +75,17 @@ export const BreakerUpdate = Schema.Struct({
 }).annotate(becomesRecord("breaker.changed"))
 export type BreakerUpdate = typeof BreakerUpdate.Type
 
+/** Change of a breaker. A member left out keeps its value; `params` are replaced as a whole. */
+export interface BreakerChange extends Input<typeof BreakerUpdate> {}
+
 /** Body of POST /bound/breakers/{breaker_id}/release. */
 export const BreakerReleaseIn = Schema.Struct({ reason: wholePart("reason", optional(reason(2_000))) }).annotate(
   becomesRecord("breaker.released")
 )
 export type BreakerReleaseIn = typeof BreakerReleaseIn.Type
+
+/** Why a breaker is released. */
+export interface BreakerRelease extends Input<typeof BreakerReleaseIn> {}
 
 /**
  * A breaker. `last_value` and `last_checked_at` are of its last reading; null before the first. `fired_event_id` is the
@@ -99,6 +118,9 @@ export const Breaker = Schema.Struct({
 )
 export type Breaker = typeof Breaker.Type
 
+/** A breaker. Spec: document 1 section 2, "Circuit breaker record"; decision 0044. */
+export interface BreakerInfo extends Info<typeof Breaker> {}
+
 /**
  * One reading of POST /bound/breakers/check. `tripped`: it stands tripped, by this reading or an earlier one. Spec:
  * document 1 section 4, POST /bound/breakers/check.
@@ -115,6 +137,9 @@ export const BreakerCheckOut = Schema.Struct({
 })
 export type BreakerCheckOut = typeof BreakerCheckOut.Type
 
+/** One reading of a check. */
+export interface BreakerReading extends Info<typeof BreakerCheckOut> {}
+
 /** Body of POST /bound/agents/{agent_id}/breakers/preview: a breaker to preview, and the length of history. */
 export const BreakerPreviewIn = Schema.Struct({
   metric,
@@ -130,6 +155,9 @@ export const BreakerPreviewIn = Schema.Struct({
 })
 export type BreakerPreviewIn = typeof BreakerPreviewIn.Type
 
+/** A breaker to preview. */
+export interface BreakerTrial extends Input<typeof BreakerPreviewIn> {}
+
 /**
  * Trips that the breaker would have had over the agent's sealed records. Each counts as released at once. `values` are
  * up to 200 points spread over the records, `trips` the first 1,000 of `trip_count`. Spec: decision 0044.
@@ -142,3 +170,6 @@ export const BreakerPreviewOut = Schema.Struct({
   to_seq: Schema.NullOr(Schema.Int)
 })
 export type BreakerPreviewOut = typeof BreakerPreviewOut.Type
+
+/** Result of a preview: the trips that a breaker would have had. */
+export interface BreakerPreviewInfo extends Info<typeof BreakerPreviewOut> {}

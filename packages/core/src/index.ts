@@ -24,6 +24,16 @@ export type {
   TimelineFilter
 } from "./governor/clients/types/agents-client-types.ts"
 export type {
+  BreakerChange,
+  BreakerInfo,
+  BreakerInput,
+  BreakerModeName,
+  BreakerPreviewInfo,
+  BreakerReading,
+  BreakerRelease,
+  BreakerResponseName,
+  BreakerState,
+  BreakerTrial,
   ClaimsInput,
   DeliveryInfo,
   DrillInfo,
@@ -54,6 +64,7 @@ export type {
 } from "@flyball/contract"
 export type {
   AccessMappingClient,
+  BreakersClient,
   DrillsClient,
   EvalsClient,
   IngestKeysClient,
@@ -84,19 +95,6 @@ export type {
   WaiversClient
 } from "./governor/clients/types/bound-client-types.ts"
 export type { ConditionSource, EnvelopeSource, RuleSource } from "@flyball/envelope"
-export type {
-  BreakerChange,
-  BreakerInfo,
-  BreakerInput,
-  BreakerModeName,
-  BreakerPreviewInfo,
-  BreakerReading,
-  BreakerRelease,
-  BreakerResponseName,
-  BreakersClient,
-  BreakerState,
-  BreakerTrial
-} from "./governor/clients/types/breakers-client-types.ts"
 export type {
   KillAckInfo,
   KillActivationInfo,

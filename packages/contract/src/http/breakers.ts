@@ -2,14 +2,22 @@
 import { Schema } from "effect"
 import {
   Breaker,
+  type BreakerChange,
   BreakerCheckOut,
   BreakerCreate,
+  type BreakerInfo,
+  type BreakerInput,
   BreakerPreviewIn,
+  type BreakerPreviewInfo,
   BreakerPreviewOut,
+  type BreakerReading,
+  type BreakerRelease,
   BreakerReleaseIn,
+  type BreakerTrial,
   BreakerUpdate
 } from "../breakers.ts"
 import { pageQuery } from "../foundation/page.ts"
+import { named } from "../foundation/plain.ts"
 import { AgentNotFound, BreakerNotFound } from "../refusals.ts"
 import { access } from "./access.ts"
 import { endpoint, idParam, json, jsonBody, optionalBody, queryOf } from "./endpoint.ts"
@@ -18,6 +26,8 @@ const agent = { agent_id: idParam("agent", () => new AgentNotFound({})) } as con
 const breaker = { breaker_id: idParam("breaker", () => new BreakerNotFound({})) } as const
 const OF_AGENT = "/api/v1/bound/agents/{agent_id}/breakers"
 const ONE = "/api/v1/bound/breakers/{breaker_id}"
+
+const One = named<BreakerInfo>()(Breaker)
 
 /** Endpoints of circuit breakers. Spec: document 1 section 4, `/bound/breakers`; decision 0044. */
 export const breakers = {
@@ -28,8 +38,8 @@ export const breakers = {
     summary: "Creates and arms a breaker that watches one metric of an agent.",
     access: access.operate,
     params: agent,
-    body: jsonBody(BreakerCreate),
-    success: json(201, Breaker),
+    body: jsonBody(named<BreakerInput>()(BreakerCreate)),
+    success: json(201, One),
     refusals: ["AgentNotFound", "BreakerNameTaken", "InvalidTransition", "MetricNotAvailable"]
   }),
   list: endpoint({
@@ -40,7 +50,7 @@ export const breakers = {
     access: access.read,
     params: agent,
     query: queryOf(pageQuery("breaker")),
-    success: json(200, Schema.Array(Breaker)),
+    success: json(200, Schema.Array(One)),
     refusals: ["AgentNotFound"]
   }),
   preview: endpoint({
@@ -50,8 +60,8 @@ export const breakers = {
     summary: "Computes when a breaker would have tripped over the agent's recorded history. Records nothing.",
     access: access.read,
     params: agent,
-    body: jsonBody(BreakerPreviewIn),
-    success: json(200, BreakerPreviewOut),
+    body: jsonBody(named<BreakerTrial>()(BreakerPreviewIn)),
+    success: json(200, named<BreakerPreviewInfo>()(BreakerPreviewOut)),
     admission: "costly_read",
     refusals: ["AgentNotFound", "MetricNotAvailable"]
   }),
@@ -62,7 +72,7 @@ export const breakers = {
     summary: "Returns one breaker.",
     access: access.read,
     params: breaker,
-    success: json(200, Breaker),
+    success: json(200, One),
     refusals: ["BreakerNotFound"]
   }),
   update: endpoint({
@@ -72,8 +82,8 @@ export const breakers = {
     summary: "Updates a breaker. Its window restarts; a tripped breaker stays tripped.",
     access: access.operate,
     params: breaker,
-    body: jsonBody(BreakerUpdate),
-    success: json(200, Breaker),
+    body: jsonBody(named<BreakerChange>()(BreakerUpdate)),
+    success: json(200, One),
     refusals: ["BreakerNotFound"]
   }),
   release: endpoint({
@@ -83,8 +93,8 @@ export const breakers = {
     summary: "Re-arms a tripped breaker with an empty window. The kill activation of its trip stays active.",
     access: access.operate,
     params: breaker,
-    body: optionalBody(BreakerReleaseIn),
-    success: json(200, Breaker),
+    body: optionalBody(named<BreakerRelease>()(BreakerReleaseIn)),
+    success: json(200, One),
     refusals: ["BreakerNotFound", "BreakerNotTripped"]
   }),
   check: endpoint({
@@ -93,6 +103,6 @@ export const breakers = {
     path: "/api/v1/bound/breakers/check",
     summary: "Checks every enabled breaker now. A breaker that trips runs its response.",
     access: access.operate,
-    success: json(200, Schema.Array(BreakerCheckOut))
+    success: json(200, Schema.Array(named<BreakerReading>()(BreakerCheckOut)))
   })
 } as const

@@ -2,7 +2,6 @@
 import { Layer } from "effect"
 import { agentClock } from "../registry/agents/clock.ts"
 import type { Agents } from "../registry/agents/service.ts"
-import { breakerWatch } from "../verdicts/breakers/breaker-watch.ts"
 import type { BreakerListener } from "../verdicts/breakers/breaker-listener.ts"
 import type { Breakers } from "../verdicts/breakers/service.ts"
 import type { Drills } from "../verdicts/drills/service.ts"
@@ -28,7 +27,6 @@ export const governorJobs: Layer.Layer<
   agentClock,
   killConfirmation,
   killExpectation,
-  breakerWatch,
   meterSweep,
   policyFollower,
   reviewClock,

@@ -3,7 +3,6 @@ import { Layer } from "effect"
 import { Agents } from "../registry/agents/service.ts"
 import { BreakerWindows } from "../verdicts/breakers/keeper.ts"
 import { BreakerListener, breakerNotifyingStorage } from "../verdicts/breakers/breaker-listener.ts"
-import { Breakers } from "../verdicts/breakers/service.ts"
 import { breakerSteps } from "../verdicts/breakers/steps.ts"
 import { Capture } from "../verdicts/capture/service.ts"
 import { Chain } from "../chain/chain.ts"
@@ -72,7 +71,6 @@ export type GovernorServices =
   | Tenant
   | OutboxListener
   | Envelopes
-  | Breakers
   | BreakerListener
   | KillListener
   | Evaluations
@@ -107,8 +105,7 @@ export const governorLayer = (
     Envelopes.layer,
     evaluations,
     Reviews.layer.pipe(Layer.provide(evaluations)),
-    Breakers.layer.pipe(Layer.provide(BreakerWindows.layer)),
-    modulesLayer,
+    modulesLayer.pipe(Layer.provide(BreakerWindows.layer)),
     Kill.layer.pipe(Layer.provide(endReviewsBeforeRelease)),
     Waivers.layer,
     Provenance.layer,

@@ -29,8 +29,6 @@ import type {
   VoidInfo,
   WaiversClient
 } from "./clients/types/bound-client-types.ts"
-import { breakersClient } from "./clients/breakers-client.ts"
-import type { BreakersClient } from "./clients/types/breakers-client-types.ts"
 import { chainClient } from "./clients/chain-client.ts"
 import { type Client, openClient } from "./clients/client.ts"
 import { GovernorError } from "../foundation/governor-error.ts"
@@ -93,6 +91,7 @@ import { accessMapping } from "../registry/access-mapping/module.ts"
 import { standingApprovals } from "../verdicts/standing-approvals/module.ts"
 import { safety } from "../verdicts/safety/module.ts"
 import { drills } from "../verdicts/drills/module.ts"
+import { breakers } from "../verdicts/breakers/module.ts"
 import { evals } from "../screens/evals/module.ts"
 import { models } from "../registry/models/module.ts"
 import { isLeftOut, refuseInvalidOptions } from "./invalid-options.ts"
@@ -204,6 +203,12 @@ export interface SafetyClient extends ClientOf<typeof rows.safety> {}
 
 /** Drills: exercises of the kill switch. A `live` one really halts, and releases itself. Spec: decision 0048. */
 export interface DrillsClient extends ClientOf<typeof rows.drills> {}
+
+/**
+ * Circuit breakers: limits on a metric of an agent that stop the agent when they are reached. Spec: document 1 section
+ * 4, `/bound/breakers`; decision 0044.
+ */
+export interface BreakersClient extends ClientOf<typeof rows.breakers> {}
 
 /** A running governor. Every promise rejects with {@link GovernorError}. */
 export interface Governor extends AsyncDisposable {
@@ -430,7 +435,7 @@ const governorOver = (client: Client, writerId: string): Governor => {
     agents: requireStringIds(agentsClient(client, writer), { register: 0, list: 0, orphans: 0 }),
     envelopes: requireStringIds(envelopesClient(client, writer), { create: 0, ensure: 0, list: 0 }),
     waivers: requireStringIds(waiversClient(client, writer), { grant: 2 }),
-    breakers: requireStringIds(breakersClient(client, writer), { check: 0 }),
+    breakers: of(breakers),
     ...requireStringIds(evaluationsClient(client, writer), { evaluate: 0, evaluations: 0 }),
     kill: requireStringIds(killClient(client, writer), {
       activate: 0,

@@ -10,6 +10,7 @@ import { accessMapping } from "../registry/access-mapping/module.ts"
 import { ingestKeys } from "../registry/ingest-keys/module.ts"
 import { models } from "../registry/models/module.ts"
 import { evals } from "../screens/evals/module.ts"
+import { breakers } from "../verdicts/breakers/module.ts"
 import { drills } from "../verdicts/drills/module.ts"
 import { responsePolicy } from "../verdicts/response-policy/module.ts"
 import { safety } from "../verdicts/safety/module.ts"
@@ -18,6 +19,7 @@ import { standingApprovals } from "../verdicts/standing-approvals/module.ts"
 /** The modules. One that is added here needs no other list. */
 export const modules: readonly [
   typeof accessMapping,
+  typeof breakers,
   typeof drills,
   typeof evals,
   typeof ingestKeys,
@@ -27,7 +29,7 @@ export const modules: readonly [
   typeof standingApprovals,
   typeof telemetry,
   typeof webhooks
-] = [accessMapping, drills, evals, ingestKeys, models, responsePolicy, safety, standingApprovals, telemetry, webhooks]
+] = [accessMapping, breakers, drills, evals, ingestKeys, models, responsePolicy, safety, standingApprovals, telemetry, webhooks]
 
 type One = (typeof modules)[number]
 

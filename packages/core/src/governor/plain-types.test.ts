@@ -9,7 +9,6 @@ import { assert, describe, it } from "vitest"
 import type { ReplayReport } from "../outward/replay/report.ts"
 import type * as Agents from "./clients/types/agents-client-types.ts"
 import type * as Bound from "./clients/types/bound-client-types.ts"
-import type * as Breakers from "./clients/types/breakers-client-types.ts"
 import type * as Chain from "./clients/types/chain-types.ts"
 import type * as Decisions from "./clients/types/decision-types.ts"
 import type * as Kill from "./clients/types/kill-client-types.ts"
@@ -69,11 +68,11 @@ describe("the plain types of the governor", () => {
     fits<Contract.Evaluation, Bound.EvaluationInfo>()
     fits<Bound.EvaluationInfo, Contract.Evaluation>()
     fits<
-      Given<Required<Pick<Breakers.BreakerInput, "enabled" | "mode">> & Breakers.BreakerInput>,
+      Given<Required<Pick<Contract.BreakerInput, "enabled" | "mode">> & Contract.BreakerInput>,
       Contract.BreakerCreate
     >()
-    fits<Contract.Breaker, Breakers.BreakerInfo>()
-    fits<Breakers.BreakerInfo, Contract.Breaker>()
+    fits<Contract.Breaker, Contract.BreakerInfo>()
+    fits<Contract.BreakerInfo, Contract.Breaker>()
     fits<Contract.KillStatus, Kill.KillStatusInfo>()
     fits<Kill.KillActivationInfo, Contract.KillActivation>()
     // What is written by hand.
@@ -135,7 +134,6 @@ describe("the plain types of the governor", () => {
         "./clients/types/agent-client-types.ts",
         "./clients/types/agents-client-types.ts",
         "./clients/types/bound-client-types.ts",
-        "./clients/types/breakers-client-types.ts",
         "./clients/types/chain-types.ts",
         "./clients/types/decision-types.ts",
         "./clients/types/kill-client-types.ts",
@@ -154,7 +152,7 @@ describe("the plain types of the governor", () => {
         "./agents-client-types.ts",
         "./bound-client-types.ts"
       ])
-      for (const client of ["agents", "breakers", "kill", "people", "provenance"])
+      for (const client of ["agents", "kill", "people", "provenance"])
         assert.deepStrictEqual(await imports(join(folder, `governor/clients/types/${client}-client-types.d.ts`)), [
           "../call-options.ts",
           "@flyball/contract"

@@ -2,7 +2,6 @@
 import {
   agents,
   bound,
-  breakers,
   chain,
   decisions,
   evidence,
@@ -13,7 +12,6 @@ import {
 import type { AnyHandler, HandlersOf } from "../request/call.ts"
 import { agentsHandlers } from "./agents.ts"
 import { boundHandlers } from "./bound.ts"
-import { breakersHandlers } from "./breakers.ts"
 import { chainHandlers } from "./chain.ts"
 import { decisionsHandlers } from "./decisions.ts"
 import { evidenceHandlers } from "./evidence.ts"
@@ -36,7 +34,6 @@ export const handlers: { readonly [id: string]: AnyHandler } = Object.fromEntrie
   ...byId(agents, agentsHandlers),
   ...byId(decisions, decisionsHandlers),
   ...byId(bound, boundHandlers),
-  ...byId(breakers, breakersHandlers),
   ...byId(reviews, reviewsHandlers),
   ...derivedHandlers,
   ...byId(kill, killHandlers),

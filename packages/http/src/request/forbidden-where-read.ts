@@ -11,7 +11,6 @@
 import type {
   ActivationNotFound,
   AgentNotFound,
-  BreakerNotFound,
   DecisionNotFound,
   EnvelopeNotFound,
   EvaluationNotFound,
@@ -22,7 +21,6 @@ import type {
 import { type AnyEndpoint, refusalThere } from "@flyball/contract/http"
 import {
   Agents,
-  Breakers,
   Capture,
   Chain,
   Envelopes,
@@ -88,12 +86,6 @@ const lookUp = (refusal: Refusal | Fault): ((scope: Scope) => Effect.Effect<bool
         ? (scope) => found(Kill.use((kill) => kill.activation(activationId, scope)))
         : null
     }
-    case "BreakerNotFound": {
-      const { breakerId } = refusal
-      return typeof breakerId === "string"
-        ? (scope) => found(Breakers.use((breakers) => breakers.get(breakerId, scope)))
-        : null
-    }
     case "ReviewNotFound": {
       const { reviewId } = refusal
       return typeof reviewId === "string"
@@ -135,7 +127,6 @@ const isThere = ({ get, missing }: Read, id: string, scope: Scope): Effect.Effec
 type NotThere =
   | ActivationNotFound
   | AgentNotFound
-  | BreakerNotFound
   | EnvelopeNotFound
   | EvaluationNotFound
   | DecisionNotFound
@@ -148,7 +139,6 @@ const found = (read: Effect.Effect<unknown, NotThere | Fault, Services>): Effect
       [
         "ActivationNotFound",
         "AgentNotFound",
-        "BreakerNotFound",
         "EnvelopeNotFound",
         "EvaluationNotFound",
         "DecisionNotFound",
