@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import { id, integer, integerParam, leftOut, oneOf, patterned, text } from "./foundation/fields.ts"
+import type { Filter, Info, Input } from "./foundation/plain.ts"
 import { DEFAULT_PAGE, MAX_PAGE } from "./foundation/limits.ts"
 import { becomesRecord, inBody } from "./foundation/place.ts"
 
@@ -20,6 +21,9 @@ export const HeadOut = Schema.Struct({
   checkpoint: Schema.NullOr(Schema.String)
 })
 export type HeadOut = typeof HeadOut.Type
+
+/** The last record and the tree over all of them. Spec: document 1 section 2, "Chain head". */
+export interface HeadInfo extends Info<typeof HeadOut> {}
 
 /** Query of GET /chain/verify: first and last seq, the whole chain by default. */
 export const VerifyQuery = Schema.Struct({
@@ -49,6 +53,9 @@ export const VerifyOut = Schema.Struct({
 })
 export type VerifyOut = typeof VerifyOut.Type
 
+/** Result of recomputing a range of the chain. Spec: document 1 section 4, GET /chain/verify. */
+export interface VerifyInfo extends Info<typeof VerifyOut> {}
+
 /** Query of GET /chain/records, oldest first. */
 export const RecordsQuery = Schema.Struct({
   from: Schema.optionalKey(integerParam()),
@@ -58,6 +65,9 @@ export const RecordsQuery = Schema.Struct({
   agent_id: Schema.optionalKey(id("agent"))
 })
 export type RecordsQuery = typeof RecordsQuery.Type
+
+/** Which records to read, oldest first. */
+export interface RecordFilter extends Filter<typeof RecordsQuery> {}
 
 /** A record as it was hashed: its exact bytes, read as JSON. Spec: format 1 section 1. */
 export const RecordOut = Schema.Struct({
@@ -86,6 +96,9 @@ export const ProofOut = Schema.Struct({
 })
 export type ProofOut = typeof ProofOut.Type
 
+/** Proof that a record is in the tree of this size. Spec: format 1 section 2. */
+export interface ProofInfo extends Info<typeof ProofOut> {}
+
 /** Query of GET /chain/consistency: two tree sizes, the newest by default. */
 export const ConsistencyQuery = Schema.Struct({ from: integerParam(), to: Schema.optionalKey(integerParam()) })
 export type ConsistencyQuery = typeof ConsistencyQuery.Type
@@ -99,6 +112,9 @@ export const ConsistencyOut = Schema.Struct({
   proof: Schema.Array(Schema.String)
 })
 export type ConsistencyOut = typeof ConsistencyOut.Type
+
+/** Proof that the tree of `to` records begins with that of `from`. Spec: format 1 section 2. */
+export interface ConsistencyInfo extends Info<typeof ConsistencyOut> {}
 
 /** Query of GET /chain/genesis: the current chain, or by its origin a retired one. */
 export const GenesisQuery = Schema.Struct({ chain: Schema.optionalKey(text(1, 255)) })
@@ -134,6 +150,9 @@ export const KeysOut = Schema.Struct({
 })
 export type KeysOut = typeof KeysOut.Type
 
+/** A key that signs, or signed, for the chain. */
+export type KeyInfo = KeysOut["keys"][number]
+
 /** Why a part may be erased. Spec: format 1 section 8, `part.erased`. */
 export const erasureReasons = [
   "subject_request",
@@ -164,6 +183,9 @@ export const PartOut = Schema.Struct({
 })
 export type PartOut = typeof PartOut.Type
 
+/** The content of a part, with the salt of its commitment; both base64. Spec: format 1 section 3. */
+export interface PartInfo extends Info<typeof PartOut> {}
+
 /** Body of POST /chain/erasures: which part of which record, and why. Spec: format 1 section 3. */
 export const ErasureIn = Schema.Struct({
   seq: inBody(integer()),
@@ -172,6 +194,9 @@ export const ErasureIn = Schema.Struct({
 }).annotate(becomesRecord("part.erased"))
 export type ErasureIn = typeof ErasureIn.Type
 
+/** Which part to erase, and why. Spec: format 1 section 3. */
+export interface ErasureInput extends Input<typeof ErasureIn> {}
+
 /** Answer of an erasure: the record that says so. Spec: format 1 section 8, `part.erased`. */
 export const ErasureOut = Schema.Struct({
   seq: Schema.Int,
@@ -179,3 +204,6 @@ export const ErasureOut = Schema.Struct({
   erased: Schema.Struct({ seq: Schema.Int, name: Schema.String, reason: oneOf(erasureReasons) })
 })
 export type ErasureOut = typeof ErasureOut.Type
+
+/** The record of an erasure. */
+export interface ErasureInfo extends Info<typeof ErasureOut> {}

@@ -1,25 +1,33 @@
 /** The chain's endpoints. Spec: document 1 section 4, `/chain`; api.md "decisions, chain, evidence". */
 import { Result } from "effect"
 import {
+  type ConsistencyInfo,
   ConsistencyOut,
   ConsistencyQuery,
   ErasureIn,
+  type ErasureInfo,
+  type ErasureInput,
   ErasureOut,
   GenesisOut,
   GenesisQuery,
+  type HeadInfo,
   HeadOut,
   KeysOut,
+  type PartInfo,
   partName,
   PartOut,
+  type ProofInfo,
   ProofOut,
   ProofQuery,
   RecordOut,
   RecordsQuery,
+  type VerifyInfo,
   VerifyOut,
   VerifyQuery
 } from "../chain.ts"
 import { decode } from "../foundation/decode.ts"
 import { KeysPageQuery } from "../foundation/page.ts"
+import { named } from "../foundation/plain.ts"
 import { PartNotFound } from "../refusals.ts"
 import { access } from "./access.ts"
 import { endpoint, json, jsonBody, jsonOrLines, media, type Param, queryOf, seqParam } from "./endpoint.ts"
@@ -41,7 +49,7 @@ export const chain = {
     path: "/api/v1/chain/head",
     summary: "Returns the last record's seq and hash, and the Merkle tree over all records.",
     access: access.readOwn,
-    success: json(200, HeadOut)
+    success: json(200, named<HeadInfo>()(HeadOut))
   }),
   verify: endpoint({
     id: "chain.verify",
@@ -50,7 +58,7 @@ export const chain = {
     summary: "Recomputes the chain from the stored bytes.",
     access: access.read,
     query: queryOf(VerifyQuery),
-    success: json(200, VerifyOut),
+    success: json(200, named<VerifyInfo>()(VerifyOut)),
     admission: "costly_read"
   }),
   records: endpoint({
@@ -80,7 +88,7 @@ export const chain = {
     summary: "Returns the content of one part of a record, with the salt of its commitment.",
     access: access.govern,
     params: { seq: seqParam, name: partParam },
-    success: json(200, PartOut),
+    success: json(200, named<PartInfo>()(PartOut)),
     refusals: ["RecordNotFound", "PartNotFound", "PartErased"],
     // To read it is to ask for what is gone for good; to erase it again conflicts with what is.
     statuses: { PartErased: 410 }
@@ -93,7 +101,7 @@ export const chain = {
     access: access.read,
     params: { seq: seqParam },
     query: queryOf(ProofQuery),
-    success: json(200, ProofOut),
+    success: json(200, named<ProofInfo>()(ProofOut)),
     refusals: ["RecordNotFound"]
   }),
   consistency: endpoint({
@@ -103,7 +111,7 @@ export const chain = {
     summary: "Returns the proof that a smaller tree is a prefix of a larger one.",
     access: access.read,
     query: queryOf(ConsistencyQuery),
-    success: json(200, ConsistencyOut)
+    success: json(200, named<ConsistencyInfo>()(ConsistencyOut))
   }),
   checkpoint: endpoint({
     id: "chain.checkpoint",
@@ -138,8 +146,8 @@ export const chain = {
     path: "/api/v1/chain/erasures",
     summary: "Erases a part of a record and records the erasure.",
     access: access.erase,
-    body: jsonBody(ErasureIn),
-    success: json(201, ErasureOut),
+    body: jsonBody(named<ErasureInput>()(ErasureIn)),
+    success: json(201, named<ErasureInfo>()(ErasureOut)),
     refusals: ["RecordNotFound", "PartNotFound", "PartErased"]
   })
 } as const

@@ -132,6 +132,8 @@ export interface Success<
   /** Schema of one line where `Accept` can name {@link LINES_MEDIA}; null where it cannot. */
   readonly line: Schema.Top | null
   readonly form: F
+  /** Extension of the file that holds these bytes, behind the id of the path; null where they are no file. */
+  readonly extension: string | null
 }
 
 /** Media type of JSON. */
@@ -149,7 +151,8 @@ export const json = <S extends Schema.Top>(status: 200 | 201, schema: S): Succes
   schema,
   media: JSON_MEDIA,
   line: null,
-  form: "plain"
+  form: "plain",
+  extension: null
 })
 
 /** JSON of this shape with a version: HTTP answers it as an ETag, and takes it as If-Match. */
@@ -167,12 +170,13 @@ export const jsonOrLines = <S extends Schema.Top>(
 })
 
 /** Bytes or text of a media type. */
-export const media = <const M extends string>(type: M): Success<null, M, "plain"> => ({
+export const media = <const M extends string>(type: M, extension: string | null = null): Success<null, M, "plain"> => ({
   status: 200,
   schema: null,
   media: type,
   line: null,
-  form: "plain"
+  form: "plain",
+  extension
 })
 
 /** A stream of server-sent events of one name, each with data of this shape. */

@@ -85,7 +85,7 @@ export type Answered<S> = S extends { readonly form: "versioned"; readonly schem
     ? AsyncIterable<StreamStep<D["Type"]>>
     : S extends { readonly schema: infer T extends Schema.Top }
       ? T["Type"]
-      : AsyncIterable<Uint8Array>
+      : Uint8Array | AsyncIterable<Uint8Array>
 
 /** What an operation whose request waits may fail with besides. */
 type Waiting<Q> = "wait_ms" extends keyof QueryValue<Q> ? LostAccess : never

@@ -92,8 +92,8 @@ describe("a governor", () => {
     assert.strictEqual(signed.size, erased.seq + 1)
     assert.strictEqual(await governor.chain.checkpoint(), signed.note)
     assert.strictEqual((await governor.chain.proof(2)).tree_size, signed.size)
-    assert.strictEqual((await governor.chain.proof(2, 4)).tree_size, 4)
-    assert.strictEqual((await governor.chain.consistency(2)).to, signed.size)
+    assert.strictEqual((await governor.chain.proof(2, { tree_size: 4 })).tree_size, 4)
+    assert.strictEqual((await governor.chain.consistency({ from: 2 })).to, signed.size)
     assert.deepStrictEqual(
       (await governor.chain.records({ kind: "decision.witnessed", agent_id: id })).map(({ seq }) => seq),
       [2, 3]
@@ -180,8 +180,8 @@ describe("a governor", () => {
       ["record_not_found", () => governor.chain.record(99)],
       ["invalid_input", () => governor.chain.record(-1)],
       ["invalid_input", () => governor.chain.record(1.5)],
-      ["invalid_input", () => governor.chain.proof(0, 99)],
-      ["invalid_input", () => governor.chain.consistency(9, 3)],
+      ["invalid_input", () => governor.chain.proof(0, { tree_size: 99 })],
+      ["invalid_input", () => governor.chain.consistency({ from: 9, to: 3 })],
       ["invalid_input", () => governor.chain.records({ kind: "Not A Kind" })],
       ["part_not_found", () => governor.erase({ seq: 2, name: "args", reason: "retention" })],
       ["record_not_found", () => governor.erase({ seq: 99, name: "args", reason: "retention" })],

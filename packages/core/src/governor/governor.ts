@@ -6,12 +6,11 @@
  */
 import { AccessMapping } from "../registry/access-mapping/service.ts"
 import { resolveInput } from "../registry/access-mapping/resolve-input.ts"
-import type { ClaimsInput, ResolvedInfo } from "@flyball/contract"
+import type { ClaimsInput, KeyInfo, RecordFilter, ResolvedInfo } from "@flyball/contract"
 import { Capture } from "../verdicts/capture/service.ts"
 import { Checkpointer } from "../chain/checkpointer.ts"
 import { ephemeralKeys } from "../chain/keys/ephemeral-keys.ts"
 import { type KeysChoice, keysLayerOf } from "../chain/keys/keys.ts"
-import { Erasure } from "../outward/erasure/service.ts"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { governorJobs } from "./governor-jobs.ts"
 import { governorLayer, type GovernorServices } from "./governor-layer.ts"
@@ -37,29 +36,13 @@ import {
   decoded,
   decodeDecisions,
   decodeDecisionFilter,
-  decodeErasure,
   decodeGap,
   decodePack,
   decodeSettle
 } from "./clients/input.ts"
 import { acting, writerOf } from "./clients/acting.ts"
 import type { ActOptions, CallOptions } from "./clients/call-options.ts"
-import type {
-  CheckInfo,
-  CheckpointInfo,
-  ConsistencyInfo,
-  ErasureInfo,
-  ErasureInput,
-  HeadInfo,
-  KeyInfo,
-  PackInput,
-  ProofInfo,
-  RecordFilter,
-  PartInfo,
-  RecordInfo,
-  RotationInfo,
-  VerifyInfo
-} from "./clients/types/chain-types.ts"
+import type { CheckInfo, CheckpointInfo, PackInput, RecordInfo, RotationInfo } from "./clients/types/chain-types.ts"
 import type {
   DecisionFilter,
   DecisionInfo,
@@ -92,6 +75,7 @@ import { standingApprovals } from "../verdicts/standing-approvals/module.ts"
 import { safety } from "../verdicts/safety/module.ts"
 import { drills } from "../verdicts/drills/module.ts"
 import { breakers } from "../verdicts/breakers/module.ts"
+import { chain } from "../outward/chain/module.ts"
 import { evals } from "../screens/evals/module.ts"
 import { models } from "../registry/models/module.ts"
 import { isLeftOut, refuseInvalidOptions } from "./invalid-options.ts"
@@ -210,6 +194,26 @@ export interface DrillsClient extends ClientOf<typeof rows.drills> {}
  */
 export interface BreakersClient extends ClientOf<typeof rows.breakers> {}
 
+/** The chain: records, proofs, keys. Spec: document 1 section 4, `/chain`; format 1 sections 1 to 4. */
+export interface ChainClient extends Omit<ClientOf<typeof rows.chain>, "records" | "record" | "checkpoint" | "keys"> {
+  readonly origin: string
+  /**
+   * The key to check signatures with; after a rotation in this process, or a call of `keys`, the new one. Hand it to
+   * auditors by another way than the packs.
+   */
+  readonly vkey: string
+  records(filter?: RecordFilter, options?: CallOptions): Promise<ReadonlyArray<RecordInfo>>
+  record(seq: number, options?: CallOptions): Promise<RecordInfo>
+  /** The newest signed note; null before the first. */
+  checkpoint(options?: CallOptions): Promise<string | null>
+  keys(options?: CallOptions): Promise<ReadonlyArray<KeyInfo>>
+  /**
+   * Makes a new signing key, has both sign one checkpoint, and destroys the old one. After a failure call it again:
+   * it continues where it stopped.
+   */
+  rotateKey(options?: CallOptions): Promise<RotationInfo>
+}
+
 /** A running governor. Every promise rejects with {@link GovernorError}. */
 export interface Governor extends AsyncDisposable {
   readonly agents: AgentsClient
@@ -286,36 +290,10 @@ export interface Governor extends AsyncDisposable {
   captureGap(agentId: string, gap: GapInput, options?: CallOptions): Promise<GapReceipt>
   /** An agent's decisions, newest first. */
   decisions(agentId: string, filter?: DecisionFilter, options?: CallOptions): Promise<ReadonlyArray<DecisionInfo>>
-  readonly chain: {
-    readonly origin: string
-    /**
-     * The key to check signatures with; after a rotation in this process, or a call of `keys`, the new one. Hand it to
-     * auditors by another way than the packs.
-     */
-    readonly vkey: string
-    head(options?: CallOptions): Promise<HeadInfo>
-    /** Recomputes records from their stored bytes; all of them by default. */
-    verify(
-      range?: { readonly from?: number | undefined; readonly to?: number | undefined },
-      options?: CallOptions
-    ): Promise<VerifyInfo>
-    records(filter?: RecordFilter, options?: CallOptions): Promise<ReadonlyArray<RecordInfo>>
-    record(seq: number, options?: CallOptions): Promise<RecordInfo>
-    /** The content of one part of a record; `part_erased` names the record that says that it is gone. */
-    part(seq: number, name: string, options?: CallOptions): Promise<PartInfo>
-    proof(seq: number, treeSize?: number, options?: CallOptions): Promise<ProofInfo>
-    consistency(from: number, to?: number, options?: CallOptions): Promise<ConsistencyInfo>
-    /** The newest signed note; null before the first. */
-    checkpoint(options?: CallOptions): Promise<string | null>
-    keys(options?: CallOptions): Promise<ReadonlyArray<KeyInfo>>
-    /**
-     * Makes a new signing key, has both sign one checkpoint, and destroys the old one. After a failure call it again:
-     * it continues where it stopped.
-     */
-    rotateKey(options?: CallOptions): Promise<RotationInfo>
-  }
+  /** The chain: records, proofs, keys. */
+  readonly chain: ChainClient
   /** Deletes the content of a part for good, and records that it was done. */
-  erase(target: ErasureInput, options?: ActOptions): Promise<ErasureInfo>
+  readonly erase: ChainClient["erase"]
   /**
    * The bytes of an evidence pack. Reading it to its end is recorded as an export. Each time it is iterated it is
    * another pack, of what is recorded then; closing cuts one that is being read.
@@ -430,6 +408,7 @@ const governorOver = (client: Client, writerId: string): Governor => {
     ended.abort()
     return client.close()
   }
+  const onChain = of(chain)
   const governor: Governor = {
     client: (options) => openAgentClient(client, governor, options, ended.signal),
     agents: requireStringIds(agentsClient(client, writer), { register: 0, list: 0, orphans: 0 }),
@@ -476,15 +455,15 @@ const governorOver = (client: Client, writerId: string): Governor => {
     ingestKeys: of(ingestKeys),
     webhooks: of(webhooks),
     ...requireStringIds(captureClient(client, writer)),
-    chain: chainClient(client),
-    erase: (target, options) =>
-      act(
-        (who) =>
-          Effect.flatMap(decoded(decodeErasure, target), (erasure) =>
-            Erasure.use((service) => service.erase(erasure, who))
-          ),
-        options
-      ),
+    chain: {
+      ...onChain,
+      ...chainClient(client),
+      origin: client.origin,
+      get vkey() {
+        return client.vkey
+      }
+    },
+    erase: onChain.erase,
     exportPack: (request, options) => {
       const requested = decoded(decodePack, request)
       return client.stream(

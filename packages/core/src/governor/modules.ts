@@ -4,6 +4,7 @@
  */
 import { Layer } from "effect"
 import type { Read } from "../capability/module.ts"
+import { chain } from "../outward/chain/module.ts"
 import { telemetry } from "../outward/telemetry/module.ts"
 import { webhooks } from "../outward/webhooks/module.ts"
 import { accessMapping } from "../registry/access-mapping/module.ts"
@@ -20,6 +21,7 @@ import { standingApprovals } from "../verdicts/standing-approvals/module.ts"
 export const modules: readonly [
   typeof accessMapping,
   typeof breakers,
+  typeof chain,
   typeof drills,
   typeof evals,
   typeof ingestKeys,
@@ -29,7 +31,7 @@ export const modules: readonly [
   typeof standingApprovals,
   typeof telemetry,
   typeof webhooks
-] = [accessMapping, breakers, drills, evals, ingestKeys, models, responsePolicy, safety, standingApprovals, telemetry, webhooks]
+] = [accessMapping, breakers, chain, drills, evals, ingestKeys, models, responsePolicy, safety, standingApprovals, telemetry, webhooks]
 
 type One = (typeof modules)[number]
 

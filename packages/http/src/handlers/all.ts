@@ -37,7 +37,7 @@ export const handlers: { readonly [id: string]: AnyHandler } = Object.fromEntrie
   ...byId(reviews, reviewsHandlers),
   ...derivedHandlers,
   ...byId(kill, killHandlers),
-  ...byId(chain, chainHandlers),
+  ...byId({ record: chain.record, records: chain.records }, chainHandlers),
   ...byId(evidence, evidenceHandlers),
   ...byId(pages, pagesHandlers)
 ])

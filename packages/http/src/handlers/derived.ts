@@ -1,8 +1,8 @@
 /** Handlers that derive from the rows and operations of modules. Spec: house section 3. */
-import type { AnyEndpoint, Form } from "@flyball/contract/http"
+import type { AnyEndpoint, Form, Success } from "@flyball/contract/http"
 import { type AnyOperation, modules, type StreamStep, type Versioned } from "@flyball/core"
 import { Effect } from "effect"
-import { type Answer, json, jsonWith } from "../answer/answer.ts"
+import { type Answer, json, jsonWith, pieces } from "../answer/answer.ts"
 import { eventStream, ping, serverSentEvent } from "../answer/server-sent-events.ts"
 import type { AnyHandler, Call, Services } from "../request/call.ts"
 import { checkLastEventId, operationCaller } from "../request/operation-caller.ts"
@@ -10,18 +10,29 @@ import { checkLastEventId, operationCaller } from "../request/operation-caller.t
 /** Makes the handler of a row: it runs the operation, and answers in the form of the row. */
 export const derivedHandler = (row: AnyEndpoint, operation: AnyOperation<Services>): AnyHandler => {
   const form = row.success.form as Form
-  const answer = answerIn(form)
+  const answer = answerIn(row.success)
   const run = (call: Call<never, never, never>) =>
     Effect.contextWith((context: Parameters<typeof operationCaller>[1]) =>
-      Effect.map(operation(call, operationCaller(call, context)), answer)
+      Effect.map(operation(call, operationCaller(call, context)), (value) => answer(value, call))
     )
   return typeof form === "string"
     ? run
     : (call) => Effect.andThen(checkLastEventId(call.request.headers["last-event-id"]), run(call))
 }
 
-const answerIn = (form: Form): ((value: unknown) => Answer) => {
-  if (form === "plain") return json
+const answerIn = (success: Success): ((value: unknown, call: Call<never, never, never>) => Answer) => {
+  const { extension, form, media, schema } = success
+  if (form === "plain" && schema !== null) return json
+  if (form === "plain")
+    return (bytes, { params }) =>
+      bytes instanceof Uint8Array
+        ? pieces(media, bytes)
+        : {
+            kind: "stream",
+            media,
+            chunks: bytes as AsyncIterable<Uint8Array>,
+            fileName: extension === null ? null : `${Object.values(params)[0]}.${extension}`
+          }
   if (form === "versioned")
     return (answered) => {
       const { value, version } = answered as Versioned<unknown>

@@ -14,7 +14,6 @@ import type {
   DecisionNotFound,
   EnvelopeNotFound,
   EvaluationNotFound,
-  RecordNotFound,
   Refusal,
   ReviewNotFound
 } from "@flyball/contract"
@@ -22,7 +21,6 @@ import { type AnyEndpoint, refusalThere } from "@flyball/contract/http"
 import {
   Agents,
   Capture,
-  Chain,
   Envelopes,
   Evaluations,
   Kill,
@@ -104,13 +102,6 @@ const lookUp = (refusal: Refusal | Fault): ((scope: Scope) => Effect.Effect<bool
         ? (scope) => found(Capture.use((capture) => capture.agentOf(decisionId, scope)))
         : null
     }
-    case "RecordNotFound": {
-      const { seq } = refusal
-      // Only those who see every unit read records.
-      return typeof seq === "number"
-        ? (scope) => (scope.orgUnits === "*" ? found(Chain.use((chain) => chain.record(seq))) : Effect.succeed(false))
-        : null
-    }
     default:
       return null
   }
@@ -130,7 +121,6 @@ type NotThere =
   | EnvelopeNotFound
   | EvaluationNotFound
   | DecisionNotFound
-  | RecordNotFound
   | ReviewNotFound
 
 const found = (read: Effect.Effect<unknown, NotThere | Fault, Services>): Effect.Effect<boolean, Fault, Services> =>
@@ -142,7 +132,6 @@ const found = (read: Effect.Effect<unknown, NotThere | Fault, Services>): Effect
         "EnvelopeNotFound",
         "EvaluationNotFound",
         "DecisionNotFound",
-        "RecordNotFound",
         "ReviewNotFound"
       ],
       () => Effect.succeed(false)

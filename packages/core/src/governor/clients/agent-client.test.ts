@@ -54,7 +54,7 @@ describe("the client of an agent in the governor's process", () => {
     const [decision] = await decisions()
     assert.deepInclude(decision, { id: done.decision_id, client_ref: "r1", action: "write" })
     assert.strictEqual(decision!.settled?.status, "ok")
-    assert.include((await governor.chain.part(done.seq, "args")).text, `"card":"[redacted]"`)
+    assert.include((await governor.chain.part({ seq: done.seq, name: "args" })).text, `"card":"[redacted]"`)
     assert.isTrue((await governor.check()).ok)
   })
 

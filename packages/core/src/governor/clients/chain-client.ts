@@ -1,36 +1,19 @@
-/** The chain as a host sees it. */
+/** The chain as a host sees it: what its rows do not say. */
 import { formatInstant } from "@flyball/evidence"
 import { Effect } from "effect"
 import { recordHash } from "../../foundation/record-hash.ts"
 import { Chain } from "../../chain/chain.ts"
-import { Parts } from "../../outward/parts/service.ts"
 import { KeyRotation, type Rotated } from "../../chain/rotate-key.ts"
-import type { Governor } from "../governor.ts"
+import type { ChainClient } from "../governor.ts"
 import type { StoredRecord } from "../../storage/port.ts"
 import type { Client } from "./client.ts"
-import { decodeProof, decodeRange, decodeRecordFilter, decodeSeq, decodeSizes } from "./input.ts"
+import { decodeRecordFilter, decodeSeq } from "./input.ts"
 import type { RecordInfo, RotationInfo } from "./types/chain-types.ts"
 
-/** Reads and proofs of the chain, and the rotation of its key. */
-export const chainClient = (client: Client): Governor["chain"] => ({
-  ...callsOf(client),
-  origin: client.origin,
-  get vkey() {
-    return client.vkey
-  }
-})
-
-const callsOf = ({ run }: Client): Omit<Governor["chain"], "origin" | "vkey"> => ({
-  head: (options) =>
-    run(
-      Chain.use((chain) => chain.head),
-      options
-    ),
-  verify: (range = {}, options) =>
-    run(
-      Effect.flatMap(decodeRange(range), ({ from, to }) => Chain.use((chain) => chain.verify(from, to))),
-      options
-    ),
+/** Records with their exact bytes, the newest note, the keys and their rotation. */
+export const chainClient = ({
+  run
+}: Client): Pick<ChainClient, "records" | "record" | "checkpoint" | "keys" | "rotateKey"> => ({
   records: (filter = {}, options) =>
     run(
       Effect.flatMap(decodeRecordFilter(filter), (query) =>
@@ -41,21 +24,6 @@ const callsOf = ({ run }: Client): Omit<Governor["chain"], "origin" | "vkey"> =>
   record: (seq, options) =>
     run(
       Effect.flatMap(decodeSeq(seq), () => Chain.use((chain) => Effect.map(chain.record(seq), recordInfo))),
-      options
-    ),
-  part: (seq, name, options) =>
-    run(
-      Effect.flatMap(decodeSeq(seq), () => Parts.use((parts) => parts.get(seq, name))),
-      options
-    ),
-  proof: (seq, treeSize, options) =>
-    run(
-      Effect.flatMap(decodeProof(seq, treeSize), (read) => Chain.use((chain) => chain.proof(read.seq, read.treeSize))),
-      options
-    ),
-  consistency: (from, to, options) =>
-    run(
-      Effect.flatMap(decodeSizes(from, to), (read) => Chain.use((chain) => chain.consistency(read.from, read.to))),
       options
     ),
   checkpoint: (options) =>

@@ -89,7 +89,7 @@ const callOf = (row: AnyEndpoint, operation: AnyOperation<GovernorServices>, cli
     const rest = [...args]
     const params = names.length === 0 ? {} : paramsOf(expected, names, rest.shift())
     const body = row.body === null ? Effect.succeed(null) : bodyOf(row.body as Body, rest.shift())
-    const filter = row.query === null ? {} : (rest.shift() ?? {})
+    const filter = row.query === null ? {} : given(rest.shift())
     const options = rest.shift() as Options
     const caller = new HostCaller(writerOf(own, options?.writer), options)
     const effect = Effect.flatMap(body, (input) =>
@@ -113,6 +113,9 @@ const callOf = (row: AnyEndpoint, operation: AnyOperation<GovernorServices>, cli
     return (...args: CallArgs) => run(args).then((answered) => (answered as Versioned<unknown>).value)
   return (...args: CallArgs) => run(args)
 }
+
+/** No filter is an empty one; null is none of the two. */
+const given = (filter: unknown): unknown => (filter === undefined ? {} : filter)
 
 async function* repeated<A>(step: () => Promise<A>): AsyncGenerator<A> {
   for (;;) yield await step()

@@ -76,7 +76,7 @@ describe("calls of the plain client", () => {
     ]) {
       assert.strictEqual(await codeOf(call()), "invalid_input", call.toString())
     }
-    assert.strictEqual((await governor.chain.consistency(5, 9)).to, 9)
+    assert.strictEqual((await governor.chain.consistency({ from: 5, to: 9 })).to, 9)
   })
 
   it("refuses input that cannot be read, without reading it to its end", async () => {

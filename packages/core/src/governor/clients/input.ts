@@ -11,7 +11,6 @@ import {
   DecisionListQuery,
   detailItem,
   DisownIn,
-  ErasureIn,
   IdentityIn,
   InvalidInput,
   OwnershipTransfer,
@@ -21,8 +20,7 @@ import {
   RecordsQuery,
   ResolveDraftIn,
   SettleIn,
-  SuspendIn,
-  VerifyQuery
+  SuspendIn
 } from "@flyball/contract"
 import { Effect, Result, Schema } from "effect"
 import { inSlices } from "../../foundation/in-slices.ts"
@@ -46,8 +44,6 @@ export const decodeIdentity = decode(IdentityIn)
 export const decodeSettle = decode(SettleIn)
 /** A capture gap. */
 export const decodeGap = decode(CaptureGapIn)
-/** An erasure. */
-export const decodeErasure = decode(ErasureIn)
 /** A request for a pack. */
 export const decodePack = decode(PackRequest)
 /** A piece of an agent. */
@@ -59,7 +55,6 @@ export const decodeClaims = decode(Schema.Struct({ groups, roles, user_ids }))
 const agentFilter = decode(AgentListQuery)
 const decisionFilter = decode(DecisionListQuery)
 const recordFilter = decode(RecordsQuery)
-const range = decode(VerifyQuery)
 
 /**
  * Decodes a body, which is taken down at the call: the effect may run in a later turn, and read it long after. Members
@@ -159,28 +154,6 @@ export const decodeAgentFilter = query(agentFilter)
 export const decodeDecisionFilter = query(decisionFilter)
 /** Decodes a filter of records. */
 export const decodeRecordFilter = query(recordFilter)
-/** A stretch of the chain. */
-export const decodeRange = query(range)
-
-/** A seq and, where one is given, a tree size. */
-export const decodeProof = (
-  seq: unknown,
-  treeSize: unknown
-): Effect.Effect<{ readonly seq: number; readonly treeSize: number | undefined }, InvalidInput> =>
-  Effect.all({
-    seq: decodeSeq(seq),
-    treeSize: treeSize === undefined ? Effect.succeed(undefined) : whole(["query", "tree_size"], treeSize)
-  })
-
-/** The sizes of two trees, the second one where it is given. */
-export const decodeSizes = (
-  from: unknown,
-  to: unknown
-): Effect.Effect<{ readonly from: number; readonly to: number | undefined }, InvalidInput> =>
-  Effect.all({
-    from: whole(["query", "from"], from),
-    to: to === undefined ? Effect.succeed(undefined) : whole(["query", "to"], to)
-  })
 
 /** A seq: a whole number from 0. */
 export const decodeSeq = (seq: unknown): Effect.Effect<number, InvalidInput> => whole(["path", "seq"], seq)

@@ -1,28 +1,9 @@
 /**
- * The chain in the embedding API: records, proofs, keys, erasures, packs, checks. Members that HTTP has too are derived
- * from the contract, and the result of a check from the replay checker's.
+ * The chain in the embedding API as HTTP does not have it: records with their bytes, packs, rotations, checks. The
+ * result of a check is derived from the replay checker's.
  */
-import type {
-  ConsistencyOut,
-  ErasureIn,
-  ErasureOut,
-  HeadOut,
-  KeysOut,
-  PackRequest,
-  PartOut,
-  ProofOut,
-  RecordOut,
-  RecordsQuery,
-  VerifyOut
-} from "@flyball/contract"
+import type { HeadInfo, Info, Input, KeyInfo, PackRequest, RecordOut } from "@flyball/contract"
 import type { ReplayReport } from "../../../outward/replay/report.ts"
-import type { Filter, Info, Input } from "@flyball/contract"
-
-/** The last record and the tree over all of them. Spec: document 1 section 2, "Chain head". */
-export interface HeadInfo extends Info<typeof HeadOut> {}
-
-/** Result of recomputing a range of the chain. Spec: document 1 section 4, GET /chain/verify. */
-export interface VerifyInfo extends Info<typeof VerifyOut> {}
 
 /** A sealed record: the exact bytes that were hashed. Spec: format 1 section 1. */
 export interface RecordInfo extends Pick<Info<typeof RecordOut>, "at" | "kind" | "seq">, Pick<HeadInfo, "record_hash"> {
@@ -30,27 +11,6 @@ export interface RecordInfo extends Pick<Info<typeof RecordOut>, "at" | "kind" |
   readonly agent_id: string | null
   readonly bytes: Uint8Array
 }
-
-/** Which records to read, oldest first. */
-export interface RecordFilter extends Filter<typeof RecordsQuery> {}
-
-/** The content of a part, with the salt of its commitment; both base64. Spec: format 1 section 3. */
-export interface PartInfo extends Info<typeof PartOut> {}
-
-/** Proof that a record is in the tree of this size. Spec: format 1 section 2. */
-export interface ProofInfo extends Info<typeof ProofOut> {}
-
-/** Proof that the tree of `to` records begins with that of `from`. Spec: format 1 section 2. */
-export interface ConsistencyInfo extends Info<typeof ConsistencyOut> {}
-
-/** A key that signs, or signed, for the chain. */
-export type KeyInfo = KeysOut["keys"][number]
-
-/** Which part to erase, and why. Spec: format 1 section 3. */
-export interface ErasureInput extends Input<typeof ErasureIn> {}
-
-/** The record of an erasure. */
-export interface ErasureInfo extends Info<typeof ErasureOut> {}
 
 /** Request for an evidence pack: its contents. Spec: format 1 section 5. */
 export interface PackInput extends Input<typeof PackRequest> {}
