@@ -18,6 +18,7 @@ import {
   reason,
   text
 } from "./foundation/fields.ts"
+import type { Filter, Info, Input } from "./foundation/plain.ts"
 import { DEFAULT_PAGE, MAX_PAGE } from "./foundation/limits.ts"
 import { pageOf } from "./foundation/page.ts"
 import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords, wholePart } from "./foundation/place.ts"
@@ -91,6 +92,12 @@ export type AgentCreate = typeof AgentCreate.Type
 /** {@link AgentCreate} for a caller with several org units, so that a missing one is listed beside all other errors. */
 export const AgentCreateOfUnit = Schema.Struct({ ...AgentCreate.fields, org_unit: orgUnit })
 
+/**
+ * An agent to be registered. Absent and null mean the same. Spec: document 1 section 4, POST /agents; its members are a
+ * gap: decision 0013.
+ */
+export interface AgentInput extends Input<typeof AgentCreateOfUnit> {}
+
 // What only registration or an act of its own may set; the rest is a description, which may be given again.
 const {
   name: _name,
@@ -113,6 +120,9 @@ export const AgentUpdate = Schema.Struct({
 })
 export type AgentUpdate = typeof AgentUpdate.Type
 
+/** Change of an agent. A member left out keeps its value; null clears a member that may be empty. */
+export interface AgentChange extends Input<typeof AgentUpdate> {}
+
 /** Body of POST /agents/{agent_id}/suspend, which may be left out. */
 export const SuspendIn = Schema.Struct({ reason: wholePart("reason", optional(text(0, 1_000))) }).annotate(
   becomesRecord("agent.suspended")
@@ -125,6 +135,9 @@ export const OwnershipTransfer = Schema.Struct({
   owner_email: inPart("owner", email)
 }).annotate(becomesRecord("agent.owner_transferred"))
 export type OwnershipTransfer = typeof OwnershipTransfer.Type
+
+/** The new owner of an agent. */
+export interface OwnerInput extends Input<typeof OwnershipTransfer> {}
 
 /** Body of POST /agents/{agent_id}/disown. */
 export const DisownIn = Schema.Struct({ reason: wholePart("reason", reason(1_000)) }).annotate(
@@ -209,9 +222,18 @@ export const Agent = Schema.Struct({
 )
 export type Agent = typeof Agent.Type
 
+/** A registered agent. Texts are null once their part was erased. Spec: document 1 section 2, "Agent". */
+export interface AgentInfo extends Info<typeof Agent> {}
+
 /** An agent without an owner. It is suspended at `suspend_at`. Spec: document 1 section 4, GET /agents/orphans. */
 export const Orphan = Schema.Struct({ ...Agent.fields, orphaned_since: instant, suspend_at: instant })
 export type Orphan = typeof Orphan.Type
+
+/**
+ * An agent without an owner. It is suspended at `suspend_at`. Spec: document 1 section 1, policy rule, and section 4,
+ * GET /agents/orphans.
+ */
+export interface OrphanInfo extends Info<typeof Orphan> {}
 
 /**
  * Query of GET /agents. `name` is exact, `q` a prefix; `after` is the id of the last agent seen. Spec: document 1
@@ -228,6 +250,9 @@ export const AgentListQuery = Schema.Struct({
 })
 export type AgentListQuery = typeof AgentListQuery.Type
 
+/** Which agents to list, oldest first. */
+export interface AgentFilter extends Filter<typeof AgentListQuery> {}
+
 /** Query of GET /agents/{agent_id}/timeline. `before` is the seq of the last entry seen; newest come first. */
 export const TimelineQuery = Schema.Struct({
   /** 1 to 1,000, default 100. */
@@ -240,6 +265,9 @@ export const TimelineQuery = Schema.Struct({
   to: Schema.optionalKey(instant)
 })
 export type TimelineQuery = typeof TimelineQuery.Type
+
+/** Which entries of a timeline to list, newest first. */
+export interface TimelineFilter extends Filter<typeof TimelineQuery> {}
 
 /** Types of the references in a timeline. A record is named by its seq. */
 export const timelineReferences = [
@@ -272,3 +300,6 @@ export const TimelineEntry = Schema.Struct({
   references: Schema.Array(Schema.Struct({ type: oneOf(timelineReferences), id: Schema.String }))
 })
 export type TimelineEntry = typeof TimelineEntry.Type
+
+/** One record about an agent. `summary` is a sentence for people: match on `kind` instead. */
+export interface TimelineEntryInfo extends Info<typeof TimelineEntry> {}

@@ -1,6 +1,7 @@
 /** An agent's identity as it travels. Spec: document 1 section 2, `IdentityIn`; api.md "agents and registry". */
 import { Schema } from "effect"
 import { check, identifier, instant, jsonObjectUpTo, name, oneOf, optional } from "./foundation/fields.ts"
+import type { Info, Input } from "./foundation/plain.ts"
 import { computed, inBody, inDocument, inPart, showsRecords } from "./foundation/place.ts"
 
 /**
@@ -82,6 +83,12 @@ export const IdentityIn = Schema.Struct({
 })
 export type IdentityIn = typeof IdentityIn.Type
 
+/**
+ * An agent's identity: a signed card, or both members of a declaration. Spec: document 1 section 2, "Identity input";
+ * decision 0015.
+ */
+export interface IdentityInput extends Input<typeof IdentityIn> {}
+
 /** Verdicts on an identity that is attached. Spec: format 1 section 8, `agent.identity_attested`. */
 export const identityVerdicts = ["verified", "declared", "rejected"] as const
 
@@ -127,3 +134,9 @@ export const IdentityVerdict = Schema.Struct({
   record_hash: computed(Schema.String)
 }).annotate(showsRecords(["agent.identity_attested"], { body: ["source", "writer"], parts: ["claim"] }))
 export type IdentityVerdict = typeof IdentityVerdict.Type
+
+/**
+ * The result. `identity_*` is the identity of this attempt, false and null for a rejected card; `standing` is the
+ * agent's identity afterwards. Spec: document 1 section 2, "Identity input"; decision 0015.
+ */
+export interface IdentityInfo extends Info<typeof IdentityVerdict> {}

@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import { identifier, instant, integer, line, name, oneOf, optional } from "./foundation/fields.ts"
+import type { Info, Input } from "./foundation/plain.ts"
 import { becomesRecord, computed, inBody, inPart, showsRecords } from "./foundation/place.ts"
 
 /** Kinds of provenance entries. */
@@ -18,6 +19,9 @@ export const provenanceKinds = [
   "policy",
   "skill"
 ] as const
+
+/** Kind of a provenance component. */
+export type ProvenanceKind = (typeof provenanceKinds)[number]
 
 /**
  * Body of POST /agents/{agent_id}/provenance. Spec: document 1 section 4, POST /agents/{agent_id}/provenance; its
@@ -37,6 +41,9 @@ export const ProvenanceCreate = Schema.Struct({
   sbom_ref: inPart("profile", optional(line(2_000)))
 }).annotate(becomesRecord("agent.provenance_added"))
 export type ProvenanceCreate = typeof ProvenanceCreate.Type
+
+/** A piece of an agent. Absent and null mean the same. */
+export interface ProvenanceInput extends Input<typeof ProvenanceCreate> {}
 
 /**
  * A component of an agent, and its record. `name` is the id once its description was erased. Spec: document 1 section
@@ -60,3 +67,6 @@ export const ProvenanceOut = Schema.Struct({
   record_hash: computed(Schema.NullOr(Schema.String))
 }).annotate(showsRecords(["agent.provenance_added"], { body: ["model"] }))
 export type ProvenanceOut = typeof ProvenanceOut.Type
+
+/** A component of an agent, and its record. `name` is the id once its description was erased. */
+export interface ProvenanceInfo extends Info<typeof ProvenanceOut> {}

@@ -14,16 +14,7 @@ export type {
   AgentFilter,
   AgentInfo,
   AgentInput,
-  AgentsClient,
-  IdentityInfo,
-  IdentityInput,
-  OrphanInfo,
-  OwnerInput,
-  Tier,
-  TimelineEntryInfo,
-  TimelineFilter
-} from "./governor/clients/types/agents-client-types.ts"
-export type {
+  AutonomyTier as Tier,
   BreakerChange,
   BreakerInfo,
   BreakerInput,
@@ -44,6 +35,8 @@ export type {
   EvalRunInfo,
   EvalRunInput,
   HeadInfo,
+  IdentityInfo,
+  IdentityInput,
   IngestKeyInfo,
   IngestKeyInput,
   IngestKeyMintedInfo,
@@ -54,10 +47,15 @@ export type {
   ModelChange,
   ModelInfo,
   ModelInput,
+  OrphanInfo,
+  OwnerInput,
   PartInfo,
   PolicyRowInfo,
   PolicyRowInput,
   ProofInfo,
+  ProvenanceInfo,
+  ProvenanceInput,
+  ProvenanceKind,
   RecordFilter,
   ResolvedInfo,
   Role as RoleName,
@@ -65,6 +63,8 @@ export type {
   StandingApprovalInfo,
   StandingApprovalInput,
   TelemetryInfo,
+  TimelineEntryInfo,
+  TimelineFilter,
   VerifyInfo,
   WebhookInfo,
   WebhookInput,
@@ -73,12 +73,14 @@ export type {
 } from "@flyball/contract"
 export type {
   AccessMappingClient,
+  AgentsClient,
   BreakersClient,
   ChainClient,
   DrillsClient,
   EvalsClient,
   IngestKeysClient,
   ModelsClient,
+  ProvenanceClient,
   ResponsePolicyClient,
   SafetyClient,
   StandingApprovalsClient,
@@ -114,12 +116,6 @@ export type {
   KillRequestInfo,
   KillStatusInfo
 } from "./governor/clients/types/kill-client-types.ts"
-export type {
-  ProvenanceClient,
-  ProvenanceInfo,
-  ProvenanceInput,
-  ProvenanceKind
-} from "./governor/clients/types/provenance-client-types.ts"
 export type { PeopleClient, PersonInfo, PersonInput } from "./governor/clients/types/people-client-types.ts"
 export { defineModule, type Module, type Read } from "./capability/module.ts"
 export type {
@@ -294,9 +290,9 @@ export {
   trustLayerOf,
   trustStoreChoice,
   type TrustStoreLayer,
-  TrustStoreUnavailable,
   TrustStoreUnreadable
 } from "./registry/identity/trust-store.ts"
+export { TrustStoreUnavailable } from "./foundation/trust-store-unavailable.ts"
 export type { TrustedKey } from "@flyball/rules"
 export {
   type WebhooksChoice,

@@ -2,27 +2,37 @@
 import { Schema } from "effect"
 import {
   Agent,
+  type AgentChange,
   AgentCreate,
   AgentCreateOfUnit,
+  type AgentInfo,
+  type AgentInput,
   AgentListQuery,
   AgentUpdate,
   DisownIn,
   Orphan,
+  type OrphanInfo,
+  type OwnerInput,
   OwnershipTransfer,
   RecertifyIn,
   SuspendIn,
   TimelineEntry,
+  type TimelineEntryInfo,
   TimelineQuery
 } from "../agents.ts"
-import { IdentityIn, IdentityVerdict } from "../identity.ts"
+import { IdentityIn, type IdentityInfo, type IdentityInput, IdentityVerdict } from "../identity.ts"
 import { pageQuery } from "../foundation/page.ts"
-import { ProvenanceCreate, ProvenanceOut } from "../provenance.ts"
+import { named } from "../foundation/plain.ts"
+import { ProvenanceCreate, type ProvenanceInfo, type ProvenanceInput, ProvenanceOut } from "../provenance.ts"
 import { AgentNotFound } from "../refusals.ts"
 import { access, unitOf } from "./access.ts"
 import { bodyBy, endpoint, idParam, json, jsonBody, optionalBody, queryOf } from "./endpoint.ts"
 
 /** The agent that a path names. */
 export const agentId = idParam("agent", () => new AgentNotFound())
+
+const One = named<AgentInfo>()(Agent)
+const Piece = named<ProvenanceInfo>()(ProvenanceOut)
 
 /** Endpoints of the agent registry. Spec: document 1 section 4, `/agents`; decision 0013. */
 export const agents = {
@@ -33,11 +43,11 @@ export const agents = {
     summary: "Registers an agent in status draft.",
     access: access.register,
     body: bodyBy(
-      jsonBody(AgentCreate),
+      jsonBody(named<AgentInput>()(AgentCreate)),
       jsonBody(AgentCreateOfUnit),
       (caller) => unitOf(access.register, caller) === null
     ),
-    success: json(201, Agent),
+    success: json(201, One),
     refusals: ["AgentNameTaken", "OrgUnitNotAllowed", "TierOverCap"]
   }),
   list: endpoint({
@@ -47,7 +57,7 @@ export const agents = {
     summary: "Lists agents, oldest first.",
     access: access.readOwn,
     query: queryOf(AgentListQuery),
-    success: json(200, Schema.Array(Agent))
+    success: json(200, Schema.Array(One))
   }),
   get: endpoint({
     id: "agents.get",
@@ -56,7 +66,7 @@ export const agents = {
     summary: "Returns one agent.",
     access: access.readOwn,
     params: { agent_id: agentId },
-    success: json(200, Agent),
+    success: json(200, One),
     refusals: ["AgentNotFound"]
   }),
   timeline: endpoint({
@@ -67,30 +77,8 @@ export const agents = {
     access: access.read,
     params: { agent_id: agentId },
     query: queryOf(TimelineQuery),
-    success: json(200, Schema.Array(TimelineEntry)),
+    success: json(200, Schema.Array(named<TimelineEntryInfo>()(TimelineEntry))),
     admission: "large_page",
-    refusals: ["AgentNotFound"]
-  }),
-  addProvenance: endpoint({
-    id: "agents.add_provenance",
-    method: "POST",
-    path: "/api/v1/agents/{agent_id}/provenance",
-    summary: "Records one component of an agent, such as its code, model or prompt.",
-    access: access.govern,
-    params: { agent_id: agentId },
-    body: jsonBody(ProvenanceCreate),
-    success: json(201, ProvenanceOut),
-    refusals: ["AgentNotFound", "InvalidTransition"]
-  }),
-  provenance: endpoint({
-    id: "agents.provenance",
-    method: "GET",
-    path: "/api/v1/agents/{agent_id}/provenance",
-    summary: "Lists an agent's recorded components, oldest first.",
-    access: access.read,
-    params: { agent_id: agentId },
-    query: queryOf(pageQuery("provenance")),
-    success: json(200, Schema.Array(ProvenanceOut)),
     refusals: ["AgentNotFound"]
   }),
   orphans: endpoint({
@@ -100,7 +88,7 @@ export const agents = {
     summary: "Lists agents without an owner, and when each is suspended.",
     access: access.read,
     query: queryOf(pageQuery("agent")),
-    success: json(200, Schema.Array(Orphan))
+    success: json(200, Schema.Array(named<OrphanInfo>()(Orphan)))
   }),
   update: endpoint({
     id: "agents.update",
@@ -109,8 +97,8 @@ export const agents = {
     summary: "Updates an agent. Members that are left out keep their values.",
     access: access.govern,
     params: { agent_id: agentId },
-    body: jsonBody(AgentUpdate),
-    success: json(200, Agent),
+    body: jsonBody(named<AgentChange>()(AgentUpdate)),
+    success: json(200, One),
     refusals: ["AgentNotFound", "AgentVersionConflict", "InvalidTransition", "TierGateUnmet"]
   }),
   activate: endpoint({
@@ -120,7 +108,7 @@ export const agents = {
     summary: "Activates an agent that meets the conditions of its tier.",
     access: access.govern,
     params: { agent_id: agentId },
-    success: json(200, Agent),
+    success: json(200, One),
     refusals: ["AgentNotFound", "InvalidTransition", "TierGateUnmet"]
   }),
   suspend: endpoint({
@@ -131,7 +119,7 @@ export const agents = {
     access: access.operate,
     params: { agent_id: agentId },
     body: optionalBody(SuspendIn),
-    success: json(200, Agent),
+    success: json(200, One),
     refusals: ["AgentNotFound", "InvalidTransition"]
   }),
   decommission: endpoint({
@@ -141,7 +129,7 @@ export const agents = {
     summary: "Decommissions an agent. This cannot be undone.",
     access: access.govern,
     params: { agent_id: agentId },
-    success: json(200, Agent),
+    success: json(200, One),
     refusals: ["AgentNotFound", "InvalidTransition"]
   }),
   recertify: endpoint({
@@ -152,7 +140,7 @@ export const agents = {
     access: access.govern,
     params: { agent_id: agentId },
     body: jsonBody(RecertifyIn),
-    success: json(200, Agent),
+    success: json(200, One),
     refusals: ["AgentNotFound", "InvalidTransition"]
   }),
   transferOwnership: endpoint({
@@ -162,8 +150,8 @@ export const agents = {
     summary: "Transfers an agent to another owner.",
     access: access.govern,
     params: { agent_id: agentId },
-    body: jsonBody(OwnershipTransfer),
-    success: json(200, Agent),
+    body: jsonBody(named<OwnerInput>()(OwnershipTransfer)),
+    success: json(200, One),
     refusals: ["AgentNotFound", "InvalidTransition"]
   }),
   disown: endpoint({
@@ -174,7 +162,7 @@ export const agents = {
     access: access.govern,
     params: { agent_id: agentId },
     body: jsonBody(DisownIn),
-    success: json(200, Agent),
+    success: json(200, One),
     refusals: ["AgentNotFound", "InvalidTransition"]
   }),
   attachIdentity: endpoint({
@@ -184,8 +172,34 @@ export const agents = {
     summary: "Verifies an agent's signed card, or records a declared identity. Records the verdict.",
     access: access.register,
     params: { agent_id: agentId },
-    body: jsonBody(IdentityIn),
-    success: json(201, IdentityVerdict),
+    body: jsonBody(named<IdentityInput>()(IdentityIn)),
+    success: json(201, named<IdentityInfo>()(IdentityVerdict)),
     refusals: ["AgentNotFound", "InvalidTransition", "IdentityAlreadyVerified", "KeyNotAllowed"]
+  })
+} as const
+
+/** Endpoints of the provenance of agents. Spec: document 1 section 4, `/agents/{agent_id}/provenance`. */
+export const provenance = {
+  add: endpoint({
+    id: "agents.add_provenance",
+    method: "POST",
+    path: "/api/v1/agents/{agent_id}/provenance",
+    summary: "Records one component of an agent, such as its code, model or prompt.",
+    access: access.govern,
+    params: { agent_id: agentId },
+    body: jsonBody(named<ProvenanceInput>()(ProvenanceCreate)),
+    success: json(201, Piece),
+    refusals: ["AgentNotFound", "InvalidTransition"]
+  }),
+  list: endpoint({
+    id: "agents.provenance",
+    method: "GET",
+    path: "/api/v1/agents/{agent_id}/provenance",
+    summary: "Lists an agent's recorded components, oldest first.",
+    access: access.read,
+    params: { agent_id: agentId },
+    query: queryOf(pageQuery("provenance")),
+    success: json(200, Schema.Array(Piece)),
+    refusals: ["AgentNotFound"]
   })
 } as const

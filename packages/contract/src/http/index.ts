@@ -2,7 +2,7 @@
  * The interface of `@flyball/contract/http`: the table of endpoints, who may call them, the status of every refusal.
  */
 import { accessMapping } from "./access-mapping.ts"
-import { agents } from "./agents.ts"
+import { agents, provenance } from "./agents.ts"
 import { bound } from "./bound.ts"
 import { breakers } from "./breakers.ts"
 import { chain } from "./chain.ts"
@@ -72,6 +72,7 @@ export {
   ingestKeys,
   kill,
   models,
+  provenance,
   responsePolicy,
   reviews,
   safety,
@@ -85,6 +86,7 @@ export {
 export const endpoints: ReadonlyArray<AnyEndpoint> = [
   system,
   agents,
+  provenance,
   models,
   decisions,
   bound,

@@ -4,7 +4,7 @@
  * Spec: house section 3. Written beside the service, as an object that `satisfies OperationsOf<typeof rows>`: a generic
  * function around it would lose the types of `Effect.fnUntraced`.
  */
-import type { AgentQuarantined, Forbidden, KeyNotAllowed, Refusal, Unauthorized } from "@flyball/contract"
+import type { AgentQuarantined, AutonomyTier, Forbidden, KeyNotAllowed, Refusal, Unauthorized } from "@flyball/contract"
 import type {
   AccessRow,
   BodyValue,
@@ -17,13 +17,14 @@ import type {
   Success
 } from "@flyball/contract/http"
 import type { Effect, Schema } from "effect"
+import type { TrustStoreUnavailable } from "../foundation/trust-store-unavailable.ts"
 import type { Scope } from "../foundation/scope.ts"
 import type { Writer } from "../foundation/writer.ts"
 import type { StorageConflict } from "../storage/faults.ts"
 import type { ReadFault } from "../storage/port.ts"
 
 /** Faults of an operation. */
-export type OperationFault = ReadFault | StorageConflict
+export type OperationFault = ReadFault | StorageConflict | TrustStoreUnavailable
 
 /** Refusals of a caller that was admitted and is no longer. */
 export type LostAccess = AgentQuarantined | Forbidden | KeyNotAllowed | Unauthorized
@@ -40,6 +41,8 @@ export interface OperationCaller {
   readonly own: string | null
   /** Roles of a person by org unit; `any`: the host answers for its caller. */
   readonly grants: ReadonlyArray<Grant> | "any"
+  /** The highest tier of an agent that this caller may register. */
+  readonly maxTier: AutonomyTier
   /** The address that the issuer says is this person's; null where it says none. */
   readonly email: string | null
   /** The version that the caller expects; null for any. */

@@ -1,6 +1,5 @@
 /** Scheduled jobs of a governor. */
 import { Layer } from "effect"
-import { agentClock } from "../registry/agents/clock.ts"
 import type { Agents } from "../registry/agents/service.ts"
 import type { BreakerListener } from "../verdicts/breakers/breaker-listener.ts"
 import type { Breakers } from "../verdicts/breakers/service.ts"
@@ -24,7 +23,6 @@ export const governorJobs: Layer.Layer<
   never,
   Agents | Breakers | BreakerListener | Drills | Kill | KillListener | OutboxListener | Reviews | Storage | Telemetry
 > = Layer.mergeAll(
-  agentClock,
   killConfirmation,
   killExpectation,
   meterSweep,

@@ -1,6 +1,5 @@
 /** All services of the library, wired. */
 import { Layer } from "effect"
-import { Agents } from "../registry/agents/service.ts"
 import { BreakerWindows } from "../verdicts/breakers/keeper.ts"
 import { BreakerListener, breakerNotifyingStorage } from "../verdicts/breakers/breaker-listener.ts"
 import { breakerSteps } from "../verdicts/breakers/steps.ts"
@@ -16,7 +15,6 @@ import { Envelopes } from "../verdicts/envelopes/service.ts"
 import { envelopeTierEvidence } from "../verdicts/envelopes/tier-evidence.ts"
 import { Erasure } from "../outward/erasure/service.ts"
 import { Evaluations } from "../verdicts/evaluations/service.ts"
-import { Identities } from "../registry/identity/service.ts"
 import { sealAgentMembers } from "../registry/agents/seal-members.ts"
 import { restateIngestKeys } from "../registry/ingest-keys/restate.ts"
 import { checkpointingStorage } from "../chain/commit-listeners.ts"
@@ -29,7 +27,6 @@ import { reviewSteps } from "../verdicts/reviews/steps.ts"
 import { Parts } from "../outward/parts/service.ts"
 import { Packs } from "../outward/packs/service.ts"
 import { Principals } from "../registry/principals/service.ts"
-import { Provenance } from "../registry/provenance/service.ts"
 import { Replay } from "../outward/replay/service.ts"
 import type { Storage } from "../storage/port.ts"
 import { Tenant, type TenantRefused } from "../chain/tenant.ts"
@@ -56,10 +53,7 @@ export type StartError = ChainStartError | TenantRefused | WebhookSettingsInvali
 
 /** All services of a governor. */
 export type GovernorServices =
-  | Agents
-  | Provenance
   | Principals
-  | Identities
   | Capture
   | Replay
   | Chain
@@ -101,14 +95,12 @@ export const governorLayer = (
     )
   )
   const writing = Layer.mergeAll(
-    Layer.mergeAll(Agents.layer, Identities.layer).pipe(Layer.provide(envelopeTierEvidence)),
     Envelopes.layer,
     evaluations,
     Reviews.layer.pipe(Layer.provide(evaluations)),
-    modulesLayer.pipe(Layer.provide(BreakerWindows.layer)),
+    modulesLayer.pipe(Layer.provide(envelopeTierEvidence), Layer.provide(BreakerWindows.layer)),
     Kill.layer.pipe(Layer.provide(endReviewsBeforeRelease)),
     Waivers.layer,
-    Provenance.layer,
     Principals.layer,
     Capture.layer,
     restateIngestKeys(options),

@@ -6,7 +6,7 @@
  */
 import { AccessMapping } from "../registry/access-mapping/service.ts"
 import { resolveInput } from "../registry/access-mapping/resolve-input.ts"
-import type { ClaimsInput, KeyInfo, RecordFilter, ResolvedInfo } from "@flyball/contract"
+import type { AgentInfo, AgentInput, ClaimsInput, KeyInfo, RecordFilter, ResolvedInfo } from "@flyball/contract"
 import { Capture } from "../verdicts/capture/service.ts"
 import { Checkpointer } from "../chain/checkpointer.ts"
 import { ephemeralKeys } from "../chain/keys/ephemeral-keys.ts"
@@ -17,7 +17,6 @@ import { governorLayer, type GovernorServices } from "./governor-layer.ts"
 import { openAgentClient } from "./clients/agent-client.ts"
 import type { AgentClient, AgentClientOptions } from "./clients/types/agent-client-types.ts"
 import { agentsClient } from "./clients/agents-client.ts"
-import type { AgentsClient } from "./clients/types/agents-client-types.ts"
 import { envelopesClient, evaluationsClient, waiversClient } from "./clients/bound-client.ts"
 import type {
   EnvelopesClient,
@@ -57,8 +56,6 @@ import { killClient } from "./clients/kill-client.ts"
 import type { KillClient } from "./clients/types/kill-client-types.ts"
 import { peopleClient } from "./clients/people-client.ts"
 import type { PeopleClient } from "./clients/types/people-client-types.ts"
-import { provenanceClient } from "./clients/provenance-client.ts"
-import type { ProvenanceClient } from "./clients/types/provenance-client-types.ts"
 import type { OperationsOf } from "../capability/operation.ts"
 import type * as rows from "@flyball/contract/http"
 import { type ClientOf, clientOf } from "./clients/client-of.ts"
@@ -76,6 +73,8 @@ import { safety } from "../verdicts/safety/module.ts"
 import { drills } from "../verdicts/drills/module.ts"
 import { breakers } from "../verdicts/breakers/module.ts"
 import { chain } from "../outward/chain/module.ts"
+import { agents } from "../registry/module.ts"
+import { provenance } from "../registry/provenance/module.ts"
 import { evals } from "../screens/evals/module.ts"
 import { models } from "../registry/models/module.ts"
 import { isLeftOut, refuseInvalidOptions } from "./invalid-options.ts"
@@ -213,6 +212,23 @@ export interface ChainClient extends Omit<ClientOf<typeof rows.chain>, "records"
    */
   rotateKey(options?: CallOptions): Promise<RotationInfo>
 }
+
+/**
+ * The registry of agents. Each act is one record, and returns the agent after it. An act that the agent's status does
+ * not allow fails with `invalid_transition`. Spec: document 1 sections 3 and 4, `/agents`; decision 0013.
+ */
+export interface AgentsClient extends ClientOf<typeof rows.agents> {
+  /** Finds the agent of this name, or registers it. */
+  register(input: AgentInput, options?: ActOptions): Promise<{ readonly agent: AgentInfo; readonly created: boolean }>
+  /** The agent of exactly this name; null when there is none. */
+  find(name: string, options?: CallOptions): Promise<AgentInfo | null>
+}
+
+/**
+ * Provenance of agents: the components that they are made of. Spec: document 1 section 4,
+ * `/agents/{agent_id}/provenance`; its fields are a gap: format 1 section 8, `agent.provenance_added`.
+ */
+export interface ProvenanceClient extends ClientOf<typeof rows.provenance> {}
 
 /** A running governor. Every promise rejects with {@link GovernorError}. */
 export interface Governor extends AsyncDisposable {
@@ -411,7 +427,7 @@ const governorOver = (client: Client, writerId: string): Governor => {
   const onChain = of(chain)
   const governor: Governor = {
     client: (options) => openAgentClient(client, governor, options, ended.signal),
-    agents: requireStringIds(agentsClient(client, writer), { register: 0, list: 0, orphans: 0 }),
+    agents: { ...of(agents), ...requireStringIds(agentsClient(client, writer), { register: 0 }) },
     envelopes: requireStringIds(envelopesClient(client, writer), { create: 0, ensure: 0, list: 0 }),
     waivers: requireStringIds(waiversClient(client, writer), { grant: 2 }),
     breakers: of(breakers),
@@ -432,7 +448,7 @@ const governorOver = (client: Client, writerId: string): Governor => {
     telemetry: of(telemetry),
     evals: of(evals),
     models: of(models),
-    provenance: requireStringIds(provenanceClient(client, writer)),
+    provenance: of(provenance),
     responsePolicy: {
       ...of(responsePolicy),
       version: (options) =>

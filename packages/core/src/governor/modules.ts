@@ -10,6 +10,8 @@ import { webhooks } from "../outward/webhooks/module.ts"
 import { accessMapping } from "../registry/access-mapping/module.ts"
 import { ingestKeys } from "../registry/ingest-keys/module.ts"
 import { models } from "../registry/models/module.ts"
+import { agents } from "../registry/module.ts"
+import { provenance } from "../registry/provenance/module.ts"
 import { evals } from "../screens/evals/module.ts"
 import { breakers } from "../verdicts/breakers/module.ts"
 import { drills } from "../verdicts/drills/module.ts"
@@ -20,18 +22,20 @@ import { standingApprovals } from "../verdicts/standing-approvals/module.ts"
 /** The modules. One that is added here needs no other list. */
 export const modules: readonly [
   typeof accessMapping,
+  typeof agents,
   typeof breakers,
   typeof chain,
   typeof drills,
   typeof evals,
   typeof ingestKeys,
   typeof models,
+  typeof provenance,
   typeof responsePolicy,
   typeof safety,
   typeof standingApprovals,
   typeof telemetry,
   typeof webhooks
-] = [accessMapping, breakers, chain, drills, evals, ingestKeys, models, responsePolicy, safety, standingApprovals, telemetry, webhooks]
+] = [accessMapping, agents, breakers, chain, drills, evals, ingestKeys, models, provenance, responsePolicy, safety, standingApprovals, telemetry, webhooks]
 
 type One = (typeof modules)[number]
 

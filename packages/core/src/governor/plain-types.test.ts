@@ -7,7 +7,6 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { assert, describe, it } from "vitest"
 import type { ReplayReport } from "../outward/replay/report.ts"
-import type * as Agents from "./clients/types/agents-client-types.ts"
 import type * as Bound from "./clients/types/bound-client-types.ts"
 import type * as Chain from "./clients/types/chain-types.ts"
 import type * as Decisions from "./clients/types/decision-types.ts"
@@ -29,9 +28,9 @@ describe("the plain types of the governor", () => {
     // Members that have a default may be left out, and what may be left out may be undefined, at any depth.
     const least: Decisions.DecisionInput = { client_ref: "c", action: "a" }
     const most: Decisions.DecisionInput = { ...least, kind: undefined, usage: { input_tokens: undefined }, args: null }
-    const owner: Agents.AgentInput = { name: "n", org_unit: "o", owner_name: undefined, owner_email: null }
+    const owner: Contract.AgentInput = { name: "n", org_unit: "o", owner_name: undefined, owner_email: null }
     // @ts-expect-error: a required member cannot be left out.
-    const nameless: Agents.AgentInput = { org_unit: "o" }
+    const nameless: Contract.AgentInput = { org_unit: "o" }
     // @ts-expect-error: a word that the contract does not have.
     const wrong: Decisions.SettleInput = { status: "intended" }
     const input = { name: "n", org_unit: "o" }
@@ -54,17 +53,17 @@ describe("the plain types of the governor", () => {
     // @ts-expect-error: a signal is not both optional and replaced by a value.
     const missing: SignalText = { type: "bool", source: "caller", optional: true, on_missing: true }
     assert.lengthOf([rules, effects, suggesting, twice, missing], 5)
-    const filter: Agents.AgentFilter = { limit: 10, after: undefined }
+    const filter: Contract.AgentFilter = { limit: 10, after: undefined }
     assert.lengthOf([least, most, owner, nameless, wrong, filter], 6)
-    fits<Given<Agents.AgentInput>, Contract.AgentCreate>()
+    fits<Given<Contract.AgentInput>, Contract.AgentCreate>()
     fits<
       Given<Required<Pick<Decisions.DecisionInput, "kind" | "status">> & Decisions.DecisionInput>,
       Contract.DecisionIn
     >()
     fits<keyof Contract.DecisionIn, keyof Decisions.DecisionInput>()
-    fits<Given<Agents.AgentFilter>, Contract.AgentListQuery>()
-    fits<Contract.Agent, Agents.AgentInfo>()
-    fits<Agents.AgentInfo, Contract.Agent>()
+    fits<Given<Contract.AgentFilter>, Contract.AgentListQuery>()
+    fits<Contract.Agent, Contract.AgentInfo>()
+    fits<Contract.AgentInfo, Contract.Agent>()
     fits<Contract.Evaluation, Bound.EvaluationInfo>()
     fits<Bound.EvaluationInfo, Contract.Evaluation>()
     fits<
@@ -132,13 +131,11 @@ describe("the plain types of the governor", () => {
         "./clients/call-options.ts",
         "./clients/client-of.ts",
         "./clients/types/agent-client-types.ts",
-        "./clients/types/agents-client-types.ts",
         "./clients/types/bound-client-types.ts",
         "./clients/types/chain-types.ts",
         "./clients/types/decision-types.ts",
         "./clients/types/kill-client-types.ts",
         "./clients/types/people-client-types.ts",
-        "./clients/types/provenance-client-types.ts",
         "./clients/types/reviews-client-types.ts",
         "./log-line.ts",
         "@flyball/contract/http"
@@ -149,10 +146,10 @@ describe("the plain types of the governor", () => {
         "@flyball/envelope"
       ])
       assert.deepStrictEqual(await imports(join(folder, "governor/clients/types/agent-client-types.d.ts")), [
-        "./agents-client-types.ts",
-        "./bound-client-types.ts"
+        "./bound-client-types.ts",
+        "@flyball/contract"
       ])
-      for (const client of ["agents", "kill", "people", "provenance"])
+      for (const client of ["kill", "people"])
         assert.deepStrictEqual(await imports(join(folder, `governor/clients/types/${client}-client-types.d.ts`)), [
           "../call-options.ts",
           "@flyball/contract"

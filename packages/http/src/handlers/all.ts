@@ -1,6 +1,5 @@
 /** All handlers by the id of their endpoint. */
 import {
-  agents,
   bound,
   chain,
   decisions,
@@ -10,7 +9,6 @@ import {
   system
 } from "@flyball/contract/http"
 import type { AnyHandler, HandlersOf } from "../request/call.ts"
-import { agentsHandlers } from "./agents.ts"
 import { boundHandlers } from "./bound.ts"
 import { chainHandlers } from "./chain.ts"
 import { decisionsHandlers } from "./decisions.ts"
@@ -31,7 +29,6 @@ const byId = <Group extends { readonly [name: string]: { readonly id: string } }
 /** The handlers. Spec: document 1 section 4. */
 export const handlers: { readonly [id: string]: AnyHandler } = Object.fromEntries([
   ...byId(system, systemHandlers),
-  ...byId(agents, agentsHandlers),
   ...byId(decisions, decisionsHandlers),
   ...byId(bound, boundHandlers),
   ...byId(reviews, reviewsHandlers),

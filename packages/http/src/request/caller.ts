@@ -94,15 +94,6 @@ export const askerOf = (caller: KnownCaller): string =>
 export const emailOf = (caller: KnownCaller): string | null => (caller.kind === "user" ? (caller.email ?? null) : null)
 
 /**
- * Limits on the caller's registrations: a key up to its tier, a person bound to a unit any tier of it; null for no
- * limit.
- */
-export const limitsOf = (caller: AdmittedCaller): RegistrationLimits | null => {
-  if (caller.kind === "key") return { orgUnits: [caller.orgUnit], maxTier: caller.maxTier }
-  return caller.kind === "user" && caller.orgUnits !== "*" ? { orgUnits: caller.orgUnits, maxTier: "L4" } : null
-}
-
-/**
  * The writer that records name for this caller. A person gets a pseudonym, at the first write: asking for it may record
  * `principal.seen`,
  * so only handlers that write ask.

@@ -10,7 +10,6 @@
  */
 import type {
   ActivationNotFound,
-  AgentNotFound,
   DecisionNotFound,
   EnvelopeNotFound,
   EvaluationNotFound,
@@ -19,7 +18,6 @@ import type {
 } from "@flyball/contract"
 import { type AnyEndpoint, refusalThere } from "@flyball/contract/http"
 import {
-  Agents,
   Capture,
   Envelopes,
   Evaluations,
@@ -68,10 +66,6 @@ const lookUp = (refusal: Refusal | Fault): ((scope: Scope) => Effect.Effect<bool
     return id === undefined ? null : (scope) => isThere(read, String(id), scope)
   }
   switch (refusal._tag) {
-    case "AgentNotFound": {
-      const { agentId } = refusal
-      return typeof agentId === "string" ? (scope) => found(Agents.use((agents) => agents.get(agentId, scope))) : null
-    }
     case "EnvelopeNotFound": {
       const { envelopeId } = refusal
       return typeof envelopeId === "string"
@@ -117,7 +111,6 @@ const isThere = ({ get, missing }: Read, id: string, scope: Scope): Effect.Effec
 
 type NotThere =
   | ActivationNotFound
-  | AgentNotFound
   | EnvelopeNotFound
   | EvaluationNotFound
   | DecisionNotFound
@@ -128,7 +121,6 @@ const found = (read: Effect.Effect<unknown, NotThere | Fault, Services>): Effect
     Effect.catchTag(
       [
         "ActivationNotFound",
-        "AgentNotFound",
         "EnvelopeNotFound",
         "EvaluationNotFound",
         "DecisionNotFound",

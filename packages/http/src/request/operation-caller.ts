@@ -37,7 +37,9 @@ class RequestCaller implements OperationCaller {
     })
   }
 
+  /** A key is its own writer, and need not wait for the answer: those are the requests that come by the thousand. */
   get writer(): OperationCaller["writer"] {
+    if (this.#caller.kind === "key") return Effect.succeed(this.#caller.writer)
     return Effect.provideContext(writerOf(this.#caller), this.#context as Context.Context<Principals>)
   }
 
@@ -47,6 +49,10 @@ class RequestCaller implements OperationCaller {
 
   get grants(): OperationCaller["grants"] {
     return this.#caller.kind === "user" ? this.#caller.grants : []
+  }
+
+  get maxTier(): OperationCaller["maxTier"] {
+    return this.#caller.kind === "key" ? this.#caller.maxTier : "L4"
   }
 
   get email(): string | null {

@@ -173,6 +173,7 @@ const STRETCH_MS = 5_000
 class HostCaller implements OperationCaller {
   readonly scope = everyUnit
   readonly may = () => everyUnit
+  readonly maxTier = "L4"
   readonly afterEvent = null
   readonly writer: OperationCaller["writer"]
   readonly own = null

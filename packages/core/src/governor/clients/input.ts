@@ -1,8 +1,5 @@
 /** Checks what a host hands in against the contract: the same shapes and the same answers as over HTTP. */
 import {
-  AgentCreateOfUnit,
-  AgentListQuery,
-  AgentUpdate,
   CaptureGapIn,
   decode,
   decodeWitnessInSlices,
@@ -10,49 +7,26 @@ import {
   type DecisionIn,
   DecisionListQuery,
   detailItem,
-  DisownIn,
-  IdentityIn,
   InvalidInput,
-  OwnershipTransfer,
   PackRequest,
-  ProvenanceCreate,
-  RecertifyIn,
   RecordsQuery,
   ResolveDraftIn,
-  SettleIn,
-  SuspendIn
+  SettleIn
 } from "@flyball/contract"
 import { Effect, Result, Schema } from "effect"
 import { inSlices } from "../../foundation/in-slices.ts"
 import { takenDown, Unwalkable, withoutUndefined } from "./plain-input.ts"
 
-/** An agent to register. */
-export const decodeAgent = decode(AgentCreateOfUnit)
-/** Decodes a change of an agent. */
-export const decodeChange = decode(AgentUpdate)
-/** Why an agent is suspended. */
-export const decodeSuspend = decode(SuspendIn)
-/** The next date of recertification. */
-export const decodeRecertify = decode(RecertifyIn)
-/** Another owner. */
-export const decodeTransfer = decode(OwnershipTransfer)
-/** Why an owner is removed. */
-export const decodeDisown = decode(DisownIn)
-/** A signed card or a declared identity. */
-export const decodeIdentity = decode(IdentityIn)
 /** An outcome. */
 export const decodeSettle = decode(SettleIn)
 /** A capture gap. */
 export const decodeGap = decode(CaptureGapIn)
 /** A request for a pack. */
 export const decodePack = decode(PackRequest)
-/** A piece of an agent. */
-export const decodeProvenance = decode(ProvenanceCreate)
 const { groups, roles, user_ids } = ResolveDraftIn.fields
 /** Decodes the claims of a token about a person. */
 export const decodeClaims = decode(Schema.Struct({ groups, roles, user_ids }))
 
-const agentFilter = decode(AgentListQuery)
 const decisionFilter = decode(DecisionListQuery)
 const recordFilter = decode(RecordsQuery)
 
@@ -148,8 +122,6 @@ export const query =
       )
     })
 
-/** Decodes a filter of agents. */
-export const decodeAgentFilter = query(agentFilter)
 /** Decodes a filter of decisions. */
 export const decodeDecisionFilter = query(decisionFilter)
 /** Decodes a filter of records. */

@@ -22,7 +22,8 @@ import { unitScope } from "../../foundation/scope.ts"
 import { Storage } from "../../storage/port.ts"
 import { governorWorld, registered } from "../../testing/governor-world.ts"
 import { systemHost as writer, type Writer } from "../../foundation/writer.ts"
-import { TrustStore, type TrustStoreApi, TrustStoreUnavailable } from "./trust-store.ts"
+import { TrustStoreUnavailable } from "../../foundation/trust-store-unavailable.ts"
+import { TrustStore, type TrustStoreApi } from "./trust-store.ts"
 import { a2aCard, cardOf, detachedCard, ed25519Key } from "./testing/cards.ts"
 
 const acme = ed25519Key("acme")

@@ -20,7 +20,8 @@ import { isIngestKey, type Writer } from "../../foundation/writer.ts"
 import { type Attached, readIdentity } from "./identity-input.ts"
 import { judgeCard } from "./judge-card.ts"
 import { attestedCard, attestedDeclaration, planAttach } from "./plan-attach.ts"
-import type { TrustStoreApi, TrustStoreUnavailable } from "./trust-store.ts"
+import type { TrustStoreUnavailable } from "../../foundation/trust-store-unavailable.ts"
+import type { TrustStoreApi } from "./trust-store.ts"
 
 /** Dependencies of attaching an identity. */
 export interface AttachOptions {

@@ -1,6 +1,7 @@
 /** The port of the trust store: which public keys may vouch for agents. */
-import { Context, Data, Effect, type Layer, Schema } from "effect"
+import { Context, Effect, type Layer, Schema } from "effect"
 import type { TrustedKey } from "@flyball/rules"
+import type { TrustStoreUnavailable } from "../../foundation/trust-store-unavailable.ts"
 
 /** Operations of a trust store. Spec: decision 0015. */
 export interface TrustStoreApi {
@@ -11,19 +12,6 @@ export interface TrustStoreApi {
    * - Fails: `TrustStoreUnavailable` when the keys cannot be read; nothing is recorded then.
    */
   readonly keys: Effect.Effect<ReadonlyArray<TrustedKey>, TrustStoreUnavailable>
-}
-
-/**
- * The trust store cannot be read any more, so no card can be verified until it can. The store of the chain is not
- * affected. Spec: decision 0015.
- */
-export class TrustStoreUnavailable extends Data.TaggedError("TrustStoreUnavailable")<{
-  readonly reason: string
-  readonly cause?: unknown
-}> {
-  override get message(): string {
-    return `The trust store is unavailable: ${this.reason}. Nothing was written.`
-  }
 }
 
 /** Port of the trust store. Without one no key is trusted, and no card is verified. Spec: decision 0015. */

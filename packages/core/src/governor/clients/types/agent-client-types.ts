@@ -1,5 +1,5 @@
 /** The client of an agent that runs in the governor's own process. */
-import type { AgentInfo, AgentInput } from "./agents-client-types.ts"
+import type { AgentInfo, AgentInput } from "@flyball/contract"
 import type { EvaluationInfo } from "./bound-client-types.ts"
 
 /** Options of `governor.client`. */
