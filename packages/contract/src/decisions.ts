@@ -16,6 +16,7 @@ import {
   oneOf,
   optional
 } from "./foundation/fields.ts"
+import type { Filter, Info, Input } from "./foundation/plain.ts"
 import { DEFAULT_PAGE, MAX_BATCH, MAX_PAGE } from "./foundation/limits.ts"
 import { LocalVerdict, LocalVerdictOut } from "./local-verdicts.ts"
 import { becomesRecord, computed, inBody, placesOf, showsRecords, wholePart } from "./foundation/place.ts"
@@ -70,6 +71,9 @@ export const Usage = Schema.Struct({
 })
 export type Usage = typeof Usage.Type
 
+/** Tokens and cost of a call. */
+export interface UsageInput extends Input<typeof Usage> {}
+
 /** The same in a response, whose members are always there. */
 export const UsageOut = Schema.Struct({
   input_tokens: Schema.NullOr(Schema.Int),
@@ -77,6 +81,9 @@ export const UsageOut = Schema.Struct({
   cost_micro_usd: Schema.NullOr(Schema.Int)
 })
 export type UsageOut = typeof UsageOut.Type
+
+/** Tokens and cost of a call in an answer: every member, null if it was not given. */
+export interface UsageInfo extends Info<typeof UsageOut> {}
 
 /**
  * One decision. `args`, `result`, `labels` and `signals` are any JSON and become parts. Only there absent and null
@@ -123,6 +130,12 @@ export const DecisionIn = Schema.Struct({
   observed_at: inBody(optional(instant))
 }).annotate(becomesRecord("decision.witnessed"))
 export type DecisionIn = typeof DecisionIn.Type
+
+/**
+ * A decision to be witnessed. `args`, `result`, `labels` and `signals` are any JSON, up to 1 MiB each; they can be
+ * withheld and erased later. Spec: format 1 section 8, `decision.witnessed`; decisions 0002 and 0009.
+ */
+export interface DecisionInput extends Input<typeof DecisionIn> {}
 
 /** Members of a decision that are kept as the bytes received where they have no exact form. Spec: decision 0009. */
 export const rawMembers: ReadonlySet<string | number> = new Set(
@@ -187,12 +200,18 @@ export const Receipt = Schema.Struct({
 })
 export type Receipt = typeof Receipt.Type
 
+/** Receipt of a decision. `duplicate`: it was already recorded. */
+export interface DecisionReceipt extends Info<typeof Receipt> {}
+
 /** Answer of POST /agents/{agent_id}/decisions. */
 export const ReceiptsOut = Schema.Struct({
   receipts: Schema.Array(Receipt),
   head: Schema.Struct({ seq: Schema.Int, record_hash: Schema.String })
 })
 export type ReceiptsOut = typeof ReceiptsOut.Type
+
+/** One receipt per decision, in order, and the head of the chain after them. */
+export interface Receipts extends Info<typeof ReceiptsOut> {}
 
 /** Body of POST /decisions/{decision_id}/settle. Spec: format 1 section 8, `decision.settled`; decision 0002. */
 export const SettleIn = Schema.Struct({
@@ -208,6 +227,9 @@ export const SettleIn = Schema.Struct({
 }).annotate(becomesRecord("decision.settled"))
 export type SettleIn = typeof SettleIn.Type
 
+/** The outcome of a decision. Spec: format 1 section 8, `decision.settled`. */
+export interface SettleInput extends Input<typeof SettleIn> {}
+
 /** Answer of a settlement. */
 export const SettleOut = Schema.Struct({
   decision_id: Schema.String,
@@ -216,6 +238,9 @@ export const SettleOut = Schema.Struct({
   duplicate: Schema.Boolean
 })
 export type SettleOut = typeof SettleOut.Type
+
+/** Receipt of an outcome. */
+export interface SettleReceipt extends Info<typeof SettleOut> {}
 
 /**
  * Body of POST /agents/{agent_id}/capture-gaps. `count` is how many decisions are known to be missing. Spec: format 1
@@ -229,9 +254,15 @@ export const CaptureGapIn = Schema.Struct({
 }).annotate(becomesRecord("capture.gap"))
 export type CaptureGapIn = typeof CaptureGapIn.Type
 
+/** A period in which decisions were made and not witnessed. Spec: format 1 section 8, `capture.gap`. */
+export interface GapInput extends Input<typeof CaptureGapIn> {}
+
 /** Answer of a capture gap. */
 export const CaptureGapOut = Schema.Struct({ agent_id: Schema.String, seq: Schema.Int, record_hash: Schema.String })
 export type CaptureGapOut = typeof CaptureGapOut.Type
+
+/** Receipt of a reported capture gap. */
+export interface GapReceipt extends Info<typeof CaptureGapOut> {}
 
 /**
  * Body of POST /agents/{agent_id}/instances/end. A repetition adds a record and changes nothing. Spec: format 1 section
@@ -262,6 +293,9 @@ export const DecisionListQuery = Schema.Struct({
   action: Schema.optionalKey(foreignName(200))
 })
 export type DecisionListQuery = typeof DecisionListQuery.Type
+
+/** Which decisions to list, newest first. */
+export interface DecisionFilter extends Filter<typeof DecisionListQuery> {}
 
 /** The outcome of a decision in a list. */
 const settled = Schema.Struct({
@@ -315,6 +349,12 @@ export const DecisionOut = Schema.Struct({
   settled: computed(Schema.NullOr(settled))
 }).annotate(showsRecords(["decision.witnessed"], { parts: ["args", "labels", "result", "signals"] }))
 export type DecisionOut = typeof DecisionOut.Type
+
+/**
+ * A witnessed decision, with its outcome where it was settled. Spec: format 1 section 8, `decision.witnessed` and
+ * `decision.settled`.
+ */
+export interface DecisionInfo extends Info<typeof DecisionOut> {}
 
 /**
  * One decision, with what was sent beside it. `args`, `result` (of the settlement, where it has one) and `labels` are

@@ -27,6 +27,10 @@ export type {
   BreakerTrial,
   ClaimsInput,
   ConsistencyInfo,
+  DecisionFilter,
+  DecisionInfo,
+  DecisionInput,
+  DecisionReceipt,
   DeliveryInfo,
   DrillInfo,
   DrillInput,
@@ -34,6 +38,8 @@ export type {
   ErasureInput,
   EvalRunInfo,
   EvalRunInput,
+  GapInput,
+  GapReceipt,
   HeadInfo,
   IdentityInfo,
   IdentityInput,
@@ -56,15 +62,20 @@ export type {
   ProvenanceInfo,
   ProvenanceInput,
   ProvenanceKind,
+  Receipts,
   RecordFilter,
   ResolvedInfo,
   Role as RoleName,
   SafetyInfo,
+  SettleInput,
+  SettleReceipt,
   StandingApprovalInfo,
   StandingApprovalInput,
   TelemetryInfo,
   TimelineEntryInfo,
   TimelineFilter,
+  UsageInfo,
+  UsageInput,
   VerifyInfo,
   WebhookInfo,
   WebhookInput,
@@ -76,6 +87,7 @@ export type {
   AgentsClient,
   BreakersClient,
   ChainClient,
+  DecisionsClient,
   DrillsClient,
   EvalsClient,
   IngestKeysClient,
@@ -139,19 +151,6 @@ export { GovernorError } from "./foundation/governor-error.ts"
 export type { LogLine } from "./governor/log-line.ts"
 export type { ActOptions, CallOptions } from "./governor/clients/call-options.ts"
 export type { CheckInfo, CheckpointInfo, PackInput, RecordInfo, RotationInfo } from "./governor/clients/types/chain-types.ts"
-export type {
-  DecisionFilter,
-  DecisionInfo,
-  DecisionInput,
-  DecisionReceipt,
-  GapInput,
-  GapReceipt,
-  Receipts,
-  SettleInput,
-  SettleReceipt,
-  UsageInfo,
-  UsageInput
-} from "./governor/clients/types/decision-types.ts"
 
 export {
   recoverGovernor,

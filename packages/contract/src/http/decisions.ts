@@ -6,18 +6,26 @@ import {
   DecisionBatchIn,
   DecisionDetail,
   DecisionIn,
+  type DecisionInfo,
+  type DecisionInput,
   DecisionListQuery,
   DecisionOut,
   decodeWitness,
   decodeWitnessInSlices,
+  type GapInput,
+  type GapReceipt,
   InstanceEndIn,
   InstanceEndOut,
   rawMembers,
+  type Receipts,
   ReceiptsOut,
   SettleIn,
-  SettleOut
+  type SettleInput,
+  SettleOut,
+  type SettleReceipt
 } from "../decisions.ts"
 import { BATCH_LIMIT_BYTES } from "../foundation/limits.ts"
+import { named } from "../foundation/plain.ts"
 import { DecisionNotFound } from "../refusals.ts"
 import { access } from "./access.ts"
 import { agentId } from "./agents.ts"
@@ -29,8 +37,9 @@ const isRaw = (path: ReadonlyArray<string | number>): boolean =>
     : path.length === 3 && path[0] === "decisions" && typeof path[1] === "number" && rawMembers.has(path[2]!)
 
 /** One decision, or a batch of them. */
-const witnessBody: Body<ReadonlyArray<DecisionIn>> = {
-  schema: Schema.Union([DecisionBatchIn, DecisionIn]),
+const witnessed = named<DecisionInput | ReadonlyArray<DecisionInput>>()(Schema.Union([DecisionBatchIn, DecisionIn]))
+const witnessBody: Body<ReadonlyArray<DecisionIn>, typeof witnessed, false> = {
+  schema: witnessed,
   decode: decodeWitness,
   decodeInSlices: decodeWitnessInSlices,
   limitBytes: BATCH_LIMIT_BYTES,
@@ -48,7 +57,7 @@ export const decisions = {
     access: access.capture,
     params: { agent_id: agentId },
     body: witnessBody,
-    success: json(201, ReceiptsOut),
+    success: json(201, named<Receipts>()(ReceiptsOut)),
     admission: "capture",
     refusals: ["AgentNotFound", "CaptureNotMediated", "ClientRefReused", "DecisionTooLarge"]
   }),
@@ -60,7 +69,7 @@ export const decisions = {
     access: access.readOwn,
     params: { agent_id: agentId },
     query: queryOf(DecisionListQuery),
-    success: json(200, Schema.Array(DecisionOut)),
+    success: json(200, Schema.Array(named<DecisionInfo>()(DecisionOut))),
     admission: "large_page",
     refusals: ["AgentNotFound"]
   }),
@@ -81,8 +90,8 @@ export const decisions = {
     summary: "Records the outcome of a decision, once.",
     access: access.capture,
     params: { decision_id: idParam("decision", () => new DecisionNotFound()) },
-    body: jsonBody(SettleIn, { keepRaw: (path) => path.length === 1 && path[0] === "result" }),
-    success: json(201, SettleOut),
+    body: jsonBody(named<SettleInput>()(SettleIn), { keepRaw: (path) => path.length === 1 && path[0] === "result" }),
+    success: json(201, named<SettleReceipt>()(SettleOut)),
     refusals: [
       "DecisionNotFound",
       "DecisionAlreadySettled",
@@ -98,11 +107,11 @@ export const decisions = {
     summary: "Records a capture gap: a period in which decisions were not witnessed.",
     access: access.capture,
     params: { agent_id: agentId },
-    body: jsonBody(CaptureGapIn),
-    success: json(201, CaptureGapOut),
+    body: jsonBody(named<GapInput>()(CaptureGapIn)),
+    success: json(201, named<GapReceipt>()(CaptureGapOut)),
     refusals: ["AgentNotFound"]
   }),
-  end_instance: endpoint({
+  endInstance: endpoint({
     id: "decisions.end_instance",
     method: "POST",
     path: "/api/v1/agents/{agent_id}/instances/end",

@@ -3,7 +3,6 @@ import { Layer } from "effect"
 import { BreakerWindows } from "../verdicts/breakers/keeper.ts"
 import { BreakerListener, breakerNotifyingStorage } from "../verdicts/breakers/breaker-listener.ts"
 import { breakerSteps } from "../verdicts/breakers/steps.ts"
-import { Capture } from "../verdicts/capture/service.ts"
 import { Chain } from "../chain/chain.ts"
 import { Checkpointer } from "../chain/checkpointer.ts"
 import { keepFormerOrigins } from "../chain/former-origins.ts"
@@ -54,7 +53,6 @@ export type StartError = ChainStartError | TenantRefused | WebhookSettingsInvali
 /** All services of a governor. */
 export type GovernorServices =
   | Principals
-  | Capture
   | Replay
   | Chain
   | Checkpointer
@@ -102,7 +100,6 @@ export const governorLayer = (
     Kill.layer.pipe(Layer.provide(endReviewsBeforeRelease)),
     Waivers.layer,
     Principals.layer,
-    Capture.layer,
     restateIngestKeys(options),
     sealAgentMembers(options),
     keepFormerOrigins(options)

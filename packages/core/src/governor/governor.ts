@@ -7,7 +7,6 @@
 import { AccessMapping } from "../registry/access-mapping/service.ts"
 import { resolveInput } from "../registry/access-mapping/resolve-input.ts"
 import type { AgentInfo, AgentInput, ClaimsInput, KeyInfo, RecordFilter, ResolvedInfo } from "@flyball/contract"
-import { Capture } from "../verdicts/capture/service.ts"
 import { Checkpointer } from "../chain/checkpointer.ts"
 import { ephemeralKeys } from "../chain/keys/ephemeral-keys.ts"
 import { type KeysChoice, keysLayerOf } from "../chain/keys/keys.ts"
@@ -33,25 +32,11 @@ import { GovernorError } from "../foundation/governor-error.ts"
 import {
   decodeClaims,
   decoded,
-  decodeDecisions,
-  decodeDecisionFilter,
-  decodeGap,
-  decodePack,
-  decodeSettle
+  decodePack
 } from "./clients/input.ts"
 import { acting, writerOf } from "./clients/acting.ts"
 import type { ActOptions, CallOptions } from "./clients/call-options.ts"
 import type { CheckInfo, CheckpointInfo, PackInput, RecordInfo, RotationInfo } from "./clients/types/chain-types.ts"
-import type {
-  DecisionFilter,
-  DecisionInfo,
-  DecisionInput,
-  GapInput,
-  GapReceipt,
-  Receipts,
-  SettleInput,
-  SettleReceipt
-} from "./clients/types/decision-types.ts"
 import { killClient } from "./clients/kill-client.ts"
 import type { KillClient } from "./clients/types/kill-client-types.ts"
 import { peopleClient } from "./clients/people-client.ts"
@@ -75,6 +60,7 @@ import { breakers } from "../verdicts/breakers/module.ts"
 import { chain } from "../outward/chain/module.ts"
 import { agents } from "../registry/module.ts"
 import { provenance } from "../registry/provenance/module.ts"
+import { decisions } from "../verdicts/capture/module.ts"
 import { evals } from "../screens/evals/module.ts"
 import { models } from "../registry/models/module.ts"
 import { isLeftOut, refuseInvalidOptions } from "./invalid-options.ts"
@@ -230,6 +216,9 @@ export interface AgentsClient extends ClientOf<typeof rows.agents> {
  */
 export interface ProvenanceClient extends ClientOf<typeof rows.provenance> {}
 
+/** Decisions and capture gaps. Spec: format 1 section 8; decisions 0001, 0002 and 0009. */
+export interface DecisionsClient extends ClientOf<typeof rows.decisions> {}
+
 /** A running governor. Every promise rejects with {@link GovernorError}. */
 export interface Governor extends AsyncDisposable {
   readonly agents: AgentsClient
@@ -295,17 +284,13 @@ export interface Governor extends AsyncDisposable {
    * Witnesses one decision, or up to 1,000, all or none. When the promise resolves they are durable. One counts as it
    * is at the call; a list is not to be changed before the promise settles.
    */
-  witness(
-    agentId: string,
-    decisions: DecisionInput | ReadonlyArray<DecisionInput>,
-    options?: CallOptions
-  ): Promise<Receipts>
+  readonly witness: DecisionsClient["witness"]
   /** Adds the outcome of a decision, once. */
-  settle(decisionId: string, outcome: SettleInput, options?: CallOptions): Promise<SettleReceipt>
+  readonly settle: DecisionsClient["settle"]
   /** Notes that decisions were made and not witnessed. */
-  captureGap(agentId: string, gap: GapInput, options?: CallOptions): Promise<GapReceipt>
+  readonly captureGap: DecisionsClient["gap"]
   /** An agent's decisions, newest first. */
-  decisions(agentId: string, filter?: DecisionFilter, options?: CallOptions): Promise<ReadonlyArray<DecisionInfo>>
+  readonly decisions: DecisionsClient["list"]
   /** The chain: records, proofs, keys. */
   readonly chain: ChainClient
   /** Deletes the content of a part for good, and records that it was done. */
@@ -383,36 +368,6 @@ const layerFor = (options: GovernorOptions): Layer.Layer<GovernorServices | Stor
   )
 }
 
-const captureClient = (
-  { run }: Client,
-  writer: Writer
-): Pick<Governor, "witness" | "settle" | "captureGap" | "decisions"> => ({
-  witness: (agentId, decisions, options) =>
-    run(
-      Effect.flatMap(decodeDecisions(decisions), (batch) =>
-        Capture.use((capture) => capture.witness(agentId, batch, writer))
-      ),
-      options
-    ),
-  settle: (decisionId, outcome, options) =>
-    run(
-      Effect.flatMap(decoded(decodeSettle, outcome), (settle) =>
-        Capture.use((capture) => capture.settle(decisionId, settle, writer))
-      ),
-      options
-    ),
-  captureGap: (agentId, gap, options) =>
-    run(
-      Effect.flatMap(decoded(decodeGap, gap), (noted) => Capture.use((capture) => capture.gap(agentId, noted, writer))),
-      options
-    ),
-  decisions: (agentId, filter = {}, options) =>
-    run(
-      Effect.flatMap(decodeDecisionFilter(filter), (query) => Capture.use((capture) => capture.list(agentId, query))),
-      options
-    )
-})
-
 const governorOver = (client: Client, writerId: string): Governor => {
   const writer = { id: writerId }
   const { run } = client
@@ -424,7 +379,7 @@ const governorOver = (client: Client, writerId: string): Governor => {
     ended.abort()
     return client.close()
   }
-  const onChain = of(chain)
+  const [decided, onChain] = [of(decisions), of(chain)]
   const governor: Governor = {
     client: (options) => openAgentClient(client, governor, options, ended.signal),
     agents: { ...of(agents), ...requireStringIds(agentsClient(client, writer), { register: 0 }) },
@@ -470,7 +425,10 @@ const governorOver = (client: Client, writerId: string): Governor => {
     },
     ingestKeys: of(ingestKeys),
     webhooks: of(webhooks),
-    ...requireStringIds(captureClient(client, writer)),
+    witness: decided.witness,
+    settle: decided.settle,
+    captureGap: decided.gap,
+    decisions: decided.list,
     chain: {
       ...onChain,
       ...chainClient(client),

@@ -14,6 +14,7 @@ import { agents } from "../registry/module.ts"
 import { provenance } from "../registry/provenance/module.ts"
 import { evals } from "../screens/evals/module.ts"
 import { breakers } from "../verdicts/breakers/module.ts"
+import { decisions } from "../verdicts/capture/module.ts"
 import { drills } from "../verdicts/drills/module.ts"
 import { responsePolicy } from "../verdicts/response-policy/module.ts"
 import { safety } from "../verdicts/safety/module.ts"
@@ -25,6 +26,7 @@ export const modules: readonly [
   typeof agents,
   typeof breakers,
   typeof chain,
+  typeof decisions,
   typeof drills,
   typeof evals,
   typeof ingestKeys,
@@ -35,7 +37,7 @@ export const modules: readonly [
   typeof standingApprovals,
   typeof telemetry,
   typeof webhooks
-] = [accessMapping, agents, breakers, chain, drills, evals, ingestKeys, models, provenance, responsePolicy, safety, standingApprovals, telemetry, webhooks]
+] = [accessMapping, agents, breakers, chain, decisions, drills, evals, ingestKeys, models, provenance, responsePolicy, safety, standingApprovals, telemetry, webhooks]
 
 type One = (typeof modules)[number]
 

@@ -9,7 +9,6 @@ import { assert, describe, it } from "vitest"
 import type { ReplayReport } from "../outward/replay/report.ts"
 import type * as Bound from "./clients/types/bound-client-types.ts"
 import type * as Chain from "./clients/types/chain-types.ts"
-import type * as Decisions from "./clients/types/decision-types.ts"
 import type * as Kill from "./clients/types/kill-client-types.ts"
 
 /** Compiles only where every `From` is a `To`. */
@@ -26,13 +25,13 @@ type Given<T> =
 describe("the plain types of the governor", () => {
   it("take and give what the contract does: this file compiles", () => {
     // Members that have a default may be left out, and what may be left out may be undefined, at any depth.
-    const least: Decisions.DecisionInput = { client_ref: "c", action: "a" }
-    const most: Decisions.DecisionInput = { ...least, kind: undefined, usage: { input_tokens: undefined }, args: null }
+    const least: Contract.DecisionInput = { client_ref: "c", action: "a" }
+    const most: Contract.DecisionInput = { ...least, kind: undefined, usage: { input_tokens: undefined }, args: null }
     const owner: Contract.AgentInput = { name: "n", org_unit: "o", owner_name: undefined, owner_email: null }
     // @ts-expect-error: a required member cannot be left out.
     const nameless: Contract.AgentInput = { org_unit: "o" }
     // @ts-expect-error: a word that the contract does not have.
-    const wrong: Decisions.SettleInput = { status: "intended" }
+    const wrong: Contract.SettleInput = { status: "intended" }
     const input = { name: "n", org_unit: "o" }
     const rules: Bound.EnvelopeInput = {
       ...input,
@@ -57,10 +56,10 @@ describe("the plain types of the governor", () => {
     assert.lengthOf([least, most, owner, nameless, wrong, filter], 6)
     fits<Given<Contract.AgentInput>, Contract.AgentCreate>()
     fits<
-      Given<Required<Pick<Decisions.DecisionInput, "kind" | "status">> & Decisions.DecisionInput>,
+      Given<Required<Pick<Contract.DecisionInput, "kind" | "status">> & Contract.DecisionInput>,
       Contract.DecisionIn
     >()
-    fits<keyof Contract.DecisionIn, keyof Decisions.DecisionInput>()
+    fits<keyof Contract.DecisionIn, keyof Contract.DecisionInput>()
     fits<Given<Contract.AgentFilter>, Contract.AgentListQuery>()
     fits<Contract.Agent, Contract.AgentInfo>()
     fits<Contract.AgentInfo, Contract.Agent>()
@@ -133,7 +132,6 @@ describe("the plain types of the governor", () => {
         "./clients/types/agent-client-types.ts",
         "./clients/types/bound-client-types.ts",
         "./clients/types/chain-types.ts",
-        "./clients/types/decision-types.ts",
         "./clients/types/kill-client-types.ts",
         "./clients/types/people-client-types.ts",
         "./clients/types/reviews-client-types.ts",
@@ -154,9 +152,6 @@ describe("the plain types of the governor", () => {
           "../call-options.ts",
           "@flyball/contract"
         ])
-      assert.deepStrictEqual(await imports(join(folder, "governor/clients/types/decision-types.d.ts")), [
-        "@flyball/contract"
-      ])
       assert.deepStrictEqual(await imports(join(folder, "governor/clients/types/chain-types.d.ts")), [
         "../../../outward/replay/report.ts",
         "@flyball/contract"

@@ -2,7 +2,6 @@
 import {
   bound,
   chain,
-  decisions,
   evidence,
   kill,
   reviews,
@@ -11,7 +10,6 @@ import {
 import type { AnyHandler, HandlersOf } from "../request/call.ts"
 import { boundHandlers } from "./bound.ts"
 import { chainHandlers } from "./chain.ts"
-import { decisionsHandlers } from "./decisions.ts"
 import { evidenceHandlers } from "./evidence.ts"
 import { killHandlers } from "./kill.ts"
 import { pages } from "../answer/pages.ts"
@@ -29,7 +27,6 @@ const byId = <Group extends { readonly [name: string]: { readonly id: string } }
 /** The handlers. Spec: document 1 section 4. */
 export const handlers: { readonly [id: string]: AnyHandler } = Object.fromEntries([
   ...byId(system, systemHandlers),
-  ...byId(decisions, decisionsHandlers),
   ...byId(bound, boundHandlers),
   ...byId(reviews, reviewsHandlers),
   ...derivedHandlers,

@@ -110,13 +110,3 @@ export const writerOf = (
       return Effect.die(new Error("an endpoint without a caller requested a writer"))
   }
 }
-
-/**
- * Does something as {@link writerOf} this caller. A key is its own writer, and need not wait for the answer: those are
- * the requests that come by the thousand.
- */
-export const asWriter = <A, E, R>(
-  caller: KnownCaller,
-  act: (writer: Writer) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E | StorageUnavailable | StorageCorrupt, R | Principals> =>
-  caller.kind === "key" ? act(caller.writer) : Effect.flatMap(writerOf(caller), act)

@@ -10,7 +10,6 @@
  */
 import type {
   ActivationNotFound,
-  DecisionNotFound,
   EnvelopeNotFound,
   EvaluationNotFound,
   Refusal,
@@ -18,7 +17,6 @@ import type {
 } from "@flyball/contract"
 import { type AnyEndpoint, refusalThere } from "@flyball/contract/http"
 import {
-  Capture,
   Envelopes,
   Evaluations,
   Kill,
@@ -90,12 +88,6 @@ const lookUp = (refusal: Refusal | Fault): ((scope: Scope) => Effect.Effect<bool
         ? (scope) => found(Evaluations.use((evaluations) => evaluations.get(evaluationId, scope)))
         : null
     }
-    case "DecisionNotFound": {
-      const { decisionId } = refusal
-      return typeof decisionId === "string"
-        ? (scope) => found(Capture.use((capture) => capture.agentOf(decisionId, scope)))
-        : null
-    }
     default:
       return null
   }
@@ -113,7 +105,6 @@ type NotThere =
   | ActivationNotFound
   | EnvelopeNotFound
   | EvaluationNotFound
-  | DecisionNotFound
   | ReviewNotFound
 
 const found = (read: Effect.Effect<unknown, NotThere | Fault, Services>): Effect.Effect<boolean, Fault, Services> =>
@@ -123,7 +114,6 @@ const found = (read: Effect.Effect<unknown, NotThere | Fault, Services>): Effect
         "ActivationNotFound",
         "EnvelopeNotFound",
         "EvaluationNotFound",
-        "DecisionNotFound",
         "ReviewNotFound"
       ],
       () => Effect.succeed(false)

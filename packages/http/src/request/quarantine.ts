@@ -1,7 +1,7 @@
 /** Refuses requests of an ingest key for a quarantined agent. Spec: envelopes.md 3.10. */
 import { AgentQuarantined } from "@flyball/contract"
 import { type AnyEndpoint, namesAgent } from "@flyball/contract/http"
-import { Capture, Evaluations, Kill, Reviews, type Scope } from "@flyball/core"
+import { Evaluations, Kill, moduleReads, Reviews, type Scope } from "@flyball/core"
 import { Effect } from "effect"
 import type { Fault, Services } from "./call.ts"
 import { type AdmittedCaller, scopeOf } from "./caller.ts"
@@ -38,11 +38,17 @@ export const refuseQuarantined = (
 const agentOf = ({ body, params, query }: Requested, scope: Scope): Effect.Effect<string | null, Fault, Services> => {
   const named = member(params, "agent_id") ?? member(body, "agent_id") ?? member(query, "agent_id")
   if (named !== null) return Effect.succeed(named)
-  const decisionId = member(params, "decision_id")
-  if (decisionId !== null)
-    return Capture.use((capture) => capture.agentOf(decisionId, scope)).pipe(
-      Effect.catchTag("DecisionNotFound", () => Effect.succeed(null))
-    )
+  for (const { get, missing, param } of moduleReads) {
+    const id = member(params, param)
+    if (id !== null)
+      return get(id, scope).pipe(
+        Effect.map((found) => member(found, "agent_id")),
+        Effect.catchIf(
+          ({ _tag }) => _tag === missing,
+          () => Effect.succeed(null)
+        )
+      ) as Effect.Effect<string | null, Fault, Services>
+  }
   const evaluationId = member(params, "evaluation_id")
   if (evaluationId !== null)
     return Evaluations.use((evaluations) => evaluations.get(evaluationId, scope)).pipe(

@@ -19,7 +19,7 @@ import type { GovernorServices } from "../governor-layer.ts"
 import { writerOf } from "./acting.ts"
 import type { ActOptions } from "./call-options.ts"
 import type { Client } from "./client.ts"
-import { decoded, query } from "./input.ts"
+import { decoded, decodeDecisions, query } from "./input.ts"
 
 type IsUnion<T, U = T> = T extends unknown ? ([U] extends [T] ? false : true) : never
 
@@ -153,11 +153,14 @@ const isOfParam = ({ plain }: Params[string], value: unknown): boolean =>
 const isObject = (value: unknown): value is { readonly [name: string]: unknown } =>
   typeof value === "object" && value !== null
 
+/** A body that is decoded in slices is a decision, or a list of them. */
 const bodyOf = (body: Body, given: unknown): Effect.Effect<unknown, InvalidInput> =>
-  decoded(
-    ((value: unknown) => body.decode(value)) as Decoder<unknown>,
-    given === undefined && body.optional ? {} : given
-  )
+  body.decodeInSlices === undefined
+    ? decoded(
+        ((value: unknown) => body.decode(value)) as Decoder<unknown>,
+        given === undefined && body.optional ? {} : given
+      )
+    : decodeDecisions(given)
 
 const queryOf = (row: Query | null, filter: unknown): Effect.Effect<unknown, InvalidInput> =>
   row === null

@@ -1,33 +1,25 @@
 /** Checks what a host hands in against the contract: the same shapes and the same answers as over HTTP. */
 import {
-  CaptureGapIn,
   decode,
   decodeWitnessInSlices,
   type Decoder,
   type DecisionIn,
-  DecisionListQuery,
   detailItem,
   InvalidInput,
   PackRequest,
   RecordsQuery,
-  ResolveDraftIn,
-  SettleIn
+  ResolveDraftIn
 } from "@flyball/contract"
 import { Effect, Result, Schema } from "effect"
 import { inSlices } from "../../foundation/in-slices.ts"
 import { takenDown, Unwalkable, withoutUndefined } from "./plain-input.ts"
 
-/** An outcome. */
-export const decodeSettle = decode(SettleIn)
-/** A capture gap. */
-export const decodeGap = decode(CaptureGapIn)
 /** A request for a pack. */
 export const decodePack = decode(PackRequest)
 const { groups, roles, user_ids } = ResolveDraftIn.fields
 /** Decodes the claims of a token about a person. */
 export const decodeClaims = decode(Schema.Struct({ groups, roles, user_ids }))
 
-const decisionFilter = decode(DecisionListQuery)
 const recordFilter = decode(RecordsQuery)
 
 /**
@@ -122,8 +114,6 @@ export const query =
       )
     })
 
-/** Decodes a filter of decisions. */
-export const decodeDecisionFilter = query(decisionFilter)
 /** Decodes a filter of records. */
 export const decodeRecordFilter = query(recordFilter)
 
