@@ -14,6 +14,7 @@ import {
   orgUnit,
   reason
 } from "./foundation/fields.ts"
+import type { Info } from "./foundation/plain.ts"
 import { pageOf } from "./foundation/page.ts"
 import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords, wholePart } from "./foundation/place.ts"
 
@@ -95,6 +96,9 @@ export const EnvelopeOut = Schema.Struct({
 )
 export type EnvelopeOut = typeof EnvelopeOut.Type
 
+/** An envelope. `revision` counts its changes. */
+export interface EnvelopeInfo extends Info<typeof EnvelopeOut> {}
+
 /** Query of GET /bound/envelopes. */
 export const EnvelopeListQuery = Schema.Struct({ agent_id: Schema.optionalKey(id("agent")), ...pageOf("envelope") })
 export type EnvelopeListQuery = typeof EnvelopeListQuery.Type
@@ -140,6 +144,9 @@ export const EnvelopeVersionOut = Schema.Struct({
 )
 export type EnvelopeVersionOut = typeof EnvelopeVersionOut.Type
 
+/** A published version. Spec: format 1 section 8, `envelope.published`; decision 0025. */
+export interface EnvelopeVersionInfo extends Info<typeof EnvelopeVersionOut> {}
+
 const openQuestion = Schema.Struct({ code: Schema.String, rules: Schema.Array(Schema.String), reason: Schema.String })
 
 /** Body of POST …/lint: a text to lint in place of the draft. */
@@ -166,6 +173,12 @@ export const LintOut = Schema.Struct({
   sentences: Schema.Array(Schema.String)
 })
 export type LintOut = typeof LintOut.Type
+
+/**
+ * Result of lint. `proved`: codes that are proved absent unless a finding names them. Spec: `envelope/1` section 14;
+ * decision 0022.
+ */
+export interface LintInfo extends Info<typeof LintOut> {}
 
 /** One kind of change in a diff. Volumes are decimal digits. */
 export const TransitionOut = Schema.Struct({
@@ -199,6 +212,9 @@ export const DiffOut = Schema.Struct({
   sentence: Schema.String
 })
 export type DiffOut = typeof DiffOut.Type
+
+/** Differences between two versions. Spec: decision 0022. */
+export interface DiffInfo extends Info<typeof DiffOut> {}
 
 /** Body of POST …/backtest. */
 export const BacktestIn = Schema.Struct({
@@ -237,6 +253,12 @@ export const BacktestOut = Schema.Struct({
   to_at: Schema.NullOr(instant)
 })
 export type BacktestOut = typeof BacktestOut.Type
+
+/**
+ * Outcomes of recorded evaluations under a draft. It authorises nothing; `not_replayable` counts by reason. Spec:
+ * decision 0022.
+ */
+export interface BacktestInfo extends Info<typeof BacktestOut> {}
 
 /**
  * Body of POST …/publish: with `if_revision` only the text that was read there. `enforced` takes the draft, or the
@@ -280,3 +302,9 @@ export const WaiverOut = Schema.Struct({
   expires_at: inBody(instant)
 }).annotate(showsRecords(["waiver.requested", "waiver.granted"]))
 export type WaiverOut = typeof WaiverOut.Type
+
+/**
+ * An exception to one rule, for a time. `unless` and `reason` are null once their part was erased. Spec: format 1
+ * section 8, `waiver.requested`; decision 0025.
+ */
+export interface WaiverInfo extends Info<typeof WaiverOut> {}

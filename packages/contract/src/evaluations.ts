@@ -15,6 +15,7 @@ import {
   patterned,
   reason
 } from "./foundation/fields.ts"
+import type { Filter, Info, Input } from "./foundation/plain.ts"
 import { DEFAULT_PAGE, MAX_PAGE } from "./foundation/limits.ts"
 import { becomesRecord, computed, inBody, inPart, showsRecords, wholePart } from "./foundation/place.ts"
 
@@ -71,6 +72,9 @@ export const EvaluationIn = Schema.Struct({
   args_redacted: inBody(optional(Schema.Boolean))
 }).annotate(becomesRecord("evaluation.made"))
 export type EvaluationIn = typeof EvaluationIn.Type
+
+/** The intent that is evaluated. Spec: document 1 section 2, "Evaluation record"; decision 0025. */
+export interface EvaluationInput extends Input<typeof EvaluationIn> {}
 
 /**
  * One step of a trace. `failed_on` is what a rule failed on, or what was expected of the signal that `id` names; null
@@ -165,6 +169,12 @@ export const Evaluation = Schema.Struct({
 export type Evaluation = typeof Evaluation.Type
 
 /**
+ * The verdict with its inputs and trace. The agent may act on it for `valid_ms`. Spec: document 1 section 2,
+ * "Evaluation record"; decision 0025.
+ */
+export interface EvaluationInfo extends Info<typeof Evaluation> {}
+
+/**
  * Query of GET /bound/evaluations. `before` is the seq of the last evaluation seen; newest come first. A page reads a
  * bounded number of records and may be shorter than `limit`: an empty one is the end.
  */
@@ -183,6 +193,9 @@ export const EvaluationListQuery = Schema.Struct({
   before: Schema.optionalKey(integerParam())
 })
 export type EvaluationListQuery = typeof EvaluationListQuery.Type
+
+/** Which evaluations of an agent to list, newest first. */
+export interface EvaluationFilter extends Filter<typeof EvaluationListQuery> {}
 
 /**
  * One change of an input: an interval of numbers, or a value; null: absent. `interval` is the interval of an integer
@@ -231,6 +244,9 @@ export const ExplanationOut = Schema.Struct({
 })
 export type ExplanationOut = typeof ExplanationOut.Type
 
+/** The changes that would have led to a less restrictive outcome. Spec: `envelope/1` section 13. */
+export interface ExplanationInfo extends Info<typeof ExplanationOut> {}
+
 /** Body of POST /bound/evaluations/{evaluation_id}/void. Spec: format 1 section 8, `meter.voided`. */
 export const VoidIn = Schema.Struct({ reason: wholePart("reason", optional(reason(2_000))) }).annotate(
   becomesRecord("meter.voided")
@@ -245,3 +261,6 @@ export const VoidOut = Schema.Struct({
   duplicate: Schema.Boolean
 })
 export type VoidOut = typeof VoidOut.Type
+
+/** Receipt of a voided evaluation. */
+export interface VoidInfo extends Info<typeof VoidOut> {}

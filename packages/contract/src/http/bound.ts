@@ -5,25 +5,43 @@
 import { Result, Schema } from "effect"
 import {
   BacktestIn,
+  type BacktestInfo,
   BacktestOut,
+  type DiffInfo,
   DiffOut,
   DiffQuery,
   EnvelopeCreate,
+  type EnvelopeInfo,
   EnvelopeListQuery,
   EnvelopeOut,
   EnvelopeUpdate,
+  type EnvelopeVersionInfo,
   EnvelopeVersionOut,
   LintIn,
+  type LintInfo,
   LintOut,
   PublishIn,
   WaiverCreate,
+  type WaiverInfo,
   WaiverOut,
   WithdrawIn
 } from "../envelopes.ts"
-import { Evaluation, EvaluationIn, EvaluationListQuery, ExplanationOut, VoidIn, VoidOut } from "../evaluations.ts"
+import {
+  Evaluation,
+  EvaluationIn,
+  type EvaluationInfo,
+  type EvaluationInput,
+  EvaluationListQuery,
+  type ExplanationInfo,
+  ExplanationOut,
+  VoidIn,
+  type VoidInfo,
+  VoidOut
+} from "../evaluations.ts"
 import { decode } from "../foundation/decode.ts"
 import { integerParam } from "../foundation/fields.ts"
 import { NumberedPageQuery, pageQuery } from "../foundation/page.ts"
+import { named } from "../foundation/plain.ts"
 import { EnvelopesInForce } from "../local-verdicts.ts"
 import {
   AgentNotFound,
@@ -33,7 +51,7 @@ import {
   WaiverNotFound
 } from "../refusals.ts"
 import { access } from "./access.ts"
-import { endpoint, idParam, json, jsonBody, optionalBody, type Param, queryOf } from "./endpoint.ts"
+import { endpoint, idParam, json, jsonBody, optionalBody, type Param, queryOf, tagged } from "./endpoint.ts"
 
 const AT = "/api/v1/bound/envelopes/{envelope_id}"
 const EVALUATION = "/api/v1/bound/evaluations/{evaluation_id}"
@@ -52,38 +70,43 @@ const version: Param<number> = {
   example: "1"
 }
 
-/** Endpoints of envelopes, waivers and evaluations. Spec: document 1 section 4, `/bound`; decision 0025. */
-export const bound = {
-  createEnvelope: endpoint({
+const Envelope = named<EnvelopeInfo>()(EnvelopeOut)
+const Version = named<EnvelopeVersionInfo>()(EnvelopeVersionOut)
+const Waiver = named<WaiverInfo>()(WaiverOut)
+const Verdict = named<EvaluationInfo>()(Evaluation)
+
+/** Endpoints of envelopes. Spec: document 1 section 4, `/bound/envelopes`; decision 0025. */
+export const envelopes = {
+  create: endpoint({
     id: "bound.create_envelope",
     method: "POST",
     path: "/api/v1/bound/envelopes",
     summary: "Creates an envelope for an agent or an org unit, as a draft.",
     access: access.govern,
     body: jsonBody(EnvelopeCreate),
-    success: json(201, EnvelopeOut),
+    success: json(201, Envelope),
     refusals: ["AgentNotFound", "EnvelopeExists", "OrgUnitNotAllowed"]
   }),
-  envelopes: endpoint({
+  list: endpoint({
     id: "bound.envelopes",
     method: "GET",
     path: "/api/v1/bound/envelopes",
     summary: "Lists envelopes, oldest first.",
     access: access.read,
     query: queryOf(EnvelopeListQuery),
-    success: json(200, Schema.Array(EnvelopeOut))
+    success: json(200, Schema.Array(Envelope))
   }),
-  envelope: endpoint({
+  get: endpoint({
     id: "bound.envelope",
     method: "GET",
     path: AT,
     summary: "Returns one envelope with its draft.",
     access: access.read,
     params: envelope,
-    success: json(200, EnvelopeOut),
+    success: json(200, Envelope),
     refusals: ["EnvelopeNotFound"]
   }),
-  updateEnvelope: endpoint({
+  update: endpoint({
     id: "bound.update_envelope",
     method: "PATCH",
     path: AT,
@@ -91,7 +114,7 @@ export const bound = {
     access: access.govern,
     params: envelope,
     body: jsonBody(EnvelopeUpdate),
-    success: json(200, EnvelopeOut),
+    success: json(200, Envelope),
     refusals: ["EnvelopeNotFound", "EnvelopeRevisionConflict"]
   }),
   lint: endpoint({
@@ -102,7 +125,7 @@ export const bound = {
     access: access.read,
     params: envelope,
     body: optionalBody(LintIn),
-    success: json(200, LintOut),
+    success: json(200, named<LintInfo>()(LintOut)),
     refusals: ["EnvelopeNotFound", "ExaminationQueueFull", "NothingToPublish"]
   }),
   publish: endpoint({
@@ -113,7 +136,7 @@ export const bound = {
     access: access.govern,
     params: envelope,
     body: optionalBody(PublishIn),
-    success: json(200, EnvelopeVersionOut),
+    success: json(200, Version),
     refusals: [
       "EnvelopeNotFound",
       "EnvelopeNotPublishable",
@@ -131,7 +154,7 @@ export const bound = {
     access: access.govern,
     params: envelope,
     body: optionalBody(WithdrawIn),
-    success: json(200, EnvelopeOut),
+    success: json(200, Envelope),
     refusals: ["EnvelopeNotFound", "EnvelopeNotInForce"]
   }),
   backtest: endpoint({
@@ -142,7 +165,7 @@ export const bound = {
     access: access.read,
     params: envelope,
     body: optionalBody(BacktestIn),
-    success: json(200, BacktestOut),
+    success: json(200, named<BacktestInfo>()(BacktestOut)),
     refusals: ["EnvelopeNotFound", "EnvelopeNotPublishable", "ExaminationQueueFull", "NothingToPublish"]
   }),
   versions: endpoint({
@@ -153,7 +176,7 @@ export const bound = {
     access: access.read,
     params: envelope,
     query: queryOf(NumberedPageQuery),
-    success: json(200, Schema.Array(EnvelopeVersionOut)),
+    success: json(200, Schema.Array(Version)),
     refusals: ["EnvelopeNotFound"]
   }),
   version: endpoint({
@@ -163,7 +186,7 @@ export const bound = {
     summary: "Returns one published version.",
     access: access.read,
     params: { ...envelope, version },
-    success: json(200, EnvelopeVersionOut),
+    success: json(200, Version),
     refusals: ["EnvelopeNotFound", "EnvelopeVersionNotFound"]
   }),
   diff: endpoint({
@@ -174,7 +197,7 @@ export const bound = {
     access: access.read,
     params: envelope,
     query: queryOf(DiffQuery),
-    success: json(200, DiffOut),
+    success: json(200, named<DiffInfo>()(DiffOut)),
     refusals: [
       "EnvelopeNotFound",
       "EnvelopeNotPublishable",
@@ -182,8 +205,12 @@ export const bound = {
       "ExaminationQueueFull",
       "NothingToPublish"
     ]
-  }),
-  requestWaiver: endpoint({
+  })
+} as const
+
+/** Endpoints of waivers. Spec: decision 0025. */
+export const waivers = {
+  request: endpoint({
     id: "bound.request_waiver",
     method: "POST",
     path: `${AT}/waivers`,
@@ -191,10 +218,10 @@ export const bound = {
     access: access.govern,
     params: envelope,
     body: jsonBody(WaiverCreate),
-    success: json(201, WaiverOut),
+    success: json(201, Waiver),
     refusals: ["EnvelopeNotFound", "EnvelopeNotInForce"]
   }),
-  waivers: endpoint({
+  list: endpoint({
     id: "bound.waivers",
     method: "GET",
     path: `${AT}/waivers`,
@@ -202,20 +229,24 @@ export const bound = {
     access: access.read,
     params: envelope,
     query: queryOf(pageQuery("waiver")),
-    success: json(200, Schema.Array(WaiverOut)),
+    success: json(200, Schema.Array(Waiver)),
     refusals: ["EnvelopeNotFound"]
   }),
-  grantWaiver: endpoint({
+  grant: endpoint({
     id: "bound.grant_waiver",
     method: "POST",
     path: `${AT}/waivers/{waiver_id}/grant`,
     summary: "Grants a waiver that another governor requested.",
     access: access.govern,
     params: waiver,
-    success: json(200, WaiverOut),
+    success: json(200, Waiver),
     refusals: ["EnvelopeNotFound", "SecondApproverRequired", "WaiverNotFound", "WaiverNotOpen"]
-  }),
-  envelopesInForce: endpoint({
+  })
+} as const
+
+/** Endpoints of evaluations. Spec: document 1 section 4, `/bound/evaluations`; decision 0025. */
+export const evaluations = {
+  inForce: endpoint({
     id: "bound.envelopes_in_force",
     method: "GET",
     path: "/api/v1/bound/agents/{agent_id}/envelopes-in-force",
@@ -223,7 +254,7 @@ export const bound = {
       "Returns the envelopes in force for an agent, and whether its SDK may evaluate them while the service is down.",
     access: access.readOwn,
     params: agent,
-    success: json(200, EnvelopesInForce),
+    success: tagged(EnvelopesInForce),
     refusals: ["AgentNotFound"]
   }),
   evaluate: endpoint({
@@ -232,31 +263,31 @@ export const bound = {
     path: "/api/v1/bound/evaluations",
     summary: "Evaluates an agent's intended action and records the verdict.",
     access: access.capture,
-    body: jsonBody(EvaluationIn, {
+    body: jsonBody(named<EvaluationInput>()(EvaluationIn), {
       keepRaw: (path) => path.length === 1 && (path[0] === "signals" || path[0] === "args")
     }),
-    success: json(201, Evaluation),
+    success: json(201, Verdict),
     refusals: ["AgentNotFound", "ClientRefReused"]
   }),
-  evaluations: endpoint({
+  list: endpoint({
     id: "bound.evaluations",
     method: "GET",
     path: "/api/v1/bound/evaluations",
     summary: "Lists an agent's evaluations, newest first. An empty page is the end.",
     access: access.readOwn,
     query: queryOf(EvaluationListQuery),
-    success: json(200, Schema.Array(Evaluation)),
+    success: json(200, Schema.Array(Verdict)),
     admission: "large_page",
     refusals: ["AgentNotFound"]
   }),
-  evaluation: endpoint({
+  get: endpoint({
     id: "bound.evaluation",
     method: "GET",
     path: EVALUATION,
     summary: "Returns one evaluation with its trace.",
     access: access.readOwn,
     params: evaluation,
-    success: json(200, Evaluation),
+    success: json(200, Verdict),
     refusals: ["EvaluationNotFound"]
   }),
   explain: endpoint({
@@ -266,10 +297,10 @@ export const bound = {
     summary: "Computes which changes of the input would have given a less restrictive outcome.",
     access: access.readOwn,
     params: evaluation,
-    success: json(200, ExplanationOut),
+    success: json(200, named<ExplanationInfo>()(ExplanationOut)),
     refusals: ["EvaluationNotFound"]
   }),
-  voidEvaluation: endpoint({
+  void: endpoint({
     id: "bound.void_evaluation",
     method: "POST",
     path: `${EVALUATION}/void`,
@@ -277,7 +308,7 @@ export const bound = {
     access: access.operate,
     params: evaluation,
     body: optionalBody(VoidIn),
-    success: json(201, VoidOut),
+    success: json(201, named<VoidInfo>()(VoidOut)),
     refusals: ["EvaluationEnded", "EvaluationNotFound", "NothingToVoid"]
   })
 } as const

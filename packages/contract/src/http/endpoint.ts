@@ -114,9 +114,10 @@ export type ParamValues<P extends Params> = { readonly [K in keyof P]: P[K] exte
 
 /**
  * The form of a success. `plain`: the value of its schema, or bytes. `versioned`: the value with a version, which HTTP
- * carries as ETag and If-Match. Events: a stream of events of one name, each with data of a schema.
+ * carries as ETag and If-Match. `tagged`: the value with a tag, which HTTP carries as ETag and If-None-Match. Events: a
+ * stream of events of one name, each with data of a schema.
  */
-export type Form = "plain" | "versioned" | { readonly event: string; readonly data: Schema.Top }
+export type Form = "plain" | "versioned" | "tagged" | { readonly event: string; readonly data: Schema.Top }
 
 /** The success of an endpoint. `M`: every media type that an answer may have; handlers are held to it and to `S`. */
 export interface Success<
@@ -159,6 +160,12 @@ export const json = <S extends Schema.Top>(status: 200 | 201, schema: S): Succes
 export const versioned = <S extends Schema.Top>(schema: S): Success<S, typeof JSON_MEDIA, "versioned"> => ({
   ...json(200, schema),
   form: "versioned"
+})
+
+/** JSON of this shape with a tag: HTTP answers 304 to a caller that has it. */
+export const tagged = <S extends Schema.Top>(schema: S): Success<S, typeof JSON_MEDIA, "tagged"> => ({
+  ...json(200, schema),
+  form: "tagged"
 })
 
 /** JSON of a list of this shape, or its items one a line. */

@@ -3,7 +3,7 @@
  */
 import { accessMapping } from "./access-mapping.ts"
 import { agents, provenance } from "./agents.ts"
-import { bound } from "./bound.ts"
+import { envelopes, evaluations, waivers } from "./bound.ts"
 import { breakers } from "./breakers.ts"
 import { chain } from "./chain.ts"
 import { decisions } from "./decisions.ts"
@@ -62,12 +62,13 @@ export { faultTags, internalError, type Problem, problemOf, problems } from "./p
 export {
   accessMapping,
   agents,
-  bound,
   breakers,
   chain,
   decisions,
   drills,
+  envelopes,
   evals,
+  evaluations,
   evidence,
   ingestKeys,
   kill,
@@ -79,6 +80,7 @@ export {
   standingApprovals,
   system,
   telemetry,
+  waivers,
   webhooks
 }
 
@@ -89,7 +91,9 @@ export const endpoints: ReadonlyArray<AnyEndpoint> = [
   provenance,
   models,
   decisions,
-  bound,
+  envelopes,
+  waivers,
+  evaluations,
   reviews,
   standingApprovals,
   responsePolicy,

@@ -45,6 +45,10 @@ export interface OperationCaller {
   readonly maxTier: AutonomyTier
   /** The address that the issuer says is this person's; null where it says none. */
   readonly email: string | null
+  /** Names the caller in queues that serve callers in turn. Kept in memory alone. */
+  readonly asker: string
+  /** Whether the caller has the value of this tag already. */
+  readonly knows: (tag: string) => boolean
   /** The version that the caller expects; null for any. */
   readonly ifVersion: number | null
   /** The id of the event behind which a stream continues; null where it begins. */
@@ -74,6 +78,17 @@ export interface Versioned<T> {
   readonly version: number
 }
 
+/** A value and its tag, by which a caller asks whether it changed: HTTP carries it as ETag and If-None-Match. */
+export interface Tagged<T> {
+  readonly value: T
+  /** Null where the answer is for this request alone. */
+  readonly tag: string | null
+  /** How long a cache may use the answer without asking. Unit: seconds; 0 for never. */
+  readonly keptS: number
+  /** Position in the chain as of which it holds, also where the caller has it already. */
+  readonly asOf?: { readonly seq: number; readonly ms: number }
+}
+
 /** What a step of a stream brought: events with the ids behind which a client continues, oldest first. */
 export interface StreamStep<T> {
   readonly events: ReadonlyArray<{ readonly id: number; readonly data: T }>
@@ -84,11 +99,13 @@ export interface StreamStep<T> {
 /** What an operation answers: the value of its row's success, in its form. */
 export type Answered<S> = S extends { readonly form: "versioned"; readonly schema: infer T extends Schema.Top }
   ? Versioned<T["Type"]>
-  : S extends { readonly form: { readonly data: infer D extends Schema.Top } }
-    ? AsyncIterable<StreamStep<D["Type"]>>
-    : S extends { readonly schema: infer T extends Schema.Top }
-      ? T["Type"]
-      : Uint8Array | AsyncIterable<Uint8Array>
+  : S extends { readonly form: "tagged"; readonly schema: infer T extends Schema.Top }
+    ? Tagged<T["Type"]>
+    : S extends { readonly form: { readonly data: infer D extends Schema.Top } }
+      ? AsyncIterable<StreamStep<D["Type"]>>
+      : S extends { readonly schema: infer T extends Schema.Top }
+        ? T["Type"]
+        : Uint8Array | AsyncIterable<Uint8Array>
 
 /** What an operation whose request waits may fail with besides. */
 type Waiting<Q> = "wait_ms" extends keyof QueryValue<Q> ? LostAccess : never

@@ -4,7 +4,6 @@ import type { Agents } from "../registry/agents/service.ts"
 import type { BreakerListener } from "../verdicts/breakers/breaker-listener.ts"
 import type { Breakers } from "../verdicts/breakers/service.ts"
 import type { Drills } from "../verdicts/drills/service.ts"
-import { meterSweep } from "../verdicts/evaluations/meter-sweep.ts"
 import type { Kill } from "../verdicts/kill/service.ts"
 import { reviewClock } from "../verdicts/reviews/review-clock.ts"
 import type { Reviews } from "../verdicts/reviews/service.ts"
@@ -25,7 +24,6 @@ export const governorJobs: Layer.Layer<
 > = Layer.mergeAll(
   killConfirmation,
   killExpectation,
-  meterSweep,
   policyFollower,
   reviewClock,
   modulesJobs

@@ -10,7 +10,6 @@ import { KeyRotation } from "../chain/rotate-key.ts"
 import type { Guard } from "../chain/keys/guard.ts"
 import type { Signer } from "../chain/keys/signer.ts"
 import type { StartError as ChainStartError } from "../chain/keys/start-errors.ts"
-import { Envelopes } from "../verdicts/envelopes/service.ts"
 import { envelopeTierEvidence } from "../verdicts/envelopes/tier-evidence.ts"
 import { Erasure } from "../outward/erasure/service.ts"
 import { Evaluations } from "../verdicts/evaluations/service.ts"
@@ -31,7 +30,6 @@ import type { Storage } from "../storage/port.ts"
 import { Tenant, type TenantRefused } from "../chain/tenant.ts"
 import { modulesLayer, type ModuleServices } from "./modules.ts"
 import { standingApprovalSteps } from "../verdicts/standing-approvals/steps.ts"
-import { Waivers } from "../verdicts/waivers/service.ts"
 import { OutboxListener, notifyingStorage } from "../outward/webhooks/outbox-listener.ts"
 import type { WebhookSettingsInvalid } from "../outward/webhooks/settings-problem.ts"
 
@@ -62,14 +60,11 @@ export type GovernorServices =
   | Parts
   | Tenant
   | OutboxListener
-  | Envelopes
   | BreakerListener
   | KillListener
-  | Evaluations
   | ModuleServices
   | Reviews
   | Kill
-  | Waivers
 
 /**
  * All services over one store, one signing key and one guard. Make it once and keep the value: two calls are two
@@ -82,23 +77,16 @@ export const governorLayer = (
   options: GovernorLayerOptions = {}
 ): Layer.Layer<GovernorServices, StartError, Storage | Signer | Guard> => {
   const signing = Checkpointer.layer(options).pipe(Layer.provideMerge(Chain.layer(options)))
-  const evaluations = Evaluations.layer.pipe(
-    Layer.provide(
-      breakerSteps.pipe(
-        Layer.provide(killSteps),
-        Layer.provide(reviewSteps),
-        Layer.provide(standingApprovalSteps),
-        Layer.provide(BreakerWindows.layer)
-      )
-    )
+  const steps = breakerSteps.pipe(
+    Layer.provide(killSteps),
+    Layer.provide(reviewSteps),
+    Layer.provide(standingApprovalSteps),
+    Layer.provide(BreakerWindows.layer)
   )
   const writing = Layer.mergeAll(
-    Envelopes.layer,
-    evaluations,
-    Reviews.layer.pipe(Layer.provide(evaluations)),
-    modulesLayer.pipe(Layer.provide(envelopeTierEvidence), Layer.provide(BreakerWindows.layer)),
+    Reviews.layer.pipe(Layer.provide(Evaluations.layer), Layer.provide(steps)),
+    modulesLayer.pipe(Layer.provide(Layer.mergeAll(steps, envelopeTierEvidence, BreakerWindows.layer))),
     Kill.layer.pipe(Layer.provide(endReviewsBeforeRelease)),
-    Waivers.layer,
     Principals.layer,
     restateIngestKeys(options),
     sealAgentMembers(options),

@@ -16,16 +16,8 @@ import { governorLayer, type GovernorServices } from "./governor-layer.ts"
 import { openAgentClient } from "./clients/agent-client.ts"
 import type { AgentClient, AgentClientOptions } from "./clients/types/agent-client-types.ts"
 import { agentsClient } from "./clients/agents-client.ts"
-import { envelopesClient, evaluationsClient, waiversClient } from "./clients/bound-client.ts"
-import type {
-  EnvelopesClient,
-  EvaluationFilter,
-  EvaluationInfo,
-  EvaluationInput,
-  ExplanationInfo,
-  VoidInfo,
-  WaiversClient
-} from "./clients/types/bound-client-types.ts"
+import { ensureEnvelope } from "./clients/ensure-envelope.ts"
+import type { EnvelopesClient, WaiversClient } from "./clients/types/bound-client-types.ts"
 import { chainClient } from "./clients/chain-client.ts"
 import { type Client, openClient } from "./clients/client.ts"
 import { GovernorError } from "../foundation/governor-error.ts"
@@ -61,6 +53,9 @@ import { chain } from "../outward/chain/module.ts"
 import { agents } from "../registry/module.ts"
 import { provenance } from "../registry/provenance/module.ts"
 import { decisions } from "../verdicts/capture/module.ts"
+import { envelopes } from "../verdicts/envelopes/module.ts"
+import { waivers } from "../verdicts/waivers/module.ts"
+import { evaluations } from "../verdicts/evaluations/module.ts"
 import { evals } from "../screens/evals/module.ts"
 import { models } from "../registry/models/module.ts"
 import { isLeftOut, refuseInvalidOptions } from "./invalid-options.ts"
@@ -219,6 +214,9 @@ export interface ProvenanceClient extends ClientOf<typeof rows.provenance> {}
 /** Decisions and capture gaps. Spec: format 1 section 8; decisions 0001, 0002 and 0009. */
 export interface DecisionsClient extends ClientOf<typeof rows.decisions> {}
 
+/** Evaluations: verdicts on what agents intend. Spec: document 1 section 4, `/bound/evaluations`; decision 0025. */
+export interface EvaluationsClient extends ClientOf<typeof rows.evaluations> {}
+
 /** A running governor. Every promise rejects with {@link GovernorError}. */
 export interface Governor extends AsyncDisposable {
   readonly agents: AgentsClient
@@ -237,21 +235,17 @@ export interface Governor extends AsyncDisposable {
    * Whether an agent may do what it intends: decided, recorded and durable when the promise resolves. The input counts
    * as it is at the call.
    */
-  evaluate(input: EvaluationInput, options?: CallOptions): Promise<EvaluationInfo>
-  evaluation(id: string, options?: CallOptions): Promise<EvaluationInfo>
+  readonly evaluate: EvaluationsClient["evaluate"]
+  readonly evaluation: EvaluationsClient["get"]
   /** Evaluations of an agent, newest first. A page may be shorter than its limit: an empty one is the end. */
-  evaluations(filter: EvaluationFilter, options?: CallOptions): Promise<ReadonlyArray<EvaluationInfo>>
+  readonly evaluations: EvaluationsClient["list"]
   /** The changes that would have led to a less restrictive verdict. */
-  explain(id: string, options?: CallOptions): Promise<ExplanationInfo>
+  readonly explain: EvaluationsClient["explain"]
   /**
    * Says that what was evaluated was not done: meters get back what they reserved for it. Once, and not after it was
    * settled.
    */
-  voidEvaluation(
-    id: string,
-    why?: { readonly reason?: string | null | undefined },
-    options?: ActOptions
-  ): Promise<VoidInfo>
+  readonly voidEvaluation: EvaluationsClient["void"]
   /** People answer what an envelope does not let an agent do alone. */
   readonly reviews: ReviewsClient
   /** The kill switch: stops an agent, or every agent that uses a model. */
@@ -379,14 +373,18 @@ const governorOver = (client: Client, writerId: string): Governor => {
     ended.abort()
     return client.close()
   }
-  const [decided, onChain] = [of(decisions), of(chain)]
+  const [decided, onChain, texts, verdicts] = [of(decisions), of(chain), of(envelopes), of(evaluations)]
   const governor: Governor = {
     client: (options) => openAgentClient(client, governor, options, ended.signal),
     agents: { ...of(agents), ...requireStringIds(agentsClient(client, writer), { register: 0 }) },
-    envelopes: requireStringIds(envelopesClient(client, writer), { create: 0, ensure: 0, list: 0 }),
-    waivers: requireStringIds(waiversClient(client, writer), { grant: 2 }),
+    envelopes: { ...texts, ensure: (input, options) => ensureEnvelope(texts, input, options) },
+    waivers: of(waivers),
     breakers: of(breakers),
-    ...requireStringIds(evaluationsClient(client, writer), { evaluate: 0, evaluations: 0 }),
+    evaluate: verdicts.evaluate,
+    evaluation: verdicts.get,
+    evaluations: verdicts.list,
+    explain: verdicts.explain,
+    voidEvaluation: verdicts.void,
     kill: requireStringIds(killClient(client, writer), {
       activate: 0,
       release: 0,

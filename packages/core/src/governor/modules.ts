@@ -16,9 +16,12 @@ import { evals } from "../screens/evals/module.ts"
 import { breakers } from "../verdicts/breakers/module.ts"
 import { decisions } from "../verdicts/capture/module.ts"
 import { drills } from "../verdicts/drills/module.ts"
+import { envelopes } from "../verdicts/envelopes/module.ts"
+import { evaluations } from "../verdicts/evaluations/module.ts"
 import { responsePolicy } from "../verdicts/response-policy/module.ts"
 import { safety } from "../verdicts/safety/module.ts"
 import { standingApprovals } from "../verdicts/standing-approvals/module.ts"
+import { waivers } from "../verdicts/waivers/module.ts"
 
 /** The modules. One that is added here needs no other list. */
 export const modules: readonly [
@@ -28,7 +31,9 @@ export const modules: readonly [
   typeof chain,
   typeof decisions,
   typeof drills,
+  typeof envelopes,
   typeof evals,
+  typeof evaluations,
   typeof ingestKeys,
   typeof models,
   typeof provenance,
@@ -36,8 +41,9 @@ export const modules: readonly [
   typeof safety,
   typeof standingApprovals,
   typeof telemetry,
+  typeof waivers,
   typeof webhooks
-] = [accessMapping, agents, breakers, chain, decisions, drills, evals, ingestKeys, models, provenance, responsePolicy, safety, standingApprovals, telemetry, webhooks]
+] = [accessMapping, agents, breakers, chain, decisions, drills, envelopes, evals, evaluations, ingestKeys, models, provenance, responsePolicy, safety, standingApprovals, telemetry, waivers, webhooks]
 
 type One = (typeof modules)[number]
 

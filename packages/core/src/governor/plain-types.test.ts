@@ -63,8 +63,8 @@ describe("the plain types of the governor", () => {
     fits<Given<Contract.AgentFilter>, Contract.AgentListQuery>()
     fits<Contract.Agent, Contract.AgentInfo>()
     fits<Contract.AgentInfo, Contract.Agent>()
-    fits<Contract.Evaluation, Bound.EvaluationInfo>()
-    fits<Bound.EvaluationInfo, Contract.Evaluation>()
+    fits<Contract.Evaluation, Contract.EvaluationInfo>()
+    fits<Contract.EvaluationInfo, Contract.Evaluation>()
     fits<
       Given<Required<Pick<Contract.BreakerInput, "enabled" | "mode">> & Contract.BreakerInput>,
       Contract.BreakerCreate
@@ -140,11 +140,12 @@ describe("the plain types of the governor", () => {
       ])
       assert.deepStrictEqual(await imports(join(folder, "governor/clients/types/bound-client-types.d.ts")), [
         "../call-options.ts",
+        "../client-of.ts",
         "@flyball/contract",
+        "@flyball/contract/http",
         "@flyball/envelope"
       ])
       assert.deepStrictEqual(await imports(join(folder, "governor/clients/types/agent-client-types.d.ts")), [
-        "./bound-client-types.ts",
         "@flyball/contract"
       ])
       for (const client of ["kill", "people"])

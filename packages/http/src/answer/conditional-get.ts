@@ -1,6 +1,7 @@
 /** Answers with what is kept, or that the caller has it already. */
 import type { BytesAnswer } from "./answer.ts"
 import type { Incoming } from "../exchange.ts"
+import { knows } from "../request/accepts.ts"
 
 /** Bytes that stay the same as long as the process lives. */
 export interface Kept<M extends string = string> {
@@ -21,7 +22,3 @@ export const conditionalGet = <M extends string>(
     ? { kind: "unchanged", headers: given }
     : { kind: "kept", media, bytes, headers: given }
 }
-
-/** Whether an `If-None-Match` names this ETag, which is in its quotes. */
-export const knows = (header: string | undefined, etag: string): boolean =>
-  header !== undefined && header.split(",").some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === etag)

@@ -1,6 +1,5 @@
 /** All handlers by the id of their endpoint. */
 import {
-  bound,
   chain,
   evidence,
   kill,
@@ -8,7 +7,6 @@ import {
   system
 } from "@flyball/contract/http"
 import type { AnyHandler, HandlersOf } from "../request/call.ts"
-import { boundHandlers } from "./bound.ts"
 import { chainHandlers } from "./chain.ts"
 import { evidenceHandlers } from "./evidence.ts"
 import { killHandlers } from "./kill.ts"
@@ -27,7 +25,6 @@ const byId = <Group extends { readonly [name: string]: { readonly id: string } }
 /** The handlers. Spec: document 1 section 4. */
 export const handlers: { readonly [id: string]: AnyHandler } = Object.fromEntries([
   ...byId(system, systemHandlers),
-  ...byId(bound, boundHandlers),
   ...byId(reviews, reviewsHandlers),
   ...derivedHandlers,
   ...byId(kill, killHandlers),

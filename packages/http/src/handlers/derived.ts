@@ -1,8 +1,9 @@
 /** Handlers that derive from the rows and operations of modules. Spec: house section 3. */
 import type { AnyEndpoint, Form, Success } from "@flyball/contract/http"
-import { type AnyOperation, modules, type StreamStep, type Versioned } from "@flyball/core"
+import { type AnyOperation, modules, type StreamStep, type Tagged, type Versioned } from "@flyball/core"
 import { Effect } from "effect"
 import { type Answer, json, jsonWith, pieces } from "../answer/answer.ts"
+import { knows } from "../request/accepts.ts"
 import { eventStream, ping, serverSentEvent } from "../answer/server-sent-events.ts"
 import type { AnyHandler, Call, Services } from "../request/call.ts"
 import { checkLastEventId, operationCaller } from "../request/operation-caller.ts"
@@ -19,6 +20,9 @@ export const derivedHandler = (row: AnyEndpoint, operation: AnyOperation<Service
     ? run
     : (call) => Effect.andThen(checkLastEventId(call.request.headers["last-event-id"]), run(call))
 }
+
+/** Says the position in the chain as of which an answer holds: `<seq> <ms>`. Also where nothing changed (304). */
+const AS_OF_HEADER = "flyball-as-of"
 
 const answerIn = (success: Success): ((value: unknown, call: Call<never, never, never>) => Answer) => {
   const { extension, form, media, schema } = success
@@ -37,6 +41,19 @@ const answerIn = (success: Success): ((value: unknown, call: Call<never, never, 
     return (answered) => {
       const { value, version } = answered as Versioned<unknown>
       return jsonWith({ etag: `"p${version}"` }, value)
+    }
+  if (form === "tagged")
+    return (answered, { request }) => {
+      const { asOf, keptS, tag, value } = answered as Tagged<unknown>
+      if (tag === null) return json(value)
+      const etag = `"${tag}"`
+      const headers = {
+        "cache-control": `private, ${keptS === 0 ? "no-cache" : `max-age=${keptS}, must-revalidate`}`,
+        etag,
+        // What is confirmed is confirmed as of now, whatever was read before.
+        ...(asOf === undefined ? {} : { [AS_OF_HEADER]: `${asOf.seq} ${asOf.ms}` })
+      }
+      return knows(request.headers["if-none-match"], etag) ? { kind: "unchanged", headers } : jsonWith(headers, value)
     }
   return (steps) => eventStream(events(form.event, steps as AsyncIterable<StreamStep<unknown>>))
 }

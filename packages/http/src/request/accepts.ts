@@ -27,3 +27,7 @@ const rangeOf = (range: string): readonly [string, number] => {
     .find((found) => found !== undefined)
   return [type, weight === undefined ? 1 : Number(weight)]
 }
+
+/** Whether an `If-None-Match` names this ETag, which is in its quotes. */
+export const knows = (header: string | undefined, etag: string): boolean =>
+  header !== undefined && header.split(",").some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === etag)

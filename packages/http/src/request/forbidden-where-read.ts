@@ -10,15 +10,11 @@
  */
 import type {
   ActivationNotFound,
-  EnvelopeNotFound,
-  EvaluationNotFound,
   Refusal,
   ReviewNotFound
 } from "@flyball/contract"
 import { type AnyEndpoint, refusalThere } from "@flyball/contract/http"
 import {
-  Envelopes,
-  Evaluations,
   Kill,
   moduleReads,
   type Read,
@@ -64,12 +60,6 @@ const lookUp = (refusal: Refusal | Fault): ((scope: Scope) => Effect.Effect<bool
     return id === undefined ? null : (scope) => isThere(read, String(id), scope)
   }
   switch (refusal._tag) {
-    case "EnvelopeNotFound": {
-      const { envelopeId } = refusal
-      return typeof envelopeId === "string"
-        ? (scope) => found(Envelopes.use((envelopes) => envelopes.get(envelopeId, scope)))
-        : null
-    }
     case "ActivationNotFound": {
       const { activationId } = refusal
       return typeof activationId === "string"
@@ -80,12 +70,6 @@ const lookUp = (refusal: Refusal | Fault): ((scope: Scope) => Effect.Effect<bool
       const { reviewId } = refusal
       return typeof reviewId === "string"
         ? (scope) => found(Reviews.use((reviews) => reviews.get(reviewId, scope)))
-        : null
-    }
-    case "EvaluationNotFound": {
-      const { evaluationId } = refusal
-      return typeof evaluationId === "string"
-        ? (scope) => found(Evaluations.use((evaluations) => evaluations.get(evaluationId, scope)))
         : null
     }
     default:
@@ -103,8 +87,6 @@ const isThere = ({ get, missing }: Read, id: string, scope: Scope): Effect.Effec
 
 type NotThere =
   | ActivationNotFound
-  | EnvelopeNotFound
-  | EvaluationNotFound
   | ReviewNotFound
 
 const found = (read: Effect.Effect<unknown, NotThere | Fault, Services>): Effect.Effect<boolean, Fault, Services> =>
@@ -112,8 +94,6 @@ const found = (read: Effect.Effect<unknown, NotThere | Fault, Services>): Effect
     Effect.catchTag(
       [
         "ActivationNotFound",
-        "EnvelopeNotFound",
-        "EvaluationNotFound",
         "ReviewNotFound"
       ],
       () => Effect.succeed(false)

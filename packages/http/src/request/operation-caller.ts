@@ -3,9 +3,10 @@ import { detailItem, InvalidInput } from "@flyball/contract"
 import { type AccessRow, unitsFor } from "@flyball/contract/http"
 import type { LostAccess, OperationCaller, OperationFault, Principals, Scope } from "@flyball/core"
 import { type Context, Effect } from "effect"
+import { knows } from "./accepts.ts"
 import { type StreamAdmission, streamAdmission, whileAdmitted } from "./admission.ts"
 import type { Call, Services } from "./call.ts"
-import { type AdmittedCaller, emailOf, scopeOf, writerOf } from "./caller.ts"
+import { type AdmittedCaller, askerOf, emailOf, scopeOf, writerOf } from "./caller.ts"
 import { untilDrained } from "./until-drained.ts"
 
 type Lasting = Pick<Call<unknown, unknown, unknown>, "caller" | "readmit" | "request" | "server">
@@ -53,6 +54,15 @@ class RequestCaller implements OperationCaller {
 
   get maxTier(): OperationCaller["maxTier"] {
     return this.#caller.kind === "key" ? this.#caller.maxTier : "L4"
+  }
+
+  get asker(): string {
+    return askerOf(this.#caller)
+  }
+
+  get knows(): OperationCaller["knows"] {
+    const given = this.#call.request.headers["if-none-match"]
+    return (tag) => knows(given, `"${tag}"`)
   }
 
   get email(): string | null {

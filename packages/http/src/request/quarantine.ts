@@ -1,7 +1,7 @@
 /** Refuses requests of an ingest key for a quarantined agent. Spec: envelopes.md 3.10. */
 import { AgentQuarantined } from "@flyball/contract"
 import { type AnyEndpoint, namesAgent } from "@flyball/contract/http"
-import { Evaluations, Kill, moduleReads, Reviews, type Scope } from "@flyball/core"
+import { Kill, moduleReads, Reviews, type Scope } from "@flyball/core"
 import { Effect } from "effect"
 import type { Fault, Services } from "./call.ts"
 import { type AdmittedCaller, scopeOf } from "./caller.ts"
@@ -49,12 +49,6 @@ const agentOf = ({ body, params, query }: Requested, scope: Scope): Effect.Effec
         )
       ) as Effect.Effect<string | null, Fault, Services>
   }
-  const evaluationId = member(params, "evaluation_id")
-  if (evaluationId !== null)
-    return Evaluations.use((evaluations) => evaluations.get(evaluationId, scope)).pipe(
-      Effect.map(({ agent_id }) => agent_id),
-      Effect.catchTag("EvaluationNotFound", () => Effect.succeed(null))
-    )
   const reviewId = member(params, "review_id")
   if (reviewId !== null)
     return Reviews.use((reviews) => reviews.get(reviewId, scope)).pipe(

@@ -73,10 +73,13 @@ describe("envelopes through the plain client", () => {
     )
     assert.deepInclude(version, { version: 1, authors: ["system:ann"], published_by: "system:ben" })
     assert.deepStrictEqual(
-      [await envelopes.versions(envelopeId), await envelopes.version(envelopeId, 1)],
+      [await envelopes.versions(envelopeId), await envelopes.version({ envelope_id: envelopeId, version: 1 })],
       [[{ ...version, warnings: null }], { ...version, warnings: null }]
     )
-    assert.strictEqual(await codeOf(envelopes.version(envelopeId, 2)), "envelope_version_not_found")
+    assert.strictEqual(
+      await codeOf(envelopes.version({ envelope_id: envelopeId, version: 2 })),
+      "envelope_version_not_found"
+    )
     assert.strictEqual(
       (await envelopes.update(envelopeId, { envelope: refunds({ name: "again" }) }, ann)).draft?.version,
       2
@@ -164,9 +167,12 @@ describe("waivers through the plain client", () => {
       granted_by: null,
       reason: "A fair"
     })
-    assert.strictEqual(await codeOf(governor.waivers.grant(envelopeId, requested.id, ann)), "second_approver_required")
+    assert.strictEqual(
+      await codeOf(governor.waivers.grant({ envelope_id: envelopeId, waiver_id: requested.id }, ann)),
+      "second_approver_required"
+    )
     const before = (await evaluate({ tool: "refund", amount: 2_500 })).matched_rule
-    const granted = await governor.waivers.grant(envelopeId, requested.id, ben)
+    const granted = await governor.waivers.grant({ envelope_id: envelopeId, waiver_id: requested.id }, ben)
     assert.deepInclude(granted, { status: "granted", granted_by: "system:ben" })
     assert.deepStrictEqual(await governor.waivers.list(envelopeId), [granted])
     assert.deepStrictEqual(
@@ -177,7 +183,10 @@ describe("waivers through the plain client", () => {
       await codeOf(governor.waivers.request(envelopeId, { ...waiver, rule_id: "none" }, ann)),
       "invalid_input"
     )
-    assert.strictEqual(await codeOf(governor.waivers.grant(envelopeId, "wvr_x", { writer: "Ben" })), "invalid_writer")
+    assert.strictEqual(
+      await codeOf(governor.waivers.grant({ envelope_id: envelopeId, waiver_id: "wvr_x" }, { writer: "Ben" })),
+      "invalid_writer"
+    )
   })
 })
 

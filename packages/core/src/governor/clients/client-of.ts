@@ -11,7 +11,7 @@ import {
 } from "@flyball/contract"
 import type { AnyEndpoint, Body, Endpoint, Group, Params, ParamValues, Query, Success } from "@flyball/contract/http"
 import { Effect } from "effect"
-import type { AnyOperation, OperationCaller, OperationsOf, StreamStep, Versioned } from "../../capability/operation.ts"
+import type { AnyOperation, OperationCaller, OperationsOf, StreamStep } from "../../capability/operation.ts"
 import { everyUnit } from "../../foundation/scope.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { governorError } from "../../foundation/value-or-throw.ts"
@@ -109,8 +109,8 @@ const callOf = (row: AnyEndpoint, operation: AnyOperation<GovernorServices>, cli
         () => run(args).then((steps) => dataOf(steps as AsyncIterable<StreamStep<unknown>>)),
         args.at(-1) as Options
       )
-  if (row.success.form === "versioned")
-    return (...args: CallArgs) => run(args).then((answered) => (answered as Versioned<unknown>).value)
+  if (row.success.form !== "plain")
+    return (...args: CallArgs) => run(args).then((answered) => (answered as { readonly value: unknown }).value)
   return (...args: CallArgs) => run(args)
 }
 
@@ -183,9 +183,12 @@ class HostCaller implements OperationCaller {
   readonly grants: OperationCaller["grants"]
   readonly email: string | null
   readonly ifVersion: number | null
+  readonly asker: string
+  readonly knows = () => false
 
   constructor(writer: Writer, options: Options) {
     this.writer = Effect.succeed(writer)
+    this.asker = writer.id
     this.grants = (options?.grants as OperationCaller["grants"] | undefined) ?? "any"
     this.email = options?.email ?? null
     this.ifVersion = options?.ifVersion ?? null

@@ -72,7 +72,7 @@ describe("calls of the plain client", () => {
       () => chain.consistency(5, "9"),
       () => chain.consistency(),
       () => chain.record("1"),
-      () => governor.envelopes.version("env_x", 1.5)
+      () => governor.envelopes.version({ envelope_id: "env_x", version: 1.5 })
     ]) {
       assert.strictEqual(await codeOf(call()), "invalid_input", call.toString())
     }

@@ -1,7 +1,8 @@
 /** Brings an envelope's text into force once, whatever an earlier attempt left. */
 import { envelopeDigest } from "@flyball/envelope"
 import { GovernorError } from "../../foundation/governor-error.ts"
-import type { EnsureOptions, EnvelopeInfo, EnvelopeInput, EnvelopesClient } from "./types/bound-client-types.ts"
+import type { EnvelopeInfo } from "@flyball/contract"
+import type { EnsureOptions, EnvelopeInput, EnvelopesClient } from "./types/bound-client-types.ts"
 
 /** Attempts while other processes do the same. */
 const MAX_ATTEMPTS = 4

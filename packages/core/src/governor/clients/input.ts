@@ -120,10 +120,6 @@ export const decodeRecordFilter = query(recordFilter)
 /** A seq: a whole number from 0. */
 export const decodeSeq = (seq: unknown): Effect.Effect<number, InvalidInput> => whole(["path", "seq"], seq)
 
-/** The number of a version. */
-export const decodeVersion = (version: unknown): Effect.Effect<number, InvalidInput> =>
-  whole(["path", "version"], version)
-
 /** Numbers that a host hands in one by one are numbers: text would be joined where it should be added. */
 const whole = (loc: ReadonlyArray<string>, value: unknown): Effect.Effect<number, InvalidInput> =>
   Number.isSafeInteger(value) && (value as number) >= 0

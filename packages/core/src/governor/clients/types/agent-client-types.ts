@@ -1,6 +1,5 @@
 /** The client of an agent that runs in the governor's own process. */
-import type { AgentInfo, AgentInput } from "@flyball/contract"
-import type { EvaluationInfo } from "./bound-client-types.ts"
+import type { AgentInfo, AgentInput, EvaluationInfo } from "@flyball/contract"
 
 /** Options of `governor.client`. */
 export interface AgentClientOptions {
