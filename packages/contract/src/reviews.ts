@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { evaluationOutcomes } from "./envelopes.ts"
 import { actionDigest, ExplanationOut } from "./evaluations.ts"
 import { defaulted, id, instant, integerParam, leftOut, oneOf, optional, reason } from "./foundation/fields.ts"
+import type { Info } from "./foundation/plain.ts"
 import { DEFAULT_PAGE, MAX_PAGE } from "./foundation/limits.ts"
 import { becomesRecord, computed, inBody, showsRecords, wholePart } from "./foundation/place.ts"
 
@@ -95,6 +96,9 @@ export const Review = Schema.Struct({
 )
 export type Review = typeof Review.Type
 
+/** A review. Spec: format 1 section 8, `review.opened`; decision 0049. */
+export interface ReviewInfo extends Info<typeof Review> {}
+
 /** One member of the arguments that differs from the last action of the tool that people approved. */
 export const ReviewDifference = Schema.Struct({
   /** A JSON pointer into the arguments. */
@@ -129,6 +133,9 @@ export const ReviewDetail = Schema.Struct({
   presented_digest: Schema.NullOr(Schema.String)
 })
 export type ReviewDetail = typeof ReviewDetail.Type
+
+/** A review with all that its reviewer needs. Spec: decision 0049. */
+export interface ReviewDetailInfo extends Info<typeof ReviewDetail> {}
 
 /** Query of GET /bound/reviews. `before` is the `seq` of the last review seen; newest come first. */
 export const ReviewListQuery = Schema.Struct({

@@ -74,6 +74,8 @@ export type {
   Receipts,
   RecordFilter,
   ResolvedInfo,
+  ReviewDetailInfo,
+  ReviewInfo,
   Role as RoleName,
   SafetyInfo,
   SettleInput,
@@ -106,6 +108,7 @@ export type {
   ModelsClient,
   ProvenanceClient,
   ResponsePolicyClient,
+  ReviewsClient,
   SafetyClient,
   StandingApprovalsClient,
   TelemetryClient,
@@ -143,12 +146,6 @@ export type {
 } from "./capability/operation.ts"
 export { knownAfter, pageOf } from "./capability/page-of.ts"
 export { moduleReads, modules } from "./governor/modules.ts"
-export type {
-  ReviewDetailInfo,
-  ReviewerOptions,
-  ReviewInfo,
-  ReviewsClient
-} from "./governor/clients/types/reviews-client-types.ts"
 export { GovernorError } from "./foundation/governor-error.ts"
 export type { LogLine } from "./governor/log-line.ts"
 export type { ActOptions, CallOptions } from "./governor/clients/call-options.ts"

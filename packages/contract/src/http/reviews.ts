@@ -4,18 +4,23 @@ import {
   Review,
   ReviewClaimIn,
   ReviewDetail,
+  type ReviewDetailInfo,
+  type ReviewInfo,
   ReviewListQuery,
   ReviewQuery,
   ReviewResolveIn,
   ReviewStreamQuery,
   ReviewWithdrawIn
 } from "../reviews.ts"
+import { named } from "../foundation/plain.ts"
 import { ReviewNotFound } from "../refusals.ts"
 import { access } from "./access.ts"
-import { endpoint, EVENT_STREAM_MEDIA, idParam, json, jsonBody, media, optionalBody, queryOf } from "./endpoint.ts"
+import { endpoint, events, idParam, json, jsonBody, optionalBody, queryOf } from "./endpoint.ts"
 
 const AT = "/api/v1/bound/reviews"
 const review = { review_id: idParam("review", () => new ReviewNotFound({})) } as const
+
+const One = named<ReviewInfo>()(Review)
 
 /** Endpoints of reviews. Spec: document 1 section 5, item 8; decision 0049. */
 export const reviews = {
@@ -26,7 +31,7 @@ export const reviews = {
     summary: "Lists reviews, newest first. An empty page is the end. An ingest key lists those that it requested.",
     access: access.readOwn,
     query: queryOf(ReviewListQuery),
-    success: json(200, Schema.Array(Review))
+    success: json(200, Schema.Array(One))
   }),
   stream: endpoint({
     id: "reviews.stream",
@@ -37,7 +42,7 @@ export const reviews = {
       "record; `Last-Event-ID` continues after it. An ingest key sees those that it requested.",
     access: access.readOwn,
     query: queryOf(ReviewStreamQuery),
-    success: media(EVENT_STREAM_MEDIA)
+    success: events("review", One)
   }),
   get: endpoint({
     id: "reviews.get",
@@ -47,7 +52,7 @@ export const reviews = {
     access: access.readOwn,
     params: review,
     query: queryOf(ReviewQuery),
-    success: json(200, ReviewDetail),
+    success: json(200, named<ReviewDetailInfo>()(ReviewDetail)),
     refusals: ["ReviewNotFound"]
   }),
   claim: endpoint({
@@ -58,7 +63,7 @@ export const reviews = {
     access: access.review,
     params: review,
     body: optionalBody(ReviewClaimIn),
-    success: json(200, Review),
+    success: json(200, One),
     refusals: ["ReviewClaimed", "ReviewClosed", "ReviewNotFound", "ReviewerNotEligible"]
   }),
   resolve: endpoint({
@@ -69,7 +74,7 @@ export const reviews = {
     access: access.review,
     params: review,
     body: jsonBody(ReviewResolveIn),
-    success: json(200, Review),
+    success: json(200, One),
     refusals: ["ReviewClaimed", "ReviewClosed", "ReviewNotFound", "ReviewerNotEligible"]
   }),
   withdraw: endpoint({
@@ -80,7 +85,7 @@ export const reviews = {
     access: access.capture,
     params: review,
     body: optionalBody(ReviewWithdrawIn),
-    success: json(200, Review),
+    success: json(200, One),
     refusals: ["ReviewClosed", "ReviewNotFound"]
   })
 } as const

@@ -5,7 +5,6 @@ import type { BreakerListener } from "../verdicts/breakers/breaker-listener.ts"
 import type { Breakers } from "../verdicts/breakers/service.ts"
 import type { Drills } from "../verdicts/drills/service.ts"
 import type { Kill } from "../verdicts/kill/service.ts"
-import { reviewClock } from "../verdicts/reviews/review-clock.ts"
 import type { Reviews } from "../verdicts/reviews/service.ts"
 import { killConfirmation } from "../verdicts/kill/confirm-stops.ts"
 import { killExpectation } from "../verdicts/kill/expected.ts"
@@ -25,6 +24,5 @@ export const governorJobs: Layer.Layer<
   killConfirmation,
   killExpectation,
   policyFollower,
-  reviewClock,
   modulesJobs
 )

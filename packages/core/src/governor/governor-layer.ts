@@ -12,7 +12,6 @@ import type { Signer } from "../chain/keys/signer.ts"
 import type { StartError as ChainStartError } from "../chain/keys/start-errors.ts"
 import { envelopeTierEvidence } from "../verdicts/envelopes/tier-evidence.ts"
 import { Erasure } from "../outward/erasure/service.ts"
-import { Evaluations } from "../verdicts/evaluations/service.ts"
 import { sealAgentMembers } from "../registry/agents/seal-members.ts"
 import { restateIngestKeys } from "../registry/ingest-keys/restate.ts"
 import { checkpointingStorage } from "../chain/commit-listeners.ts"
@@ -20,7 +19,6 @@ import { Kill } from "../verdicts/kill/service.ts"
 import { KillListener, killNotifyingStorage } from "../verdicts/kill/kill-listener.ts"
 import { killSteps } from "../verdicts/kill/steps.ts"
 import { endReviewsBeforeRelease } from "../verdicts/reviews/before-release.ts"
-import { Reviews } from "../verdicts/reviews/service.ts"
 import { reviewSteps } from "../verdicts/reviews/steps.ts"
 import { Parts } from "../outward/parts/service.ts"
 import { Packs } from "../outward/packs/service.ts"
@@ -63,7 +61,6 @@ export type GovernorServices =
   | BreakerListener
   | KillListener
   | ModuleServices
-  | Reviews
   | Kill
 
 /**
@@ -84,7 +81,6 @@ export const governorLayer = (
     Layer.provide(BreakerWindows.layer)
   )
   const writing = Layer.mergeAll(
-    Reviews.layer.pipe(Layer.provide(Evaluations.layer), Layer.provide(steps)),
     modulesLayer.pipe(Layer.provide(Layer.mergeAll(steps, envelopeTierEvidence, BreakerWindows.layer))),
     Kill.layer.pipe(Layer.provide(endReviewsBeforeRelease)),
     Principals.layer,

@@ -6,7 +6,7 @@
  */
 import { AccessMapping } from "../registry/access-mapping/service.ts"
 import { resolveInput } from "../registry/access-mapping/resolve-input.ts"
-import type { AgentInfo, AgentInput, ClaimsInput, KeyInfo, RecordFilter, ResolvedInfo } from "@flyball/contract"
+import type { AgentInfo, AgentInput, ClaimsInput, KeyInfo, RecordFilter, ResolvedInfo, ReviewDetailInfo, ReviewInfo } from "@flyball/contract"
 import { Checkpointer } from "../chain/checkpointer.ts"
 import { ephemeralKeys } from "../chain/keys/ephemeral-keys.ts"
 import { type KeysChoice, keysLayerOf } from "../chain/keys/keys.ts"
@@ -39,7 +39,6 @@ import { type ClientOf, clientOf } from "./clients/client-of.ts"
 import { ResponsePolicies } from "../verdicts/response-policy/service.ts"
 import { responsePolicy } from "../verdicts/response-policy/module.ts"
 import { reviewsClient } from "./clients/reviews-client.ts"
-import type { ReviewsClient } from "./clients/types/reviews-client-types.ts"
 import { requireStringIds } from "./clients/require-string-ids.ts"
 import { telemetry } from "../outward/telemetry/module.ts"
 import { webhooks } from "../outward/webhooks/module.ts"
@@ -56,6 +55,7 @@ import { decisions } from "../verdicts/capture/module.ts"
 import { envelopes } from "../verdicts/envelopes/module.ts"
 import { waivers } from "../verdicts/waivers/module.ts"
 import { evaluations } from "../verdicts/evaluations/module.ts"
+import { reviews } from "../verdicts/reviews/module.ts"
 import { evals } from "../screens/evals/module.ts"
 import { models } from "../registry/models/module.ts"
 import { isLeftOut, refuseInvalidOptions } from "./invalid-options.ts"
@@ -217,6 +217,18 @@ export interface DecisionsClient extends ClientOf<typeof rows.decisions> {}
 /** Evaluations: verdicts on what agents intend. Spec: document 1 section 4, `/bound/evaluations`; decision 0025. */
 export interface EvaluationsClient extends ClientOf<typeof rows.evaluations> {}
 
+/**
+ * Reviews: people approve or reject actions that an envelope does not allow alone. The `writer` of an answer is
+ * `usr_…`. Spec: document 1 section 5, item 8, names a review queue; decisions 0049 and 0064.
+ */
+export interface ReviewsClient extends Omit<ClientOf<typeof rows.reviews>, "get"> {
+  get(id: string, options?: CallOptions): Promise<ReviewInfo>
+  /** The review as soon as it is over, or its state after `waitMs`. */
+  wait(id: string, waitMs: number, options?: CallOptions): Promise<ReviewInfo>
+  /** The action as a reviewer must see it. With a `writer` who is a person, a record says that the person saw it. */
+  detail(id: string, options?: ActOptions): Promise<ReviewDetailInfo>
+}
+
 /** A running governor. Every promise rejects with {@link GovernorError}. */
 export interface Governor extends AsyncDisposable {
   readonly agents: AgentsClient
@@ -373,7 +385,8 @@ const governorOver = (client: Client, writerId: string): Governor => {
     ended.abort()
     return client.close()
   }
-  const [decided, onChain, texts, verdicts] = [of(decisions), of(chain), of(envelopes), of(evaluations)]
+  const [asked, decided, onChain] = [of(reviews), of(decisions), of(chain)]
+  const [texts, verdicts] = [of(envelopes), of(evaluations)]
   const governor: Governor = {
     client: (options) => openAgentClient(client, governor, options, ended.signal),
     agents: { ...of(agents), ...requireStringIds(agentsClient(client, writer), { register: 0 }) },
@@ -394,7 +407,11 @@ const governorOver = (client: Client, writerId: string): Governor => {
       watch: 0,
       status: 2
     }),
-    reviews: requireStringIds(reviewsClient(client, writer), { list: 0 }),
+    reviews: {
+      ...asked,
+      ...requireStringIds(reviewsClient(client)),
+      detail: (id, options) => asked.get(id, {}, options)
+    },
     drills: of(drills),
     safety: of(safety),
     standingApprovals: of(standingApprovals),

@@ -19,6 +19,7 @@ import { drills } from "../verdicts/drills/module.ts"
 import { envelopes } from "../verdicts/envelopes/module.ts"
 import { evaluations } from "../verdicts/evaluations/module.ts"
 import { responsePolicy } from "../verdicts/response-policy/module.ts"
+import { reviews } from "../verdicts/reviews/module.ts"
 import { safety } from "../verdicts/safety/module.ts"
 import { standingApprovals } from "../verdicts/standing-approvals/module.ts"
 import { waivers } from "../verdicts/waivers/module.ts"
@@ -38,12 +39,13 @@ export const modules: readonly [
   typeof models,
   typeof provenance,
   typeof responsePolicy,
+  typeof reviews,
   typeof safety,
   typeof standingApprovals,
   typeof telemetry,
   typeof waivers,
   typeof webhooks
-] = [accessMapping, agents, breakers, chain, decisions, drills, envelopes, evals, evaluations, ingestKeys, models, provenance, responsePolicy, safety, standingApprovals, telemetry, waivers, webhooks]
+] = [accessMapping, agents, breakers, chain, decisions, drills, envelopes, evals, evaluations, ingestKeys, models, provenance, responsePolicy, reviews, safety, standingApprovals, telemetry, waivers, webhooks]
 
 type One = (typeof modules)[number]
 

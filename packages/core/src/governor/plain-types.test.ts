@@ -134,7 +134,6 @@ describe("the plain types of the governor", () => {
         "./clients/types/chain-types.ts",
         "./clients/types/kill-client-types.ts",
         "./clients/types/people-client-types.ts",
-        "./clients/types/reviews-client-types.ts",
         "./log-line.ts",
         "@flyball/contract/http"
       ])

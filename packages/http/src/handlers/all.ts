@@ -3,7 +3,6 @@ import {
   chain,
   evidence,
   kill,
-  reviews,
   system
 } from "@flyball/contract/http"
 import type { AnyHandler, HandlersOf } from "../request/call.ts"
@@ -13,7 +12,6 @@ import { killHandlers } from "./kill.ts"
 import { pages } from "../answer/pages.ts"
 import { pagesHandlers } from "./pages.ts"
 import { derivedHandlers } from "./derived.ts"
-import { reviewsHandlers } from "./reviews.ts"
 import { systemHandlers } from "./system.ts"
 
 const byId = <Group extends { readonly [name: string]: { readonly id: string } }>(
@@ -25,7 +23,6 @@ const byId = <Group extends { readonly [name: string]: { readonly id: string } }
 /** The handlers. Spec: document 1 section 4. */
 export const handlers: { readonly [id: string]: AnyHandler } = Object.fromEntries([
   ...byId(system, systemHandlers),
-  ...byId(reviews, reviewsHandlers),
   ...derivedHandlers,
   ...byId(kill, killHandlers),
   ...byId({ record: chain.record, records: chain.records }, chainHandlers),

@@ -10,15 +10,13 @@
  */
 import type {
   ActivationNotFound,
-  Refusal,
-  ReviewNotFound
+  Refusal
 } from "@flyball/contract"
 import { type AnyEndpoint, refusalThere } from "@flyball/contract/http"
 import {
   Kill,
   moduleReads,
   type Read,
-  Reviews,
   type Scope
 } from "@flyball/core"
 import { Effect } from "effect"
@@ -66,12 +64,6 @@ const lookUp = (refusal: Refusal | Fault): ((scope: Scope) => Effect.Effect<bool
         ? (scope) => found(Kill.use((kill) => kill.activation(activationId, scope)))
         : null
     }
-    case "ReviewNotFound": {
-      const { reviewId } = refusal
-      return typeof reviewId === "string"
-        ? (scope) => found(Reviews.use((reviews) => reviews.get(reviewId, scope)))
-        : null
-    }
     default:
       return null
   }
@@ -87,14 +79,12 @@ const isThere = ({ get, missing }: Read, id: string, scope: Scope): Effect.Effec
 
 type NotThere =
   | ActivationNotFound
-  | ReviewNotFound
 
 const found = (read: Effect.Effect<unknown, NotThere | Fault, Services>): Effect.Effect<boolean, Fault, Services> =>
   Effect.as(read, true).pipe(
     Effect.catchTag(
       [
-        "ActivationNotFound",
-        "ReviewNotFound"
+        "ActivationNotFound"
       ],
       () => Effect.succeed(false)
     )

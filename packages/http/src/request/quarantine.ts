@@ -1,7 +1,7 @@
 /** Refuses requests of an ingest key for a quarantined agent. Spec: envelopes.md 3.10. */
 import { AgentQuarantined } from "@flyball/contract"
 import { type AnyEndpoint, namesAgent } from "@flyball/contract/http"
-import { Kill, moduleReads, Reviews, type Scope } from "@flyball/core"
+import { Kill, moduleReads, type Scope } from "@flyball/core"
 import { Effect } from "effect"
 import type { Fault, Services } from "./call.ts"
 import { type AdmittedCaller, scopeOf } from "./caller.ts"
@@ -49,12 +49,6 @@ const agentOf = ({ body, params, query }: Requested, scope: Scope): Effect.Effec
         )
       ) as Effect.Effect<string | null, Fault, Services>
   }
-  const reviewId = member(params, "review_id")
-  if (reviewId !== null)
-    return Reviews.use((reviews) => reviews.get(reviewId, scope)).pipe(
-      Effect.map(({ agent_id }) => agent_id),
-      Effect.catchTag("ReviewNotFound", () => Effect.succeed(null))
-    )
   return Effect.succeed(null)
 }
 
