@@ -15,6 +15,7 @@ import {
   specifiedPattern,
   reason
 } from "./foundation/fields.ts"
+import type { Info } from "./foundation/plain.ts"
 import { DEFAULT_PAGE, MAX_PAGE } from "./foundation/limits.ts"
 import { becomesRecord, computed, inBody, showsRecords, wholePart } from "./foundation/place.ts"
 
@@ -115,6 +116,9 @@ export const KillStatus = Schema.Struct({
 })
 export type KillStatus = typeof KillStatus.Type
 
+/** The kill state of a target. Spec: document 1 section 2, "Kill status"; decision 0047. */
+export interface KillStatusInfo extends Info<typeof KillStatus> {}
+
 /** An instance of an agent, as its records name it. */
 export const KillInstanceOut = Schema.Struct({ agent_id: Schema.String, instance_id: Schema.String })
 
@@ -146,6 +150,9 @@ export const KillChanged = Schema.Struct({
   warnings: Schema.Array(oneOf(killWarnings))
 })
 export type KillChanged = typeof KillChanged.Type
+
+/** An activation or a release, the state after it, and the agents that it reaches. */
+export interface KillChangedInfo extends Info<typeof KillChanged> {}
 
 /**
  * How far an instance is. `requested`: it was expected, and has said nothing. `unconfirmed`: it still had not when that
@@ -198,6 +205,11 @@ export const KillActivation = Schema.Struct({
   instances: wholePart("expected", Schema.Array(KillInstanceState))
 }).annotate(showsRecords(["kill.activated", "kill.expected"], { body: ["cut", "rules"] }))
 export type KillActivation = typeof KillActivation.Type
+
+/**
+ * An activation, with the state of each expected instance. Spec: format 1 section 8, `kill.activated`; decision 0047.
+ */
+export interface KillActivationInfo extends Info<typeof KillActivation> {}
 
 /** Whether the bound of a halt was met. `unknown`: the records do not say. `none`: nothing had to stop. */
 export const boundsMet = ["met", "missed", "unknown", "none"] as const
@@ -268,6 +280,9 @@ export const KillCertificate = Schema.Struct({
   certificate: StopCertificateOut
 })
 export type KillCertificate = typeof KillCertificate.Type
+
+/** The stop certificate of an activation, and the first and last record that it was made from. */
+export interface KillCertificateInfo extends Info<typeof KillCertificate> {}
 
 /** Kinds of records in the log of the kill switch. */
 export const killEventKinds = [
@@ -353,6 +368,9 @@ export const KillEvent = Schema.Struct({
 )
 export type KillEvent = typeof KillEvent.Type
 
+/** An entry of the kill switch's log. Spec: document 1 section 6, kill events; decision 0047. */
+export interface KillEventInfo extends Info<typeof KillEvent> {}
+
 /** Query of GET /bound/kill/events. `before` is the seq of the last entry seen; newest come first. */
 export const KillEventsQuery = Schema.Struct({
   /** Events about this agent: as target, or as the agent of an instance, a request or a breaker. */
@@ -395,6 +413,9 @@ export const KillAckOut = Schema.Struct({
 }).annotate(showsRecords(["kill.acknowledged", "kill.stopped"], { body: ["writer"] }))
 export type KillAckOut = typeof KillAckOut.Type
 
+/** Recorded acknowledgement of a halt by an instance. */
+export interface KillAckInfo extends Info<typeof KillAckOut> {}
+
 /** Body of POST /bound/kill/request. Spec: format 1 section 8, `kill.requested`. */
 export const KillRequestIn = Schema.Struct({
   agent_id: inBody(id("agent")),
@@ -415,3 +436,6 @@ export const KillRequestOut = Schema.Struct({
   record_hash: computed(Schema.String)
 }).annotate(showsRecords(["kill.requested"], { body: ["rules", "writer"], parts: ["reason"] }))
 export type KillRequestOut = typeof KillRequestOut.Type
+
+/** A request for a halt, and the activation that it caused, if any. */
+export interface KillRequestInfo extends Info<typeof KillRequestOut> {}

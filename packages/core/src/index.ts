@@ -55,6 +55,13 @@ export type {
   IngestKeyInput,
   IngestKeyMintedInfo,
   KeyInfo,
+  KillAckInfo,
+  KillActivationInfo,
+  KillCertificateInfo,
+  KillChangedInfo,
+  KillEventInfo,
+  KillRequestInfo,
+  KillStatusInfo,
   LintInfo,
   MappingInfo,
   MappingInput,
@@ -105,6 +112,7 @@ export type {
   EvalsClient,
   EvaluationsClient,
   IngestKeysClient,
+  KillClient,
   ModelsClient,
   ProvenanceClient,
   ResponsePolicyClient,
@@ -123,15 +131,6 @@ export type {
   WaiversClient
 } from "./governor/clients/types/bound-client-types.ts"
 export type { ConditionSource, EnvelopeSource, RuleSource } from "@flyball/envelope"
-export type {
-  KillAckInfo,
-  KillActivationInfo,
-  KillChangedInfo,
-  KillClient,
-  KillEventInfo,
-  KillRequestInfo,
-  KillStatusInfo
-} from "./governor/clients/types/kill-client-types.ts"
 export type { PeopleClient, PersonInfo, PersonInput } from "./governor/clients/types/people-client-types.ts"
 export { defineModule, type Module, type Read } from "./capability/module.ts"
 export type {
@@ -213,6 +212,7 @@ export {
   type EvaluationStepsApi,
   type KillOf
 } from "./verdicts/evaluations/ports.ts"
+export { targetOf as killTargetOf } from "./verdicts/kill/module.ts"
 export { Kill, type KillApi, type TaggedStatus } from "./verdicts/kill/service.ts"
 export { recordExpected } from "./verdicts/kill/expected.ts"
 export { MAX_WAIVER_MS, Waivers, type WaiversApi } from "./verdicts/waivers/service.ts"

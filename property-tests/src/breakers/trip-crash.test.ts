@@ -101,7 +101,7 @@ const rounds = async (at: StoreAt, dir: string, seed: string): Promise<void> => 
       for (const pair of pairs) {
         const [agent, breaker] = pair.split("/") as [string, string]
         // Whatever the process left, the agent's next evaluation is after every trip that is due.
-        const before = await governor.kill.status("agent", agent)
+        const before = await governor.kill.status({ target_type: "agent", target_id: agent })
         const { matched_rule } = await governor.evaluate({ agent_id: agent, client_ref: `r${round}`, signals: {} })
         if (before.halted) expect(matched_rule).toBe("@killed")
         const shown = (await governor.breakers.list(agent)).find(({ id }) => id === breaker)!

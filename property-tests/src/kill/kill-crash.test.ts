@@ -53,7 +53,7 @@ const rounds = async (at: StoreAt, dir: string, seed: string): Promise<void> => 
         if (act === "ack") expect((await governor.kill.activation(id!)).acknowledged, id).toBe(1)
       for (const id of released) expect((await governor.kill.activation(id)).released_at, id).not.toBeNull()
       for (const agent of agents) {
-        const status = await governor.kill.status("agent", agent)
+        const status = await governor.kill.status({ target_type: "agent", target_id: agent })
         if ([...held.values()].includes(agent)) expect(status.halted || status.response === "drain").toBe(true)
         const { matched_rule } = await governor.evaluate({ agent_id: agent, client_ref: `r${round}`, signals: {} })
         expect(matched_rule === "@killed").toBe(status.response !== null)

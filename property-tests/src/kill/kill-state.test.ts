@@ -78,7 +78,7 @@ const compare = async (hosts: ReadonlyArray<Governor>, history: ReadonlyArray<Re
     const { agent } = await hostOf(at).agents.register({ name: `bot ${names++}`, org_unit: "ops" })
     agents.push({ id: agent.id, models: [] })
   }
-  const begin = (await hostOf(0).kill.status("agent", agents[0]!.id)).epoch
+  const begin = (await hostOf(0).kill.status({ target_type: "agent", target_id: agents[0]!.id })).epoch
   let changes = 0
   let held: ReadonlyArray<Held> = []
   for (const batch of history) {
@@ -133,7 +133,7 @@ const compare = async (hosts: ReadonlyArray<Governor>, history: ReadonlyArray<Re
     for (const host of hosts) {
       for (const agent of agents) {
         agent.models = (await host.agents.get(agent.id)).model_ids
-        const status = await host.kill.status("agent", agent.id)
+        const status = await host.kill.status({ target_type: "agent", target_id: agent.id })
         expect(status).toMatchObject(expected(held, [agent.id, ...agent.models]))
         expect(status.epoch).toBe(begin + changes)
         const requested = { agent_id: agent.id, client_ref: `r${names++}`, signals: {} }
@@ -141,7 +141,10 @@ const compare = async (hosts: ReadonlyArray<Governor>, history: ReadonlyArray<Re
         const denies = ["drain", "halt", "quarantine"].includes(status.effective_response ?? "")
         expect([activation_event, matched_rule === "@killed"]).toEqual([status.activation_event, denies])
       }
-      for (const model of MODELS) expect(await host.kill.status("model", model)).toMatchObject(expected(held, [model]))
+      for (const model of MODELS)
+        expect(await host.kill.status({ target_type: "model", target_id: model })).toMatchObject(
+          expected(held, [model])
+        )
     }
   }
   // The next history of the same store begins with nothing held.

@@ -6,8 +6,6 @@ import type { Breakers } from "../verdicts/breakers/service.ts"
 import type { Drills } from "../verdicts/drills/service.ts"
 import type { Kill } from "../verdicts/kill/service.ts"
 import type { Reviews } from "../verdicts/reviews/service.ts"
-import { killConfirmation } from "../verdicts/kill/confirm-stops.ts"
-import { killExpectation } from "../verdicts/kill/expected.ts"
 import type { KillListener } from "../verdicts/kill/kill-listener.ts"
 import type { Storage } from "../storage/port.ts"
 import { policyFollower } from "../outward/policy/policy-follower.ts"
@@ -20,9 +18,4 @@ export const governorJobs: Layer.Layer<
   never,
   never,
   Agents | Breakers | BreakerListener | Drills | Kill | KillListener | OutboxListener | Reviews | Storage | Telemetry
-> = Layer.mergeAll(
-  killConfirmation,
-  killExpectation,
-  policyFollower,
-  modulesJobs
-)
+> = Layer.mergeAll(policyFollower, modulesJobs)

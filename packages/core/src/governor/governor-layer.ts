@@ -15,7 +15,6 @@ import { Erasure } from "../outward/erasure/service.ts"
 import { sealAgentMembers } from "../registry/agents/seal-members.ts"
 import { restateIngestKeys } from "../registry/ingest-keys/restate.ts"
 import { checkpointingStorage } from "../chain/commit-listeners.ts"
-import { Kill } from "../verdicts/kill/service.ts"
 import { KillListener, killNotifyingStorage } from "../verdicts/kill/kill-listener.ts"
 import { killSteps } from "../verdicts/kill/steps.ts"
 import { endReviewsBeforeRelease } from "../verdicts/reviews/before-release.ts"
@@ -61,7 +60,6 @@ export type GovernorServices =
   | BreakerListener
   | KillListener
   | ModuleServices
-  | Kill
 
 /**
  * All services over one store, one signing key and one guard. Make it once and keep the value: two calls are two
@@ -81,8 +79,7 @@ export const governorLayer = (
     Layer.provide(BreakerWindows.layer)
   )
   const writing = Layer.mergeAll(
-    modulesLayer.pipe(Layer.provide(Layer.mergeAll(steps, envelopeTierEvidence, BreakerWindows.layer))),
-    Kill.layer.pipe(Layer.provide(endReviewsBeforeRelease)),
+    modulesLayer.pipe(Layer.provide(Layer.mergeAll(steps, envelopeTierEvidence, endReviewsBeforeRelease, BreakerWindows.layer))),
     Principals.layer,
     restateIngestKeys(options),
     sealAgentMembers(options),

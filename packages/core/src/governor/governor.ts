@@ -6,7 +6,7 @@
  */
 import { AccessMapping } from "../registry/access-mapping/service.ts"
 import { resolveInput } from "../registry/access-mapping/resolve-input.ts"
-import type { AgentInfo, AgentInput, ClaimsInput, KeyInfo, RecordFilter, ResolvedInfo, ReviewDetailInfo, ReviewInfo } from "@flyball/contract"
+import type { AgentInfo, AgentInput, ClaimsInput, Input, KeyInfo, KillActivateIn, KillChangedInfo, KillStatusInfo, RecordFilter, ResolvedInfo, ReviewDetailInfo, ReviewInfo } from "@flyball/contract"
 import { Checkpointer } from "../chain/checkpointer.ts"
 import { ephemeralKeys } from "../chain/keys/ephemeral-keys.ts"
 import { type KeysChoice, keysLayerOf } from "../chain/keys/keys.ts"
@@ -29,8 +29,7 @@ import {
 import { acting, writerOf } from "./clients/acting.ts"
 import type { ActOptions, CallOptions } from "./clients/call-options.ts"
 import type { CheckInfo, CheckpointInfo, PackInput, RecordInfo, RotationInfo } from "./clients/types/chain-types.ts"
-import { killClient } from "./clients/kill-client.ts"
-import type { KillClient } from "./clients/types/kill-client-types.ts"
+import { watchKill } from "./clients/kill-client.ts"
 import { peopleClient } from "./clients/people-client.ts"
 import type { PeopleClient } from "./clients/types/people-client-types.ts"
 import type { OperationsOf } from "../capability/operation.ts"
@@ -56,6 +55,7 @@ import { envelopes } from "../verdicts/envelopes/module.ts"
 import { waivers } from "../verdicts/waivers/module.ts"
 import { evaluations } from "../verdicts/evaluations/module.ts"
 import { reviews } from "../verdicts/reviews/module.ts"
+import { kill } from "../verdicts/kill/module.ts"
 import { evals } from "../screens/evals/module.ts"
 import { models } from "../registry/models/module.ts"
 import { isLeftOut, refuseInvalidOptions } from "./invalid-options.ts"
@@ -229,6 +229,20 @@ export interface ReviewsClient extends Omit<ClientOf<typeof rows.reviews>, "get"
   detail(id: string, options?: ActOptions): Promise<ReviewDetailInfo>
 }
 
+/** The kill switch. Spec: document 1 sections 3 and 4, `/bound/kill`; decision 0047. */
+export interface KillClient extends Omit<ClientOf<typeof rows.kill>, "activate" | "stream"> {
+  /** Stops an agent, or every agent that uses a model. With `dryRun` it answers whom it would reach. */
+  activate(
+    input: Input<typeof KillActivateIn>,
+    options?: ActOptions & { readonly dryRun?: boolean | undefined }
+  ): Promise<KillChangedInfo>
+  /**
+   * The state of a target now, and with each change, whichever process makes it. Ends with the loop that reads it, or
+   * by the signal. To stop what runs, abort a controller of your own at the first state that is `halted`.
+   */
+  watch(targetType: "agent" | "model", targetId: string, options?: CallOptions): AsyncIterable<KillStatusInfo>
+}
+
 /** A running governor. Every promise rejects with {@link GovernorError}. */
 export interface Governor extends AsyncDisposable {
   readonly agents: AgentsClient
@@ -386,7 +400,7 @@ const governorOver = (client: Client, writerId: string): Governor => {
     return client.close()
   }
   const [asked, decided, onChain] = [of(reviews), of(decisions), of(chain)]
-  const [texts, verdicts] = [of(envelopes), of(evaluations)]
+  const [halts, texts, verdicts] = [of(kill), of(envelopes), of(evaluations)]
   const governor: Governor = {
     client: (options) => openAgentClient(client, governor, options, ended.signal),
     agents: { ...of(agents), ...requireStringIds(agentsClient(client, writer), { register: 0 }) },
@@ -398,15 +412,12 @@ const governorOver = (client: Client, writerId: string): Governor => {
     evaluations: verdicts.list,
     explain: verdicts.explain,
     voidEvaluation: verdicts.void,
-    kill: requireStringIds(killClient(client, writer), {
-      activate: 0,
-      release: 0,
-      ack: 0,
-      request: 0,
-      events: 0,
-      watch: 0,
-      status: 2
-    }),
+    kill: {
+      ...halts,
+      activate: (input, options) =>
+        halts.activate(input, { dry_run: options?.dryRun === true ? "true" : "false" }, options),
+      watch: watchKill(client)
+    },
     reviews: {
       ...asked,
       ...requireStringIds(reviewsClient(client)),

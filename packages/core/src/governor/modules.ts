@@ -18,6 +18,7 @@ import { decisions } from "../verdicts/capture/module.ts"
 import { drills } from "../verdicts/drills/module.ts"
 import { envelopes } from "../verdicts/envelopes/module.ts"
 import { evaluations } from "../verdicts/evaluations/module.ts"
+import { kill } from "../verdicts/kill/module.ts"
 import { responsePolicy } from "../verdicts/response-policy/module.ts"
 import { reviews } from "../verdicts/reviews/module.ts"
 import { safety } from "../verdicts/safety/module.ts"
@@ -36,6 +37,7 @@ export const modules: readonly [
   typeof evals,
   typeof evaluations,
   typeof ingestKeys,
+  typeof kill,
   typeof models,
   typeof provenance,
   typeof responsePolicy,
@@ -45,7 +47,7 @@ export const modules: readonly [
   typeof telemetry,
   typeof waivers,
   typeof webhooks
-] = [accessMapping, agents, breakers, chain, decisions, drills, envelopes, evals, evaluations, ingestKeys, models, provenance, responsePolicy, reviews, safety, standingApprovals, telemetry, waivers, webhooks]
+] = [accessMapping, agents, breakers, chain, decisions, drills, envelopes, evals, evaluations, ingestKeys, kill, models, provenance, responsePolicy, reviews, safety, standingApprovals, telemetry, waivers, webhooks]
 
 type One = (typeof modules)[number]
 

@@ -9,7 +9,6 @@ import { assert, describe, it } from "vitest"
 import type { ReplayReport } from "../outward/replay/report.ts"
 import type * as Bound from "./clients/types/bound-client-types.ts"
 import type * as Chain from "./clients/types/chain-types.ts"
-import type * as Kill from "./clients/types/kill-client-types.ts"
 
 /** Compiles only where every `From` is a `To`. */
 const fits = <From extends To, To>(): From | To | undefined => undefined
@@ -71,8 +70,8 @@ describe("the plain types of the governor", () => {
     >()
     fits<Contract.Breaker, Contract.BreakerInfo>()
     fits<Contract.BreakerInfo, Contract.Breaker>()
-    fits<Contract.KillStatus, Kill.KillStatusInfo>()
-    fits<Kill.KillActivationInfo, Contract.KillActivation>()
+    fits<Contract.KillStatus, Contract.KillStatusInfo>()
+    fits<Contract.KillActivationInfo, Contract.KillActivation>()
     // What is written by hand.
     fits<Given<Omit<Contract.WebhookInput, "events">>, Omit<Contract.WebhookCreate, "events">>()
     fits<keyof Contract.WebhookCreate, keyof Contract.WebhookInput>()
@@ -132,7 +131,6 @@ describe("the plain types of the governor", () => {
         "./clients/types/agent-client-types.ts",
         "./clients/types/bound-client-types.ts",
         "./clients/types/chain-types.ts",
-        "./clients/types/kill-client-types.ts",
         "./clients/types/people-client-types.ts",
         "./log-line.ts",
         "@flyball/contract/http"
@@ -147,7 +145,7 @@ describe("the plain types of the governor", () => {
       assert.deepStrictEqual(await imports(join(folder, "governor/clients/types/agent-client-types.d.ts")), [
         "@flyball/contract"
       ])
-      for (const client of ["kill", "people"])
+      for (const client of ["people"])
         assert.deepStrictEqual(await imports(join(folder, `governor/clients/types/${client}-client-types.d.ts`)), [
           "../call-options.ts",
           "@flyball/contract"

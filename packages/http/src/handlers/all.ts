@@ -24,7 +24,7 @@ const byId = <Group extends { readonly [name: string]: { readonly id: string } }
 export const handlers: { readonly [id: string]: AnyHandler } = Object.fromEntries([
   ...byId(system, systemHandlers),
   ...derivedHandlers,
-  ...byId(kill, killHandlers),
+  ...byId({ certificate: kill.certificate, stream: kill.stream }, killHandlers),
   ...byId({ record: chain.record, records: chain.records }, chainHandlers),
   ...byId(evidence, evidenceHandlers),
   ...byId(pages, pagesHandlers)

@@ -8,17 +8,9 @@
  *
  * Spec: api.md "Who may call"; decision 0039.
  */
-import type {
-  ActivationNotFound,
-  Refusal
-} from "@flyball/contract"
+import type { Refusal } from "@flyball/contract"
 import { type AnyEndpoint, refusalThere } from "@flyball/contract/http"
-import {
-  Kill,
-  moduleReads,
-  type Read,
-  type Scope
-} from "@flyball/core"
+import { moduleReads, type Read, type Scope } from "@flyball/core"
 import { Effect } from "effect"
 import type { Fault, Services } from "./call.ts"
 import { type AdmittedCaller, readScopeOf, scopeOf } from "./caller.ts"
@@ -53,20 +45,9 @@ const isReadOnlyElsewhere = (
 /** Looks up what a refusal says is missing, as far as a scope goes; null for every other refusal. */
 const lookUp = (refusal: Refusal | Fault): ((scope: Scope) => Effect.Effect<boolean, Fault, Services>) | null => {
   const read = moduleReads.find(({ missing }) => missing === refusal._tag)
-  if (read !== undefined) {
-    const id: unknown = (refusal as { readonly [member: string]: unknown })[read.member]
-    return id === undefined ? null : (scope) => isThere(read, String(id), scope)
-  }
-  switch (refusal._tag) {
-    case "ActivationNotFound": {
-      const { activationId } = refusal
-      return typeof activationId === "string"
-        ? (scope) => found(Kill.use((kill) => kill.activation(activationId, scope)))
-        : null
-    }
-    default:
-      return null
-  }
+  if (read === undefined) return null
+  const id = (refusal as object as { readonly [member: string]: unknown })[read.member]
+  return id === undefined ? null : (scope) => isThere(read, String(id), scope)
 }
 
 const isThere = ({ get, missing }: Read, id: string, scope: Scope): Effect.Effect<boolean, Fault, Services> =>
@@ -76,16 +57,3 @@ const isThere = ({ get, missing }: Read, id: string, scope: Scope): Effect.Effec
       () => Effect.succeed(false)
     )
   ) as Effect.Effect<boolean, Fault, Services>
-
-type NotThere =
-  | ActivationNotFound
-
-const found = (read: Effect.Effect<unknown, NotThere | Fault, Services>): Effect.Effect<boolean, Fault, Services> =>
-  Effect.as(read, true).pipe(
-    Effect.catchTag(
-      [
-        "ActivationNotFound"
-      ],
-      () => Effect.succeed(false)
-    )
-  )

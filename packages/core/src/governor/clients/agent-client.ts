@@ -12,8 +12,7 @@ import type { Governor } from "../governor.ts"
 import type { Client } from "./client.ts"
 import { takenDown } from "./plain-input.ts"
 import type { AgentClient, AgentClientOptions, GuardedAction } from "./types/agent-client-types.ts"
-import type { EvaluationInfo } from "@flyball/contract"
-import type { KillStatusInfo } from "./types/kill-client-types.ts"
+import type { EvaluationInfo, KillStatusInfo } from "@flyball/contract"
 
 /** What a guard does through the governor, each as a host could do it. */
 type Acts = Pick<Governor, "agents" | "evaluate" | "witness" | "settle" | "reviews" | "kill">

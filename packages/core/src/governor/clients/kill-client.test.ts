@@ -38,8 +38,14 @@ describe("the kill switch of a governor", () => {
       bound: "unknown"
     })
     assert.strictEqual(held.from, held.certificate.activated.seq)
-    assert.deepInclude(await governor.kill.status("agent", agent.id), { halted: true, activation_event: id })
-    assert.match((await governor.kill.status("agent", agent.id, { nonce: "n" })).signature!, /=$/)
+    assert.deepInclude(await governor.kill.status({ target_type: "agent", target_id: agent.id }), {
+      halted: true,
+      activation_event: id
+    })
+    assert.match(
+      (await governor.kill.status({ target_type: "agent", target_id: agent.id, nonce: "n" })).signature!,
+      /=$/
+    )
     assert.isNull((await governor.kill.request({ agent_id: agent.id, reason: "Again." })).activation_event)
     await governor.kill.release({ activation_event: id!, reason: "Repaired." })
     const { certificate, to } = await governor.kill.certificate(id!)
@@ -72,6 +78,6 @@ describe("the check of the kill switch's channel in a governor", () => {
     await using never = await openGovernor({ storage: memoryStorage(), channelCheckS: 0 })
     for await (const { epoch } of often.kill.watch("agent", "flyball:channel")) if (epoch > 0) break
     assert.isNull((await never.safety.view()).channel)
-    assert.strictEqual((await never.kill.status("agent", "flyball:channel")).epoch, 0)
+    assert.strictEqual((await never.kill.status({ target_type: "agent", target_id: "flyball:channel" })).epoch, 0)
   })
 })
