@@ -37,7 +37,7 @@ export const evidence = {
     summary: "Downloads a pack, which is built for each request.",
     access: access.exportPacks,
     params: { pack_id: idParam("pack", () => new PackNotFound()) },
-    success: media(PACK_MEDIA),
+    success: media(PACK_MEDIA, "evp"),
     refusals: ["PackNotFound"]
   })
 } as const

@@ -5,6 +5,7 @@
 import { Layer } from "effect"
 import type { Read } from "../capability/module.ts"
 import { chain } from "../outward/chain/module.ts"
+import { evidence } from "../outward/packs/module.ts"
 import { telemetry } from "../outward/telemetry/module.ts"
 import { webhooks } from "../outward/webhooks/module.ts"
 import { accessMapping } from "../registry/access-mapping/module.ts"
@@ -36,6 +37,7 @@ export const modules: readonly [
   typeof envelopes,
   typeof evals,
   typeof evaluations,
+  typeof evidence,
   typeof ingestKeys,
   typeof kill,
   typeof models,
@@ -47,7 +49,7 @@ export const modules: readonly [
   typeof telemetry,
   typeof waivers,
   typeof webhooks
-] = [accessMapping, agents, breakers, chain, decisions, drills, envelopes, evals, evaluations, ingestKeys, kill, models, provenance, responsePolicy, reviews, safety, standingApprovals, telemetry, waivers, webhooks]
+] = [accessMapping, agents, breakers, chain, decisions, drills, envelopes, evals, evaluations, evidence, ingestKeys, kill, models, provenance, responsePolicy, reviews, safety, standingApprovals, telemetry, waivers, webhooks]
 
 type One = (typeof modules)[number]
 

@@ -1,13 +1,7 @@
 /** All handlers by the id of their endpoint. */
-import {
-  chain,
-  evidence,
-  kill,
-  system
-} from "@flyball/contract/http"
+import { chain, kill, system } from "@flyball/contract/http"
 import type { AnyHandler, HandlersOf } from "../request/call.ts"
 import { chainHandlers } from "./chain.ts"
-import { evidenceHandlers } from "./evidence.ts"
 import { killHandlers } from "./kill.ts"
 import { pages } from "../answer/pages.ts"
 import { pagesHandlers } from "./pages.ts"
@@ -26,6 +20,5 @@ export const handlers: { readonly [id: string]: AnyHandler } = Object.fromEntrie
   ...derivedHandlers,
   ...byId({ certificate: kill.certificate, stream: kill.stream }, killHandlers),
   ...byId({ record: chain.record, records: chain.records }, chainHandlers),
-  ...byId(evidence, evidenceHandlers),
   ...byId(pages, pagesHandlers)
 ])
