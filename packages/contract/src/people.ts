@@ -1,5 +1,6 @@
 /** People as the embedding API names them. */
 import { Schema } from "effect"
+import type { Input } from "./foundation/plain.ts"
 import { CLAIM_LIMIT } from "./access-mapping.ts"
 import { check, optional } from "./foundation/fields.ts"
 
@@ -19,3 +20,6 @@ const exactly = Schema.String.check(
  */
 export const PersonIn = Schema.Struct({ issuer: optional(exactly), subject: exactly })
 export type PersonIn = typeof PersonIn.Type
+
+/** A person: `subject` as the identity provider `issuer` names them. Without an issuer it is the host's own name. */
+export interface PersonInput extends Input<typeof PersonIn> {}

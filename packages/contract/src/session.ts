@@ -2,6 +2,7 @@
  * Who is calling: roles, and what the service says about the caller. Spec: document 1 section 5; api.md "Who may call".
  */
 import { Schema } from "effect"
+import type { Info } from "./foundation/plain.ts"
 import { oneOf } from "./foundation/fields.ts"
 
 /** Service roles, strongest first. Spec: document 1 section 5 leaves the names open; decision 0016. */
@@ -42,6 +43,9 @@ export const PrincipalOut = Schema.Struct({
   erased: Schema.Boolean
 })
 export type PrincipalOut = typeof PrincipalOut.Type
+
+/** The person behind a pseudonym. `issuer` and `subject` are null once the identity was erased. */
+export interface PersonInfo extends Info<typeof PrincipalOut> {}
 
 /** Claims of a token of the development issuer. Spec: document 1 section 5, item 7; decision 0016. */
 export const TokenClaims = Schema.Struct({

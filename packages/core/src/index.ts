@@ -72,6 +72,8 @@ export type {
   OrphanInfo,
   OwnerInput,
   PartInfo,
+  PersonInfo,
+  PersonInput,
   PolicyRowInfo,
   PolicyRowInput,
   ProofInfo,
@@ -114,6 +116,7 @@ export type {
   IngestKeysClient,
   KillClient,
   ModelsClient,
+  PeopleClient,
   ProvenanceClient,
   ResponsePolicyClient,
   ReviewsClient,
@@ -131,7 +134,6 @@ export type {
   WaiversClient
 } from "./governor/clients/types/bound-client-types.ts"
 export type { ConditionSource, EnvelopeSource, RuleSource } from "@flyball/envelope"
-export type { PeopleClient, PersonInfo, PersonInput } from "./governor/clients/types/people-client-types.ts"
 export { defineModule, type Module, type Read } from "./capability/module.ts"
 export type {
   AnyOperation,
@@ -143,12 +145,17 @@ export type {
   Tagged,
   Versioned
 } from "./capability/operation.ts"
-export { knownAfter, pageOf } from "./capability/page-of.ts"
 export { moduleReads, modules } from "./governor/modules.ts"
 export { GovernorError } from "./foundation/governor-error.ts"
 export type { LogLine } from "./governor/log-line.ts"
 export type { ActOptions, CallOptions } from "./governor/clients/call-options.ts"
-export type { CheckInfo, CheckpointInfo, PackInput, RecordInfo, RotationInfo } from "./governor/clients/types/chain-types.ts"
+export type {
+  CheckInfo,
+  CheckpointInfo,
+  PackInput,
+  RecordInfo,
+  RotationInfo
+} from "./governor/clients/types/chain-types.ts"
 
 export {
   recoverGovernor,
@@ -176,7 +183,6 @@ export { covers, everyUnit, type Scope, unitScope } from "./foundation/scope.ts"
 export { isWriterId, systemHost, type Writer } from "./foundation/writer.ts"
 export { AccessMapping, type AccessMappingApi } from "./registry/access-mapping/service.ts"
 export { emptyMapping, type MappingDocument } from "@flyball/rules"
-export { resolveDraft } from "./registry/access-mapping/resolve-input.ts"
 export { type Claims, type Grant, grantsOf, resolveClaims, type Resolved, summaryOf } from "@flyball/rules"
 export { Drills, type DrillsApi } from "./verdicts/drills/service.ts"
 export { ChannelPeriod, checkChannel } from "./verdicts/drills/channel-check.ts"

@@ -18,7 +18,7 @@ import { responsePolicy } from "./response-policy.ts"
 import { reviews } from "./reviews.ts"
 import { safety } from "./safety.ts"
 import { standingApprovals } from "./standing-approvals.ts"
-import { system } from "./system.ts"
+import { people, system } from "./system.ts"
 import { telemetry } from "./telemetry.ts"
 import { webhooks } from "./webhooks.ts"
 
@@ -73,6 +73,7 @@ export {
   ingestKeys,
   kill,
   models,
+  people,
   provenance,
   responsePolicy,
   reviews,
@@ -87,6 +88,7 @@ export {
 /** Every endpoint, in the order of the pages. Spec: document 1 section 4; decision 0003. */
 export const endpoints: ReadonlyArray<AnyEndpoint> = [
   system,
+  people,
   agents,
   provenance,
   models,

@@ -1,11 +1,12 @@
 /** Liveness, and who is calling. Spec: document 1 section 4; api.md "agents and registry", GET /me. */
 import { MetaOut } from "../meta.ts"
 import { PrincipalNotFound } from "../refusals.ts"
-import { MeOut, PrincipalOut } from "../session.ts"
+import { MeOut, type PersonInfo, PrincipalOut } from "../session.ts"
 import { HealthOut, StatusOut } from "../system.ts"
 import { access } from "./access.ts"
 import { Result } from "effect"
 import { patterned } from "../foundation/fields.ts"
+import { named } from "../foundation/plain.ts"
 import { endpoint, idParam, json, type Param } from "./endpoint.ts"
 
 /** GET /healthz: 503 while the store does not answer or takes no writes, or the server drains. */
@@ -58,17 +59,19 @@ const principalId: Param<string> = {
   decode: (text) => (PRINCIPAL.test(text) ? Result.succeed(text) : Result.fail(new PrincipalNotFound({})))
 }
 
-/** GET /principals/{principal_id}. */
-export const principal = endpoint({
-  id: "system.principal",
-  method: "GET",
-  path: "/api/v1/principals/{principal_id}",
-  summary: "Returns the person behind a pseudonym of the records, or the ingest key, until that is erased.",
-  access: access.govern,
-  params: { principal_id: principalId },
-  success: json(200, PrincipalOut),
-  refusals: ["PrincipalNotFound"]
-})
-
 /** Endpoints about the service itself. */
-export const system = { healthz, status, me, meta, principal } as const
+export const system = { healthz, status, me, meta } as const
+
+/** Endpoint of people behind pseudonyms. Spec: api.md, GET /principals/{principal_id}. */
+export const people = {
+  get: endpoint({
+    id: "system.principal",
+    method: "GET",
+    path: "/api/v1/principals/{principal_id}",
+    summary: "Returns the person behind a pseudonym of the records, or the ingest key, until that is erased.",
+    access: access.govern,
+    params: { principal_id: principalId },
+    success: json(200, named<PersonInfo>()(PrincipalOut)),
+    refusals: ["PrincipalNotFound"]
+  })
+} as const

@@ -21,7 +21,6 @@ import { endReviewsBeforeRelease } from "../verdicts/reviews/before-release.ts"
 import { reviewSteps } from "../verdicts/reviews/steps.ts"
 import { Parts } from "../outward/parts/service.ts"
 import { Packs } from "../outward/packs/service.ts"
-import { Principals } from "../registry/principals/service.ts"
 import { Replay } from "../outward/replay/service.ts"
 import type { Storage } from "../storage/port.ts"
 import { Tenant, type TenantRefused } from "../chain/tenant.ts"
@@ -47,7 +46,6 @@ export type StartError = ChainStartError | TenantRefused | WebhookSettingsInvali
 
 /** All services of a governor. */
 export type GovernorServices =
-  | Principals
   | Replay
   | Chain
   | Checkpointer
@@ -79,8 +77,9 @@ export const governorLayer = (
     Layer.provide(BreakerWindows.layer)
   )
   const writing = Layer.mergeAll(
-    modulesLayer.pipe(Layer.provide(Layer.mergeAll(steps, envelopeTierEvidence, endReviewsBeforeRelease, BreakerWindows.layer))),
-    Principals.layer,
+    modulesLayer.pipe(
+      Layer.provide(Layer.mergeAll(steps, envelopeTierEvidence, endReviewsBeforeRelease, BreakerWindows.layer))
+    ),
     restateIngestKeys(options),
     sealAgentMembers(options),
     keepFormerOrigins(options)

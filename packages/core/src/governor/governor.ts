@@ -6,7 +6,21 @@
  */
 import { AccessMapping } from "../registry/access-mapping/service.ts"
 import { resolveInput } from "../registry/access-mapping/resolve-input.ts"
-import type { AgentInfo, AgentInput, ClaimsInput, Input, KeyInfo, KillActivateIn, KillChangedInfo, KillStatusInfo, RecordFilter, ResolvedInfo, ReviewDetailInfo, ReviewInfo } from "@flyball/contract"
+import type {
+  AgentInfo,
+  AgentInput,
+  ClaimsInput,
+  Input,
+  KeyInfo,
+  KillActivateIn,
+  KillChangedInfo,
+  KillStatusInfo,
+  PersonInput,
+  RecordFilter,
+  ResolvedInfo,
+  ReviewDetailInfo,
+  ReviewInfo
+} from "@flyball/contract"
 import { Checkpointer } from "../chain/checkpointer.ts"
 import { ephemeralKeys } from "../chain/keys/ephemeral-keys.ts"
 import { type KeysChoice, keysLayerOf } from "../chain/keys/keys.ts"
@@ -21,17 +35,12 @@ import type { EnvelopesClient, WaiversClient } from "./clients/types/bound-clien
 import { chainClient } from "./clients/chain-client.ts"
 import { type Client, openClient } from "./clients/client.ts"
 import { GovernorError } from "../foundation/governor-error.ts"
-import {
-  decodeClaims,
-  decoded,
-  decodePack
-} from "./clients/input.ts"
+import { decodeClaims, decoded, decodePack } from "./clients/input.ts"
 import { acting, writerOf } from "./clients/acting.ts"
 import type { ActOptions, CallOptions } from "./clients/call-options.ts"
 import type { CheckInfo, CheckpointInfo, PackInput, RecordInfo, RotationInfo } from "./clients/types/chain-types.ts"
 import { watchKill } from "./clients/kill-client.ts"
 import { peopleClient } from "./clients/people-client.ts"
-import type { PeopleClient } from "./clients/types/people-client-types.ts"
 import type { OperationsOf } from "../capability/operation.ts"
 import type * as rows from "@flyball/contract/http"
 import { type ClientOf, clientOf } from "./clients/client-of.ts"
@@ -56,6 +65,7 @@ import { waivers } from "../verdicts/waivers/module.ts"
 import { evaluations } from "../verdicts/evaluations/module.ts"
 import { reviews } from "../verdicts/reviews/module.ts"
 import { kill } from "../verdicts/kill/module.ts"
+import { people } from "../registry/principals/module.ts"
 import { evals } from "../screens/evals/module.ts"
 import { models } from "../registry/models/module.ts"
 import { isLeftOut, refuseInvalidOptions } from "./invalid-options.ts"
@@ -73,7 +83,7 @@ import { trustLayerOf, type TrustStoreChoice } from "../registry/identity/trust-
 import { deliveryEngine } from "../outward/webhooks/delivery-engine.ts"
 import { mailJob } from "../outward/webhooks/mail-job.ts"
 import { type WebhooksChoice, webhooksLayerOf } from "../outward/webhooks/webhooks-choice.ts"
-import { systemHost, type Writer } from "../foundation/writer.ts"
+import { systemHost } from "../foundation/writer.ts"
 import { ChannelPeriod } from "../verdicts/drills/channel-check.ts"
 
 /** Options of {@link openGovernor}. */
@@ -243,6 +253,18 @@ export interface KillClient extends Omit<ClientOf<typeof rows.kill>, "activate" 
   watch(targetType: "agent" | "model", targetId: string, options?: CallOptions): AsyncIterable<KillStatusInfo>
 }
 
+/**
+ * Pseudonyms of people: records name these, never a name or an address. Spec: format 1 sections 1.2 and 8,
+ * `principal.seen`; decision 0016.
+ */
+export interface PeopleClient extends ClientOf<typeof rows.people> {
+  /**
+   * The `writer` of this person's acts, `usr_…`. The same person gets the same one from every process and over the
+   * mounted HTTP API; a new one at first sight, or after the identity was erased.
+   */
+  writer(person: PersonInput, options?: CallOptions): Promise<string>
+}
+
 /** A running governor. Every promise rejects with {@link GovernorError}. */
 export interface Governor extends AsyncDisposable {
   readonly agents: AgentsClient
@@ -399,7 +421,7 @@ const governorOver = (client: Client, writerId: string): Governor => {
     ended.abort()
     return client.close()
   }
-  const [asked, decided, onChain] = [of(reviews), of(decisions), of(chain)]
+  const [queue, decided, onChain] = [of(reviews), of(decisions), of(chain)]
   const [halts, texts, verdicts] = [of(kill), of(envelopes), of(evaluations)]
   const governor: Governor = {
     client: (options) => openAgentClient(client, governor, options, ended.signal),
@@ -419,9 +441,9 @@ const governorOver = (client: Client, writerId: string): Governor => {
       watch: watchKill(client)
     },
     reviews: {
-      ...asked,
+      ...queue,
       ...requireStringIds(reviewsClient(client)),
-      detail: (id, options) => asked.get(id, {}, options)
+      detail: (id, options) => queue.get(id, {}, options)
     },
     drills: of(drills),
     safety: of(safety),
@@ -438,7 +460,7 @@ const governorOver = (client: Client, writerId: string): Governor => {
           options
         )
     },
-    people: requireStringIds(peopleClient(client), { writer: 0 }),
+    people: { ...of(people), ...peopleClient(client) },
     accessMapping: {
       ...of(accessMapping),
       resolve: (claims, options) =>

@@ -12,6 +12,7 @@ import { accessMapping } from "../registry/access-mapping/module.ts"
 import { ingestKeys } from "../registry/ingest-keys/module.ts"
 import { models } from "../registry/models/module.ts"
 import { agents } from "../registry/module.ts"
+import { people } from "../registry/principals/module.ts"
 import { provenance } from "../registry/provenance/module.ts"
 import { evals } from "../screens/evals/module.ts"
 import { breakers } from "../verdicts/breakers/module.ts"
@@ -41,6 +42,7 @@ export const modules: readonly [
   typeof ingestKeys,
   typeof kill,
   typeof models,
+  typeof people,
   typeof provenance,
   typeof responsePolicy,
   typeof reviews,
@@ -49,7 +51,30 @@ export const modules: readonly [
   typeof telemetry,
   typeof waivers,
   typeof webhooks
-] = [accessMapping, agents, breakers, chain, decisions, drills, envelopes, evals, evaluations, evidence, ingestKeys, kill, models, provenance, responsePolicy, reviews, safety, standingApprovals, telemetry, waivers, webhooks]
+] = [
+  accessMapping,
+  agents,
+  breakers,
+  chain,
+  decisions,
+  drills,
+  envelopes,
+  evals,
+  evaluations,
+  evidence,
+  ingestKeys,
+  kill,
+  models,
+  people,
+  provenance,
+  responsePolicy,
+  reviews,
+  safety,
+  standingApprovals,
+  telemetry,
+  waivers,
+  webhooks
+]
 
 type One = (typeof modules)[number]
 

@@ -131,8 +131,8 @@ describe("the plain types of the governor", () => {
         "./clients/types/agent-client-types.ts",
         "./clients/types/bound-client-types.ts",
         "./clients/types/chain-types.ts",
-        "./clients/types/people-client-types.ts",
         "./log-line.ts",
+        "@flyball/contract",
         "@flyball/contract/http"
       ])
       assert.deepStrictEqual(await imports(join(folder, "governor/clients/types/bound-client-types.d.ts")), [
@@ -145,11 +145,6 @@ describe("the plain types of the governor", () => {
       assert.deepStrictEqual(await imports(join(folder, "governor/clients/types/agent-client-types.d.ts")), [
         "@flyball/contract"
       ])
-      for (const client of ["people"])
-        assert.deepStrictEqual(await imports(join(folder, `governor/clients/types/${client}-client-types.d.ts`)), [
-          "../call-options.ts",
-          "@flyball/contract"
-        ])
       assert.deepStrictEqual(await imports(join(folder, "governor/clients/types/chain-types.d.ts")), [
         "../../../outward/replay/report.ts",
         "@flyball/contract"

@@ -1,13 +1,13 @@
 /** Liveness, and who is calling. */
 import { Draining, type MeOut, NotWriting } from "@flyball/contract"
 import type { system } from "@flyball/contract/http"
-import { Principals, Storage, StorageUnavailable, summaryOf, Tenant } from "@flyball/core"
+import { Storage, StorageUnavailable, summaryOf, Tenant } from "@flyball/core"
 import { Effect, Fiber } from "effect"
 import { WriteHealth } from "../answer/write-health.ts"
 import { json } from "../answer/answer.ts"
 import type { HandlersOf } from "../request/call.ts"
 import { metaOut } from "../meta.ts"
-import { type KnownCaller, type PersonCaller, scopeOf } from "../request/caller.ts"
+import type { KnownCaller, PersonCaller } from "../request/caller.ts"
 
 /** A store that takes longer to say its head does not answer. */
 const HEALTH_TIMEOUT = "2 seconds"
@@ -31,8 +31,6 @@ export const systemHandlers: HandlersOf<typeof system> = {
   }),
   status: ({ server }) => Effect.succeed(json({ status: "live", version: server.version })),
   meta: ({ server }) => Tenant.use(({ tenantId }) => Effect.succeed(json(metaOut(server.version, tenantId)))),
-  principal: ({ caller, params }) =>
-    Principals.use((principals) => principals.get(params.principal_id, scopeOf(caller))).pipe(Effect.map(json)),
   me: ({ caller }) =>
     // The row admits nobody without a token.
     caller.kind === "anonymous"
