@@ -112,7 +112,7 @@ describe("the key in the data folder", () => {
     assert.isObject(await again.verify(token, NOW))
     assert.strictEqual((await stat(join(dir, "dev-issuer.jwk"))).mode & 0o777, 0o600)
     const jwk = JSON.parse(await readFile(join(dir, "dev-issuer.jwk"), "utf8"))
-    assert.isObject(await importJWK(jwk, "EdDSA"))
+    assert.strictEqual(((await importJWK(jwk, "EdDSA")) as CryptoKey).type, "private")
   })
 
   it("that is something else is named, never shown or replaced", async () => {

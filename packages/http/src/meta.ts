@@ -26,7 +26,9 @@ import {
   envelopeModes,
   envelopeStatuses,
   erasureReasons,
+  evalGates,
   evaluationOutcomes,
+  evalVerdicts,
   gapReasons,
   identityReasons,
   identitySources,
@@ -75,7 +77,8 @@ import {
   webhookCauses,
   webhookStatuses,
   tierConditions,
-  timelineReferences
+  timelineReferences,
+  trialOutcomes
 } from "@flyball/contract"
 import {
   breakerMetricNames,
@@ -115,6 +118,9 @@ export const metaOut = (version: string, tenantId: string): MetaOut => ({
     envelope_status: envelopeStatuses,
     envelope_version_status: versionStatuses,
     erasure_reason: erasureReasons,
+    eval_gate: evalGates,
+    eval_outcome: trialOutcomes,
+    eval_verdict: evalVerdicts,
     evaluation_outcome: evaluationOutcomes,
     identity_reason: identityReasons,
     identity_source: identitySources,
