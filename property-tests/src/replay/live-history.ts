@@ -471,13 +471,19 @@ const acts = [
   evaluated
 ] as const
 
+const actOf = (what: number, erases: boolean): (typeof acts)[number] => {
+  const found = acts[what % acts.length]!
+  return erases || found !== erase ? found : govern
+}
+
 /** Tags of faults, which no act may be answered with. */
 const faults = ["StorageUnavailable", "StorageCorrupt"]
 
 /** Lives through the groups one after another, the acts of a group at once. */
 export const live = (
   groups: ReadonlyArray<ReadonlyArray<Act>>,
-  lived: Lived
+  lived: Lived,
+  erases = true
 ): Effect.Effect<void, never, GovernorServices | Storage> =>
   Effect.forEach(
     groups,
@@ -485,7 +491,7 @@ export const live = (
       Effect.forEach(
         group,
         (act) =>
-          acts[act.what % acts.length]!(act, lived).pipe(
+          actOf(act.what, erases)(act, lived).pipe(
             Effect.catch((error) => {
               const tag = (error as { readonly _tag: string })._tag
               if (faults.includes(tag)) return Effect.die(error)

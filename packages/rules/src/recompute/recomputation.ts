@@ -35,6 +35,8 @@ import { OlderRules } from "./older-rules.ts"
 import { StopJudge } from "./checks/stops.ts"
 import { References } from "./checks/references.ts"
 import { RunLatches } from "./run-latches.ts"
+import { judgeAgentParts } from "./checks/agent-parts.ts"
+import { Steps } from "./checks/steps.ts"
 import { WindowBook } from "@flyball/envelope"
 import { Writers } from "./checks/writers.ts"
 
@@ -90,6 +92,7 @@ export class Recomputation {
   /** Null before the first record of this chain. */
   #references: References | null = null
   readonly #writers = new Writers()
+  readonly #steps = new Steps()
   readonly #ends = new Ends()
   readonly #drills = new DrillJudge()
   readonly #highlyReached = new HighlyReached()
@@ -163,7 +166,7 @@ export class Recomputation {
    *   record and record 0 of this chain. Oldest chain first.
    */
   take(record: ReplayRecord, atMs: number | null = null, before = 0): Recomputed | null {
-    const made = this.#take(record, atMs, before)
+    const made = this.#guarded(record, atMs, before)
     if (atMs === null) return made
     if (before === 0 && this.#olderRules.take(record, atMs) && ++this.#olderCount <= MAX_OLDER)
       this.#older.push(record.seq)
@@ -175,6 +178,32 @@ export class Recomputation {
   /** Records that name older rules than records a day before them: how many, and the first seqs of them. */
   get olderRules(): { readonly count: number; readonly seqs: ReadonlyArray<number> } {
     return { count: this.#olderCount, seqs: this.#older }
+  }
+
+  /** A rule that throws judged nothing: who wrote the record may have meant that. */
+  #guarded(record: ReplayRecord, atMs: number | null, before: number): Recomputed | null {
+    try {
+      const unreadable = this.#unreadable
+      const made = this.#take(record, atMs, before)
+      return this.#unreadable > unreadable ? made : this.#ranked(made, record, atMs, before === 0)
+    } catch (cause) {
+      return alone(record, problem("not_judged", `A rule failed on the record: ${String(cause).slice(0, 200)}`))
+    }
+  }
+
+  /** What was found, unless that is open, and the record contradicts an earlier one, its time or its part. */
+  #ranked(
+    made: Recomputed | null,
+    record: ReplayRecord,
+    atMs: number | null,
+    isOfThisChain: boolean
+  ): Recomputed | null {
+    const step =
+      this.#steps.take(record, atMs, isOfThisChain, this.#fromGenesis && this.#unreadable === 0) ??
+      (isOfThisChain ? judgeAgentParts(record, this.#originTag) : null)
+    if (step === null) return made
+    if (made === null) return alone(record, step)
+    return made.verdict === "ok" || (isOpen(made) && !isOpen(step)) ? { ...made, ...step } : made
   }
 
   #take(record: ReplayRecord, atMs: number | null, before: number): Recomputed | null {

@@ -35,6 +35,9 @@ export const recomputeVerdicts = [
   "eval_mismatch",
   "standing_approval_mismatch",
   "standing_approval_too_wide",
+  "time_mismatch",
+  "part_mismatch",
+  "not_judged",
   "local_verdict_mismatch",
   "local_verdict_not_allowed",
   "as_recorded",
@@ -81,7 +84,8 @@ export interface Problem {
 }
 
 /** Whether nothing was found to be wrong, and not everything to be right. */
-export const isOpen = ({ verdict }: Problem): boolean => verdict === "as_recorded" || verdict === "withheld"
+export const isOpen = ({ verdict }: { readonly verdict: RecomputeVerdict }): boolean =>
+  verdict === "as_recorded" || verdict === "withheld"
 
 /** A verdict with its reason. */
 export const problem = (verdict: Problem["verdict"], reason: string): Problem => ({ verdict, reason })

@@ -51,6 +51,7 @@ export const isRecomputedPart = (name: string, kind: string): boolean =>
   (kind === "evaluation.made" && ofEvaluations.has(name)) ||
   (kind === "standing_approval.proposed" && name === "box") ||
   (kind === "eval.recorded" && name === "suite") ||
+  (kind === "mapping.changed" && name === "mapping") ||
   (kind === "kill.unconfirmed" && name === "instances")
 
 /**

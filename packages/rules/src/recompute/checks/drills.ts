@@ -67,7 +67,7 @@ export class DrillJudge {
         this.#acknowledged(record)
         return null
       case "drill.started":
-        return this.#started(drillId, body)
+        return this.#started(drillId, body, fromGenesis)
       case "drill.completed":
         return this.#completed(drillId, record, fromGenesis)
       case "drill.attested":
@@ -85,7 +85,7 @@ export class DrillJudge {
       acks.set(name, { ...one, acknowledgedAtMs: atMs(body["acknowledged_at"]), seq })
   }
 
-  #started(drillId: string, body: JsonMap): Problem | null {
+  #started(drillId: string, body: JsonMap, fromGenesis: boolean): Problem | null {
     const drill: Drill = {
       activationId: String(body["activation_id"]),
       agentId: body["agent_id"],
@@ -100,7 +100,11 @@ export class DrillJudge {
     if (drill.agentId !== (body["target_type"] === "agent" ? body["target_id"] : undefined))
       return problem("drill_result_mismatch", `${drillId} names another agent than its target.`)
     const running = this.#running.get(drill.activationId)
-    return running === undefined || running.aim === aimOf(drillId, body["mode"], body)
+    if (running === undefined)
+      return fromGenesis
+        ? problem("reference_mismatch", `No record before it activates ${drill.activationId} as an exercise.`)
+        : null
+    return running.aim === aimOf(drillId, body["mode"], body)
       ? null
       : problem("drill_result_mismatch", `${drill.activationId} does not belong to ${drillId}, or has another target.`)
   }
@@ -161,7 +165,8 @@ export class DrillJudge {
     if (drill.agentId !== body["agent_id"]) return ofAnotherAgent(drillId)
     if (drill.acknowledged === 0)
       return problem("drill_result_mismatch", `${drillId} is attested without an acknowledgement.`)
-    if (body["met"] !== undefined && body["met"] !== drill.met)
+    // Without the member it counts as met.
+    if ((body["met"] ?? true) !== drill.met)
       return problem("drill_result_mismatch", `${drillId} is attested with another result than it has.`)
     if (drill.completedAtMs < atMs(body["attested_at"]) - DRILL_AGE_MS)
       return problem("drill_result_mismatch", `${drillId} is attested later than an attestation counts.`)

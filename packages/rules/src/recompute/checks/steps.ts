@@ -1,0 +1,199 @@
+/**
+ * Checks what a record of any kind says of its own time and of the objects that it names: an id is given once, by one
+ * kind; a later record names one that was given, of the same agent, and that has not ended. Spec: decision 0069.
+ */
+import { parseInstant } from "@flyball/evidence"
+import { partMembers } from "../../records/part-json.ts"
+import type { Json, JsonMap, ReplayRecord } from "../../records/record.ts"
+import { problem, type Problem } from "../recompute-verdict.ts"
+
+/** What the records of a kind say. Each text is the name of a member of the body. */
+interface Step {
+  /** The id that this record gives. */
+  readonly gives?: string
+  /** Ids that an earlier record gave. */
+  readonly of?: ReadonlyArray<string>
+  /** The id that this record ends: nothing names it again. */
+  readonly ends?: string
+  /** Members that say again what the record that gave the id said. */
+  readonly same?: ReadonlyArray<string>
+  /** The time at which this was planned: that of the record, or a little before. */
+  readonly at?: string
+  /** Times that are over. */
+  readonly over?: ReadonlyArray<string>
+  /** Times that are to come. */
+  readonly ahead?: ReadonlyArray<string>
+  /** A count, the part that holds what is counted, and its member that is the list. */
+  readonly counts?: readonly [member: string, part: string, list: string]
+}
+
+const ofBreaker = { of: ["agent_id", "breaker_id"] }
+const ofStandingApproval = { of: ["agent_id", "standing_approval_id"] }
+
+/** The steps that are checked. Other members of a kind have checks of their own, or none. Spec: decision 0069. */
+export const recordSteps: { readonly [kind: string]: Step } = {
+  "agent.registered": { gives: "agent_id" },
+  "agent.decommissioned": { at: "decommissioned_at" },
+  "agent.orphaned": { over: ["since"] },
+  "agent.recertified": { ahead: ["recert_due_at"] },
+  "agent.identity_attested": { over: ["checked_at"] },
+  "agent.provenance_added": { gives: "provenance_id" },
+  "model.registered": { gives: "model_id" },
+  "model.updated": { of: ["model_id"], same: ["name", "provider", "version"] },
+  "waiver.requested": { gives: "waiver_id", ahead: ["expires_at"] },
+  "waiver.granted": { ends: "waiver_id" },
+  "review.cancelled": { at: "cancelled_at_ms" },
+  "review.claimed": { ahead: ["lease_until_ms"] },
+  "review.consumed": { at: "consumed_at_ms" },
+  "review.opened": { gives: "review_id", at: "opened_at_ms" },
+  "review.presented": { of: ["review_id"] },
+  "review.resolved": { at: "resolved_at_ms" },
+  "response_policy.changed": { counts: ["rows", "policy", "rows"] },
+  "kill.requested": { of: ["agent_id"], at: "requested_at" },
+  "breaker.armed": { gives: "breaker_id", of: ["agent_id"], at: "as_of_ms" },
+  "breaker.changed": { ...ofBreaker, at: "as_of_ms" },
+  "breaker.tripped": ofBreaker,
+  "breaker.released": { ...ofBreaker, at: "as_of_ms" },
+  "drill.started": { gives: "drill_id", of: ["agent_id"], at: "started_at" },
+  "drill.completed": { of: ["drill_id"], at: "completed_at" },
+  "drill.attested": { of: ["drill_id"], at: "attested_at" },
+  "channel.checked": { at: "checked_at" },
+  "standing_approval.proposed": {
+    gives: "standing_approval_id",
+    of: ["agent_id", "review_id"],
+    same: ["review_id"],
+    ahead: ["expires_at"]
+  },
+  "standing_approval.granted": ofStandingApproval,
+  "standing_approval.used": ofStandingApproval,
+  "standing_approval.revoked": { ...ofStandingApproval, ends: "standing_approval_id" },
+  "eval.recorded": { gives: "eval_run_id" },
+  "ingest_key.minted": { gives: "key_id" },
+  "ingest_key.restated": { of: ["key_id"] },
+  "ingest_key.revoked": { of: ["key_id"], ends: "key_id" },
+  "mapping.changed": { counts: ["rules", "mapping", "rules"] },
+  "principal.seen": { gives: "principal_id" },
+  "webhook.created": { gives: "webhook_id" },
+  "webhook.changed": { of: ["webhook_id"] },
+  "webhook.revoked": { of: ["webhook_id"], ends: "webhook_id" }
+}
+
+/** How far the clock may have been set back between a plan and its record. Unit: milliseconds. */
+const CLOCK_STEP_MS = 60_000
+/** How long a commit may wait; a record that says a time long before its own is open, not wrong. Unit: milliseconds. */
+const LATE_MS = 300_000
+/** Characters of an id: a hostile pack may have any text in its place. */
+const ID_LENGTH = 30
+
+interface Given {
+  /** Seq of the record that gave the id; below zero in a chain before this one. */
+  readonly seq: number
+  readonly agentId: Json | undefined
+  /** What later records say again. */
+  readonly said: JsonMap
+  /** Seq of the record that ended it. */
+  ended: number | null
+}
+
+/** The ids that records gave. It grows with objects of people and with breakers, not with what agents do. */
+export class Steps {
+  readonly #given = new Map<string, Given>()
+
+  /**
+   * Takes the next record; answers what contradicts it. `atMs`: the record's own time. `isWhole`: every record from
+   * record 0 on was given, so that an id that none of them gave is unknown.
+   */
+  take(
+    { body, kind, parts, seq }: ReplayRecord,
+    atMs: number | null,
+    isOfThisChain: boolean,
+    isWhole: boolean
+  ): Problem | null {
+    const step = recordSteps[kind]
+    if (step === undefined) return null
+    const found = isOfThisChain ? this.#named(step, body, isWhole) : null
+    const again = this.#give(step, { body, seq: isOfThisChain ? seq : -1 })
+    const ended = this.#of(step.ends, body)
+    if (ended !== undefined) ended.ended ??= isOfThisChain ? seq : -1
+    if (!isOfThisChain) return null
+    return (
+      found ??
+      again ??
+      beyond(body, seq) ??
+      counted(step, body, parts) ??
+      (atMs === null ? null : timed(step, body, atMs))
+    )
+  }
+
+  #give({ gives, same = [] }: Step, { body, seq }: { readonly body: JsonMap; readonly seq: number }): Problem | null {
+    const id = gives === undefined ? undefined : body[gives]
+    if (typeof id !== "string" || id.length !== ID_LENGTH) return null
+    const before = this.#given.get(id)
+    if (before !== undefined)
+      return before.seq < 0 ? null : problem("reference_mismatch", `${id} is given by record ${before.seq} as well.`)
+    const said = Object.fromEntries(same.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])))
+    this.#given.set(id, { seq, agentId: body["agent_id"], said, ended: null })
+    return null
+  }
+
+  #of(member: string | undefined, body: JsonMap): Given | undefined {
+    const id = member === undefined ? undefined : body[member]
+    return typeof id === "string" ? this.#given.get(id) : undefined
+  }
+
+  #named({ ends, of = [] }: Step, body: JsonMap, isWhole: boolean): Problem | null {
+    const end = this.#of(ends, body)?.ended ?? -1
+    if (end >= 0) return problem("ended_twice", `${String(body[ends!])} was ended by record ${end}.`)
+    for (const member of of) {
+      const id = body[member]
+      if (typeof id !== "string" || id.length !== ID_LENGTH) continue
+      const given = this.#given.get(id)
+      if (given === undefined) {
+        if (isWhole) return problem("reference_mismatch", `No record before it has ${member} ${id}.`)
+        continue
+      }
+      if (given.ended !== null && given.ended >= 0)
+        return problem("ended_twice", `${id} was ended by record ${given.ended}.`)
+      if (member !== "agent_id" && typeof given.agentId === "string" && given.agentId !== body["agent_id"])
+        return problem("reference_mismatch", `${id} belongs to ${given.agentId}; the record says another agent.`)
+      for (const [name, value] of Object.entries(given.said))
+        if (body[name] !== undefined && body[name] !== value)
+          return problem("reference_mismatch", `${name} of ${id} was another.`)
+    }
+    return null
+  }
+}
+
+/** Nothing is planned as of a record that is not there yet. */
+const beyond = ({ as_of_seq: asOf }: JsonMap, seq: number): Problem | null =>
+  typeof asOf === "number" && asOf >= seq
+    ? problem("time_mismatch", `The record is as of record ${asOf}, which is not before it.`)
+    : null
+
+const timed = ({ ahead = [], at, over = [] }: Step, body: JsonMap, atMs: number): Problem | null => {
+  for (const member of at === undefined ? over : [at, ...over]) {
+    const ms = msOf(body[member])
+    if (ms === null || ms <= atMs + CLOCK_STEP_MS) {
+      if (member !== at || ms === null || atMs - ms <= LATE_MS) continue
+      return { ...problem("withheld", `${member} is more than ${LATE_MS} ms before the record.`), because: "late" }
+    }
+    return problem("time_mismatch", `${member} is after the record.`)
+  }
+  const past = ahead.find((member) => (msOf(body[member]) ?? atMs) < atMs - LATE_MS)
+  return past === undefined ? null : problem("time_mismatch", `${past} is before the record.`)
+}
+
+/** Unit of an answer: milliseconds. */
+const msOf = (value: Json | undefined): number | null =>
+  typeof value === "number" ? value : typeof value === "string" ? parseInstant(value) : null
+
+const counted = ({ counts }: Step, body: JsonMap, parts: ReplayRecord["parts"]): Problem | null => {
+  if (counts === undefined) return null
+  const [member, part, list] = counts
+  const read = partMembers(parts.get(part))
+  if (read.state !== "known") return null
+  const listed = read.members[list]
+  return Array.isArray(listed) && listed.length === body[member]
+    ? null
+    : problem("part_mismatch", `The part ${part} holds another number than ${member} says.`)
+}
