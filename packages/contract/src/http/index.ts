@@ -54,7 +54,8 @@ export {
   type Query,
   type QueryValue,
   refusalsOf,
-  type Success
+  type Success,
+  versioned
 } from "./endpoint.ts"
 export { PACK_MEDIA } from "./evidence.ts"
 export { refusalExamples } from "./examples.ts"

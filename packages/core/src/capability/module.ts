@@ -8,7 +8,7 @@ import type { Refusal, RefusalTag } from "@flyball/contract"
 import type { Group } from "@flyball/contract/http"
 import type { Effect, Layer } from "effect"
 import type { Scope } from "../foundation/scope.ts"
-import type { OperationFault, OperationsOf } from "./operation.ts"
+import type { Answered, OperationFault, OperationsOf, Tagged, Versioned } from "./operation.ts"
 
 /**
  * Looks up one thing of a module by its id. Decides whether a caller that may not act on it gets 403 or 404, and which
@@ -44,8 +44,29 @@ export interface Module<
   readonly reads: ReadonlyArray<Read>
 }
 
-/** An operation that no row declares is a compile error. */
-type NoExcess<G, O> = { readonly [K in Exclude<keyof O, keyof G>]: "no row of this name" }
+/** Names of the members of an answer: of an item where it is a list, of the value where it has a version or tag. */
+type MembersOf<A> = unknown extends A
+  ? PropertyKey
+  : A extends AsyncIterable<unknown> | Uint8Array
+    ? never
+    : A extends Tagged<infer T> | Versioned<infer T>
+      ? MembersOf<T>
+      : A extends ReadonlyArray<infer Item>
+        ? MembersOf<Item>
+        : A extends object
+          ? keyof A
+          : never
+
+type MembersOfRow<E> = E extends { readonly success: infer S } ? MembersOf<Answered<S>> : never
+
+/** An operation that no row declares is a compile error, and so is a member of an answer that no row declares. */
+type NoExcess<G, O> = { readonly [K in Exclude<keyof O, keyof G>]: "no row of this name" } & {
+  readonly [K in keyof G & keyof O]: O[K] extends (...args: never) => Effect.Effect<infer A, any, any>
+    ? Exclude<MembersOf<A>, MembersOfRow<G[K]>> extends never
+      ? unknown
+      : { readonly "the row does not declare": Exclude<MembersOf<A>, MembersOfRow<G[K]>> }
+    : unknown
+}
 
 /** Declares a module. Annotate the export with {@link Module}: an inferred declaration names what is not exported. */
 export const defineModule = <
