@@ -45,7 +45,7 @@ export { knownMembers } from "./kinds/known-members.ts"
 export type { DecisionBody } from "./kinds/decisions.ts"
 export type { EvalRecordedBody } from "./kinds/evals.ts"
 export type { EvaluationBody } from "./kinds/envelopes.ts"
-export { isForeignName } from "./kinds/foreign-name.ts"
+export { isForeignName, isNewForeignName } from "./kinds/foreign-name.ts"
 export type { MemberType } from "./kinds/members.ts"
 export type { BodyMember, KindRow, PartRow } from "./kinds/row.ts"
 

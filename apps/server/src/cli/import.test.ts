@@ -61,6 +61,21 @@ describe("flyball import", () => {
       err: "flyball: empty.ndjson is empty.\n"
     }))
 
+  it("takes names of tools and models in any script, with blanks, of up to 200 code points", async () => {
+    const { action: _, model: __, ...trace } = JSON.parse(lines[0]!)
+    const named = [
+      { action: "Create CIFS Share" },
+      { action: "获取_天气" },
+      { action: "𠮷".repeat(200) },
+      { action: "model", model: "Claude Sonnet 4.5" },
+      { action: "model", model: "gpt-4o (2024-08-06)" }
+    ].map((members, at) => JSON.stringify({ ...trace, id: `name-${at}`, ...members }))
+    const { err, out } = await imports(file("names.ndjson", named.join("\n")))
+    assert.deepEqual([out, err], ["5 decisions of 1 agent: 5 new, 0 already recorded.\n", ""])
+    const long = JSON.stringify({ ...trace, id: "long", action: "x".repeat(220) })
+    assert.match((await imports(file("long.ndjson", long))).err, /line 1: action: String should have at most 200/)
+  })
+
   it("keeps an agent in its org unit, and says so", async () => {
     const { err, out, status } = await imports("ok.ndjson", "--org-unit", "claims")
     assert.deepEqual([status, out], [0, "20 decisions of 1 agent: 0 new, 20 already recorded.\n"])

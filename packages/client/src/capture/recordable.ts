@@ -3,7 +3,7 @@
  *
  * Every function here is total: it throws for nothing, and the contract accepts each of its answers.
  */
-import { isForeignName, portableCrypto, toHex, utf8 } from "@flyball/evidence"
+import { isNewForeignName, portableCrypto, toHex, utf8 } from "@flyball/evidence"
 import { hmacSha256 } from "../action-digest.ts"
 import { keepAll, type Redact, REDACTED } from "../redact.ts"
 import type { Decision, Json, Settlement, Usage } from "../wire.ts"
@@ -82,7 +82,7 @@ const mapped = /^@(?:name|digest):/
  */
 export const recordedName = (name: unknown): string => {
   const text = typeof name === "string" ? name : formOf(name).text
-  if (isForeignName(text, MAX_NAME) && text.normalize("NFC") === text && !mapped.test(text)) return text
+  if (isNewForeignName(text, MAX_NAME) && !mapped.test(text)) return text
   const written = Array.from(text.slice(0, 2 * MAX_NAME), escaped).join("")
   if (text.length <= 2 * MAX_NAME && written.length <= MAX_NAME - "@name:".length) return `@name:${written}`
   return `@digest:${digestOf(JSON.stringify(text))}:${written}`.slice(0, MAX_NAME)

@@ -5,7 +5,7 @@
  * one
  * problem at a time: checks abort. Spec: api.md, Conventions.
  */
-import { isForeignName } from "@flyball/evidence/foreign-name"
+import { isNewForeignName } from "@flyball/evidence/foreign-name"
 import { Effect, Schema, SchemaGetter } from "effect"
 import type { DetailType } from "./detail.ts"
 import { idPattern, type IdKind } from "./ids.ts"
@@ -202,7 +202,7 @@ export const foreignName = (max: number) =>
     atLeast(1),
     atMost(max),
     check<string>(
-      (value) => isForeignName(value, max) && value.normalize("NFC") === value,
+      (value) => isNewForeignName(value, max),
       { type: "value_error", msg: foreignRule },
       { description: `${foreignRule}.` }
     )

@@ -63,6 +63,12 @@ export const MAX_NAME = 64
 /** Longest text value. Unit: characters. */
 export const MAX_VALUE_TEXT = 128
 
+/** Longest name of a tool, a tool server, an action or a model. Unit: code points. Spec: format 1 section 8. */
+export const MAX_FOREIGN_NAME = 200
+
+/** Longest text constant: a name of code points outside the basic plane. Unit: UTF-16 code units. */
+export const MAX_CONSTANT_TEXT = 2 * MAX_FOREIGN_NAME
+
 /** Longest reason or suggestion. Unit: characters. */
 export const MAX_SENTENCE = 500
 

@@ -45,6 +45,27 @@ describe("reading an envelope", () => {
     assert.deepEqual([...envelope!.effects], [["*", "read"]])
   })
 
+  it("takes as values of tool, action, tool_server and model the names that others give, and no other texts", () => {
+    const read = (signal: string, value: string, constant: unknown = { param: "known" }) =>
+      readEnvelope({
+        ...small,
+        signals: { [signal]: { type: "enum", values: [value], source: "caller" } },
+        params: { known: value },
+        effects: { [signal === "tool" ? value : "*"]: "read" },
+        rules: [{ id: "it", outcome: "allow", when: [{ signal, eq: constant }] }]
+      }).findings.map(({ code, path }) => [code, path])
+    for (const signal of ["tool", "action", "tool_server", "model"]) {
+      for (const name of ["Create CIFS Share", "获取_天气", "gpt-4o (2024-08-06)", "𠮷".repeat(200)]) {
+        assert.deepEqual(read(signal, name), [], name)
+        assert.deepEqual(read(signal, name, name), [], name)
+      }
+      for (const name of [" a", "a  b", "e\u0301", "a\u200bb", "a\nb", "x".repeat(201)])
+        assert.deepInclude(read(signal, name), ["E113", `/signals/${signal}/values/0`], JSON.stringify(name))
+    }
+    assert.deepEqual(read("about", "a\nb"), [])
+    assert.deepInclude(read("about", "x".repeat(129)), ["E113", "/signals/about/values/0"])
+  })
+
   it("refuses what is no JSON, too deep or too large before it reads further", () => {
     const circle: { [name: string]: unknown } = { ...small }
     circle["rules"] = [circle]

@@ -1,6 +1,6 @@
 /** Reads `params`, and constants that may name one. Spec: `SPEC.md` section 5. */
 import type { Constant, Param, Scalar } from "./envelope.ts"
-import { MAX_INT, MAX_PARAMS, MAX_VALUE_TEXT, MAX_VALUES, MIN_INT } from "./limits.ts"
+import { MAX_CONSTANT_TEXT, MAX_INT, MAX_PARAMS, MAX_VALUE_TEXT, MAX_VALUES, MIN_INT } from "./limits.ts"
 import { allThere, quote, type Reading } from "./reading.ts"
 
 /** The params by name; those that could not be read are left out. */
@@ -32,7 +32,7 @@ const readScalar = (reading: Reading, value: unknown, path: string): Scalar | nu
     ? value
     : typeof value === "number"
       ? reading.integer(value, path, MIN_INT, MAX_INT)
-      : reading.text(value, path, MAX_VALUE_TEXT)
+      : reading.text(value, path, MAX_CONSTANT_TEXT)
 
 /** A constant, or `{"param": name}` in its place; null after a finding. */
 export const readConstant = (

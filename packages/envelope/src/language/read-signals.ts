@@ -1,6 +1,15 @@
 /** Reads `signals`. Spec: `SPEC.md` section 3. */
+import { isNewForeignName } from "@flyball/evidence"
 import type { Scalar, Signal, SignalSource, SignalType } from "./envelope.ts"
-import { MAX_INT, MAX_SIGNALS, MAX_VALUE_TEXT, MAX_VALUES, MIN_INT } from "./limits.ts"
+import {
+  MAX_CONSTANT_TEXT,
+  MAX_FOREIGN_NAME,
+  MAX_INT,
+  MAX_SIGNALS,
+  MAX_VALUE_TEXT,
+  MAX_VALUES,
+  MIN_INT
+} from "./limits.ts"
 import { type Members, quote, type Reading } from "./reading.ts"
 
 const types: ReadonlyArray<SignalType> = ["enum", "int", "bool"]
@@ -47,7 +56,10 @@ const readSignal = (reading: Reading, name: string, value: unknown, path: string
     if (member in members && !when)
       reading.say("E113", `${path}/${member}`, `A signal of type ${type} from ${source} has no ${member}. Remove it.`)
   }
-  const domain = readDomain(reading, type, members, path)
+  const domain =
+    foreignNames.has(name) && type === "enum"
+      ? readNames(reading, members, path)
+      : readDomain(reading, type, members, path)
   const optional = "optional" in members ? (reading.flag(members["optional"], `${path}/optional`) ?? false) : false
   const unit = "unit" in members && type === "int" ? readUnit(reading, members["unit"], `${path}/unit`) : null
   const ordered = "ordered" in members ? (reading.flag(members["ordered"], `${path}/ordered`) ?? false) : false
@@ -112,6 +124,25 @@ const readDomain = (
   return min > max
     ? reading.say("E105", path, `The least value ${min} is above the greatest, ${max}. Swap them.`)
     : { values: null, min, max }
+}
+
+/** Signals whose values are names that others gave. */
+const foreignNames: ReadonlySet<string> = new Set(["action", "model", "tool", "tool_server"])
+
+const readNames = (reading: Reading, members: Members, path: string): Pick<Signal, "values" | "min" | "max"> | null => {
+  const before = reading.findings.length
+  const at = `${path}/values`
+  const values = reading.texts(reading.need(members, path, "values"), at, MAX_VALUES, MAX_CONSTANT_TEXT)
+  values?.forEach((value, i) => {
+    if (!isNewForeignName(value, MAX_FOREIGN_NAME))
+      reading.say(
+        "E113",
+        `${at}/${i}`,
+        `A name is 1 to ${MAX_FOREIGN_NAME} visible characters with single blanks between them, in the form NFC; ` +
+          `this is ${quote(value)}, which no action has.`
+      )
+  })
+  return values === null || reading.findings.length > before ? null : { values, min: 0, max: values.length - 1 }
 }
 
 const readUnit = (reading: Reading, value: unknown, path: string): string | null => {

@@ -23,3 +23,7 @@ export const isForeignName = (text: string, max: number): boolean => {
   if (text.length > 2 * max || (text.length > max && [...text].length > max)) return false
   return form.test(text)
 }
+
+/** Whether a text is such a name, in the form NFC: what writers and envelopes take. */
+export const isNewForeignName = (text: string, max: number): boolean =>
+  isForeignName(text, max) && text.normalize("NFC") === text

@@ -1,6 +1,6 @@
 /** Plans what an agent is said to be made of. Pure. */
 import type { InvalidTransition, ProvenanceCreate } from "@flyball/contract"
-import { isForeignName } from "@flyball/evidence"
+import { isNewForeignName } from "@flyball/evidence"
 import { Result } from "effect"
 import { allowed } from "../agents/change-agent.ts"
 import { AGENTS, type StoredAgent } from "../agents/document.ts"
@@ -78,4 +78,4 @@ export const planAddProvenance = (
   })
 
 /** Whether a name can be the target of a halt: it has the form of an identifier. */
-const isTarget = (name: string): boolean => isForeignName(name, 200) && name.normalize("NFC") === name
+const isTarget = (name: string): boolean => isNewForeignName(name, 200)
