@@ -39,6 +39,8 @@ export interface Dispatcher {
 export interface Progress {
   endpoint: AnyEndpoint | null
   caller: AdmittedCaller
+  /** Claims of the person's token that lack values, for every 403 that follows. */
+  incompleteClaims: ReadonlyArray<string>
 }
 
 /** The answer to a request, and its status. */
@@ -63,7 +65,9 @@ export const dispatch = Effect.fnUntraced(function* (
   progress.endpoint = endpoint
   // Checked by hand, from here on: an Effect for each costs more than most of them do.
   if (!endpoint.access.anonymous) {
-    const admitted = admittedTo(endpoint, yield* callerOf(request, dispatcher.access))
+    const caller = yield* callerOf(request, dispatcher.access)
+    if (caller.kind === "user") progress.incompleteClaims = caller.incomplete ?? []
+    const admitted = admittedTo(endpoint, caller)
     if (Result.isFailure(admitted)) return yield* admitted.failure
     progress.caller = admitted.success
   }

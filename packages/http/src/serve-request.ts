@@ -1,6 +1,6 @@
 /** Serves one request: dispatches it, writes its answer, and reports it to log, metrics and trace. */
 import { BATCH_LIMIT_BYTES, Draining, Forbidden, Unauthorized } from "@flyball/contract"
-import { type AnyEndpoint, internalError, type Problem, problemOf } from "@flyball/contract/http"
+import { internalError, type Problem, problemOf } from "@flyball/contract/http"
 import { Cause, type Context, Effect, Exit } from "effect"
 import type { Services } from "./request/call.ts"
 import { clientAddress } from "./request/client-address.ts"
@@ -55,7 +55,7 @@ export const serveRequest = <Request extends Incoming>(
       ? null
       : clientAddress({ peer: request.socket.remoteAddress, headers: request.headers }, serving.trustedProxy ?? null)
   const span = requestSpanOf(tracing, request)
-  const progress: Progress = { endpoint: null, caller: { kind: "anonymous" } }
+  const progress: Progress = { endpoint: null, caller: { kind: "anonymous" }, incompleteClaims: [] }
   const writing = { requestId: id, bodiless: request.method === "HEAD", stallMs }
   const answered = Effect.flatMap(dispatch(dispatcher, request, response, progress), ({ answer, status }) =>
     writeAnswer(response, status, answer, writing)
@@ -70,7 +70,7 @@ export const serveRequest = <Request extends Incoming>(
   response.on("close", onClose)
   response.on("error", ignored)
   fiber.addObserver((exit) => {
-    const problem = Exit.isSuccess(exit) ? null : problemOfCause(exit.cause, id, progress.endpoint)
+    const problem = Exit.isSuccess(exit) ? null : problemOfCause(exit.cause, id, progress)
     // Interrupted: the sender of the request is gone.
     const isWaiting = problem !== null && problem.code !== null && !response.headersSent && !response.destroyed
     if (isWaiting) writeProblem(response, problem.shown, writing)
@@ -119,7 +119,7 @@ const requestSpanOf = (tracing: TracingApi | null, { headers }: Incoming): OpenS
 const problemOfCause = (
   cause: Cause.Cause<unknown>,
   id: string,
-  endpoint: AnyEndpoint | null
+  { endpoint, incompleteClaims }: Progress
 ): {
   readonly shown: Problem
   readonly code: string | null
@@ -127,15 +127,20 @@ const problemOfCause = (
   readonly refused?: RefusedToken
 } => {
   const error = Cause.findErrorOption(cause)
-  const known = error._tag === "Some" ? problemOf(error.value, endpoint) : null
+  const refusal = error._tag === "Some" ? error.value : null
+  const answered = refusal === null ? null : problemOf(refusal, endpoint)
+  // Whatever refused: a role may be missing because of what the token lacks.
+  const lacking =
+    answered?.status !== 403 ? [] : ((refusal instanceof Forbidden ? refusal.incomplete : null) ?? incompleteClaims)
+  const known = answered === null ? null : namingClaims(answered, lacking)
   // The shutdown was requested: an error in the log for each probe of each deployment would bury real errors.
-  const meant = error._tag === "Some" && error.value instanceof Draining
+  const meant = refusal instanceof Draining
   if (known !== null)
     return {
       shown: known,
       code: codeOfProblem(known),
       logged: known.status >= 500 && !meant ? Cause.pretty(cause) : null,
-      refused: refusedToken(error._tag === "Some" ? error.value : null)
+      refused: refusedToken(refusal, lacking)
     }
   const gone = Cause.hasInterruptsOnly(cause)
   const shown = internalError(id)
@@ -145,13 +150,19 @@ const problemOfCause = (
 type RefusedToken = Pick<RequestLog, "tokenProblem" | "incompleteClaims">
 
 /** What the log says about the token of a refused request. */
-const refusedToken = (error: unknown): RefusedToken => {
+const refusedToken = (error: unknown, incompleteClaims: ReadonlyArray<string>): RefusedToken => {
   if (error instanceof Unauthorized) {
     const problem = tokenProblems.find((one) => one === error.problem)
     return problem === undefined ? {} : { tokenProblem: problem }
   }
-  const incomplete = error instanceof Forbidden ? (error.incomplete ?? []) : []
-  return incomplete.length === 0 ? {} : { incompleteClaims: incomplete }
+  return incompleteClaims.length === 0 ? {} : { incompleteClaims }
+}
+
+/** The answer, with the claims that lack values. */
+const namingClaims = (problem: Problem, claims: ReadonlyArray<string>): Problem => {
+  if (claims.length === 0) return problem
+  const more = `Claims of the token are incomplete (${claims.join(", ")}), so a role may be missing.`
+  return { ...problem, body: { ...problem.body, detail: `${String(problem.body["detail"])} ${more}` } }
 }
 
 /** The word for it; a validation error carries none. */

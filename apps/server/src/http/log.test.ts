@@ -3,6 +3,7 @@
  */
 // First, as in the command: what is compiled must refuse what is interpreted.
 import "effect/schema/SchemaJITCompiler/enable"
+import type { TokenVerifier } from "@flyball/http/server"
 import { assert, describe, it } from "vitest"
 import { inNetworks, readNetworks } from "../host/network.ts"
 import type { World } from "./http-world.ts"
@@ -64,6 +65,39 @@ describe("the log", () => {
     assert.lengthOf(new Set(answers.map(({ status, text }) => `${status} ${text}`)), 1)
     const { text } = await send("GET", "/metrics")
     assert.include(text, 'flyball_http_refused_tokens_total{reason="key"} 2')
+  })
+
+  it("names the claims that lack values at every 403, and so does the answer", async () => {
+    const claims = { subject: "ann", name: null, groups: [], userIds: [], orgUnit: "claims", roles: ["operator"] }
+    const verifier: TokenVerifier = {
+      issuer: "https://login.example.org",
+      trustsCanonical: true,
+      verify: async () => ({ ...claims, incomplete: ["groups: overage"] })
+    }
+    const { log, send } = await opened({ server: { verifier } })
+    log.length = 0
+    const halt = { target_type: "model", target_id: "big", reason: "x" }
+    for (const [path, json] of [
+      // Before the handlers, and by two handlers: the unit of a body, and what reaches every unit.
+      ["/api/v1/admin/entitlement-rules", undefined],
+      ["/api/v1/agents", { name: "bot", org_unit: "treasury", owner_name: "A", owner_email: "a@b.c" }],
+      ["/api/v1/bound/kill/activate", halt]
+    ] as const) {
+      const { json: problem, status } = await send(json === undefined ? "GET" : "POST", path, { token: "a.b", json })
+      assert.strictEqual(status, 403, path)
+      assert.include(problem.detail, "Claims of the token are incomplete (groups: overage), so a role may be missing.")
+    }
+    const { json: missing } = await send("GET", "/api/v1/agents/agt_x", { token: "a.b" })
+    assert.notInclude(JSON.stringify(missing), "overage")
+    assert.deepStrictEqual(
+      log.map(({ incompleteClaims, status }) => [status, incompleteClaims]),
+      [
+        [403, ["groups: overage"]],
+        [403, ["groups: overage"]],
+        [403, ["groups: overage"]],
+        [404, undefined]
+      ]
+    )
   })
 
   it("names the client past proxies that are trusted, and the socket's other end otherwise", async () => {

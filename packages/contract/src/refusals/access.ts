@@ -20,7 +20,8 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
 
 /**
  * The caller's roles, or their org units, do not include this action. `need`: what it takes. `have`: what the caller
- * has instead. Spec: document 1 section 5, item 7; decision 0016.
+ * has instead. `incomplete`: claims of a token without a role that lack values; the answer names them. Spec: document 1
+ * section 5, item 7; decision 0016.
  */
 export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", {
   need: reported(Schema.String),
@@ -32,14 +33,10 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", {
     return new Forbidden({})
   }
   override get message(): string {
-    const { have, incomplete = [], need } = this
-    const sentence =
-      need === undefined
-        ? "The caller's role does not include this action."
-        : `This action needs ${need}${have === undefined ? "" : `; you have ${have}`}.`
-    return incomplete.length === 0
-      ? sentence
-      : `${sentence} Claims of the token are incomplete (${incomplete.join(", ")}), so a role may be missing.`
+    const { have, need } = this
+    return need === undefined
+      ? "The caller's role does not include this action."
+      : `This action needs ${need}${have === undefined ? "" : `; you have ${have}`}.`
   }
 }
 

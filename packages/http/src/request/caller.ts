@@ -1,5 +1,5 @@
 /** The caller of a request, once the token was checked, and the org units in which it may act. */
-import { Forbidden, type KeyNotAllowed, Unauthorized } from "@flyball/contract"
+import { type Forbidden, type KeyNotAllowed, Unauthorized } from "@flyball/contract"
 import {
   access,
   type AccessRow,
@@ -59,15 +59,9 @@ export const admit = (
 ): Result.Result<AdmittedCaller, Unauthorized | Forbidden | KeyNotAllowed> => {
   if (caller.kind === "anonymous") return Result.fail(new Unauthorized({}))
   const refusal = refusalFor(row, caller)
-  if (refusal !== null) return Result.fail(namingClaims(refusal, caller))
+  if (refusal !== null) return Result.fail(refusal)
   return Result.succeed(caller.kind === "key" ? caller : { ...caller, orgUnits: unitsFor(row, caller) })
 }
-
-/** Names the claims that lack values: a role may be missing because of them. */
-const namingClaims = <R extends { readonly _tag: string }>(refusal: R, caller: KnownCaller): R | Forbidden =>
-  refusal instanceof Forbidden && caller.kind === "user" && caller.incomplete !== undefined
-    ? new Forbidden({ ...refusal, incomplete: caller.incomplete })
-    : refusal
 
 /** Org units in which the caller may use this endpoint; none without a caller. */
 export const scopeOf = (caller: AdmittedCaller): Scope => ({
