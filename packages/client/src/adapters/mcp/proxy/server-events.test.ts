@@ -25,4 +25,19 @@ describe("events of a server", () => {
       assert.strictEqual(events.map((one) => one.text).join("") + "data: cut off", text)
     }
   })
+
+  it("lose one byte order mark before a message, as bodies and lines do", async () => {
+    const events: Array<{ data: string; text: string }> = []
+    for await (const event of serverEvents(
+      streamOf('id: 1\ndata: \ufeff{"a":"\ufeff"}\n\ndata:\ufeff\ufeff{}\n\n', 90)
+    ))
+      events.push(event)
+    assert.deepStrictEqual(
+      events.map(({ data, text }) => [data, text]),
+      [
+        ['{"a":"\ufeff"}', 'id: 1\ndata: {"a":"\ufeff"}\n\n'],
+        ["\ufeff{}", "data:\ufeff{}\n\n"]
+      ]
+    )
+  })
 })

@@ -26,7 +26,12 @@ export async function* serverEvents(body: ReadableStream<Uint8Array>): AsyncGene
     for (let end = endOf(rest, searched); end !== null; end = endOf(rest, 0)) {
       const text = rest.slice(0, end)
       rest = rest.slice(end)
-      yield { data: fieldsOf(text, "data").join("\n"), id: fieldsOf(text, "id").at(-1) || null, text }
+      const data = fieldsOf(text, "data").join("\n")
+      const id = fieldsOf(text, "id").at(-1) || null
+      // One byte order mark is no part of a message, as in a body and in a line of stdio.
+      yield data.startsWith("\ufeff")
+        ? { data: data.slice(1), id, text: text.replace(/^(data: ?)\ufeff/m, "$1") }
+        : { data, id, text }
     }
     // The end of an event has up to four characters, and three of them may be there.
     searched = Math.max(0, rest.length - 3)
