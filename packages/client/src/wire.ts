@@ -213,4 +213,6 @@ export interface KillStatus {
   readonly effective_response: KillResponse | null
   readonly epoch: number
   readonly origin: string
+  /** What a person said with the named activation; absent from older servers. */
+  readonly reason?: string | null
 }

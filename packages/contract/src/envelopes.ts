@@ -83,6 +83,8 @@ export const EnvelopeOut = Schema.Struct({
   agent_id: inBody(nullText),
   org_unit: inPart("profile", nullText),
   status: inDocument(oneOf(envelopeStatuses)),
+  /** What was said with the last withdrawal; null where nothing was, once it was erased, and after a publication. */
+  withdrawal_reason: wholePart("reason", nullText),
   live_version: inDocument(nullInt),
   shadow_version: inDocument(nullInt),
   draft: inDocument(Schema.NullOr(DraftOut)),
@@ -91,7 +93,7 @@ export const EnvelopeOut = Schema.Struct({
 }).annotate(
   showsRecords(["envelope.drafted", "envelope.withdrawn"], {
     body: ["authors", "digest", "revision", "version", "writer"],
-    parts: ["envelope", "reason"]
+    parts: ["envelope"]
   })
 )
 export type EnvelopeOut = typeof EnvelopeOut.Type

@@ -91,8 +91,9 @@ export type KillStreamQuery = typeof KillStreamQuery.Type
  * drill has `halted` false. `response` is that of the named activation, `effective_response` what holds: null where
  * nothing does. `epoch` counts the changes of the deployment's kill state: within an `origin` it never goes back.
  * `as_of_seq` is the record that the epoch began with; null where it is in no record of this chain. `ttl_ms`: how long
- * the answer counts, from when it was requested. The members from `nonce` on are null unless a nonce was sent. Spec:
- * document 1 section 2, "Kill status"; decision 0047.
+ * the answer counts, from when it was requested. `reason` is what was said with the named activation: null where none
+ * is named, where nothing was said, and once it was erased. The members from `nonce` on are null unless a nonce was
+ * sent. Spec: document 1 section 2, "Kill status"; decision 0047.
  */
 export const KillStatus = Schema.Struct({
   target_type: oneOf(killTargetTypes),
@@ -101,6 +102,7 @@ export const KillStatus = Schema.Struct({
   drill: Schema.Boolean,
   since: Schema.NullOr(instant),
   activation_event: Schema.NullOr(Schema.String),
+  reason: Schema.NullOr(Schema.String),
   response: Schema.NullOr(oneOf(killResponses)),
   effective_response: Schema.NullOr(oneOf(killResponses)),
   epoch: Schema.Int,

@@ -7,9 +7,10 @@ const DOMAIN = "flyball/v1 kill_status\0"
 
 /**
  * The signed bytes of a kill status: the domain, then the RFC 8785 form of the status as it was answered, without its
- * member `signature`. So nonce, origin and key id are covered. Spec: format 1 section 9; decision 0047.
+ * members `reason` and `signature`. So nonce, origin and key id are covered, and a status whose reason was erased still
+ * verifies. Spec: format 1 section 9; decision 0047.
  */
 export const killStatusBytes = (status: { readonly [member: string]: unknown }): Uint8Array => {
-  const { signature: _, ...signed } = status
+  const { reason: _, signature: __, ...signed } = status
   return concatBytes(utf8(DOMAIN), canonicalBytes(signed))
 }

@@ -16,6 +16,7 @@ interface Script {
   evaluation: Scripted
   decisions: Scripted | null
   halted: boolean
+  reason: string | null
   epoch: number
   status: Scripted | null
 }
@@ -27,6 +28,7 @@ const world = async (options: Partial<ClientOptions> = {}) => {
     evaluation: { status: 201, json: verdictAnswer() },
     decisions: null,
     halted: false,
+    reason: null,
     epoch: 1,
     status: null
   }
@@ -40,6 +42,7 @@ const world = async (options: Partial<ClientOptions> = {}) => {
           status: 200,
           json: {
             halted: script.halted,
+            reason: script.reason,
             drill: false,
             activation_event: null,
             effective_response: script.halted ? "halt" : null,
@@ -284,6 +287,24 @@ describe("guard", () => {
       seen.filter(({ path }) => path.endsWith("/evaluations")),
       0
     )
+  })
+
+  it("says to the model what was said with the halt, also where the verdict comes before the status", async () => {
+    const { agent, clock, script, witnessed } = await world()
+    const message = (): Promise<unknown> =>
+      agent.guard("refund", {}, () => 1).catch((cause: unknown) => (cause as ActionDenied).message)
+    Object.assign(script, {
+      halted: true,
+      reason: "Pays twice.",
+      epoch: 2,
+      evaluation: { status: 201, json: verdictAnswer({ outcome: "halt", matched_rule: "@killed" }) }
+    })
+    const said = "The action refund did not run: halt by @killed. The agent is stopped: Pays twice."
+    assert.strictEqual(await message(), said)
+    await clock.advance(6_000)
+    assert.strictEqual(await message(), said)
+    // A person's text stays in its one erasable part.
+    assert.notInclude(JSON.stringify(await witnessed()), "Pays twice")
   })
 
   it("checks halts again right before the effect", async () => {

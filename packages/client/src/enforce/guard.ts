@@ -8,7 +8,7 @@ import { formOf } from "../capture/form-of.ts"
 import { recordable, type Recording } from "../capture/recordable.ts"
 import { awaitedPause, type ClientClock } from "../clock.ts"
 import type { Caller } from "../http/caller.ts"
-import type { EffectClass } from "../kill/kill-view.ts"
+import { type EffectClass, stoppedSentence } from "../kill/kill-view.ts"
 import type { KillWatch } from "../kill/kill-watch.ts"
 import { keepAll, type Redact, redactBoth, redactMembers, redactSafely } from "../redact.ts"
 import type { Refs } from "../refs.ts"
@@ -269,7 +269,7 @@ export const makeGuard = (options: GuardOptions): Guard => {
   const stopped = (action: Action, effect: EffectClass): { rule: LocalRule; reason: string } | null => {
     const rule = kill.denial(effect)
     if (rule === null) return null
-    return { rule, reason: rule === "@killed" ? "The agent is stopped." : staleReason(kill, clock) }
+    return { rule, reason: rule === "@killed" ? stoppedSentence(kill.view()) : staleReason(kill, clock) }
   }
 
   return async (named, given, effect) => {
@@ -312,8 +312,13 @@ export const makeGuard = (options: GuardOptions): Guard => {
       decided = verdict.by === "server" ? byServer(verdict.evaluation) : byCache(verdict)
       evaluation = verdict.by === "server" ? verdict.evaluation : null
       const terms = verdict.by === "server" ? termsOfServer(verdict.evaluation) : termsOfCache(verdict.given)
-      if (!isPermission(terms.outcome))
-        return await refuse(action, args, { rule: terms.rule, reason: terms.reason, evaluation, as: decided })
+      if (!isPermission(terms.outcome)) {
+        const { rule } = terms
+        // The verdict may know of a halt that is not followed yet; what was said with it comes with the status.
+        if (rule === "@killed" && stopped(action, kind)?.rule !== rule) await kill.refresh()
+        const reason = rule === "@killed" ? stoppedSentence(kill.view()) : terms.reason
+        return await refuse(action, args, { rule, reason, evaluation, as: decided })
+      }
       hidden = redactionOf(terms.obligations)
       if (strict) {
         const intent = decisionOf(action, args, hidden, { status: "intended", ...decided })
@@ -418,7 +423,6 @@ interface VerdictTerms {
 /** What a rule of the service itself means to an agent's developer, where the verdict suggests nothing. */
 const hints: { readonly [rule: string]: string | undefined } = {
   "@invalid_signal": "A signal is not one that the envelope declares, or not of its type.",
-  "@killed": "The agent is stopped.",
   "@missing_signal": "A signal that the envelope needs was not sent.",
   "@no_envelope": "No envelope is in force for the agent: a governor publishes one first.",
   "@not_active": "The agent is not active: an operator activates it first.",

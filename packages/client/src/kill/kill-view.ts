@@ -12,11 +12,20 @@ export interface KillView {
   readonly epoch: number
   readonly response: KillResponse | null
   readonly activationEvent: string | null
+  /** What was said with that activation; null where nothing was, and once it was erased. */
+  readonly reason: string | null
   readonly sentAtMs: number | null
 }
 
 /** Nothing is known yet, so nothing may be done. */
-export const unknownView: KillView = { origin: null, epoch: -1, response: null, activationEvent: null, sentAtMs: null }
+export const unknownView: KillView = {
+  origin: null,
+  epoch: -1,
+  response: null,
+  activationEvent: null,
+  reason: null,
+  sentAtMs: null
+}
 
 /** Why a status was not taken over. */
 export type Rejected = "epoch_went_back" | "origin_changed" | "other_target" | "not_a_status"
@@ -42,6 +51,7 @@ export const observe = (
       epoch: read.epoch,
       response: read.effective_response,
       activationEvent: read.activation_event,
+      reason: read.reason ?? null,
       sentAtMs: Math.max(sentAtMs, view.sentAtMs ?? sentAtMs)
     },
     rejected: null
@@ -70,6 +80,21 @@ export const killDenial = (view: KillView, effect: EffectClass, nowMs: number, m
   return age < 0 || age > (effect === "read" ? maxStaleMs * STALE_READS : maxStaleMs) ? "@stale_status" : null
 }
 
+/** What the signal of running work aborts with. The message, which may be recorded, leaves the person's words out. */
+export class AgentHalted extends Error {
+  override readonly name = "AgentHalted"
+  /** What was said with the halt; null where nothing was. */
+  readonly reason: string | null
+  constructor({ activationEvent, epoch, reason }: KillView) {
+    super(`The agent was halted at epoch ${epoch} (${activationEvent ?? "no activation is named"}).`)
+    this.reason = reason
+  }
+}
+
+/** Says to the agent and its model that it is stopped, and what was said with the halt. */
+export const stoppedSentence = ({ reason, response }: KillView, sentence = "The agent is stopped"): string =>
+  `${sentence}${isStopping(response) && reason !== null ? `: ${reason}` : "."}`
+
 /** Whether nothing new may start. */
 export const isStopping = (response: KillResponse | null): boolean =>
   response !== null && killResponses.indexOf(response) >= killResponses.indexOf("drain")
@@ -81,7 +106,7 @@ export const isInterrupting = (response: KillResponse | null): boolean =>
 /** A status, if it has the members that the client relies on. */
 const readStatus = (status: unknown): KillStatus | null => {
   if (typeof status !== "object" || status === null) return null
-  const { activation_event, effective_response, epoch, halted, origin, target_id, target_type } = status as {
+  const { activation_event, effective_response, epoch, halted, origin, reason, target_id, target_type } = status as {
     readonly [name: string]: unknown
   }
   const isResponse = effective_response === null || killResponses.includes(effective_response as KillResponse)
@@ -93,6 +118,7 @@ const readStatus = (status: unknown): KillStatus | null => {
     typeof target_id === "string" &&
     isResponse &&
     (activation_event === null || typeof activation_event === "string") &&
+    (reason === undefined || reason === null || typeof reason === "string") &&
     // Both members say whether it is halted; where they differ, neither can be believed.
     halted === isInterrupting(effective_response as KillResponse | null)
     ? (status as KillStatus)

@@ -11,6 +11,7 @@ import type { Problem } from "../problem.ts"
 import { makeAcknowledger } from "./acknowledge.ts"
 import { knownChain } from "./known-chain.ts"
 import {
+  AgentHalted,
   confirm,
   type EffectClass,
   isInterrupting,
@@ -86,7 +87,7 @@ export const watchKill = (options: KillWatchOptions): KillWatch => {
   const become = (next: KillView): void => {
     const changed = next.epoch !== view.epoch || next.response !== view.response || next.origin !== view.origin
     view = next
-    if (isInterrupting(view.response)) for (const one of running) one.abort(new Error(haltReason(view)))
+    if (isInterrupting(view.response)) for (const one of running) one.abort(new AgentHalted(view))
     if (changed) for (const call of listeners) call(view)
     void report(view, running.size)
   }
@@ -180,7 +181,7 @@ export const watchKill = (options: KillWatchOptions): KillWatch => {
     signal: () => {
       const controller = new AbortController()
       running.add(controller)
-      if (isInterrupting(view.response)) controller.abort(new Error(haltReason(view)))
+      if (isInterrupting(view.response)) controller.abort(new AgentHalted(view))
       const done = (): void => {
         running.delete(controller)
         // The last effect that a halt interrupted has ended: this instance has stopped.
@@ -230,9 +231,6 @@ const targetIn = (status: unknown): string => {
   const { target_id, target_type } = status as KillStatus
   return `${target_type} ${target_id}`
 }
-
-const haltReason = ({ activationEvent, epoch }: KillView): string =>
-  `The agent was halted at epoch ${epoch} (${activationEvent ?? "no activation is named"}).`
 
 const parsed = (text: string): unknown => {
   try {

@@ -18,6 +18,8 @@ const added: ReadonlyArray<string> = [
   "/components/schemas/InstanceEndOut",
   "/paths/~1api~1v1~1agents~1{agent_id}~1instances~1end",
   "/tags/evals",
+  "/components/schemas/EnvelopeOut/properties/withdrawal_reason",
+  "/components/schemas/EnvelopeOut/required/withdrawal_reason",
   "/components/schemas/DecisionDetail",
   "/paths/~1api~1v1~1decisions~1{decision_id}",
   "/components/schemas/ResolvedOut/properties/grants",

@@ -1,5 +1,5 @@
 /** Folds an envelope's records into the documents they say there are. */
-import { partMembers } from "../records/part-json.ts"
+import { partMembers, partValue } from "../records/part-json.ts"
 import type { ExpectedDocument, Json, JsonMap, ReplayRecord } from "../records/record.ts"
 import {
   agentTarget,
@@ -15,7 +15,11 @@ import {
 } from "./document.ts"
 
 /** Kinds of envelopes' records whose parts the fold reads. */
-export const envelopeKindsWithParts: ReadonlyArray<string> = ["envelope.drafted", "envelope.published"]
+export const envelopeKindsWithParts: ReadonlyArray<string> = [
+  "envelope.drafted",
+  "envelope.published",
+  "envelope.withdrawn"
+]
 
 /** The document after the first `envelope.drafted` of an envelope. */
 export const foldEnvelopeBegun = (record: ReplayRecord): ExpectedDocument => {
@@ -44,7 +48,7 @@ export const foldEnvelopeBegun = (record: ReplayRecord): ExpectedDocument => {
     unique: isLost && agentId === null ? {} : envelopeUnique(body),
     unknown,
     erased: profile.state === "erased" ? ["name", "orgUnit"] : [],
-    personal: [...envelopeProfileMembers, "draft"]
+    personal: [...envelopeProfileMembers, "draft", "withdrawalReason"]
   }
   return foldEnvelopeDrafted(empty, record)
 }
@@ -77,20 +81,35 @@ export const foldEnvelopePublished = (document: ExpectedDocument, { body }: Repl
   return {
     ...document,
     body: {
-      ...document.body,
+      ...(trial ? document.body : withoutReason(document.body)),
       latest: version,
       draft: null,
       ...(trial ? { shadow: version } : { live: version, shadow: null, withdrawn: false })
     },
-    unknown: document.unknown.filter((name) => name !== "draft")
+    unknown: document.unknown.filter((name) => name !== "draft" && (trial || name !== "withdrawalReason")),
+    erased: document.erased.filter((name) => trial || name !== "withdrawalReason")
   }
 }
 
 /** The document after `envelope.withdrawn`: a trial without anything in force only ends. */
-export const foldEnvelopeWithdrawn = (document: ExpectedDocument): ExpectedDocument => ({
-  ...document,
-  body: { ...document.body, withdrawn: document.body["live"] !== null, shadow: null }
-})
+export const foldEnvelopeWithdrawn = (document: ExpectedDocument, { parts }: ReplayRecord): ExpectedDocument => {
+  const reason = partValue(parts.get("reason"))
+  const others = (names: ReadonlyArray<string>) => names.filter((name) => name !== "withdrawalReason")
+  const isShown = reason.state === "known" || reason.state === "absent" || reason.state === "erased"
+  return {
+    ...document,
+    body: {
+      ...withoutReason(document.body),
+      ...(reason.state === "known" ? { withdrawalReason: reason.value } : {}),
+      withdrawn: document.body["live"] !== null,
+      shadow: null
+    },
+    unknown: [...others(document.unknown), ...(isShown ? [] : ["withdrawalReason"])],
+    erased: [...others(document.erased), ...(reason.state === "erased" ? ["withdrawalReason"] : [])]
+  }
+}
+
+const withoutReason = ({ withdrawalReason: _, ...body }: JsonMap): JsonMap => body
 
 /** The version of a record `envelope.published`. */
 export const foldVersion = ({ body, parts }: ReplayRecord): ExpectedDocument => {

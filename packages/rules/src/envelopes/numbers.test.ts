@@ -2,7 +2,7 @@ import { assert, describe, it } from "vitest"
 import type { JsonMap } from "../records/record.ts"
 import { EnvelopeNumbers } from "./numbers.ts"
 
-const record = (kind: string, more: JsonMap = {}) => ({ kind, body: { envelope_id: "env_1", ...more } })
+const record = (kind: string, more: JsonMap = {}, seq = 0) => ({ kind, seq, body: { envelope_id: "env_1", ...more } })
 const drafted = (revision: number, version: number) => record("envelope.drafted", { revision, version })
 const published = (version: number) => record("envelope.published", { version })
 const erased = record("part.erased", { seq: 1, name: "envelope" })
@@ -40,6 +40,14 @@ describe("revision and version numbers of an envelope", () => {
       null,
       "revision 2 to 3, 4"
     ])
+  })
+
+  it("count the erasure of a withdrawal's reason, and of no other reason", () => {
+    const withdrawn = record("envelope.withdrawn", {}, 7)
+    const without = (seq: number) => record("part.erased", { seq, name: "reason" })
+    const life = (seq: number) => [drafted(1, 1), published(1), withdrawn, without(seq), drafted(5, 2)]
+    assert.isNull(wrong(new EnvelopeNumbers(true), ...life(7)).at(-1))
+    assert.strictEqual(wrong(new EnvelopeNumbers(true), ...life(6)).at(-1), "revision 4, 5")
   })
 
   it("are reported once when wrong, and later numbers are compared with the wrong ones", () => {

@@ -1,5 +1,5 @@
 /** Checks that revisions of drafts and numbers of versions follow each other in the records. Spec: decision 0026. */
-import type { JsonMap } from "../records/record.ts"
+import type { ReplayRecord } from "../records/record.ts"
 
 /**
  * A number that is not the next one. `expected` and `found` as texts. Spec: format 1 section 8, "Members that name
@@ -22,7 +22,7 @@ interface Numbers {
   readonly erasures: number
 }
 
-/** Parts whose erasure writes the document of some envelope again, if it holds them still. */
+/** Parts whose erasure writes the document of some envelope again, if it holds them still. So does a withdrawal's. */
 const inDocument: ReadonlySet<unknown> = new Set(["envelope", "profile"])
 
 /**
@@ -34,6 +34,7 @@ const inDocument: ReadonlySet<unknown> = new Set(["envelope", "profile"])
 export class EnvelopeNumbers {
   readonly #byId = new Map<string, Numbers>()
   #erasures = 0
+  readonly #withdrawals = new Set<number>()
   #isWhole: boolean
 
   /** `isWhole`: no envelope was drafted before the first record. */
@@ -51,8 +52,10 @@ export class EnvelopeNumbers {
    * Takes one record, in order; answers what is wrong with its numbers. Those that follow are held against what it
    * says.
    */
-  take({ body, kind }: { readonly kind: string; readonly body: JsonMap }): WrongNumber | null {
-    if (kind === "part.erased" && inDocument.has(body["name"])) this.#erasures++
+  take({ body, kind, seq }: Pick<ReplayRecord, "body" | "kind" | "seq">): WrongNumber | null {
+    if (kind === "part.erased" && (inDocument.has(body["name"]) || this.#withdrawals.has(Number(body["seq"]))))
+      this.#erasures++
+    if (kind === "envelope.withdrawn") this.#withdrawals.add(seq)
     if (kind !== "envelope.drafted" && kind !== "envelope.published" && kind !== "envelope.withdrawn") return null
     const id = String(body["envelope_id"])
     const before = this.#of(id)

@@ -2,6 +2,7 @@
 import type { LanguageModelMiddleware } from "ai"
 import type { AgentClient } from "../../client.ts"
 import { ActionDenied } from "../../enforce/denied.ts"
+import { stoppedSentence } from "../../kill/kill-view.ts"
 import type { Usage } from "../../wire.ts"
 
 /** Options of a governed model. */
@@ -42,7 +43,8 @@ export const governModel = (agent: AgentClient, { runId }: ModelOptions = {}): L
     if (rule !== null) {
       await witness({ status: "denied", mode: "enforced", decided_by: "fail_closed", labels: { rule } })
       const outcome = rule === "@killed" ? "halt" : "deny"
-      throw new ActionDenied("model", outcome, rule, "No model call begins while the agent is stopped.", null)
+      const reason = stoppedSentence(agent.kill.view(), "No model call begins while the agent is stopped")
+      throw new ActionDenied("model", outcome, rule, reason, null)
     }
     const { done, signal } = agent.kill.signal()
     const startedMs = performance.now()

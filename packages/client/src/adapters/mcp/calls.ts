@@ -191,7 +191,10 @@ export const governCalls = (
       if (isTask) return { kind: "none" }
       if (answered !== null) return { kind: "answer", answered }
       if (cause instanceof CallCancelled) return { kind: "none" }
-      if (cause instanceof CallHalted) return ours(failedResponse(request, cause.message))
+      if (cause instanceof CallHalted) {
+        const { message, reason } = cause
+        return ours(failedResponse(request, reason === null ? message : `${message} Why it was halted: ${reason}`))
+      }
       if (cause instanceof ActionDenied) return ours(deniedResponse(request, cause))
       if (began) return { kind: "lost", cause }
       return ours(failedResponse(request, `The call did not run: ${sentenceOf(cause)}`))

@@ -1,5 +1,6 @@
 /** Messages of MCP as far as a mediator reads them, and the answers that it gives itself. Pure. */
 import type { ActionDenied } from "../../enforce/denied.ts"
+import { AgentHalted } from "../../kill/kill-view.ts"
 
 /** Names a request on its connection. */
 export type RequestId = string | number
@@ -130,8 +131,11 @@ export const errorResponse = (
 /** The agent was stopped while a call ran. */
 export class CallHalted extends Error {
   override readonly name = "CallHalted"
-  constructor(action: string) {
+  /** What a person said with the halt, for the model: the message is recorded, and leaves it out. */
+  readonly reason: string | null
+  constructor(action: string, { reason }: AbortSignal) {
     super(`The agent was halted while the action ${action} ran. Whether it took effect is not known.`)
+    this.reason = reason instanceof AgentHalted ? reason.reason : null
   }
 }
 

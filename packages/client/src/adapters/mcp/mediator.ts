@@ -116,7 +116,7 @@ export const mediate = <Options extends SendOptions>({
         if (over !== null) return reject(new Error(over))
         const own = new AbortController()
         const halt = (): void => {
-          reject(new CallHalted(String(request.params?.["name"] ?? request.method)))
+          reject(new CallHalted(String(request.params?.["name"] ?? request.method), signal))
           own.abort()
           // A request with a stream of its own is cancelled by the end of that stream.
           if (!(hasPerRequestStream && isModern(request))) void toServer(cancelled(request.id)).catch(() => undefined)

@@ -118,7 +118,7 @@ export const makeTasks = (maxTasks = MAX_TASKS): Tasks => {
       new Promise<Json>((resolve, reject) => {
         const { taskId } = task
         const halt = (): void => {
-          reject(new CallHalted(call.name))
+          reject(new CallHalted(call.name, call.signal))
           call.cancel(taskId)
           forget()
         }

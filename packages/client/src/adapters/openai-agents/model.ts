@@ -2,6 +2,7 @@
 import type { CallModelInputFilter } from "@openai/agents"
 import type { AgentClient } from "../../client.ts"
 import { ActionDenied } from "../../enforce/denied.ts"
+import { stoppedSentence } from "../../kill/kill-view.ts"
 
 /**
  * A filter for `callModelInputFilter` of a run or a runner: it passes the input on as it is, and throws
@@ -15,5 +16,6 @@ export const stopWhenHalted =
     const rule = agent.kill.denial("read")
     if (rule === null) return modelData
     const outcome = rule === "@killed" ? "halt" : "deny"
-    throw new ActionDenied("model", outcome, rule, "No model call begins while the agent is stopped.", null)
+    const reason = stoppedSentence(agent.kill.view(), "No model call begins while the agent is stopped")
+    throw new ActionDenied("model", outcome, rule, reason, null)
   }

@@ -78,6 +78,7 @@ export const scriptedService = () => {
           halted: script.halted,
           drill: false,
           activation_event: script.halted ? "kll_1" : null,
+          reason: script.halted ? "Pays twice." : null,
           effective_response: script.halted ? "halt" : null,
           epoch,
           origin: "a/b"

@@ -73,7 +73,10 @@ export const openAgentClient = async (
       if (!isAllowed || halts.isHalted()) {
         // Under the verdict's own name: the intent keeps its name for the time when it is approved.
         await acts.witness(agent.id, { ...decision, client_ref: evaluation.id, status: "denied" })
-        throw denied(action.name, evaluation, isAllowed)
+        const isKilled = isAllowed || evaluation.matched_rule === "@killed"
+        // Read now: what was said with the halt may have been erased since it was followed.
+        const { reason = null } = isKilled ? await acts.kill.status({ target_type: "agent", target_id: agent.id }) : {}
+        throw denied(action.name, evaluation, isAllowed, reason)
       }
       const approval_id = evaluation.approval_id ?? undefined
       const { receipts } = await acts.witness(agent.id, {
@@ -109,7 +112,8 @@ const pick = (names: ReadonlyArray<string>, from: object): { readonly [name: str
 const denied = (
   name: string,
   { id, matched_rule, outcome, reason, review_id, suggestion }: EvaluationInfo,
-  isHalted: boolean
+  isHalted: boolean,
+  haltReason: string | null
 ) => {
   const detail = {
     evaluation_id: id,
@@ -117,8 +121,8 @@ const denied = (
     rule: isHalted ? "@killed" : matched_rule,
     review_id
   }
-  const message =
-    `The action ${name} did not run: ${detail.outcome} by ${detail.rule}. ${suggestion ?? reason ?? ""}`.trim()
+  const why = haltReason ?? suggestion ?? reason ?? ""
+  const message = `The action ${name} did not run: ${detail.outcome} by ${detail.rule}. ${why}`.trim()
   return new GovernorError("action_denied", message, { detail })
 }
 

@@ -37,6 +37,7 @@ import {
 } from "@flyball/rules"
 import { AGENTS, storedAgent } from "../../registry/agents/document.ts"
 import { agentOrphaned } from "../../registry/agents/plan-ownership.ts"
+import { withoutReason } from "../../verdicts/envelopes/plan-life.ts"
 import { putEnvelope, storedEnvelope } from "../../verdicts/envelopes/stored-envelope.ts"
 import { putReview, storedReview } from "../../verdicts/reviews/stored-review.ts"
 import { putDrill, storedDrill } from "../../verdicts/drills/document.ts"
@@ -201,6 +202,17 @@ const envelopeOf = (
   })
 })
 
+/** Scrubs what was said with a withdrawal. The envelope stays withdrawn. */
+const withdrawalReason: Scrub = {
+  collection: ENVELOPES,
+  idMember: "envelope_id",
+  namedBy: ["envelope.withdrawn"],
+  without: (document) => ({
+    put: putEnvelope(document.id, document.version, withoutReason(storedEnvelope(document).body)),
+    record: null
+  })
+}
+
 const waiver: Scrub = {
   collection: WAIVERS,
   idMember: "waiver_id",
@@ -306,6 +318,7 @@ const scrubs: { readonly [part: string]: Scrub } = {
     (document, body) => storedEnvelope(document).body.draft?.revision === body["revision"],
     (envelope) => ({ ...envelope, draft: envelope.draft === null ? null : { ...envelope.draft, envelope: null } })
   ),
+  "envelope.withdrawn/reason": withdrawalReason,
   "evaluation.made/action": reviewedAction,
   "evaluation.made/signals": reviewedAction,
   "kill.activated/reason": killReason("kill.activated", "reason"),

@@ -102,20 +102,24 @@ const besideOf = (
 /** Newest records per read; an agent that was updated more often since costs another read. */
 const PAGE = 100
 
-/** Whether no later record replaced the value of the part. Records name keys and people once. */
+/** Ids of documents that later records of the same kind write again. Records name keys and people once. */
+const restated: ReadonlySet<string> = new Set(["agent_id", "envelope_id"])
+
+/** Whether no later record replaced the value of the part. */
 const isCurrent = Effect.fnUntraced(function* (
   storage: StorageApi,
   record: RecordView,
   name: string,
   { idMember, namedBy }: Scrub
 ): Effect.fn.Return<boolean, ReadFault | StorageCorrupt> {
-  if (idMember !== null && idMember !== "agent_id") return true
-  const about = idMember === null ? {} : { agentId: String(record.body[idMember]) }
+  if (idMember !== null && !restated.has(idMember)) return true
+  const about = idMember === "agent_id" ? { agentId: String(record.body[idMember]) } : {}
   for (let from = record.seq + 1; ;) {
     const later = yield* storage.records({ ...about, kinds: namedBy, from, limit: PAGE })
     for (const { bytes, seq } of later) {
       const read = readRecord(bytes)
       if (!read.ok) return yield* new StorageCorrupt({ reason: `record ${seq} cannot be read (${read.code})` })
+      if (idMember !== null && read.record.body[idMember] !== record.body[idMember]) continue
       // A disowned agent has no owner, and its record has no part that says so.
       if (read.record.kind === "agent.orphaned" || read.record.parts.some((part) => part.name === name)) return false
     }

@@ -163,7 +163,7 @@ export const planPublish = (
     envelope: candidate.json
   }
   const envelope: EnvelopeDocument = {
-    ...body,
+    ...(mode === "shadow" ? body : withoutReason(body)),
     latest: number,
     draft: null,
     ...(mode === "shadow" ? { shadow: number } : { live: number, shadow: null, withdrawn: false })
@@ -235,7 +235,12 @@ export const planWithdraw = (
   lowered: ReadonlyArray<EventDraft>
 ): Result.Result<EnvelopePlan, EnvelopeNotInForce> => {
   if ((body.live === null || body.withdrawn) && body.shadow === null) return Result.fail(new EnvelopeNotInForce())
-  const envelope = { ...body, withdrawn: body.live !== null, shadow: null }
+  const envelope: EnvelopeDocument = {
+    ...withoutReason(body),
+    ...(reason === null ? {} : { withdrawalReason: reason }),
+    withdrawn: body.live !== null,
+    shadow: null
+  }
   return Result.succeed({
     envelope,
     change: {
@@ -252,3 +257,6 @@ export const planWithdraw = (
     }
   })
 }
+
+/** The envelope without what was said with its last withdrawal. */
+export const withoutReason = ({ withdrawalReason: _, ...body }: EnvelopeDocument): EnvelopeDocument => body

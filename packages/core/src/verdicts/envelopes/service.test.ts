@@ -389,6 +389,36 @@ describe("an envelope", () => {
     }).pipe(Effect.provide(governorWorld()))
   )
 
+  it.effect("says why it was withdrawn, until that is erased or a version is in force again", () =>
+    Effect.gen(function* () {
+      const envelopes = yield* Envelopes
+      const { envelopeId } = yield* governedAgent()
+      const shown = Effect.map(envelopes.get(envelopeId), ({ status, withdrawal_reason }) => [
+        status,
+        withdrawal_reason
+      ])
+      const again = Effect.gen(function* () {
+        yield* envelopes.update(envelopeId, { envelope: refunds() }, ann)
+        yield* envelopes.publish(envelopeId, {}, ben)
+      })
+      assert.deepStrictEqual(yield* shown, ["published", null])
+      yield* envelopes.withdraw(envelopeId, { reason: "Refunds stop." }, ann)
+      const first = yield* lastOf("envelope.withdrawn")
+      assert.deepStrictEqual(yield* shown, ["withdrawn", "Refunds stop."])
+      yield* sound
+      yield* again
+      assert.deepStrictEqual(yield* shown, ["published", null])
+      yield* envelopes.withdraw(envelopeId, { reason: "They stop again." }, ann)
+      yield* erase(first, "reason")
+      assert.deepStrictEqual(yield* shown, ["withdrawn", "They stop again."])
+      yield* sound
+      yield* erase(yield* lastOf("envelope.withdrawn"), "reason")
+      assert.deepStrictEqual(yield* shown, ["withdrawn", null])
+      yield* again
+      yield* sound
+    }).pipe(Effect.provide(governorWorld()))
+  )
+
   it.effect("is seen only in scope", () =>
     Effect.gen(function* () {
       const envelopes = yield* Envelopes

@@ -66,6 +66,7 @@ export const envelopeOut = ({ body, id, version }: StoredEnvelope): EnvelopeOut 
   agent_id: body.agentId,
   org_unit: body.orgUnit,
   status: body.withdrawn ? "withdrawn" : body.live === null ? "draft" : "published",
+  withdrawal_reason: body.withdrawalReason ?? null,
   live_version: body.withdrawn ? null : body.live,
   shadow_version: body.shadow,
   draft:

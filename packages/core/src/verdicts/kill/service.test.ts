@@ -16,6 +16,7 @@ import { planActivation } from "./plan-activate.ts"
 import { Agents } from "../../registry/agents/service.ts"
 import { Models } from "../../registry/models/service.ts"
 import { Provenance } from "../../registry/provenance/service.ts"
+import { Erasure } from "../../outward/erasure/service.ts"
 import { Replay } from "../../outward/replay/service.ts"
 import { governorWorld, registered } from "../../testing/governor-world.ts"
 import { ann, ask, ben, findingsWith, governedAgent, key, recomputed } from "../evaluations/testing/refunds.ts"
@@ -594,8 +595,31 @@ describe("what others know of the state", () => {
           fromBase64(signed.signature!)!
         )
       assert.isTrue(holds(signed))
+      // A status that was kept verifies after the person's text is erased from it.
+      assert.isTrue(holds({ ...signed, reason: "x" }))
       assert.isFalse(holds({ ...signed, nonce: "n-2" }))
       assert.isFalse(holds({ ...signed, halted: true }))
+    }).pipe(Effect.provide(governorWorld()))
+  )
+})
+
+describe("what was said with a halt", () => {
+  it.effect("stands in the status of every agent that it reaches, until it is erased", () =>
+    Effect.gen(function* () {
+      const kill = yield* Kill
+      const { agentId } = yield* governedAgent()
+      const target = { type: "agent", id: agentId } as const
+      assert.isNull((yield* status(agentId)).reason)
+      yield* activate(agentId)
+      const before = (yield* kill.statusAfter(target, null, 0))!
+      assert.deepInclude(before.status, { halted: true, reason: "Pays twice." })
+      const [record] = yield* Storage.use((storage) => storage.records({ kinds: ["kill.activated"], limit: 1 }))
+      const { seq } = record!
+      yield* Erasure.use((erasure) => erasure.erase({ seq, name: "reason", reason: "subject_request" }, ann))
+      // The epoch is the same: the view of it is kept, and the reason is not.
+      const erased = yield* kill.statusAfter(target, before.tag, 0)
+      assert.deepInclude(erased?.status, { halted: true, reason: null, epoch: before.status.epoch })
+      yield* sound
     }).pipe(Effect.provide(governorWorld()))
   )
 })

@@ -254,8 +254,14 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
         }
       })
 
-      const statusNow = (target: KillTarget) =>
-        Effect.map(reaching(target), ({ found, view }) => statusOf(target, found, view, origin))
+      /** The reason is read from the store each time: erasing it changes no epoch, and the view is kept. */
+      const statusNow = Effect.fnUntraced(function* (target: KillTarget) {
+        const { found, view } = yield* reaching(target)
+        const status = statusOf(target, found, view, origin)
+        if (status.activation_event === null) return status
+        const named = yield* storage.get(KILL_ACTIVATIONS, status.activation_event)
+        return { ...status, reason: named === null ? null : storedActivation(named).body.reason }
+      })
 
       /** Whether a caller may know of a target. Models belong to no unit. */
       const known = Effect.fnUntraced(function* (

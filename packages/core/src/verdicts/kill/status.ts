@@ -4,7 +4,7 @@ import { canonicalBytes, formatInstant, portableCrypto, toHex } from "@flyball/e
 import { killStateOf, type KillTarget } from "@flyball/rules"
 import type { KillView, StoredActivation } from "./kill-reader.ts"
 
-/** The status without a signature. `reaching`: the activations that reach the target. */
+/** The status without a signature and without a reason. `reaching`: the activations that reach the target. */
 export const statusOf = (
   target: KillTarget,
   reaching: ReadonlyArray<StoredActivation>,
@@ -27,6 +27,7 @@ export const statusOf = (
     drill,
     since: activation === null ? null : formatInstant(activation.sinceMs),
     activation_event: activation?.id ?? null,
+    reason: null,
     response,
     effective_response: effectiveResponse,
     epoch: view.epoch,
@@ -42,7 +43,7 @@ export const statusOf = (
 
 /**
  * Makes the tag of a status: a digest of what it says of its target. The epoch, which every change of the deployment
- * moves, is not in it.
+ * moves, is not in it. Of the reason only whether there is one: another one is that of another activation.
  */
 export const tagOf = ({
   as_of_seq: _,
@@ -51,5 +52,7 @@ export const tagOf = ({
   key_id: ____,
   nonce: _____,
   signature: ______,
+  reason,
   ...state
-}: KillStatus): string => `k-${toHex(portableCrypto.sha256(canonicalBytes(state))).slice(0, 32)}`
+}: KillStatus): string =>
+  `k-${toHex(portableCrypto.sha256(canonicalBytes({ ...state, has_reason: reason !== null }))).slice(0, 32)}`

@@ -311,7 +311,7 @@ export const governHttp = (options: HttpOptions): Server => {
       new Promise<Answered>((resolve, reject) => {
         const own = new AbortController()
         const halt = (): void => {
-          reject(new CallHalted(String(message.params?.["name"] ?? message.method)))
+          reject(new CallHalted(String(message.params?.["name"] ?? message.method), running.signal))
           own.abort()
           // From revision 2026-07-28 on, the end of the request is its cancellation; before, a message is.
           if (!isModern(message))

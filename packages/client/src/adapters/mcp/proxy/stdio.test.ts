@@ -187,9 +187,15 @@ describe("the proxy on stdio", () => {
     await until(() => said.err.includes("ran slow"))
     halt()
     const halted = await running
-    assert.match(halted.result.content[0].text, /halted while the action slow ran/)
+    assert.match(
+      halted.result.content[0].text,
+      /halted while the action slow ran\. .*known\. Why it was halted: Pays twice\./
+    )
     await until(() => said.err.includes("slow was cancelled"))
-    assert.match((await ask("tools/call", call("refund", { amount: 5 }))).result.content[0].text, /halt by @killed/)
+    assert.match(
+      (await ask("tools/call", call("refund", { amount: 5 }))).result.content[0].text,
+      /halt by @killed\. .*: Pays twice\./
+    )
     assert.notInclude(said.err, "ran refund")
     child.stdin.end()
     await once(child, "exit")
