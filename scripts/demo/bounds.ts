@@ -38,13 +38,15 @@ const tools = [...reads, ...changes, ...returns, "modify_user_address"]
  * The agent's envelope. `largest` is where the review of large returns begins, and the mistake to plant: one too high
  * leaves a gap.
  */
-const envelopeOf = (largest: number) => ({
+export const envelopeOf = (largest: number) => ({
   semantics: "envelope/1",
   signals: {
     tool: { type: "enum", values: tools, source: "caller" },
     items: { type: "int", min: 0, max: 50, unit: "count", source: "caller" }
   },
-  effects: Object.fromEntries(tools.map((tool) => [tool, reads.includes(tool) ? "read" : "write_reversible"])),
+  effects: Object.fromEntries(
+    tools.map((tool) => [tool, reads.includes(tool) ? "read" : returns.includes(tool) ? "money" : "write_reversible"])
+  ),
   meters: { money_back: { op: "count", where: { tool: returns }, window_ms: 86_400_000, key: ["agent_id"] } },
   rules: [
     { id: "look", outcome: "allow", when: [{ signal: "tool", in: reads }] },
@@ -167,7 +169,7 @@ export const boundLines = ({
   outcomes
 }: Bounded): ReadonlyArray<string> => [
   `An envelope was written for ${agent}: it may look things up, change orders, and give money back for up to 2 ` +
-    "items, once a day.",
+    "items, once a day. At its tier, L2, a person approves whatever moves money.",
   `Its first draft had a gap (${mistake.code}), so nobody could publish it (${mistake.refused}). An example: ` +
     `${mistake.example}`,
   `Corrected, it newly allows ${newlyAllowed} kinds of action, so its author alone could not publish it ` +

@@ -33,10 +33,12 @@ const refunds = ["cancel_pending_order", "return_delivered_order_items"]
 const tools = [...lookups, ...changes, ...refunds, "modify_user_address"]
 
 /** Reads and changes orders alone, gives money back with a person's approval, and does nothing else. */
-const envelope = {
+export const demoEnvelope = {
   semantics: "envelope/1",
   signals: { tool: { type: "enum", values: tools, source: "caller" } },
-  effects: Object.fromEntries(tools.map((tool) => [tool, lookups.includes(tool) ? "read" : "write_reversible"])),
+  effects: Object.fromEntries(
+    tools.map((tool) => [tool, lookups.includes(tool) ? "read" : refunds.includes(tool) ? "money" : "write_reversible"])
+  ),
   rules: [
     { id: "read", outcome: "allow", when: [{ signal: "tool", in: lookups }] },
     { id: "change", outcome: "allow", when: [{ signal: "tool", in: changes }] },
@@ -66,7 +68,10 @@ export const boundAgent = (agentId: string, calls: ReadonlyArray<DemoCall>, writ
     const author = yield* principals.writerFor(HOST_ISSUER, "author")
     const reviewer = yield* principals.writerFor(HOST_ISSUER, "reviewer")
     const person = { writer: reviewer, grants: "any", email: null } as const
-    const { id } = yield* envelopes.create({ name: "Orders and refunds", agent_id: agentId, envelope }, author)
+    const { id } = yield* envelopes.create(
+      { name: "Orders and refunds", agent_id: agentId, envelope: demoEnvelope },
+      author
+    )
     yield* envelopes.publish(id, {}, reviewer)
     yield* Agents.use((agents) => agents.update(agentId, { autonomy_tier: "L2" }, writer))
     yield* Breakers.use((breakers) => breakers.arm(agentId, breaker, writer))
