@@ -167,6 +167,8 @@ export const Agent = Schema.Struct({
   autonomy_tier: inBody(oneOf(autonomyTiers)),
   /** The tier at which an active agent acts: below `autonomy_tier` while it lacks a condition of that. */
   effective_tier: computed(oneOf(autonomyTiers)),
+  /** The conditions of `autonomy_tier` that it does not meet, in any status; none at its end. */
+  tier_unmet: computed(Schema.Array(oneOf(tierConditions))),
   blast_radius: inPart("profile", Schema.Record(Schema.String, Schema.Unknown)),
   status: inDocument(oneOf(agentStatuses)),
   recert_due_at: inBody(Schema.NullOr(instant)),

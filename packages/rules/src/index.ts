@@ -56,7 +56,8 @@ export {
   effectiveTier,
   lostCondition,
   type LostCondition,
-  type TierFacts
+  type TierFacts,
+  unmetConditions
 } from "./agents/effective-tier.ts"
 export { agentFolds } from "./agents/fold.ts"
 export { agentKeys, agentUnique } from "./agents/look-up.ts"
@@ -69,7 +70,7 @@ export {
   orphanSuspendAtMs
 } from "./agents/owner.ts"
 export { lacksSealedMembers, orgUnitDigest, sealedBody, withSealedMembers } from "./agents/sealed-members.ts"
-export { conditionsOf, DRILL_AGE_MS, missingFor, type TierCondition, tierGate } from "./agents/tier-gate.ts"
+export { conditionsOf, DRILL_AGE_MS, type TierCondition, tierGate } from "./agents/tier-gate.ts"
 export { type AgentAct, type AgentStatus, statusAfter, transitions } from "./agents/transitions.ts"
 export {
   BREAKERS,

@@ -1,5 +1,13 @@
 /** `flyball why AGENT`: why an agent's actions are denied, in words, and what to do. Reads only. */
-import { type Agent, type Evaluation, type ExplanationOut, isId, type KillStatus, type Review } from "@flyball/contract"
+import {
+  type Agent,
+  type Evaluation,
+  type ExplanationOut,
+  isId,
+  type KillStatus,
+  type Review,
+  tierConditionWords
+} from "@flyball/contract"
 import { Agents, Evaluations, Kill, Reviews } from "@flyball/core"
 import { Effect } from "effect"
 import type { HostRuntime } from "../host/open-host.ts"
@@ -82,10 +90,11 @@ const whyOf = async (facts: Facts, named: string, last: number): Promise<Why> =>
 
 const whyLines = ({ agent, denials, kill_status: kill, open_reviews: reviews }: Why): ReadonlyArray<string> => {
   const { autonomy_tier: tier, effective_tier: effective, name, status, suspended_reason: reason } = agent
+  const lacks = agent.tier_unmet.map((condition) => tierConditionWords[condition] ?? condition).join(", ")
   const called = `${name} (${agent.id})`
   return [
     `${called} is ${status}${status === "suspended" && reason !== null ? `, because of ${reason}` : ""}, at tier ` +
-      `${tier}${effective === tier ? "" : `, and acts at ${effective}: it lacks a condition of its tier`}.`,
+      `${tier}${effective === tier ? "" : `, and acts at ${effective}`}${lacks === "" ? "" : `. It lacks ${lacks}`}.`,
     statusSentence(called, kill),
     ...(reviews.length === 0
       ? []

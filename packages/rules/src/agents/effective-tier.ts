@@ -5,7 +5,8 @@
  * Spec: decision 0038.
  */
 import { type AgentDocument, type AutonomyTier, autonomyTiers } from "./document.ts"
-import { type TierCondition, tierGate } from "./tier-gate.ts"
+import { isCompleteOwner } from "./owner.ts"
+import { conditionsOf, type TierCondition, tierGate } from "./tier-gate.ts"
 
 /** Evidence about an agent that is stored outside its document. Spec: decision 0038. */
 export interface TierFacts {
@@ -34,6 +35,28 @@ export const effectiveTier = (agent: AgentDocument, facts: TierFacts): AutonomyT
     ({ from, lost, needs }) => lost === "lowers" && from <= agent.autonomyTier && met[needs] !== true
   )
   return lost === undefined ? agent.autonomyTier : autonomyTiers[autonomyTiers.indexOf(lost.from) - 1]!
+}
+
+/**
+ * Lists the conditions of its own tier that an agent does not meet, in the order of tiers; none at its end.
+ *
+ * - Unit: `nowMs` in milliseconds since 1970 UTC.
+ * - Spec: api.md "Small things decided"; decision 0038.
+ */
+export const unmetConditions = (
+  agent: AgentDocument,
+  { hasDrill, hasEnvelope }: TierFacts,
+  nowMs: number
+): ReadonlyArray<TierCondition> => {
+  if (agent.status === "decommissioned") return []
+  const met: { readonly [C in TierCondition]: boolean } = {
+    owner: isCompleteOwner(agent),
+    recertification: agent.recertDueAtMs === null || agent.recertDueAtMs > nowMs,
+    published_envelope: hasEnvelope,
+    verified_identity: agent.identityVerified === true,
+    attested_drill: hasDrill
+  }
+  return conditionsOf(agent.autonomyTier).filter((condition) => !met[condition])
 }
 
 /** A tier above the effective one, and the condition that it needs and the agent lost. */

@@ -127,6 +127,7 @@ describe("an agent's life", () => {
         _tag: "TierGateUnmet",
         missing: ["owner"]
       })
+      assert.deepStrictEqual(lone.tier_unmet, ["owner"])
       const { agent: bold } = yield* agents.register(
         { name: "bold", org_unit: "ops", owner_name: "Ada", owner_email: "ada@example.org", autonomy_tier: "L4" },
         writer
@@ -134,6 +135,11 @@ describe("an agent's life", () => {
       assert.deepInclude(yield* refusal(agents.activate(bold.id, writer)), {
         missing: ["published_envelope", "verified_identity", "attested_drill"]
       })
+      assert.deepStrictEqual(bold.tier_unmet, ["published_envelope", "verified_identity", "attested_drill"])
+      yield* agents.update(bold.id, { recert_due_at: "1970-01-01T00:00:00.000Z", autonomy_tier: "L3" }, writer)
+      const [listed] = yield* agents.list({ q: "bold" })
+      assert.deepStrictEqual(listed!.tier_unmet, ["recertification", "published_envelope", "verified_identity"])
+      assert.deepStrictEqual((yield* agents.decommission(bold.id, writer)).tier_unmet, [])
       // A draft may be given any tier; an active agent may not grow beyond what it has.
       const { id } = yield* registered("courier")
       yield* agents.update(id, { autonomy_tier: "L2" }, writer)
@@ -153,7 +159,10 @@ describe("an agent's life", () => {
       const agents = yield* Agents
       const { id } = yield* registered("courier")
       yield* agents.activate(id, writer)
-      assert.strictEqual((yield* agents.update(id, { autonomy_tier: "L2" }, writer)).autonomy_tier, "L2")
+      assert.deepInclude(yield* agents.update(id, { autonomy_tier: "L2" }, writer), {
+        autonomy_tier: "L2",
+        tier_unmet: []
+      })
       assert.deepInclude(yield* refusal(agents.update(id, { autonomy_tier: "L4" }, writer)), {
         missing: ["verified_identity", "attested_drill"]
       })

@@ -26,7 +26,7 @@ import { planDue, planSuspend } from "./plan-suspend.ts"
 import { planRecertify, planUpdate, updatedAgent } from "./plan-update.ts"
 import { readAgent } from "./read-agent.ts"
 import type { AgentDocument } from "@flyball/rules"
-import { conditionsOf, hasAttestedDrill, isCompleteOwner, type TierCondition } from "@flyball/rules"
+import { unmetConditions } from "@flyball/rules"
 import type { TierEvidenceApi } from "./tier-evidence.ts"
 import { tierFactsOf } from "./tier-facts.ts"
 
@@ -95,7 +95,8 @@ export const agentActs = ({ evidence, originTag, storage, tenantId }: ActsOption
         const stored = yield* readAgent(storage, id, scope)
         const planned = yield* Effect.fromResult(yield* plan(stored, yield* Clock.currentTimeMillis))
         // Before the commit: a fault after it would report an act as failed that is done.
-        const shown = { tenantId, facts: yield* tierFactsOf(evidence, id, planned?.agent ?? stored.body) }
+        const facts = yield* tierFactsOf(evidence, { id, body: planned?.agent ?? stored.body })
+        const shown = { tenantId, facts, nowMs: yield* Clock.currentTimeMillis }
         if (planned === null) return agentOut(stored, shown)
         yield* storage.commit(planned.change)
         return agentOut({ id, version: stored.version + 1, body: planned.agent }, shown)
@@ -118,30 +119,20 @@ export const agentActs = ({ evidence, originTag, storage, tenantId }: ActsOption
     )
   }
 
-  /** The conditions of its tier that an agent meets. */
-  const met = Effect.fnUntraced(function* (id: string, agent: AgentDocument, nowMs: number) {
-    const asks: { readonly [C in TierCondition]: Effect.Effect<boolean, ReadFault> } = {
-      owner: Effect.succeed(isCompleteOwner(agent)),
-      recertification: Effect.succeed(agent.recertDueAtMs === null || agent.recertDueAtMs > nowMs),
-      published_envelope: evidence.publishedEnvelope(id),
-      verified_identity: Effect.succeed(agent.identityVerified === true),
-      attested_drill: Effect.succeed(hasAttestedDrill(agent, nowMs))
-    }
-    const found = new Set<TierCondition>()
-    for (const condition of conditionsOf(agent.autonomyTier)) if (yield* asks[condition]) found.add(condition)
-    return found
-  })
+  /** The conditions of its tier that an agent does not meet. */
+  const unmet = (id: string, body: AgentDocument, nowMs: number) =>
+    Effect.map(tierFactsOf(evidence, { id, body }), (facts) => unmetConditions(body, facts, nowMs))
 
   return {
     update: (id, input, writer, scope = everyUnit) =>
       act(id, scope, (stored, nowMs) =>
-        Effect.map(met(id, updatedAgent(stored.body, input), nowMs), (found) =>
-          planUpdate(stored, input, writer, found, originTag)
+        Effect.map(unmet(id, updatedAgent(stored.body, input), nowMs), (missing) =>
+          planUpdate(stored, input, writer, missing, originTag)
         )
       ),
     activate: (id, writer, scope = everyUnit) =>
       act(id, scope, (stored, nowMs) =>
-        Effect.map(met(id, stored.body, nowMs), (found) => planActivate(stored, writer, found))
+        Effect.map(unmet(id, stored.body, nowMs), (missing) => planActivate(stored, writer, missing))
       ),
     suspend: (id, input, writer, scope = everyUnit) =>
       act(id, scope, (stored) =>

@@ -11,6 +11,7 @@ import {
   orphanedSinceMs,
   orphanSuspendAtMs,
   type TierFacts,
+  unmetConditions,
   writeMembers
 } from "@flyball/rules"
 
@@ -35,16 +36,18 @@ export const storedAgent = (document: Document): StoredAgent => ({
 export interface ShownWith {
   readonly tenantId: string
   readonly facts: TierFacts
+  readonly nowMs: number
 }
 
 /** The agent as the interface shows it. Members whose capability does not exist yet have their empty value. */
-export const agentOut = (agent: StoredAgent, { facts, tenantId }: ShownWith): Agent => ({
+export const agentOut = (agent: StoredAgent, { facts, nowMs, tenantId }: ShownWith): Agent => ({
   id: agent.id,
   tenant_id: tenantId,
   ...writeMembers(agent.body, erasedProfile(agent.id)),
   ...writeMembers(agent.body, noOwner),
   autonomy_tier: agent.body.autonomyTier,
   effective_tier: effectiveTier(agent.body, facts),
+  tier_unmet: unmetConditions(agent.body, facts, nowMs),
   status: agent.body.status,
   recert_due_at: instantOf(agent.body.recertDueAtMs),
   decommissioned_at: instantOf(agent.body.decommissionedAtMs),

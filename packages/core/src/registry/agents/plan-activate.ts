@@ -1,7 +1,7 @@
 /** Plans activating an agent. Pure. */
 import { type InvalidTransition, TierGateUnmet } from "@flyball/contract"
 import { Result } from "effect"
-import { type AutonomyTier, missingFor, RULES, type TierCondition } from "@flyball/rules"
+import { type AutonomyTier, RULES, type TierCondition } from "@flyball/rules"
 import { event } from "../../storage/event.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { type AgentPlan, allowed, changeAgent, without } from "./change-agent.ts"
@@ -16,11 +16,11 @@ import type { StoredAgent } from "./document.ts"
 export const planActivate = (
   stored: StoredAgent,
   writer: Writer,
-  met: ReadonlySet<TierCondition>
+  missing: ReadonlyArray<TierCondition>
 ): Result.Result<AgentPlan, InvalidTransition | TierGateUnmet> =>
   Result.gen(function* () {
     const status = yield* allowed(stored, "activate")
-    yield* gate(stored.body.autonomyTier, met)
+    yield* gate(stored.body.autonomyTier, missing)
     return changeAgent(
       stored,
       { ...without(stored.body, "suspendedReason", "suspensionReason"), status },
@@ -29,8 +29,6 @@ export const planActivate = (
     )
   })
 
-/** Whether a tier's conditions are met, as a refusal that names those that are not. */
-export const gate = (tier: AutonomyTier, met: ReadonlySet<TierCondition>): Result.Result<null, TierGateUnmet> => {
-  const missing = missingFor(tier, met)
-  return missing.length > 0 ? Result.fail(new TierGateUnmet({ tier, missing: [...missing] })) : Result.succeed(null)
-}
+/** Refuses a tier of which conditions are missing. */
+export const gate = (tier: AutonomyTier, missing: ReadonlyArray<TierCondition>): Result.Result<null, TierGateUnmet> =>
+  missing.length > 0 ? Result.fail(new TierGateUnmet({ tier, missing })) : Result.succeed(null)

@@ -42,7 +42,7 @@ export const planUpdate = (
   stored: StoredAgent,
   input: AgentUpdate,
   writer: Writer,
-  met: ReadonlySet<TierCondition>,
+  missing: ReadonlyArray<TierCondition>,
   originTag: Uint8Array
 ): Result.Result<AgentPlan | null, InvalidTransition | AgentVersionConflict | TierGateUnmet> =>
   Result.gen(function* () {
@@ -58,7 +58,7 @@ export const planUpdate = (
     const modelsChanged = modelIds !== undefined && !sameTexts(modelIds, sealedModelIds)
     if (!profileChanged && !modelsChanged && bodyMembers.every((name) => agent[name] === stored.body[name])) return null
     if (stored.body.status === "active" && agent.autonomyTier > stored.body.autonomyTier)
-      yield* gate(agent.autonomyTier, met)
+      yield* gate(agent.autonomyTier, missing)
     return changeAgent(stored, agent, {
       kind: "agent.updated",
       body: updatedBody(agent),

@@ -14,7 +14,7 @@ import type {
   TimelineQuery
 } from "@flyball/contract"
 import { AgentNameTaken, AgentNotFound, isId } from "@flyball/contract"
-import { Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { newIdIn } from "../../foundation/ids.ts"
 import { covers, everyUnit, type Scope } from "../../foundation/scope.ts"
@@ -40,9 +40,10 @@ const PAGE = 500
 /** Refusals of a registration. Spec: document 1 section 4, POST /agents. */
 export type RegisterRefusal = InvalidInput | OrgUnitNotAllowed | TierOverCap
 
-/** The document of a name, and whether this call made it. */
+/** The document of a name, the agent as it is shown, and whether this call made it. */
 interface Registered {
   readonly document: Document
+  readonly agent: Agent
   readonly created: boolean
 }
 
@@ -104,8 +105,9 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
       const evidence = yield* TierEvidence
       const { originTag } = yield* Chain
       const listTimeline = timelineLister(storage, originTag)
-      const shown = (agent: StoredAgent) =>
-        Effect.map(tierFactsOf(evidence, agent.id, agent.body), (facts) => ({ tenantId, facts }))
+      const shown = Effect.fnUntraced(function* (agent: StoredAgent) {
+        return { tenantId, facts: yield* tierFactsOf(evidence, agent), nowMs: yield* Clock.currentTimeMillis }
+      })
       const out = (document: Document): Effect.Effect<Agent, ReadFault> => {
         const agent = storedAgent(document)
         return Effect.map(shown(agent), (context) => agentOut(agent, context))
@@ -135,17 +137,21 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
           planRegister({ agentId, input, writer, limits: options.key ?? null, originTag, line })
         )
         const existing = lookUp ? yield* byName(input.name) : null
-        return existing === null ? yield* made(agentId, plan) : { document: existing, created: false }
+        return existing === null
+          ? yield* made(agentId, plan)
+          : { document: existing, agent: yield* out(existing), created: false }
       })
 
       const made = (
         agentId: string,
         { agent, change }: RegisterPlan
-      ): Effect.Effect<Registered, StorageConflict | ReadFault> =>
-        Effect.map(storage.commit(change), () => ({
-          document: { collection: AGENTS, id: agentId, version: 1, body: agent },
-          created: true
-        }))
+      ): Effect.Effect<Registered, StorageConflict | ReadFault> => {
+        const document = { collection: AGENTS, id: agentId, version: 1, body: agent }
+        // Before the commit: a fault after it would report an act as failed that is done.
+        return Effect.flatMap(out(document), (shown) =>
+          Effect.as(storage.commit(change), { document, agent: shown, created: true })
+        )
+      }
 
       /**
        * Registers, or finds who has the name. The commit checks that it is free, so the first attempt reads nothing.
@@ -173,14 +179,14 @@ export class Agents extends Context.Service<Agents, AgentsApi>()("flyball/core/A
         // today.
         const own = yield* byName(input.name)
         if (own !== null && inScope(scopeOf(options))(own)) return { agent: yield* out(own), created: false }
-        const { document, created } = yield* registered(input, writer, options)
+        const { agent, created, document } = yield* registered(input, writer, options)
         if (!inScope(scopeOf(options))(document)) return yield* nameTaken(document, options.reads ?? scopeOf(options))
-        return { agent: yield* out(document), created }
+        return { agent, created }
       })
 
       const create: AgentsApi["create"] = Effect.fnUntraced(function* (input, writer, options = {}) {
-        const { created, document } = yield* registered(input, writer, options)
-        return created ? yield* out(document) : yield* nameTaken(document, options.reads ?? scopeOf(options))
+        const { agent, created, document } = yield* registered(input, writer, options)
+        return created ? agent : yield* nameTaken(document, options.reads ?? scopeOf(options))
       })
 
       const get: AgentsApi["get"] = Effect.fnUntraced(function* (id, scope = everyUnit) {

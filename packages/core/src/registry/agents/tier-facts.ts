@@ -1,21 +1,21 @@
-/** Reads what the effective tier of an agent depends on beside its document. */
+/** Reads what the conditions of an agent's tier depend on beside its document. */
 import { Clock, Effect } from "effect"
 import type { ReadFault } from "../../storage/port.ts"
-import type { AgentDocument } from "@flyball/rules"
-import { canBeLowered, hasAttestedDrill, type TierFacts } from "@flyball/rules"
+import { conditionsOf, hasAttestedDrill, type TierFacts } from "@flyball/rules"
+import type { StoredAgent } from "./document.ts"
 import type { TierEvidenceApi } from "./tier-evidence.ts"
 
-const none: TierFacts = { hasEnvelope: false, hasDrill: false }
-
-/** The facts of an agent. Of one whose tier cannot be lowered nothing is read. */
+/** The facts of an agent. Nothing is read where its tier needs no envelope. */
 export const tierFactsOf = (
   evidence: TierEvidenceApi,
-  id: string,
-  agent: AgentDocument
+  { body, id }: Pick<StoredAgent, "body" | "id">
 ): Effect.Effect<TierFacts, ReadFault> =>
-  canBeLowered(agent)
-    ? Effect.gen(function* () {
-        const nowMs = yield* Clock.currentTimeMillis
-        return { hasEnvelope: yield* evidence.publishedEnvelope(id), hasDrill: hasAttestedDrill(agent, nowMs) }
-      })
-    : Effect.succeed(none)
+  Effect.gen(function* () {
+    const nowMs = yield* Clock.currentTimeMillis
+    const needsEnvelope =
+      body.status !== "decommissioned" && conditionsOf(body.autonomyTier).includes("published_envelope")
+    return {
+      hasEnvelope: needsEnvelope && (yield* evidence.publishedEnvelope(id, body.orgUnit)),
+      hasDrill: hasAttestedDrill(body, nowMs)
+    }
+  })

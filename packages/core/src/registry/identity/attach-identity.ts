@@ -72,7 +72,7 @@ export const attachIdentity = ({ crypto, evidence, storage, trust }: AttachOptio
     writer: Writer
   ) {
     if (stored.body.identityVerified !== true || agent.identityVerified === true) return change
-    const facts = yield* tierFactsOf(evidence, stored.id, stored.body)
+    const facts = yield* tierFactsOf(evidence, stored)
     return {
       ...change,
       events: [

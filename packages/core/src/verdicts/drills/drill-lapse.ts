@@ -28,7 +28,7 @@ export const reportLapses: Effect.Effect<number, ReadFault, Storage> = Effect.ge
     Effect.fnUntraced(function* (page) {
       for (const agent of page.map(storedAgent)) {
         if (agent.body.drillAttestedAtMs === undefined || !isDrillOverdue(agent.body, ms)) continue
-        const hasEnvelope = yield* evidence.publishedEnvelope(agent.id)
+        const hasEnvelope = yield* evidence.publishedEnvelope(agent.id, agent.body.orgUnit)
         const [lowered] = tierLowered(
           agent,
           { agent: agent.body, facts: { hasEnvelope, hasDrill: true } },

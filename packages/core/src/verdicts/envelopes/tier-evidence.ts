@@ -1,6 +1,5 @@
 /** Tells the tier gate whether an envelope binds an agent. */
 import { Effect, Layer } from "effect"
-import { AGENTS, storedAgent } from "../../registry/agents/document.ts"
 import { TierEvidence } from "../../registry/agents/tier-evidence.ts"
 import { Storage } from "../../storage/port.ts"
 import { inForceReader } from "./in-force.ts"
@@ -14,11 +13,9 @@ export const envelopeTierEvidence: Layer.Layer<never, never, Storage> = Layer.ef
     const inForce = inForceReader(storage)
     return {
       ...others,
-      publishedEnvelope: Effect.fnUntraced(function* (agentId: string) {
-        if (yield* others.publishedEnvelope(agentId)) return true
-        const agent = yield* storage.get(AGENTS, agentId)
-        if (agent === null) return false
-        const { live } = yield* inForce.of(agentId, storedAgent(agent).body.orgUnit, (yield* storage.asOf).ms)
+      publishedEnvelope: Effect.fnUntraced(function* (agentId, orgUnit) {
+        if (yield* others.publishedEnvelope(agentId, orgUnit)) return true
+        const { live } = yield* inForce.of(agentId, orgUnit, (yield* storage.asOf).ms)
         return live.ready !== null
       })
     }
