@@ -34,6 +34,7 @@ const rowsOf = (text: string): ReadonlyArray<string> =>
 
 describe("docs/telemetry.md", () => {
   it("lists every metric with its labels and type, and no other", async () => {
+    await world.register("courier")
     await world.send("GET", "/nothing-here")
     await world.send("GET", "/api/v1/chain/checkpoint", { token: world.admin })
     await world.send("GET", "/api/v1/me", { token: "a.b.c" })

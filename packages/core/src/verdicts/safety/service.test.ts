@@ -248,3 +248,27 @@ describe("the safety view", () => {
     }).pipe(Effect.provide(world))
   )
 })
+
+describe("the counts for metrics", () => {
+  it.effect("have each status of each unit, a minute old at most, and bound the units", () =>
+    Effect.gen(function* () {
+      const counted = Effect.map(
+        Safety.use((safety) => safety.health),
+        ({ agents }) =>
+          agents.flatMap(({ count, orgUnit, status }) => (count > 0 ? [`${orgUnit} ${status} ${count}`] : []))
+      )
+      const one = yield* register("one")
+      yield* register("two")
+      yield* register("three", { org_unit: "ward 7" })
+      yield* Agents.use((agents) => agents.suspend(one.id, {}, writer))
+      assert.deepStrictEqual(yield* counted, ["ops draft 1", "ops suspended 1", "ward 7 draft 1"])
+      yield* Agents.use((agents) => agents.decommission(one.id, writer))
+      for (let n = 0; n < 100; n++) yield* register(`more ${n}`, { org_unit: `unit ${n}` })
+      assert.lengthOf(yield* counted, 3, "the count of a minute ago")
+      yield* TestClock.adjust("1 minute")
+      const later = yield* counted
+      assert.deepStrictEqual(later.slice(0, 3), ["ops draft 1", "ops decommissioned 1", "ward 7 draft 1"])
+      assert.deepStrictEqual([later.length, later.at(-1)], [3 + 98 + 1, " draft 2"])
+    }).pipe(Effect.provide(world))
+  )
+})

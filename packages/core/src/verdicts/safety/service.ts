@@ -1,8 +1,9 @@
 /** The safety view: every agent's halt state and what guards it. Spec: document 1 section 4, GET /bound/safety. */
-import type { SafetyOut, SafetyQuery, SafetyRow } from "@flyball/contract"
+import { agentStatuses, type SafetyOut, type SafetyQuery, type SafetyRow } from "@flyball/contract"
 import { formatInstant } from "@flyball/evidence"
 import { Context, Effect, Layer, Stream } from "effect"
 import {
+  type AgentStatus,
   type BreakerDocument,
   BREAKERS,
   type ChannelDocument,
@@ -32,11 +33,22 @@ export interface SafetyApi {
 export interface SafetyHealth {
   /** Agents whose own tier needs an attested drill that they do not have. Counted once a minute. */
   readonly overdueDrills: number
+  /** Agents by org unit and status, counted once a minute: each status of each unit. */
+  readonly agents: ReadonlyArray<AgentCount>
   /** Of the last check of the channel; null before the first. */
   readonly channelArmed: boolean | null
   readonly channelAgeMs: number | null
 }
 
+/** Agents of an org unit in a status. `orgUnit` is empty for units that are not counted one by one, or are erased. */
+export interface AgentCount {
+  readonly orgUnit: string
+  readonly status: AgentStatus
+  readonly count: number
+}
+
+/** Org units that are counted one by one: the first ones that had agents. Labels of a metric need a bound. */
+const MAX_COUNTED_UNITS = 100
 /** Agents read at a time. */
 const PAGE = 1_000
 /** Agents up to which breakers are looked up one agent at a time, where all agents are shown. */
@@ -52,7 +64,7 @@ export class Safety extends Context.Service<Safety, SafetyApi>()("flyball/core/S
       const storage = yield* Storage
       const reader = killReader(storage)
       const periodMs = yield* ChannelPeriod
-      const overdueDrills = yield* Effect.cachedWithTTL(countOverdue(storage), COUNTED_FOR)
+      const counts = yield* Effect.cachedWithTTL(countAgents(storage), COUNTED_FOR)
       return Safety.of({
         view: Effect.fnUntraced(function* (query = {}, scope = everyUnit) {
           const agents = yield* agentsIn(storage, query, scope)
@@ -77,7 +89,7 @@ export class Safety extends Context.Service<Safety, SafetyApi>()("flyball/core/S
           const last = yield* lastChannelCheck(storage)
           const { ms } = yield* storage.asOf
           return {
-            overdueDrills: yield* overdueDrills,
+            ...(yield* counts),
             channelArmed: last?.armed ?? null,
             channelAgeMs: last === null ? null : Math.max(0, ms - last.checkedAtMs)
           }
@@ -87,16 +99,27 @@ export class Safety extends Context.Service<Safety, SafetyApi>()("flyball/core/S
   )
 }
 
-/** Agents whose own tier needs an attested drill that they do not have. */
-const countOverdue = Effect.fnUntraced(function* (storage: StorageApi): Effect.fn.Return<number, ReadFault> {
+const countAgents = Effect.fnUntraced(function* (
+  storage: StorageApi
+): Effect.fn.Return<Pick<SafetyHealth, "agents" | "overdueDrills">, ReadFault> {
   const { ms } = yield* storage.asOf
-  let count = 0
+  let overdueDrills = 0
+  const units = new Map<string, Map<AgentStatus, number>>()
   yield* Stream.runForEach(documentPages(storage, AGENTS), (page) =>
     Effect.sync(() => {
-      for (const document of page) if (isDrillOverdue(storedAgent(document).body, ms)) count += 1
+      for (const { body } of page.map(storedAgent)) {
+        if (isDrillOverdue(body, ms)) overdueDrills += 1
+        const { orgUnit, status } = body
+        const name = orgUnit !== null && (units.has(orgUnit) || units.size < MAX_COUNTED_UNITS) ? orgUnit : ""
+        const own = units.get(name) ?? new Map<AgentStatus, number>()
+        units.set(name, own.set(status, (own.get(status) ?? 0) + 1))
+      }
     })
   )
-  return count
+  const agents = [...units].flatMap(([orgUnit, counts]) =>
+    agentStatuses.map((status) => ({ orgUnit, status, count: counts.get(status) ?? 0 }))
+  )
+  return { overdueDrills, agents }
 })
 
 const channelOut = (
