@@ -38,7 +38,7 @@ export const MAX_POLICY_ADDRESSES = 32
 /** A row of PUT /bound/response-policy. Spec: decision 0046. */
 export const PolicyRowIn = Schema.Struct({
   scope: oneOf(policyScopes),
-  /** The tier, the org unit or the agent's id. Null for `default`. Unknown ones are refused. */
+  /** The tier, the org unit or the agent's id. Null for `default`. Unknown agents and tiers are refused. */
   target: optional(name(100)),
   trigger: oneOf(policyTriggers),
   /**

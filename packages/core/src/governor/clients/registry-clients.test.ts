@@ -364,7 +364,7 @@ describe("the response policy through the plain client", () => {
           plain["set"]!([5]),
           plain["set"]!([{ ...row, notify: ["nobody"] }]),
           plain["set"]!([row, row]),
-          plain["set"]!([{ ...row, scope: "org_unit", target: "nowhere" }]),
+          plain["set"]!([{ ...row, scope: "tier", target: "nowhere" }]),
           plain["set"]!([row], { writer: "Ann" })
         ].map(refused)
       ),

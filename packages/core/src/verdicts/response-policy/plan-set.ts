@@ -14,12 +14,6 @@ import type { Writer } from "../../foundation/writer.ts"
 import type { ChangeSet } from "../../storage/port.ts"
 import { policyRowOut, type StoredPolicy } from "./document.ts"
 
-/** The targets that a policy names and that exist. */
-export interface KnownTargets {
-  readonly agents: ReadonlySet<string>
-  readonly orgUnits: ReadonlySet<string>
-}
-
 /** The policy there will be, and the change that makes it. */
 export interface PolicyPlan {
   readonly policy: ResponsePolicyDocument
@@ -29,18 +23,20 @@ export interface PolicyPlan {
 /**
  * Decides what setting the response policy would change: all of it, in one record.
  *
- * - Fails: `InvalidInput` for a second row of one scope, target and trigger; for a target that does not exist or does
- *   not belong to the scope, since such a row would silently never count; for an orphan's or a recertification's row
- *   that is less than the suspension which comes anyway.
- * - Spec: api.md "bounded autonomy"; decision 0046.
+ * An org unit may have no agents yet. `agents`: the targets of rows that are agents.
+ *
+ * - Fails: `InvalidInput` for a second row of one scope, target and trigger; for a target that is no agent or tier or
+ *   does not belong to the scope, since such a row would silently never count; for an orphan's or a recertification's
+ *   row that is less than the suspension which comes anyway.
+ * - Spec: api.md "bounded autonomy" and "Small things decided"; decision 0046.
  */
 export const planSetPolicy = (
   stored: StoredPolicy,
   rows: ReadonlyArray<PolicyRow>,
-  known: KnownTargets,
+  agents: ReadonlySet<string>,
   writer: Writer
 ): Result.Result<PolicyPlan, InvalidInput> => {
-  const detail = [...rows.flatMap((row, index) => problemsOf(row, index, known)), ...repeated(rows)]
+  const detail = [...rows.flatMap((row, index) => problemsOf(row, index, agents)), ...repeated(rows)]
   if (detail.length > 0) return Result.fail(new InvalidInput({ detail }))
   const policy: ResponsePolicyDocument = { rows }
   const bytes = canonicalBytes({ rows: rows.map(policyRowOut) })
@@ -66,10 +62,10 @@ export const planSetPolicy = (
   })
 }
 
-const problemsOf = (row: PolicyRow, index: number, known: KnownTargets): ReadonlyArray<DetailItem> => {
+const problemsOf = (row: PolicyRow, index: number, agents: ReadonlySet<string>): ReadonlyArray<DetailItem> => {
   const at = (member: string, msg: string, input: unknown) =>
     detailItem(["body", String(index), member], "value_error", msg, input)
-  const wrongTarget = targetProblem(row, known)
+  const wrongTarget = targetProblem(row, agents)
   return [
     ...(wrongTarget === null ? [] : [at("target", wrongTarget, row.target)]),
     ...(suspendingTriggers.has(row.trigger) && !besideSuspension.has(row.response)
@@ -88,14 +84,14 @@ const problemsOf = (row: PolicyRow, index: number, known: KnownTargets): Readonl
 }
 
 /** Why a row's target is not one of its scope; null where it is. */
-const targetProblem = ({ scope, target }: PolicyRow, { agents, orgUnits }: KnownTargets): string | null => {
+const targetProblem = ({ scope, target }: PolicyRow, agents: ReadonlySet<string>): string | null => {
   if (scope === "default") return target === null ? null : "A default row is for every agent: it has no target"
   if (target === null) return `A row of scope ${scope} needs a target`
   switch (scope) {
     case "tier":
       return (autonomyTiers as ReadonlyArray<string>).includes(target) ? null : "There is no such tier"
     case "org_unit":
-      return orgUnits.has(target) ? null : "No agent is registered in this org unit"
+      return null
     case "agent":
       return agents.has(target) ? null : "There is no such agent"
   }

@@ -42,6 +42,7 @@ describe("the response policy", () => {
         row(),
         row({ scope: "tier", target: "L3", response: "quarantine" }),
         row({ scope: "org_unit", target: "ward 7", response: "drain", notify: [] }),
+        row({ scope: "org_unit", target: "a unit without agents" }),
         row({ scope: "agent", target: id, trigger: "agent_request", response: "halt" })
       ]
       assert.deepStrictEqual(yield* policies.set([row()], writer), { value: [row()], version: 1 })
@@ -72,7 +73,7 @@ describe("the response policy", () => {
           row({ target: "L1" }),
           row({ scope: "tier", target: "L5" }),
           row({ scope: "tier", target: null }),
-          row({ scope: "org_unit", target: "ward 8" }),
+          row({ scope: "org_unit", target: null }),
           row({ scope: "agent", target: `agt_${"0".repeat(26)}` }),
           row({ scope: "agent", target: "courier" })
         ]),

@@ -28,7 +28,7 @@ import { AGENTS, storedAgent } from "../../registry/agents/document.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { type ChangeSet, type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
 import { policyRow, policyRowOut, storedPolicy } from "./document.ts"
-import { type KnownTargets, planSetPolicy } from "./plan-set.ts"
+import { planSetPolicy } from "./plan-set.ts"
 
 /** Rows of the response policy with its version; 0 if none was ever set. Spec: decision 0046. */
 export type VersionedPolicy = Versioned<ReadonlyArray<PolicyRowOut>>
@@ -74,8 +74,8 @@ export class ResponsePolicies extends Context.Service<ResponsePolicies, Response
               const stored = storedPolicy(yield* storage.get(RESPONSE_POLICY, RESPONSE_POLICY_ID))
               if (ifVersion !== null && ifVersion !== stored.version)
                 return yield* new PolicyVersionConflict({ version: stored.version })
-              const known = yield* knownTargets(storage, rows)
-              const { change, policy } = yield* Effect.fromResult(planSetPolicy(stored, rows, known, writer))
+              const agents = yield* knownAgents(storage, rows)
+              const { change, policy } = yield* Effect.fromResult(planSetPolicy(stored, rows, agents, writer))
               yield* storage.commit(change)
               return { value: policy.rows.map(policyRowOut), version: stored.version + 1 }
             }),
@@ -125,19 +125,16 @@ const isShown = (
           (agent) => agent !== null && covers(scope, storedAgent(agent).body.orgUnit)
         )
 
-const knownTargets = Effect.fnUntraced(function* (
+/** The agents that rows name and that exist. */
+const knownAgents = Effect.fnUntraced(function* (
   storage: StorageApi,
   rows: ReadonlyArray<PolicyRow>
-): Effect.fn.Return<KnownTargets, ReadFault> {
-  const named = (scope: PolicyRow["scope"]): ReadonlyArray<string> => [
-    ...new Set(rows.flatMap((row) => (row.scope === scope && row.target !== null ? [row.target] : [])))
-  ]
-  const agents = yield* Effect.filter(
-    named("agent").filter((id) => isId("agent", id)),
-    (id) => Effect.map(storage.get(AGENTS, id), (agent) => agent !== null)
+): Effect.fn.Return<ReadonlySet<string>, ReadFault> {
+  const named = new Set(rows.flatMap(({ scope, target }) => (scope === "agent" && target !== null ? [target] : [])))
+  return new Set(
+    yield* Effect.filter(
+      [...named].filter((id) => isId("agent", id)),
+      (id) => Effect.map(storage.get(AGENTS, id), (agent) => agent !== null)
+    )
   )
-  const orgUnits = yield* Effect.filter(named("org_unit"), (unit) =>
-    Effect.map(storage.find(AGENTS, "org_unit", unit), (found) => found.length > 0)
-  )
-  return { agents: new Set(agents), orgUnits: new Set(orgUnits) }
 })
