@@ -1,5 +1,6 @@
 /** Agents as they travel. Spec: document 1 sections 2 and 4; api.md "agents and registry". */
 import { Schema } from "effect"
+import { ahead } from "./foundation/ahead.ts"
 import {
   email,
   id,
@@ -146,7 +147,7 @@ export const DisownIn = Schema.Struct({ reason: wholePart("reason", reason(1_000
 export type DisownIn = typeof DisownIn.Type
 
 /** Body of POST /agents/{agent_id}/recertify. */
-export const RecertifyIn = Schema.Struct({ recert_due_at: inBody(instant) }).annotate(
+export const RecertifyIn = Schema.Struct({ recert_due_at: ahead(inBody(instant)) }).annotate(
   becomesRecord("agent.recertified")
 )
 export type RecertifyIn = typeof RecertifyIn.Type

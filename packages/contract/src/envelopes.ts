@@ -1,5 +1,6 @@
 /** Autonomy envelopes as they travel. Spec: api.md "bounded autonomy"; the language itself is `envelope/1` in core. */
 import { Schema } from "effect"
+import { ahead } from "./foundation/ahead.ts"
 import {
   id,
   identifier,
@@ -283,7 +284,7 @@ export type WithdrawIn = typeof WithdrawIn.Type
 export const WaiverCreate = Schema.Struct({
   rule_id: inBody(identifier(64)),
   unless: inPart("waiver", list(Schema.Unknown, 1, 64)),
-  expires_at: inBody(instant),
+  expires_at: ahead(inBody(instant)),
   reason: inPart("waiver", reason(2_000))
 }).annotate(becomesRecord("waiver.requested"))
 export type WaiverCreate = typeof WaiverCreate.Type

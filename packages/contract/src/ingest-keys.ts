@@ -1,6 +1,7 @@
 /** Ingest keys as they travel. Spec: document 1 sections 2 and 5; api.md "agents and registry". */
 import { Schema } from "effect"
 import { autonomyTiers } from "./agents.ts"
+import { ahead } from "./foundation/ahead.ts"
 import { instant, name, oneOf, optional, orgUnit } from "./foundation/fields.ts"
 import type { Info, Input } from "./foundation/plain.ts"
 import { becomesRecord, computed, inBody, inDocument, inPart, showsRecords } from "./foundation/place.ts"
@@ -15,7 +16,7 @@ export const IngestKeyCreate = Schema.Struct({
   max_autonomy_tier: inBody(optional(oneOf(autonomyTiers))),
   /** For a gateway or a proxy, which acts for the agent: its decisions may say `capture: mediated`. */
   capture: inBody(optional(oneOf(keyCaptures))),
-  expires_at: inBody(optional(instant))
+  expires_at: ahead(inBody(optional(instant)))
 }).annotate(becomesRecord("ingest_key.minted"))
 export type IngestKeyCreate = typeof IngestKeyCreate.Type
 

@@ -1,5 +1,6 @@
 /** Standing approvals as they travel: approvals in advance, of a box of inputs. Spec: api.md; decision 0050. */
 import { Schema } from "effect"
+import { ahead } from "./foundation/ahead.ts"
 import { check, id, instant, integer, list, oneOf, optional, patterned, reason } from "./foundation/fields.ts"
 import { pageOf } from "./foundation/page.ts"
 import type { Info, Input } from "./foundation/plain.ts"
@@ -42,7 +43,7 @@ export const StandingApprovalCreate = Schema.Struct({
   pins: inPart("box", list(PinIn, 1, MAX_PINS)),
   /** Largest number of evaluations that it approves. */
   count: inBody(integer(1, 10_000)),
-  expires_at: inBody(instant),
+  expires_at: ahead(inBody(instant)),
   reason: wholePart("reason", reason(2_000))
 }).annotate(becomesRecord("standing_approval.proposed"))
 export type StandingApprovalCreate = typeof StandingApprovalCreate.Type

@@ -5,13 +5,13 @@
  * query (422, those of both at once), admission (429),
  * body (415, 413, 422), and only then the handler. Nothing is written to the store before the handler.
  *
- * Errors in the forms of a body's members are listed at once. Rules between members, and those that need the clock or
- * the store, are checked when every form is right, as field validators come first.
+ * Errors in the forms of a body's members are listed at once, with times that must lie ahead and do not. Rules between
+ * members, and those that need the store, are checked when every form is right, as field validators come first.
  */
 import type { AnyEndpoint } from "@flyball/contract/http"
-import { BODY_LIMIT_BYTES, Forbidden, MethodNotAllowed, NotFound, type Refusal } from "@flyball/contract"
+import { BODY_LIMIT_BYTES, Forbidden, InvalidInput, MethodNotAllowed, NotFound, type Refusal } from "@flyball/contract"
 import { inSlices } from "@flyball/core"
-import { Effect, Result } from "effect"
+import { Clock, Effect, Result } from "effect"
 import type { Answer } from "./answer/answer.ts"
 import { type Access, authenticate } from "./request/authenticate.ts"
 import type { AnyHandler, Call, Fault, ServerFacts, Services } from "./request/call.ts"
@@ -95,7 +95,7 @@ const answerTo = Effect.fnUntraced(function* (
   const decoding = decodeBody(endpoint, value, accessCaller(progress.caller))
   const slice = decoding.next()
   const body = slice.done === true ? slice.value : yield* inSlices(decoding)
-  if (Result.isFailure(body)) return yield* body.failure
+  if (Result.isFailure(body)) return yield* withPastTimes(endpoint, value, body.failure)
   const decoded = { params, query, body: body.success }
   const admission = (caller: AdmittedCaller) => Effect.as(refuseQuarantined(endpoint, caller, decoded), caller)
   const call = {
@@ -119,6 +119,12 @@ const answerTo = Effect.fnUntraced(function* (
   )
   return { status: answer.kind === "unchanged" ? 304 : endpoint.success.status, answer }
 })
+
+/** Adds the times of a body that must lie ahead and do not to what is wrong with its form. */
+const withPastTimes = ({ body }: AnyEndpoint, value: unknown, { detail }: InvalidInput) =>
+  Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
+    Effect.fail(new InvalidInput({ detail: [...detail, ...(body?.past?.(value, nowMs) ?? [])] }))
+  )
 
 const noBody = { limitBytes: BODY_LIMIT_BYTES, keepRaw: null }
 

@@ -79,4 +79,32 @@ describe("all errors are listed", () => {
     })
     assert.strictEqual(status, 404, "an id that cannot be one")
   })
+
+  it("of a time that must lie ahead, beside what is wrong elsewhere", async () => {
+    const past = "2020-01-01T00:00:00+01:00"
+    const paths = {
+      "admin/ingest-keys": ["body.name missing", "body.org_unit missing"],
+      [`bound/envelopes/env_${"0".repeat(26)}/waivers`]: [
+        "body.rule_id missing",
+        "body.unless missing",
+        "body.reason missing"
+      ],
+      "bound/standing-approvals": [
+        "body.review_id missing",
+        "body.pins missing",
+        "body.count missing",
+        "body.reason missing"
+      ]
+    }
+    for (const [path, wrong] of Object.entries(paths))
+      assert.deepStrictEqual(
+        await reported("POST", `/api/v1/${path}`, { token: given.world.admin, json: { expires_at: past } }),
+        [...wrong, "body.expires_at value_error"]
+      )
+    const json = { recert_due_at: past, x: 1 }
+    assert.deepStrictEqual(
+      await reported("POST", `/api/v1/agents/agt_${"0".repeat(26)}/recertify`, { token: given.world.admin, json }),
+      ["body.x extra_forbidden", "body.recert_due_at value_error"]
+    )
+  })
 })

@@ -3,6 +3,7 @@
  * why it is not Effect's HttpApi.
  */
 import { Result, Schema } from "effect"
+import { type PastTimes, pastTimes } from "../foundation/ahead.ts"
 import { type Decoded, decode } from "../foundation/decode.ts"
 import { id, integerParam } from "../foundation/fields.ts"
 import { idPattern, idPrefixes, type IdKind } from "../foundation/ids.ts"
@@ -47,6 +48,8 @@ export interface Body<A = unknown, S extends Schema.Top = Schema.Top, O extends 
   readonly decode: (value: unknown, caller?: Caller | null) => Decoded<A>
   /** The same, yielding where others may have their turn, where a body may take long; left out where none does. */
   readonly decodeInSlices?: (value: unknown) => Generator<void, Decoded<A>, void>
+  /** Problems that are listed beside those of the shape. */
+  readonly past?: PastTimes
   readonly limitBytes: number
   /** A request without a body is one with an empty object. */
   readonly optional: O
@@ -63,6 +66,7 @@ export const jsonBody = <S extends Schema.Top & { readonly DecodingServices: nev
   return {
     schema,
     decode: (value) => decoder(value, "body"),
+    past: pastTimes(schema),
     limitBytes: options.limitBytes ?? BODY_LIMIT_BYTES,
     optional: false,
     keepRaw: options.keepRaw ?? null

@@ -158,7 +158,8 @@ const bodyOf = (body: Body, given: unknown): Effect.Effect<unknown, InvalidInput
   body.decodeInSlices === undefined
     ? decoded(
         ((value: unknown) => body.decode(value)) as Decoder<unknown>,
-        given === undefined && body.optional ? {} : given
+        given === undefined && body.optional ? {} : given,
+        body.past
       )
     : decodeDecisions(given)
 

@@ -7,10 +7,11 @@ import {
   detailItem,
   InvalidInput,
   PackRequest,
+  type PastTimes,
   RecordsQuery,
   ResolveDraftIn
 } from "@flyball/contract"
-import { Effect, Result, Schema } from "effect"
+import { Clock, Effect, Result, Schema } from "effect"
 import { inSlices } from "../../foundation/in-slices.ts"
 import { takenDown, Unwalkable, withoutUndefined } from "./plain-input.ts"
 
@@ -24,12 +25,19 @@ const recordFilter = decode(RecordsQuery)
 
 /**
  * Decodes a body, which is taken down at the call: the effect may run in a later turn, and read it long after. Members
- * that are undefined count as absent.
+ * that are undefined count as absent. `past` lists the times that must lie ahead and do not, beside other problems.
  */
-export const decoded = <A>(decoder: Decoder<A>, input: unknown): Effect.Effect<A, InvalidInput> =>
+export const decoded = <A>(decoder: Decoder<A>, input: unknown, past?: PastTimes): Effect.Effect<A, InvalidInput> =>
   taking(
     () => takenDown(input),
-    (plain) => answer(decoder(plain, "body"))
+    (plain) => {
+      const read = decoder(plain, "body")
+      return past === undefined || Result.isSuccess(read)
+        ? answer(read)
+        : Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
+            answer(Result.fail([...read.failure, ...past(plain, nowMs)]))
+          )
+    }
   )
 
 /**

@@ -1,5 +1,5 @@
 /** Standing approvals as people propose them and evaluations use them up. */
-import type { StandingApprovalCreate } from "@flyball/contract"
+import type { InvalidInput, StandingApprovalCreate } from "@flyball/contract"
 import { assert, describe, it } from "@effect/vitest"
 import { canonicalBytes, portableCrypto, toHex } from "@flyball/evidence"
 import { type JsonMap, Recomputation, type ReplayRecord, RULES } from "@flyball/rules"
@@ -179,8 +179,12 @@ describe("a standing approval", () => {
       assert.deepInclude((wide as { readonly example: object }).example, { tool: "refund", amount: 20_001 })
       const free = yield* Effect.flip(propose(reviewId, { pins: [{ path: "/args/tool", eq: "refund" }] }))
       assert.deepInclude(free, { _tag: "StandingApprovalTooWide", rule: "huge" })
-      const outside = yield* refused(propose(reviewId, { pins: [{ path: "/signals/amount", at_most: 4_999 }] }))
-      assert.strictEqual(outside, "InvalidInput")
+      const late = { pins: [{ path: "/signals/amount", at_most: 4_999 }], expires_at: "1971-01-01T00:00:00.000Z" }
+      const outside = yield* Effect.flip(propose(reviewId, late))
+      assert.deepStrictEqual(
+        (outside as InvalidInput).detail.map(({ loc }) => loc[1]),
+        ["pins", "expires_at"]
+      )
       assert.strictEqual(yield* refused(propose(reviewId, { expires_at: "1971-01-01T00:00:00.000Z" })), "InvalidInput")
       assert.strictEqual(yield* refused(propose(reviewId, {}, dan)), "NotTheApprover")
       assert.strictEqual(yield* refused(propose(`rev_${"0".repeat(26)}`)), "ReviewNotFound")

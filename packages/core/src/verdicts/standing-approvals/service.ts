@@ -3,6 +3,7 @@
  * Spec: api.md "bounded autonomy"; decision 0050.
  */
 import {
+  type DetailItem,
   detailItem,
   EnvelopeNotInForce,
   InvalidInput,
@@ -56,6 +57,7 @@ import { inForceReader } from "../envelopes/in-force.ts"
 import type { EvaluationRecord } from "../evaluations/evaluation-out.ts"
 import { findEvaluation, type FoundEvaluation } from "../evaluations/find-evaluation.ts"
 import { tiersOf } from "../evaluations/lost-words.ts"
+import { expiryProblems } from "../expiry.ts"
 import {
   planGrant,
   planPropose,
@@ -224,11 +226,6 @@ export class StandingApprovals extends Context.Service<StandingApprovals, Standi
               const pins = input.pins as ReadonlyArray<Pin>
               const { ms } = yield* storage.asOf
               const expiresAtMs = parseInstant(input.expires_at)!
-              if (expiresAtMs <= ms || expiresAtMs > ms + MAX_STANDING_MS)
-                return yield* invalid(
-                  ["body", "expires_at"],
-                  `Expected a time from now to ${MAX_STANDING_MS / 86_400_000} days from now`
-                )
               const { binding, expects } = yield* bindingOf(record, agent, ms)
               const compiled = binding.ready?.combination.compiled
               if (compiled === undefined) return yield* new EnvelopeNotInForce()
@@ -237,11 +234,26 @@ export class StandingApprovals extends Context.Service<StandingApprovals, Standi
               const { effective, tier } = tiersOf(record.body)
               const server = actingSignals(serverSignals(agent.body), { effective_tier: effective, tier })
               const proof = proveStanding({ asks, compiled, inputs, server }, pins)
-              if (proof.kind !== "proved") return yield* unproved(proof, pins)
               const box = { ...shapeOf(inputs), pins }
               const bytes = canonicalBytes(boxOf(box))
-              if (bytes.length > MAX_BOX_BYTES)
-                return yield* invalid(["body", "pins"], `Expected a box of up to ${MAX_BOX_BYTES} bytes as JSON`)
+              const detail = [
+                ...pinProblems(proof, pins),
+                ...(bytes.length > MAX_BOX_BYTES
+                  ? [
+                      detailItem(
+                        ["body", "pins"],
+                        "value_error",
+                        `Expected a box of up to ${MAX_BOX_BYTES} bytes as JSON`
+                      )
+                    ]
+                  : []),
+                ...expiryProblems(input.expires_at, ms, MAX_STANDING_MS)
+              ]
+              if (detail.length > 0) return yield* new InvalidInput({ detail })
+              if (proof.kind !== "proved")
+                return yield* new StandingApprovalTooWide(
+                  proof.kind === "wider" ? { rule: proof.rule, example: { ...proof.example } } : {}
+                )
               const standing: StandingApprovalDocument = {
                 agentId: agent.id,
                 reviewId: input.review_id,
@@ -314,9 +326,6 @@ export class StandingApprovals extends Context.Service<StandingApprovals, Standi
   )
 }
 
-const invalid = (path: ReadonlyArray<string>, message: string) =>
-  new InvalidInput({ detail: [detailItem(path, "value_error", message)] })
-
 /**
  * Inputs of the action of an evaluation; null where a part of it was erased, or its arguments are not all there: then
  * nobody knows what people approved.
@@ -334,26 +343,20 @@ const inputsOf = ({ body, erased, parts }: FoundEvaluation): ActionInputs | null
       }
 }
 
-const unproved = (proof: Exclude<StandingProof, { readonly kind: "proved" }>, pins: ReadonlyArray<Pin>) =>
-  proof.kind === "outside"
-    ? invalid(
-        ["body", "pins", String(proof.place)],
-        "The reviewed action is outside the box: its value at this path differs or is missing"
+/** The pins whose values the action or the envelope does not have. */
+const pinProblems = (proof: StandingProof, pins: ReadonlyArray<Pin>): ReadonlyArray<DetailItem> => {
+  const at = (place: number, message: string) => [
+    detailItem(["body", "pins", String(Math.max(0, place))], "value_error", message)
+  ]
+  switch (proof.kind) {
+    case "outside":
+      return at(proof.place, "The reviewed action is outside the box: its value at this path differs or is missing")
+    case "misfit":
+      return at(
+        pins.findIndex((pin) => pinnedSignal(pin) === proof.axis),
+        `The signal ${proof.axis} of the envelope has no such value`
       )
-    : proof.kind === "wider"
-      ? new StandingApprovalTooWide({ rule: proof.rule, example: { ...proof.example } })
-      : proof.kind === "open"
-        ? new StandingApprovalTooWide({})
-        : invalid(
-            [
-              "body",
-              "pins",
-              String(
-                Math.max(
-                  0,
-                  pins.findIndex((pin) => pinnedSignal(pin) === proof.axis)
-                )
-              )
-            ],
-            `The signal ${proof.axis} of the envelope has no such value`
-          )
+    default:
+      return []
+  }
+}

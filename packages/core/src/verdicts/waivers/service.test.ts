@@ -81,6 +81,11 @@ describe("waivers beside each other", () => {
           input: expiresAt
         })
       }
+      const both = yield* Effect.flip(request(envelopeId, [{ signal: "amonut", lte: 99 }], "1970-01-01T00:00:00.000Z"))
+      assert.deepStrictEqual(
+        (both as InvalidInput).detail.map(({ loc }) => loc[1]),
+        ["unless", "expires_at"]
+      )
       assert.strictEqual(
         (yield* request(envelopeId, [{ signal: "amount", lte: 99 }], "1970-04-01T00:00:00.000Z")).status,
         "requested"

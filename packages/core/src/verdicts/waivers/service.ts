@@ -20,6 +20,7 @@ import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { bind, type Layer as BoundLayer, type WaiverDocument, WAIVERS } from "@flyball/rules"
 import { inForceReader } from "../envelopes/in-force.ts"
 import { readWaiver, type Waiver } from "@flyball/envelope"
+import { expiryProblems } from "../expiry.ts"
 import { nextEpoch, readStoredEnvelope } from "../envelopes/stored-envelope.ts"
 import { newId } from "../../foundation/ids.ts"
 import { secondPerson } from "../../registry/principals/second-person.ts"
@@ -118,22 +119,17 @@ export class Waivers extends Context.Service<Waivers, WaiversApi>()("flyball/cor
                 body.live === null || body.withdrawn ? null : yield* inForce.layer(envelopeId, body.live, [])
               if (layer === null || layer.envelope === null) return yield* new EnvelopeNotInForce()
               const { findings, waiver } = readWaiver(layer.envelope, input.rule_id, input.unless)
-              if (waiver === null)
-                return yield* new InvalidInput({
-                  detail: findings.map(({ message, path }) =>
-                    detailItem(["body", ...path.split("/").slice(1)], "value_error", message)
-                  )
-                })
               const { ms } = yield* storage.asOf
-              const noRoom = yield* noRoomFor(layer, waiver, ms)
-              if (noRoom !== null) return yield* invalid(["body", "unless"], noRoom)
+              const noRoom = waiver === null ? null : yield* noRoomFor(layer, waiver, ms)
               const expiresAtMs = parseInstant(input.expires_at)!
-              if (expiresAtMs <= ms || expiresAtMs > ms + MAX_WAIVER_MS)
-                return yield* invalid(
-                  ["body", "expires_at"],
-                  `Expected a time from now to ${MAX_WAIVER_MS / 86_400_000} days from now`,
-                  input.expires_at
-                )
+              const detail = [
+                ...(waiver === null ? findings : []).map(({ message, path }) =>
+                  detailItem(["body", ...path.split("/").slice(1)], "value_error", message)
+                ),
+                ...(noRoom === null ? [] : [detailItem(["body", "unless"], "value_error", noRoom)]),
+                ...expiryProblems(input.expires_at, ms, MAX_WAIVER_MS)
+              ]
+              if (detail.length > 0) return yield* new InvalidInput({ detail })
               const id = yield* newId("wvr")
               const planned = planRequest(
                 id,
