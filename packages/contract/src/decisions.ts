@@ -370,3 +370,6 @@ export const DecisionDetail = Schema.Struct({
   erased: Schema.Array(oneOf(["args", "result", "labels"]))
 })
 export type DecisionDetail = typeof DecisionDetail.Type
+
+/** One decision, with what was sent beside it. */
+export interface DecisionDetailInfo extends Info<typeof DecisionDetail> {}

@@ -29,6 +29,7 @@ export type {
   ClaimsInput,
   ConsistencyInfo,
   DecisionFilter,
+  DecisionDetailInfo,
   DecisionInfo,
   DecisionInput,
   DecisionReceipt,

@@ -3,6 +3,7 @@
 import "effect/schema/SchemaJITCompiler/enable"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { openWorld, OTHER_UNIT, UNIT, type World } from "./http-world.ts"
+import { paymentsUpTo } from "./testing/payments.ts"
 
 let world: World
 beforeAll(async () => void (world = await openWorld()))
@@ -63,5 +64,66 @@ describe("GET /chain/records/{seq}/parts/{name}", () => {
     const got = await read(seq, "args", await world.token("governor", UNIT))
     assert.deepStrictEqual([got.status, got.json.code, got.json.erased_by], [410, "part_erased", erased.json.seq])
     assert.notInclude(got.text, "Ada")
+  })
+})
+
+describe("GET /decisions/{id}", () => {
+  it("shows what was sent to a reviewer where people reviewed it, and withholds it elsewhere", async () => {
+    const agent = await world.register("reviewed", UNIT, { owner_name: "Ada", owner_email: "ada@example.org" })
+    const people = {
+      author: await world.token("governor", UNIT, "ann"),
+      other: await world.token("governor", UNIT, "ben")
+    }
+    const post = async (path: string, json: object, token = world.admin) => {
+      const got = await world.send("POST", `/api/v1/${path}`, { token, json })
+      assert.include([200, 201], got.status, `${path}: ${got.text}`)
+      return got.json
+    }
+    const draft = {
+      name: "pay",
+      agent_id: agent,
+      envelope: { ...paymentsUpTo(9, "require_review"), effects: { pay: "read" } }
+    }
+    const { id: envelope } = await post("bound/envelopes", draft, people.author)
+    await post(`bound/envelopes/${envelope}/publish`, {}, people.other)
+    await post(`agents/${agent}/activate`, {})
+    const sent = {
+      agent_id: agent,
+      client_ref: "e1",
+      action: "pay",
+      args: { to: "Ada" },
+      signals: { tool: "pay", amount: 5 }
+    }
+    const evaluation = await post("bound/evaluations", sent, world.key)
+    const reviewer = await world.token("reviewer", UNIT, "cyn")
+    await post(`bound/reviews/${evaluation.review_id}/claim`, {}, reviewer)
+    await post(`bound/reviews/${evaluation.review_id}/resolve`, { resolution: "approve" }, reviewer)
+    const done = { action: "pay", args: { to: "Ada" } }
+    const { receipts } = await post(
+      `agents/${agent}/decisions`,
+      {
+        decisions: [
+          { ...done, client_ref: "d1", evaluation_id: evaluation.id },
+          { ...done, client_ref: "d2", approval_id: evaluation.review_id },
+          { ...done, client_ref: "d3" }
+        ]
+      },
+      world.key
+    )
+    const shown = async (token: string) =>
+      Promise.all(
+        receipts.map(async ({ decision_id: id }: { readonly decision_id: string }) => {
+          const { json } = await world.send("GET", `/api/v1/decisions/${id}`, { token })
+          return [json.args, json.withheld]
+        })
+      )
+    const [open, closed] = [
+      [{ to: "Ada" }, false],
+      [null, true]
+    ]
+    assert.deepStrictEqual(await shown(reviewer), [open, open, closed])
+    assert.deepStrictEqual(await shown(people.other), [open, open, open])
+    assert.deepStrictEqual(await shown(await world.token("auditor", UNIT)), [closed, closed, closed])
+    assert.deepStrictEqual(await shown(world.key), [closed, closed, closed])
   })
 })

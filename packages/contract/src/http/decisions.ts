@@ -5,6 +5,7 @@ import {
   CaptureGapOut,
   DecisionBatchIn,
   DecisionDetail,
+  type DecisionDetailInfo,
   DecisionIn,
   type DecisionInfo,
   type DecisionInput,
@@ -80,7 +81,7 @@ export const decisions = {
     summary: "Returns one decision with its outcome; its arguments, result and labels to those who may read parts.",
     access: access.readOwn,
     params: { decision_id: idParam("decision", () => new DecisionNotFound()) },
-    success: json(200, DecisionDetail),
+    success: json(200, named<DecisionDetailInfo>()(DecisionDetail)),
     refusals: ["DecisionNotFound"]
   }),
   settle: endpoint({

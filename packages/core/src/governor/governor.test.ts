@@ -83,7 +83,17 @@ describe("a governor", () => {
       [second?.client_ref, first?.settled?.status, first?.kind, first?.status],
       ["r2", "ok", "other", "unknown"]
     )
+    const shown = await governor.decision(first!.id)
+    assert.deepStrictEqual(shown, {
+      ...first!,
+      args: { a: 1 },
+      result: null,
+      labels: null,
+      withheld: false,
+      erased: []
+    })
     const erased = await governor.erase({ seq: receipts[0]!.seq, name: "args", reason: "retention" })
+    assert.deepInclude(await governor.decision(first!.id), { args: null, withheld: false, erased: ["args"] })
     assert.deepInclude(await governor.chain.head(), { seq: erased.seq, record_hash: erased.record_hash })
     assert.isTrue((await governor.chain.verify()).ok)
     assert.isTrue((await governor.chain.verify({ from: 2, to: 3 })).ok)
@@ -214,6 +224,7 @@ describe("a governor", () => {
       () => governor.webhooks.redeliver({ webhook_id: "whk_1", delivery_id: missing }),
       () => governor.witness(registered, []),
       () => governor.decisions(missing),
+      () => governor.decision(missing),
       () => governor.settle(5 as unknown as string, { status: "ok" }),
       () => (governor.agents.get as () => Promise<unknown>)()
     ]

@@ -333,6 +333,8 @@ export interface Governor extends AsyncDisposable {
   readonly captureGap: DecisionsClient["gap"]
   /** An agent's decisions, newest first. */
   readonly decisions: DecisionsClient["list"]
+  /** One decision with its outcome and its parts. */
+  readonly decision: DecisionsClient["get"]
   /** The chain: records, proofs, keys. */
   readonly chain: ChainClient
   /** Deletes the content of a part for good, and records that it was done. */
@@ -477,6 +479,7 @@ const governorOver = (client: Client, writerId: string): Governor => {
     settle: decided.settle,
     captureGap: decided.gap,
     decisions: decided.list,
+    decision: decided.get,
     chain: {
       ...onChain,
       ...chainClient(client),
