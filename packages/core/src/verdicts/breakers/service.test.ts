@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { systemHost } from "../../foundation/writer.ts"
 import { Replay } from "../../outward/replay/service.ts"
+import { Agents } from "../../registry/agents/service.ts"
 import { Storage } from "../../storage/port.ts"
 import { governorWorld, registered } from "../../testing/governor-world.ts"
 import { Capture } from "../capture/service.ts"
@@ -296,6 +297,8 @@ describe("what is refused", () => {
       assert.strictEqual((yield* Effect.flip(breakers.list(agent.id, other)))._tag, "AgentNotFound")
       assert.strictEqual((yield* Effect.flip(breakers.update(id, {}, ann, other)))._tag, "BreakerNotFound")
       assert.strictEqual((yield* Effect.flip(breakers.release(id, {}, ann, other)))._tag, "BreakerNotFound")
+      yield* Agents.use((agents) => agents.decommission(agent.id, ann))
+      assert.strictEqual((yield* Effect.flip(arm(agent.id, errors({ name: "late" }))))._tag, "InvalidTransition")
       assert.deepStrictEqual(yield* breakers.check(other), [])
       assert.strictEqual((yield* Effect.flip(breakers.release(id, {}, ann)))._tag, "BreakerNotTripped")
       assert.deepStrictEqual(yield* kinds, ["breaker.armed"])

@@ -154,15 +154,15 @@ export class Drills extends Context.Service<Drills, DrillsApi>()("flyball/core/D
 
       return Drills.of({
         start: Effect.fnUntraced(function* (input, writer, scope = everyUnit) {
-          const { agent, target } = yield* resolveTarget(storage, input, scope)
-          if (agent?.body.status === "decommissioned")
-            return yield* new InvalidTransition({ status: agent.body.status, act: "drill" })
           const drillId = yield* newId("drl")
           const activationId = yield* newId("kil")
-          const reached = yield* reachedBy(storage, target)
           return yield* commitWithRetry(
             storage,
             Effect.gen(function* () {
+              const { agent, target } = yield* resolveTarget(storage, input, scope)
+              if (agent?.body.status === "decommissioned")
+                return yield* new InvalidTransition({ status: agent.body.status, act: "drill" })
+              const reached = yield* reachedBy(storage, target)
               const asOf = yield* storage.asOf
               const activation = planActivation(
                 {
@@ -192,7 +192,9 @@ export class Drills extends Context.Service<Drills, DrillsApi>()("flyball/core/D
                 activation,
                 asOf
               )
-              yield* storage.commit(change)
+              // An agent that ends meanwhile gets none.
+              const expects = agent === null ? [] : [{ collection: AGENTS, id: agent.id, version: agent.version }]
+              yield* storage.commit({ ...change, expects: [...(change.expects ?? []), ...expects] })
               return drillOut(drillId, drill)
             }),
             KILL_EPOCH
