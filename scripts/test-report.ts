@@ -1,4 +1,5 @@
 /** Reading vitest's JSON report. */
+import { relative } from "node:path"
 
 /** The members of the report that are read. */
 export interface VitestReport {
@@ -9,9 +10,28 @@ export interface VitestReport {
   readonly testResults: ReadonlyArray<{
     readonly name: string
     readonly status: string
-    readonly assertionResults: ReadonlyArray<{ readonly status: string }>
+    /** Why the file failed where no test of it did. */
+    readonly message?: string
+    readonly assertionResults: ReadonlyArray<{
+      readonly status: string
+      readonly fullName?: string
+      readonly failureMessages?: ReadonlyArray<string>
+    }>
   }>
 }
+
+/** Lists what failed or did not run, a line each: file, test and the first line of its message. */
+export const failureLines = (report: VitestReport | null, root: string): ReadonlyArray<string> =>
+  (report?.testResults ?? []).flatMap(({ assertionResults, message = "", name, status }) => {
+    const bad = assertionResults.filter((test) => test.status !== "passed")
+    const line = (test: string, text: string): string =>
+      `FAILED ${relative(root, name)}${test}: ${text.trim().split("\n", 1)[0]}`
+    return bad.length > 0
+      ? bad.map((test) => line(` > ${test.fullName ?? ""}`, test.failureMessages?.[0] ?? test.status))
+      : status === "failed"
+        ? [line("", message)]
+        : []
+  })
 
 /**
  * How many tests passed and failed.

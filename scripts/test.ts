@@ -7,8 +7,9 @@
  *   Files share a process and its modules.
  * - `--all` (`npm run test:all`, as `.ci/run`): everything as `npm test` does, then the long run; the counts are sums.
  *
- * The last line is always `N passed, N failed`; the exit status is 0 when nothing failed. No file runs twice: a process
- * that a signal ends is a failure.
+ * Failures are printed in full and then once more, a line each, before the last line. The last line is always
+ * `N passed, N failed`; the exit status is 0 when nothing failed. No file runs twice: a process that a signal ends is a
+ * failure. A run of minutes prints a line a minute.
  */
 import { startPostgres } from "@flyball/testkit/postgres"
 import { spawn } from "node:child_process"
@@ -21,7 +22,7 @@ import { joinProgram } from "./build/join.ts"
 import { programs } from "./build/programs.ts"
 import type { VitestReport } from "./test-report.ts"
 import { longFiles, quickFiles } from "./test-files.ts"
-import { countTests } from "./test-report.ts"
+import { countTests, failureLines } from "./test-report.ts"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..")
 const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs")
@@ -36,17 +37,20 @@ const runVitest = async (
   await rm(outputFile, { force: true })
   const child = spawn(
     process.execPath,
-    [vitest, "run", ...args, "--reporter=default", "--reporter=json", `--outputFile.json=${outputFile}`],
+    [vitest, "run", ...args, "--reporter=minimal", "--reporter=json", `--outputFile.json=${outputFile}`],
     { cwd: root, stdio: "inherit", env: { ...process.env, ...variables } }
   )
   const forward = (signal: NodeJS.Signals): void => {
     child.kill(signal)
   }
   process.on("SIGINT", forward).on("SIGTERM", forward)
+  let minutes = 0
+  const progress = setInterval(() => console.log(`Tests have run for ${++minutes} min.`), 60_000)
   const status = await new Promise<number>((resolve, reject) => {
     child.once("error", reject)
     child.once("close", (code) => resolve(code ?? 1))
   })
+  clearInterval(progress)
   process.off("SIGINT", forward).off("SIGTERM", forward)
   const report = await readFile(outputFile, "utf8").then(
     (text) => JSON.parse(text) as VitestReport,
@@ -100,6 +104,7 @@ const main = async (): Promise<number> => {
     const postgres = isQuick ? null : await startPostgres()
     try {
       let [passed, failed] = [0, 0]
+      const failures: Array<string> = []
       for (const run of runsOf(args)) {
         const { status, report } = await runVitest(
           run.args,
@@ -112,7 +117,9 @@ const main = async (): Promise<number> => {
         const counts = countTests(report, status)
         passed += counts.passed
         failed += counts.failed
+        failures.push(...failureLines(report, root))
       }
+      for (const line of failures) console.log(line)
       console.log(`${passed} passed, ${failed} failed`)
       return failed === 0 ? 0 : 1
     } finally {
