@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
+import { quickFiles } from "./scripts/test-files.ts"
 
 // Storage threads and processes that tests start find their code compiled, and start in half the time.
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/flyball-tests", import.meta.url))
@@ -21,17 +22,30 @@ const joinedThreads =
         }
       ]
 
+// Files that start nothing share the workers and their modules.
+const shared = quickFiles(fileURLToPath(new URL(".", import.meta.url)))
+const slow = ["**/node_modules/**", "**/slow-*.test.ts"]
+
 // Two cores: the Postgres cases share one server, started by scripts/test.ts before vitest.
 export default defineConfig({
   resolve: { alias: joinedThreads },
   test: {
-    include: [
-      "packages/*/src/**/*.test.ts",
-      "apps/*/src/**/*.test.ts",
-      "property-tests/src/**/*.test.ts",
-      "scripts/**/*.test.ts"
+    projects: [
+      { extends: true, test: { name: "shared", include: [...shared], exclude: slow, isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: "alone",
+          include: [
+            "packages/*/src/**/*.test.ts",
+            "apps/*/src/**/*.test.ts",
+            "property-tests/src/**/*.test.ts",
+            "scripts/**/*.test.ts"
+          ],
+          exclude: [...slow, ...shared]
+        }
+      }
     ],
-    exclude: ["**/node_modules/**", "**/slow-*.test.ts"],
     pool: "forks",
     execArgv: ["--wasm-wrapper-tiering-budget=1000000000"],
     maxWorkers: 2,

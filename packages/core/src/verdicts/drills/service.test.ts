@@ -1,3 +1,4 @@
+import { formatInstant } from "@flyball/evidence"
 import { assert, describe, it } from "@effect/vitest"
 import type { DrillIn } from "@flyball/contract"
 import { Effect, Layer } from "effect"
@@ -287,7 +288,7 @@ describe("replay of drills", () => {
                 acknowledged: 1,
                 agent_id: agentId,
                 as_of_seq: asOf.seq,
-                completed_at: "2026-11-21T00:00:00.000Z",
+                completed_at: formatInstant(asOf.ms),
                 drill_id: id,
                 expected: 2,
                 max_ms: 40,

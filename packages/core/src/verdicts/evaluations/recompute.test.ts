@@ -127,7 +127,12 @@ describe("evaluating again", () => {
                 )
               }
             : record
-      const half = withBody("agent.registered", { owner_complete: false })
+      const ownerless = (record: ReplayRecord): ReplayRecord => ({
+        ...record,
+        parts: new Map([...record.parts].filter(([name]) => name !== "owner"))
+      })
+      const half = (record: ReplayRecord): ReplayRecord =>
+        ownerless(withBody("agent.registered", { owner_complete: false })(record))
       const activated = all.find(({ kind }) => kind === "agent.activated")!
       assert.deepInclude(first(half), {
         seq: activated.seq,
@@ -139,12 +144,7 @@ describe("evaluating again", () => {
         { evaluationId: String(all.find(({ kind }) => kind === "evaluation.made")!.body["evaluation_id"]) }
       )
       const lone = (record: ReplayRecord): ReplayRecord =>
-        record.kind === "agent.registered"
-          ? {
-              ...withBody("agent.registered", {}, "owner_complete")(record),
-              parts: new Map([...record.parts].filter(([name]) => name !== "owner"))
-            }
-          : record
+        ownerless(withBody("agent.registered", {}, "owner_complete")(record))
       assert.deepInclude(first(lone), { seq: activated.seq, verdict: "tier_mismatch" })
       assert.deepInclude(first(withBody("agent.activated", { rules: RULES + 1 })), {
         seq: activated.seq,
@@ -229,7 +229,10 @@ describe("evaluating again", () => {
     Effect.map(records, (all) => {
       const lateBy = (ms: number) => {
         const again = new Recomputation({ fromGenesis: true })
-        return all.flatMap((record) => again.take(record, Number(record.body["as_of_ms"] ?? 0) + ms)?.isLate ?? [])
+        return all.flatMap((record) => {
+          const made = again.take(record, Number(record.body["as_of_ms"] ?? 0) + ms)
+          return record.kind === "evaluation.made" ? made!.isLate : []
+        })
       }
       assert.deepStrictEqual(
         lateBy(LATE_MS),

@@ -1,27 +1,32 @@
 /** Checks that what an agent's record states in its body follows from its parts. Spec: decision 0069. */
 import { orgUnitDigest } from "../../agents/sealed-members.ts"
 import { partMembers } from "../../records/part-json.ts"
-import type { ReplayRecord } from "../../records/record.ts"
+import type { Json, ReplayRecord } from "../../records/record.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
 
 const kinds: ReadonlySet<string> = new Set(["agent.registered", "agent.updated", "agent.owner_transferred"])
 
-/** What contradicts a part that is shown; null where nothing does. */
+/** What contradicts a part that is shown; null where nothing does. A member that the body lacks says nothing. */
 export const judgeAgentParts = ({ body, kind, parts }: ReplayRecord, originTag: Uint8Array | null): Problem | null => {
   if (!kinds.has(kind)) return null
-  const profile = partMembers(parts.get("profile"))
-  if (profile.state === "known") {
-    const { model_ids: models, org_unit: unit } = profile.members
-    if (originTag !== null && typeof unit === "string" && body["org_unit_digest"] !== orgUnitDigest(originTag, unit))
-      return differs("org_unit_digest", "profile")
-    if (models !== undefined && JSON.stringify(models) !== JSON.stringify(body["model_ids"]))
-      return differs("model_ids", "profile")
-  }
+  const wrong = (member: string, part: string, follows: Json): Problem | null =>
+    body[member] === undefined || JSON.stringify(body[member]) === JSON.stringify(follows)
+      ? null
+      : problem("part_mismatch", `${member} does not follow from the part ${part}.`)
   const owner = partMembers(parts.get("owner"))
-  if (owner.state !== "known") return null
-  const isComplete = ["owner_email", "owner_name"].every((name) => typeof owner.members[name] === "string")
-  return body["owner_complete"] === isComplete ? null : differs("owner_complete", "owner")
+  const profile = partMembers(parts.get("profile"))
+  const { model_ids: models, org_unit: unit } = profile.state === "known" ? profile.members : {}
+  return (
+    (originTag !== null && typeof unit === "string"
+      ? wrong("org_unit_digest", "profile", orgUnitDigest(originTag, unit))
+      : null) ??
+    (models === undefined ? null : wrong("model_ids", "profile", models)) ??
+    (owner.state === "known"
+      ? wrong(
+          "owner_complete",
+          "owner",
+          typeof owner.members["owner_email"] === "string" && typeof owner.members["owner_name"] === "string"
+        )
+      : null)
+  )
 }
-
-const differs = (member: string, part: string): Problem =>
-  problem("part_mismatch", `${member} does not follow from the part ${part}.`)

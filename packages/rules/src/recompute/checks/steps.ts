@@ -36,7 +36,6 @@ export const recordSteps: { readonly [kind: string]: Step } = {
   "agent.decommissioned": { at: "decommissioned_at" },
   "agent.orphaned": { over: ["since"] },
   "agent.recertified": { ahead: ["recert_due_at"] },
-  "agent.identity_attested": { over: ["checked_at"] },
   "agent.provenance_added": { gives: "provenance_id" },
   "model.registered": { gives: "model_id" },
   "model.updated": { of: ["model_id"], same: ["name", "provider", "version"] },
