@@ -248,8 +248,9 @@ export const StopCertificateOut = Schema.Struct({
       bound: oneOf(boundsMet)
     })
   ),
-  contradictions: Schema.Array(
+  findings: Schema.Array(
     Schema.Struct({
+      code: Schema.Literal("acted_after_stop"),
       agent_id: Schema.String,
       instance_id: Schema.NullOr(Schema.String),
       stopped_at: Schema.String,

@@ -25,17 +25,20 @@ const boundTexts: { readonly [bound in StopCertificate["bound"]]: string } = {
   none: "Nothing had to stop."
 }
 
-/** Says that an instance acted after it had reported its stop. */
-export const contradictionText = (one: StopCertificate["contradictions"][number]): string =>
-  `${one.instance_id ?? "An instance without a name"} of ${one.agent_id} reported at ${one.stopped_at} that it had ` +
-  `stopped, and acted at ${one.at} (record ${one.seq}).`
+/** The findings of the certificate, and a line for each instance, below the findings of the pack. */
+export const certificateEntries = ({ findings, instances }: StopCertificate) => [
+  ...(findings.length === 0 ? [] : [entry("Findings of the certificate", findings, findingText)]),
+  entry("Instances under the activation", instances, instanceText)
+]
 
-/** A line for each instance, below the findings. */
-export const certificateEntry = ({ instances }: StopCertificate) => ({
-  title:
-    `Instances under the activation: ${instances.length}` + listed(instances.slice(0, MAX_LISTED), instances.length),
-  items: instances.slice(0, MAX_LISTED).map(instanceText)
+const entry = <A>(title: string, all: ReadonlyArray<A>, text: (one: A) => string) => ({
+  title: `${title}: ${all.length}` + listed(all.slice(0, MAX_LISTED), all.length),
+  items: all.slice(0, MAX_LISTED).map(text)
 })
+
+const findingText = (one: StopCertificate["findings"][number]): string =>
+  `${one.code}: ${one.instance_id ?? "An instance without a name"} of ${one.agent_id} reported at ${one.stopped_at} ` +
+  `that it had stopped, and acted at ${one.at} (record ${one.seq}).`
 
 const instanceText = (one: StopCertificate["instances"][number]): string => {
   const { acknowledged_at: acknowledged, last_side_effect: last, stopped_at: stopped } = one

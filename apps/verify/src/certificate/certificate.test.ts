@@ -139,7 +139,7 @@ describe("flyball-verify --certificate", () => {
       released: { seq: 11, at: at(60), writer: "usr_x", epoch: 2 },
       refusals: [{ seq: 8, at: at(8), agent_id: agent, instance_id: "pod-1", epoch: 1, outcome: "halt" }],
       refusal_count: 1,
-      contradictions: [],
+      findings: [],
       silent: 1,
       bound_ms: 15_000,
       bound: "unknown"
@@ -208,13 +208,23 @@ describe("flyball-verify --certificate", () => {
   it("is unknown, and status 2, where an instance acted after it had reported its stop", async () => {
     const records = [...story, acknowledged("pod-2", 4), stopped("pod-2", 6), decision("pod-2", 8)]
     const { exit, report } = await verify(records)
-    assert.deepStrictEqual(report.certificate.contradictions, [
-      { agent_id: agent, instance_id: "pod-2", stopped_at: at(6), seq: 13, at: at(8), action: "pay" }
+    assert.deepStrictEqual(report.certificate.findings, [
+      {
+        code: "acted_after_stop",
+        agent_id: agent,
+        instance_id: "pod-2",
+        stopped_at: at(6),
+        seq: 13,
+        at: at(8),
+        action: "pay"
+      }
     ])
     assert.deepStrictEqual([exit, report.certificate.bound], [2, "unknown"])
+    assert.notInclude(JSON.stringify(report.not_checked), "pod-2")
     assert.include(
-      report.not_checked,
-      `pod-2 of ${agent} reported at ${at(6)} that it had stopped, and acted at ${at(8)} (record 13).`
+      await say(records),
+      `Findings of the certificate: 1 - acted_after_stop: pod-2 of ${agent} reported at ${at(6)} that it had ` +
+        `stopped, and acted at ${at(8)} (record 13).`
     )
   })
 

@@ -2,7 +2,6 @@
 import type { Report } from "@flyball/evidence"
 import { certifiedKinds, certifiedParts, type StopCertificate, StopCertifier } from "@flyball/rules"
 import { whyNotIntact } from "../assurance.ts"
-import { contradictionText } from "./certificate-text.ts"
 import type { PackFile } from "../pack-file.ts"
 import { readPackRecords } from "../replay/pack-records.ts"
 import { worstExit } from "../worst-exit.ts"
@@ -26,13 +25,13 @@ export const whyNotCertified = (report: Report): string | null =>
       ? "No certificate was made: it needs a full or range pack, because it also states what did not happen."
       : null
 
-/** The report where a certificate was requested. One that is missing, incomplete or contradictory is status 2. */
+/** The report where a certificate was requested. One that is missing, incomplete or has findings is status 2. */
 export const withCertificate = (report: Report, activationId: string, certificate: StopCertificate | null): Report => {
   const sentences =
     certificate === null
       ? [whyNotCertified(report) ?? `No certificate was made: no record of this pack activates ${activationId}.`]
-      : [...certificate.contradictions.map(contradictionText), ...certificate.incomplete]
-  return sentences.length === 0
+      : certificate.incomplete
+  return sentences.length === 0 && (certificate?.findings ?? []).length === 0
     ? report
     : { ...report, not_checked: [...sentences, ...report.not_checked], exit: worstExit(report.exit, 2) }
 }

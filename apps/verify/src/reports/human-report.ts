@@ -2,7 +2,7 @@
 import type { Finding, Report } from "@flyball/evidence"
 import { assuranceOf, integrityLine } from "../assurance.ts"
 import { bodyCounts } from "../bodies/bodies-report.ts"
-import { certificateEntry, certificateText } from "../certificate/certificate-text.ts"
+import { certificateEntries, certificateText } from "../certificate/certificate-text.ts"
 import { coverageSentence } from "../coverage.ts"
 import type { Extras } from "../extras.ts"
 import { printable } from "./printable.ts"
@@ -68,7 +68,7 @@ export const humanReport = (
     ...(summary === null ? [] : [[summaryTitle(summary)], ...summaryEntries(summary).map(listLines)]),
     findings(report),
     ...furtherEntries({ bodies, replayed }).map(listLines),
-    ...(certificate === null ? [] : [listLines(certificateEntry(certificate))]),
+    ...(certificate === null ? [] : certificateEntries(certificate).map(listLines)),
     ...(usage === null ? [] : [listLines(usageEntry(usage))]),
     report.not_checked.length === 0
       ? []

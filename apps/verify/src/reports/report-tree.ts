@@ -7,7 +7,7 @@
 import type { Report, Verdicts } from "@flyball/evidence"
 import { assuranceOf, integrityLine } from "../assurance.ts"
 import { bodyCounts } from "../bodies/bodies-report.ts"
-import { certificateEntry, certificateText } from "../certificate/certificate-text.ts"
+import { certificateEntries, certificateText } from "../certificate/certificate-text.ts"
 import { coverageSentence } from "../coverage.ts"
 import type { Extras } from "../extras.ts"
 import { printable, printableLines } from "./printable.ts"
@@ -70,7 +70,7 @@ export const reportTree = (report: Report, extras: Extras, nowMs: number): Reado
           ...splitView.notes.map((note) => element("pre", note.trimEnd()))
         ]),
     ...furtherEntries({ bodies, replayed }).flatMap(entry),
-    ...(certificate === null ? [] : entry(certificateEntry(certificate))),
+    ...(certificate === null ? [] : certificateEntries(certificate).flatMap(entry)),
     ...(usage === null ? [] : entry(usageEntry(usage))),
     element("h2", "Who acted"),
     ...(summary === null

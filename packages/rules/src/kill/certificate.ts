@@ -41,8 +41,9 @@ export interface CertifiedInstance {
   readonly bound: BoundMet
 }
 
-/** A side effect of an instance after it reported that it had stopped. Spec: format 1 section 11. */
-export interface CertifiedContradiction {
+/** Finding: a side effect of an instance after it reported that it had stopped. Spec: format 1 section 11. */
+export interface CertifiedFinding {
+  readonly code: "acted_after_stop"
   readonly agent_id: string
   readonly instance_id: string | null
   readonly stopped_at: string
@@ -83,7 +84,7 @@ export interface StopCertificate {
   } | null
   readonly instances: ReadonlyArray<CertifiedInstance>
   /** The first of each instance that acted after it reported its stop. */
-  readonly contradictions: ReadonlyArray<CertifiedContradiction>
+  readonly findings: ReadonlyArray<CertifiedFinding>
   readonly unlisted: number
   readonly refusals: ReadonlyArray<CertifiedRefusal>
   readonly refusal_count: number
@@ -126,7 +127,7 @@ type Head = Omit<
   StopCertificate,
   | "bound"
   | "bound_ms"
-  | "contradictions"
+  | "findings"
   | "incomplete"
   | "instances"
   | "refusal_count"
@@ -203,7 +204,7 @@ export class StopCertifier {
       requested: this.#requested,
       released: this.#released,
       instances: shown,
-      contradictions: instances.flatMap(contradictionOf),
+      findings: instances.flatMap(findingOf),
       refusals: this.#refusals,
       refusal_count: this.#refusalCount,
       silent: shown.filter((one) => one.is_silent).length,
@@ -341,16 +342,12 @@ export class StopCertifier {
   }
 }
 
-const contradictionOf = ({
-  afterStop,
-  agentId,
-  instanceId,
-  stoppedMs
-}: Followed): ReadonlyArray<CertifiedContradiction> =>
+const findingOf = ({ afterStop, agentId, instanceId, stoppedMs }: Followed): ReadonlyArray<CertifiedFinding> =>
   afterStop === null
     ? []
     : [
         {
+          code: "acted_after_stop",
           agent_id: agentId,
           instance_id: instanceId,
           stopped_at: formatInstant(stoppedMs!),
