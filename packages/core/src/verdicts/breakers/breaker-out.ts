@@ -5,7 +5,7 @@ import type { BreakerDocument } from "@flyball/rules"
 import { idAtMs } from "../../foundation/id-time.ts"
 import type { LastCheck } from "./checks.ts"
 
-/** The breaker with its last reading. A trip is one too, and its value stays until a person releases the breaker. */
+/** The breaker with its last reading. A trip is one too; its value stays until the first reading behind its release. */
 export const breakerOut = (id: string, breaker: BreakerDocument, check: LastCheck | undefined): Breaker => {
   const { trip } = breaker
   const checkedMs = Math.max(trip?.atMs ?? -1, check?.atMs ?? -1)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { BreakerCreate, BreakerUpdate, InvalidInput } from "@flyball/contract"
+import { type BreakerCreate, type BreakerUpdate, type InvalidInput, InvalidTransition } from "@flyball/contract"
 import type { JsonMap, Recomputed } from "@flyball/rules"
 import { readRecord } from "@flyball/evidence"
 import { Effect } from "effect"
@@ -104,8 +104,10 @@ describe("a breaker", () => {
       yield* witness(agentId, "error", "error", "error", "error")
       const [tripped] = yield* check
       const released = yield* Breakers.use((breakers) => breakers.release(id, { reason: "Fixed." }, ann))
-      assert.deepInclude(released, { state: "armed", fired_event_id: tripped!.fired_event_id })
+      const fired = { state: "armed", fired_event_id: tripped!.fired_event_id } as const
+      assert.deepInclude(released, { ...fired, last_value: "4/4" })
       assert.deepInclude((yield* check)[0], { value: "0/0", tripped: false })
+      assert.deepInclude((yield* list(agentId))[0], { ...fired, last_value: "0/0" })
       // What it activated stays active.
       assert.isTrue((yield* statusOf(agentId)).halted)
       yield* witness(agentId, "error", "error", "error", "error")
@@ -284,6 +286,16 @@ describe("what is refused", () => {
         ["body.params.threshold_bp", "value_error"]
       ])
     })
+  )
+
+  it.effect("one of an agent that was decommissioned, with 409", () =>
+    Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      yield* Agents.use((agents) => agents.decommission(agentId, ann))
+      assert.deepInclude(yield* Effect.flip(arm(agentId)), { _tag: "InvalidTransition", status: "decommissioned" })
+      assert.strictEqual(InvalidTransition.status, 409)
+      assert.deepStrictEqual(yield* kinds, [])
+    }).pipe(Effect.provide(governorWorld()))
   )
 
   it.effect("a name that the agent has, an agent of another unit, and the release of an armed breaker", () =>

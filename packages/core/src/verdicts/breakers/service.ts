@@ -214,7 +214,12 @@ export class Breakers extends Context.Service<Breakers, BreakersApi>()("flyball/
               const asOf = yield* storage.asOf
               const stored = yield* readBreaker(storage, id, scope)
               const { breaker, change } = yield* Effect.fromResult(planRelease(stored, reason, writer, asOf))
-              yield* storage.commit(change)
+              // What tripped it is its last reading still.
+              const checks = yield* readChecks(storage, breaker.agentId)
+              const { atMs, value } = stored.body.trip!
+              const last = { atMs: Math.max(atMs, checks[id]?.atMs ?? 0), value }
+              const put = checksPut(breaker.agentId, { ...checks, [id]: last })
+              yield* storage.commit({ ...change, puts: [...(change.puts ?? []), put] })
               return yield* shown({ id, body: breaker })
             }),
             { collection: BREAKERS, id }

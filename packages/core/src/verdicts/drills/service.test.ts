@@ -213,6 +213,24 @@ describe("a drill", () => {
     }).pipe(Effect.provide(world))
   )
 
+  it.effect("that was attested and not met lets no agent reach L4", () =>
+    Effect.gen(function* () {
+      const agents = yield* Agents
+      const { id } = yield* registered("courier")
+      yield* agents.update(id, { autonomy_tier: "L4" }, ben)
+      const late = yield* start(id)
+      yield* TestClock.adjust(5_001)
+      yield* acknowledged(late.activation_event, id, "one")
+      assert.isFalse((yield* complete(late.id)).result!.met)
+      assert.deepInclude(yield* attest(late.id), { status: "attested" })
+      assert.deepInclude(yield* Effect.flip(agents.activate(id, ben)), {
+        _tag: "TierGateUnmet",
+        missing: ["published_envelope", "verified_identity", "attested_drill"]
+      })
+      yield* sound
+    }).pipe(Effect.provide(world))
+  )
+
   it.effect("is not found for another unit, and refused for a decommissioned or unknown agent", () =>
     Effect.gen(function* () {
       const drills = yield* Drills
