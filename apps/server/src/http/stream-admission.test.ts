@@ -31,7 +31,16 @@ const reading = async (url: string, token: string) => {
       pings += piece.split(": ping").length - 1
     }
   }
-  return { goesOn, rest }
+  /** Everything up to the first piece that holds a text. */
+  const until = async (end: string): Promise<string> => {
+    for (let text = ""; ;) {
+      const piece = await more()
+      assert.isNotNull(piece, "the stream ended")
+      text += piece
+      if (text.includes(end)) return text
+    }
+  }
+  return { goesOn, rest, until }
 }
 
 const streams = async (world: World): Promise<ReadonlyArray<string>> => [
@@ -106,6 +115,26 @@ describe("a stream", () => {
     orgUnit = OTHER_UNIT
     await goesOn()
     assert.deepStrictEqual(scopes.at(-1), [OTHER_UNIT])
+  })
+})
+
+describe("a stream of the kill state", () => {
+  it("sends changes of its target alone, and the epoch with each ping", async () => {
+    const world = await opened()
+    const { url } = await beside(world, (context) => context, times)
+    const [watched, other] = [await world.register("watched"), await world.register("other")]
+    const token = world.tokens.auditor
+    const { until } = await reading(`${url}/api/v1/bound/kill/stream?target_type=agent&target_id=${watched}`, token)
+    const halt = (target_id: string) =>
+      world.send("POST", "/api/v1/bound/kill/activate", {
+        token: world.tokens.admin,
+        json: { target_type: "agent", target_id, response: "halt", reason: "It pays twice." }
+      })
+    assert.match(await until(": ping\nid: 0\n\n"), /^id: 0\nevent: kill\n/)
+    assert.strictEqual((await halt(other)).status, 201)
+    assert.match(await until(": ping\nid: 1\n\n"), /^(: ping\nid: [01]\n\n)+$/)
+    await halt(watched)
+    assert.match(await until('"halted":true'), /^(: ping\nid: 1\n\n)*id: 2\nevent: kill\ndata: /)
   })
 })
 

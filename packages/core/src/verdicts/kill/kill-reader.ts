@@ -16,6 +16,7 @@ import {
   PROVENANCE,
   type ProvenanceDocument,
   reaches,
+  type KillTarget,
   type ReachingActivation
 } from "@flyball/rules"
 import { AGENTS, type StoredAgent, storedAgent } from "../../registry/agents/document.ts"
@@ -58,6 +59,8 @@ export interface KillReader {
   readonly of: (agent: StoredAgent) => Effect.Effect<KillOf, ReadFault>
   /** The same at an epoch that was read before: an answer that names its epoch says what holds at that one. */
   readonly ofView: (view: KillView, agent: StoredAgent) => Effect.Effect<KillOf, ReadFault>
+  /** Whether anything that began or ended between two views may reach a target: halts of other agents do not. */
+  readonly mayConcern: (target: KillTarget, before: KillView, after: KillView) => Effect.Effect<boolean, ReadFault>
 }
 
 /** Times the activations are read again because the epoch changed meanwhile. A commit on an older view conflicts. */
@@ -80,9 +83,9 @@ export const killReader = (storage: StorageApi): KillReader => {
     version: document?.version ?? 0
   }))
 
-  const view: KillReader["view"] = Effect.gen(function* () {
+  const readView: KillReader["view"] = Effect.gen(function* () {
     let at = yield* epochNow
-    for (let reads = 0; known === null || known.version !== at.version; reads++) {
+    for (let reads = 0; ; reads++) {
       // Before the first change there is nothing to read.
       const live = at.version === 0 ? [] : yield* storage.find(KILL_ACTIVATIONS, "state", "live")
       const [began] = at.version === 0 ? [] : yield* storage.once(EPOCH_SCOPE, [String(at.epoch)])
@@ -94,7 +97,16 @@ export const killReader = (storage: StorageApi): KillReader => {
       }
       at = after
     }
-    return known
+  })
+  /** Everybody who waits wakes at once: they share one read, and keep none of it. */
+  const sharedView = Effect.runSync(Effect.cachedWithTTL(readView, 0))
+
+  const view: KillReader["view"] = Effect.gen(function* () {
+    const { version } = yield* epochNow
+    let read = known
+    // A read that others began may be older than this epoch.
+    while (read === null || read.version < version) read = yield* sharedView
+    return read
   })
 
   const parentOf = Effect.fnUntraced(function* (id: string): Effect.fn.Return<string | null, ReadFault> {
@@ -107,7 +119,13 @@ export const killReader = (storage: StorageApi): KillReader => {
     return parent
   })
 
-  const ancestors = Effect.fnUntraced(function* ({ body, id }: StoredAgent) {
+  const ancestors = Effect.fnUntraced(function* ({
+    body,
+    id
+  }: {
+    readonly id: string
+    readonly body: Pick<StoredAgent["body"], "parentAgentId">
+  }) {
     const chain = new Map<string, string | null>([[id, body.parentAgentId ?? null]])
     for (let at = chain.get(id)!; at !== null && !chain.has(at) && chain.size <= MAX_ANCESTORS; at = chain.get(at)!)
       chain.set(at, yield* parentOf(at))
@@ -154,7 +172,29 @@ export const killReader = (storage: StorageApi): KillReader => {
     }
   })
 
-  return { view, of: (agent) => Effect.flatMap(view, (now) => ofView(now, agent)), ofView }
+  let changes: { readonly before: KillView; readonly after: KillView; readonly found: KillView["live"] } | null = null
+
+  const mayConcern: KillReader["mayConcern"] = Effect.fnUntraced(function* ({ id, type }, before, after) {
+    if (changes?.before !== before || changes.after !== after)
+      changes = { before, after, found: [...without(before.live, after.live), ...without(after.live, before.live)] }
+    for (const { body } of changes.found) {
+      if (body.targetType !== "agent") return true
+      if (type !== "agent") continue
+      if (body.targetId === id) return true
+      const parent = yield* parentOf(id)
+      if (parent !== null && (yield* ancestors({ id, body: { parentAgentId: parent } })).includes(body.targetId))
+        return true
+    }
+    return false
+  })
+
+  return { view, of: (agent) => Effect.flatMap(view, (now) => ofView(now, agent)), ofView, mayConcern }
+}
+
+/** Those of one list that another does not have. */
+const without = (live: KillView["live"], others: KillView["live"]): KillView["live"] => {
+  const ids = new Set(others.map(({ id }) => id))
+  return live.filter(({ id }) => !ids.has(id))
 }
 
 /** What activations are aimed at. */

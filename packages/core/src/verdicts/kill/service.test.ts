@@ -3,16 +3,17 @@ import { ReleaseNotAllowed } from "@flyball/contract"
 import { fromBase64, killStatusBytes, parseVkey, portableCrypto, verifyEd25519 } from "@flyball/evidence"
 import { type Context, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { CONFIRM_MS, type JsonMap, orgUnitDigest } from "@flyball/rules"
+import { CONFIRM_MS, type JsonMap, KILL_ACTIVATIONS, orgUnitDigest } from "@flyball/rules"
 import { Chain } from "../../chain/chain.ts"
 import { everyUnit } from "../../foundation/scope.ts"
-import { Storage, type StorageApi } from "../../storage/port.ts"
+import { type CommitTurn, Storage, type StorageApi } from "../../storage/port.ts"
 import { ResponsePolicies } from "../response-policy/service.ts"
 import { confirmStops } from "./confirm-stops.ts"
 import { Capture } from "../capture/service.ts"
 import { recordExpected } from "./expected.ts"
 import { EPOCH_POLL_MS } from "./epoch-watch.ts"
 import { planActivation } from "./plan-activate.ts"
+import { AGENTS } from "../../registry/agents/document.ts"
 import { Agents } from "../../registry/agents/service.ts"
 import { Models } from "../../registry/models/service.ts"
 import { Provenance } from "../../registry/provenance/service.ts"
@@ -548,6 +549,44 @@ describe("what others know of the state", () => {
       assert.deepInclude(yield* status(id), { epoch: 2, activation_event })
     }).pipe(Effect.provide(governorWorld()))
   )
+
+  it.effect("is read for a halt of the agent, of its parent or of all, and not for those of others", () => {
+    const read = { agents: 0, live: 0 }
+    const counting = (storage: StorageApi): StorageApi => ({
+      ...storage,
+      get: (collection, id) => {
+        if (collection === AGENTS) read.agents++
+        return storage.get(collection, id)
+      },
+      find: (collection, key, value) => {
+        if (collection === KILL_ACTIVATIONS && key === "state") read.live++
+        return storage.find(collection, key, value)
+      }
+    })
+    return Effect.gen(function* () {
+      const kill = yield* Kill
+      const parent = yield* registered("parent")
+      const agents = yield* Agents
+      const { agent: bot } = yield* agents.register({ name: "bot", org_unit: "ops", parent_agent_id: parent.id }, ann)
+      const others = [yield* registered("a"), yield* registered("b")]
+      const target = { type: "agent", id: bot.id } as const
+      const { tag } = (yield* kill.statusAfter(target, null, 0))!
+      const waiting = yield* Effect.forEach(Array.from({ length: 50 }), () =>
+        Effect.forkChild(kill.statusAfter(target, tag, 25_000))
+      )
+      yield* Effect.yieldNow
+      yield* activate(others[0]!.id)
+      yield* Effect.yieldNow
+      Object.assign(read, { agents: 0, live: 0 })
+      yield* activate(others[1]!.id)
+      yield* TestClock.adjust(1)
+      // What the activation itself reads.
+      assert.isBelow(read.agents, 10)
+      assert.isBelow(read.live, 5)
+      const { activation_event } = yield* activate(parent.id)
+      for (const one of waiting) assert.deepInclude((yield* Fiber.join(one))!.status, { activation_event })
+    }).pipe(Effect.provide(governorWorld(counting)))
+  })
 
   it.effect("is found by polling where another process changed it", () => {
     let other: StorageApi | null = null

@@ -405,12 +405,17 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
         const whenOther: ReturnType<KillApi["statusAfter"]> = Effect.gen(function* () {
           for (;;) {
             // Before the status, so that a change behind it is not missed.
-            const { version } = yield* reader.view
+            let seen = yield* reader.view
             const now = yield* status(target, scope)
             const found = tagOf(now)
             if (found !== tag) return { status: now, tag: found }
             if (waitMs === 0) return null
-            yield* nextChange(version)
+            for (let isOther = true; isOther;) {
+              yield* nextChange(seen.version)
+              const view = yield* reader.view
+              isOther = !(yield* reader.mayConcern(target, seen, view))
+              seen = view
+            }
           }
         })
         return waitMs === 0
