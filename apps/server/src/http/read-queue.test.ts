@@ -43,6 +43,8 @@ const costly = (): ReadonlyArray<readonly [method: string, path: string, json?: 
   ["GET", `/api/v1/bound/evaluations?agent_id=${agentId}&limit=1000`],
   ["GET", `/api/v1/agents/${agentId}/decisions?limit=1000`],
   ["GET", `/api/v1/agents/${agentId}/timeline?limit=1000`],
+  ["GET", "/api/v1/bound/kill/events?limit=1000"],
+  ["GET", "/api/v1/bound/reviews?limit=1000"],
   [
     "POST",
     `/api/v1/bound/agents/${agentId}/breakers/preview`,

@@ -116,7 +116,8 @@ export const kill = {
     summary: "Lists events of the kill switch, newest first. An empty page is the end.",
     access: access.read,
     query: queryOf(KillEventsQuery),
-    success: json(200, Schema.Array(named<KillEventInfo>()(KillEvent)))
+    success: json(200, Schema.Array(named<KillEventInfo>()(KillEvent))),
+    admission: "large_page"
   }),
   status: endpoint({
     id: "kill.status",

@@ -31,7 +31,8 @@ export const reviews = {
     summary: "Lists reviews, newest first. An empty page is the end. An ingest key lists those that it requested.",
     access: access.readOwn,
     query: queryOf(ReviewListQuery),
-    success: json(200, Schema.Array(One))
+    success: json(200, Schema.Array(One)),
+    admission: "large_page"
   }),
   stream: endpoint({
     id: "reviews.stream",

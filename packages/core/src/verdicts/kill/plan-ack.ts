@@ -74,6 +74,7 @@ export const planAck = (
   return Result.succeed({
     ack,
     change: {
+      turn: { class: "act", key: writer.id },
       // A release at the same moment comes before or after, and never between.
       expects: [{ collection: "kill_activations", id: activation.id, version: activation.version }],
       puts: [

@@ -21,6 +21,7 @@ export const planRequest = (
   asOf: AsOf
 ): ChangeSet => ({
   ...activated?.change,
+  turn: { class: "act", key: writer.id },
   records: [
     {
       kind: "kill.requested",

@@ -22,6 +22,7 @@ import { Replay } from "../../outward/replay/service.ts"
 import { governorWorld, registered } from "../../testing/governor-world.ts"
 import { ann, ask, ben, findingsWith, governedAgent, key, recomputed } from "../evaluations/testing/refunds.ts"
 import { Evaluations } from "../evaluations/service.ts"
+import { Reviews } from "../reviews/service.ts"
 import { Kill } from "./service.ts"
 
 const activate = (target_id: string, more: { readonly [name: string]: unknown } = {}, writer = ann) =>
@@ -524,6 +525,37 @@ describe("targets inside", () => {
       yield* sound
     }).pipe(Effect.provide(governorWorld()))
   )
+})
+
+describe("what a key says", () => {
+  it.effect("waits in turn with other keys, and not with the acts of people", () => {
+    const turns: Array<readonly [kind: string, turn: CommitTurn | undefined]> = []
+    const noting = (storage: StorageApi): StorageApi => ({
+      ...storage,
+      commit: (change) => {
+        for (const { kind } of change.records ?? []) turns.push([kind, change.turn])
+        return storage.commit(change)
+      }
+    })
+    return Effect.gen(function* () {
+      const { agentId } = yield* governedAgent()
+      const [kill, reviews] = [yield* Kill, yield* Reviews]
+      const large = { tool: "refund", amount: 5_000 }
+      const { review_id } = yield* ask(agentId, large, { args: large })
+      turns.length = 0
+      yield* reviews.withdraw(review_id!, {}, key)
+      yield* kill.request({ agent_id: agentId, reason: "It pays twice." }, key)
+      const { activation_event } = yield* activate(agentId)
+      yield* kill.ack({ activation_event: activation_event!, instance_id: "a", in_flight: 0, stopped: false }, key)
+      const own = { class: "act", key: key.id } as const
+      assert.deepStrictEqual(turns, [
+        ["review.cancelled", own],
+        ["kill.requested", own],
+        ["kill.activated", undefined],
+        ["kill.acknowledged", own]
+      ])
+    }).pipe(Effect.provide(governorWorld(noting)))
+  })
 })
 
 describe("what others know of the state", () => {

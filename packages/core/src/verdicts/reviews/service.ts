@@ -329,7 +329,11 @@ export class Reviews extends Context.Service<Reviews, ReviewsApi>()("flyball/cor
                 if (ended !== null) yield* storage.commit({ ...ended.change, expects })
                 if (status !== "open" && status !== "claimed") return yield* new ReviewClosed({ status })
                 const planned = planCancel(stored, "withdrawn", ms, { reason, writer })
-                yield* storage.commit({ ...planned.change, sealBeforeMs: stored.body.expiresAtMs })
+                yield* storage.commit({
+                  ...planned.change,
+                  sealBeforeMs: stored.body.expiresAtMs,
+                  turn: { class: "act", key: writer.id }
+                })
                 return planned.review
               })
             ),
