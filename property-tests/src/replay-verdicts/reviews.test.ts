@@ -1,5 +1,5 @@
 /** Chains with reviews that who holds the key changed and sealed again: hashes and signatures are right. */
-import { Agents, Evaluations, Reviews } from "@flyball/core"
+import { Agents, Evaluations, Kill, Reviews } from "@flyball/core"
 import type { JsonObject } from "@flyball/evidence"
 import type { OpenPack } from "@flyball/testkit"
 import { Effect } from "effect"
@@ -50,7 +50,17 @@ const life = Effect.gen(function* () {
   yield* TestClock.adjust(86_400_000)
   yield* present(late, 3_040)
   yield* reviews.sweep
-  return { used, rejected, withdrawn, lapsed, late }
+  const halted = yield* opened(3_050)
+  const kill = yield* Kill
+  const { activation_event } = yield* kill.activate(
+    { target_type: "agent", target_id: agentId, response: "halt", reason: "stop" },
+    ann
+  )
+  yield* kill.release({ activation_event: activation_event!, reason: "go" }, ben)
+  const after = yield* opened(3_060)
+  yield* reviews.resolve(after, { resolution: "approve" }, carla)
+  yield* reviews.sweep
+  return { used, rejected, withdrawn, lapsed, late, halted, after }
 })
 
 let open: OpenPack
@@ -145,5 +155,16 @@ describe("a chain with reviews", () => {
     )
     await finds(at("review.expired", who.lapsed), { expires_at_ms: 1 }, "review_mismatch", /ends at another time\.$/)
     await finds(at("review.consumed", who.used), { result: "voided" }, "review_mismatch", /leaves it used\.$/)
+  })
+
+  it("review_mismatch: what a released halt ended goes on, or no halt ended it", async () => {
+    const released = / was ended by kil_\w+, which is released\.$/
+    await finds(at("review.resolved", who.after), { review_id: who.halted }, "review_mismatch", released)
+    const seq = at("review.cancelled", who.halted)
+    await finds(seq, { cause: "withdrawn", writer: host.id }, "review_mismatch", released)
+    await finds(seq, { review_id: who.after }, "review_mismatch", /was resolved before\.$/)
+    await finds(seq, { activation_id: `kil_${"0".repeat(25)}9` }, "review_mismatch", /no such halt reaches its agent/)
+    const made = open.records.findIndex(({ body }) => body["review_id"] === who.after)
+    await finds(made, { review_id: who.halted }, "review_mismatch", /the record names rev_/)
   })
 })

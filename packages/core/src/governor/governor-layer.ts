@@ -17,7 +17,6 @@ import { restateIngestKeys } from "../registry/ingest-keys/restate.ts"
 import { checkpointingStorage } from "../chain/commit-listeners.ts"
 import { KillListener, killNotifyingStorage } from "../verdicts/kill/kill-listener.ts"
 import { killSteps } from "../verdicts/kill/steps.ts"
-import { endReviewsBeforeRelease } from "../verdicts/reviews/before-release.ts"
 import { reviewSteps } from "../verdicts/reviews/steps.ts"
 import { Parts } from "../outward/parts/service.ts"
 import { Packs } from "../outward/packs/service.ts"
@@ -77,9 +76,7 @@ export const governorLayer = (
     Layer.provide(BreakerWindows.layer)
   )
   const writing = Layer.mergeAll(
-    modulesLayer.pipe(
-      Layer.provide(Layer.mergeAll(steps, envelopeTierEvidence, endReviewsBeforeRelease, BreakerWindows.layer))
-    ),
+    modulesLayer.pipe(Layer.provide(Layer.mergeAll(steps, envelopeTierEvidence, BreakerWindows.layer))),
     restateIngestKeys(options),
     sealAgentMembers(options),
     keepFormerOrigins(options)

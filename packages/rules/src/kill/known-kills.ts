@@ -4,7 +4,7 @@ import type { AutonomyTier } from "../agents/document.ts"
 import type { JsonMap, ReplayRecord } from "../records/record.ts"
 import type { KillTarget } from "./document.ts"
 import { type AgentReach, reaches } from "./reach.ts"
-import type { DrillMode, KillResponse, KillTargetType } from "./response.ts"
+import { type DrillMode, halts, type KillResponse, type KillTargetType } from "./response.ts"
 import type { ReachingActivation } from "./state.ts"
 
 /** An activation, from its record. */
@@ -23,13 +23,21 @@ export interface KnownActivation {
   readonly seq: number
 }
 
+/** An activation that was released, and the record of that. */
+export interface KnownRelease {
+  readonly activation: KnownActivation
+  readonly releasedSeq: number
+}
+
 /** The activations. */
 export class KnownKills {
   /** Null: not known. */
   #epoch: number | null = null
   readonly #live = new Map<string, KnownActivation>()
-  /** Those that were released, each with the seq of its release. */
-  readonly #released = new Map<string, { readonly activation: KnownActivation; readonly releasedSeq: number }>()
+  /** Those that were released. */
+  readonly #released = new Map<string, KnownRelease>()
+  /** Those of them that halted, in order. */
+  readonly #lifted: Array<KnownRelease> = []
 
   /** One that holds; undefined where none of this id does. */
   live(id: string): KnownActivation | undefined {
@@ -66,6 +74,11 @@ export class KnownKills {
     return found
   }
 
+  /** Halts that were released behind a record. */
+  liftedSince(seq: number): ReadonlyArray<KnownRelease> {
+    return this.#lifted.slice(this.#lifted.findLastIndex(({ releasedSeq }) => releasedSeq <= seq) + 1)
+  }
+
   /** Those that held once a record was the last one. */
   at(seq: number): ReadonlyArray<KnownActivation> {
     const then = [...this.#released.values()].flatMap(({ activation, releasedSeq }) =>
@@ -92,7 +105,9 @@ export class KnownKills {
     const activation = this.#live.get(id)
     if (kind !== "kill.released" || activation === undefined) return
     this.#live.delete(id)
-    this.#released.set(id, { activation, releasedSeq: seq })
+    const released = { activation, releasedSeq: seq }
+    this.#released.set(id, released)
+    if (halts(activation.response) && activation.drill?.mode !== "shadow") this.#lifted.push(released)
   }
 }
 

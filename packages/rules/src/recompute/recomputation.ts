@@ -249,7 +249,7 @@ export class Recomputation {
     const tripping = this.#breaker(numbered, atMs, isOfThisChain) ?? answered
     if (kind === "evaluation.made") return this.#evaluation(numbered, atMs, isOfThisChain, tripping ?? wrongWriter)
     if (kind.startsWith("review.")) {
-      const step = this.#reviews.take(record, atMs)
+      const step = this.#reviews.take(numbered, atMs)
       const review = this.#reviews.review(String(body["review_id"]))
       if (review !== undefined) this.#standings.reviewEnded(review)
       return alone(record, (isOfThisChain ? step : null) ?? tripping ?? wrongWriter)

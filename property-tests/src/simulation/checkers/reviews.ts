@@ -175,7 +175,8 @@ const openTwice = (
     one.layers === layers &&
     one.requestedBy === requestedBy &&
     one.expiresAtMs > Number(body["opened_at_ms"]) &&
-    (one.end === null || (one.end === "approve" && one.usedBy === null))
+    // What a halt ended is over before that is on record, and gives its place to the new one.
+    ((one.end === null && !one.wasHalted) || (one.end === "approve" && one.usedBy === null))
       ? [`${id} opens at ${seq}, and asks the same as ${one.id}`]
       : []
   )

@@ -18,6 +18,7 @@ import { event } from "../../storage/event.ts"
 import type { AsOf, ChangeSet, JsonObject } from "../../storage/port.ts"
 import { epochKey } from "./epoch-key.ts"
 import type { KillView, StoredActivation } from "./kill-reader.ts"
+import { liftedNote } from "./lifted.ts"
 import { isChannelCheck, nextKillEpoch, reasonPart } from "./plan-activate.ts"
 
 /** The writer of a release, and the facts about them. */
@@ -26,8 +27,9 @@ export interface ReleaseCommand {
   readonly writer: Writer
   /** The writer's relation to the activator. */
   readonly person: SecondPerson
-  /** The highest tier of the agents that it reaches now, and what that was read from. */
+  /** The agents that it reaches now, their highest tier, and what that was read from. */
   readonly reach: {
+    readonly agents: ReadonlyArray<{ readonly id: string }>
     readonly highestTier: AutonomyTier | null
     readonly expects: NonNullable<ChangeSet["expects"]>
   }
@@ -72,6 +74,7 @@ export const planRelease = (
     releaseReason: reason
   }
   const target = { type: body.targetType, id: body.targetId }
+  const note = liftedNote(id, activation, reach.agents)
   return Result.succeed({
     epoch: state.epoch + 1,
     activation,
@@ -85,7 +88,8 @@ export const planRelease = (
           body: activation as unknown as JsonObject,
           keys: activationKeys(activation)
         },
-        nextKillEpoch(state)
+        nextKillEpoch(state),
+        ...(note === null ? [] : [note])
       ],
       records: [
         {

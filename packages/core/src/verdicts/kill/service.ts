@@ -34,7 +34,6 @@ import {
   DEPLOYMENT_TARGET,
   KILL_ACKS,
   KILL_ACTIVATIONS,
-  halts,
   KILL_EPOCH,
   type KillInstance,
   type KillResponse,
@@ -58,7 +57,6 @@ import { readAgent } from "../../registry/agents/read-agent.ts"
 import { secondPerson } from "../../registry/principals/second-person.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { type ChangeSet, type ReadFault, Storage } from "../../storage/port.ts"
-import { BeforeRelease } from "./before-release.ts"
 import { activationOut } from "./activation-out.ts"
 import { type CertifiedSpan, certifiedSpan, type CertifiedStop, certifyStop } from "./certify.ts"
 import { killReader, type KillView, storedActivation, type StoredActivation, targetsOf } from "./kill-reader.ts"
@@ -229,7 +227,6 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
       const { origin } = yield* Chain
       const reader = killReader(storage)
       const models = modelsReader(storage)
-      const beforeRelease = yield* BeforeRelease
       const nextChange = yield* epochWatch(storage, yield* KillListener)
 
       /** The activations that reach a target, and the epoch at which they do. */
@@ -450,7 +447,6 @@ export class Kill extends Context.Service<Kill, KillApi>()("flyball/core/Kill") 
         release: Effect.fnUntraced(function* ({ activation_event: id, reason }, writer, scope = everyUnit) {
           const { body } = yield* activationOf(id, scope)
           const target: KillTarget = { type: body.targetType, id: body.targetId }
-          if (halts(body.response) && body.releasedAtMs === null && target.id !== CHANNEL_TARGET) yield* beforeRelease
           const { epoch, instances, reach } = yield* commitWithRetry(
             storage,
             Effect.gen(function* () {

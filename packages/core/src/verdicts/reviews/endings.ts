@@ -17,7 +17,9 @@ import type { ChangeSet, ReadFault, StorageApi } from "../../storage/port.ts"
 import { EPOCH, type InForce, inForceReader } from "../envelopes/in-force.ts"
 import type { KillOf } from "../evaluations/ports.ts"
 import { killReader } from "../kill/kill-reader.ts"
-import { planCancel, planExpire } from "./plan-review.ts"
+import { LIFTED, type LiftedHalt, readLifted } from "../kill/lifted.ts"
+import { liftedEnds } from "./lifted-ends.ts"
+import { planCancel, planExpire, REVIEW_WRITER } from "./plan-review.ts"
 import { reviewQueue } from "./queue.ts"
 import { type ReviewPlan, type StoredReview, storedReview } from "./stored-review.ts"
 
@@ -53,9 +55,11 @@ export const reviewEndings = (storage: StorageApi) => {
     nowMs: number
   ): Effect.fn.Return<Ending, ReadFault> {
     const { ended } = stored.body
-    return ended !== null || isPastEnd(stored.body, nowMs)
-      ? { plan: ended === null ? planExpire(stored) : null, expects: [] }
-      : endedBy(stored, yield* around(agent, nowMs), nowMs)
+    if (ended !== null || isPastEnd(stored.body, nowMs))
+      return { plan: ended === null ? planExpire(stored) : null, expects: [] }
+    // Halts in force first: one that is released in between changes their epoch, which the commit expects.
+    const now = yield* around(agent, nowMs)
+    return endedBy(stored, now, nowMs, yield* liftedEnds(storage, [stored]))
   })
 
   /** An act on one review. What was kept of envelopes is read again after a conflict. */
@@ -83,7 +87,9 @@ export const reviewEndings = (storage: StorageApi) => {
       ids[0]!,
       Effect.gen(function* () {
         const ends = (yield* Effect.forEach(ids, dueEnd)).filter((end) => end !== null)
-        if (ends.length > 0) yield* storage.commit(asOne(ends))
+        // Nobody waits for these: acts of people go first.
+        const turn = { class: "verdict", key: REVIEW_WRITER.id } as const
+        if (ends.length > 0) yield* storage.commit({ ...asOne(ends), turn })
         return ends.length
       })
     )
@@ -112,6 +118,16 @@ export const reviewEndings = (storage: StorageApi) => {
   /** The epochs of the last time that all were examined; null before. */
   let examinedAt: string | null = null
 
+  /** Notes of released halts go once all that these ended is on record. Another process may have removed them. */
+  const forget = (lifted: ReadonlyArray<LiftedHalt>): Effect.Effect<unknown, ReadFault> =>
+    lifted.length === 0
+      ? Effect.void
+      : storage
+          .commit({
+            deletes: lifted.map(({ activationId: id, version }) => ({ collection: LIFTED, id, version }))
+          })
+          .pipe(Effect.catchTag("StorageConflict", () => Effect.void))
+
   /**
    * Records the end of live reviews that are due to end, and answers how many: of all whose time is over; of all that
    * a halt or other versions ended, after a change of either. Without one a page is examined in turn, because an agent
@@ -121,22 +137,25 @@ export const reviewEndings = (storage: StorageApi) => {
     const { ms } = yield* storage.asOf
     let ended = yield* sweepPastEnd(ms)
     const now = yield* epochs
-    const isChanged = now !== examinedAt
+    const lifted = yield* readLifted(storage)
+    const isChanged = now !== examinedAt || lifted.length > 0
     const known = new Map<string, Around>()
     for (let left: ReviewRange | null = isChanged ? everyLive : unexamined; left !== null;) {
       const page: LivePage = yield* queue.next(left)
       const due: Array<string> = []
+      const endedBefore = yield* liftedEnds(storage, page.found)
       for (const stored of page.found) {
         const { agentId } = stored.body
         const seen: Around = known.get(agentId) ?? (yield* around(yield* agentOf(agentId), ms))
         known.set(agentId, seen)
-        if (endedBy(stored, seen, ms).plan !== null) due.push(stored.id)
+        if (endedBy(stored, seen, ms, endedBefore).plan !== null) due.push(stored.id)
       }
       ended += yield* sweepAll(due)
       unexamined = page.rest ?? everyLive
       left = isChanged ? page.rest : null
     }
     examinedAt = now
+    yield* forget(lifted)
     return ended
   })
 
@@ -168,13 +187,17 @@ interface Around {
   readonly bound: InForce
 }
 
-/** Plans the end of a review in its time, by a halt or by other versions. */
-const endedBy = (stored: StoredReview, { bound, kill }: Around, nowMs: number): Ending => {
-  if (kill.state !== "none" && halts(kill.state)) {
-    const halting = kill.activations.find(({ drill, response }) => drill !== "shadow" && halts(response))
-    const plan = planCancel(stored, "killed", nowMs, { activationId: halting?.id ?? null })
-    return { plan, expects: kill.expects }
-  }
+/** Plans the end of a review in its time, by a halt or by other versions. `lifted`: see {@link liftedEnds}. */
+const endedBy = (
+  stored: StoredReview,
+  { bound, kill }: Around,
+  nowMs: number,
+  lifted: ReadonlyMap<string, string>
+): Ending => {
+  const halting = kill.activations.find(({ drill, response }) => drill !== "shadow" && halts(response))
+  const activationId = halting?.id ?? lifted.get(stored.id)
+  if (activationId !== undefined)
+    return { plan: planCancel(stored, "killed", nowMs, { activationId }), expects: kill.expects }
   const isBound = isSameLayers(stored.body.layers, bound.live.layers)
   return {
     plan: isBound ? null : planCancel(stored, "superseded", nowMs),

@@ -15,6 +15,7 @@ import { Effect, Layer } from "effect"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
 import { type ChangeSet, Storage } from "../../storage/port.ts"
 import { type ApprovalOf, EvaluationSteps, noApproval } from "../evaluations/ports.ts"
+import { liftedEnds } from "./lifted-ends.ts"
 import { planCancel, planConsume, planExpire, planOpen } from "./plan-review.ts"
 import { storedReview } from "./stored-review.ts"
 
@@ -32,6 +33,7 @@ export const reviewSteps: Layer.Layer<never, never, Storage> = Layer.effect(
         // A review of another agent is answered as none.
         if (document === null || document.body["agentId"] !== agentId) return noApproval
         const stored = storedReview(document)
+        const isLifted = (yield* liftedEnds(storage, [stored])).has(stored.id)
         const question = questionOf(crypto.sha256, action, signals)
         const presenting = (layers: Presenting["layers"], terms: Presenting["terms"] = null): Presenting => ({
           agentId,
@@ -45,7 +47,9 @@ export const reviewSteps: Layer.Layer<never, never, Storage> = Layer.effect(
           approvedAt: (layers, obligations, atMs) =>
             approvalState(stored.body, presenting(layers, reviewTerms(obligations)), atMs) === "approved",
           reviewAt: (layers, atMs) =>
-            isSameLayers(stored.body.layers, layers) && approvalState(stored.body, presenting(layers), atMs) === "open"
+            !isLifted &&
+            isSameLayers(stored.body.layers, layers) &&
+            approvalState(stored.body, presenting(layers), atMs) === "open"
               ? stored.id
               : null,
           consumed: (concluded) => {
@@ -72,16 +76,23 @@ export const reviewSteps: Layer.Layer<never, never, Storage> = Layer.effect(
         if (before !== undefined) return { reviewId: before, change: {} }
         const presenting = { agentId, actionDigest, layers, isSameAction: true, terms: reviewTerms(obligations) }
         const ends: Array<ChangeSet> = []
-        for (const document of yield* storage.find(REVIEWS, REVIEW_KEYS.question, key)) {
-          const stored = storedReview(document)
+        const sameQuestion = (yield* storage.find(REVIEWS, REVIEW_KEYS.question, key)).map(storedReview)
+        const lifted = yield* liftedEnds(storage, sameQuestion)
+        for (const stored of sameQuestion) {
           const { body, id, version } = stored
           const state = approvalState(body, presenting, atMs)
-          const isOpen = state === "open" && isSameLayers(body.layers, layers)
+          const activationId = lifted.get(id) ?? null
+          const isOpen = state === "open" && activationId === null && isSameLayers(body.layers, layers)
           if (isOpen || (state === "approved" && !inCommit.consumed.has(id)))
             return { reviewId: id, change: { expects: [{ collection: REVIEWS, id, version }] } }
           // Over by itself, and no job has recorded that yet: it gives its place to the new one.
           if (body.ended === null)
-            ends.push((state === "expired" ? planExpire(stored) : planCancel(stored, "superseded", atMs)).change)
+            ends.push(
+              (state === "expired"
+                ? planExpire(stored)
+                : planCancel(stored, activationId === null ? "superseded" : "killed", atMs, { activationId })
+              ).change
+            )
         }
         const { change, reviewId } = planOpen({ ...concluded, actionDigest, question })
         inCommit.opened.set(key, reviewId)

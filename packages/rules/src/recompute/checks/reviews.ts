@@ -19,6 +19,7 @@ import {
 } from "../../reviews/document.ts"
 import { isPastEnd } from "../../reviews/status.ts"
 import { openedReview, reviewAfter } from "../../reviews/fold.ts"
+import { reaches } from "../../kill/reach.ts"
 import { killStateOf } from "../../kill/state.ts"
 import { recordedResponse } from "./kill.ts"
 import { partMembers, partValue } from "../../records/part-json.ts"
@@ -53,6 +54,8 @@ export class ReviewJudge {
   readonly #state: GovernedState
   readonly #fromGenesis: boolean
   readonly #reviews = new Map<string, ReviewDocument>()
+  /** The records that opened them. */
+  readonly #openedSeq = new Map<string, number>()
   /** What the evaluation that opened a review was about, see {@link questionOf}; null: not shown. */
   readonly #question = new Map<string, string | null>()
   #last: LastEvaluation | null = null
@@ -69,8 +72,9 @@ export class ReviewJudge {
 
   /** State of a review's approval for an evaluation. */
   #stateFor(id: string, body: EvaluationBody, parts: ReplayRecord["parts"]): PresentedApproval {
-    const review = this.#reviews.get(id)
-    if (review === undefined) return this.#fromGenesis ? "none" : "unknown"
+    const found = this.#reviews.get(id)
+    if (found === undefined) return this.#fromGenesis ? "none" : "unknown"
+    const review: ReviewDocument = this.#endedBy(id, found) === null ? found : { ...found, ended: "cancelled" }
     const stateOf = (isSameAction: boolean, terms: ReviewTerms | null): ApprovalState =>
       approvalState(
         review,
@@ -126,13 +130,14 @@ export class ReviewJudge {
       : problem("review_mismatch", `The evaluation opens ${reviewIdOf(id)}; the record names ${reviewId}.`)
   }
 
-  /** Takes a record of a review. `atMs`: its own time; null: not known. */
+  /** Takes a record of a review, numbered as all chains count. `atMs`: its own time; null: not known. */
   take(record: ReplayRecord, atMs: number | null): Problem | null {
-    const { body, kind } = record
+    const { body, kind, seq } = record
     const id = String(body["review_id"])
     const review = this.#reviews.get(id)
     if (kind === "review.opened") {
       this.#reviews.set(id, openedReview(body))
+      this.#openedSeq.set(id, seq)
       return this.#opened(id, body)
     }
     if (review === undefined)
@@ -195,7 +200,7 @@ export class ReviewJudge {
             : null
           : problem("review_mismatch", `${id} was over, or ends at another time.`)
       case "review.cancelled":
-        return this.#over(id, review, null) ?? this.#cancelled(id, review, body)
+        return this.#cancelled(id, review, body)
       case "review.consumed":
         return this.#consumed(id, review, body)
       default:
@@ -205,6 +210,8 @@ export class ReviewJudge {
 
   #cancelled(id: string, review: ReviewDocument, body: JsonMap): Problem | null {
     const wrong = (why: string): Problem => problem("review_mismatch", `${id} is cancelled as ${why}.`)
+    const over = review.ended === null && body["cause"] === "killed" ? null : this.#over(id, review, null)
+    if (over !== null) return over
     switch (body["cause"]) {
       case "withdrawn":
         return body["writer"] === review.requestedBy ? null : wrong(`withdrawn, but not by ${review.requestedBy}`)
@@ -214,10 +221,13 @@ export class ReviewJudge {
           ? null
           : wrong("superseded, but the same versions are in force")
       }
-      default:
-        return this.#isHalted(review.agentId) === false && this.#fromGenesis
-          ? wrong("killed, but no halt reaches its agent")
-          : null
+      default: {
+        const named = body["activation_id"]
+        const holds = named === undefined || !this.#fromGenesis || this.#state.kills.live(String(named)) !== undefined
+        return (holds && this.#isHalted(review.agentId) !== false) || this.#mayHaveEnded(id, review, named)
+          ? null
+          : wrong("killed, but no such halt reaches its agent, or did and was released since it was opened")
+      }
     }
   }
 
@@ -281,7 +291,35 @@ export class ReviewJudge {
     const { ended, expiresAtMs } = review
     if (approvedAtMs !== null && (ended === "expired" || (ended === null && isPastEnd(review, approvedAtMs))))
       return problem("expired_approval", `${id} is approved at ${approvedAtMs}; its end is ${expiresAtMs}.`)
+    const halt = this.#endedBy(id, review)
+    if (halt !== null) return problem("review_mismatch", `${id} was ended by ${halt}, which is released.`)
     return ended === null ? null : problem("review_mismatch", `${id} was ${ended} before.`)
+  }
+
+  /**
+   * The halt that ended a live review and was released since: it is over, whether or not that is on record. One that
+   * did not reach its agent all the time counts for nothing: the service may have read either.
+   */
+  #endedBy(id: string, { agentId, ended }: ReviewDocument): string | null {
+    const opened = this.#openedSeq.get(id)
+    if (opened === undefined || ended !== null) return null
+    const halt = this.#state.kills
+      .liftedSince(opened)
+      .find(({ activation: { seq, target }, releasedSeq }) =>
+        [seq, releasedSeq].every((at) => reaches(target, this.#state.reachOf(agentId, at).reach) !== null)
+      )
+    return halt?.activation.id ?? null
+  }
+
+  /** Whether a halt that was released may have ended a review. `named`: the one that the record names. */
+  #mayHaveEnded(id: string, { agentId }: ReviewDocument, named: JsonMap[string] | undefined): boolean {
+    return this.#state.kills
+      .liftedSince(this.#openedSeq.get(id) ?? Number.NEGATIVE_INFINITY)
+      .some(
+        ({ activation }) =>
+          (named === undefined || named === activation.id) &&
+          this.#state.wasReached(agentId, activation.target, activation.seq) !== false
+      )
   }
 
   /**
