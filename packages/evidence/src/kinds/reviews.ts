@@ -90,8 +90,9 @@ export const reviewKinds: ReadonlyArray<KindRow> = [
   {
     kind: "review.cancelled",
     about:
-      "The review is over without an answer. `killed`: a halt reached its agent. `superseded`: its envelopes are no " +
-      "longer those in force. `withdrawn`: its requester needs no answer.",
+      "The review is over without an answer. `killed`: a halt reached its agent, `activation_id`. The record may " +
+      "follow the release of that halt: the review is over since. `superseded`: its envelopes are no longer those in " +
+      "force. `withdrawn`: its requester needs no answer.",
     body: [
       may("activation_id", id("kil_")),
       agentId,
