@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { StorageApi } from "@flyball/core/storage"
 import { StorageUnavailable } from "@flyball/core/storage"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Queue } from "effect"
 import { connect as connectSocket, createServer } from "node:net"
 import type { AddressInfo, Socket } from "node:net"
 import {
@@ -128,6 +128,7 @@ describe("a commit whose connection dies", () => {
       const store = yield* begun("random")
       const done: Array<readonly [key: string, seq: number]> = []
       const broken = { no: 0, unknown: 0 }
+      const ended = yield* Queue.unbounded<string>()
       /**
        * Ends when enough commits were acknowledged and enough were cut off: how many that takes is the machine's
        * business.
@@ -136,6 +137,7 @@ describe("a commit whose connection dies", () => {
 
       const witness: (key: string) => Effect.Effect<number, unknown> = Effect.fnUntraced(function* (key: string) {
         const outcome = yield* Effect.result(store.commit({ records: [decision(key)] }))
+        yield* Queue.offer(ended, key)
         if (outcome._tag === "Success") return outcome.success.records[0]!.seq
         assert.instanceOf(outcome.failure, StorageUnavailable)
         broken[(outcome.failure as StorageUnavailable).wrote] += 1
@@ -144,9 +146,11 @@ describe("a commit whose connection dies", () => {
       const caller = Effect.fnUntraced(function* (name: number) {
         for (let n = 0; goesOn(); n++) done.push([`${name}/${n}`, yield* witness(`${name}/${n}`)])
       })
+      // Once after commits have ended: on a slow machine no larger share of them is cut off.
       const end = Effect.fnUntraced(function* () {
         const connection = yield* connect(database.url)
         while (goesOn()) {
+          yield* Queue.takeAll(ended)
           yield* connection.query(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'random' AND " +
               "state <> 'idle' AND random() < 0.3"
