@@ -2,9 +2,9 @@
  * No request keeps other callers waiting: the worst ones that were found, each while somebody else asks for something
  * small.
  *
- * A caller's wait is the work that the server does between its question and its answer: time of this thread's processor,
- * in units of fixed work that is measured around it. On a machine that is busy with other things both take longer.
- * Spec: decision 0036.
+ * A caller's wait is the work that the server does between its question and its answer: time of this thread's
+ * processor, in units of fixed work that is measured around it. On a machine that is busy with other things both take
+ * longer. Spec: decision 0036.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { connect } from "node:net"
