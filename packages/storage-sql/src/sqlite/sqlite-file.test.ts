@@ -198,44 +198,49 @@ describe("a SQLite file", () => {
     })
   )
 
-  it.effect("has one writer under all names by symbolic links, with the lock beside the real file", () =>
-    Effect.gen(function* () {
-      const place = join(folder, "linked")
-      mkdirSync(join(place, "real"), { recursive: true })
-      const file = join(place, "real", "store.db")
-      symlinkSync(join("real", "store.db"), join(place, "one.db"))
-      symlinkSync(join(place, "one.db"), join(place, "two.db"))
-      symlinkSync("real", join(place, "folder"))
-      const names = [
-        file,
-        join(place, "one.db"),
-        join(place, "two.db"),
-        join(place, "folder", "store.db"),
-        join(place, "folder", "..", "one.db")
-      ]
-      // At first the file is missing, and the links lead to what is to be made.
-      for (const name of names.toReversed()) {
-        yield* using(sqliteStorage({ file: name }), () =>
-          Effect.forEach(
-            names,
-            Effect.fnUntraced(function* (other) {
-              assert.match(
-                (yield* Effect.flip(using(sqliteStorage({ file: other, busyTimeoutMs: 0 }), (storage) => storage.head)))
-                  .message,
-                /another process has the database open for writing/,
-                `${other} beside ${name}`
-              )
-              assert.isNull(yield* using(sqliteStorage({ file: other, readOnly: true }), (storage) => storage.head))
-            })
+  it.effect(
+    "has one writer under all names by symbolic links, with the lock beside the real file",
+    () =>
+      Effect.gen(function* () {
+        const place = join(folder, "linked")
+        mkdirSync(join(place, "real"), { recursive: true })
+        const file = join(place, "real", "store.db")
+        symlinkSync(join("real", "store.db"), join(place, "one.db"))
+        symlinkSync(join(place, "one.db"), join(place, "two.db"))
+        symlinkSync("real", join(place, "folder"))
+        const names = [
+          file,
+          join(place, "one.db"),
+          join(place, "two.db"),
+          join(place, "folder", "store.db"),
+          join(place, "folder", "..", "one.db")
+        ]
+        // At first the file is missing, and the links lead to what is to be made.
+        for (const name of names.toReversed()) {
+          yield* using(sqliteStorage({ file: name }), () =>
+            Effect.forEach(
+              names,
+              Effect.fnUntraced(function* (other) {
+                assert.match(
+                  (yield* Effect.flip(
+                    using(sqliteStorage({ file: other, busyTimeoutMs: 0 }), (storage) => storage.head)
+                  )).message,
+                  /another process has the database open for writing/,
+                  `${other} beside ${name}`
+                )
+                assert.isNull(yield* using(sqliteStorage({ file: other, readOnly: true }), (storage) => storage.head))
+              })
+            )
           )
+          rmSync(file)
+        }
+        assert.deepStrictEqual(
+          [readdirSync(place).sort(), readdirSync(join(place, "real"))],
+          [["folder", "one.db", "real", "two.db"], ["store.db.lock"]]
         )
-        rmSync(file)
-      }
-      assert.deepStrictEqual(
-        [readdirSync(place).sort(), readdirSync(join(place, "real"))],
-        [["folder", "one.db", "real", "two.db"], ["store.db.lock"]]
-      )
-    })
+      }),
+    // It opens fifty stores, each in a thread of its own.
+    180_000
   )
 
   it.effect("with a second name (a hard link) is refused under both, for writing and reading, until one is gone", () =>
