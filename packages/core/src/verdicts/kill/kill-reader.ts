@@ -98,8 +98,16 @@ export const killReader = (storage: StorageApi): KillReader => {
       at = after
     }
   })
-  /** Everybody who waits wakes at once: they share one read, and keep none of it. */
-  const sharedView = Effect.runSync(Effect.cachedWithTTL(readView, 0))
+  /** Everybody who waits wakes at once: they share one read. None of it is kept, whatever a clock says. */
+  const [sharedView, forget]: [KillReader["view"], Effect.Effect<void>] = Effect.runSync(
+    Effect.cachedInvalidateWithTTL(
+      Effect.ensuring(
+        readView,
+        Effect.suspend(() => forget)
+      ),
+      Infinity
+    )
+  )
 
   const view: KillReader["view"] = Effect.gen(function* () {
     const { version } = yield* epochNow
