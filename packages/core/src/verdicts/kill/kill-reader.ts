@@ -99,7 +99,8 @@ export const killReader = (storage: StorageApi): KillReader => {
     }
   })
   /** Everybody who waits wakes at once: they share one read. None of it is kept, whatever a clock says. */
-  const [sharedView, forget]: [KillReader["view"], Effect.Effect<void>] = Effect.runSync(
+  let forget: Effect.Effect<void> = Effect.void
+  const shared = Effect.runSync(
     Effect.cachedInvalidateWithTTL(
       Effect.ensuring(
         readView,
@@ -108,12 +109,13 @@ export const killReader = (storage: StorageApi): KillReader => {
       Infinity
     )
   )
+  forget = shared[1]
 
   const view: KillReader["view"] = Effect.gen(function* () {
     const { version } = yield* epochNow
     let read = known
     // A read that others began may be older than this epoch.
-    while (read === null || read.version < version) read = yield* sharedView
+    while (read === null || read.version < version) read = yield* shared[0]
     return read
   })
 

@@ -19,8 +19,6 @@ interface Step {
   readonly same?: ReadonlyArray<string>
   /** The time at which this was planned: that of the record, or a little before. */
   readonly at?: string
-  /** Times that are over. */
-  readonly over?: ReadonlyArray<string>
   /** Times that are to come. */
   readonly ahead?: ReadonlyArray<string>
   /** A count, the part that holds what is counted, and its member that is the list. */
@@ -34,7 +32,6 @@ const ofStandingApproval = { of: ["agent_id", "standing_approval_id"] }
 export const recordSteps: { readonly [kind: string]: Step } = {
   "agent.registered": { gives: "agent_id" },
   "agent.decommissioned": { at: "decommissioned_at" },
-  "agent.orphaned": { over: ["since"] },
   "agent.recertified": { ahead: ["recert_due_at"] },
   "agent.provenance_added": { gives: "provenance_id" },
   "model.registered": { gives: "model_id" },
@@ -169,15 +166,11 @@ const beyond = ({ as_of_seq: asOf }: JsonMap, seq: number): Problem | null =>
     ? problem("time_mismatch", `The record is as of record ${asOf}, which is not before it.`)
     : null
 
-const timed = ({ ahead = [], at, over = [] }: Step, body: JsonMap, atMs: number): Problem | null => {
-  for (const member of at === undefined ? over : [at, ...over]) {
-    const ms = msOf(body[member])
-    if (ms === null || ms <= atMs + CLOCK_STEP_MS) {
-      if (member !== at || ms === null || atMs - ms <= LATE_MS) continue
-      return { ...problem("withheld", `${member} is more than ${LATE_MS} ms before the record.`), because: "late" }
-    }
-    return problem("time_mismatch", `${member} is after the record.`)
-  }
+const timed = ({ ahead = [], at = "" }: Step, body: JsonMap, atMs: number): Problem | null => {
+  const ms = msOf(body[at])
+  if (ms !== null && ms > atMs + CLOCK_STEP_MS) return problem("time_mismatch", `${at} is after the record.`)
+  if (ms !== null && atMs - ms > LATE_MS)
+    return { ...problem("withheld", `${at} is more than ${LATE_MS} ms before the record.`), because: "late" }
   const past = ahead.find((member) => (msOf(body[member]) ?? atMs) < atMs - LATE_MS)
   return past === undefined ? null : problem("time_mismatch", `${past} is before the record.`)
 }
