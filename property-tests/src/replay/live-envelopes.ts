@@ -32,10 +32,10 @@ export const governed = (act: Act, { governed: lived }: Lived): Doing =>
 
 /** Voids the last evaluation, which only a metered one can be, or withdraws everything that is in force. */
 export const takenBack = ({ a, b, c }: Act, { governed: lived }: Lived): Doing => {
-  const reason = b % 4 > 1 ? { reason: `because ${b}` } : {}
+  const reason = b % 8 > 3 ? { reason: `because ${b}` } : {}
   const one = chosen(lived.agents, a)
   if (one === undefined) return Effect.void
-  if (b % 4 === 0) return Envelopes.use((envelopes) => envelopes.withdraw(one.envelopeId, reason, ann))
+  if (b % 2 === 0) return Envelopes.use((envelopes) => envelopes.withdraw(one.envelopeId, { reason: `since ${b}` }, ann))
   return Effect.gen(function* () {
     const evaluations = yield* Evaluations
     const { id } = yield* ask(evaluations, lived, {
