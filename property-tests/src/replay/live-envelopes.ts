@@ -35,7 +35,8 @@ export const takenBack = ({ a, b, c }: Act, { governed: lived }: Lived): Doing =
   const reason = b % 8 > 3 ? { reason: `because ${b}` } : {}
   const one = chosen(lived.agents, a)
   if (one === undefined) return Effect.void
-  if (b % 2 === 0) return Envelopes.use((envelopes) => envelopes.withdraw(one.envelopeId, { reason: `since ${b}` }, ann))
+  if (b % 2 === 0)
+    return Envelopes.use((envelopes) => envelopes.withdraw(one.envelopeId, { reason: `since ${b}` }, ann))
   return Effect.gen(function* () {
     const evaluations = yield* Evaluations
     const { id } = yield* ask(evaluations, lived, {
