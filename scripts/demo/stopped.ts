@@ -78,12 +78,14 @@ const ASK_EVERY_MS = 50
 const ASK_FOR_MS = 20_000
 
 /** The activation once all expected instances have stopped; as it is when none of that comes in time. */
-const stoppedActivation = async <A extends { readonly expected: number; readonly stopped: number }>(
+const stoppedActivation = async <A extends { readonly expected: number | null; readonly stopped: number }>(
   ask: () => Promise<A>
 ): Promise<A> => {
   for (let waitedMs = 0; ; waitedMs += ASK_EVERY_MS) {
     const activation = await ask()
-    if (activation.stopped >= activation.expected || waitedMs >= ASK_FOR_MS) return activation
+    // Whom it expects follows the activation.
+    const hasStopped = activation.expected !== null && activation.stopped >= activation.expected
+    if (hasStopped || waitedMs >= ASK_FOR_MS) return activation
     await setTimeout(ASK_EVERY_MS)
   }
 }
