@@ -136,7 +136,8 @@ export {
   type RecomputeVerdict,
   recomputeVerdicts
 } from "./recompute/recompute-verdict.ts"
-export { LATE_MS, Recomputation, type RecomputeOptions } from "./recompute/recomputation.ts"
+export { Recomputation, type RecomputeOptions } from "./recompute/recomputation.ts"
+export { CLOCK_STEP_MS, LATE_MS } from "./recompute/tolerances.ts"
 export { isRecomputed, isRecomputedPart, recomputedParts } from "./recompute/recomputed-records.ts"
 export { decisionOf, readSide, recordedSide, type RecordedSide, sideBody } from "./evaluations/recorded-side.ts"
 export { References } from "./recompute/checks/references.ts"

@@ -25,12 +25,12 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { CLOCK_STEP_MS } from "../../../packages/core/src/verdicts/evaluations/fold-records.ts"
 import { breakerKeeper } from "../../../packages/core/src/verdicts/breakers/keeper.ts"
 import {
   type AgentBreakers,
   type AgentFacts,
   BREAKERS,
+  CLOCK_STEP_MS,
   type MetricRecord,
   metricOf,
   READ_BACK_MS

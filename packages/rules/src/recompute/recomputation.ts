@@ -14,7 +14,7 @@ import { evaluationId } from "../evaluations/evaluation-id.ts"
 import { foldMeters } from "../evaluations/fold-meters.ts"
 import { EvalJudge } from "./checks/evals.ts"
 import { erasing, GovernedState } from "../evaluations/governed-state.ts"
-import { CLOCK_STEP_MS, Judge } from "./checks/evaluation.ts"
+import { Judge } from "./checks/evaluation.ts"
 import { HighlyReached, judgeChannel, judgeEpoch, judgeRelease } from "./checks/kill.ts"
 import { isLocal, judgeLocal } from "./checks/local-verdict.ts"
 import { BreakerJudge } from "./checks/breakers.ts"
@@ -39,6 +39,7 @@ import { judgeAgentParts } from "./checks/agent-parts.ts"
 import { Steps } from "./checks/steps.ts"
 import { WindowBook } from "@flyball/envelope"
 import { Writers } from "./checks/writers.ts"
+import { CLOCK_STEP_MS, LATE_MS } from "./tolerances.ts"
 
 /** Options of a recomputation: the origin of its records and how to read them. Spec: decision 0026. */
 export interface RecomputeOptions {
@@ -62,12 +63,6 @@ export interface RecomputeOptions {
   readonly maxProofWork?: number
 }
 
-/**
- * The maximum time between an evaluation and its record; a longer one is reported as late. The service reads the clock,
- * plans and commits, and a commit takes less (a lock 30 s, a statement 60 s, a clock set back 60 s). Unit:
- * milliseconds. Spec: decision 0026.
- */
-export const LATE_MS = 300_000
 /** Seqs that are kept of records that name older rules. */
 const MAX_OLDER = 20
 /** Evaluations between two sweeps. */

@@ -14,8 +14,9 @@ import { withRetired } from "../../chain/with-retired.ts"
 import { StorageUnavailable } from "../../storage/faults.ts"
 import type { AsOf, ReadFault, StorageApi } from "../../storage/port.ts"
 import type { Retirement } from "../../storage/retirement.ts"
-import { CLOCK_STEP_MS, firstWithin, foldInto, readPage } from "./fold-records.ts"
+import { firstWithin, foldInto, readPage } from "./fold-records.ts"
 import type { WindowBook } from "@flyball/envelope"
+import { CLOCK_STEP_MS } from "@flyball/rules"
 
 /** Folds what the chains before this one gave to windows of `reachMs`. */
 export type FoldCarried = (book: WindowBook, asOf: AsOf, reachMs: number) => Effect.Effect<void, ReadFault>

@@ -6,16 +6,10 @@ import type { JsonMap } from "@flyball/rules"
 import { inTurns } from "../../storage/each-record.ts"
 import { StorageCorrupt } from "../../storage/faults.ts"
 import type { AsOf, ReadFault, StorageApi } from "../../storage/port.ts"
-import { foldMeters, meterKinds, numberedBefore } from "@flyball/rules"
+import { CLOCK_STEP_MS, foldMeters, meterKinds, numberedBefore } from "@flyball/rules"
 
 /** Records read at a time. */
 const PAGE = 1_000
-
-/**
- * A record's own time may lie this much before that of its evaluation, where a clock stepped back. Unit:
- * milliseconds.
- */
-export const CLOCK_STEP_MS = 60_000
 
 /**
  * The first record of a chain that a window of this length may still hold at a time. `seq` is the chain's head. Units:

@@ -12,9 +12,9 @@ import type { StorageConflict } from "../../storage/faults.ts"
 import type { AsOf, DocumentPut, RecordReceipt, StorageApi } from "../../storage/port.ts"
 import type { JsonMap } from "@flyball/rules"
 import type { FoldCarried } from "./carried-meters.ts"
-import { CLOCK_STEP_MS, firstWithin, foldInto, readPage } from "./fold-records.ts"
+import { firstWithin, foldInto, readPage } from "./fold-records.ts"
 import { WindowBook } from "@flyball/envelope"
-import { foldMeters } from "@flyball/rules"
+import { CLOCK_STEP_MS, foldMeters } from "@flyball/rules"
 
 /** Collection of the documents of meters and keys. Working state: records name windows, not keys. */
 export const METERS = "meters"

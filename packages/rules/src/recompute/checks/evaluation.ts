@@ -20,12 +20,7 @@ import type { RunLatches } from "../run-latches.ts"
 import { signalsOf } from "../../evaluations/signals-part.ts"
 import { inactiveRuleOf, isActive } from "../../evaluations/may-act.ts"
 import { WindowBook } from "@flyball/envelope"
-
-/**
- * The maximum by which an evaluation's time may exceed its record's time: a clock was set back in between. Unit:
- * milliseconds.
- */
-export const CLOCK_STEP_MS = 60_000
+import { CLOCK_STEP_MS } from "../tolerances.ts"
 
 /** Recomputes evaluations. The only state it changes is the owner of each window. */
 export class Judge {

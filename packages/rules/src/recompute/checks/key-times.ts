@@ -2,15 +2,13 @@
 import { parseInstant } from "@flyball/evidence"
 import type { ReplayRecord } from "../../records/record.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
+import { ID_LENGTH } from "../tolerances.ts"
 
 /**
  * How long after the end of a key what it began may be recorded. Unit: milliseconds. A request is authenticated when it
  * begins, and a host that sleeps commits later still: what is later is not called wrong.
  */
 const LATE_MS = 300_000
-
-/** Characters of an id: a hostile pack may have any text in its place. */
-const ID_LENGTH = 30
 
 /** The ends of keys up to a record. It grows with keys that have one. */
 export class KeyTimes {

@@ -16,9 +16,7 @@ import { reportedOf } from "../../evaluations/known-agents.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
 import { signalsOf } from "../../evaluations/signals-part.ts"
 import { isActive } from "../../evaluations/may-act.ts"
-
-/** The maximum by which a verdict's time may exceed that of its record: a clock was set back. Unit: milliseconds. */
-const CLOCK_STEP_MS = 60_000
+import { CLOCK_STEP_MS } from "../tolerances.ts"
 
 /** Inputs of the recomputation of local verdicts. */
 export interface LocalJudgeOptions {

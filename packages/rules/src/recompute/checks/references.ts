@@ -7,6 +7,7 @@ import { decodeId } from "@flyball/evidence"
 import type { JsonMap } from "../../records/record.ts"
 import { NumbersAt, RecordsAt } from "../records-at.ts"
 import { SeenIds } from "../seen-ids.ts"
+import { ID_LENGTH } from "../tolerances.ts"
 
 /** A member that names the wrong record. */
 export interface WrongReference {
@@ -21,8 +22,6 @@ interface Referring {
   readonly body: JsonMap
 }
 
-/** Length of an id in characters: a hostile pack may have any text in its place. */
-const ID_LENGTH = 30
 /** Evaluations with underivable ids that are remembered; each was reported as wrong by itself. */
 const MAX_MISNAMED = 10_000
 /**

@@ -29,16 +29,13 @@ import type { EvaluationBody, SideBody } from "../../evaluations/evaluation-body
 import type { GovernedState } from "../../evaluations/governed-state.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
 import { signalsOf } from "../../evaluations/signals-part.ts"
+import { CLOCK_STEP_MS, LATE_MS } from "../tolerances.ts"
 
 /**
  * State of the approval that an evaluation presents. `unknown`: its review may be from before the first record here, or
  * a record or part that it depends on is not shown.
  */
 export type PresentedApproval = ApprovalState | "none" | "unknown"
-
-/** Maximum difference between the stated time of a step and the time of its record. Unit: milliseconds. */
-const LATE_MS = 300_000
-const EARLY_MS = 60_000
 
 /** The members of an evaluation that later records need. */
 interface LastEvaluation {
@@ -195,7 +192,7 @@ export class ReviewJudge {
         return this.#resolved(id, review, body, atMs)
       case "review.expired":
         return review.ended === null && review.expiresAtMs === body["expires_at_ms"]
-          ? atMs !== null && atMs + EARLY_MS < review.expiresAtMs
+          ? atMs !== null && atMs + CLOCK_STEP_MS < review.expiresAtMs
             ? problem("review_mismatch", `${id} expires before its time.`)
             : null
           : problem("review_mismatch", `${id} was over, or ends at another time.`)
@@ -238,7 +235,7 @@ export class ReviewJudge {
     const over = this.#over(id, review, isApproval ? at : null)
     if (over !== null) return over
     if (isPastEnd(review, at)) return problem("review_mismatch", `${id} is answered after its end.`)
-    if (atMs !== null && (at > atMs + EARLY_MS || at < atMs - LATE_MS))
+    if (atMs !== null && (at > atMs + CLOCK_STEP_MS || at < atMs - LATE_MS))
       return problem("review_mismatch", `The answer to ${id} says ${at}; it is recorded at ${atMs}.`)
     if (review.claimedBy !== null && review.claimedBy !== writer && (review.leaseUntilMs ?? 0) > at)
       return problem(

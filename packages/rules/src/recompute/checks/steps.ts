@@ -6,6 +6,7 @@ import { parseInstant } from "@flyball/evidence"
 import { partMembers } from "../../records/part-json.ts"
 import type { Json, JsonMap, ReplayRecord } from "../../records/record.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
+import { CLOCK_STEP_MS, ID_LENGTH, LATE_MS } from "../tolerances.ts"
 
 /** What the records of a kind say. Each text is the name of a member of the body. */
 interface Step {
@@ -29,7 +30,7 @@ const ofBreaker = { of: ["agent_id", "breaker_id"] }
 const ofStandingApproval = { of: ["agent_id", "standing_approval_id"] }
 
 /** The steps that are checked. Other members of a kind have checks of their own, or none. Spec: decision 0069. */
-export const recordSteps: { readonly [kind: string]: Step } = {
+const recordSteps: { readonly [kind: string]: Step } = {
   "agent.registered": { gives: "agent_id" },
   "agent.decommissioned": { at: "decommissioned_at" },
   "agent.recertified": { ahead: ["recert_due_at"] },
@@ -74,13 +75,6 @@ export const recordSteps: { readonly [kind: string]: Step } = {
   "webhook.revoked": { of: ["webhook_id"], ends: "webhook_id" }
 }
 
-/** How far the clock may have been set back between a plan and its record. Unit: milliseconds. */
-const CLOCK_STEP_MS = 60_000
-/** How long a commit may wait; a record that says a time long before its own is open, not wrong. Unit: milliseconds. */
-const LATE_MS = 300_000
-/** Characters of an id: a hostile pack may have any text in its place. */
-const ID_LENGTH = 30
-
 interface Given {
   /** Seq of the record that gave the id; below zero in a chain before this one. */
   readonly seq: number
@@ -91,7 +85,7 @@ interface Given {
   ended: number | null
 }
 
-/** The ids that records gave. It grows with objects of people and with breakers, not with what agents do. */
+/** The ids that records gave. It grows with what people make and with reviews, not with decisions or evaluations. */
 export class Steps {
   readonly #given = new Map<string, Given>()
 

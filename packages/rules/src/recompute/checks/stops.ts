@@ -9,10 +9,7 @@ import { reaches } from "../../kill/reach.ts"
 import type { JsonMap, ReplayRecord } from "../../records/record.ts"
 import type { GovernedState } from "../../evaluations/governed-state.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
-
-/** Time by which a record may be later, or before, than it says of itself. Unit: milliseconds. */
-const LATE_MS = 300_000
-const EARLY_MS = 60_000
+import { CLOCK_STEP_MS, LATE_MS } from "../tolerances.ts"
 
 /** An activation that holds, and what instances said of it. */
 interface Held {
@@ -83,7 +80,7 @@ export class StopJudge {
     const found = kind === "kill.unconfirmed" ? this.#unconfirmed(id, held, record) : this.#answered(id, held, record)
     if (found !== null) return found
     const statedMs = instant(body[member])
-    return statedMs < held.activatedAtMs - EARLY_MS
+    return statedMs < held.activatedAtMs - CLOCK_STEP_MS
       ? mismatch(`The record states a time before ${id}.`)
       : wrongTime("acknowledgement_mismatch", statedMs, atMs)
   }
@@ -153,7 +150,7 @@ export class StopJudge {
 /** A time that the record's own contradicts. A host that slept between the two has an old one. */
 const wrongTime = (verdict: Problem["verdict"], statedMs: number, atMs: number | null): Problem | null => {
   if (atMs === null) return null
-  if (statedMs > atMs + EARLY_MS) return problem(verdict, "The record states a time after its own.")
+  if (statedMs > atMs + CLOCK_STEP_MS) return problem(verdict, "The record states a time after its own.")
   return statedMs < atMs - LATE_MS
     ? { ...problem("withheld", `The record states a time more than ${LATE_MS} ms before its own.`), because: "late" }
     : null

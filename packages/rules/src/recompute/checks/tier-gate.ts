@@ -7,9 +7,7 @@ import { areNewerRules, newerRules, rulesOf } from "../../records/rules-version.
 import type { JsonMap } from "../../records/record.ts"
 import type { KnownAgent } from "../../evaluations/known-agents.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
-
-/** How long after it was decided on an activation may be recorded. Unit: milliseconds. */
-const LATE_MS = 300_000
+import { LATE_MS } from "../tolerances.ts"
 
 /**
  * Conditions that are not judged: the first depends on the time of the decision, and an envelope may be withdrawn at

@@ -1,12 +1,10 @@
 /** Whether the writer of a record may have written it. Spec: decision 0026. */
 import type { JsonMap } from "../../records/record.ts"
 import { mayWrite, type WriterRule, writersOfKinds } from "../../records/writers-of-kinds.ts"
+import { ID_LENGTH } from "../tolerances.ts"
 
 /** The member that says which key or person a record gives a name to. */
 const gives: { readonly [kind: string]: string } = { "ingest_key.minted": "key_id", "principal.seen": "principal_id" }
-
-/** Characters of an id: a hostile pack may have any text in its place. */
-const ID_LENGTH = 30
 
 /** The fold. It grows with keys and people, and with nothing else. */
 export class Writers {
