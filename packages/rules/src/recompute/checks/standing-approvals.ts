@@ -148,9 +148,12 @@ export class StandingApprovalJudge {
       version: Number(layer["version"])
     }))
     const required = this.#required.get(review.evaluationId)
+    const made = this.#actions.get(review.evaluationId)?.body.layers
     return review.evaluationId !== body["evaluation_id"] ||
       review.agentId !== body["agent_id"] ||
       !isSameLayers(review.layers, layers) ||
+      made?.some(({ digest }, place) => digest !== (body["layers"] as ReadonlyArray<JsonMap>)[place]?.["digest"]) ===
+        true ||
       (required !== undefined && JSON.stringify(required) !== JSON.stringify(body["asks"]))
       ? mismatch(`${id} names another evaluation, agent or version than its review, or other rules.`)
       : null
