@@ -11,13 +11,14 @@ export const importsOf = (source: string): ReadonlyArray<string> =>
 /** Modules that a test of the edit loop must not load: a database, processes of its own. */
 const slow = ["@flyball/testkit/postgres", "node:child_process"]
 
-/** True when a test file or a helper of tests that it reaches imports Postgres or starts processes. */
+/** True when a test file or a helper of tests that it reaches loads Postgres, starts processes or replaces modules. */
 export const startsSomething = (file: string, seen = new Set<string>()): boolean => {
   if (seen.has(file) || !existsSync(file)) return false
   seen.add(file)
   const source = readFileSync(file, "utf8")
   return (
     source.includes("FLYBALL_TEST_PG_URL") ||
+    source.includes("vi.mock(") ||
     importsOf(source).some(
       (name) => slow.includes(name) || (name.startsWith(".") && startsSomething(resolve(dirname(file), name), seen))
     )
@@ -34,7 +35,7 @@ export const longFiles = (root: string): ReadonlyArray<string> =>
     )
     .sort()
 
-/** Tests beside the files of packages and apps that need neither Postgres nor a process of their own. */
+/** Tests beside the files of packages and apps that share a process: no Postgres, no modules of their own. */
 export const quickFiles = (root: string): ReadonlyArray<string> =>
   globSync(["packages/*/src/**/*.test.ts", "apps/*/src/**/*.test.ts"], { cwd: root })
     .filter((file) => !/[/]slow-[^/]*$/.test(file) && !startsSomething(join(root, file)))

@@ -48,7 +48,8 @@ export const foldEnvelopeBegun = (record: ReplayRecord): ExpectedDocument => {
     unique: isLost && agentId === null ? {} : envelopeUnique(body),
     unknown,
     erased: profile.state === "erased" ? ["name", "orgUnit"] : [],
-    personal: [...envelopeProfileMembers, "draft", "withdrawalReason"]
+    personal: [...envelopeProfileMembers, "draft", "withdrawalReason"],
+    unkept: ["withdrawalReason"]
   }
   return foldEnvelopeDrafted(empty, record)
 }

@@ -42,6 +42,8 @@ export interface ExpectedDocument {
   readonly personal: ReadonlyArray<string>
   /** Members that documents of earlier versions lack: absent is null there. */
   readonly later?: ReadonlyArray<string>
+  /** Members that documents of earlier versions lack, whatever their record says. */
+  readonly unkept?: ReadonlyArray<string>
 }
 
 /** A disagreement between documents and records. `expected` and `found` never show content of a part. */

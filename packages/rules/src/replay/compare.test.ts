@@ -46,6 +46,12 @@ describe("comparing a document with the records", () => {
     assert.lengthOf(compareDocument(expected({ b: null }, later), found({})), 1)
   })
 
+  it("accepts what an earlier version did not keep, and compares it where it is kept", () => {
+    const unkept = { unkept: ["a"] }
+    assert.deepStrictEqual(compareDocument(expected({ a: "x" }, unkept), found({})), [])
+    assert.lengthOf(compareDocument(expected({ a: "x" }, unkept), found({ a: "y" })), 1)
+  })
+
   it("compares members whose names every object inherits", () => {
     assert.strictEqual(compareDocument(expected({}), found({ constructor: 1 }))[0]?.path, "/constructor")
     assert.strictEqual(

@@ -39,9 +39,10 @@ export const compareDocument = (
   return differences
 }
 
-/** Whether a document lacks a text that documents have only since a later version. */
-const isOlderThan = ({ body, later }: ExpectedDocument, name: string, found: JsonMap): boolean =>
-  own(body, name) === null && !Object.hasOwn(found, name) && later?.includes(name) === true
+/** Whether a document lacks a member that documents have only since a later version. */
+const isOlderThan = ({ body, later, unkept }: ExpectedDocument, name: string, found: JsonMap): boolean =>
+  !Object.hasOwn(found, name) &&
+  (unkept?.includes(name) === true || (own(body, name) === null && later?.includes(name) === true))
 
 interface Leaf {
   readonly path: string
