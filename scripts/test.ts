@@ -9,11 +9,12 @@
  *
  * Failures are printed in full and then once more, a line each, before the last line. The last line is always
  * `N passed, N failed`; the exit status is 0 when nothing failed. No file runs twice: a process that a signal ends is a
- * failure. A run of minutes prints a line a minute.
+ * failure. A run of minutes prints a line a minute. Stores of tests lie in memory where the system has a file system
+ * for that: a third of the time of a run was waiting for disks, which no test is about.
  */
 import { startPostgres } from "@flyball/testkit/postgres"
 import { spawn } from "node:child_process"
-import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises"
+import { mkdir, mkdtemp, readFile, rm, statfs } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -93,8 +94,23 @@ const joinPrograms = async (folder: string): Promise<void> => {
   }
 }
 
+const IN_MEMORY = "/dev/shm"
+/** The stores of a run take less. Unit: bytes. */
+const ENOUGH_BYTES = 4 * 1_024 ** 3
+
+/** Lets temporary folders lie in memory, unless the caller chose where they lie. */
+const useMemory = async (): Promise<void> => {
+  if (process.env["TMPDIR"] !== undefined) return
+  const free = await statfs(IN_MEMORY).then(
+    ({ bavail, bsize }) => bavail * bsize,
+    () => 0
+  )
+  if (free >= ENOUGH_BYTES) process.env["TMPDIR"] = IN_MEMORY
+}
+
 const main = async (): Promise<number> => {
   const args = process.argv.slice(2)
+  await useMemory()
   // Not in `.cache`: a program that ran before made that readable for its own account alone.
   const joined = join(root, "node_modules", `.flyball-test-programs-${process.pid}`)
   const folder = await mkdtemp(join(tmpdir(), "flyball-test-"))
