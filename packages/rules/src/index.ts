@@ -132,6 +132,7 @@ export { longestWindowMs } from "./evaluations/longest-window.ts"
 export type { RecomputedPublication } from "./recompute/checks/publication.ts"
 export {
   type OpenReason,
+  ranked,
   type Recomputed,
   type RecomputeVerdict,
   recomputeVerdicts

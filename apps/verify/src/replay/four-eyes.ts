@@ -5,7 +5,13 @@
  * Spec: document 1 part 5; decisions 0025 and 0026.
  */
 import { checkBody, type JsonObject } from "@flyball/evidence"
-import { EnvelopeNumbers, type RecomputedPublication, type ReplayRecord, type WrongNumber } from "@flyball/rules"
+import {
+  EnvelopeNumbers,
+  ranked,
+  type RecomputedPublication,
+  type ReplayRecord,
+  type WrongNumber
+} from "@flyball/rules"
 import { type Act, act, type ActVerdict } from "./act.ts"
 import { type Requested, requestOf, grantProblem } from "./granted.ts"
 import { People, placeOf } from "./people.ts"
@@ -127,15 +133,13 @@ export class FourEyes {
           this.#sha256
         )
       )
-    const problem =
-      digestProblem(record, this.#sha256) ??
-      (kind === "envelope.drafted" ? this.#draft(body) : this.#publication(record))
-    return act(
-      record,
-      problem === null || problem.verdict === "withheld"
-        ? (this.#otherAgent(body) ?? numberProblem(number) ?? problem)
-        : problem
-    )
+    const found = [
+      digestProblem(record, this.#sha256),
+      kind === "envelope.drafted" ? this.#draft(body) : this.#publication(record),
+      this.#otherAgent(body),
+      numberProblem(number)
+    ]
+    return act(record, ranked(found.filter((one) => one !== null)))
   }
 
   /** For whom an envelope is never changes. */

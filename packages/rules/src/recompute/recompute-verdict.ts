@@ -84,8 +84,12 @@ export interface Problem {
 }
 
 /** Whether nothing was found to be wrong, and not everything to be right. */
-export const isOpen = ({ verdict }: { readonly verdict: RecomputeVerdict }): boolean =>
+export const isOpen = ({ verdict }: { readonly verdict: string }): boolean =>
   verdict === "as_recorded" || verdict === "withheld"
 
 /** A verdict with its reason. */
 export const problem = (verdict: Problem["verdict"], reason: string): Problem => ({ verdict, reason })
+
+/** Picks the finding that a result names: a contradiction before what is open, then in the order of the list. */
+export const ranked = <F extends { readonly verdict: string }>(found: ReadonlyArray<F>): F | null =>
+  found.find((one) => !isOpen(one)) ?? found[0] ?? null

@@ -5,7 +5,7 @@ import { writersOfKinds } from "../records/writers-of-kinds.ts"
  * Kinds of which only ids are read. What they say besides decides nothing here, so they are not held against the
  * catalogue.
  */
-export const readForIds: ReadonlySet<string> = new Set([
+const readForIds: ReadonlySet<string> = new Set([
   "capture.gap",
   "decision.witnessed",
   "ingest_key.minted",
@@ -13,37 +13,31 @@ export const readForIds: ReadonlySet<string> = new Set([
   "principal.seen"
 ])
 
-/** Kinds by which instances, or their silence, answer an activation. */
-export const stopReportKinds: ReadonlySet<string> = new Set(["kill.acknowledged", "kill.stopped", "kill.unconfirmed"])
-
 /** Whether recomputation reads records of a kind. Others need not be passed. Spec: decision 0026. */
 export const isRecomputed = (kind: string): boolean =>
   Object.hasOwn(writersOfKinds, kind) || kind === "principal.seen" || kind === "part.erased"
 
+/** Kinds of which only the writer and the step are judged. */
+const ofNoJudge: ReadonlySet<string> = new Set([
+  "evidence.exported",
+  "ingest_key.restated",
+  "mapping.changed",
+  "model.updated",
+  "webhook.changed",
+  "webhook.created",
+  "webhook.revoked"
+])
+
 /** Whether recomputation reads more of a kind than its writer. */
-export const isJudged = (kind: string): boolean =>
-  readForIds.has(kind) ||
-  kind === "evaluation.made" ||
-  kind === "eval.recorded" ||
-  kind === "instance.ended" ||
-  kind === "decision.settled" ||
-  kind === "meter.voided" ||
-  kind === "part.erased" ||
-  kind.startsWith("agent.") ||
-  kind.startsWith("envelope.") ||
-  kind.startsWith("drill.") ||
-  kind === "channel.checked" ||
-  kind === "kill.requested" ||
-  kind === "model.registered" ||
-  kind === "kill.activated" ||
-  kind === "kill.expected" ||
-  kind === "kill.released" ||
-  kind === "response_policy.changed" ||
-  kind.startsWith("review.") ||
-  kind.startsWith("breaker.") ||
-  stopReportKinds.has(kind) ||
-  kind.startsWith("standing_approval.") ||
-  kind.startsWith("waiver.")
+export const isJudged = (kind: string): boolean => isRecomputed(kind) && !ofNoJudge.has(kind)
+
+/** Whether records of a kind must be as the catalogue says, to be judged and folded. */
+export const isHeldToCatalogue = (kind: string): boolean => isJudged(kind) && !readForIds.has(kind)
+
+/** Whether records of a kind change the state that evaluations are recomputed with. */
+export const isFolded = (kind: string): boolean => folded.has(kind) || /^(agent|drill|envelope|waiver)\./.test(kind)
+
+const folded: ReadonlySet<string> = new Set(["kill.activated", "kill.released", "model.registered", "part.erased"])
 
 /** Whether recomputation reads a part of a record of this kind. Others need not be passed. Spec: decision 0026. */
 export const isRecomputedPart = (name: string, kind: string): boolean =>

@@ -9,13 +9,18 @@ import type { BreakerDocument } from "../../breakers/document.ts"
 import { type AgentFacts, haltKinds, type MetricRecord } from "../../breakers/metric.ts"
 import { metricOf } from "../../breakers/metrics.ts"
 import { AgentBreakers } from "../../breakers/watch.ts"
+import { instancesIn } from "../../kill/fold.ts"
 import { DEPLOYMENT_TARGET } from "../../kill/response.ts"
 import { instancesByAgent, type KillInstance } from "../../kill/document.ts"
 import type { JsonMap } from "../../records/record.ts"
 import type { KnownAgent } from "../../evaluations/known-agents.ts"
 import type { FiringBreaker } from "./responses.ts"
+import type { Judged } from "../judges.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
 import { madeAtMs } from "../../evaluations/may-act.ts"
+
+/** Kinds that state whom an activation expects. */
+const expecting: ReadonlySet<string> = new Set(["kill.activated", "kill.expected"])
 
 /** A reading that is older than this when it is recorded is not judged: windows keep no more. Unit: milliseconds. */
 const LATE_MS = 300_000
@@ -43,14 +48,17 @@ export class BreakerJudge {
 
   /**
    * Takes the next record, and checks trips, activations by breakers, and evaluations before which a breaker had to
-   * trip. Answers the problem, or null. `isOfThisChain` false: the record is of a retired chain. `expected`: the
-   * instances that an activation expects; null where they are not shown.
+   * trip. Answers the problem, or null. `isOfThisChain` false: the record is of a retired chain. Without times no
+   * window can be folded.
    */
-  take(
-    record: MetricRecord,
-    isOfThisChain: boolean,
-    expected: ReadonlyArray<KillInstance> | null = []
-  ): Problem | null {
+  take({ atMs, isOfThisChain, record: { body, kind, parts, seq } }: Judged): Problem | null {
+    if (atMs === null) return null
+    const part = parts.get("expected")
+    const isHidden = part === undefined && expecting.has(kind) && (body["expected"] ?? 0) !== 0
+    return this.#take({ seq, atMs, kind, body }, isOfThisChain, isHidden ? null : instancesIn(part))
+  }
+
+  #take(record: MetricRecord, isOfThisChain: boolean, expected: ReadonlyArray<KillInstance> | null): Problem | null {
     if (isOfThisChain && !this.#isWithinChain) {
       this.#isWithinChain = true
       // Numbers restart with each chain, and windows with them.
@@ -60,7 +68,7 @@ export class BreakerJudge {
     const fired = this.#fired
     this.#fired = null
     if (fired !== null && (kind !== "kill.activated" || body["activation_id"] !== fired.activationId)) {
-      const found = this.take(record, isOfThisChain, expected)
+      const found = this.#take(record, isOfThisChain, expected)
       return (
         found ??
         problem("breaker_value_mismatch", `${fired.breakerId} fires ${fired.activationId}, which no record activates.`)

@@ -6,7 +6,9 @@ import type { JsonMap, ReplayRecord } from "../../records/record.ts"
 import { actingSignals, judgeActingTier } from "../acting-tier.ts"
 import { AdviceBytes } from "../../evaluations/advice.ts"
 import { type Bound, Bindings } from "../../evaluations/bindings.ts"
-import type { EvaluationBody, SideBody } from "../../evaluations/evaluation-body.ts"
+import { type EvaluationBody, evaluationBody, type SideBody, sidesOf } from "../../evaluations/evaluation-body.ts"
+import { foldMeters } from "../../evaluations/fold-meters.ts"
+import { letsThrough } from "../../evaluations/recorded-side.ts"
 import type { GovernedState, InForceThen } from "../../evaluations/governed-state.ts"
 import { asRecorded, factsOf, sumsOfRecord } from "./evaluation-by-record.ts"
 import { judgeKill } from "./kill.ts"
@@ -15,46 +17,45 @@ import { judgeLayers } from "./evaluation-layers.ts"
 import { judgeSums, type Known, SideJudge } from "./evaluation-side.ts"
 import { reportedOf } from "../../evaluations/known-agents.ts"
 import { latchesOf } from "../../evaluations/layers.ts"
-import { problem, type Problem } from "../recompute-verdict.ts"
-import type { RunLatches } from "../run-latches.ts"
+import type { Judged } from "../judges.ts"
+import { isOpen, problem, type Problem } from "../recompute-verdict.ts"
+import { RunLatches } from "../run-latches.ts"
 import { signalsOf } from "../../evaluations/signals-part.ts"
 import { inactiveRuleOf, isActive } from "../../evaluations/may-act.ts"
 import { WindowBook } from "@flyball/envelope"
-import { CLOCK_STEP_MS } from "../tolerances.ts"
+import { CLOCK_STEP_MS, LATE_MS } from "../tolerances.ts"
 
-/** Recomputes evaluations. The only state it changes is the owner of each window. */
-export class Judge {
+/** Evaluations between two sweeps. */
+const SWEEP_EVERY = 10_000
+
+/** Recomputes evaluations, and keeps the windows of their meters and the latches of their runs. */
+export class EvaluationJudge {
   /** Time of the first record; null if unknown. */
-  beginMs: number | null = null
+  #beginMs: number | null = null
   /** Whether any window has amounts that could not be recomputed. */
-  hasUnproved = false
+  #hasUnproved = false
   /** Contributions up to this time were dropped. */
-  forgottenMs = Number.NEGATIVE_INFINITY
+  #forgottenMs = Number.NEGATIVE_INFINITY
+  #sinceSweep = 0
   readonly #state: GovernedState
-  readonly #book: WindowBook
-  readonly #latches: RunLatches
+  readonly #book = new WindowBook()
+  readonly #latches = new RunLatches()
   readonly #fromGenesis: boolean
+  readonly #longestWindowMs: number
   readonly #bindings: Bindings
-  readonly #sides: SideJudge
+  readonly #sides = new SideJudge(this.#book)
   readonly #advice = new AdviceBytes()
 
-  constructor(state: GovernedState, book: WindowBook, latches: RunLatches, fromGenesis: boolean) {
+  constructor(state: GovernedState, fromGenesis: boolean, longestWindowMs: number) {
     this.#state = state
-    this.#book = book
-    this.#latches = latches
     this.#fromGenesis = fromGenesis
+    this.#longestWindowMs = longestWindowMs
     this.#bindings = new Bindings(({ envelopeId, version }) => state.version(envelopeId, version)?.gone === true)
-    this.#sides = new SideJudge(book)
   }
 
   /** The layers of verdicts of other kinds, compiled. */
   get bindings(): Bindings {
     return this.#bindings
-  }
-
-  /** Empties the cache of bindings: a record changed their contents. */
-  forgetBindings(): void {
-    this.#bindings.forget()
   }
 
   /**
@@ -68,8 +69,53 @@ export class Judge {
     return combination === null ? null : askingFor(combination.compiled, body.trace)
   }
 
-  /** Compares an evaluation with its recomputation: the difference, why it is unknown, or null where they agree. */
-  judge(
+  /**
+   * Compares the next evaluation with its recomputation: the difference, why it is unknown, or null where they agree.
+   * Its meters count as the record says.
+   */
+  take({ atMs, beginMs, record }: Judged, approval: PresentedApproval): Problem | null {
+    const body = evaluationBody(record.body)
+    this.#beginMs = beginMs
+    const found = this.#judge(record, body, atMs, approval)
+    if (found !== null && isOpen(found) && found.amountsHold !== true) this.#noteUnproved(body)
+    foldMeters(this.#book, record)
+    if (body.latches !== undefined) this.#latches.add(body.agent_id, body.run_id ?? "", body.latches)
+    if (atMs !== null && ++this.#sinceSweep >= SWEEP_EVERY) this.#sweep(atMs)
+    return found
+  }
+
+  /** Takes a settlement or a void. It counts as its record says, also a repeated one, as in the service. */
+  end(record: ReplayRecord): Problem | null {
+    if (foldMeters(this.#book, record)) return null
+    const { evaluation_seq: seq, writer } = record.body
+    return problem(
+      "meter_mismatch",
+      `${String(writer)} lowers what the evaluation at ${Number(seq)} added to its meters, which no ingest key may.`
+    )
+  }
+
+  /** An amount that could not be recomputed proves no sum that includes it. */
+  #noteUnproved(body: EvaluationBody): void {
+    for (const { meters, outcome } of sidesOf(body)) {
+      if (!letsThrough(outcome)) continue
+      for (const { window } of meters) {
+        const ledger = this.#book.ledger(window)
+        this.#hasUnproved = true
+        ledger.unprovedMs = Math.max(body.as_of_ms, ledger.latestMs)
+      }
+    }
+  }
+
+  /** Drops contributions that no window reaches. Uses the records' time, because an evaluation states its own. */
+  #sweep(atMs: number): void {
+    this.#sinceSweep = 0
+    const beforeMs = atMs - this.#longestWindowMs - LATE_MS - CLOCK_STEP_MS
+    if (beforeMs <= this.#forgottenMs) return
+    this.#forgottenMs = beforeMs
+    this.#book.forget(beforeMs)
+  }
+
+  #judge(
     record: ReplayRecord,
     body: EvaluationBody,
     recordMs: number | null,
@@ -244,13 +290,13 @@ export class Judge {
       // A meter of an envelope created in these records was empty before, whatever the length of its window.
       if (
         !this.#fromGenesis &&
-        (this.beginMs === null || sinceMs < this.beginMs + CLOCK_STEP_MS) &&
+        (this.#beginMs === null || sinceMs < this.#beginMs + CLOCK_STEP_MS) &&
         !this.#state.beganHere(owners.get(id) ?? "")
       )
         return problem("withheld", `The meter ${id} reaches back before the first record here.`)
-      if (sinceMs < this.forgottenMs)
+      if (sinceMs < this.#forgottenMs)
         return problem("withheld", `The meter ${id} is read so long before its record that its value then is not kept.`)
-      const window = this.hasUnproved ? meters.find((meter) => meter.id === id)?.window : undefined
+      const window = this.#hasUnproved ? meters.find((meter) => meter.id === id)?.window : undefined
       if (window !== undefined && this.#book.unprovedMs(window) > sinceMs)
         return problem("withheld", `The meter ${id} holds amounts of evaluations that could not be recomputed.`)
     }

@@ -99,10 +99,9 @@ export class ReviewJudge {
     return this.#reviews.get(id)
   }
 
-  /**
-   * Takes an evaluation, judged with the approval of {@link approvalOf}. Answers the problem of its review, or null.
-   */
-  evaluation(body: EvaluationBody, parts: ReplayRecord["parts"], approval: PresentedApproval): Problem | null {
+  /** Takes an evaluation; answers the problem of its review, or null. */
+  evaluation(body: EvaluationBody, parts: ReplayRecord["parts"]): Problem | null {
+    const approval = this.approvalOf(body, parts)
     this.#last = { body, parts, approval, terms: termsOf(parts.get("advice")) }
     const { approval_id: approvalId, evaluation_id: id, outcome, review_id: reviewId } = body
     if (isOtherDigest(body, parts.get("args")))

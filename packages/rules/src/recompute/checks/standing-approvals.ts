@@ -40,9 +40,6 @@ interface Known {
   readonly isHidden: boolean
 }
 
-/** Whether records of a kind are about standing approvals. */
-export const isStandingApprovalKind = (kind: string): boolean => kind.startsWith("standing_approval.")
-
 /** Inputs of a proof other than the reviewed action. */
 interface ProofSurroundings {
   readonly state: Pick<GovernedState, "agents" | "layer" | "version">

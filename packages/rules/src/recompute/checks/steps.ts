@@ -5,6 +5,7 @@
 import { parseInstant } from "@flyball/evidence"
 import { partMembers } from "../../records/part-json.ts"
 import type { Json, JsonMap, ReplayRecord } from "../../records/record.ts"
+import type { Judged } from "../judges.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
 import { CLOCK_STEP_MS, ID_LENGTH, LATE_MS } from "../tolerances.ts"
 
@@ -89,23 +90,14 @@ interface Given {
 export class Steps {
   readonly #given = new Map<string, Given>()
 
-  /**
-   * Takes the next record; answers what contradicts it. `atMs`: the record's own time. `isWhole`: every record from
-   * record 0 on was given, so that an id that none of them gave is unknown.
-   */
-  take(
-    { body, kind, parts, seq }: ReplayRecord,
-    atMs: number | null,
-    isOfThisChain: boolean,
-    isWhole: boolean
-  ): Problem | null {
+  /** Takes the next record; answers what contradicts it. An id that no record gave is wrong where all were read. */
+  take({ atMs, isWhole, record: { body, kind, parts, seq } }: Judged): Problem | null {
     const step = recordSteps[kind]
     if (step === undefined) return null
-    const found = isOfThisChain ? this.#named(step, body, isWhole) : null
-    const again = this.#give(step, { body, seq: isOfThisChain ? seq : -1 })
+    const found = this.#named(step, body, isWhole)
+    const again = this.#give(step, { body, seq })
     const ended = this.#of(step.ends, body)
-    if (ended !== undefined) ended.ended ??= isOfThisChain ? seq : -1
-    if (!isOfThisChain) return null
+    if (ended !== undefined) ended.ended ??= seq
     return (
       found ??
       again ??

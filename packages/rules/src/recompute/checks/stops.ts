@@ -31,12 +31,6 @@ const members: { readonly [kind: string]: string | undefined } = {
   "kill.unconfirmed": "unconfirmed_at"
 }
 
-/** The kinds that change what holds, with the member that says when. */
-const ofState: { readonly [kind: string]: string | undefined } = {
-  "kill.activated": "activated_at",
-  "kill.released": "released_at"
-}
-
 /** Stops up to a record. It grows with activations that hold and what is said of them, and not with those released. */
 export class StopJudge {
   readonly #state: Pick<GovernedState, "agents" | "kills" | "reachOf" | "wasReached">
@@ -71,8 +65,6 @@ export class StopJudge {
       return null
     }
     if (kind === "kill.released") this.#held.delete(id)
-    const own = ofState[kind]
-    if (own !== undefined) return wrongTime("activation_mismatch", instant(body[own]), atMs)
     const member = members[kind]
     if (member === undefined) return null
     const held = this.#held.get(id)
@@ -146,6 +138,10 @@ export class StopJudge {
         : null
   }
 }
+
+/** Checks the time that an activation or a release states. */
+export const judgeStateTime = ({ body, kind }: ReplayRecord, atMs: number | null): Problem | null =>
+  wrongTime("activation_mismatch", instant(body[kind === "kill.activated" ? "activated_at" : "released_at"]), atMs)
 
 /** A time that the record's own contradicts. A host that slept between the two has an old one. */
 const wrongTime = (verdict: Problem["verdict"], statedMs: number, atMs: number | null): Problem | null => {
