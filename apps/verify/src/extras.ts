@@ -20,3 +20,14 @@ export interface Extras {
   readonly certificate: StopCertificate | null
   readonly usage: UsageReport | null
 }
+
+/** Nothing of it. */
+export const noExtras: Extras = {
+  splitView: null,
+  previous: null,
+  replayed: null,
+  bodies: null,
+  summary: null,
+  certificate: null,
+  usage: null
+}

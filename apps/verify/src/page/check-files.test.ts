@@ -69,7 +69,7 @@ describe("the check of the page", () => {
     await checkFiles(requested("valid-full-5.evp"), nowMs, (step, at) => {
       if (at === 0) steps.push(step)
     })
-    expect(steps).toEqual(["verify", "replay", "bodies", "summary"])
+    expect(steps).toEqual(["verify", "read"])
   })
 
   it("explains what cannot be used, and nothing that is its own fault", async () => {

@@ -114,9 +114,7 @@ const megabytes = (bytes: number): string => Math.ceil(bytes / 1_000_000).toLoca
 
 const STEPS: { readonly [step in CheckStep]: string } = {
   verify: "Checking hashes and signatures.",
-  replay: "Recomputing the recorded verdicts.",
-  bodies: "Comparing records with the catalogue.",
-  summary: "Reading who did what."
+  read: "Reading the records again: who did what, and what you chose besides."
 }
 const ROWS = 50
 const SHOWN_FROM_BYTES = 1_000_000

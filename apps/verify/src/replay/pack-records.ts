@@ -17,32 +17,54 @@ export interface PackRecord<P> extends Omit<ReplayRecord, "parts"> {
   readonly parts: ReadonlyMap<string, P>
 }
 
+/** What takes some records of a pack, with some of their parts. It reads no part that it does not want. */
+export interface RecordReader extends Omit<Wanted, "from"> {
+  /** Wants the size of every disclosed part: see {@link sizeOf}. */
+  readonly sizes?: true
+  /** Unit: `atMs`, milliseconds since 1970 UTC. */
+  readonly take: (record: ReplayRecord, atMs: number) => void
+}
+
 /**
- * Hands every wanted record of a full or range pack to `take`, in order. Precondition: the integrity of the pack is
- * `ok`.
+ * Reads a pack of any kind once, and hands every record to each reader that wants it, in order. Precondition: the
+ * integrity of the pack is `ok`.
  *
- * Memory does not grow with the pack, but holds the wanted parts of one record.
- *
- * - Unit: `atMs`, milliseconds since 1970 UTC.
+ * Memory does not grow with the pack, but holds the wanted parts of one record. Of a part whose size alone is wanted no
+ * bytes are made: a record may name some hundred, of 16 MiB each.
  */
 export const readPackRecords = (
   content: () => AsyncIterable<Uint8Array>,
-  wanted: Wanted,
-  take: (record: ReplayRecord, atMs: number) => void
-): Promise<void> =>
-  readEach(content, wanted, (parts): PartContent => ({ state: "present", bytes: parts.bytes() }), withheld, take)
+  ...readers: ReadonlyArray<RecordReader>
+): Promise<void> => {
+  const byKind = new Map<string, ReadonlyArray<RecordReader>>()
+  const readersOf = (kind: string): ReadonlyArray<RecordReader> => {
+    const known = byKind.get(kind)
+    if (known !== undefined) return known
+    // Kinds are few, but a hostile pack could name a new one in each record.
+    if (byKind.size >= MAX_KINDS) byKind.clear()
+    const found = readers.filter((reader) => reader.kind(kind))
+    byKind.set(kind, found)
+    return found
+  }
+  const isShown = (name: string, kind: string): boolean => readersOf(kind).some((reader) => reader.part(name, kind))
+  const hasSizes = readers.some(({ sizes }) => sizes)
+  return readEach<PartContent & { readonly size?: number }>(
+    content,
+    { kind: (kind) => readersOf(kind).length > 0, part: hasSizes ? () => true : isShown },
+    (parts, kind) =>
+      !hasSizes || isShown(parts.name, kind)
+        ? { state: "present", bytes: parts.bytes() }
+        : { state: "withheld", size: parts.size() },
+    { state: "withheld" },
+    (record, atMs) => {
+      for (const reader of readersOf(record.kind)) reader.take(record, atMs)
+    }
+  )
+}
 
-/**
- * Hands every record of a pack of any kind to `take`, in order, with the sizes of its disclosed parts; null for the
- * others. Precondition: the integrity of the pack is `ok`.
- *
- * Memory does not grow with the pack, nor with its parts: a record may name some hundred, of 16 MiB each.
- */
-export const readPackSizes = (
-  content: () => AsyncIterable<Uint8Array>,
-  take: (record: PackRecord<number | null>) => void
-): Promise<void> =>
-  readEach<number | null>(content, { kind: () => true, part: () => true }, (parts) => parts.size(), null, take)
+/** How many bytes a part has; null where it is not disclosed. For readers that want sizes. */
+export const sizeOf = (part: PartContent & { readonly size?: number }): number | null =>
+  part.state === "present" ? part.bytes.length : (part.size ?? null)
 
 /**
  * Hands every wanted record of a pack of any kind to `take`, in order, with what `shown` makes of each disclosed part,
@@ -53,7 +75,7 @@ export const readPackSizes = (
 export const readEach = async <P>(
   content: () => AsyncIterable<Uint8Array>,
   wanted: Wanted,
-  shown: (parts: DisclosedParts) => P,
+  shown: (parts: DisclosedParts, kind: string) => P,
   hidden: P,
   take: (record: PackRecord<P>, atMs: number) => boolean | void
 ): Promise<void> => {
@@ -63,20 +85,10 @@ export const readEach = async <P>(
   const scanner = new RecordScanner()
   const kinds = new KnownNames()
   const names = new KnownNames()
-  const wants = new Map<string, boolean>()
   const noParts = new Map<string, P>()
 
-  const isWanted = (kind: string): boolean => {
-    const known = wants.get(kind)
-    if (known !== undefined) return known
-    // Kinds are few, but a hostile pack could name a new one in each record.
-    if (wants.size >= MAX_KINDS) wants.clear()
-    const answer = wanted.kind(kind)
-    wants.set(kind, answer)
-    return answer
-  }
-  const put = (parts: Map<string, P>, name: string, isDisclosed: boolean): void => {
-    parts.set(name, isDisclosed ? shown(disclosed) : hidden)
+  const put = (parts: Map<string, P>, name: string, kind: string, isDisclosed: boolean): void => {
+    parts.set(name, isDisclosed ? shown(disclosed, kind) : hidden)
   }
   /** The parts from the first one after the records read so far. */
   const readOn = async (
@@ -87,9 +99,9 @@ export const readEach = async <P>(
     seq: number,
     kind: string
   ): Promise<ReadonlyMap<string, P>> => {
-    put(parts, all[place]!, await first)
+    put(parts, all[place]!, kind, await first)
     for (const name of all.slice(place + 1))
-      put(parts, name, wanted.part(name, kind) && (await disclosed.seek({ seq, name })))
+      put(parts, name, kind, wanted.part(name, kind) && (await disclosed.seek({ seq, name })))
     return parts
   }
   /** A promise only where more of the pack must be read. */
@@ -102,7 +114,7 @@ export const readEach = async <P>(
     for (const [place, name] of all.entries()) {
       const found = wanted.part(name, kind) ? disclosed.seek({ seq, name }) : false
       if (typeof found !== "boolean") return readOn(parts, all, place, found, seq, kind)
-      put(parts, name, found)
+      put(parts, name, kind, found)
     }
     return parts
   }
@@ -116,7 +128,7 @@ export const readEach = async <P>(
         if (tag !== RECORD || scanner.scan(reader.bytes, reader.start + 2, reader.end) !== null) continue
         if (scanner.seq < from) continue
         const kind = kinds.at(reader.bytes, scanner.kindStart, scanner.kindEnd)
-        if (!isWanted(kind)) continue
+        if (!wanted.kind(kind)) continue
         const { atMs, seq } = scanner
         const body: JsonObject = scanner.body()
         const { partCount: count, partNames: places } = scanner
@@ -130,7 +142,6 @@ export const readEach = async <P>(
   }
 }
 
-const withheld: PartContent = { state: "withheld" }
 const MAX_KINDS = 1_000
 const RECORD = 0x52
 /** The S line, which a range or full pack has behind its last record. */

@@ -8,68 +8,82 @@ import {
   isRecomputedPart,
   type ReplayRecord
 } from "@flyball/rules"
-import { kindRow, knownMembers } from "@flyball/evidence"
+import { kindRow, knownMembers, type Report } from "@flyball/evidence"
+import { whyNotIntact } from "../assurance.ts"
 import type { PackFile } from "../pack-file.ts"
+import type { BeginReading, Found } from "../readings.ts"
+import { continuedPack } from "./continued-pack.ts"
 import { DisclosedParts } from "./disclosed-parts.ts"
-import type { Earlier } from "./earlier-packs.ts"
+import { type Earlier, earlierPacks } from "./earlier-packs.ts"
 import { FourEyes, fourEyesParts, isFourEyes } from "./four-eyes.ts"
-import { readPackRecords } from "./pack-records.ts"
-import { ReplayCount, type ReplayReport } from "./replay-report.ts"
+import { readPackRecords, type RecordReader } from "./pack-records.ts"
+import { ReplayCount, type ReplayReport, withReplay } from "./replay-report.ts"
 
 /**
- * Replays a full or range pack that begins at `from`, after the packs before it. Precondition: the integrity of the
- * packs is `ok`.
+ * Replays a full or range pack, after the packs before it.
  *
- * Reads each pack twice more: once to find how far back meters read, so that older records can be dropped, and once to
- * evaluate.
+ * Reads each pack once before: to find how far back meters read, so that older records can be dropped.
  */
-export const replayPack = async (
-  pack: PackFile,
-  origin: string,
-  from: number,
-  { missing, packs }: Earlier
-): Promise<ReplayReport> => {
+export const readReplay: BeginReading = async ({ pack, previous }, report) => {
+  const end = (replay: ReplayReport | null, why: string | null): Found => ({
+    extras: { replayed: { replay, packExit: report.exit } },
+    effect: (noted) => withReplay(noted, replay, why)
+  })
+  const earlier = whyNotReplayed(report) ?? (await earlierThan(pack, report, previous))
+  if (typeof earlier === "string") return { end: () => end(null, earlier) }
+  const { missing, packs } = earlier
   const { crypto } = pack
-  const judged = { pack, before: 0 }
-  const all = [...packs, judged]
   // The last of the packs before a range may be of the same chain.
-  const fromGenesis = missing === null && (from === 0 || packs.at(-1)?.before === 0)
+  const fromGenesis = missing === null && (report.header!.from === 0 || packs.at(-1)?.before === 0)
   let longest = 0
-  for (const one of all) longest = Math.max(longest, await longestWindowOf(one.pack.content()))
-  const again = new Recomputation({
-    fromGenesis,
-    crypto,
-    longestWindowMs: longest,
-    origin
-  })
-  const people = new FourEyes({
-    compare: (record) => again.compare(record),
-    fromGenesis,
-    sha256: crypto.sha256
-  })
+  for (const one of [...packs, { pack }]) longest = Math.max(longest, await longestWindowOf(one.pack.content()))
+  const again = new Recomputation({ fromGenesis, crypto, longestWindowMs: longest, origin: report.origin! })
+  const people = new FourEyes({ compare: (record) => again.compare(record), fromGenesis, sha256: crypto.sha256 })
   const count = new ReplayCount(LATE_MS)
-  for (const one of all) {
-    await readPackRecords(
-      one.pack.content,
-      {
-        kind: (kind) => isRecomputed(kind) || isFourEyes(kind) || kindRow(kind) === null,
-        part: (name, kind) => isRecomputedPart(name, kind) || fourEyesParts.has(name)
-      },
-      (record, atMs) => {
-        if (kindRow(record.kind) === null) count.addUnknownKind()
-        // First, since a publication is compared with what bound before it.
-        const done = people.take(record, one.before)
-        const unreadable = again.unreadable
-        let made = again.take(record, atMs, one.before)
-        if (again.unreadable > unreadable) made = takeKnown(again, record, atMs, one.before) ?? made
-        // What an earlier pack holds is for a replay of that pack to judge.
-        if (one !== judged) return
-        if (made !== null) count.add(made)
-        if (done !== null) count.addAct(done)
-      }
-    )
+  const reader = (before: number, isJudged: boolean): RecordReader => ({
+    kind: (kind) => isRecomputed(kind) || isFourEyes(kind) || kindRow(kind) === null,
+    part: (name, kind) => isRecomputedPart(name, kind) || fourEyesParts.has(name),
+    take: (record, atMs) => {
+      if (kindRow(record.kind) === null) count.addUnknownKind()
+      // First, since a publication is compared with what bound before it.
+      const done = people.take(record, before)
+      const unreadable = again.unreadable
+      let made = again.take(record, atMs, before)
+      if (again.unreadable > unreadable) made = takeKnown(again, record, atMs, before) ?? made
+      // What an earlier pack holds is for a replay of that pack to judge.
+      if (!isJudged) return
+      if (made !== null) count.add(made)
+      if (done !== null) count.addAct(done)
+    }
+  })
+  for (const one of packs) await readPackRecords(one.pack.content, reader(one.before, false))
+  return {
+    records: reader(0, true),
+    end: () => end(count.report(again.unreadable, missing, again.olderRules), null)
   }
-  return count.report(again.unreadable, missing, again.olderRules)
+}
+
+/** Says why a checked pack cannot be replayed; null where it can. */
+const whyNotReplayed = (report: Report): string | null => {
+  if (report.header === null || report.verdicts.integrity !== "ok")
+    return `Evaluations were not recomputed: ${whyNotIntact(report)}.`
+  return report.header.kind === "sparse"
+    ? "Evaluations were not recomputed: that needs a full or range pack, because each depends on the records before it."
+    : null
+}
+
+/**
+ * Reads what comes before a pack; returns a sentence where the given pack does not come before it. A range may be
+ * replayed by itself.
+ */
+const earlierThan = async (
+  pack: PackFile,
+  { header, origin }: Report,
+  previous: ReadonlyArray<PackFile>
+): Promise<Earlier | string> => {
+  const { from } = header!
+  if (from === 0) return earlierPacks(pack, previous)
+  return previous.length === 0 ? { packs: [], missing: null } : continuedPack(pack, { from, origin: origin! }, previous)
 }
 
 /**

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url"
 import { cosigner, verifyPack, portableCrypto } from "@flyball/evidence"
 import { nodeCrypto } from "@flyball/evidence/node"
 import { afterAll, beforeEach, describe, expect, it } from "vitest"
-import type { Extras } from "../extras.ts"
+import { noExtras } from "../extras.ts"
 import { htmlReport } from "./html-report.ts"
 import { writeNew } from "./report-file.ts"
 import { run } from "../run.ts"
@@ -39,16 +39,6 @@ const seen = (html: string): string =>
     .replace(/\s+/g, " ")
 /** Every tag, with its attributes. */
 const tagsOf = (html: string): ReadonlyArray<string> => [...new Set(html.match(/<[^>]*>/g))].toSorted()
-
-const nothing: Extras = {
-  splitView: null,
-  previous: null,
-  replayed: null,
-  bodies: null,
-  summary: null,
-  certificate: null,
-  usage: null
-}
 
 describe("the page", () => {
   it("says what holds, what was not proved, who acted, and how much of the chain is there", async () => {
@@ -161,7 +151,7 @@ describe("a hostile pack", () => {
         not_checked: [tag],
         statement: tag
       },
-      { ...nothing, splitView: { notes: [tag, tag] } },
+      { ...noExtras, splitView: { notes: [tag, tag] } },
       0
     )
     expect(tagsOf(html)).not.toContain(tag)

@@ -1,58 +1,31 @@
 /** The report in plain sentences, for the person who has to decide something. */
 import type { Finding, Report } from "@flyball/evidence"
-import { assuranceOf, integrityLine } from "../assurance.ts"
-import { bodyCounts } from "../bodies/bodies-report.ts"
-import { certificateEntries, certificateText } from "../certificate/certificate-text.ts"
-import { coverageSentence } from "../coverage.ts"
-import type { Extras } from "../extras.ts"
+import { type Extras, noExtras } from "../extras.ts"
+import { summaryEntries, summaryTitle } from "../summary/summary-text.ts"
 import { printable } from "./printable.ts"
-import { actCounts } from "../replay/four-eyes-report.ts"
-import { replayCounts } from "../replay/replay-text.ts"
 import {
-  contents,
+  assurances,
   type Entry,
   explainedFinding,
   explainedVerdicts,
   facts,
   furtherEntries,
+  type Line,
+  meaning,
+  resultLines,
   resultSentence
 } from "./report-facts.ts"
-import { usageEntry, usageText } from "../usage/usage-text.ts"
-import { summaryEntries, summaryTitle } from "../summary/summary-text.ts"
 
 /** The text of a report. */
-export const humanReport = (
-  report: Report,
-  {
-    bodies = null,
-    certificate = null,
-    previous = null,
-    replayed = null,
-    splitView = null,
-    summary = null,
-    usage = null
-  }: Partial<Extras> = {}
-): string => {
-  const { exit } = report
-  const coverage = coverageSentence(report)
+export const humanReport = (report: Report, some: Partial<Extras> = {}): string => {
+  const extras = { ...noExtras, ...some }
+  const { replayed, splitView, summary } = extras
   const sections = [
-    [
-      ...entry("Integrity", integrityLine(report)),
-      ...entry("Assurance", assuranceOf(report, summary?.capture ?? null, replayed?.replay ?? null).text)
-    ],
-    facts(report, previous).flatMap(([label, text]) => entry(label, text)),
+    entries(assurances(report, extras)),
+    entries(facts(report, extras)),
     entry("Result", resultSentence(report, replayed)),
     explainedVerdicts(report).flatMap(({ name, sentence, value }) => verdict(name, value, sentence)),
-    report.checkpoint === null ? [] : entry("Contents", contents(report)),
-    replayed === null || replayed.replay === null
-      ? []
-      : [
-          ...entry("Evaluations", replayCounts(replayed.replay)),
-          ...entry("Four eyes", actCounts(replayed.replay.four_eyes))
-        ],
-    bodies === null ? [] : entry("Bodies", bodyCounts(bodies)),
-    certificate === null ? [] : entry("Certificate", certificateText(certificate)),
-    usage === null ? [] : entry("Usage", usageText(usage)),
+    ...resultLines(report, extras).map(entries),
     splitView === null
       ? []
       : [
@@ -67,26 +40,19 @@ export const humanReport = (
         ],
     ...(summary === null ? [] : [[summaryTitle(summary)], ...summaryEntries(summary).map(listLines)]),
     findings(report),
-    ...furtherEntries({ bodies, replayed }).map(listLines),
-    ...(certificate === null ? [] : certificateEntries(certificate).map(listLines)),
-    ...(usage === null ? [] : [listLines(usageEntry(usage))]),
+    ...furtherEntries(extras).map(listLines),
     report.not_checked.length === 0
       ? []
       : [
           "Not checked, ignored or missing",
           ...report.not_checked.flatMap((sentence) => wrap(sentence, "  - ", "    "))
         ],
-    [
-      "Meaning",
-      ...wrap(report.statement, "  ", "  "),
-      ...(replayed === null || replayed.replay === null ? [] : wrap(replayed.replay.statement, "  ", "  ")),
-      ...(coverage === null ? [] : wrap(coverage, "  ", "  "))
-    ]
+    ["Meaning", ...meaning(report, extras).flatMap((sentence) => wrap(sentence, "  ", "  "))]
   ]
   return `${sections
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join("\n"))
-    .join("\n\n")}\n\nExit status ${exit}\n`
+    .join("\n\n")}\n\nExit status ${report.exit}\n`
 }
 
 const WIDTH = 100
@@ -114,6 +80,9 @@ const verdict = (name: string, value: string, sentence: string): ReadonlyArray<s
   entry(`${name[0]!.toUpperCase()}${name.slice(1)}`, `${value}. ${sentence}`)
 
 const entry = (label: string, text: string): ReadonlyArray<string> => wrap(text, label.padEnd(LABEL), " ".repeat(LABEL))
+
+const entries = (lines: ReadonlyArray<Line>): ReadonlyArray<string> =>
+  lines.flatMap(([label, text]) => entry(label, text))
 
 /** Breaks a text at spaces; a word that is too long stands alone. */
 const wrap = (text: string, first: string, rest: string): ReadonlyArray<string> => {

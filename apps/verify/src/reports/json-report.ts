@@ -1,21 +1,12 @@
 /** The report as JSON. Its top level is a promise to programs: members are added, never renamed. */
 import type { Report } from "@flyball/evidence"
 import { assuranceOf, integrityLine } from "../assurance.ts"
-import type { Extras } from "../extras.ts"
+import { type Extras, noExtras } from "../extras.ts"
 import type { ShownPrevious } from "../previous-chain.ts"
 
 /** The text of `--json`. */
-export const jsonReport = (
-  report: Report,
-  {
-    bodies = null,
-    certificate = null,
-    previous = null,
-    replayed = null,
-    summary = null,
-    usage = null
-  }: Partial<Extras> = {}
-): string => {
+export const jsonReport = (report: Report, some: Partial<Extras> = {}): string => {
+  const { bodies, certificate, previous, replayed, summary, usage } = { ...noExtras, ...some }
   const { counts, file, findings, format, keys, not_checked, origin, statement, tree_size, verdicts } = report
   const replay = replayed?.replay ?? null
   const members = {

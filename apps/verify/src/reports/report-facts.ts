@@ -1,12 +1,17 @@
 /** Sentences that both reports for people share, the text and the page, without a layout. */
 import type { Finding, Report, Verdicts } from "@flyball/evidence"
-import { bodyEntries } from "../bodies/bodies-report.ts"
+import { assuranceOf, integrityLine } from "../assurance.ts"
+import { bodyCounts, bodyEntries } from "../bodies/bodies-report.ts"
 import { brokenLinkText } from "../broken-link.ts"
+import { certificateEntries, certificateText } from "../certificate/certificate-text.ts"
+import { coverageSentence } from "../coverage.ts"
 import { findingText, resultText, unfaithfulText, verdictText } from "./explanations.ts"
 import type { Extras } from "../extras.ts"
 import type { ShownPrevious } from "../previous-chain.ts"
+import { actCounts } from "../replay/four-eyes-report.ts"
 import { notReplayedEntry } from "../replay/not-replayed.ts"
-import { replayEntries } from "../replay/replay-text.ts"
+import { replayCounts, replayEntries } from "../replay/replay-text.ts"
+import { usageEntry, usageText } from "../usage/usage-text.ts"
 
 /** A list below a title. */
 export interface Entry {
@@ -14,11 +19,17 @@ export interface Entry {
   readonly items: ReadonlyArray<string>
 }
 
-/** Which pack this is: labels and texts. */
-export const facts = (
-  { checkpoint, file, header, origin }: Report,
-  previous: ShownPrevious | null
-): ReadonlyArray<readonly [label: string, text: string]> => [
+/** A label and its text. */
+export type Line = readonly [label: string, text: string]
+
+/** What can be said of a pack in two lines. */
+export const assurances = (report: Report, { replayed, summary }: Extras): ReadonlyArray<Line> => [
+  ["Integrity", integrityLine(report)],
+  ["Assurance", assuranceOf(report, summary?.capture ?? null, replayed?.replay ?? null).text]
+]
+
+/** Which pack this is. */
+export const facts = ({ checkpoint, file, header, origin }: Report, { previous }: Extras): ReadonlyArray<Line> => [
   ["Evidence pack", file ?? "given in memory"],
   ...(origin === null ? [] : [["Chain", origin] as const]),
   ...(header === null || checkpoint === null
@@ -45,7 +56,7 @@ export const explainedVerdicts = ({
   }))
 
 /** How much the pack holds. */
-export const contents = ({ counts }: Report): string =>
+const contents = ({ counts }: Report): string =>
   `${count(counts.records, "record")}, ${count(counts.parts_disclosed, "part")} disclosed, ` +
   `${counts.parts_withheld} withheld, ${counts.parts_erased} erased.`
 
@@ -59,11 +70,43 @@ export const explainedFinding = (one: Finding, report: Report): readonly [meanin
   ]
 }
 
-/** Results of further readings, as lists. */
-export const furtherEntries = ({ bodies, replayed }: Pick<Extras, "bodies" | "replayed">): ReadonlyArray<Entry> => [
+/** Lines below the verdicts, in groups: what the pack holds, and what further readings found. */
+export const resultLines = (
+  report: Report,
+  { bodies, certificate, replayed, usage }: Extras
+): ReadonlyArray<ReadonlyArray<Line>> => {
+  const replay = replayed?.replay ?? null
+  return [
+    report.checkpoint === null ? [] : [["Contents", contents(report)]],
+    replay === null
+      ? []
+      : [
+          ["Evaluations", replayCounts(replay)],
+          ["Four eyes", actCounts(replay.four_eyes)]
+        ],
+    bodies === null ? [] : [["Bodies", bodyCounts(bodies)]],
+    certificate === null ? [] : [["Certificate", certificateText(certificate)]],
+    usage === null ? [] : [["Usage", usageText(usage)]]
+  ]
+}
+
+/** Lists below the findings: what further readings found. */
+export const furtherEntries = ({ bodies, certificate, replayed, usage }: Extras): ReadonlyArray<Entry> => [
   ...(bodies === null ? [] : bodyEntries(bodies)),
-  ...(replayed === null || replayed.replay === null ? [] : [...replayEntries(replayed.replay), notReplayedEntry])
+  ...(replayed === null || replayed.replay === null ? [] : [...replayEntries(replayed.replay), notReplayedEntry]),
+  ...(certificate === null ? [] : certificateEntries(certificate)),
+  ...(usage === null ? [] : [usageEntry(usage)])
 ]
+
+/** Sentences about what all of it means. */
+export const meaning = (report: Report, { replayed }: Extras): ReadonlyArray<string> => {
+  const coverage = coverageSentence(report)
+  return [
+    report.statement,
+    ...(replayed === null || replayed.replay === null ? [] : [replayed.replay.statement]),
+    ...(coverage === null ? [] : [coverage])
+  ]
+}
 
 const covers = ({ from, kind, to }: NonNullable<Report["header"]>): string =>
   kind === "full"

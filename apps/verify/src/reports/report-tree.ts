@@ -5,25 +5,21 @@
  * A pack is hostile input. Texts stand in the tree as they are; each writer shows them as text, and never markup.
  */
 import type { Report, Verdicts } from "@flyball/evidence"
-import { assuranceOf, integrityLine } from "../assurance.ts"
-import { bodyCounts } from "../bodies/bodies-report.ts"
-import { certificateEntries, certificateText } from "../certificate/certificate-text.ts"
-import { coverageSentence } from "../coverage.ts"
 import type { Extras } from "../extras.ts"
+import { summaryEntries, summaryTitle } from "../summary/summary-text.ts"
 import { printable, printableLines } from "./printable.ts"
-import { actCounts } from "../replay/four-eyes-report.ts"
-import { replayCounts } from "../replay/replay-text.ts"
 import {
-  contents,
+  assurances,
   type Entry,
   explainedFinding,
   explainedVerdicts,
   facts,
   furtherEntries,
+  type Line,
+  meaning,
+  resultLines,
   resultSentence
 } from "./report-facts.ts"
-import { usageEntry, usageText } from "../usage/usage-text.ts"
-import { summaryEntries, summaryTitle } from "../summary/summary-text.ts"
 
 /** An element. `name`: its class. A `th` is the head of its row. */
 export interface ReportElement {
@@ -34,27 +30,15 @@ export interface ReportElement {
 
 /** The report. `nowMs`: when the pack was verified; milliseconds since 1970 UTC. */
 export const reportTree = (report: Report, extras: Extras, nowMs: number): ReadonlyArray<ReportElement> => {
-  const { bodies, certificate, previous, replayed, splitView, summary, usage } = extras
-  const replay = replayed?.replay ?? null
-  const coverage = coverageSentence(report)
+  const { replayed, splitView, summary } = extras
   const [holding, open] = verdictLists(report)
   return [
     element("h1", "Evidence report"),
     { tag: "p", name: `result status${report.exit}`, children: [resultSentence(report, replayed)] },
     table([
-      ["Integrity", integrityLine(report)],
-      ["Assurance", assuranceOf(report, summary?.capture ?? null, replay).text],
-      ...facts(report, previous),
-      ...(report.checkpoint === null ? [] : [["Contents", contents(report)] as const]),
-      ...(replay === null
-        ? []
-        : ([
-            ["Evaluations", replayCounts(replay)],
-            ["Four eyes", actCounts(replay.four_eyes)]
-          ] as const)),
-      ...(bodies === null ? [] : [["Bodies", bodyCounts(bodies)] as const]),
-      ...(certificate === null ? [] : [["Certificate", certificateText(certificate)] as const]),
-      ...(usage === null ? [] : [["Usage", usageText(usage)] as const]),
+      ...assurances(report, extras),
+      ...facts(report, extras),
+      ...resultLines(report, extras).flat(),
       ["Verified", `${new Date(nowMs).toISOString()}, with exit status ${report.exit}`]
     ]),
     element("h2", "What holds"),
@@ -69,17 +53,13 @@ export const reportTree = (report: Report, extras: Extras, nowMs: number): Reado
           element("h2", "Two checkpoints that contradict each other"),
           ...splitView.notes.map((note) => element("pre", note.trimEnd()))
         ]),
-    ...furtherEntries({ bodies, replayed }).flatMap(entry),
-    ...(certificate === null ? [] : certificateEntries(certificate).flatMap(entry)),
-    ...(usage === null ? [] : entry(usageEntry(usage))),
+    ...furtherEntries(extras).flatMap(entry),
     element("h2", "Who acted"),
     ...(summary === null
       ? [element("p", "No summary: only an intact pack has one.")]
       : [element("p", `${summaryTitle(summary)}.`), ...summaryEntries(summary).flatMap(entry)]),
     element("h2", "Meaning"),
-    ...[report.statement, ...(replay === null ? [] : [replay.statement]), ...(coverage === null ? [] : [coverage])].map(
-      (sentence) => element("p", sentence)
-    )
+    ...meaning(report, extras).map((sentence) => element("p", sentence))
   ]
 }
 
@@ -92,7 +72,7 @@ const element = (tag: ReportElement["tag"], ...children: ReportElement["children
   children
 })
 
-const table = (rows: ReadonlyArray<readonly [label: string, text: string]>): ReportElement =>
+const table = (rows: ReadonlyArray<Line>): ReportElement =>
   element("table", ...rows.map(([label, text]) => element("tr", element("th", label), element("td", text))))
 
 const list = (items: ReadonlyArray<string>, none: string): ReportElement =>

@@ -1,26 +1,28 @@
 /** The summary of a pack. */
-import { toHex } from "@flyball/evidence"
+import { type Report, toHex } from "@flyball/evidence"
 import type { PackFile } from "../pack-file.ts"
-import { readPackRecords } from "../replay/pack-records.ts"
+import type { BeginReading } from "../readings.ts"
 import { version } from "../version.ts"
 import { isRead } from "./report-rows.ts"
-import { type RecordEntry, Summarizer } from "./summarize.ts"
-import type { Source, Summary } from "./summary.ts"
+import { Summarizer } from "./summarize.ts"
+import type { Source } from "./summary.ts"
 
-/**
- * Reads the file, and the records and disclosed parts of a pack of any kind, once each. Precondition: the integrity of
- * the pack is `ok`. `records`: how many it holds. `onRecord` gets each of them, in order.
- */
-export const summarizePack = async (
-  pack: PackFile,
-  records: number,
-  onRecord?: (entry: RecordEntry) => void
-): Promise<Summary> => {
-  const { content, crypto } = pack
-  const summarizer = new Summarizer(crypto.sha256, onRecord)
-  await readPackRecords(content, { kind: () => true, part: isRead }, (record, atMs) => summarizer.take(record, atMs))
-  return summarizer.report(records, await sourceOf(pack))
+/** Makes the summary of a pack of any kind; none of one that is not intact: it would be believed all the same. */
+export const readSummary: BeginReading = async ({ onRecord, pack, summary: wanted }, { counts, exit, verdicts }) => {
+  if (verdicts.integrity !== "ok" || (exit !== 0 && exit !== 2))
+    return { end: () => (wanted === "required" ? { effect: withoutSummary } : {}) }
+  const summarizer = new Summarizer(pack.crypto.sha256, onRecord)
+  return {
+    records: { kind: () => true, part: isRead, take: (record, atMs) => summarizer.take(record, atMs) },
+    end: async () => ({ extras: { summary: summarizer.report(counts.records, await sourceOf(pack)) } })
+  }
 }
+
+/** Such a pack has another status than 0 already. */
+const withoutSummary = (report: Report): Report => ({
+  ...report,
+  not_checked: ["No summary was made: this pack is not intact.", ...report.not_checked]
+})
 
 const sourceOf = async ({ bytes, crypto }: PackFile): Promise<Source> => {
   const hasher = crypto.hasher()
