@@ -36,7 +36,11 @@ interface Floor {
 export const floors: ReadonlyArray<Floor> = [
   { folder: "packages/evidence/src/node/", may: ["node:*", "@noble/*"], mayUseAmbient: false },
   { folder: "packages/evidence/", may: ["@noble/*"], mayUseAmbient: false },
-  { folder: "packages/contract/", may: ["@flyball/evidence/foreign-name", ...stableEffect], mayUseAmbient: false },
+  {
+    folder: "packages/contract/",
+    may: ["@flyball/evidence/foreign-name", "@flyball/evidence/words", ...stableEffect],
+    mayUseAmbient: false
+  },
   { folder: "packages/envelope/", may: ["@flyball/evidence"], mayUseAmbient: false },
   { folder: "packages/statistics/", may: [], mayUseAmbient: false },
   {

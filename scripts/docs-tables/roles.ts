@@ -20,6 +20,7 @@ const headings: { readonly [group: string]: string } = {
   chain: "The chain",
   evidence: "Evidence packs",
   ingest_keys: "Ingest keys",
+  platform_keys: "Platform keys",
   access_mapping: "The access mapping",
   webhooks: "Webhooks"
 }

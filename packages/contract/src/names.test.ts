@@ -190,7 +190,9 @@ describe("every name that a body takes", () => {
         "breakers.preview name",
         "chain.erase name",
         "ingest_keys.mint name",
-        "ingest_keys.mint org_unit"
+        "ingest_keys.mint org_unit",
+        "platform_keys.mint name",
+        "platform_keys.mint org_unit"
       ]
     )
   })

@@ -183,6 +183,7 @@ describe("the endpoint table", () => {
       "reviews.resolve",
       "reviews.withdraw",
       "ingest_keys.revoke",
+      "platform_keys.revoke",
       "access_mapping.resolve_draft",
       ...["test", "revoke", "rotate_secret", "complete_rotation", "disable", "enable", "redeliver", "recover"].map(
         (act) => `webhooks.${act}`
@@ -267,6 +268,7 @@ describe("the endpoint table", () => {
         "PUT /api/v1/admin/entitlement-rules",
         "POST /api/v1/admin/entitlement-rules/resolve-draft",
         "GET /api/v1/admin/ingest-keys",
+        "GET /api/v1/admin/platform-keys",
         "GET /api/v1/agents",
         "GET /api/v1/agents/{agent_id}",
         "GET /api/v1/agents/{agent_id}/decisions",
@@ -298,6 +300,8 @@ describe("the endpoint table", () => {
         "GET /status",
         "POST /api/v1/admin/ingest-keys",
         "POST /api/v1/admin/ingest-keys/{key_id}/revoke",
+        "POST /api/v1/admin/platform-keys",
+        "POST /api/v1/admin/platform-keys/{platform_key_id}/revoke",
         "POST /api/v1/agents",
         "POST /api/v1/agents/{agent_id}/capture-gaps",
         "POST /api/v1/agents/{agent_id}/decisions",

@@ -16,6 +16,7 @@ import * as envelopes from "./refusals/envelopes.ts"
 import * as evaluations from "./refusals/evaluations.ts"
 import * as kill from "./refusals/kill.ts"
 import * as models from "./refusals/models.ts"
+import * as platform from "./refusals/platform.ts"
 import * as requests from "./refusals/requests.ts"
 import * as reviews from "./refusals/reviews.ts"
 import * as standingApprovals from "./refusals/standing-approvals.ts"
@@ -32,6 +33,7 @@ export * from "./refusals/envelopes.ts"
 export * from "./refusals/evaluations.ts"
 export * from "./refusals/kill.ts"
 export * from "./refusals/models.ts"
+export * from "./refusals/platform.ts"
 export * from "./refusals/requests.ts"
 export * from "./refusals/reviews.ts"
 export * from "./refusals/standing-approvals.ts"
@@ -50,6 +52,7 @@ export const refusals = {
   ...evaluations,
   ...kill,
   ...models,
+  ...platform,
   ...requests,
   ...reviews,
   ...standingApprovals,

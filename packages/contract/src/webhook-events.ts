@@ -70,7 +70,8 @@ const path = patterned(/^\/(api\/)?v1\/[a-z0-9_/-]+$/, 200)
 /** A checkpoint with its signatures: chain-format section 4. */
 const note = patterned(/^[!-~]+\n\d+\n[A-Za-z0-9+/]{43}=\n\n(\u2014 [!-~]+ [A-Za-z0-9+/]+=*\n)+$/, 16_384)
 const agentId = id("agent")
-const keyKind = oneOf(["ingest"])
+const keyKind = oneOf(["ingest", "platform"])
+const keyId = patterned(new RegExp(`^(key|pky)_${tail}$`), 64)
 /** A rule of an envelope, or a reserved name. */
 const ruleName = patterned(/^(@[a-z_]+(:[a-z0-9_]+)?|[a-z][a-z0-9_]{0,63})$/, 128)
 
@@ -87,7 +88,7 @@ const entry = <const F extends Schema.Struct.Fields>(about: string, resource: st
 })
 
 const AGENT = "/api/v1/agents/{agent_id}"
-const INGEST_KEYS = "/api/v1/admin/ingest-keys"
+const KEYS = "/api/v1/admin/{kind}-keys"
 const KILL_ACTIVATION = "/api/v1/bound/kill/activations/{activation_id}"
 const BREAKERS = "/api/v1/bound/agents/{agent_id}/breakers"
 const REVIEW = "/api/v1/bound/reviews/{review_id}"
@@ -175,15 +176,15 @@ export const webhookEvents = {
     checked_at: instant,
     writer
   }),
-  "key.minted": entry("An ingest key was created.", INGEST_KEYS, {
-    key_id: id("ingestKey"),
+  "key.minted": entry("A key was created. `max_autonomy_tier` is null for a platform key.", KEYS, {
+    key_id: keyId,
     kind: keyKind,
-    max_autonomy_tier: oneOf(autonomyTiers),
+    max_autonomy_tier: Schema.NullOr(oneOf(autonomyTiers)),
     expires_at: Schema.NullOr(instant),
     writer
   }),
-  "key.revoked": entry("An ingest key was revoked.", INGEST_KEYS, {
-    key_id: id("ingestKey"),
+  "key.revoked": entry("A key was revoked.", KEYS, {
+    key_id: keyId,
     kind: keyKind,
     writer
   }),

@@ -55,6 +55,9 @@ export type {
   IngestKeyInfo,
   IngestKeyInput,
   IngestKeyMintedInfo,
+  PlatformKeyInfo,
+  PlatformKeyInput,
+  PlatformKeyMintedInfo,
   KeyInfo,
   KillAckInfo,
   KillActivationInfo,
@@ -115,6 +118,7 @@ export type {
   EvalsClient,
   EvaluationsClient,
   IngestKeysClient,
+  PlatformKeysClient,
   KillClient,
   ModelsClient,
   PeopleClient,
@@ -135,6 +139,8 @@ export type {
   WaiversClient
 } from "./governor/clients/types/bound-client-types.ts"
 export type { ConditionSource, EnvelopeSource, RuleSource } from "@flyball/envelope"
+export type { Capability } from "./capability/capability.ts"
+export { type AnyModule, modulesOf } from "./capability/installed.ts"
 export { defineModule, type Module, type Read } from "./capability/module.ts"
 export type {
   AnyOperation,
@@ -224,6 +230,8 @@ export { Kill, type KillApi, type TaggedStatus } from "./verdicts/kill/service.t
 export { recordExpected } from "./verdicts/kill/expected.ts"
 export { MAX_WAIVER_MS, Waivers, type WaiversApi } from "./verdicts/waivers/service.ts"
 export { KEY_PREFIX as INGEST_KEY_PREFIX } from "./registry/ingest-keys/key-text.ts"
+export { PLATFORM_KEY_PREFIX } from "./registry/platform-keys/key-text.ts"
+export { type PlatformKeyHolder, PlatformKeys, type PlatformKeysApi } from "./registry/platform-keys/service.ts"
 export { IngestKeys, type IngestKeysApi, type KeyHolder } from "./registry/ingest-keys/service.ts"
 export { Principals, type PrincipalsApi } from "./registry/principals/service.ts"
 export { HOST_ISSUER } from "./registry/principals/host-issuer.ts"

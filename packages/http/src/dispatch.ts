@@ -13,6 +13,7 @@ import { BODY_LIMIT_BYTES, Forbidden, InvalidInput, MethodNotAllowed, NotFound, 
 import { inSlices } from "@flyball/core"
 import { Clock, Effect, Result } from "effect"
 import type { Answer } from "./answer/answer.ts"
+import type { Dialect } from "./dialect.ts"
 import { type Access, authenticate } from "./request/authenticate.ts"
 import type { AnyHandler, Call, Fault, ServerFacts, Services } from "./request/call.ts"
 import { accessCaller, admit, type AdmittedCaller, askerOf, type KnownCaller } from "./request/caller.ts"
@@ -33,6 +34,8 @@ export interface Dispatcher {
   readonly access: Access
   readonly server: ServerFacts
   readonly admission: WorkAdmission
+  /** The last one serves every path. */
+  readonly dialects: ReadonlyArray<Dialect>
 }
 
 /** Facts about a request that become known while it is served, for the log. */
@@ -41,6 +44,8 @@ export interface Progress {
   caller: AdmittedCaller
   /** Claims of the person's token that lack values, for every 403 that follows. */
   incompleteClaims: ReadonlyArray<string>
+  /** Headers that every answer to this request has from here on, whatever its end. */
+  headers: { readonly [name: string]: string }
 }
 
 /** The answer to a request, and its status. */
@@ -49,7 +54,7 @@ export interface Reply {
   readonly answer: Answer
 }
 
-/** Finds the endpoint of a request, and runs it. */
+/** Finds the endpoint of a request of document 1, and runs it. */
 export const dispatch = Effect.fnUntraced(function* (
   dispatcher: Dispatcher,
   request: Incoming,
@@ -82,7 +87,7 @@ export const dispatch = Effect.fnUntraced(function* (
   )
 })
 
-/** The request from its body on. */
+/** The request of document 1 from its body on. */
 const answerTo = Effect.fnUntraced(function* (
   dispatcher: Dispatcher,
   endpoint: AnyEndpoint,
@@ -96,13 +101,27 @@ const answerTo = Effect.fnUntraced(function* (
   const slice = decoding.next()
   const body = slice.done === true ? slice.value : yield* inSlices(decoding)
   if (Result.isFailure(body)) return yield* withPastTimes(endpoint, value, body.failure)
-  const decoded = { params, query, body: body.success }
+  return yield* answerOf(dispatcher, endpoint, { params, query, body: body.success }, request, response, progress)
+})
+
+/** Runs the handler of an endpoint whose caller is admitted, with what the request says. */
+export const answerOf = Effect.fnUntraced(function* (
+  dispatcher: Dispatcher,
+  endpoint: AnyEndpoint,
+  decoded: { readonly params: DecodedTarget["params"]; readonly query: unknown; readonly body: unknown },
+  request: Incoming,
+  response: Outgoing,
+  progress: Progress
+): Effect.fn.Return<Reply, Refusal | Fault, Services> {
   const admission = (caller: AdmittedCaller) => Effect.as(refuseQuarantined(endpoint, caller, decoded), caller)
   const call = {
     ...decoded,
     caller: progress.caller,
     accept: (request.headers.accept ?? "").toLowerCase(),
     request,
+    get signal() {
+      return signalOf(response)
+    },
     server: dispatcher.server,
     readmit: Effect.suspend(() =>
       callerOf(request, dispatcher.access).pipe(
@@ -120,6 +139,14 @@ const answerTo = Effect.fnUntraced(function* (
   return { status: answer.kind === "unchanged" ? 304 : endpoint.success.status, answer }
 })
 
+/** A signal that aborts when an answer ends before it is written whole. */
+const signalOf = (response: Outgoing): AbortSignal => {
+  const gone = new AbortController()
+  if (response.destroyed) gone.abort()
+  else response.once("close", () => response.writableFinished || gone.abort())
+  return gone.signal
+}
+
 /** Adds the times of a body that must lie ahead and do not to what is wrong with its form. */
 const withPastTimes = ({ body }: AnyEndpoint, value: unknown, { detail }: InvalidInput) =>
   Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
@@ -128,19 +155,20 @@ const withPastTimes = ({ body }: AnyEndpoint, value: unknown, { detail }: Invali
 
 const noBody = { limitBytes: BODY_LIMIT_BYTES, keepRaw: null }
 
-const callerOf = (request: Incoming, access: Access) =>
+/** The caller of a request, by its token or the host. */
+export const callerOf = (request: Incoming, access: Access) =>
   access.host === undefined || access.host === null
     ? authenticate(onlyAuthorization(request), access)
     : authenticateWithHost(request, access, access.host)
 
 /** The caller, if this endpoint admits it. The demo's persona only reads, whatever its role may do. */
-const admittedTo = (endpoint: AnyEndpoint, caller: KnownCaller) =>
+export const admittedTo = (endpoint: AnyEndpoint, caller: KnownCaller) =>
   caller.kind === "user" && caller.readOnly === true && endpoint.method !== "GET"
     ? Result.fail(new Forbidden({ need: "a service of your own; this one is only shown" }))
     : admit(endpoint.access, caller)
 
 /** Path and query of a request target, which proxies may write with scheme and host. */
-const target = (url: string): { readonly path: string; readonly query: string } => {
+export const target = (url: string): { readonly path: string; readonly query: string } => {
   const local = url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?]*/i, "") || "/"
   const mark = local.indexOf("?")
   return mark < 0 ? { path: local, query: "" } : { path: local.slice(0, mark), query: local.slice(mark + 1) }

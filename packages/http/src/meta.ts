@@ -76,6 +76,9 @@ import {
   waiverStatuses,
   webhookCauses,
   webhookStatuses,
+  plans,
+  platformScopes,
+  quotaResources,
   tierConditions,
   timelineReferences,
   trialOutcomes
@@ -159,7 +162,10 @@ export const metaOut = (version: string, tenantId: string): MetaOut => ({
     standing_approval_status: standingApprovalStatuses,
     waiver_status: waiverStatuses,
     webhook_cause: webhookCauses,
-    webhook_status: webhookStatuses
+    webhook_status: webhookStatuses,
+    plan: plans,
+    platform_scope: platformScopes,
+    quota_resource: quotaResources
   },
   limits: {
     batch_decisions: MAX_BATCH,

@@ -13,7 +13,8 @@ const endpoint = (id: string, method: AnyEndpoint["method"], path: string): AnyE
   body: null,
   admission: null,
   success: media(""),
-  refusals: []
+  refusals: [],
+  platform: null
 })
 
 const route = router([

@@ -4,11 +4,11 @@ import { internalError, type Problem, problemOf } from "@flyball/contract/http"
 import { Cause, type Context, Effect, Exit } from "effect"
 import type { Services } from "./request/call.ts"
 import { clientAddress } from "./request/client-address.ts"
-import { dispatch, type Dispatcher, type Progress } from "./dispatch.ts"
+import { dialectOf } from "./dialect.ts"
+import type { Dispatcher, Progress } from "./dispatch.ts"
 import type { Incoming, Outgoing } from "./exchange.ts"
 import type { LogRequest, RequestLog } from "./log.ts"
 import { discardRest } from "./request/read-body.ts"
-import { requestId } from "./request/request-id.ts"
 import { tokenProblems } from "./request/token-problem.ts"
 import { requestSpan } from "./telemetry/request-span.ts"
 import { readTraceparent } from "./telemetry/trace-context.ts"
@@ -47,7 +47,8 @@ export const serveRequest = <Request extends Incoming>(
   onSettled?: () => void
 ): void => {
   const { dispatcher, log, stallMs, tracing } = serving
-  const id = requestId(request.headers["x-request-id"])
+  const dialect = dialectOf(dispatcher, request)
+  const id = dialect.requestId(request)
   const startedMs = performance.now()
   // Now, because a socket that is gone has no address any more.
   const client =
@@ -55,9 +56,15 @@ export const serveRequest = <Request extends Incoming>(
       ? null
       : clientAddress({ peer: request.socket.remoteAddress, headers: request.headers }, serving.trustedProxy ?? null)
   const span = requestSpanOf(tracing, request)
-  const progress: Progress = { endpoint: null, caller: { kind: "anonymous" }, incompleteClaims: [] }
-  const writing = { requestId: id, bodiless: request.method === "HEAD", stallMs }
-  const answered = Effect.flatMap(dispatch(dispatcher, request, response, progress), ({ answer, status }) =>
+  const progress: Progress = { endpoint: null, caller: { kind: "anonymous" }, incompleteClaims: [], headers: {} }
+  const { headers } = dialect
+  const writing = {
+    requestId: id,
+    bodiless: request.method === "HEAD",
+    stallMs,
+    ...(headers === undefined ? {} : { headers: () => headers(progress) })
+  }
+  const answered = Effect.flatMap(dialect.dispatch(dispatcher, request, response, progress), ({ answer, status }) =>
     writeAnswer(response, status, answer, writing)
   )
   const fiber = Effect.runForkWith(serving.context)(
@@ -73,7 +80,7 @@ export const serveRequest = <Request extends Incoming>(
     const problem = Exit.isSuccess(exit) ? null : problemOfCause(exit.cause, id, progress)
     // Interrupted: the sender of the request is gone.
     const isWaiting = problem !== null && problem.code !== null && !response.headersSent && !response.destroyed
-    if (isWaiting) writeProblem(response, problem.shown, writing)
+    if (isWaiting) writeProblem(response, dialect.shown(problem.shown, { requestId: id, request }), writing)
     else if (problem !== null) response.destroy()
     discardRest(request, DISCARD_BYTES)
     onSettled?.()
@@ -96,11 +103,23 @@ export const serveRequest = <Request extends Incoming>(
       client,
       ...(span === null ? {} : { traceId: span.traceId }),
       ...refused,
-      caller:
-        progress.caller.kind === "key" ? progress.caller.writer.id : progress.caller.kind === "user" ? "user" : null,
+      caller: loggedAs(progress.caller),
       problem: problem?.logged ?? null
     })
   })
+}
+
+/** Names a key by its id, and a person not at all. */
+const loggedAs = (caller: Progress["caller"]): string | null => {
+  switch (caller.kind) {
+    case "anonymous":
+      return null
+    case "key":
+    case "platform":
+      return caller.writer.id
+    case "user":
+      return "user"
+  }
 }
 
 const ignored = (): void => undefined

@@ -1,18 +1,15 @@
 /** The API over the services of one governor: what every adapter hands its requests to. */
 import { Draining } from "@flyball/contract"
-import { endpoints, problemOf } from "@flyball/contract/http"
+import { problemOf } from "@flyball/contract/http"
+import type { Capability } from "@flyball/core"
 import { Context } from "effect"
 import type { Access } from "./request/authenticate.ts"
 import type { Services } from "./request/call.ts"
-import type { Dispatcher } from "./dispatch.ts"
+import { dialectOf } from "./dialect.ts"
+import { dispatcherOf } from "./dispatcher.ts"
 import type { Incoming, Outgoing } from "./exchange.ts"
-import { handlers } from "./handlers/all.ts"
-import { WorkAdmission } from "./request/admit-work.ts"
 import type { LogRequest } from "./log.ts"
 import { httpCounts } from "./metrics/http-counts.ts"
-import { pages } from "./answer/pages.ts"
-import { requestId } from "./request/request-id.ts"
-import { router } from "./router.ts"
 import { serveRequest, type Serving } from "./serve-request.ts"
 import { PING_MS } from "./answer/server-sent-events.ts"
 import { Tracing } from "./telemetry/tracing.ts"
@@ -22,6 +19,7 @@ import { writeProblem } from "./answer/write-answer.ts"
 export interface SurfaceOptions {
   readonly context: Context.Context<Services>
   readonly access: Access
+  readonly capabilities?: ReadonlyArray<Capability>
   /** Where it is mounted; empty at the root. */
   readonly prefix: string
   readonly version: string
@@ -56,11 +54,10 @@ export const openSurface = (options: SurfaceOptions): Surface => {
   let closing: Promise<void> | null = null
   let whenIdle = (): void => undefined
   const underWay = new Set<Outgoing>()
-  const dispatcher: Dispatcher = {
-    route: router([...endpoints, ...(options.pages ? Object.values(pages) : [])]),
-    handlers,
-    admission: new WorkAdmission(),
+  const dispatcher = dispatcherOf({
     access: options.access,
+    capabilities: options.capabilities ?? [],
+    pages: options.pages,
     server: {
       version: options.version,
       isDemo: false,
@@ -71,7 +68,7 @@ export const openSurface = (options: SurfaceOptions): Surface => {
       localMetrics: false,
       pingMs: PING_MS
     }
-  }
+  })
   const serving: Serving = { ...options, dispatcher, tracing: Context.get(options.context, Tracing) }
   const enter = (): (() => void) | null => {
     if (closing !== null) return null
@@ -86,11 +83,12 @@ export const openSurface = (options: SurfaceOptions): Surface => {
     has: (url) => dispatcher.route(url.replace(/\?[^]*$/, "")) !== null,
     serve: (request, response) => {
       const leave = enter()
-      if (leave === null)
-        return writeProblem(response, problemOf(new Draining())!, {
-          requestId: requestId(request.headers["x-request-id"]),
-          bodiless: request.method === "HEAD"
-        })
+      if (leave === null) {
+        const dialect = dialectOf(dispatcher, request)
+        const id = dialect.requestId(request)
+        const shown = dialect.shown(problemOf(new Draining())!, { requestId: id, request })
+        return writeProblem(response, shown, { requestId: id, bodiless: request.method === "HEAD" })
+      }
       underWay.add(response)
       serveRequest(serving, request, response, () => {
         underWay.delete(response)

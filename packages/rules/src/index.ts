@@ -150,6 +150,7 @@ export { type CardAlg, type Claim, type KeyChoice, readCard, sentBytes, type Sen
 export { cardSources, sourceWord } from "./identity/sources.ts"
 export { screen, type TrustedKey } from "./identity/trusted-key.ts"
 export { cardVerdict, type CardVerdict, type CheckedClaim, type ReasonCode } from "./identity/verdict.ts"
+export { erasedPlatformKeyProfile, type PlatformKeyDocument } from "./platform-keys/document.ts"
 export { erasedKeyProfile, type IngestKeyDocument } from "./ingest-keys/document.ts"
 export {
   type BoundMet,

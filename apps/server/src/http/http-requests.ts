@@ -294,6 +294,7 @@ export const goodRequests = async (world: World) => {
       ],
       "access_mapping.resolve_draft": () => ({ rules: [], roles: ["x"] }),
       "ingest_keys.mint": () => ({ name: fresh(), org_unit: unit }),
+      "platform_keys.mint": () => ({ name: fresh(), org_unit: unit, plan: "growth", scopes: ["usage:read"] }),
       "webhooks.create": () => ({ url: "https://hooks.example.org/flyball", events: ["agent.suspended"] }),
       "webhooks.rotate_secret": () => ({ overlap_hours: 1 }),
       "webhooks.recover": () => ({ since: new Date(Date.now() - 3_600_000).toISOString() })
@@ -329,6 +330,13 @@ export const goodRequests = async (world: World) => {
           })
         ).json.id,
       key_id: async () => (await world.mint(UNIT)).id,
+      platform_key_id: async () =>
+        (
+          await world.send("POST", "/api/v1/admin/platform-keys", {
+            token: world.admin,
+            json: { name: fresh(), org_unit: UNIT, plan: "growth", scopes: ["*"] }
+          })
+        ).json.id,
       activation_id: halted,
       breaker_id: () => (endpoint.id === "breakers.release" ? tripped() : armed()),
       webhook_id: webhook,

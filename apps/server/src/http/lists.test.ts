@@ -109,6 +109,7 @@ const rows: ReadonlyArray<Row> = [
   { id: "bound.safety", ...byId("agent"), nameOf: agentOf, member: "agents", fill: twice("agents.create") },
   { id: "evidence.list", ...byId("pack"), fill: twice("evidence.create") },
   { id: "ingest_keys.list", ...byId("ingestKey"), fill: twice("ingest_keys.mint") },
+  { id: "platform_keys.list", ...byId("platformKey"), fill: twice("platform_keys.mint") },
   { id: "webhooks.list", ...byId("webhook"), fill: twice("webhooks.create") }
 ]
 /** Lists with a position of their own, newest first or of records; each says it in its own query. */

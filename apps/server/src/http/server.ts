@@ -1,25 +1,21 @@
 /** The HTTP server: `node:http` over the endpoint table. Decision 0003 says why it is our own. */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
-import { endpoints } from "@flyball/contract/http"
+import type { Capability } from "@flyball/core"
 import { Tracing } from "@flyball/http/host"
 import {
   type Access,
   badRequestText,
-  type Dispatcher,
-  handlers,
+  dispatcherOf,
   hostProblem,
   httpCounts,
   type LogRequest,
-  pages,
   PING_MS,
   requestId,
-  router,
   serveRequest,
   type Services,
   type Serving,
   type TokenVerifier,
-  WorkAdmission,
   writeProblem
 } from "@flyball/http/server"
 import { Context } from "effect"
@@ -68,6 +64,8 @@ export const defaultTimes: ServerTimes = {
 export interface ServerOptions {
   /** The governor's services and the store under them. */
   readonly context: Context.Context<Services>
+  /** Products that the governor was opened with. */
+  readonly capabilities?: ReadonlyArray<Capability>
   /** Who vouches for people; null: nobody, every JWT is refused. */
   readonly verifier: TokenVerifier | null
   /** The rule that counts while no access mapping is set. */
@@ -102,11 +100,10 @@ export interface FlyballServer {
 export const makeServer = (options: ServerOptions): FlyballServer => {
   const times = { ...defaultTimes, ...options.times }
   let draining = false
-  const dispatcher: Dispatcher = {
-    route: router([...endpoints, ...Object.values(pages)]),
-    handlers,
-    admission: new WorkAdmission(),
+  const dispatcher = dispatcherOf({
     access: { verifier: options.verifier, bootstrap: options.bootstrap ?? null, visitor: options.visitor ?? null },
+    capabilities: options.capabilities ?? [],
+    pages: true,
     server: {
       version: options.version,
       isDemo: options.visitor !== undefined && options.visitor !== null,
@@ -117,7 +114,7 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
       localMetrics: true,
       pingMs: times.pingMs
     }
-  }
+  })
   const server = createServer({
     headersTimeout: times.headersMs,
     requestTimeout: times.requestMs,

@@ -128,11 +128,15 @@ const mappingNote = ({ body, part }: RowInput): string => {
 }
 const MAX_RULES = 20
 
-const keyNote = (input: RowInput): string | null => {
-  const [name, unit] = ["name", "org_unit"].map((member) => textOrNull(memberOf(input.part("profile"), member)))
-  const facts = stated("max_autonomy_tier", "expires_at", "capture")(input)
-  return [name, unit === null ? null : `org unit ${unit}`, facts].filter((one) => one !== null).join(", ") || null
-}
+const noteOfKey =
+  (...members: ReadonlyArray<string>) =>
+  (input: RowInput): string | null => {
+    const [name, unit] = ["name", "org_unit"].map((member) => textOrNull(memberOf(input.part("profile"), member)))
+    const facts = stated(...members)(input)
+    return [name, unit === null ? null : `org unit ${unit}`, facts].filter((one) => one !== null).join(", ") || null
+  }
+
+const keyNote = noteOfKey("max_autonomy_tier", "expires_at", "capture")
 
 const target = ({ body, names }: RowInput): string => {
   const [type, id] = [textOf(body["target_type"]), body["target_id"]]
@@ -379,6 +383,8 @@ export const reportRows: ReadonlyArray<ReportRow> = [
   { kind: "ingest_key.minted", section: "access", listed: true, note: keyNote },
   { kind: "ingest_key.restated", section: "access", listed: true, note: keyNote },
   { kind: "ingest_key.revoked", section: "access", listed: true },
+  { kind: "platform_key.minted", section: "access", listed: true, note: noteOfKey("plan", "scopes", "expires_at") },
+  { kind: "platform_key.revoked", section: "access", listed: true },
   { kind: "mapping.changed", section: "access", listed: true, about: () => "the access mapping", note: mappingNote },
   { kind: "principal.seen", section: "access", about: ({ body, names }) => names.person(body["principal_id"]) },
 

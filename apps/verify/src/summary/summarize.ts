@@ -200,6 +200,7 @@ export class Summarizer {
         this.#missing += numberOf(body["count"])
         return
       case "ingest_key.minted":
+      case "platform_key.minted":
         this.#minters.set(textOf(body["key_id"]), textOf(body["writer"]))
     }
   }

@@ -12,14 +12,18 @@ export type Decoded<A> = Result.Result<A, ReadonlyArray<DetailItem>>
 export type Decoder<A> = (input: unknown, slot: Slot, at?: ReadonlyArray<string>) => Decoded<A>
 
 /**
- * Makes a decoder for a shape. Members that the shape does not have are refused.
+ * Makes a decoder for a shape. Members that the shape does not have are refused, or ignored.
  *
  * A valid input is decoded once. An invalid one is decoded again to collect all its problems, after it is reduced to
  * what is reported. `at` is the path of the input below the slot.
  */
-export const decode = <S extends Schema.Top & { readonly DecodingServices: never }>(schema: S): Decoder<S["Type"]> => {
+export const decode = <S extends Schema.Top & { readonly DecodingServices: never }>(
+  schema: S,
+  others: "refused" | "ignored" = "refused"
+): Decoder<S["Type"]> => {
   const read = Schema.decodeUnknownResult(schema as never as Schema.Codec<S["Type"]>)
-  const hasExcess = excessCheck(schema)
+  const isOpen = others === "ignored"
+  const hasExcess = isOpen ? null : excessCheck(schema)
   const bounds = inputBounds(schema)
   return (input, slot, at = []) => {
     if (!bounds.hasLongList(input)) {
@@ -27,7 +31,7 @@ export const decode = <S extends Schema.Top & { readonly DecodingServices: never
       if (Result.isSuccess(decoded) && (hasExcess === null || !hasExcess(input))) return Result.succeed(decoded.success)
     }
     const { long, value } = bounds.trim(input, MAX_DETAILS)
-    const all = read(value, { errors: "all", onExcessProperty: "error", reportInput: true })
+    const all = read(value, { errors: "all", onExcessProperty: isOpen ? "ignore" : "error", reportInput: true })
     if (long.length === 0 && Result.isSuccess(all)) return Result.succeed(all.success)
     const base = [slot, ...at]
     return Result.fail([

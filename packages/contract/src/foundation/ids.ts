@@ -5,6 +5,7 @@ export const idPrefixes = {
   agent: "agt",
   decision: "dec",
   ingestKey: "key",
+  platformKey: "pky",
   pack: "pck",
   user: "usr",
   evaluation: "evl",

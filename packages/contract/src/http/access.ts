@@ -1,5 +1,6 @@
 /** Who may call what, as data: one row per line of the table in api.md, "Who may call". Spec: document 1 part 5. */
 import { Forbidden, KeyNotAllowed } from "../refusals.ts"
+import type { PlatformScope } from "../platform/keys.ts"
 import { type Role, roles } from "../session.ts"
 
 /** A row of the access table: the callers that may use an endpoint. */
@@ -8,6 +9,8 @@ export interface AccessRow {
   /** Without any token. */
   readonly anonymous: boolean
   readonly ingestKey: boolean
+  /** The scope with which a platform key may; null: no platform key. */
+  readonly scope: PlatformScope | null
   readonly roles: ReadonlyArray<Role>
   /** Only for people whose org units are `*`: what is answered cannot be cut down to a unit. */
   readonly everyUnit: boolean
@@ -17,6 +20,7 @@ const row = (name: string, may: Partial<Omit<AccessRow, "name">>): AccessRow => 
   name,
   anonymous: false,
   ingestKey: false,
+  scope: null,
   roles: [],
   everyUnit: false,
   ...may
@@ -52,6 +56,10 @@ export const access = {
   erase: row("erase", { roles: ["admin"], everyUnit: true })
 } as const satisfies { readonly [name: string]: AccessRow }
 
+/** Makes a row of the platform API: these people, and platform keys with this scope. Spec: document 2 section 5. */
+export const platformAccess = (scope: PlatformScope, people: ReadonlyArray<Role> = roles): AccessRow =>
+  row(`v1_${scope.replace(":", "_")}`, { scope, roles: people })
+
 /** A role in an org unit (`*` is every one), as one matched rule of the access mapping gives it. */
 export interface Grant {
   readonly role: Role
@@ -61,6 +69,7 @@ export interface Grant {
 /** A caller, as far as access is concerned. */
 export type Caller =
   | { readonly kind: "key"; readonly orgUnit: string }
+  | { readonly kind: "platform"; readonly orgUnit: string; readonly scopes: ReadonlyArray<PlatformScope> }
   | { readonly kind: "user"; readonly grants: ReadonlyArray<Grant> }
 
 /** Org units; `*` is every one. */
@@ -76,8 +85,22 @@ export type OrgUnits = "*" | ReadonlyArray<string>
  * Spec: api.md "Who may call"; decision 0039.
  */
 export const unitsFor = (row: AccessRow, caller: Caller): OrgUnits => {
-  if (caller.kind === "key") return row.ingestKey ? [caller.orgUnit] : []
-  const units = caller.grants.flatMap(({ orgUnit, role }) => (row.roles.includes(role) ? [orgUnit] : []))
+  switch (caller.kind) {
+    case "key":
+      return row.ingestKey ? [caller.orgUnit] : []
+    case "platform":
+      return holds(caller.scopes, row.scope) ? [caller.orgUnit] : []
+    case "user":
+      return unitsOfPerson(row, caller.grants)
+  }
+}
+
+/** Whether scopes include one. `*` includes all but what a person alone does where nobody says otherwise. */
+const holds = (scopes: ReadonlyArray<PlatformScope>, scope: PlatformScope | null): boolean =>
+  scope !== null && (scopes.includes(scope) || (scopes.includes("*") && scope !== "executions:approve"))
+
+const unitsOfPerson = (row: AccessRow, grants: ReadonlyArray<Grant>): OrgUnits => {
+  const units = grants.flatMap(({ orgUnit, role }) => (row.roles.includes(role) ? [orgUnit] : []))
   if (units.includes("*")) return "*"
   return row.everyUnit ? [] : [...new Set(units)]
 }
@@ -97,7 +120,9 @@ export const unitOf = (row: AccessRow, caller: Caller): string | null => {
  */
 export const refusalFor = (row: AccessRow, caller: Caller): KeyNotAllowed | Forbidden | null => {
   if (unitsFor(row, caller).length > 0) return null
-  if (caller.kind === "key") return new KeyNotAllowed()
+  if (caller.kind === "key" || (caller.kind === "platform" && row.scope === null)) return new KeyNotAllowed()
+  if (caller.kind === "platform")
+    return new Forbidden({ need: `the scope ${row.scope}`, have: listed(caller.scopes, "and") || "no scope" })
   return new Forbidden({
     need: `${roleNeeded(row)}${row.everyUnit ? " in org unit *" : ""}`,
     have: grantsHeld(caller.grants, row.everyUnit)

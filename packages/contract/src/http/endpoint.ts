@@ -9,6 +9,7 @@ import { id, integerParam } from "../foundation/fields.ts"
 import { idPattern, idPrefixes, type IdKind } from "../foundation/ids.ts"
 import { BODY_LIMIT_BYTES } from "../foundation/limits.ts"
 import { InvalidInput, type Refusal, type RefusalTag } from "../refusals.ts"
+import type { OperationName } from "../platform/plans.ts"
 import type { AccessRow, Caller } from "./access.ts"
 
 /** A path parameter. */
@@ -218,6 +219,20 @@ export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE"
  */
 export type Admission = "capture" | "costly_read" | "large_page"
 
+/** What the platform API counts and keeps of an endpoint. Spec: document 2 sections 4, 8 and 9. */
+export interface PlatformFacts {
+  /** The limit of its own, beside the plan's; null for none. */
+  readonly operation: OperationName | null
+  /** Units of that limit that a request takes, by its decoded body. */
+  readonly cost: (body: any) => number
+  /** The product that it is of. */
+  readonly module: string
+  /** Whether a POST may be repeated with an Idempotency-Key. */
+  readonly idempotent: boolean
+  /** When it was deprecated and when it ends, at least 12 months later; null while neither is decided. */
+  readonly sunset: { readonly deprecatedAt: string; readonly endsAt: string } | null
+}
+
 /** One endpoint. Query, body and success keep their schemas, so that handlers and embedding clients derive from it. */
 export interface Endpoint<
   P extends Params = Params,
@@ -242,6 +257,8 @@ export interface Endpoint<
   readonly refusals: ReadonlyArray<R>
   /** Statuses of its refusals where they differ from those of their classes. */
   readonly statuses?: { readonly [T in RefusalTag]?: number }
+  /** Null for the endpoints of document 1. */
+  readonly platform: PlatformFacts | null
 }
 
 /** The decoded query of a row; no members without one. */
@@ -269,7 +286,16 @@ interface Declaration<P extends Params, Q extends Query, B extends Body, R exten
   readonly admission?: Admission
   readonly refusals?: ReadonlyArray<R>
   readonly statuses?: { readonly [T in R]?: number }
+  readonly platform?: Pick<PlatformFacts, "module"> & Partial<PlatformFacts>
 }
+
+/** The body of a row of document 2, whose other members are ignored. Spec: platform section 2. */
+const opened = (body: Body): Body => {
+  const decoder = decode(body.schema as Schema.Top & { readonly DecodingServices: never }, "ignored")
+  return { ...body, decode: (value) => decoder(value, "body") }
+}
+
+const platformDefaults = { operation: null, cost: () => 1, idempotent: true, sunset: null } as const
 
 /** Declares an endpoint. Spec: decision 0003. */
 export const endpoint = <
@@ -285,9 +311,10 @@ export const endpoint = <
     ...declared,
     params: declared.params ?? {},
     query: declared.query ?? null,
-    body: declared.body ?? null,
+    body: declared.body === undefined ? null : declared.platform === undefined ? declared.body : opened(declared.body),
     admission: declared.admission ?? null,
-    refusals: declared.refusals ?? []
+    refusals: declared.refusals ?? [],
+    platform: declared.platform === undefined ? null : { ...platformDefaults, ...declared.platform }
   }) as unknown as Endpoint<P, [Q] extends [never] ? null : Q, [B] extends [never] ? null : B, R, S>
 
 /** Refusals that any request can meet before its handler runs. */

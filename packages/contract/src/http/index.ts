@@ -14,6 +14,7 @@ import { evidence } from "./evidence.ts"
 import { ingestKeys } from "./ingest-keys.ts"
 import { kill } from "./kill.ts"
 import { models } from "./models.ts"
+import { platformKeys } from "./platform-keys.ts"
 import { responsePolicy } from "./response-policy.ts"
 import { reviews } from "./reviews.ts"
 import { safety } from "./safety.ts"
@@ -28,6 +29,7 @@ export {
   type Caller,
   type Grant,
   type OrgUnits,
+  platformAccess,
   refusalFor,
   refusalThere,
   unitsFor
@@ -51,6 +53,7 @@ export {
   type Param,
   type Params,
   type ParamValues,
+  type PlatformFacts,
   type Query,
   type QueryValue,
   refusalsOf,
@@ -75,6 +78,7 @@ export {
   kill,
   models,
   people,
+  platformKeys,
   provenance,
   responsePolicy,
   reviews,
@@ -109,6 +113,7 @@ export const endpoints: ReadonlyArray<AnyEndpoint> = [
   chain,
   evidence,
   ingestKeys,
+  platformKeys,
   accessMapping,
   webhooks
 ].flatMap((group) => Object.values(group))

@@ -26,6 +26,10 @@ interface ProblemRow<R extends Refusal> extends Extras<R> {
   readonly status: number
 }
 
+/** Clients make a timer of it: more milliseconds than 31 bits hold fire at once. Spec: platform section 2. */
+const MAX_RETRY_AFTER_S = 2_147_483
+const retryAfter = (seconds = 1) => ({ "retry-after": String(Math.min(MAX_RETRY_AFTER_S, Math.max(1, seconds))) })
+
 const text = Schema.NullOr(Schema.String)
 const count = Schema.NullOr(Schema.Int)
 
@@ -118,6 +122,21 @@ const extras: { readonly [T in RefusalTag]?: Extras<Extract<Refusal, { readonly 
     members: { segments: { schema: count, of: ({ segments }) => segments ?? null } },
     headers: () => ({ "retry-after": "5" })
   },
+  RateLimitExceeded: {
+    members: { reason: { schema: text, of: ({ reason }) => reason ?? null } },
+    headers: ({ reason, retryAfterS }) => ({
+      ...retryAfter(retryAfterS),
+      ...(reason === undefined ? {} : { "x-ratelimit-reason": reason })
+    })
+  },
+  // A client that retries every 429 would wait for a month, or hammer.
+  QuotaExceeded: {
+    members: { resource: { schema: text, of: ({ resource }) => resource ?? null } },
+    headers: ({ retryAfterS }) => ({ ...retryAfter(retryAfterS), "x-should-retry": "false" })
+  },
+  PlanLimitReached: { members: { limit: { schema: Schema.NullOr(Schema.Number), of: ({ limit }) => limit ?? null } } },
+  IdempotencyKeyInUse: { headers: () => ({ "retry-after": "1" }) },
+  ModuleNotInstalled: { members: { module: { schema: text, of: ({ module }) => module ?? null } } },
   NotWriting: { headers: () => ({ "retry-after": "5" }) }
 }
 

@@ -47,6 +47,8 @@ export interface OperationCaller {
   readonly email: string | null
   /** Names the caller in queues that serve callers in turn. Kept in memory alone. */
   readonly asker: string
+  /** Aborts when the caller no longer waits for the answer. */
+  readonly signal: AbortSignal
   /** Whether the caller has the value of this tag already. */
   readonly knows: (tag: string) => boolean
   /** The version that the caller expects; null for any. */

@@ -3,11 +3,14 @@ import { serviceWriters } from "@flyball/rules"
 
 /** The author of a change, as its record names it. Spec: format 1 section 7. */
 export interface Writer {
-  /** `key_…`, `usr_…`, `system:<name>`, or `policy:<name>` and `breaker:<name>` where a rule acted by itself. */
+  /**
+   * `key_…` (ingest), `pky_…` (platform), `usr_…`, `system:<name>`, or `policy:<name>` and `breaker:<name>`
+   * where a rule acted by itself.
+   */
   readonly id: string
 }
 
-const WRITER = /^(?:(?:key|usr)_[0-9a-hjkmnp-tv-z]{26}|(?:system|policy|breaker):[a-z0-9_-]{1,64})$/
+const WRITER = /^(?:(?:key|pky|usr)_[0-9a-hjkmnp-tv-z]{26}|(?:system|policy|breaker):[a-z0-9_-]{1,64})$/
 
 /** Whether a text is a valid writer of records. Spec: format 1 section 7. */
 export const isWriterId = (text: unknown): text is string => typeof text === "string" && WRITER.test(text)

@@ -1,5 +1,7 @@
 /** Scheduled jobs of a governor. */
 import { Layer } from "effect"
+import type { Capability } from "../capability/capability.ts"
+import { modulesOf } from "../capability/installed.ts"
 import type { Agents } from "../registry/agents/service.ts"
 import type { BreakerListener } from "../verdicts/breakers/breaker-listener.ts"
 import type { Breakers } from "../verdicts/breakers/service.ts"
@@ -13,9 +15,27 @@ import type { OutboxListener } from "../outward/webhooks/outbox-listener.ts"
 import { modulesJobs } from "./modules.ts"
 import type { Telemetry } from "../outward/telemetry/service.ts"
 
+type JobServices =
+  | Agents
+  | Breakers
+  | BreakerListener
+  | Drills
+  | Kill
+  | KillListener
+  | OutboxListener
+  | Reviews
+  | Storage
+  | Telemetry
+
 /** All jobs, each under its own lease: run them in every process that stays. `openGovernor` and `flyball serve` do. */
-export const governorJobs: Layer.Layer<
-  never,
-  never,
-  Agents | Breakers | BreakerListener | Drills | Kill | KillListener | OutboxListener | Reviews | Storage | Telemetry
-> = Layer.mergeAll(policyFollower, modulesJobs)
+export const governorJobs: Layer.Layer<never, never, JobServices> = Layer.mergeAll(policyFollower, modulesJobs)
+
+/** The jobs of the capabilities that a governor's layer was given: run them beside {@link governorJobs}. */
+export const capabilityJobs = (capabilities: ReadonlyArray<Capability>): Layer.Layer<never, never, JobServices> =>
+  modulesOf(capabilities)
+    .flatMap(({ jobs }) => jobs)
+    // The cast: as in the governor's layer.
+    .reduce<Layer.Layer<never, never, JobServices>>(
+      (all, job) => Layer.merge(all, job as Layer.Layer<never, never, JobServices>),
+      Layer.empty
+    )

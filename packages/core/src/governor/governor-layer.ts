@@ -1,5 +1,7 @@
 /** All services of the library, wired. */
 import { Layer } from "effect"
+import type { Capability } from "../capability/capability.ts"
+import { modulesOf } from "../capability/installed.ts"
 import { BreakerWindows } from "../verdicts/breakers/keeper.ts"
 import { BreakerListener, breakerNotifyingStorage } from "../verdicts/breakers/breaker-listener.ts"
 import { breakerSteps } from "../verdicts/breakers/steps.ts"
@@ -38,6 +40,8 @@ export interface GovernorLayerOptions {
   readonly readOnly?: boolean
   /** With `readOnly`: opens a retired chain. */
   readonly retired?: boolean
+  /** Products that are installed, over the same decorated store. Their services come beside the governor's. */
+  readonly capabilities?: ReadonlyArray<Capability>
 }
 
 /** Errors that refuse the start of a governor. */
@@ -75,8 +79,9 @@ export const governorLayer = (
     Layer.provide(standingApprovalSteps),
     Layer.provide(BreakerWindows.layer)
   )
+  const governing = modulesLayer.pipe(Layer.provide(Layer.mergeAll(steps, envelopeTierEvidence, BreakerWindows.layer)))
   const writing = Layer.mergeAll(
-    modulesLayer.pipe(Layer.provide(Layer.mergeAll(steps, envelopeTierEvidence, BreakerWindows.layer))),
+    installed(options).pipe(Layer.provideMerge(governing)),
     restateIngestKeys(options),
     sealAgentMembers(options),
     keepFormerOrigins(options)
@@ -100,3 +105,10 @@ export const governorLayer = (
     Layer.provideMerge(Layer.mergeAll(OutboxListener.layer, BreakerListener.layer))
   )
 }
+
+/** The cast: a host names the products, so that no type here can say which services they bring or ask for. */
+const installed = ({ capabilities = [] }: GovernorLayerOptions) =>
+  modulesOf(capabilities).reduce<Layer.Layer<never, StartError, ModuleServices>>(
+    (all, { layer }) => Layer.merge(all, layer as Layer.Layer<never, StartError, ModuleServices>),
+    Layer.empty
+  )

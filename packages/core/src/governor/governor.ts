@@ -21,11 +21,12 @@ import type {
   ReviewDetailInfo,
   ReviewInfo
 } from "@flyball/contract"
+import type { Capability } from "../capability/capability.ts"
 import { Checkpointer } from "../chain/checkpointer.ts"
 import { ephemeralKeys } from "../chain/keys/ephemeral-keys.ts"
 import { type KeysChoice, keysLayerOf } from "../chain/keys/keys.ts"
 import { Effect, Layer, ManagedRuntime } from "effect"
-import { governorJobs } from "./governor-jobs.ts"
+import { capabilityJobs, governorJobs } from "./governor-jobs.ts"
 import { governorLayer, type GovernorServices } from "./governor-layer.ts"
 import { openAgentClient } from "./clients/agent-client.ts"
 import type { AgentClient, AgentClientOptions } from "./clients/types/agent-client-types.ts"
@@ -51,6 +52,7 @@ import { requireStringIds } from "./clients/require-string-ids.ts"
 import { telemetry } from "../outward/telemetry/module.ts"
 import { webhooks } from "../outward/webhooks/module.ts"
 import { ingestKeys } from "../registry/ingest-keys/module.ts"
+import { platformKeys } from "../registry/platform-keys/module.ts"
 import { accessMapping } from "../registry/access-mapping/module.ts"
 import { standingApprovals } from "../verdicts/standing-approvals/module.ts"
 import { safety } from "../verdicts/safety/module.ts"
@@ -121,6 +123,8 @@ export interface GovernorOptions {
    * standard error. It must not throw.
    */
   readonly log?: LogLine | undefined
+  /** Products to install, such as `platform` of `@flyball/platform`. Left out, the governor has its own calls alone. */
+  readonly capabilities?: ReadonlyArray<Capability> | undefined
 }
 
 /**
@@ -159,6 +163,9 @@ export interface EvalsClient extends ClientOf<typeof rows.evals> {}
 
 /** The tokens of agents that call the HTTP API of this governor. Spec: document 1 section 5; decision 0037. */
 export interface IngestKeysClient extends ClientOf<typeof rows.ingestKeys> {}
+
+/** Platform keys: the tokens of callers of the platform API. Spec: document 2 section 5; api.md "Document 2". */
+export interface PlatformKeysClient extends ClientOf<typeof rows.platformKeys> {}
 
 /**
  * The mapping of claims to roles. The library checks no roles itself: a host does, with `resolve`, before it calls.
@@ -320,6 +327,7 @@ export interface Governor extends AsyncDisposable {
   readonly accessMapping: AccessMappingClient
   /** Ingest keys: the tokens of agents that call the HTTP API. */
   readonly ingestKeys: IngestKeysClient
+  readonly platformKeys: PlatformKeysClient
   /** Webhooks: which receivers get which events. */
   readonly webhooks: WebhooksClient
   /**
@@ -377,7 +385,8 @@ export const openGovernor = async (options: GovernorOptions): Promise<Governor> 
   const runtime = ManagedRuntime.make(layerFor(options))
   const client = await openClient(runtime)
   const governor = governorOver(client, writer.id)
-  setMount(governor, { context: await runtime.context(), enter: client.enter, isClosing: client.isClosing })
+  const { enter, isClosing } = client
+  setMount(governor, { context: await runtime.context(), capabilities: options.capabilities ?? [], enter, isClosing })
   return governor
 }
 
@@ -392,13 +401,16 @@ const layerFor = (options: GovernorOptions): Layer.Layer<GovernorServices | Stor
     )
   }
   const { channelCheckS, origin, tenantId } = options
+  const capabilities = options.capabilities ?? []
   const governor = governorLayer({
     ...(isLeftOut(origin) ? {} : { origin }),
-    ...(isLeftOut(tenantId) ? {} : { tenantId })
+    ...(isLeftOut(tenantId) ? {} : { tenantId }),
+    capabilities
   })
+  const jobs = Layer.merge(governorJobs, capabilityJobs(capabilities))
   const working = isLeftOut(options.webhooks)
-    ? governorJobs.pipe(Layer.provideMerge(governor))
-    : Layer.mergeAll(governorJobs, deliveryEngine(), mailJob).pipe(
+    ? jobs.pipe(Layer.provideMerge(governor))
+    : Layer.mergeAll(jobs, deliveryEngine(), mailJob).pipe(
         Layer.provideMerge(governor),
         Layer.provide(webhooksLayerOf(options.webhooks))
       )
@@ -474,6 +486,7 @@ const governorOver = (client: Client, writerId: string): Governor => {
         )
     },
     ingestKeys: of(ingestKeys),
+    platformKeys: of(platformKeys),
     webhooks: of(webhooks),
     witness: decided.witness,
     settle: decided.settle,

@@ -2,6 +2,7 @@
  * Checks the options of a governor before anything is opened: some are fixed for as long as the store lives, and plain
  * JavaScript has no compiler that would check them.
  */
+import type { Capability } from "../capability/capability.ts"
 import type { GovernorOptions } from "./governor.ts"
 import { isTenantId } from "../chain/tenant.ts"
 import { GovernorError } from "../foundation/governor-error.ts"
@@ -29,7 +30,11 @@ const checks: {
     expected: "whole seconds from 0 (off) to 86400"
   },
   writer: { holds: () => true, expected: "" },
-  log: { holds: (value) => typeof value === "function", expected: "a function" }
+  log: { holds: (value) => typeof value === "function", expected: "a function" },
+  capabilities: {
+    holds: (value) => Array.isArray(value) && value.every((one) => Array.isArray((one as Capability | null)?.modules)),
+    expected: "a list of capabilities, such as [platform()] of @flyball/platform"
+  }
 }
 
 /**

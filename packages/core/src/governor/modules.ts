@@ -12,6 +12,7 @@ import { accessMapping } from "../registry/access-mapping/module.ts"
 import { ingestKeys } from "../registry/ingest-keys/module.ts"
 import { models } from "../registry/models/module.ts"
 import { agents } from "../registry/module.ts"
+import { platformKeys } from "../registry/platform-keys/module.ts"
 import { people } from "../registry/principals/module.ts"
 import { provenance } from "../registry/provenance/module.ts"
 import { evals } from "../screens/evals/module.ts"
@@ -43,6 +44,7 @@ export const modules: readonly [
   typeof kill,
   typeof models,
   typeof people,
+  typeof platformKeys,
   typeof provenance,
   typeof responsePolicy,
   typeof reviews,
@@ -66,6 +68,7 @@ export const modules: readonly [
   kill,
   models,
   people,
+  platformKeys,
   provenance,
   responsePolicy,
   reviews,

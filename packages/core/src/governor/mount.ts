@@ -3,6 +3,7 @@
  * for it.
  */
 import type { Context } from "effect"
+import type { Capability } from "../capability/capability.ts"
 import { GovernorError } from "../foundation/governor-error.ts"
 import type { Storage } from "../storage/port.ts"
 import type { GovernorServices } from "./governor-layer.ts"
@@ -11,6 +12,7 @@ import type { Governor } from "./governor.ts"
 /** Internals of an open governor, for packages that serve its API. */
 export interface Mount {
   readonly context: Context.Context<GovernorServices | Storage>
+  readonly capabilities: ReadonlyArray<Capability>
   /**
    * Counts one more call under way; the answer counts it off again. `close` waits for the calls that were counted.
    *

@@ -121,6 +121,7 @@ describe("the plain types of the governor", () => {
         ].sort()
       const folder = await declarationsOf(out)
       assert.deepStrictEqual(await imports(join(folder, "governor/governor.d.ts")), [
+        "../capability/capability.ts",
         "../chain/keys/keys.ts",
         "../foundation/metric-family.ts",
         "../outward/webhooks/webhooks-choice.ts",

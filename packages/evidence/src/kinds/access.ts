@@ -1,6 +1,14 @@
 /** Rows of the catalogue: who may come in, and as what. */
 import { MAX_PART_BYTES } from "../pack/format.ts"
-import { choice, hash, id, instant, type KindRow, may, must, objectPart, tier, writer } from "./row.ts"
+import { plans, platformScopes } from "../words.ts"
+import { choice, count, hash, id, instant, type KindRow, may, must, objectPart, tier, writer } from "./row.ts"
+
+const ownLimits = [
+  may("concurrent", count),
+  may("concurrent_runs", count),
+  may("requests_per_day", count),
+  may("requests_per_minute", count)
+]
 
 /** The rows, in the order of the specification's table. */
 export const accessKinds: ReadonlyArray<KindRow> = [
@@ -36,6 +44,26 @@ export const accessKinds: ReadonlyArray<KindRow> = [
     kind: "ingest_key.revoked",
     about: "An ingest key is no longer valid.",
     body: [must("key_id", id("key_")), writer],
+    parts: []
+  },
+  {
+    kind: "platform_key.minted",
+    about: "A platform key was created. `key_digest` is its SHA-256. Only a key of the plan `custom` has `limits`.",
+    body: [
+      may("expires_at", instant),
+      must("key_digest", hash),
+      must("key_id", id("pky_")),
+      may("limits", { type: "object", members: ownLimits }),
+      must("plan", choice(...plans)),
+      must("scopes", { type: "list", of: choice(...platformScopes), min: 1, max: 64 }),
+      writer
+    ],
+    parts: [objectPart("profile", 8192, ["name", "org_unit"])]
+  },
+  {
+    kind: "platform_key.revoked",
+    about: "A platform key is no longer valid.",
+    body: [must("key_id", id("pky_")), writer],
     parts: []
   },
   {

@@ -66,7 +66,9 @@ for (const sign of "0123456789abcdefghjkmnpqrstvwxyz") kindOf[sign.charCodeAt(0)
 
 const isKey = isId("key_")
 const isPerson = isId("usr_")
-const isWriter = (text: string): boolean => isKey(text) || isPerson(text) || writerForm.test(text)
+const isPlatformKey = isId("pky_")
+const isWriter = (text: string): boolean =>
+  isKey(text) || isPerson(text) || isPlatformKey(text) || writerForm.test(text)
 
 /**
  * The same test, which accepts the text that it accepted last without a check: neighbours have the same writer, and

@@ -34,7 +34,7 @@ export const samples = (
       }
     case "writer":
       return {
-        good: [`key_${tail}`, `usr_${tail}`, "system:host"],
+        good: [`key_${tail}`, `pky_${tail}`, `usr_${tail}`, "system:host"],
         bad: ["alice", "system:", "system:A", `agt_${tail}`]
       }
     case "origin":

@@ -1,5 +1,6 @@
 /** All handlers by the id of their endpoint. */
 import { chain, kill, system } from "@flyball/contract/http"
+import { modules } from "@flyball/core"
 import type { AnyHandler, HandlersOf } from "../request/call.ts"
 import { chainHandlers } from "./chain.ts"
 import { killHandlers } from "./kill.ts"
@@ -17,7 +18,7 @@ const byId = <Group extends { readonly [name: string]: { readonly id: string } }
 /** The handlers. Spec: document 1 section 4. */
 export const handlers: { readonly [id: string]: AnyHandler } = Object.fromEntries([
   ...byId(system, systemHandlers),
-  ...derivedHandlers,
+  ...derivedHandlers(modules),
   ...byId({ certificate: kill.certificate, stream: kill.stream }, killHandlers),
   ...byId({ record: chain.record, records: chain.records }, chainHandlers),
   ...byId(pages, pagesHandlers)

@@ -1,6 +1,6 @@
 /** Handlers that derive from the rows and operations of modules. Spec: house section 3. */
 import type { AnyEndpoint, Form, Success } from "@flyball/contract/http"
-import { type AnyOperation, modules, type StreamStep, type Tagged, type Versioned } from "@flyball/core"
+import { type AnyModule, type AnyOperation, type StreamStep, type Tagged, type Versioned } from "@flyball/core"
 import { Effect } from "effect"
 import { type Answer, json, jsonWith, pieces } from "../answer/answer.ts"
 import { knows } from "../request/accepts.ts"
@@ -68,10 +68,14 @@ async function* events(name: string, steps: AsyncIterable<StreamStep<unknown>>):
   }
 }
 
-/** The handlers of all modules by the id of their endpoint. */
-export const derivedHandlers: ReadonlyArray<readonly [string, AnyHandler]> = modules.flatMap(({ operations, rows }) =>
-  Object.entries(rows as { readonly [name: string]: AnyEndpoint }).map(
-    ([name, row]) =>
-      [row.id, derivedHandler(row, (operations as { readonly [name: string]: AnyOperation<Services> })[name]!)] as const
+/** Makes the handlers of modules by the id of their endpoint. */
+export const derivedHandlers = (of: ReadonlyArray<AnyModule>): ReadonlyArray<readonly [string, AnyHandler]> =>
+  of.flatMap(({ operations, rows }) =>
+    Object.entries(rows).map(
+      ([name, row]) =>
+        [
+          row.id,
+          derivedHandler(row, (operations as { readonly [name: string]: AnyOperation<Services> })[name]!)
+        ] as const
+    )
   )
-)

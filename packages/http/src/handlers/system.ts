@@ -42,6 +42,8 @@ const meOut = (caller: Exclude<KnownCaller, { readonly kind: "anonymous" }>): Me
   switch (caller.kind) {
     case "key":
       return { subject: caller.writer.id, kind: "key", role: null, org_units: [caller.orgUnit], name: null, grants: [] }
+    case "platform":
+      return { subject: caller.writer.id, kind: "key", role: null, org_units: [caller.orgUnit], name: null, grants: [] }
     case "user":
       return personOut(caller)
   }

@@ -198,6 +198,7 @@ describe("what goes in", () => {
           "chain/keys",
           "evidence/packs",
           "admin/ingest-keys",
+          "admin/platform-keys",
           "webhooks"
         ].map((list) => `/api/v1/${list} limit 1..1000`),
         "/api/v1/bound/kill/events limit 1..1000",

@@ -37,6 +37,7 @@ const groups: { readonly [group: string]: string } = {
   chain: "The tamper-evident chain.",
   evidence: "Evidence packs.",
   ingest_keys: "The keys that agents carry.",
+  platform_keys: "The keys of the platform API.",
   access_mapping: "Which people may do what.",
   webhooks: "Which receivers get which events, and how each delivery went."
 }

@@ -2,7 +2,7 @@
  * Claims and rules are the same text however the accents are written: rules are stored in NFC, and an issuer writes as
  * it likes. Spec: api.md, Conventions; decision 0016.
  */
-import { AccessMapping, emptyMapping, IngestKeys, type MappingDocument, summaryOf } from "@flyball/core"
+import { AccessMapping, emptyMapping, IngestKeys, PlatformKeys, type MappingDocument, summaryOf } from "@flyball/core"
 import { Effect } from "effect"
 import { assert, describe, it } from "vitest"
 import { authenticate, type PersonClaims } from "./authenticate.ts"
@@ -22,6 +22,7 @@ const roleOf = async (claims: Partial<PersonClaims>, mapping: MappingDocument, t
     }).pipe(
       Effect.result,
       Effect.provideService(IngestKeys, keys),
+      Effect.provideService(PlatformKeys, keys as never),
       Effect.provideService(AccessMapping, { current: Effect.succeed(mapping), get: unused, set: () => unused })
     )
   )

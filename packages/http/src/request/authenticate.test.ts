@@ -3,6 +3,7 @@ import {
   AccessMapping,
   emptyMapping,
   IngestKeys,
+  PlatformKeys,
   type IngestKeysApi,
   type MappingDocument,
   summaryOf
@@ -54,6 +55,7 @@ const world = (
       authenticate(header, { verifier: by, bootstrap, visitor }).pipe(
         Effect.result,
         Effect.provideService(IngestKeys, keys),
+        Effect.provideService(PlatformKeys, keys as never),
         Effect.provideService(AccessMapping, stored)
       )
     )

@@ -1,5 +1,6 @@
 /**
- * Authenticates the caller. Tokens are distinguished by shape: one with a dot is a JWT, any other an ingest key. Spec:
+ * Authenticates the caller. Tokens are distinguished by shape: one with a dot is a JWT, `fb_live_…` a platform
+ * key, any other an ingest key. Spec:
  * document 1 section 5.
  */
 import { Forbidden, Unauthorized } from "@flyball/contract"
@@ -8,6 +9,8 @@ import {
   grantsOf,
   IngestKeys,
   type MappingDocument,
+  PLATFORM_KEY_PREFIX,
+  PlatformKeys,
   type StorageCorrupt,
   type StorageUnavailable
 } from "@flyball/core"
@@ -86,12 +89,16 @@ export const authenticate = (
 ): Effect.Effect<
   KnownCaller,
   Unauthorized | Forbidden | IssuerUnavailable | StorageUnavailable | StorageCorrupt,
-  AccessMapping | IngestKeys
+  AccessMapping | IngestKeys | PlatformKeys
 > => {
   if (header === undefined && access.visitor !== null) return Effect.succeed(access.visitor)
   const token = bearerToken(header)
   if (token === null) return Effect.fail(new Unauthorized(headerProblem(header)))
   if (token.includes(".")) return person(token, access)
+  if (token.startsWith(PLATFORM_KEY_PREFIX))
+    return PlatformKeys.use((keys) =>
+      Effect.map(keys.authenticate(token), (holder) => ({ kind: "platform", ...holder }) as const)
+    )
   return IngestKeys.use((keys) =>
     Effect.map(
       keys.authenticate(token),

@@ -44,6 +44,8 @@ export interface Call<P, Q, B> {
    */
   readonly request: Incoming
   readonly server: ServerFacts
+  /** Aborts when the reader of the answer is gone, for what an operation has under way elsewhere. */
+  readonly signal: AbortSignal
   /** Finds out again who the caller is, and whether this endpoint admits it: for answers that last. */
   readonly readmit: Effect.Effect<AdmittedCaller, LostAccess | Fault, Services>
 }

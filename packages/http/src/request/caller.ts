@@ -10,6 +10,7 @@ import {
   unitsFor
 } from "@flyball/contract/http"
 import {
+  type PlatformKeyHolder,
   Principals,
   type RegistrationLimits,
   type Scope,
@@ -27,6 +28,11 @@ interface KeyCaller {
   readonly maxTier: RegistrationLimits["maxTier"]
 }
 
+/** A caller with a platform key. */
+export interface PlatformCaller extends PlatformKeyHolder {
+  readonly kind: "platform"
+}
+
 /** A person. Each grant is judged by itself: there is no one role, and no one set of org units. Spec: decision 0039. */
 export interface PersonCaller {
   readonly kind: "user"
@@ -40,8 +46,8 @@ export interface PersonCaller {
   readonly incomplete?: ReadonlyArray<string>
 }
 
-/** A caller that carries an ingest key, a person's session, or nothing. */
-export type KnownCaller = KeyCaller | PersonCaller | { readonly kind: "anonymous" }
+/** A caller that carries an ingest key, a platform key, a person's session, or nothing. */
+export type KnownCaller = KeyCaller | PlatformCaller | PersonCaller | { readonly kind: "anonymous" }
 
 /**
  * A caller that may use an endpoint. `orgUnits` of a person: where it may, by the grants whose role allows this
@@ -49,6 +55,7 @@ export type KnownCaller = KeyCaller | PersonCaller | { readonly kind: "anonymous
  */
 export type AdmittedCaller =
   | KeyCaller
+  | PlatformCaller
   | (PersonCaller & { readonly orgUnits: OrgUnits })
   | { readonly kind: "anonymous" }
 
@@ -60,13 +67,21 @@ export const admit = (
   if (caller.kind === "anonymous") return Result.fail(new Unauthorized({}))
   const refusal = refusalFor(row, caller)
   if (refusal !== null) return Result.fail(refusal)
-  return Result.succeed(caller.kind === "key" ? caller : { ...caller, orgUnits: unitsFor(row, caller) })
+  return Result.succeed(caller.kind === "user" ? { ...caller, orgUnits: unitsFor(row, caller) } : caller)
 }
 
 /** Org units in which the caller may use this endpoint; none without a caller. */
-export const scopeOf = (caller: AdmittedCaller): Scope => ({
-  orgUnits: caller.kind === "anonymous" ? [] : caller.kind === "key" ? [caller.orgUnit] : caller.orgUnits
-})
+export const scopeOf = (caller: AdmittedCaller): Scope => {
+  switch (caller.kind) {
+    case "anonymous":
+      return { orgUnits: [] }
+    case "key":
+    case "platform":
+      return { orgUnits: [caller.orgUnit] }
+    case "user":
+      return { orgUnits: caller.orgUnits }
+  }
+}
 
 /** Org units that the caller may read, by any of its grants: at least those in which it may act. */
 export const readScopeOf = (caller: KnownCaller): Scope => ({
@@ -77,12 +92,17 @@ export const readScopeOf = (caller: KnownCaller): Scope => ({
 export const accessCaller = (caller: KnownCaller): Caller | null => (caller.kind === "anonymous" ? null : caller)
 
 /** Who takes turns in the queue of the examiner: a key, or a person whatever the token. Kept in memory alone. */
-export const askerOf = (caller: KnownCaller): string =>
-  caller.kind === "key"
-    ? caller.writer.id
-    : caller.kind === "user"
-      ? JSON.stringify([caller.issuer, caller.subject])
-      : ""
+export const askerOf = (caller: KnownCaller): string => {
+  switch (caller.kind) {
+    case "anonymous":
+      return ""
+    case "key":
+    case "platform":
+      return caller.writer.id
+    case "user":
+      return JSON.stringify([caller.issuer, caller.subject])
+  }
+}
 
 /** The address that the issuer says is this person's; null where it says none. */
 export const emailOf = (caller: KnownCaller): string | null => (caller.kind === "user" ? (caller.email ?? null) : null)
@@ -97,6 +117,7 @@ export const writerOf = (
 ): Effect.Effect<Writer, StorageUnavailable | StorageCorrupt, Principals> => {
   switch (caller.kind) {
     case "key":
+    case "platform":
       return Effect.succeed(caller.writer)
     case "user":
       return Principals.use((principals) => principals.writerFor(caller.issuer, caller.subject))

@@ -1,6 +1,6 @@
 /** The host's own authentication in the place of an OpenID issuer: whom its session, cookie or token stands for. */
 import { CLAIM_LIMIT, Forbidden, type Role, roles, Unauthorized } from "@flyball/contract"
-import { HOST_ISSUER, INGEST_KEY_PREFIX } from "@flyball/core"
+import { HOST_ISSUER, INGEST_KEY_PREFIX, PLATFORM_KEY_PREFIX } from "@flyball/core"
 import { Effect } from "effect"
 import { authenticate, bearerToken, type Access } from "./authenticate.ts"
 import type { PersonCaller } from "./caller.ts"
@@ -41,14 +41,16 @@ export type HostAuthenticate = (request: HostRequest) => HostCaller | null | Pro
 const MAX_UNIT = 100
 
 /**
- * The caller of a request. An ingest key is looked up in the store; anything else is the host's to judge.
+ * The caller of a request. A key is looked up in the store; anything else is the host's to judge.
  *
  * - Fails: as {@link authenticate} does; `Forbidden` for a write that a page of another site made a browser send. Dies
  *   of an answer that is no caller: that is an error of the host's.
  */
 export const authenticateWithHost = (request: Incoming, access: Access, judge: HostAuthenticate) => {
   const header = onlyAuthorization(request)
-  if (bearerToken(header)?.startsWith(INGEST_KEY_PREFIX) === true) return authenticate(header, access)
+  const token = bearerToken(header)
+  if (token?.startsWith(INGEST_KEY_PREFIX) === true || token?.startsWith(PLATFORM_KEY_PREFIX) === true)
+    return authenticate(header, access)
   return Effect.gen(function* () {
     const found = yield* Effect.tryPromise({
       try: async () => judge(hostRequest(request)),

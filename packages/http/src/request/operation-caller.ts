@@ -9,7 +9,7 @@ import type { Call, Services } from "./call.ts"
 import { type AdmittedCaller, askerOf, emailOf, scopeOf, writerOf } from "./caller.ts"
 import { untilDrained } from "./until-drained.ts"
 
-type Lasting = Pick<Call<unknown, unknown, unknown>, "caller" | "readmit" | "request" | "server">
+type Lasting = Pick<Call<unknown, unknown, unknown>, "caller" | "readmit" | "request" | "server" | "signal">
 
 /** Makes the caller of a request. Nothing is computed before an operation asks for it. */
 export const operationCaller = (call: Lasting, context: Context.Context<Services>): OperationCaller =>
@@ -40,12 +40,12 @@ class RequestCaller implements OperationCaller {
 
   /** A key is its own writer, and need not wait for the answer: those are the requests that come by the thousand. */
   get writer(): OperationCaller["writer"] {
-    if (this.#caller.kind === "key") return Effect.succeed(this.#caller.writer)
+    if (this.#caller.kind === "key" || this.#caller.kind === "platform") return Effect.succeed(this.#caller.writer)
     return Effect.provideContext(writerOf(this.#caller), this.#context as Context.Context<Principals>)
   }
 
   get own(): string | null {
-    return this.#caller.kind === "key" ? this.#caller.writer.id : null
+    return this.#caller.kind === "key" || this.#caller.kind === "platform" ? this.#caller.writer.id : null
   }
 
   get grants(): OperationCaller["grants"] {
@@ -53,7 +53,15 @@ class RequestCaller implements OperationCaller {
   }
 
   get maxTier(): OperationCaller["maxTier"] {
-    return this.#caller.kind === "key" ? this.#caller.maxTier : "L4"
+    switch (this.#caller.kind) {
+      case "key":
+        return this.#caller.maxTier
+      case "platform":
+        return "L1"
+      case "anonymous":
+      case "user":
+        return "L4"
+    }
   }
 
   get asker(): string {
@@ -63,6 +71,10 @@ class RequestCaller implements OperationCaller {
   get knows(): OperationCaller["knows"] {
     const given = this.#call.request.headers["if-none-match"]
     return (tag) => knows(given, `"${tag}"`)
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal
   }
 
   get email(): string | null {

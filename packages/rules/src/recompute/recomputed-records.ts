@@ -10,6 +10,8 @@ const readForIds: ReadonlySet<string> = new Set([
   "decision.witnessed",
   "ingest_key.minted",
   "ingest_key.revoked",
+  "platform_key.minted",
+  "platform_key.revoked",
   "principal.seen"
 ])
 

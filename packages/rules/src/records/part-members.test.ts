@@ -3,6 +3,7 @@ import { assert, describe, it } from "vitest"
 import { erasedProfile, identityMembers, noOwner } from "../agents/document.ts"
 import { mappingMembers } from "../access-mapping/document.ts"
 import { erasedKeyProfile } from "../ingest-keys/document.ts"
+import { erasedPlatformKeyProfile } from "../platform-keys/document.ts"
 import { identityMembers as personMembers } from "../principals/document.ts"
 import { responsePolicyMembers } from "../response-policy/document.ts"
 import { erasedProvenance } from "../provenance/document.ts"
@@ -20,6 +21,7 @@ const held: { readonly [part: string]: ReadonlyArray<string> } = {
   "agent.identity_attested/identity": identityMembers,
   "agent.provenance_added/profile": namesOf(erasedProvenance("")),
   "ingest_key.minted/profile": namesOf(erasedKeyProfile("")),
+  "platform_key.minted/profile": namesOf(erasedPlatformKeyProfile("")),
   "ingest_key.restated/profile": namesOf(erasedKeyProfile("")),
   "mapping.changed/mapping": mappingMembers,
   "principal.seen/identity": personMembers,

@@ -4,10 +4,10 @@
  */
 
 /**
- * A class of writers. `person`: `usr_…`, or a host under a `system:` name of its own. `key`: an ingest key. `breaker`:
- * any breaker. Other words are rules of the service, by their whole name.
+ * A class of writers. `person`: `usr_…`, or a host under a `system:` name of its own. `key`: an ingest key.
+ * `platform`: a platform key. `breaker`: any breaker. Other words are rules of the service, by their whole name.
  */
-export type WriterRule = "person" | "key" | "breaker" | `policy:${string}` | `system:${string}`
+export type WriterRule = "person" | "key" | "platform" | "breaker" | `policy:${string}` | `system:${string}`
 
 /** `system:` names under which the service itself writes. No host may take one. Spec: decision 0068. */
 export const serviceWriters = ["system:channel", "system:drill", "system:kill", "system:migration"] as const
@@ -72,6 +72,8 @@ export const writersOfKinds: { readonly [kind: string]: ReadonlyArray<WriterRule
   "ingest_key.minted": person,
   "ingest_key.restated": ["policy:ingest_key_hint"],
   "ingest_key.revoked": person,
+  "platform_key.minted": person,
+  "platform_key.revoked": person,
   "mapping.changed": person,
   "webhook.created": person,
   "webhook.changed": ["person", "policy:seventh_failure"],
@@ -87,6 +89,7 @@ export const mayWrite = (kind: string, writer: string): boolean => {
 /** The class of a writer; its own name for a rule of the service. */
 const classOf = (writer: string): WriterRule => {
   if (writer.startsWith("key_")) return "key"
+  if (writer.startsWith("pky_")) return "platform"
   if (writer.startsWith("breaker:")) return "breaker"
   if (writer.startsWith("policy:") || (serviceWriters as ReadonlyArray<string>).includes(writer))
     return writer as WriterRule

@@ -22,6 +22,7 @@ import { recordedResponse } from "../recompute/checks/kill.ts"
 import { evaluationBody } from "../evaluations/evaluation-body.ts"
 import { EnvelopeNumbers } from "../envelopes/numbers.ts"
 import { References } from "../recompute/checks/references.ts"
+import { foldPlatformKeyMinted, foldPlatformKeyRevoked } from "../platform-keys/fold.ts"
 import { foldIngestKeyMinted, foldIngestKeyRestated, foldIngestKeyRevoked } from "../ingest-keys/fold.ts"
 import {
   ackIdOf,
@@ -67,6 +68,7 @@ export const governedCollections = [
   "ingest_keys",
   ...killCollections,
   "models",
+  "platform_keys",
   "principals",
   "provenance",
   "response_policy",
@@ -87,6 +89,7 @@ export const kindsWithParts: ReadonlySet<string> = new Set([
   ...waiverKindsWithParts,
   "ingest_key.minted",
   "ingest_key.restated",
+  "platform_key.minted",
   "mapping.changed",
   "principal.seen",
   "agent.provenance_added",
@@ -137,6 +140,10 @@ export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
       return add(state, foldIngestKeyMinted(record), record)
     case "ingest_key.restated":
       return change(state, "ingest_keys", String(record.body["key_id"]), record, foldIngestKeyRestated)
+    case "platform_key.minted":
+      return add(state, foldPlatformKeyMinted(record), record)
+    case "platform_key.revoked":
+      return change(state, "platform_keys", String(record.body["key_id"]), record, foldPlatformKeyRevoked)
     case "ingest_key.revoked":
       return change(state, "ingest_keys", String(record.body["key_id"]), record, foldIngestKeyRevoked)
     case "mapping.changed": {

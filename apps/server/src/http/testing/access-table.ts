@@ -100,7 +100,7 @@ export const accessTests = ({ opened }: ReturnType<typeof givenTable>, breadth: 
           } else if (grants.length === 1 || got.json.code !== "org_unit_not_allowed")
             assert.strictEqual(got.json.code, "forbidden")
           // The role would do, and the request names a unit where the person has it not.
-          else assert.include(["agents.create", "ingest_keys.mint"], endpoint.id)
+          else assert.include(["agents.create", "ingest_keys.mint", "platform_keys.mint"], endpoint.id)
         }
       })
 

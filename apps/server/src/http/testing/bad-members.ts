@@ -336,6 +336,22 @@ export const badMembers: { readonly [id: string]: ReadonlyArray<Bad> } = {
     ["user_ids", ["x".repeat(257)], "string_too_long", "user_ids.0"],
     ["trust_canonical", "yes", "bool_type"]
   ],
+  "platform_keys.mint": [
+    ["name", missing, "missing"],
+    ["name", "", "string_too_short"],
+    ...badText("name", 200),
+    ["org_unit", missing, "missing"],
+    ...badText("org_unit", 100),
+    ["org_unit", "*", "value_error"],
+    ["plan", missing, "missing"],
+    ["plan", "gold", "enum"],
+    ["scopes", missing, "missing"],
+    ["scopes", [], "too_short"],
+    ["scopes", ["all"], "enum", "scopes.0"],
+    ["limits", { requests_per_minute: 0 }, "greater_than_equal", "limits.requests_per_minute"],
+    ...badTime("expires_at"),
+    ["expires_at", "2001-01-01T00:00:00Z", "value_error"]
+  ],
   "ingest_keys.mint": [
     ["name", missing, "missing"],
     ["name", "", "string_too_short"],

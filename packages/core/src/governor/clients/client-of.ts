@@ -173,6 +173,8 @@ const queryOf = (row: Query | null, filter: unknown): Effect.Effect<unknown, Inv
 /** Longest wait of a step of a stream in process, after which its signal counts. Unit: milliseconds. */
 const STRETCH_MS = 5_000
 
+const neverAborted = new AbortController().signal
+
 /** A host is its own caller: it may do everything, and answers for the people that it names. */
 class HostCaller implements OperationCaller {
   readonly scope = everyUnit
@@ -186,6 +188,7 @@ class HostCaller implements OperationCaller {
   readonly ifVersion: number | null
   readonly asker: string
   readonly knows = () => false
+  readonly #signal: AbortSignal | null
 
   constructor(writer: Writer, options: Options) {
     this.writer = Effect.succeed(writer)
@@ -193,6 +196,11 @@ class HostCaller implements OperationCaller {
     this.grants = (options?.grants as OperationCaller["grants"] | undefined) ?? "any"
     this.email = options?.email ?? null
     this.ifVersion = options?.ifVersion ?? null
+    this.#signal = options?.signal ?? null
+  }
+
+  get signal(): AbortSignal {
+    return this.#signal ?? neverAborted
   }
 
   readonly follow: OperationCaller["follow"] = (step) => repeated(() => Effect.runPromise(step(this, STRETCH_MS)))

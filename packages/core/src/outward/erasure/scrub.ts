@@ -17,6 +17,7 @@ import {
   ENVELOPES,
   erasedEndpoint,
   erasedIdentity,
+  erasedPlatformKeyProfile,
   erasedKeyProfile,
   erasedProfile,
   erasedProvenance,
@@ -42,6 +43,7 @@ import { putEnvelope, storedEnvelope } from "../../verdicts/envelopes/stored-env
 import { putReview, storedReview } from "../../verdicts/reviews/stored-review.ts"
 import { putDrill, storedDrill } from "../../verdicts/drills/document.ts"
 import { INGEST_KEYS } from "../../registry/ingest-keys/document.ts"
+import { PLATFORM_KEYS } from "../../registry/platform-keys/document.ts"
 import { PRINCIPALS } from "../../registry/principals/plan-seen.ts"
 import type { Cancellation, EventDraft } from "../../storage/outbox/outbox.ts"
 import type { Document, DocumentPut, JsonObject, RecordDraft } from "../../storage/port.ts"
@@ -313,6 +315,16 @@ const ingestKeyProfile: Scrub = {
   }
 }
 
+const platformKeyProfile: Scrub = {
+  collection: PLATFORM_KEYS,
+  idMember: "key_id",
+  namedBy: ["platform_key.minted"],
+  without: (document) => {
+    const put = putOf(document, { ...document.body, ...erasedPlatformKeyProfile(document.id) })
+    return { put: { ...put, unique: { digest: String(document.body["digest"]) } }, record: null }
+  }
+}
+
 const scrubs: { readonly [part: string]: Scrub } = {
   "envelope.drafted/envelope": envelopeOf(
     (document, body) => storedEnvelope(document).body.draft?.revision === body["revision"],
@@ -358,6 +370,7 @@ const scrubs: { readonly [part: string]: Scrub } = {
   "review.resolved/reason": reviewReason("review.resolved"),
   "review.cancelled/reason": reviewReason("review.cancelled"),
   "ingest_key.minted/profile": ingestKeyProfile,
+  "platform_key.minted/profile": platformKeyProfile,
   "ingest_key.restated/profile": ingestKeyProfile,
   "agent.provenance_added/profile": {
     collection: PROVENANCE,

@@ -9,6 +9,7 @@ import { epochKey, expectedKey } from "../../verdicts/kill/epoch-key.ts"
 import { evalKey } from "../../screens/evals/plan-record-eval.ts"
 import { EVALUATION_SCOPE, PRESENTED_SCOPE, REVIEW_SCOPE, VOID_SCOPE } from "@flyball/rules"
 import { REVOKE_SCOPE as KEY_REVOKED } from "../../registry/ingest-keys/plan-mint.ts"
+import { PLATFORM_REVOKE_SCOPE as PLATFORM_KEY_REVOKED } from "../../registry/platform-keys/plan-keys.ts"
 import type { JsonObject, StoredPart } from "../../storage/port.ts"
 import { REVOKE_SCOPE as WEBHOOK_REVOKED, REVOKED_DIGEST } from "../webhooks/plan-webhook.ts"
 
@@ -29,7 +30,7 @@ export interface KeyContext {
   readonly atMsOf: (seq: number) => number | undefined
   /** The signing key before this record; null where a record before it names none. */
   readonly vkey: string | null
-  /** SHA-256 of an ingest key; undefined where no record has it. */
+  /** SHA-256 of an ingest or platform key; undefined where no record has it. */
   readonly keyDigest: (keyId: string) => string | undefined
 }
 
@@ -98,6 +99,8 @@ export const expectedIdempotencyKey = (
     }
     case "ingest_key.revoked":
       return { scope: KEY_REVOKED, key: text("key_id"), digest: context.keyDigest(text("key_id")) }
+    case "platform_key.revoked":
+      return { scope: PLATFORM_KEY_REVOKED, key: text("key_id"), digest: context.keyDigest(text("key_id")) }
     case "webhook.revoked":
       return { scope: WEBHOOK_REVOKED, key: text("webhook_id"), digest: REVOKED_DIGEST }
     case "key.rotated":

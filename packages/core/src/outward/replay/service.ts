@@ -96,7 +96,9 @@ const check = Effect.fnUntraced(function* (
 })
 
 const keyDigestOf = (state: ReplayState, keyId: string): string | undefined => {
-  const digest = state.documents.get("ingest_keys")?.get(keyId)?.body["digest"]
+  const { documents } = state
+  const key = documents.get("ingest_keys")?.get(keyId) ?? documents.get("platform_keys")?.get(keyId)
+  const digest = key?.body["digest"]
   return typeof digest === "string" ? digest : undefined
 }
 

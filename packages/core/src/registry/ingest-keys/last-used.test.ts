@@ -21,7 +21,7 @@ describe("the last use of a key", () => {
             return real.get(collection, id)
           })
       }
-      const uses = lastUses(counting)
+      const uses = lastUses(counting, "ingest_key_uses")
       for (let ms = 0; ms < USE_RESOLUTION_MS; ms += 1_000) yield* uses.note("key_1", ms) ?? Effect.void
       assert.strictEqual(reads, 1)
       yield* uses.note("key_2", 1) ?? Effect.void
@@ -32,17 +32,17 @@ describe("the last use of a key", () => {
   it.effect("is not written again where another process just did", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
-      yield* lastUses(storage).note("key_1", 1_000)!
-      yield* lastUses(storage).note("key_1", 2_000)!
+      yield* lastUses(storage, "ingest_key_uses").note("key_1", 1_000)!
+      yield* lastUses(storage, "ingest_key_uses").note("key_1", 2_000)!
       assert.strictEqual((yield* storage.get("ingest_key_uses", "key_1"))?.version, 1)
-      assert.strictEqual(yield* lastUses(storage).read("key_1"), 1_000)
+      assert.strictEqual(yield* lastUses(storage, "ingest_key_uses").read("key_1"), 1_000)
     }).pipe(inMemory)
   )
 
   it.effect("never makes an authentication fail", () =>
     Effect.gen(function* () {
       const down = new StorageUnavailable({ reason: "the disk is full", wrote: "no" })
-      yield* lastUses({ ...(yield* Storage), commit: () => Effect.fail(down) }).note("key_1", 0)!
+      yield* lastUses({ ...(yield* Storage), commit: () => Effect.fail(down) }, "ingest_key_uses").note("key_1", 0)!
     }).pipe(inMemory)
   )
 })

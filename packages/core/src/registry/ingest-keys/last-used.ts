@@ -6,8 +6,6 @@ import { Effect } from "effect"
 import type { StorageApi } from "../../storage/port.ts"
 import { instantMs } from "../../storage/store-time.ts"
 
-const USES = "ingest_key_uses"
-
 /** How stale the noted time may be: one minute, so a busy key costs one write a minute. */
 export const USE_RESOLUTION_MS = 60_000
 
@@ -15,16 +13,16 @@ export const USE_RESOLUTION_MS = 60_000
  * Notes and reads the last use of keys; null where nothing need be noted, as nearly always. A note that does not get
  * through is dropped: authentication does not fail for it.
  */
-export const lastUses = (storage: StorageApi) => {
+export const lastUses = (storage: StorageApi, collection: "ingest_key_uses" | "platform_key_uses") => {
   const noted = new Map<string, number>()
 
   const write = Effect.fnUntraced(function* (keyId: string, nowMs: number) {
-    const document = yield* storage.get(USES, keyId)
+    const document = yield* storage.get(collection, keyId)
     if (document !== null && Number(document.body["lastUsedAtMs"]) > nowMs - USE_RESOLUTION_MS) return
     yield* storage.commit({
       puts: [
         {
-          collection: USES,
+          collection,
           id: keyId,
           expectedVersion: document?.version ?? 0,
           body: { lastUsedAtMs: instantMs(nowMs) }
@@ -40,7 +38,7 @@ export const lastUses = (storage: StorageApi) => {
       return Effect.ignore(write(keyId, nowMs))
     },
     read: (keyId: string) =>
-      Effect.map(storage.get(USES, keyId), (document) =>
+      Effect.map(storage.get(collection, keyId), (document) =>
         document === null ? null : Number(document.body["lastUsedAtMs"])
       )
   }

@@ -42,7 +42,7 @@ export class IngestKeys extends Context.Service<IngestKeys, IngestKeysApi>()("fl
       const storage = yield* Storage
       const crypto = yield* EvidenceCrypto
       const entropy = yield* Entropy
-      const uses = lastUses(storage)
+      const uses = lastUses(storage, "ingest_key_uses")
 
       /** The times of these keys that their documents do not hold. */
       const shown = Effect.fnUntraced(function* (

@@ -6,9 +6,15 @@ import { newId } from "../../foundation/ids.ts"
 import { type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
 import { covers, everyUnit, type Scope } from "../../foundation/scope.ts"
 import type { Writer } from "../../foundation/writer.ts"
-import { INGEST_KEYS, storedKey } from "../ingest-keys/document.ts"
+import { INGEST_KEYS } from "../ingest-keys/document.ts"
+import { PLATFORM_KEYS } from "../platform-keys/document.ts"
 import { planSeen, PRINCIPALS } from "./plan-seen.ts"
-import { identityDigest, type PrincipalDocument } from "@flyball/rules"
+import {
+  identityDigest,
+  type IngestKeyDocument,
+  type PlatformKeyDocument,
+  type PrincipalDocument
+} from "@flyball/rules"
 
 /** Operations on principals. Spec: format 1 section 8, `principal.seen`; decision 0016. */
 export interface PrincipalsApi {
@@ -38,7 +44,7 @@ export class Principals extends Context.Service<Principals, PrincipalsApi>()("fl
       return Principals.of({
         writerFor: (issuer, subject) => commitWithRetry(storage, findOrCreate(issuer, subject)),
         get: Effect.fnUntraced(function* (id, scope = everyUnit) {
-          if (isId("ingestKey", id)) return yield* keyPrincipal(storage, id, scope)
+          if (isId("ingestKey", id) || isId("platformKey", id)) return yield* keyPrincipal(storage, id, scope)
           const document = isId("user", id) ? yield* storage.get(PRINCIPALS, id) : null
           if (document === null) return yield* new PrincipalNotFound({ principalId: id })
           const { issuer, subject } = document.body as PrincipalDocument
@@ -60,8 +66,8 @@ export class Principals extends Context.Service<Principals, PrincipalsApi>()("fl
 
 /** A key as a principal, for readers of its unit. */
 const keyPrincipal = Effect.fnUntraced(function* (storage: StorageApi, id: string, scope: Scope) {
-  const document = yield* storage.get(INGEST_KEYS, id)
-  const key = document === null ? null : storedKey(document)
+  const document = yield* storage.get(isId("ingestKey", id) ? INGEST_KEYS : PLATFORM_KEYS, id)
+  const key = document === null ? null : (document.body as IngestKeyDocument | PlatformKeyDocument)
   if (key === null || !covers(scope, key.orgUnit)) return yield* new PrincipalNotFound({ principalId: id })
   const erased = key.orgUnit === null
   return {

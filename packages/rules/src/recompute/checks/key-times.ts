@@ -1,4 +1,4 @@
-/** Whether an ingest key was open when it wrote, by the records of its minting and revocation. Spec: decision 0061. */
+/** Whether a key was open when it wrote, by the records of its minting and revocation. Spec: decision 0061. */
 import { parseInstant } from "@flyball/evidence"
 import type { ReplayRecord } from "../../records/record.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
@@ -18,8 +18,8 @@ export class KeyTimes {
   take({ body, kind }: ReplayRecord, atMs: number): Problem | null {
     const { expires_at: expires, key_id: id, writer } = body
     if (typeof id === "string" && id.length === ID_LENGTH) {
-      if (kind === "ingest_key.minted" && typeof expires === "string") this.#ends.set(id, parseInstant(expires) ?? atMs)
-      if (kind === "ingest_key.revoked") this.#ends.set(id, Math.min(atMs, this.#ends.get(id) ?? atMs))
+      if (kind.endsWith("_key.minted") && typeof expires === "string") this.#ends.set(id, parseInstant(expires) ?? atMs)
+      if (kind.endsWith("_key.revoked")) this.#ends.set(id, Math.min(atMs, this.#ends.get(id) ?? atMs))
     }
     const end = typeof writer === "string" ? this.#ends.get(writer) : undefined
     return end === undefined || atMs - end <= LATE_MS

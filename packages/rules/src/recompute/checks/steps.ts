@@ -69,6 +69,8 @@ const recordSteps: { readonly [kind: string]: Step } = {
   "ingest_key.minted": { gives: "key_id" },
   "ingest_key.restated": { of: ["key_id"] },
   "ingest_key.revoked": { of: ["key_id"], ends: "key_id" },
+  "platform_key.minted": { gives: "key_id" },
+  "platform_key.revoked": { of: ["key_id"], ends: "key_id" },
   "mapping.changed": { counts: ["rules", "mapping", "rules"] },
   "principal.seen": { gives: "principal_id" },
   "webhook.created": { gives: "webhook_id" },

@@ -4,7 +4,11 @@ import { mayWrite, type WriterRule, writersOfKinds } from "../../records/writers
 import { ID_LENGTH } from "../tolerances.ts"
 
 /** The member that says which key or person a record gives a name to. */
-const gives: { readonly [kind: string]: string } = { "ingest_key.minted": "key_id", "principal.seen": "principal_id" }
+const gives: { readonly [kind: string]: string } = {
+  "ingest_key.minted": "key_id",
+  "platform_key.minted": "key_id",
+  "principal.seen": "principal_id"
+}
 
 /** The fold. It grows with keys and people, and with nothing else. */
 export class Writers {
@@ -40,12 +44,16 @@ export class Writers {
   }
 
   #note(writer: string, seq: number): void {
-    if (writer.length === ID_LENGTH && (writer.startsWith("key_") || writer.startsWith("usr_")))
-      this.#first.set(writer, seq)
+    if (writer.length === ID_LENGTH && /^(key|pky|usr)_/.test(writer)) this.#first.set(writer, seq)
   }
 }
 
-const words: { readonly [rule: string]: string } = { person: "a person", key: "an ingest key", breaker: "a breaker" }
+const words: { readonly [rule: string]: string } = {
+  person: "a person",
+  key: "an ingest key",
+  platform: "a platform key",
+  breaker: "a breaker"
+}
 
 const listed = (rules: ReadonlyArray<WriterRule>): string =>
   `Only ${rules.map((rule) => words[rule] ?? rule).join(" or ")}`

@@ -1,0 +1,43 @@
+/** Makes the dispatcher of a server or a mounted surface: endpoints, handlers and dialects of all that is installed. */
+import { endpoints } from "@flyball/contract/http"
+import { type Capability, modulesOf } from "@flyball/core"
+import { pages } from "./answer/pages.ts"
+import type { Dialect } from "./dialect.ts"
+import { dispatch, type Dispatcher } from "./dispatch.ts"
+import { handlers } from "./handlers/all.ts"
+import { derivedHandlers } from "./handlers/derived.ts"
+import { WorkAdmission } from "./request/admit-work.ts"
+import { requestId } from "./request/request-id.ts"
+import { router } from "./router.ts"
+
+/** Parts of a dispatcher that its server decides. */
+export interface DispatcherOptions extends Pick<Dispatcher, "access" | "server"> {
+  /** Whether there are pages beside the endpoints. */
+  readonly pages: boolean
+  readonly capabilities?: ReadonlyArray<Capability>
+}
+
+/** The dialect of document 1, which also answers every path that no dialect serves. */
+const governance: Dialect = {
+  serves: () => true,
+  requestId: ({ headers }) => requestId(headers["x-request-id"]),
+  dispatch,
+  shown: (problem) => problem
+}
+
+/** Makes a dispatcher. */
+export const dispatcherOf = ({ access, capabilities = [], pages: hasPages, server }: DispatcherOptions): Dispatcher => {
+  const modules = modulesOf(capabilities)
+  return {
+    route: router([
+      ...endpoints,
+      ...modules.flatMap(({ rows }) => Object.values(rows)),
+      ...(hasPages ? Object.values(pages) : [])
+    ]),
+    handlers: { ...handlers, ...Object.fromEntries(derivedHandlers(modules)) },
+    dialects: [governance],
+    admission: new WorkAdmission(),
+    access,
+    server
+  }
+}
