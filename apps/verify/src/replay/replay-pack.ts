@@ -59,7 +59,7 @@ export const readReplay: BeginReading = async ({ pack, previous }, report) => {
   for (const one of packs) await readPackRecords(one.pack.content, reader(one.before, false))
   return {
     records: reader(0, true),
-    end: () => end(count.report(again.unreadable, missing, again.olderRules), null)
+    end: () => end(count.report(again.unreadable, missing), null)
   }
 }
 

@@ -34,8 +34,6 @@ export interface ReplayReport {
   readonly backdated: number
   /** How many of the withheld are so because the key that wrote them had ended long before. */
   readonly key_ended: number
-  /** Records that name older rules than records a day before them: how many, and the first seqs. */
-  readonly older_rules: { readonly count: number; readonly seqs: ReadonlyArray<number> }
   readonly four_eyes: FourEyesReport
   /** Subjects that no replay checks: the same in every report. */
   readonly not_replayed: ReadonlyArray<string>
@@ -100,11 +98,7 @@ export class ReplayCount {
     this.#unknownKinds++
   }
 
-  report(
-    unreadable: number,
-    missing: string | null = null,
-    older: ReplayReport["older_rules"] = { count: 0, seqs: [] }
-  ): ReplayReport {
+  report(unreadable: number, missing: string | null = null): ReplayReport {
     const counts = [...this.#counts]
     const evaluations = counts.reduce((sum, [, count]) => sum + count, 0)
     const rest = {
@@ -120,7 +114,6 @@ export class ReplayCount {
       over_budget: this.#because.budget,
       backdated: this.#because.late,
       key_ended: this.#because.key,
-      older_rules: older,
       four_eyes: this.#acts.report(),
       not_replayed: notReplayed
     }
@@ -170,14 +163,6 @@ export const withReplay = (report: Report, replay: ReplayReport | null, why: str
           `${plural(replay.key_ended, "record")} ${replay.key_ended === 1 ? "is" : "are"} written by an ingest key ` +
             "more than 5 minutes after it was revoked or had expired. A host that slept causes this, and so does a " +
             "key that was not refused. Ask the operator."
-        ]),
-    ...(replay.older_rules.count === 0
-      ? []
-      : [
-          `${plural(replay.older_rules.count, "record")} (the first: ${replay.older_rules.seqs[0]}) ` +
-            `${replay.older_rules.count === 1 ? "names" : "name"} older rules than records a day and more before, ` +
-            "and less is judged by these. A service that was set back to an older version causes this, and so does " +
-            "an operator who wants less judged. Ask the operator."
         ]),
     ...((replay.verdicts.as_recorded ?? 0) === 0
       ? []

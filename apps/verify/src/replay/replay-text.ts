@@ -35,6 +35,7 @@ export const replayText: { readonly [verdict in RecomputeVerdict]: string } = {
   local_verdict_not_allowed: "The agent's SDK may not decide this alone.",
   drill_result_mismatch: "The drill's measurements differ, or its starter attested it.",
   time_mismatch: "It says a time that was not, or not yet.",
+  rules_mismatch: "It names other rules than those that decide.",
   part_mismatch: "Its part holds another number of things than it says.",
   not_judged: "A rule failed on it.",
   eval_mismatch: "Counts or comparison do not follow from the cases.",

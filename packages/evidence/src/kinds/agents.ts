@@ -109,7 +109,7 @@ export const agentKinds: ReadonlyArray<KindRow> = [
     kind: "agent.activated",
     about:
       "The agent may act by itself, within its tier and its envelopes. `rules` is the version of the rules that " +
-      "permitted it; absent means 1.",
+      "permitted it.",
     body: [agentId, rules, writer],
     parts: []
   },

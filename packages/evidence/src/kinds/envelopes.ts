@@ -117,11 +117,10 @@ export const envelopeKinds: ReadonlyArray<KindRow> = [
     kind: "evaluation.made",
     about:
       "The service's verdict on an intent, under the envelopes in force just before this record. `shadow` is the " +
-      "verdict of the versions on trial; it binds nobody. `rules` is the version of the rules that decided; absent " +
-      "means 1. `effective_tier` is the tier whose floor applied: from rules 2 on it is always present; before, " +
-      "`tier` applied. `activations` are the kill switch activations that reached the agent, most restrictive first, " +
-      "at most 64. From rules 3 on it is always present where there was one. `action_digest` is SHA-256 over the RFC " +
-      "8785 form of the arguments. The part `args` has those arguments where `args_redacted` is not true.",
+      "verdict of the versions on trial; it binds nobody. `rules` is the version of the rules that decided. " +
+      "`effective_tier` is the tier whose floor applied. `activations` are the kill switch activations that reached " +
+      "the agent, most restrictive first, at most 64; absent if there was none. `action_digest` is SHA-256 over the " +
+      "RFC 8785 form of the arguments. The part `args` has those arguments where `args_redacted` is not true.",
     body: evaluationMembers,
     parts: [
       part("action", 1024, "the action that the agent intends, by the agent's name for it"),

@@ -48,7 +48,7 @@ export const killKinds: ReadonlyArray<KindRow> = [
       "The response applies to every agent that the target reaches, from this record until the release that names " +
       "`activation_id`. `epoch` counts the changes of the deployment's kill state. `highest_tier` is that of the " +
       "agents reached; absent if there is none. With `drill` it is an exercise. A `shadow` drill changes no " +
-      "verdict. `rules` is the version of the rules that chose the response, 1 if it is absent. Without `expected` a " +
+      "verdict. `rules` is the version of the rules that chose the response. Without `expected` a " +
       "`kill.expected` follows. With it, `expected` and `unlisted` count as in that kind: the check of the channel " +
       "expects nobody, and older records have the part.",
     body: [

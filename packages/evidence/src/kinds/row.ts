@@ -86,7 +86,7 @@ export const foreignName = (max: number) => ({ type: "foreign_name", max }) as c
 
 /** Type of a non-negative integer. */
 export const count = { type: "integer", min: 0, max: Number.MAX_SAFE_INTEGER } as const
-/** Version of the rules that decided; absent means 1. */
+/** Version of the rules that decided. The service always states it, and replay refuses a record without it. */
 export const rules = may("rules", { type: "integer", min: 1, max: 1_000_000 })
 /** Whether the owner has a name and an e-mail address. Absent where the record is older than the member. */
 export const ownerComplete = may("owner_complete", { type: "boolean" })

@@ -12,11 +12,12 @@ export const isActive = (agentId: string, agent: AgentDocument, nowMs: number, m
   agent.status === "active" && dueSuspension(agent, madeMs, nowMs) === null
 
 /**
- * The reason in a verdict on an agent that may not act. Rules 1 call every such agent suspended. An active one is
- * stopped by a suspension that is due. Spec: `envelope/1` section 11, step 2; decision 0038.
+ * Names the reason in a verdict on an agent that may not act. An active one is stopped by a suspension that is due.
+ *
+ * Spec: `envelope/1` section 11, step 2; decision 0038.
  */
-export const inactiveRuleOf = (status: string, rules: number): InactiveRule =>
-  rules >= 2 && status !== "active" && status !== "suspended" ? "@not_active" : "@suspended"
+export const inactiveRuleOf = (status: string): InactiveRule =>
+  status !== "active" && status !== "suspended" ? "@not_active" : "@suspended"
 
 /** When an agent's id was made: its first 48 bits. */
 export const madeAtMs = (id: string): number => {

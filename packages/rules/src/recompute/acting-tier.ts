@@ -5,14 +5,13 @@ import { hasAttestedDrill } from "../drills/document.ts"
 import type { KillResponse } from "../kill/response.ts"
 import { tierUnder } from "../kill/state.ts"
 import type { Values } from "@flyball/envelope"
-import { rulesOf } from "../records/rules-version.ts"
 import type { EvaluationBody } from "../evaluations/evaluation-body.ts"
 import { problem, type Problem } from "./recompute-verdict.ts"
 
 /** The tiers that a record states. */
-type StatedTiers = Pick<EvaluationBody, "as_of_ms" | "effective_tier" | "layers" | "rules" | "tier">
+type StatedTiers = Pick<EvaluationBody, "as_of_ms" | "effective_tier" | "layers" | "tier">
 
-/** The tier whose floor applied, as the record states it. Before rules 2 it was the agent's own. */
+/** The tier whose floor applied, as the record states it; the agent's own where it states none. */
 export const actingTierOf = ({
   effective_tier: effective,
   tier
@@ -20,15 +19,13 @@ export const actingTierOf = ({
 
 /**
  * Computes the tier at which an agent acts from its records. `body` names the layers in force. `response`: that of the
- * kill switch. From rules 3 on an earlier record must attest the drill. Before, no record named drills, so L4 is taken
- * from the record.
+ * kill switch. An earlier record must attest the drill.
  */
 export const expectedTier = (agent: AgentDocument, body: StatedTiers, response: KillResponse | null): AutonomyTier =>
   tierUnder(
     effectiveTier(agent, {
       hasEnvelope: Array.isArray(body.layers) && body.layers.length > 0,
-      hasDrill:
-        rulesOf(body) < 3 ? body.effective_tier === tierUnder("L4", response) : hasAttestedDrill(agent, body.as_of_ms)
+      hasDrill: hasAttestedDrill(agent, body.as_of_ms)
     }),
     response
   )
@@ -39,10 +36,6 @@ export const judgeActingTier = (
   body: StatedTiers,
   response: KillResponse | null
 ): Problem | null => {
-  if (rulesOf(body) < 2)
-    return body.effective_tier === undefined
-      ? null
-      : problem("tier_mismatch", "Rules 1 have no effective tier; the record names one.")
   const expected = expectedTier(agent, body, response)
   return body.effective_tier === expected
     ? null

@@ -4,6 +4,7 @@ import { type EvaluationBody, evaluationBody } from "../evaluations/evaluation-b
 import { evaluationId } from "../evaluations/evaluation-id.ts"
 import { erasing, type GovernedState } from "../evaluations/governed-state.ts"
 import type { ReplayRecord } from "../records/record.ts"
+import { judgeRules } from "../records/rules-version.ts"
 import { judgeAgentParts } from "./checks/agent-parts.ts"
 import { BreakerJudge } from "./checks/breakers.ts"
 import { DrillJudge } from "./checks/drills.ts"
@@ -156,6 +157,7 @@ export const judgesOf = (
     ),
     here("status", isJudged, ({ isWhole, record }) => judgeLifecycle(state.agents, record, isWhole)),
     here("time of a stop", stopping, ({ atMs, record }) => judgeStateTime(record, atMs)),
+    here("rules", isJudged, ({ record }) => judgeRules(record)),
     everywhere("step", isRecomputed, (judged) => steps.take(judged)),
     here("part of an agent", kinds("agent."), ({ record }) => judgeAgentParts(record, originTag)),
     everywhere(

@@ -14,7 +14,6 @@ import { isFolded, isHeldToCatalogue, isRecomputed } from "./recomputed-records.
 import { PublicationJudge, type RecomputedPublication } from "./checks/publication.ts"
 import { problem, type Problem, ranked, type Recomputed } from "./recompute-verdict.ts"
 import { type Judged, judgesOf, type RecordJudge } from "./judges.ts"
-import { OlderRules } from "./older-rules.ts"
 import { LATE_MS } from "./tolerances.ts"
 
 /** Options of a recomputation: the origin of its records and how to read them. Spec: decision 0026. */
@@ -39,8 +38,6 @@ export interface RecomputeOptions {
   readonly maxProofWork?: number
 }
 
-/** Seqs that are kept of records that name older rules. */
-const MAX_OLDER = 20
 /** Kinds whose judges are kept: a hostile pack could name a new one in each record. */
 const MAX_KINDS = 1_000
 
@@ -55,9 +52,6 @@ export class Recomputation {
   #beginMs: number | null = null
   /** Seq from which on the records of this chain are known; null before the first of them. */
   #first: number | null = null
-  readonly #olderRules = new OlderRules()
-  readonly #older: Array<number> = []
-  #olderCount = 0
   #unreadable = 0
 
   constructor(options: RecomputeOptions) {
@@ -99,8 +93,6 @@ export class Recomputation {
     const isOfThisChain = before === 0
     this.#beginMs ??= atMs
     if (isOfThisChain && isRecomputed(kind)) this.#first ??= this.#fromGenesis ? 0 : seq
-    if (isOfThisChain && atMs !== null && this.#olderRules.take(record, atMs) && ++this.#olderCount <= MAX_OLDER)
-      this.#older.push(seq)
     const unlike = isHeldToCatalogue(kind) ? checkBody(kind, body) : null
     if (unlike !== null) this.#unreadable++
     const judged = {
@@ -129,11 +121,6 @@ export class Recomputation {
     for (const { name, take } of judges) guarded(name, take)
     if (isFolded(kind)) guarded("state", this.#fold)
     return isOfThisChain ? resultOf(record, ranked(found), atMs) : null
-  }
-
-  /** Records that name older rules than records a day before them: how many, and the first seqs of them. */
-  get olderRules(): { readonly count: number; readonly seqs: ReadonlyArray<number> } {
-    return { count: this.#olderCount, seqs: this.#older }
   }
 
   #judgesOf(kind: string, isOfThisChain: boolean): ReadonlyArray<RecordJudge> {

@@ -37,6 +37,7 @@ export const recomputeVerdicts = [
   "standing_approval_too_wide",
   "time_mismatch",
   "part_mismatch",
+  "rules_mismatch",
   "not_judged",
   "local_verdict_mismatch",
   "local_verdict_not_allowed",

@@ -134,7 +134,7 @@ export const planEvaluation = (
       id: agent.id,
       orgUnit: agent.body.orgUnit ?? "",
       isActive: isActive(agent.id, agent.body, asOf.ms),
-      inactiveRule: inactiveRuleOf(agent.body.status, RULES)
+      inactiveRule: inactiveRuleOf(agent.body.status)
     },
     server: serverSignals({ ...agent.body, autonomyTier: actingTier }),
     latches: set,

@@ -64,7 +64,7 @@ export const factsOf = (
   const server = actingSignals(serverOf(state, body), body)
   for (const bound of [live, shadow]) if (bound !== null && !isReported(bound, server)) return null
   const isActive = body.agent_status === "active" && body.matched_rule !== "@suspended"
-  const inactiveRule = inactiveRuleOf(body.agent_status, body.rules ?? 1)
+  const inactiveRule = inactiveRuleOf(body.agent_status)
   return {
     live: apart(live),
     shadow: shadow === null ? null : apart(shadow),

@@ -1,8 +1,8 @@
 /** Recomputes one recorded evaluation from the records before it. Spec: envelopes.md 3.8; decision 0026. */
 import { equalBytes } from "@flyball/evidence"
 import { askingFor, type Decision } from "@flyball/envelope"
-import { areNewerRules, knowsReviews, newerRules } from "../../records/rules-version.ts"
-import type { JsonMap, ReplayRecord } from "../../records/record.ts"
+import { areNewerRules, newerRules } from "../../records/rules-version.ts"
+import type { ReplayRecord } from "../../records/record.ts"
 import { actingSignals, judgeActingTier } from "../acting-tier.ts"
 import { AdviceBytes } from "../../evaluations/advice.ts"
 import { type Bound, Bindings } from "../../evaluations/bindings.ts"
@@ -150,7 +150,7 @@ export class EvaluationJudge {
       record.parts,
       facts.live,
       facts.shadow,
-      { ...facts.known, approved: isApproved(record.body, body, approval), windows: sides.windows },
+      { ...facts.known, approved: isApproved(body, approval), windows: sides.windows },
       { sides, sums: sumsOfRecord },
       approval
     )
@@ -164,7 +164,7 @@ export class EvaluationJudge {
   }
 
   #byRecords(
-    { body: made, parts, seq }: ReplayRecord,
+    { parts, seq }: ReplayRecord,
     body: EvaluationBody,
     recordMs: number | null,
     approval: PresentedApproval
@@ -209,11 +209,11 @@ export class EvaluationJudge {
         id: agentId,
         orgUnit: document.orgUnit ?? "",
         isActive: isActive(agentId, document, atMs, madeMs),
-        inactiveRule: inactiveRuleOf(document.status, body.rules ?? 1)
+        inactiveRule: inactiveRuleOf(document.status)
       },
       server: actingSignals(server, body),
       latches: this.#latches.of(agentId, runId ?? ""),
-      approved: isApproved(made, body, approval),
+      approved: isApproved(body, approval),
       windows: this.#sides.windows
     }
     return this.#judgeSides(body, parts, live, shadow, known, null, approval)
@@ -329,11 +329,10 @@ const judgeLatches = (body: EvaluationBody, live: Bound, shadow: Bound | null, k
 }
 
 /** An unknown approval is taken from the record; the verdict is then not reported as proved. */
-const isApproved = (made: JsonMap, body: EvaluationBody, approval: PresentedApproval): boolean =>
-  knowsReviews(made) &&
-  (body.standing_approval_id !== undefined ||
-    approval === "approved" ||
-    (approval === "unknown" && body.outcome === "allow"))
+const isApproved = (body: EvaluationBody, approval: PresentedApproval): boolean =>
+  body.standing_approval_id !== undefined ||
+  approval === "approved" ||
+  (approval === "unknown" && body.outcome === "allow")
 
 const isBudget = ({ matched_rule }: SideBody): boolean => matched_rule.startsWith("@budget:")
 

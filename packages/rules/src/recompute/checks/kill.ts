@@ -9,7 +9,6 @@ import type { AgentReach } from "../../kill/reach.ts"
 import { releaseProblem } from "../../kill/release.ts"
 import { activationsBody, higherTier, killStateOf, readActivations, type ReachingActivation } from "../../kill/state.ts"
 import type { JsonMap, ReplayRecord } from "../../records/record.ts"
-import { rulesOf } from "../../records/rules-version.ts"
 import type { EvaluationBody } from "../../evaluations/evaluation-body.ts"
 import type { GovernedState } from "../../evaluations/governed-state.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
@@ -40,10 +39,6 @@ export const judgeKill = (
   fromGenesis: boolean
 ): JudgedKill => {
   const named = body.activations
-  if (rulesOf(body) < 3)
-    return named === undefined
-      ? nothing
-      : { response: null, problem: problem("activation_mismatch", "Rules before 3 have no kill switch.") }
   if (named === undefined && state.kills.isQuiet) return nothing
   const recorded = readActivations(named)
   const { isKnown, reach } = state.reachOf(agentId)

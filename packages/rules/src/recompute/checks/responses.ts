@@ -14,7 +14,7 @@ import {
 import { foldResponsePolicyChanged } from "../../response-policy/fold.ts"
 import { responseFor } from "../../response-policy/response-for.ts"
 import type { JsonMap, ReplayRecord } from "../../records/record.ts"
-import { areNewerRules, bindsResponses, newerRules } from "../../records/rules-version.ts"
+import { areNewerRules, newerRules } from "../../records/rules-version.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
 
 /** Writer of what the response policy makes of a request. */
@@ -114,12 +114,7 @@ export class ResponseJudge {
       case "kill.requested":
         return missing ?? (isOfThisChain ? this.#requested(body, seq) : null)
       case "kill.activated":
-        if (
-          isOfThisChain &&
-          bindsResponses(body) &&
-          body["drill"] !== undefined &&
-          body["target_id"] !== CHANNEL_TARGET
-        )
+        if (isOfThisChain && body["drill"] !== undefined && body["target_id"] !== CHANNEL_TARGET)
           this.#exercise = { activationId: String(body["activation_id"]), seq }
         return missing ?? (isOfThisChain ? this.#activated(body, request) : null)
     }
@@ -147,7 +142,7 @@ export class ResponseJudge {
       return null
     }
     if (areNewerRules(body)) return problem("withheld", newerRules(body))
-    if (!bindsResponses(body) || this.#registrars.get(agentId) !== writer) return null
+    if (this.#registrars.get(agentId) !== writer) return null
     const row = this.#rowOf(agentId, "agent_request")
     if (row === "unknown") return notShown
     return row === null || this.#held(agentId, writer, row) !== null
@@ -181,7 +176,6 @@ export class ResponseJudge {
     const registrar = this.#registrars.get(agentId)
     if (registrar !== undefined && registrar !== writer)
       return mismatch(`${writer} requested ${id}, and did not register ${agentId}.`)
-    if (!bindsResponses(body)) return null
     const row = this.#rowOf(agentId, "agent_request")
     if (row === "unknown") return notShown
     const held = row === null ? null : this.#held(agentId, writer, row)
@@ -203,7 +197,6 @@ export class ResponseJudge {
       return mismatch(`${id} is added to a suspension, and stops more than an agent.`)
     if (this.#fromGenesis && !this.#suspended.has(`${agentId} ${cause}`))
       return mismatch(`No record before ${id} suspends ${agentId} as ${cause}.`)
-    if (!bindsResponses(body)) return null
     const row = this.#rowOf(agentId, trigger)
     if (row === "unknown") return notShown
     if (row === null || row === "notify" || !besideSuspension.has(row))
@@ -218,7 +211,7 @@ export class ResponseJudge {
   /** That the activation is what its trip says is judged with the trip. */
   #fired(breakerId: string, body: JsonMap): Problem | null {
     const breaker = this.#breakerOf(breakerId)
-    if (breaker === null || breaker.response !== null || breaker.stopsAll || !bindsResponses(body)) return null
+    if (breaker === null || breaker.response !== null || breaker.stopsAll) return null
     const row = this.#rowOf(breaker.agentId, "breaker")
     return row === "unknown" ? notShown : differing(String(body["activation_id"]), row ?? "halt", body)
   }

@@ -24,7 +24,6 @@ import { killStateOf } from "../../kill/state.ts"
 import { recordedResponse } from "./kill.ts"
 import { partMembers, partValue } from "../../records/part-json.ts"
 import type { JsonMap, PartContent, ReplayRecord } from "../../records/record.ts"
-import { bindsApprovals, knowsReviews } from "../../records/rules-version.ts"
 import type { EvaluationBody, SideBody } from "../../evaluations/evaluation-body.ts"
 import type { GovernedState } from "../../evaluations/governed-state.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
@@ -84,7 +83,6 @@ export class ReviewJudge {
         },
         body.as_of_ms
       )
-    if (!bindsApprovals(body)) return stateOf(true, null)
     const [then, now] = [this.#question.get(id) ?? null, questionIn(parts)]
     // The verdict's obligations are recomputed: a record cannot understate them.
     const terms = termsOf(parts.get("advice"))
@@ -116,7 +114,7 @@ export class ReviewJudge {
       // From here on it is used, whatever the record of that says.
       if (result !== null) this.#reviews.set(approvalId!, { ...review, consumedBy: id, consumedResult: result })
     }
-    if (reviewId === undefined && outcome === "require_review" && knowsReviews(body))
+    if (reviewId === undefined && outcome === "require_review")
       return problem("review_mismatch", `The evaluation opens ${reviewIdOf(id)}; the record names no review.`)
     if (reviewId === undefined || outcome !== "require_review" || reviewId === reviewIdOf(id)) return null
     // The same question is open already, or people approved it and nothing presented that yet.

@@ -5,7 +5,7 @@
  */
 import { type Crypto, toHex } from "@flyball/evidence"
 import type { JsonMap, ReplayRecord } from "../../records/record.ts"
-import { areNewerRules, newerRules, provesBoxes } from "../../records/rules-version.ts"
+import { areNewerRules, newerRules } from "../../records/rules-version.ts"
 import { isSameLayers } from "../../reviews/approval.ts"
 import { type ReviewDocument, reviewIdOf } from "../../reviews/document.ts"
 import { whyNotApproved, type NotApproved } from "../../standing-approvals/approves.ts"
@@ -24,7 +24,7 @@ import type { Bindings } from "../../evaluations/bindings.ts"
 import type { EvaluationBody } from "../../evaluations/evaluation-body.ts"
 import type { GovernedState } from "../../evaluations/governed-state.ts"
 import { reportedOf } from "../../evaluations/known-agents.ts"
-import { isOpen, problem, type Problem } from "../recompute-verdict.ts"
+import { problem, type Problem } from "../recompute-verdict.ts"
 import { type ReviewedEvaluation, ReviewedActions } from "../reviewed-actions.ts"
 import { signalsOf } from "../../evaluations/signals-part.ts"
 
@@ -156,24 +156,15 @@ export class StandingApprovalJudge {
       : null
   }
 
-  /**
-   * Proves the box again, as the service did when it was proposed. Before rules 6 the service did not expect the agent
-   * unchanged, so that the record may be behind a change that the proof did not see: such a proposal is not accused,
-   * and nothing is said where the proof cannot be made.
-   */
+  /** Proves the box again, as the service did when it was proposed. */
   #proof(id: string, { body }: ReplayRecord): Problem | null {
-    const isBound = provesBoxes(body)
-    const hidden = (why: string): Problem | null =>
-      isBound ? problem("withheld", `It is not proved that the box of ${id} is no wider than its review: ${why}`) : null
+    const hidden = (why: string): Problem =>
+      problem("withheld", `It is not proved that the box of ${id} is no wider than its review: ${why}`)
     const reviewed = this.#actions.get(String(body["evaluation_id"]))
     if (reviewed === null)
       return hidden("the reviewed evaluation is from before the first record here, or is not kept.")
     const found = this.#proved(id, body, reviewed)
-    if (typeof found === "string") return hidden(found)
-    if (found === null || isOpen(found)) return found
-    return isBound
-      ? found
-      : problem("withheld", `${found.reason} The rules under which it was proposed did not check this.`)
+    return typeof found === "string" ? hidden(found) : found
   }
 
   /** What is wrong with a box; a sentence where something that the proof needs is not known. */

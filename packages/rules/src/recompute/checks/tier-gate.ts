@@ -3,7 +3,7 @@ import { isCompleteOwner } from "../../agents/owner.ts"
 import type { AgentDocument } from "../../agents/document.ts"
 import { hasAttestedDrill } from "../../drills/document.ts"
 import { missingFor, type TierCondition } from "../../agents/tier-gate.ts"
-import { areNewerRules, newerRules, rulesOf } from "../../records/rules-version.ts"
+import { areNewerRules, newerRules } from "../../records/rules-version.ts"
 import type { JsonMap } from "../../records/record.ts"
 import type { KnownAgent } from "../../evaluations/known-agents.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
@@ -16,20 +16,19 @@ import { LATE_MS } from "../tolerances.ts"
 const notJudged: ReadonlyArray<TierCondition> = ["recertification", "published_envelope"]
 
 /**
- * Checks a record `agent.activated`; answers the problem, or null. Rules 1 took half an owner,
- * and are not judged.
+ * Checks a record `agent.activated`; answers the problem, or null.
  */
 export const judgeActivation = (agent: KnownAgent | undefined, body: JsonMap, atMs: number | null): Problem | null => {
   if (areNewerRules(body)) return problem("withheld", newerRules(body))
-  if (rulesOf(body) < 2 || agent === undefined) return null
+  if (agent === undefined) return null
   const { unknown } = agent.document
   const document = agent.document.body as unknown as AgentDocument
   const met = new Set(notJudged)
   // The part that names the owner may not be shown. That an owner is incomplete stands in a body.
   if (document.ownerComplete !== false && (unknown.includes("ownerName") || isCompleteOwner(document))) met.add("owner")
   if (document.identityVerified === true) met.add("verified_identity")
-  // Before rules 3 no record named drills. An activation is recorded a little after it was decided on.
-  if (rulesOf(body) < 3 || hasAttestedDrill(document, (atMs ?? 0) - LATE_MS)) met.add("attested_drill")
+  // An activation is recorded a little after it was decided on.
+  if (hasAttestedDrill(document, (atMs ?? 0) - LATE_MS)) met.add("attested_drill")
   const missing = missingFor(document.autonomyTier, met)
   return missing.length === 0
     ? null
