@@ -41,7 +41,7 @@ export const IngestKeyOut = Schema.Struct({
   last_used_at: inDocument(Schema.NullOr(instant)),
   expires_at: inBody(Schema.NullOr(instant)),
   revoked_at: computed(Schema.NullOr(instant))
-}).annotate(showsRecords(["ingest_key.minted", "ingest_key.restated", "ingest_key.revoked"]))
+}).annotate(showsRecords(["ingest_key.minted", "ingest_key.revoked"]))
 export type IngestKeyOut = typeof IngestKeyOut.Type
 
 /** An ingest key, without the key. */

@@ -61,14 +61,7 @@ export {
 } from "./agents/effective-tier.ts"
 export { agentFolds } from "./agents/fold.ts"
 export { agentKeys, agentUnique } from "./agents/look-up.ts"
-export {
-  hasOwner,
-  isCompleteOwner,
-  lacksOrphanRecord,
-  ORPHAN_GRACE_MS,
-  orphanedSinceMs,
-  orphanSuspendAtMs
-} from "./agents/owner.ts"
+export { isCompleteOwner, ORPHAN_GRACE_MS, orphanedSinceMs, orphanSuspendAtMs } from "./agents/owner.ts"
 export { lacksSealedMembers, orgUnitDigest, sealedBody, withSealedMembers } from "./agents/sealed-members.ts"
 export { conditionsOf, DRILL_AGE_MS, type TierCondition, tierGate } from "./agents/tier-gate.ts"
 export { type AgentAct, type AgentStatus, statusAfter, transitions } from "./agents/transitions.ts"

@@ -17,10 +17,6 @@ export const placesWithoutText: ReadonlyMap<string, string> = new Map([
   ["chain.genesis/previous", "what a chain says of the one before it: digests and signatures, never erased"],
   ["chain.genesis/reason", "given on the host when a chain is given up, by no call; a test of its own erases it"],
   ["envelope.published/backtest", "counts and ids of evaluations"],
-  [
-    "ingest_key.restated/profile",
-    "only the first start of a store from before hints writes it; its own test erases it"
-  ],
   ["drill.completed/missed", "ids of instances, which bodies of decisions have too: never erased"],
   ["kill.activated/expected", "ids of instances, which bodies of decisions have too: never erased"],
   ["kill.expected/expected", "ids of instances, which bodies of decisions have too: never erased"],

@@ -24,11 +24,9 @@ import {
 } from "@flyball/core"
 import type { DrillOut } from "@flyball/contract"
 import { Storage } from "@flyball/core/storage"
-import { canonicalBytes, portableCrypto, recordKinds, utf8 } from "@flyball/evidence"
+import { recordKinds } from "@flyball/evidence"
 import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { newId } from "../../../packages/core/src/foundation/ids.ts"
-import { restateKeys } from "../../../packages/core/src/registry/ingest-keys/restate.ts"
 import type { Act } from "../evaluations/governed-history.ts"
 import { breaker } from "./live-breakers.ts"
 import { bound, governed, takenBack } from "./live-envelopes.ts"
@@ -271,61 +269,20 @@ const settle = ({ a, b }: Act, lived: Lived): Doing => {
   )
 }
 
-/** A key as an earlier version minted it, and what the first start of this version does with it. */
-const mintOld = ({ a, b }: Act, lived: Lived): Doing =>
-  Effect.gen(function* () {
-    const storage = yield* Storage
-    const id = yield* newId("key")
-    const [name, unit, digest] = [`old key ${a}`, chosen(units, b)!, portableCrypto.sha256Hex(utf8(id))]
-    const profile = canonicalBytes({ name, org_unit: unit, prefix: "fbk_abcd" })
-    yield* storage.commit({
-      puts: [
-        {
-          collection: "ingest_keys",
-          id,
-          expectedVersion: 0,
-          unique: { digest },
-          body: {
-            name,
-            orgUnit: unit,
-            prefix: "fbk_abcd",
-            digest,
-            maxAutonomyTier: "L2",
-            createdBy: systemHost.id,
-            expiresAtMs: null,
-            revoked: false
-          }
-        }
-      ],
-      records: [
-        {
-          kind: "ingest_key.minted",
-          agentId: null,
-          parts: [{ name: "profile", bytes: profile }],
-          body: { key_digest: digest, key_id: id, max_autonomy_tier: "L2", writer: systemHost.id }
-        }
-      ]
-    })
-    lived.keyIds.push(id)
-    yield* restateKeys(storage)
-  })
-
-const mint = ({ a, b, c }: Act, lived: Lived): Doing =>
-  c % 3 === 2
-    ? mintOld({ what: 0, a, b, c }, lived)
-    : IngestKeys.use((keys) =>
-        keys.mint(
-          { name: `key ${a}`, org_unit: chosen(units, b)!, max_autonomy_tier: b % 2 === 0 ? "L2" : null },
-          systemHost
-        )
-      ).pipe(
-        Effect.tap(({ id, key }) =>
-          Effect.andThen(
-            Effect.sync(() => lived.keyIds.push(id)),
-            IngestKeys.use((keys) => keys.authenticate(key))
-          )
-        )
+const mint = ({ a, b }: Act, lived: Lived): Doing =>
+  IngestKeys.use((keys) =>
+    keys.mint(
+      { name: `key ${a}`, org_unit: chosen(units, b)!, max_autonomy_tier: b % 2 === 0 ? "L2" : null },
+      systemHost
+    )
+  ).pipe(
+    Effect.tap(({ id, key }) =>
+      Effect.andThen(
+        Effect.sync(() => lived.keyIds.push(id)),
+        IngestKeys.use((keys) => keys.authenticate(key))
       )
+    )
+  )
 
 const revoke = ({ a }: Act, lived: Lived): Doing => {
   const id = chosen(lived.keyIds, a)

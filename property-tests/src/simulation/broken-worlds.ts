@@ -457,23 +457,6 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
       }))
   },
   {
-    what: "a store in which the clock of half an owner starts before its record",
-    foundBy: "owners",
-    says: /and 0 records say so/,
-    options: (chosen) => ({ ...lightly(chosen), acts: ["inherit"] }),
-    ports: () =>
-      withStorage(({ find }) => ({
-        find: (collection, key, value) =>
-          Effect.map(find(collection, key, value), (found) =>
-            collection !== "agents"
-              ? found
-              : found.map((one) =>
-                  one.body["ownerEmail"] === null ? { ...one, body: { ...one.body, ownerComplete: false } } : one
-                )
-          )
-      }))
-  },
-  {
     what: "a store that forgets what an evaluation's client_ref is for",
     foundBy: "evaluations",
     says: /is evaluated \d times/,

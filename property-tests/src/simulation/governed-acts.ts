@@ -4,10 +4,7 @@
  */
 import { Agents, Capture, Envelopes, Evaluations, systemHost, Waivers } from "@flyball/core"
 import { Storage } from "@flyball/core/storage"
-import { Effect, Result } from "effect"
-import { planRegister } from "../../../packages/core/src/registry/agents/plan-register.ts"
-import { newId } from "../../../packages/core/src/foundation/ids.ts"
-import { asRules1 } from "../../../packages/core/src/testing/rules-1.ts"
+import { Effect } from "effect"
 import { type Act, ask, type Client, unexpected } from "./client.ts"
 import { lineOf } from "./ledger.ts"
 
@@ -347,39 +344,7 @@ const withdraw: Act = Effect.fnUntraced(function* (client) {
     )
 })
 
-/** An older process beside these hosts registers an agent with half an owner, as rules 1 took it. */
-const inherit: Act = Effect.fnUntraced(function* (client) {
-  const name = `half ${client.pick(2)}`
-  const registered = Effect.gen(function* () {
-    const storage = yield* Storage
-    const plan = planRegister({
-      agentId: yield* newId("agt"),
-      input: { name, org_unit: "ops", owner_name: "Ada" },
-      writer: systemHost,
-      limits: null,
-      originTag: new Uint8Array(4),
-      line: []
-    })
-    yield* Effect.catchTag(
-      storage.commit(asRules1(Result.getOrThrow(plan).change)),
-      "StorageConflict",
-      () => Effect.void
-    )
-  })
-  if ((yield* ask(client, "inherit", registered)) === null) return
-  const orphaned = Effect.gen(function* () {
-    const agent = yield* (yield* Agents).find(name)
-    if (agent === null || agent.orphaned_since === null) return null
-    const records = yield* (yield* Storage).records({ agentId: agent.id, kinds: ["agent.orphaned"], from: 0, limit: 2 })
-    return records.length === 1
-      ? null
-      : `${agent.id} is an orphan since ${agent.orphaned_since}, and ${records.length} records say so`
-  })
-  const seen = yield* ask(client, "half an owner", orphaned)
-  if (seen?.done === true && seen.value !== null) client.ledger.problems.push(`owners: ${seen.value}`)
-})
-
 /** The acts by name. */
-export const governedActs = { govern, evaluate, void: takeBack, account, waive, withdraw, inherit } satisfies {
+export const governedActs = { govern, evaluate, void: takeBack, account, waive, withdraw } satisfies {
   readonly [name: string]: Act
 }

@@ -68,7 +68,6 @@ describe("the simulation", () => {
       "void",
       "grant",
       "withdraw",
-      "half an owner",
       "kill activate",
       "kill release",
       "kill ack",

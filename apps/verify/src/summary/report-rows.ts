@@ -381,7 +381,6 @@ export const reportRows: ReadonlyArray<ReportRow> = [
   { kind: "standing_approval.revoked", section: "approvals", listed: true },
 
   { kind: "ingest_key.minted", section: "access", listed: true, note: keyNote },
-  { kind: "ingest_key.restated", section: "access", listed: true, note: keyNote },
   { kind: "ingest_key.revoked", section: "access", listed: true },
   { kind: "platform_key.minted", section: "access", listed: true, note: noteOfKey("plan", "scopes", "expires_at") },
   { kind: "platform_key.revoked", section: "access", listed: true },

@@ -15,7 +15,6 @@ import type { StartError as ChainStartError } from "../chain/keys/start-errors.t
 import { envelopeTierEvidence } from "../verdicts/envelopes/tier-evidence.ts"
 import { Erasure } from "../outward/erasure/service.ts"
 import { sealAgentMembers } from "../registry/agents/seal-members.ts"
-import { restateIngestKeys } from "../registry/ingest-keys/restate.ts"
 import { checkpointingStorage } from "../chain/commit-listeners.ts"
 import { KillListener, killNotifyingStorage } from "../verdicts/kill/kill-listener.ts"
 import { killSteps } from "../verdicts/kill/steps.ts"
@@ -82,7 +81,6 @@ export const governorLayer = (
   const governing = modulesLayer.pipe(Layer.provide(Layer.mergeAll(steps, envelopeTierEvidence, BreakerWindows.layer)))
   const writing = Layer.mergeAll(
     installed(options).pipe(Layer.provideMerge(governing)),
-    restateIngestKeys(options),
     sealAgentMembers(options),
     keepFormerOrigins(options)
   ).pipe(

@@ -23,21 +23,6 @@ export const accessKinds: ReadonlyArray<KindRow> = [
       must("max_autonomy_tier", tier),
       writer
     ],
-    parts: [
-      objectPart(
-        "profile",
-        8192,
-        ["name", "org_unit"],
-        "; of an earlier writer also `prefix`, the first characters of the key"
-      )
-    ]
-  },
-  {
-    kind: "ingest_key.restated",
-    about:
-      "Repeats the profile of `ingest_key.minted` without characters of the key. The part `profile` of the minting " +
-      "is erased in the same commit.",
-    body: [must("key_id", id("key_")), writer],
     parts: [objectPart("profile", 8192, ["name", "org_unit"])]
   },
   {

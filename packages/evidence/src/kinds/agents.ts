@@ -91,7 +91,7 @@ export const agentKinds: ReadonlyArray<KindRow> = [
       "`profile` is absent where it did not change. `model_ids`, `org_unit_digest`, `owner_complete` and " +
       "`parent_agent_id` are as in `agent.registered`; where one is absent, its value in an earlier record still " +
       "holds. A parent never changes. With the writer `system:migration` the record adds these members to an agent " +
-      "of an older store.",
+      "of the chain before.",
     body: [
       agentId,
       must("autonomy_tier", tier),
@@ -133,10 +133,8 @@ export const agentKinds: ReadonlyArray<KindRow> = [
   },
   {
     kind: "agent.orphaned",
-    about:
-      "The agent has no accountable owner any more: the owner was removed, or the owner's identity was erased. With " +
-      "`cause` `owner_incomplete` the owner stays, but lacks a name or an e-mail address.",
-    body: [agentId, may("cause", choice("owner_incomplete")), must("since", instant), writer],
+    about: "The agent has no accountable owner any more: the owner was removed, or the owner's identity was erased.",
+    body: [agentId, must("since", instant), writer],
     parts: [part("reason", 8192, "a JSON string: the reason that a person gave")]
   },
   {

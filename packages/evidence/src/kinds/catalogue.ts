@@ -61,7 +61,7 @@ export const allRecordKinds: ReadonlyArray<string> = (
   "review.claimed review.resolved " +
   "review.expired review.consumed response_policy.changed mcp.manifest_seen mcp.manifest_changed " +
   "finding.resolved drift.alarmed fairness.screened " +
-  "eval.recorded ingest_key.minted ingest_key.restated ingest_key.revoked platform_key.minted " +
+  "eval.recorded ingest_key.minted ingest_key.revoked platform_key.minted " +
   "platform_key.revoked mapping.changed waiver.requested waiver.granted meter.voided " +
   "monitor.changed workflow.changed webhook.created webhook.changed webhook.revoked delivery.finished " +
   "part.erased key.rotated key.revoked " +

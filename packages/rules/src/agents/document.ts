@@ -67,7 +67,7 @@ export type AgentDocument = AgentProfile &
     readonly riskClass: string
     readonly status: (typeof agentStatuses)[number]
     readonly recertDueAtMs: number | null
-    // What follows is there only when it says something: documents written before these members existed are whole.
+    // What follows is there only when it says something.
     readonly decommissionedAtMs?: number
     /** While suspended: why. */
     readonly suspendedReason?: SuspendedReason
@@ -84,7 +84,7 @@ export type AgentDocument = AgentProfile &
     readonly parentAgentId?: string
     /**
      * The models that the body of its last record names: those of the profile, which stay here when that is erased.
-     * Absent in documents of older stores.
+     * Absent until a record of this chain says it.
      */
     readonly sealedModelIds?: ReadonlyArray<string>
     /** Digest of its org unit, as in the bodies of its records: it stays when the profile is erased. */
@@ -103,9 +103,6 @@ export type AgentDocument = AgentProfile &
 
 /** Members that come from the part `profile`. */
 export const profileMembers = namesOf(erasedProfile(""))
-
-/** Members of the profile that documents of earlier versions lack. */
-export const laterProfileMembers: ReadonlyArray<keyof AgentProfile> = []
 
 /** Members that come from the part `owner`. */
 export const ownerMembers = namesOf(noOwner)

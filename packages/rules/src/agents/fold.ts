@@ -8,7 +8,6 @@ import {
   erasedIdentity,
   erasedProfile,
   identityMembers,
-  laterProfileMembers,
   noOwner,
   ownerMembers,
   profileMembers
@@ -74,13 +73,8 @@ export const agentFolds: ReadonlyMap<string, Fold> = new Map<string, Fold>(
           ? document.body
           : { ...document.body, drillAttestedAtMs: instant(record.body["attested_at"]) }
     }),
-    "agent.orphaned": (document, record) => {
-      const body = { ...document.body, orphanedAtMs: instant(record.body["since"]) }
-      // Half an owner stays: it may help to find another.
-      return record.body["cause"] === "owner_incomplete"
-        ? { ...document, body: { ...body, ownerComplete: false } }
-        : withOwner({ ...document, body }, record)
-    }
+    "agent.orphaned": (document, record) =>
+      withOwner({ ...document, body: { ...document.body, orphanedAtMs: instant(record.body["since"]) } }, record)
   })
 )
 
@@ -109,15 +103,14 @@ export const foldAgentRegistered = (record: ReplayRecord): ExpectedDocument => {
     unique: {},
     unknown: [],
     erased: [],
-    personal: [...profileMembers, ...ownerMembers, ...identityMembers, "suspensionReason"],
-    later: laterProfileMembers
+    personal: [...profileMembers, ...ownerMembers, ...identityMembers, "suspensionReason"]
   }
   return withOwner(withProfile(empty, record), record)
 }
 
 /**
  * Reads from a record whether the owner is complete. Its body says so: the part that names the owner may be erased or
- * withheld. A process of rules 1 leaves the member as it is.
+ * withheld.
  */
 const withCompleteness = (members: JsonMap, { body: { owner_complete: isComplete } }: ReplayRecord): JsonMap =>
   isComplete === false

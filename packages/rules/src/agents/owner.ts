@@ -17,19 +17,6 @@ type Named = Pick<AgentDocument, "ownerEmail" | "ownerName">
 export const isCompleteOwner = (owner: Named): boolean => owner.ownerName !== null && owner.ownerEmail !== null
 
 /**
- * Whether the agent has an owner, as far as its records say.
- *
- * Rules 1 took a name or an address alone. Such an agent has its owner until a record says that the owner is
- * incomplete. Spec: decision 0038.
- */
-export const hasOwner = (agent: Named & Pick<AgentDocument, "ownerComplete">): boolean =>
-  isCompleteOwner(agent) || (agent.ownerComplete !== false && (agent.ownerName !== null || agent.ownerEmail !== null))
-
-/** Whether an agent of rules 1 has half an owner and no record says so yet. Spec: decision 0038. */
-export const lacksOrphanRecord = (agent: AgentDocument): boolean =>
-  agent.status !== "decommissioned" && hasOwner(agent) && !isCompleteOwner(agent)
-
-/**
  * Time since which an agent has no owner; null if it has one. An agent registered without a complete owner has none
  * since its registration.
  *
@@ -37,7 +24,7 @@ export const lacksOrphanRecord = (agent: AgentDocument): boolean =>
  * - Spec: document 1 section 1, policy rule; decisions 0013 and 0038.
  */
 export const orphanedSinceMs = (agent: AgentDocument, createdAtMs: number): number | null =>
-  hasOwner(agent) || agent.status === "decommissioned" ? null : (agent.orphanedAtMs ?? createdAtMs)
+  isCompleteOwner(agent) || agent.status === "decommissioned" ? null : (agent.orphanedAtMs ?? createdAtMs)
 
 /**
  * Time at which an agent without an owner is suspended. Unit: milliseconds since 1970 UTC. Spec: document 1 section 8,

@@ -5,7 +5,7 @@
 import { concatBytes, portableCrypto, toHex, utf8 } from "@flyball/evidence"
 import type { Json, JsonMap } from "../records/record.ts"
 import type { AgentDocument } from "./document.ts"
-import { hasOwner, isCompleteOwner } from "./owner.ts"
+import { isCompleteOwner } from "./owner.ts"
 
 /**
  * The digest of an org unit: a reader who knows the unit can check it, and equal units of one chain have equal digests.
@@ -30,7 +30,7 @@ export const withSealedMembers = (
   ...agent,
   sealedModelIds: modelIds,
   ...(agent.orgUnit === null ? {} : { orgUnitDigest: orgUnitDigest(originTag, agent.orgUnit) }),
-  ...(ownerCompleteOf(agent) === false ? { ownerComplete: false } : {})
+  ...(isCompleteOwner(agent) ? {} : { ownerComplete: false })
 })
 
 /**
@@ -40,12 +40,12 @@ export const withSealedMembers = (
 export const sealedBody = (agent: AgentDocument): { readonly [member: string]: Json | undefined } => ({
   model_ids: agent.sealedModelIds,
   org_unit_digest: agent.orgUnitDigest,
-  owner_complete: ownerCompleteOf(agent),
+  owner_complete: isCompleteOwner(agent),
   parent_agent_id: agent.parentAgentId
 })
 
 /**
- * Whether no record of this chain states these members yet: the agent is from an older store, or from the chain before.
+ * Whether no record of this chain states these members yet: the agent is from the chain before.
  * Spec: format 1 section 8, `agent.updated`; decision 0047.
  */
 export const lacksSealedMembers = (agent: AgentDocument, originTag: Uint8Array): boolean =>
@@ -59,10 +59,3 @@ export const readSealed = (members: JsonMap, body: JsonMap): JsonMap => ({
   ...(typeof body["org_unit_digest"] === "string" ? { orgUnitDigest: body["org_unit_digest"] } : {}),
   ...(typeof body["parent_agent_id"] === "string" ? { parentAgentId: body["parent_agent_id"] } : {})
 })
-
-/**
- * Value of the record's member for a complete owner. Left out for half an owner from the time of rules 1: its orphan
- * clock starts with a record of its own.
- */
-const ownerCompleteOf = (agent: AgentDocument): boolean | undefined =>
-  isCompleteOwner(agent) ? true : hasOwner(agent) ? undefined : false

@@ -48,8 +48,7 @@ export const foldEnvelopeBegun = (record: ReplayRecord): ExpectedDocument => {
     unique: isLost && agentId === null ? {} : envelopeUnique(body),
     unknown,
     erased: profile.state === "erased" ? ["name", "orgUnit"] : [],
-    personal: [...envelopeProfileMembers, "draft", "withdrawalReason"],
-    unkept: ["withdrawalReason"]
+    personal: [...envelopeProfileMembers, "draft", "withdrawalReason"]
   }
   return foldEnvelopeDrafted(empty, record)
 }

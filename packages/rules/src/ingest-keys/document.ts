@@ -32,8 +32,4 @@ export type IngestKeyDocument = IngestKeyProfile & {
   readonly capture?: "mediated"
   /** The record of the revocation has the time. */
   readonly revoked: boolean
-  /**
-   * The first characters of the key, in a store of an earlier version until a start restates the key. Decision 0037.
-   */
-  readonly prefix?: string | null
 }

@@ -2,7 +2,7 @@
 import { parseInstant } from "@flyball/evidence"
 import { partMembers } from "../records/part-json.ts"
 import { readMembers } from "../records/part-members.ts"
-import type { ExpectedDocument, Json, JsonMap, ReplayRecord } from "../records/record.ts"
+import type { ExpectedDocument, Json, ReplayRecord } from "../records/record.ts"
 import { type IngestKeyDocument, erasedKeyProfile, keyProfileMembers } from "./document.ts"
 
 /** The document after `ingest_key.minted`. */
@@ -11,9 +11,7 @@ export const foldIngestKeyMinted = (record: ReplayRecord): ExpectedDocument => {
   const profile = partMembers(record.parts.get("profile"))
   const digest = String(record.body["key_digest"])
   const body: IngestKeyDocument = {
-    ...(profile.state === "known"
-      ? { ...readMembers(profile.members, erasedKeyProfile(id)), ...readPrefix(profile.members) }
-      : erasedKeyProfile(id)),
+    ...(profile.state === "known" ? readMembers(profile.members, erasedKeyProfile(id)) : erasedKeyProfile(id)),
     digest,
     maxAutonomyTier: String(record.body["max_autonomy_tier"]) as IngestKeyDocument["maxAutonomyTier"],
     createdBy: String(record.body["writer"]),
@@ -26,23 +24,9 @@ export const foldIngestKeyMinted = (record: ReplayRecord): ExpectedDocument => {
     id,
     body,
     unique: { digest },
-    // Without the part nobody can tell whether it held characters of the key.
-    unknown:
-      profile.state === "known" ? [] : profile.state === "erased" ? ["prefix"] : [...keyProfileMembers, "prefix"],
-    erased: profile.state === "erased" ? keyProfileMembers : [],
-    personal: [...keyProfileMembers, "prefix"]
-  }
-}
-
-/** The document after `ingest_key.restated`: what the minting said of the key, without characters of it. */
-export const foldIngestKeyRestated = (key: ExpectedDocument, record: ReplayRecord): ExpectedDocument => {
-  const profile = partMembers(record.parts.get("profile"))
-  const { prefix: _, ...body } = key.body
-  return {
-    ...key,
-    body: { ...body, ...readMembers(profile.state === "known" ? profile.members : {}, erasedKeyProfile(key.id)) },
     unknown: profile.state === "known" || profile.state === "erased" ? [] : keyProfileMembers,
-    erased: profile.state === "erased" ? keyProfileMembers : []
+    erased: profile.state === "erased" ? keyProfileMembers : [],
+    personal: keyProfileMembers
   }
 }
 
@@ -51,8 +35,5 @@ export const foldIngestKeyRevoked = (key: ExpectedDocument): ExpectedDocument =>
   ...key,
   body: { ...key.body, revoked: true }
 })
-
-const readPrefix = (members: JsonMap): Pick<IngestKeyDocument, "prefix"> =>
-  typeof members["prefix"] === "string" ? { prefix: members["prefix"] } : {}
 
 const instant = (value: Json | undefined): number | null => (typeof value === "string" ? parseInstant(value) : null)

@@ -22,7 +22,6 @@ const held: { readonly [part: string]: ReadonlyArray<string> } = {
   "agent.provenance_added/profile": namesOf(erasedProvenance("")),
   "ingest_key.minted/profile": namesOf(erasedKeyProfile("")),
   "platform_key.minted/profile": namesOf(erasedPlatformKeyProfile("")),
-  "ingest_key.restated/profile": namesOf(erasedKeyProfile("")),
   "mapping.changed/mapping": mappingMembers,
   "principal.seen/identity": personMembers,
   "response_policy.changed/policy": responsePolicyMembers,

@@ -9,8 +9,7 @@ import type { Json, JsonMap } from "./record.ts"
 /**
  * The members of a part in a document, with the value that each has once the part was erased.
  *
- * `null` stands for a text, an empty list for a list, and an empty object for an object. A new member is
- * a text: documents of earlier versions lack it, and replay takes it for null there (`ExpectedDocument.later`).
+ * `null` stands for a text, an empty list for a list, and an empty object for an object.
  */
 export type PartMembersOf = { readonly [member: string]: Json }
 

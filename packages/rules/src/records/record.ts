@@ -40,10 +40,6 @@ export interface ExpectedDocument {
   readonly erased: ReadonlyArray<string>
   /** Members that come from a part: what a person wrote or is called. Their values are never shown. */
   readonly personal: ReadonlyArray<string>
-  /** Members that documents of earlier versions lack: absent is null there. */
-  readonly later?: ReadonlyArray<string>
-  /** Members that documents of earlier versions lack, whatever their record says. */
-  readonly unkept?: ReadonlyArray<string>
 }
 
 /** A disagreement between documents and records. `expected` and `found` never show content of a part. */

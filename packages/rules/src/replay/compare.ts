@@ -23,7 +23,6 @@ export const compareDocument = (
   const differences: Array<Difference> = []
   for (const name of names(expected.body, found.body)) {
     if (expected.unknown.includes(name)) continue
-    if (isOlderThan(expected, name, found.body)) continue
     const path = `/${escape(name)}`
     const leaves = compareJson(path, own(expected.body, name), own(found.body, name))
     // Names inside a person's own object are personal too: such a member is reported as a whole.
@@ -38,11 +37,6 @@ export const compareDocument = (
   }
   return differences
 }
-
-/** Whether a document lacks a member that documents have only since a later version. */
-const isOlderThan = ({ body, later, unkept }: ExpectedDocument, name: string, found: JsonMap): boolean =>
-  !Object.hasOwn(found, name) &&
-  (unkept?.includes(name) === true || (own(body, name) === null && later?.includes(name) === true))
 
 interface Leaf {
   readonly path: string

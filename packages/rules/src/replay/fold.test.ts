@@ -215,7 +215,7 @@ describe("folding records", () => {
 
   it("revokes a key that was minted", () => {
     const revoked = record(4, "ingest_key.revoked", { key_id: "key_1", writer: "usr_1" })
-    const state = fold(minted(json({ name: "n", org_unit: "ops", prefix: "fbk_abcd" })), revoked)
+    const state = fold(minted(json({ name: "n", org_unit: "ops" })), revoked)
     assert.isTrue(document(state, "ingest_keys", "key_1").body["revoked"])
     assert.deepStrictEqual(state.differences, [])
     assert.lengthOf(fold(revoked).differences, 1)

@@ -23,7 +23,7 @@ import { evaluationBody } from "../evaluations/evaluation-body.ts"
 import { EnvelopeNumbers } from "../envelopes/numbers.ts"
 import { References } from "../recompute/checks/references.ts"
 import { foldPlatformKeyMinted, foldPlatformKeyRevoked } from "../platform-keys/fold.ts"
-import { foldIngestKeyMinted, foldIngestKeyRestated, foldIngestKeyRevoked } from "../ingest-keys/fold.ts"
+import { foldIngestKeyMinted, foldIngestKeyRevoked } from "../ingest-keys/fold.ts"
 import {
   ackIdOf,
   foldAcknowledged,
@@ -88,7 +88,6 @@ export const kindsWithParts: ReadonlySet<string> = new Set([
   ...standingKindsWithParts,
   ...waiverKindsWithParts,
   "ingest_key.minted",
-  "ingest_key.restated",
   "platform_key.minted",
   "mapping.changed",
   "principal.seen",
@@ -138,8 +137,6 @@ export const foldRecord = (state: ReplayState, record: ReplayRecord): void => {
       return add(state, foldAgentRegistered(record), record)
     case "ingest_key.minted":
       return add(state, foldIngestKeyMinted(record), record)
-    case "ingest_key.restated":
-      return change(state, "ingest_keys", String(record.body["key_id"]), record, foldIngestKeyRestated)
     case "platform_key.minted":
       return add(state, foldPlatformKeyMinted(record), record)
     case "platform_key.revoked":

@@ -9,7 +9,6 @@ import { evaluationsChecker } from "./evaluations.ts"
 import { guardChecker } from "./guard.ts"
 import { killChecker } from "./kill.ts"
 import { outboxChecker } from "./outbox.ts"
-import { ownersChecker } from "./owners.ts"
 import { packsChecker } from "./packs.ts"
 import { replayChecker } from "./replay.ts"
 import { reviewsChecker } from "./reviews.ts"
@@ -27,7 +26,6 @@ const checkers: { readonly [name: string]: Checker } = {
   breakers: breakersChecker,
   reviews: reviewsChecker,
   standings: standingsChecker,
-  owners: ownersChecker,
   packs: packsChecker
 }
 

@@ -21,7 +21,7 @@ import {
   erasedKeyProfile,
   erasedProfile,
   erasedProvenance,
-  hasOwner,
+  isCompleteOwner,
   KILL_ACTIVATIONS,
   MAPPING_ID,
   noOwner,
@@ -126,7 +126,7 @@ const agentOwner: Scrub = {
   namedBy: ownerKinds,
   without: (document, nowMs) => {
     const body = { ...document.body, ...noOwner }
-    if (document.body["status"] === "decommissioned" || !hasOwner(storedAgent(document).body))
+    if (document.body["status"] === "decommissioned" || !isCompleteOwner(storedAgent(document).body))
       return { put: putAgent(document, body), record: null }
     return {
       put: putAgent(document, { ...body, orphanedAtMs: nowMs }),
@@ -305,10 +305,9 @@ const suspensionReason: Scrub = {
 const ingestKeyProfile: Scrub = {
   collection: INGEST_KEYS,
   idMember: "key_id",
-  // A restatement erases the part before it: only one of them can be there.
-  namedBy: ["ingest_key.minted", "ingest_key.restated"],
+  namedBy: ["ingest_key.minted"],
   without: (document) => {
-    const { prefix: _, ...body } = document.body
+    const { body } = document
     // The digest stays: the key is refused because it has no org unit, not because it is unknown.
     const put = putOf(document, { ...body, ...erasedKeyProfile(document.id) })
     return { put: { ...put, unique: { digest: String(body["digest"]) } }, record: null }
@@ -371,7 +370,6 @@ const scrubs: { readonly [part: string]: Scrub } = {
   "review.cancelled/reason": reviewReason("review.cancelled"),
   "ingest_key.minted/profile": ingestKeyProfile,
   "platform_key.minted/profile": platformKeyProfile,
-  "ingest_key.restated/profile": ingestKeyProfile,
   "agent.provenance_added/profile": {
     collection: PROVENANCE,
     idMember: "provenance_id",

@@ -19,7 +19,7 @@ import type { ReadFault, StorageApi } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import type { AgentPlan } from "./change-agent.ts"
 import { AGENTS, agentOut, type StoredAgent } from "./document.ts"
-import { planDisown, planIncompleteOwner, planTransferOwnership } from "./plan-ownership.ts"
+import { planDisown, planTransferOwnership } from "./plan-ownership.ts"
 import { planActivate } from "./plan-activate.ts"
 import { planDecommission } from "./plan-decommission.ts"
 import { planDue, planSuspend } from "./plan-suspend.ts"
@@ -55,11 +55,6 @@ export interface AgentActs {
   readonly suspend: Act<SuspendIn, InvalidTransition>
   /** Suspends the agent if a suspension is due now; null when none is due. */
   readonly suspendIfDue: (id: string) => Effect.Effect<Agent | null, ReadFault>
-  /**
-   * Starts the orphan clock of an agent whose owner lacks a name or an e-mail address and that was registered when one
-   * was enough; null when nothing is to be recorded.
-   */
-  readonly orphanIfIncomplete: (id: string) => Effect.Effect<Agent | null, ReadFault>
   /** The end of an agent. */
   readonly decommission: (
     id: string,
@@ -104,21 +99,6 @@ export const agentActs = ({ evidence, originTag, storage, tenantId }: ActsOption
       { collection: AGENTS, id }
     )
 
-  /** The agent after an act of time alone; null where it plans nothing, or the agent is gone. */
-  const whenPlanned = (id: string, plan: (stored: StoredAgent, nowMs: number) => AgentPlan | null) => {
-    let planned = false
-    return act(id, everyUnit, (stored, nowMs) =>
-      Effect.sync(() => {
-        const found = plan(stored, nowMs)
-        planned = found !== null
-        return Result.succeed(found)
-      })
-    ).pipe(
-      Effect.map((agent) => (planned ? agent : null)),
-      Effect.catchTag("AgentNotFound", () => Effect.succeed(null))
-    )
-  }
-
   /** The conditions of its tier that an agent does not meet. */
   const unmet = (id: string, body: AgentDocument, nowMs: number) =>
     Effect.map(tierFactsOf(evidence, { id, body }), (facts) => unmetConditions(body, facts, nowMs))
@@ -142,7 +122,6 @@ export const agentActs = ({ evidence, originTag, storage, tenantId }: ActsOption
       act(id, everyUnit, (stored, nowMs) => Effect.succeed(planDue(stored, nowMs))).pipe(
         Effect.catchTag(["AgentNotFound", "InvalidTransition"], () => Effect.succeed(null))
       ),
-    orphanIfIncomplete: (id) => whenPlanned(id, planIncompleteOwner),
     decommission: (id, writer, scope = everyUnit) =>
       act(id, scope, (stored, nowMs) => Effect.succeed(planDecommission(stored, writer, nowMs))),
     recertify: (id, input, writer, scope = everyUnit) =>

@@ -1,7 +1,5 @@
 /**
- * The clock of the registry: suspends orphans after their week, and agents whose recertification is overdue. In a store
- * that rules 1 wrote it starts the
- * week of agents whose owner lacks a name or an e-mail address, once, with a record.
+ * The clock of the registry: suspends orphans after their week, and agents whose recertification is overdue.
  *
  * Runs in every process, works in the one that holds the lease. A poll goes by what the documents say now. So downtime
  * of any length, a clock that stepped, or two processes at once change nothing but the moment. Spec: document 1
@@ -12,7 +10,7 @@ import { idAtMs } from "../../foundation/id-time.ts"
 import { documentPages } from "../../storage/document-pages.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
 import { AGENTS, storedAgent } from "./document.ts"
-import { dueSuspension, lacksOrphanRecord } from "@flyball/rules"
+import { dueSuspension } from "@flyball/rules"
 import { Agents } from "./service.ts"
 import { leasedJob, whereHeld } from "../../storage/leased-job.ts"
 
@@ -23,12 +21,9 @@ export const POLL_MS = 60_000
 /** A process that died is replaced after this. Unit: milliseconds. */
 const LEASE_MS = 50_000
 const LEASE = "agent_clock"
-/** Orphan clocks that one poll starts at most: a store of rules 1 may have any number of agents with half an owner. */
-const MOST_STARTED = 1_000
 
 /**
- * Suspends what is due now, and answers how many agents that were. Starts the orphan clock of agents with half an owner
- * that no record holds yet. Safe to run beside itself.
+ * Suspends what is due now, and answers how many agents that were. Safe to run beside itself.
  *
  * - Fails: when agents cannot be listed. One that cannot be suspended does not block those after it: the log names it,
  *   and the next poll tries it again.
@@ -39,19 +34,11 @@ export const suspendDue: Effect.Effect<number, ReadFault, Agents | Storage> = Ef
   const storage = yield* Storage
   const nowMs = yield* Clock.currentTimeMillis
   let suspended = 0
-  let started = 0
-  const suspending = trying("suspend")
-  const starting = trying("start the orphan clock of")
+  const suspending = trying()
   yield* Stream.runForEach(
     documentPages(storage, AGENTS),
     Effect.fnUntraced(function* (page) {
       for (const { body, id } of page.map(storedAgent)) {
-        if (
-          started < MOST_STARTED &&
-          lacksOrphanRecord(body) &&
-          (yield* starting.attempt(id, agents.orphanIfIncomplete(id))) !== null
-        )
-          started += 1
         if (
           dueSuspension(body, idAtMs(id), nowMs) !== null &&
           (yield* suspending.attempt(id, agents.suspendIfDue(id))) !== null
@@ -60,13 +47,12 @@ export const suspendDue: Effect.Effect<number, ReadFault, Agents | Storage> = Ef
       }
     })
   )
-  yield* starting.report
   yield* suspending.report
   return suspended
 })
 
 /** Acts on one agent after another, and logs once how many acts failed. */
-const trying = (what: string) => {
+const trying = () => {
   const missed: Array<{ readonly id: string; readonly cause: Cause.Cause<unknown> }> = []
   return {
     attempt: <A>(id: string, act: Effect.Effect<A, ReadFault>) =>
@@ -80,7 +66,7 @@ const trying = (what: string) => {
       return first === undefined
         ? Effect.void
         : Effect.logError(
-            `The clock of the registry could not ${what} ${missed.length} of the agents that are due, ` +
+            `The clock of the registry could not suspend ${missed.length} of the agents that are due, ` +
               `${first.id} first; it tries again.`,
             first.cause
           )

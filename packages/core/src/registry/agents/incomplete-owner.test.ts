@@ -1,16 +1,12 @@
 /**
- * An owner is a name and an address: what an agent without both is, and when its clock starts in a store of rules 1.
- * Spec: decision 0038.
+ * An owner is a name and an address: what an agent without both is. Spec: decision 0038.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { formatInstant } from "@flyball/evidence"
 import { Clock, Effect, Layer } from "effect"
-import { ask, recomputed } from "../../verdicts/evaluations/testing/refunds.ts"
-import type { GovernorServices } from "../../governor/governor-layer.ts"
+import { recomputed } from "../../verdicts/evaluations/testing/refunds.ts"
 import { Replay } from "../../outward/replay/service.ts"
 import { Storage } from "../../storage/port.ts"
 import { governorWorld } from "../../testing/governor-world.ts"
-import { storeOfRules1 } from "../../testing/rules-1.ts"
 import { systemHost as writer } from "../../foundation/writer.ts"
 import { suspendDue } from "./clock.ts"
 import { Agents } from "./service.ts"
@@ -67,143 +63,4 @@ describe("an owner with one of name and address", () => {
       }).pipe(Effect.provide(Layer.fresh(governorWorld())))
     )
   }
-})
-
-/** A store in which rules 1 registered half-owned agents a month ago, and this version starts now. */
-const old = <E>(
-  test: (ids: {
-    readonly half: string
-    readonly whole: string
-    readonly lone: string
-    readonly over: string
-  }) => Effect.Effect<void, E, GovernorServices | Storage>
-) => {
-  let isOld = true
-  return Effect.gen(function* () {
-    const agents = yield* Agents
-    const made = (name: string, owner: object) =>
-      Effect.map(agents.register({ name, org_unit: "ops", ...owner }, writer), ({ agent }) => agent.id)
-    const ids = {
-      half: yield* made("half", { owner_name: "Ada" }),
-      whole: yield* made("whole", { owner_name: "Ada", owner_email: "ada@example.org" }),
-      lone: yield* made("lone", {}),
-      over: yield* made("over", { owner_email: "ada@example.org" })
-    }
-    yield* agents.decommission(ids.over, writer)
-    isOld = false
-    yield* later(4 * WEEK_MS, test(ids))
-  }).pipe(Effect.provide(Layer.fresh(governorWorld(storeOfRules1(() => isOld)))))
-}
-
-describe("a store of rules 1", () => {
-  it.effect("replays as it is, and half an owner still counts there", () =>
-    old(({ half }) =>
-      Effect.gen(function* () {
-        const agents = yield* Agents
-        assert.strictEqual((yield* agents.get(half)).orphaned_since, null)
-        assert.strictEqual(yield* agents.suspendIfDue(half), null)
-        yield* sound
-      })
-    )
-  )
-
-  it.effect("starts the clock of half owners at a record, once, and not before", () =>
-    old(({ half, lone, over, whole }) =>
-      Effect.gen(function* () {
-        const agents = yield* Agents
-        const storage = yield* Storage
-        const nowMs = yield* Clock.currentTimeMillis
-        // The one without any owner is due for weeks. The half-owned one has its week still.
-        assert.strictEqual(yield* suspendDue, 1)
-        const since = formatInstant(nowMs)
-        assert.deepInclude(yield* agents.get(half), {
-          owner_name: "Ada",
-          owner_email: null,
-          orphaned_since: since,
-          status: "draft"
-        })
-        assert.deepInclude(yield* agents.get(whole), { orphaned_since: null })
-        assert.deepInclude(yield* agents.get(over), { orphaned_since: null, status: "decommissioned" })
-        assert.strictEqual((yield* agents.get(lone)).status, "suspended")
-        const [record] = yield* orphanRecords
-        const text = new TextDecoder().decode(record!.bytes)
-        assert.include(
-          text,
-          `"body":{"agent_id":"${half}","cause":"owner_incomplete","since":"${since}",` +
-            `"writer":"policy:incomplete_owner"}`
-        )
-        const size = (yield* storage.head)!.seq
-        // Another start, another process: nothing is left to say.
-        yield* Effect.all(
-          [
-            suspendDue,
-            suspendDue,
-            agents.orphanIfIncomplete(half),
-            agents.orphanIfIncomplete(whole),
-            agents.orphanIfIncomplete(over)
-          ],
-          { concurrency: "unbounded" }
-        )
-        assert.strictEqual((yield* storage.head)!.seq, size)
-        assert.strictEqual(yield* later(WEEK_MS - 1, suspendDue), 0)
-        assert.strictEqual(yield* later(WEEK_MS, suspendDue), 1)
-        assert.deepInclude(yield* agents.get(half), {
-          status: "suspended",
-          suspended_reason: "orphan_grace",
-          owner_name: "Ada"
-        })
-        yield* sound
-      })
-    )
-  )
-
-  it.effect("writes one record where several processes start at once", () =>
-    old(({ half }) =>
-      Effect.gen(function* () {
-        const agents = yield* Agents
-        const answers = yield* Effect.all(
-          Array.from({ length: 8 }, () => agents.orphanIfIncomplete(half)),
-          { concurrency: "unbounded" }
-        )
-        assert.strictEqual(answers.filter((answer) => answer !== null).length, 1)
-        assert.strictEqual((yield* orphanRecords).length, 1)
-        yield* sound
-      })
-    )
-  )
-
-  it.effect("judges verdicts by the record: an active agent with half an owner acts until a week after it", () =>
-    old(({ half }) =>
-      Effect.gen(function* () {
-        const agents = yield* Agents
-        // Rules 1 let it act.
-        yield* Storage.use((storage) =>
-          Effect.flatMap(storage.get("agents", half), (found) =>
-            storage.commit({
-              puts: [
-                {
-                  collection: "agents",
-                  id: half,
-                  expectedVersion: found!.version,
-                  body: { ...found!.body, status: "active" },
-                  unique: { name: "half" },
-                  keys: { org_unit: "ops" }
-                }
-              ],
-              records: [
-                { kind: "agent.activated", agentId: half, body: { agent_id: half, writer: writer.id }, parts: [] }
-              ]
-            })
-          )
-        )
-        const ruleOf = Effect.map(ask(half, {}), ({ matched_rule }) => matched_rule)
-        assert.strictEqual(yield* ruleOf, "@no_envelope")
-        yield* suspendDue
-        assert.strictEqual(yield* ruleOf, "@no_envelope")
-        assert.strictEqual(yield* later(WEEK_MS, ruleOf), "@suspended")
-        assert.deepInclude(yield* agents.get(half), { status: "active" })
-        yield* sound
-      })
-    )
-  )
 })

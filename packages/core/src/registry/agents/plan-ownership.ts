@@ -8,7 +8,7 @@ import type { Writer } from "../../foundation/writer.ts"
 import { type AgentPlan, allowed, changeAgent, without } from "./change-agent.ts"
 import type { StoredAgent } from "./document.ts"
 import { ownerPart, reasonPart } from "./parts.ts"
-import { hasOwner, lacksOrphanRecord, noOwner, orphanSuspendAtMs } from "@flyball/rules"
+import { isCompleteOwner, noOwner, orphanSuspendAtMs } from "@flyball/rules"
 
 /**
  * Decides what giving an agent another owner would change. An agent that was suspended for want of one stays suspended:
@@ -46,7 +46,7 @@ export const planDisown = (
   nowMs: number
 ): Result.Result<AgentPlan, InvalidTransition> =>
   Result.flatMap(allowed(stored, "disown"), () =>
-    hasOwner(stored.body)
+    isCompleteOwner(stored.body)
       ? Result.succeed(
           changeAgent(
             stored,
@@ -68,30 +68,6 @@ export const planDisown = (
           })
         )
   )
-
-/** The rule that starts the clock of an agent whose owner lacks a name or an e-mail address. */
-const INCOMPLETE_OWNER = { id: "policy:incomplete_owner" }
-
-/**
- * Decides the record that starts the orphan clock of an agent of rules 1 with half an owner; null where there is
- * nothing to record. The owner stays as it is.
- *
- * - Unit: `nowMs` in milliseconds since 1970 UTC.
- * - Spec: decision 0038.
- */
-export const planIncompleteOwner = (stored: StoredAgent, nowMs: number): AgentPlan | null =>
-  lacksOrphanRecord(stored.body)
-    ? changeAgent(
-        stored,
-        { ...stored.body, ownerComplete: false, orphanedAtMs: nowMs },
-        {
-          kind: "agent.orphaned",
-          body: { cause: "owner_incomplete", since: formatInstant(nowMs) },
-          writer: INCOMPLETE_OWNER
-        },
-        [agentOrphaned(stored.id, nowMs, INCOMPLETE_OWNER)]
-      )
-    : null
 
 /** The event of an agent that has had no owner since `nowMs`. */
 export const agentOrphaned = (agentId: string, nowMs: number, writer: Writer): EventDraft =>

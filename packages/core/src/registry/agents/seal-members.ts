@@ -1,10 +1,7 @@
 /**
- * Seals at the start what records of older stores do not say of agents: their models, their org unit's digest, and
- * whether their owner is complete. Replay finds in these members which halts reach an agent.
- *
- * An older store is one whose agents were registered before the members existed. After a recovery the agents of the
- * chain before are such too: the digest of a unit is of one chain. Spec: `agent.updated` in SPEC.md of the evidence
- * format.
+ * Seals at the start after a recovery what the records of the new chain do not say of agents: their models, their org
+ * unit's digest, and whether their owner is complete. Replay finds in these members which halts reach an agent, and the
+ * digest of a unit is of one chain. Spec: `agent.updated` in SPEC.md of the evidence format.
  */
 import { toHex } from "@flyball/evidence"
 import { lacksSealedMembers, withSealedMembers } from "@flyball/rules"
@@ -28,7 +25,7 @@ const LEASE_MS = 15_000
 const WAIT_MS = 250
 
 const UNDONE =
-  "Records of agents from an older version do not state yet which halts reach them. The next start tries again."
+  "Records of agents from the chain before do not state yet which halts reach them. The next start tries again."
 
 /**
  * Seals the members of each agent that lacks them once, before any caller is served, in one process at a time: the
@@ -96,7 +93,7 @@ const sealFrom = Effect.fnUntraced(function* (
     // A process that waits takes over where this one is slow. Two at once do no harm: versions keep them apart.
     yield* storage.lease(LEASE, holder, LEASE_MS)
   }
-  yield* Effect.logInfo(`Recorded which halts reach ${sealed} agents that an earlier version registered.`)
+  yield* Effect.logInfo(`Recorded which halts reach ${sealed} agents of the chain before.`)
 })
 
 const sealBatch = Effect.fnUntraced(function* (storage: StorageApi, originTag: Uint8Array, place: Place) {

@@ -110,10 +110,7 @@ const sentences: { readonly [kind: string]: (body: JsonObject) => string } = {
   "agent.suspended": (body) => `Suspended: ${suspensions[String(body["reason"])] ?? body["reason"]}.`,
   "agent.decommissioned": () => "Decommissioned.",
   "agent.owner_transferred": () => "Ownership transferred.",
-  "agent.orphaned": (body) =>
-    body["cause"] === "owner_incomplete"
-      ? "Found without a complete owner: a name or an e-mail address is missing."
-      : "Left without an owner.",
+  "agent.orphaned": () => "Left without an owner.",
   "agent.recertified": (body) => `Recertified until ${body["recert_due_at"]}.`,
   "agent.identity_attested": ({ reason_code, source, verdict }) =>
     `Identity ${verdict} from ${source}${verdict === "rejected" ? ` (${reason_code})` : ""}.`,

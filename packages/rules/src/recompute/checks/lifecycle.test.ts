@@ -22,7 +22,7 @@ describe("an agent's records", () => {
     assert.isNull(judged("capture.gap", "decommissioned"))
   })
 
-  it("are taken in any status from rules and from the job that completes agents of an older store", () => {
+  it("are taken in any status from rules and from the job that completes agents of the chain before", () => {
     assert.isNull(judged("agent.updated", "decommissioned", { writer: "system:migration" }))
     assert.isNull(judged("agent.owner_transferred", "decommissioned", { writer: "policy:erased_owner" }))
   })

@@ -22,7 +22,7 @@ const acts: { readonly [kind: string]: AgentAct | undefined } = {
 /** Kinds that are of an agent, whichever status it is in. */
 const ofAgents: ReadonlySet<string> = new Set(["agent.orphaned", "capture.gap", "decision.witnessed", "instance.ended"])
 
-/** Rules, and the job that adds members to agents of an older store, take an agent in any status. */
+/** Rules, and the job that adds members to agents of the chain before, take an agent in any status. */
 const isByItself = (writer: string): boolean => writer.startsWith("policy:") || writer === "system:migration"
 
 /**

@@ -67,7 +67,6 @@ const recordSteps: { readonly [kind: string]: Step } = {
   "standing_approval.revoked": { ...ofStandingApproval, ends: "standing_approval_id" },
   "eval.recorded": { gives: "eval_run_id" },
   "ingest_key.minted": { gives: "key_id" },
-  "ingest_key.restated": { of: ["key_id"] },
   "ingest_key.revoked": { of: ["key_id"], ends: "key_id" },
   "platform_key.minted": { gives: "key_id" },
   "platform_key.revoked": { of: ["key_id"], ends: "key_id" },
