@@ -21,6 +21,7 @@ import {
 } from "./postgres/testing/given-database.ts"
 import { migrations as sqliteMigrations } from "./sqlite/migrations.ts"
 import { sqliteStorage } from "./sqlite/storage.ts"
+import { tomorrow } from "./testing/tomorrow.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "flyball-migrate-"))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -30,30 +31,6 @@ const newFile = (): string => join(folder, `${files++}.db`)
 const using = <A, E>(file: string, use: (storage: StorageApi) => Effect.Effect<A, E>, readOnly = false) =>
   Effect.flatMap(Storage, use).pipe(Effect.provide(layerOf(sqliteStorage({ file, readOnly, busyTimeoutMs: 0 }))))
 
-/** This version and one of tomorrow, which touches the largest table and makes another. */
-const tomorrow = (olderMayRun: boolean): KnownMigrations => ({
-  sqlite: [
-    ...sqliteMigrations,
-    {
-      id: sqliteMigrations.length + 1,
-      name: "tomorrow",
-      sql: "ALTER TABLE record ADD COLUMN note TEXT; CREATE TABLE extra (a INTEGER) STRICT"
-    }
-  ],
-  postgres: [
-    ...postgresMigrations,
-    {
-      id: latestSchema + 1,
-      name: "tomorrow",
-      olderMayRun,
-      statements: [
-        "ALTER TABLE flyball.records ADD COLUMN note text DEFAULT 'none'",
-        "CREATE TABLE flyball.extra (a integer)",
-        "CREATE INDEX records_note ON flyball.records (note)"
-      ]
-    }
-  ]
-})
 const next = { id: latestSchema + 1, name: "tomorrow", olderMayRun: true }
 
 /**
@@ -204,7 +181,11 @@ describe("on SQLite", () => {
         ...tomorrow(true),
         sqlite: [
           ...sqliteMigrations,
-          { id: 2, name: "broken", sql: "CREATE TABLE extra (a INTEGER) STRICT; INSERT INTO nowhere VALUES (1)" }
+          {
+            id: sqliteMigrations.length + 1,
+            name: "broken",
+            sql: "CREATE TABLE extra (a INTEGER) STRICT; INSERT INTO nowhere VALUES (1)"
+          }
         ]
       }
       assert.isTrue(Exit.isFailure(yield* Effect.exit(migrateStore({ kind: "sqlite", file }, broken))))
@@ -221,13 +202,7 @@ describe("a dry run of a migration", () => {
     Effect.gen(function* () {
       const file = newFile()
       assert.deepStrictEqual(yield* missingMigrations({ kind: "sqlite", file }), [
-        { id: 1, name: "store", olderMayRun: false },
-        { id: 2, name: "outbox", olderMayRun: false },
-        { id: 3, name: "deliveries-by-event", olderMayRun: false },
-        { id: 4, name: "in-flight", olderMayRun: false },
-        { id: 5, name: "halts", olderMayRun: false },
-        { id: 6, name: "review-queue", olderMayRun: false },
-        { id: 7, name: "records-by-kind", olderMayRun: false }
+        { id: 1, name: "store", olderMayRun: false }
       ])
       yield* using(file, (storage) => storage.commit({ expectEmpty: true, records: [genesis] }))
       const before = readdirSync(folder)

@@ -1,33 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { StorageCorrupt, StorageUnavailable } from "@flyball/core/storage"
 import { Effect } from "effect"
-import { readFileSync } from "node:fs"
 import { ask, checkLine, decision, genesis, givenDatabase, openStore } from "./testing/given-database.ts"
-import { inSchema, latestSchema, migrations, splitStatements } from "./migrations.ts"
+import { requireSchema } from "./migrate.ts"
+import { latestSchema, migrations } from "./migrations.ts"
+import { openSessions } from "./sessions.ts"
+import { tomorrow } from "../testing/tomorrow.ts"
 
 const database = givenDatabase()
-
-/** Everything the catalogue knows about a schema, without its name. */
-const shapeOf = Effect.fnUntraced(function* (schema: string) {
-  const rows = yield* ask(
-    database.url,
-    `SELECT replace(line, $1::text || '.', '') AS line FROM (
-    SELECT 'column ' || table_name || '.' || column_name || ' ' || data_type || ' ' || is_nullable
-      || ' ' || coalesce(column_default, '') || ' ' || coalesce(collation_name, '') AS line
-      FROM information_schema.columns WHERE table_schema = $1::text
-    UNION ALL SELECT 'index ' || indexdef FROM pg_indexes WHERE schemaname = $1::text
-    UNION ALL SELECT 'constraint ' || conrelid::regclass || ' ' || pg_get_constraintdef(oid) FROM pg_constraint
-    WHERE connamespace = $1::regnamespace AND contype <> 'n'
-    UNION ALL SELECT 'storage ' || c.relname || ' ' || coalesce(c.reloptions::text,
-    '') || ' ' || coalesce(string_agg(a.attname::text || a.attstorage::text, ',' ORDER BY a.attnum), '')
-      FROM pg_class c LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-      WHERE c.relnamespace = $1::regnamespace GROUP BY c.oid, c.relname, c.reloptions
-    UNION ALL SELECT 'function ' || proname || ' ' || prosrc FROM pg_proc WHERE pronamespace = $1::regnamespace) l
-    ORDER BY line`,
-    [schema]
-  )
-  return rows.map(({ line }) => line)
-})
 
 describe("migrations", () => {
   it.effect("are run once when ten processes start at the same time", () =>
@@ -58,16 +38,6 @@ describe("migrations", () => {
       )
       const store = yield* openStore({ url: database.url, schema: "again" })
       assert.deepStrictEqual(yield* checkLine(store), ["a"])
-    })
-  )
-
-  it.effect("create the schema of schema.sql", () =>
-    Effect.gen(function* () {
-      yield* Effect.scoped(openStore({ url: database.url, schema: "migrated" }))
-      yield* ask(database.url, "CREATE SCHEMA written")
-      const text = readFileSync(new URL("./schema.sql", import.meta.url), "utf8")
-      for (const statement of splitStatements(text)) yield* ask(database.url, inSchema(statement, "written"))
-      assert.deepStrictEqual(yield* shapeOf("written"), yield* shapeOf("migrated"))
     })
   )
 
@@ -107,6 +77,19 @@ describe("a database that is newer than this version", () => {
 })
 
 describe("opening", () => {
+  it.effect("for reading refuses a schema that lacks a step, with both numbers", () =>
+    Effect.gen(function* () {
+      yield* Effect.scoped(openStore({ url: database.url, schema: "older" }))
+      const { readers } = yield* openSessions({ url: database.url, maxConnections: 2 })
+      const fault = yield* Effect.flip(requireSchema(readers, "older", tomorrow(true).postgres))
+      assert.strictEqual(
+        (fault as StorageUnavailable).reason,
+        `expected schema ${latestSchema + 1} in the database, saw ${latestSchema}; run flyball migrate to bring it up ` +
+          "to date"
+      )
+    })
+  )
+
   it.effect("refuses a store whose head and records disagree", () =>
     Effect.gen(function* () {
       yield* Effect.scoped(

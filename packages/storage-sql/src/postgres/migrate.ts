@@ -97,21 +97,22 @@ export const missingMigrations = Effect.fnUntraced(function* (
 /** A connection until the scope closes. */
 const reserved = (pool: Connections) => inTime(() => pool.reserve)
 
-/** Refuses a database that a reader of this version cannot read. Writes nothing. */
+/** Refuses a database that a reader of this version cannot read. Writes nothing. `known` is replaced by tests only. */
 export const requireSchema = Effect.fnUntraced(function* (
   pool: Connections,
-  schema: string
+  schema: string,
+  known: ReadonlyArray<Migration> = migrations
 ): Effect.fn.Return<void, SqlError | StorageUnavailable> {
-  const missing = yield* missingMigrations(pool, schema)
+  const missing = yield* missingMigrations(pool, schema, known)
   if (missing.length === 0) return
-  if (missing.length === latestSchema) {
+  if (missing.length === known.length) {
     return yield* refused(
       `the database has no store in its schema ${schema}, and it was opened for reading only; start the server ` +
         "once, or check the database's address"
     )
   }
   return yield* refused(
-    `expected schema ${latestSchema} in the database, saw ${latestSchema - missing.length}; run flyball ` +
+    `expected schema ${known.length} in the database, saw ${known.length - missing.length}; run flyball ` +
       "migrate to bring it up to date"
   )
 })

@@ -1,8 +1,8 @@
 /**
  * The numbered schema changes of a Postgres store.
  *
- * The first line of each file says whether older processes may keep running. Files are never edited once released;
- * sealed bytes are never migrated.
+ * The first line of each file says whether older processes may keep running. Files are never edited once released: until
+ * the first release there is one, and a change edits it. Sealed bytes are never migrated.
  */
 import { readFileSync } from "node:fs"
 
@@ -16,15 +16,15 @@ export interface Migration {
   readonly statements: ReadonlyArray<string>
 }
 
-const files = [
-  "0001-store",
-  "0002-outbox",
-  "0003-deliveries-by-event",
-  "0004-in-flight",
-  "0005-halts",
-  "0006-review-queue",
-  "0007-records-by-kind"
-]
+const files = ["0001-store"]
+
+/** Splits at every `;` that ends a line; our files hold no other statements that span one. */
+const splitStatements = (text: string): ReadonlyArray<string> =>
+  text
+    .replace(/^\s*--.*$/gm, "")
+    .split(/;\s*$/m)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== "")
 
 const read = (file: string): Migration => {
   const text = readFileSync(new URL(`./migrations/${file}.sql`, import.meta.url), "utf8")
@@ -38,14 +38,6 @@ const read = (file: string): Migration => {
     statements: splitStatements(text)
   }
 }
-
-/** Splits at every `;` that ends a line; our files hold no other statements that span one. */
-export const splitStatements = (text: string): ReadonlyArray<string> =>
-  text
-    .replace(/^\s*--.*$/gm, "")
-    .split(/;\s*$/m)
-    .map((statement) => statement.trim())
-    .filter((statement) => statement !== "")
 
 /** All migrations that this version knows, by id ascending from 1 without gaps. */
 export const migrations: ReadonlyArray<Migration> = files.map(read)

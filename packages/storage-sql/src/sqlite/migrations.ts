@@ -1,8 +1,8 @@
 /**
  * The schema of a SQLite store, as numbered steps.
  *
- * Steps are never edited once released; sealed bytes are never migrated. No older process can write meanwhile: a file
- * has one writer.
+ * Steps are never edited once released: until the first release there is one, and a change edits it. Sealed bytes are
+ * never migrated. No older process can write meanwhile: a file has one writer.
  */
 
 /** Marks the file as ours (`PRAGMA application_id`): "Flyb". */
@@ -31,7 +31,9 @@ CREATE TABLE record (
   bytes BLOB NOT NULL
 ) STRICT;
 CREATE INDEX record_agent ON record (agent) WHERE agent IS NOT NULL;
-CREATE INDEX record_governance ON record (seq, kind) WHERE kind > 2;
+-- One walk for each kind, and of each agent's: a list of rare records does not read the others of its chain.
+CREATE INDEX record_kind ON record (kind) WHERE kind > 2;
+CREATE INDEX record_agent_kind ON record (agent, kind) WHERE agent IS NOT NULL AND kind > 2;
 
 -- id = seq * 32 + position. Erasing sets salt and bytes to NULL and names the erasing record.
 CREATE TABLE part (id INTEGER PRIMARY KEY, name INTEGER NOT NULL, salt BLOB, bytes BLOB, erased_by INTEGER) STRICT;
@@ -57,19 +59,6 @@ CREATE TABLE document_key (
 CREATE UNIQUE INDEX document_key_single ON document_key (collection, name, value) WHERE single = 1;
 CREATE INDEX document_key_doc ON document_key (doc);
 
-CREATE TABLE delivery (
-  id TEXT PRIMARY KEY, event_type INTEGER NOT NULL, seq INTEGER NOT NULL, hash BLOB NOT NULL, body TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT NOT NULL, until_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-`
-  },
-  {
-    id: 2,
-    name: "outbox",
-    sql: `
--- No released plan ever wrote a row of it.
-DROP TABLE delivery;
-
 -- What webhooks tell of. Ids are in the order of commits; data is JSON as text.
 CREATE TABLE event (
   n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, type INTEGER NOT NULL, at_ms INTEGER NOT NULL, seq INTEGER NOT NULL,
@@ -77,18 +66,20 @@ CREATE TABLE event (
 ) STRICT;
 
 -- state: 0 pending, 1 in flight, 2 succeeded, 3 failed, 4 cancelled. Finished ones are in no index by time:
--- a claim costs the same however many there are.
+-- a claim costs the same however many there are. One writer claims and settles, and updates a delivery in its place.
 CREATE TABLE delivery (
   n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, event INTEGER NOT NULL, endpoint INTEGER NOT NULL,
   sequence INTEGER NOT NULL, state INTEGER NOT NULL, attempts INTEGER NOT NULL,
-  retry INTEGER GENERATED ALWAYS AS (attempts > 0) VIRTUAL,
   created_at_ms INTEGER NOT NULL, next_at_ms INTEGER, lease_until_ms INTEGER, finished_at_ms INTEGER,
   UNIQUE (endpoint, sequence)
 ) STRICT;
-CREATE INDEX delivery_pending ON delivery (endpoint, retry, next_at_ms, sequence) WHERE state = 0;
+-- In the order in which it is taken: that which is due longest first, be it a first attempt or a retry.
+CREATE INDEX delivery_pending ON delivery (endpoint, next_at_ms, sequence) WHERE state = 0;
 CREATE INDEX delivery_due ON delivery (next_at_ms) WHERE state = 0;
 CREATE INDEX delivery_in_flight ON delivery (endpoint) WHERE state = 1;
 CREATE INDEX delivery_leases ON delivery (lease_until_ms) WHERE state = 1;
+-- Who is owed an event, and whether anything still refers to it. Written once for each delivery, at the right edge.
+CREATE INDEX delivery_event ON delivery (event);
 
 -- A row is written when it is claimed. excerpt is a JSON string: it may hold what no text can.
 CREATE TABLE attempt (
@@ -99,67 +90,8 @@ CREATE TABLE attempt (
 
 -- One row for each endpoint that was ever owed anything: its last sequence, and when it was served last.
 CREATE TABLE lane (endpoint INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, turn INTEGER NOT NULL) STRICT;
-`
-  },
-  {
-    id: 3,
-    name: "deliveries-by-event",
-    sql: `
--- Who is owed an event, and whether anything still refers to it. Written once for each delivery, at the right edge.
-CREATE INDEX delivery_event ON delivery (event);
-`
-  },
-  {
-    id: 4,
-    name: "in-flight",
-    // One writer claims and settles here, and updates a delivery in its place: what is in flight needs no table. The
-    // numbers of both backends stay the same.
-    sql: `
--- What waits, in the order in which it is taken: that which is due longest first, be it a first attempt or a retry.
-DROP INDEX delivery_pending;
-ALTER TABLE delivery DROP COLUMN retry;
-CREATE INDEX delivery_pending ON delivery (endpoint, next_at_ms, sequence) WHERE state = 0;
-`
-  },
-  {
-    id: 5,
-    name: "halts",
-    sql: `
--- Older processes may keep running: no (they do not know which halts are in force). No table changes.
-`
-  },
-  {
-    id: 6,
-    name: "review-queue",
-    sql: `
--- Older processes may keep running: no (they would put reviews without the keys by which lists find them).
--- The keys of reviews, as reviewKeys of @flyball/rules makes them: an order for each list of them.
-INSERT OR IGNORE INTO word (text) SELECT column1 FROM (VALUES ('status'), ('agent_status'), ('claimed'), ('ends'))
-  WHERE EXISTS (SELECT 1 FROM word WHERE text = 'reviews');
-DELETE FROM document_key WHERE collection = (SELECT id FROM word WHERE text = 'reviews');
-WITH q AS MATERIALIZED (
-  SELECT doc, collection, body ->> '$.agentId' || ' ' AS agent, coalesce(body ->> '$.ended', 'live') AS ended,
-    body ->> '$.claimedBy' AS claimed_by, printf('%016d ', body ->> '$.openedAtMs') || id AS place,
-    printf('%016d ', body ->> '$.expiresAtMs') || id AS ends
-  FROM document WHERE collection = (SELECT id FROM word WHERE text = 'reviews')
-), keys AS (
-  SELECT 'status' AS name, ended || ' ' || place AS value, doc, collection FROM q
-  UNION ALL SELECT 'agent_status', agent || ended || ' ' || place, doc, collection FROM q
-  UNION ALL SELECT 'ends', ends, doc, collection FROM q WHERE ended = 'live'
-  UNION ALL SELECT 'claimed', place, doc, collection FROM q WHERE ended = 'live' AND claimed_by IS NOT NULL
-)
-INSERT INTO document_key (collection, name, value, doc, single)
-  SELECT k.collection, w.id, k.value, k.doc, 0 FROM keys k JOIN word w ON w.text = k.name;
-`
-  },
-  {
-    id: 7,
-    name: "records-by-kind",
-    sql: `
--- One walk for each kind, and of each agent's: a list of rare records does not read the others of its chain.
-DROP INDEX record_governance;
-CREATE INDEX record_kind ON record (kind) WHERE kind > 2;
-CREATE INDEX record_agent_kind ON record (agent, kind) WHERE agent IS NOT NULL AND kind > 2;
+
+CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT NOT NULL, until_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `
   }
 ]

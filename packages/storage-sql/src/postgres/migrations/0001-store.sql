@@ -28,8 +28,11 @@ CREATE TABLE flyball.records (
 );
 ALTER TABLE flyball.records ALTER COLUMN bytes SET STORAGE EXTERNAL;
 CREATE INDEX records_agent ON flyball.records (agent_id, seq) WHERE agent_id IS NOT NULL;
--- Governance is rare and read by itself; the two kinds that fill a chain would double the cost of the index.
-CREATE INDEX records_governance ON flyball.records (seq, kind) WHERE kind NOT IN ('decision.witnessed', 'decision.settled');
+-- Governance is rare and read by itself; the two kinds that fill a chain would double the cost of the indexes.
+-- One walk for each kind, and of each agent's: a list of rare records does not read the others of its chain.
+CREATE INDEX records_kind ON flyball.records (kind, seq) WHERE kind NOT IN ('decision.witnessed', 'decision.settled');
+CREATE INDEX records_agent_kind ON flyball.records (agent_id, kind, seq)
+  WHERE agent_id IS NOT NULL AND kind NOT IN ('decision.witnessed', 'decision.settled');
 
 -- Vacuumed soon after any erasure: until then an erased part is out of reach of SQL, but not yet out of the file.
 CREATE TABLE flyball.parts (
@@ -82,13 +85,80 @@ CREATE TABLE flyball.document_keys (
 CREATE UNIQUE INDEX document_keys_single ON flyball.document_keys (collection, key, value) WHERE single;
 CREATE INDEX document_keys_document ON flyball.document_keys (collection, id);
 
-CREATE TABLE flyball.deliveries (
+-- What webhooks tell of. Ids are in the order of commits; data is JSON as text.
+CREATE TABLE flyball.events (
   id text COLLATE "C" PRIMARY KEY,
-  event_type text NOT NULL,
+  type text COLLATE "C" NOT NULL,
+  at_ms bigint NOT NULL,
   seq bigint NOT NULL,
   hash bytea NOT NULL,
-  body text NOT NULL
+  data text NOT NULL
 );
+
+-- state: 0 owed (and in flight, where `in_flight` has it), 2 succeeded, 3 failed, 4 cancelled. `next_at_ms` is when it was to be tried last, as its row of `pending` has it.
+-- Room beside each row for the one that says how it ended: then no index is written.
+CREATE TABLE flyball.deliveries (
+  id text COLLATE "C" PRIMARY KEY,
+  event_id text COLLATE "C" NOT NULL,
+  endpoint_id text COLLATE "C" NOT NULL,
+  sequence bigint NOT NULL,
+  state smallint NOT NULL,
+  attempts integer NOT NULL,
+  created_at_ms bigint NOT NULL,
+  next_at_ms bigint,
+  finished_at_ms bigint,
+  UNIQUE (endpoint_id, sequence)
+) WITH (fillfactor = 50);
+-- A delivery of the commit that caused its event has the time of that commit in its id, as the event has. What was owed once more later is found by this.
+CREATE INDEX deliveries_again ON flyball.deliveries (event_id) WHERE substr(id, 5, 9) <> substr(event_id, 5, 9);
+
+-- What waits, in the order in which it is taken, that which is due longest first: found and removed by a claim without touching the delivery itself. Whoever removes a row has locked the endpoint's row of `turns`.
+-- Vacuumed early: whoever looks for what is due walks over what was due until then.
+CREATE TABLE flyball.pending (
+  endpoint_id text COLLATE "C" NOT NULL,
+  next_at_ms bigint NOT NULL,
+  sequence bigint NOT NULL,
+  delivery_id text COLLATE "C" NOT NULL,
+  event_id text COLLATE "C" NOT NULL,
+  attempts integer NOT NULL,
+  created_at_ms bigint NOT NULL,
+  PRIMARY KEY (endpoint_id, next_at_ms, sequence)
+) WITH (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.01);
+CREATE INDEX pending_due ON flyball.pending (next_at_ms);
+
+-- What somebody sends, with the attempt that the claim counted. Removed by the commit that settles it, and by nothing else.
+CREATE TABLE flyball.in_flight (
+  endpoint_id text COLLATE "C" NOT NULL,
+  sequence bigint NOT NULL,
+  delivery_id text COLLATE "C" NOT NULL,
+  attempt integer NOT NULL,
+  started_at_ms bigint NOT NULL,
+  lease_until_ms bigint NOT NULL,
+  -- What is answered is not to be kept.
+  answer_forgotten boolean NOT NULL DEFAULT false,
+  PRIMARY KEY (endpoint_id, sequence)
+) WITH (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.01);
+CREATE INDEX in_flight_leases ON flyball.in_flight (lease_until_ms);
+
+-- A row is written when the attempt has ended; one that is under way is in `in_flight`. excerpt is a JSON string: it may hold what no text can.
+-- What a receiver answered is forgotten when its address is erased. Vacuumed soon after, as parts are.
+CREATE TABLE flyball.attempts (
+  delivery_id text COLLATE "C" NOT NULL,
+  attempt integer NOT NULL,
+  started_at_ms bigint NOT NULL,
+  ended_at_ms bigint,
+  status_code integer,
+  error_code text,
+  excerpt text NOT NULL,
+  PRIMARY KEY (delivery_id, attempt)
+) WITH (autovacuum_vacuum_threshold = 1, autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 1, toast.autovacuum_vacuum_scale_factor = 0);
+
+-- The last sequence of each endpoint that was ever owed anything. Written by commits, under the head's lock.
+CREATE TABLE flyball.sequences (endpoint_id text COLLATE "C" PRIMARY KEY, sequence bigint NOT NULL) WITH (fillfactor = 50);
+
+-- When each of them was served last: the number of a claim, and the place in it. Whoever takes from what is pending to an endpoint locks its row; commits that only add wait for nobody.
+CREATE TABLE flyball.turns (endpoint_id text COLLATE "C" PRIMARY KEY, turn bigint NOT NULL) WITH (fillfactor = 50);
+CREATE SEQUENCE flyball.claim_numbers;
 
 CREATE TABLE flyball.leases (
   name text COLLATE "C" PRIMARY KEY,

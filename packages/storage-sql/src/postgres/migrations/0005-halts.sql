@@ -1,3 +1,0 @@
--- Older processes may keep running: no (they would answer evaluations without knowing which halts are in force, and register agents whose records do not say what a halt reaches).
---
--- No table changes: halts are documents and records.
