@@ -1,4 +1,4 @@
-/** A body that the survey clears for `JSON.parse` reads as the exact reader reads it. Decision 0041. */
+/** A body that the survey clears for `JSON.parse` reads as the exact reader reads it. See docs/what-is-fast.md. */
 import { fromUtf8, readJson, utf8 } from "@flyball/evidence"
 import fc from "fast-check"
 import { expect, it } from "vitest"

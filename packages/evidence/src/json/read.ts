@@ -75,7 +75,7 @@ const ONE_GO_BYTES = 262_144
 
 /**
  * {@link readJson} in slices of a few milliseconds, and within bounds. A text of up to 256 KiB with few values is one
- * slice. Spec: decisions 0009, 0036 and 0041.
+ * slice. Spec: decisions 0009 and 0036; docs/what-is-fast.md.
  */
 export const readJsonInSlices = (
   bytes: Uint8Array,

@@ -1,7 +1,7 @@
 /**
  * A pass over the bytes of a JSON text that proves that `JSON.parse` loses nothing of it. It reads no values.
  *
- * Without it `exact.ts` would read every body. Decision 0041 has what that costs.
+ * Without it `exact.ts` would read every body. docs/what-is-fast.md has what that costs.
  */
 
 /** Result of a survey. */

@@ -15,7 +15,7 @@ import type { PostgresOptions } from "./sessions.ts"
  *
  * - Fails, when it is opened: `StorageUnavailable`, also where an option is not what it should be; through the plain
  *   client that is `invalid_option`.
- * - Spec: decisions 0005 and 0031.
+ * - Spec: decision 0005; docs/what-is-fast.md.
  */
 export const postgresStorage = (options: PostgresOptions): StorageChoice => {
   const problem = optionsProblem(options)

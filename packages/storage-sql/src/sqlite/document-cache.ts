@@ -2,7 +2,8 @@
  * Documents, and the head, in the memory of the one process that writes them.
  *
  * The file has a single writer, and all writes go through here: so what was read or written last is current until the
- * next commit begins that touches it. Nothing is kept that was read while such a commit was under way. Decision 0024.
+ * next commit begins that touches it. Nothing is kept that was read while such a commit was under way. See
+ * docs/what-is-fast.md.
  */
 import type { CommitReceipt, Document, Head } from "@flyball/core/storage"
 

@@ -57,8 +57,8 @@ const NOT_YET_MS = 50
 
 /**
  * Sends deliveries while its scope is open. At its end it claims nothing more, waits up to `drainMs` for attempts under
- * way and commits their ends; the lease ends those that remain. Spec: document 2 section 6, rules 2 to 4; decisions
- * 0019 and 0027.
+ * way and commits their ends; the lease ends those that remain. Spec: document 2 section 6, rules 2 to 4; decision
+ * 0019; docs/what-is-fast.md.
  */
 export const deliveryEngine = (
   options: DeliveryEngineOptions = {}

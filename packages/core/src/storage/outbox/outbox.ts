@@ -213,7 +213,7 @@ export interface ForgetAnswer {
   readonly next: string | null
 }
 
-/** The outbox of a store. Spec: decisions 0019 and 0031. */
+/** The outbox of a store. Spec: decision 0019. */
 export interface OutboxApi {
   /**
    * Durable before it answers. One whose answer is lost has claimed all the same, until its lease ends. Time is

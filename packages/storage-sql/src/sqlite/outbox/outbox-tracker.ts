@@ -3,7 +3,7 @@
  *
  * Nearly all commits with an event leave nothing to send, since no endpoint wants its type; and after each the engine
  * claims. The file has a single writer, and all writes go through here: once a claim found no unfinished delivery,
- * there is none until a commit leaves one. Decision 0028.
+ * there is none until a commit leaves one. See docs/what-is-fast.md.
  */
 export class OutboxTracker {
   #empty = false
