@@ -18,7 +18,6 @@ export const placesWithoutText: ReadonlyMap<string, string> = new Map([
   ["chain.genesis/reason", "given on the host when a chain is given up, by no call; a test of its own erases it"],
   ["envelope.published/backtest", "counts and ids of evaluations"],
   ["drill.completed/missed", "ids of instances, which bodies of decisions have too: never erased"],
-  ["kill.activated/expected", "ids of instances, which bodies of decisions have too: never erased"],
   ["kill.expected/expected", "ids of instances, which bodies of decisions have too: never erased"],
   ["kill.unconfirmed/instances", "ids of instances, which bodies of decisions have too: never erased"],
   ["part.erased/authority", "who erased, as a pseudonym: never erased"],

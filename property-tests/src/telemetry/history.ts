@@ -115,13 +115,12 @@ export const recordsOf = (acts: ReadonlyArray<Act>, beginMs: number): ReadonlyAr
         {
           const activation_id = id("kil", activations)
           const instances = { expected: b % 3, ...(c % 3 === 0 ? { unlisted: 1 } : {}) }
-          // Older records state the instances themselves.
-          activate(a, { activation_id, ...(d % 3 === 0 ? instances : {}) })
-          if (d % 3 !== 0) unread.push({ activation_id, ...instances })
+          activate(a, { activation_id })
+          unread.push({ activation_id, ...instances })
         }
         break
       case "drill":
-        activate(a, { activation_id: id("kil", activations), expected: 0, drill: { drill_id: "drl", mode: "live" } })
+        activate(a, { activation_id: id("kil", activations), drill: { drill_id: "drl", mode: "live" } })
         break
       case "trip": {
         const activation_id = id("kil", activations)

@@ -196,8 +196,7 @@ const incidentsOn = (day: number, ids: ReadonlyArray<string>, counted: CountedDa
           activation_id,
           target_type: "agent",
           target_id: ids[index % ids.length]!,
-          response: "halt",
-          expected: 0
+          response: "halt"
         },
         parts: [],
         agentId: null

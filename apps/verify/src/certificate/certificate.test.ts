@@ -15,26 +15,24 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 /** A moment after 2026-11-21, where the sample chain begins. */
 const at = (second: number): string => new Date(1_795_219_200_000 + second * 1_000).toISOString()
 
-/** In the older form, which lists the instances itself. */
 const activated = (more: object = {}): SampleRecord => ({
   kind: "kill.activated",
   body: {
     activated_at: at(2),
     activation_id: ID,
     epoch: 1,
-    expected: 2,
     response: "halt",
     target_id: agent,
     target_type: "agent",
     writer: "system:operator",
     ...more
   },
-  parts: {
-    expected: [
-      { agent_id: agent, instance_id: "pod-1" },
-      { agent_id: agent, instance_id: "pod-2" }
-    ]
-  }
+  parts: {}
+})
+const expects = (...instances: ReadonlyArray<string>): SampleRecord => ({
+  kind: "kill.expected",
+  body: { activation_id: ID, expected: instances.length, writer: "system:kill" },
+  parts: { expected: instances.map((instance_id) => ({ agent_id: agent, instance_id })) }
 })
 const acknowledged = (instance: string, second: number): SampleRecord => ({
   kind: "kill.acknowledged",
@@ -80,6 +78,7 @@ const released: SampleRecord = {
 const story: ReadonlyArray<SampleRecord> = [
   decision("pod-1", 1),
   activated(),
+  expects("pod-1", "pod-2"),
   decision("pod-1", 3),
   decision("pod-9", 3, { agent_id: stranger }),
   acknowledged("pod-1", 4),
@@ -136,8 +135,8 @@ describe("flyball-verify --certificate", () => {
       unlisted: 0,
       incomplete: [],
       requested: null,
-      released: { seq: 11, at: at(60), writer: "usr_x", epoch: 2 },
-      refusals: [{ seq: 8, at: at(8), agent_id: agent, instance_id: "pod-1", epoch: 1, outcome: "halt" }],
+      released: { seq: 12, at: at(60), writer: "usr_x", epoch: 2 },
+      refusals: [{ seq: 9, at: at(9), agent_id: agent, instance_id: "pod-1", epoch: 1, outcome: "halt" }],
       refusal_count: 1,
       findings: [],
       silent: 1,
@@ -153,7 +152,7 @@ describe("flyball-verify --certificate", () => {
         acknowledged_at: at(4),
         in_flight: 1,
         stopped_at: at(5),
-        last_side_effect: { seq: 3, at: at(3), action: "pay" },
+        last_side_effect: { seq: 4, at: at(3), action: "pay" },
         side_effects: 1,
         is_silent: false,
         bound: "met"
@@ -185,7 +184,7 @@ describe("flyball-verify --certificate", () => {
     assert.include(
       said,
       `Instances under the activation: 2 - pod-1 of ${agent}: acknowledged ${at(4)}, stopped ${at(5)}, last side ` +
-        `effect ${at(3)} (record 3) - pod-2 of ${agent}: acknowledged never, stopped unconfirmed, last side effect none`
+        `effect ${at(3)} (record 4) - pod-2 of ${agent}: acknowledged never, stopped unconfirmed, last side effect none`
     )
   })
 
@@ -214,7 +213,7 @@ describe("flyball-verify --certificate", () => {
         agent_id: agent,
         instance_id: "pod-2",
         stopped_at: at(6),
-        seq: 13,
+        seq: 14,
         at: at(8),
         action: "pay"
       }
@@ -224,28 +223,22 @@ describe("flyball-verify --certificate", () => {
     assert.include(
       await say(records),
       `Findings of the certificate: 1 - acted_after_stop: pod-2 of ${agent} reported at ${at(6)} that it had ` +
-        `stopped, and acted at ${at(8)} (record 13).`
+        `stopped, and acted at ${at(8)} (record 14).`
     )
   })
 
   it("takes the expected instances from a record of their own, and is unknown without any", async () => {
-    const { expected: _, ...body } = activated().body
-    const bare: SampleRecord = { kind: "kill.activated", body, parts: {} }
-    const expects = (instances: ReadonlyArray<string>): SampleRecord => ({
-      kind: "kill.expected",
-      body: { activation_id: ID, expected: instances.length, writer: "system:kill" },
-      parts: { expected: instances.map((instance_id) => ({ agent_id: agent, instance_id })) }
-    })
+    const bare = activated()
     const stop = [acknowledged("pod-1", 4), stopped("pod-1", 5)]
     const found = async (...records: ReadonlyArray<SampleRecord>) => {
       const { exit, report } = await verify(records)
       return [exit, report.certificate.bound, report.certificate.incomplete.length]
     }
-    assert.deepStrictEqual(await found(bare, expects(["pod-1"]), ...stop), [0, "met", 0])
-    assert.deepStrictEqual(await found(bare, ...stop, released, expects(["pod-1"])), [0, "met", 0])
-    assert.deepStrictEqual(await found(bare, expects(["pod-1", "pod-2"]), ...stop), [0, "unknown", 0])
+    assert.deepStrictEqual(await found(bare, expects("pod-1"), ...stop), [0, "met", 0])
+    assert.deepStrictEqual(await found(bare, ...stop, released, expects("pod-1")), [0, "met", 0])
+    assert.deepStrictEqual(await found(bare, expects("pod-1", "pod-2"), ...stop), [0, "unknown", 0])
     assert.deepStrictEqual(await found(bare, ...stop), [2, "unknown", 1])
-    assert.deepStrictEqual(await found(bare, expects([]), ...stop), [0, "unknown", 0])
+    assert.deepStrictEqual(await found(bare, expects(), ...stop), [0, "unknown", 0])
   })
 
   it("is not made from a pack without the activation, and incomplete without its instances: status 2", async () => {
@@ -255,7 +248,7 @@ describe("flyball-verify --certificate", () => {
       other.report.not_checked[0],
       `No certificate was made: no record of this pack activates ${OTHER}.`
     )
-    const hidden = await verify([{ ...activated(), parts: { expected: null } }])
+    const hidden = await verify([activated(), { ...expects("pod-1"), parts: { expected: null } }])
     assert.strictEqual(hidden.exit, 2)
     assert.deepEqual(hidden.report.certificate.incomplete, [
       "The pack does not disclose the part expected: which instances are silent is unknown."

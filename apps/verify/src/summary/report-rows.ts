@@ -297,7 +297,7 @@ export const reportRows: ReadonlyArray<ReportRow> = [
     note: (input) => {
       const drill =
         input.body["drill"] === undefined ? "" : `, a ${textOf(memberOf(input.body["drill"], "mode"))} drill`
-      return `${stated("response", "expected", "breaker_id", "requested_by")(input)}${drill}`
+      return `${stated("response", "breaker_id", "requested_by")(input)}${drill}`
     }
   },
   {

@@ -48,26 +48,23 @@ export const killKinds: ReadonlyArray<KindRow> = [
       "The response applies to every agent that the target reaches, from this record until the release that names " +
       "`activation_id`. `epoch` counts the changes of the deployment's kill state. `highest_tier` is that of the " +
       "agents reached; absent if there is none. With `drill` it is an exercise. A `shadow` drill changes no " +
-      "verdict. `rules` is the version of the rules that chose the response. Without `expected` a " +
-      "`kill.expected` follows. With it, `expected` and `unlisted` count as in that kind: the check of the channel " +
-      "expects nobody, and older records have the part.",
+      "verdict. `rules` is the version of the rules that chose the response. A " +
+      "`kill.expected` follows, except after the check of the channel, which expects nobody.",
     body: [
       must("activated_at", instant),
       activationId,
       may("breaker_id", id("brk_")),
       may("drill", { type: "object", members: [must("drill_id", id("drl_")), must("mode", drillMode)] }),
       epoch,
-      may("expected", instances),
       may("highest_tier", tier),
       may("requested_by", { type: "writer" }),
       must("response", responses),
       rules,
       must("target_id", foreignName(200)),
       must("target_type", choice("agent", "model", "org_unit", "deployment")),
-      may("unlisted", count),
       writer
     ],
-    parts: [expectedPart, reasonPart]
+    parts: [reasonPart]
   },
   {
     kind: "kill.expected",

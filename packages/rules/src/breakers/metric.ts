@@ -14,8 +14,8 @@ export interface MetricRecord {
   readonly kind: string
   readonly body: JsonMap
   /**
-   * Of an activation of the kill switch: the instances of the agent that it expects. A `kill.expected` then comes with
-   * `response` and `drill` of its activation in the body, and with the `activated_at` of that as its time.
+   * Of `kill.expected` and `kill.released`: the instances of the agent that the activation expects. A `kill.expected`
+   * comes with `response` and `drill` of its activation in the body, and with the `activated_at` of that as its time.
    */
   readonly instances?: ReadonlyArray<string>
 }
@@ -24,7 +24,7 @@ export interface MetricRecord {
  * Kinds of records that are about an agent by the instances that an activation expects, and by no member of their own:
  * the halt of a model, an org unit or a parent is one of these. Spec: format 1 section 10, `kill_ack_missing`.
  */
-export const haltKinds: ReadonlyArray<string> = ["kill.activated", "kill.expected", "kill.released"]
+export const haltKinds: ReadonlyArray<string> = ["kill.expected", "kill.released"]
 
 /** The place of a reading: records up to `seq` count, at the time `ms`. Unit: milliseconds since 1970 UTC. */
 export interface ReadAt {

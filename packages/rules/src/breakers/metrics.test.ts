@@ -94,14 +94,13 @@ const draft: fc.Arbitrary<(seq: number) => Draft> = fc.oneof(
   fc
     .record({
       after,
-      kind: fc.constantFrom("kill.activated", "kill.expected"),
       response: fc.constantFrom("halt", "halt", "drain", "notify"),
       instances: fc.subarray(["a", "b"]),
       drill: fc.constantFrom(false, false, true)
     })
     .map((one) => (seq: number) => ({
       after: one.after,
-      kind: one.kind,
+      kind: "kill.expected",
       body: {
         activation_id: `kil_${seq}`,
         response: one.response,

@@ -5,7 +5,7 @@
 import { formatInstant, parseInstant } from "@flyball/evidence"
 import type { Json, JsonMap, ReplayRecord } from "../records/record.ts"
 import { instancesIn } from "./fold.ts"
-import { halts, type KillResponse } from "./response.ts"
+import { CHANNEL_TARGET, halts, type KillResponse } from "./response.ts"
 
 /**
  * Time within which no new side effect may begin after a halt. Unit: milliseconds. Spec: envelopes.md 3.10, max_stale.
@@ -165,7 +165,7 @@ export class StopCertifier {
     const isOurs = body["activation_id"] === this.#id
     if (kind === "kill.requested" && isOurs)
       this.#requested = { by: text(body["writer"]), at: textOrNull(body["requested_at"]) }
-    else if (kind === "kill.activated" && isOurs && this.#head === null) this.#activate(seq, body, parts)
+    else if (kind === "kill.activated" && isOurs && this.#head === null) this.#activate(seq, body)
     else if (this.#head === null) return
     else if (kind === "kill.expected" && isOurs && !this.#isRead) this.#expects(body, parts)
     else if (kind === "kill.released" && isOurs)
@@ -222,7 +222,7 @@ export class StopCertifier {
     }
   }
 
-  #activate(seq: number, body: JsonMap, parts: ReplayRecord["parts"]): void {
+  #activate(seq: number, body: JsonMap): void {
     const drill = body["drill"] as JsonMap | undefined
     this.#activatedMs = parseInstant(text(body["activated_at"])) ?? 0
     this.#head = {
@@ -235,7 +235,8 @@ export class StopCertifier {
       activated: { seq, at: text(body["activated_at"]), writer: text(body["writer"]) }
     }
     if (body["target_type"] === "agent") this.#reached.add(text(body["target_id"]))
-    if (body["expected"] !== undefined) this.#expects(body, parts)
+    // The check of the channel expects nobody, and no record says so.
+    this.#isRead = body["target_id"] === CHANNEL_TARGET
   }
 
   #expects(body: JsonMap, parts: ReplayRecord["parts"]): void {

@@ -12,7 +12,7 @@ import {
   KILL_EPOCH,
   type KillInstance
 } from "./document.ts"
-import type { DrillMode, KillResponse, KillTargetType } from "./response.ts"
+import { CHANNEL_TARGET, type DrillMode, type KillResponse, type KillTargetType } from "./response.ts"
 
 /** Kinds of records whose parts the fold reads. */
 export const killKindsWithParts: ReadonlyArray<string> = ["kill.activated", "kill.expected", "kill.released"]
@@ -22,7 +22,6 @@ export const killCollections = [KILL_ACKS, KILL_ACTIVATIONS, KILL_EPOCH.collecti
 
 /** The activation of a record `kill.activated`. */
 export const foldActivated = ({ body, parts }: ReplayRecord): ExpectedDocument => {
-  const expected = instancesIn(parts.get("expected"))
   const reason = textIn(parts.get("reason"))
   const drill = body["drill"] as JsonMap | undefined
   const activation: ActivationDocument = {
@@ -38,8 +37,8 @@ export const foldActivated = ({ body, parts }: ReplayRecord): ExpectedDocument =
     activatedAtMs: instant(body["activated_at"]) ?? 0,
     epoch: Number(body["epoch"]),
     highestTier: text(body["highest_tier"]) as AutonomyTier | null,
-    expectedInstances: body["expected"] === undefined ? null : (expected ?? []),
-    unlisted: Number(body["unlisted"] ?? 0),
+    expectedInstances: body["target_id"] === CHANNEL_TARGET ? [] : null,
+    unlisted: 0,
     unconfirmedAtMs: null,
     releasedAtMs: null,
     releasedBy: null,
@@ -51,7 +50,7 @@ export const foldActivated = ({ body, parts }: ReplayRecord): ExpectedDocument =
     id: String(body["activation_id"]),
     body: activation as unknown as JsonMap,
     unique: {},
-    unknown: [...(expected === null ? ["expectedInstances"] : []), ...(reason.isLost ? ["reason"] : [])],
+    unknown: reason.isLost ? ["reason"] : [],
     erased: reason.isErased ? ["reason"] : [],
     personal: ["reason", "releaseReason"]
   }

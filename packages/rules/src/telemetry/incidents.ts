@@ -122,7 +122,7 @@ export class OpenIncidents {
       acknowledgedAtMs: null,
       releasedAtMs: null,
       firstId: activationId,
-      expected: body["expected"] === undefined ? null : countIn(body),
+      expected: null,
       ackTimes: [],
       live: [activationId],
       acknowledged: []

@@ -178,8 +178,7 @@ export const naiveMetrics: { readonly [metric: string]: NaiveMetric } = {
     const about = (id: unknown) => records.filter(({ body }) => body["activation_id"] === id)
     const silent = records.flatMap((one) => {
       const { activation_id: id, drill, response } = one.body
-      if (!/^kill\.(activated|expected)$/.test(one.kind) || drill !== undefined || !stopping.includes(String(response)))
-        return []
+      if (one.kind !== "kill.expected" || drill !== undefined || !stopping.includes(String(response))) return []
       if (about(id).some(({ kind, seq }) => kind === "kill.released" && seq > one.seq)) return []
       const said = about(id).filter(({ kind }) => kind === "kill.acknowledged" || kind === "kill.stopped")
       return (one.instances ?? [])

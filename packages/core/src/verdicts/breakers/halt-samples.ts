@@ -34,7 +34,7 @@ const activationOf = Effect.fnUntraced(function* (
   storage: StorageApi,
   { body, kind, seq }: MetricRecord
 ): Effect.fn.Return<StoredActivation | null, ReadFault> {
-  if (body["expected"] === 0 || (kind === "kill.activated" && body["expected"] === undefined)) return null
+  if (body["expected"] === 0) return null
   const document = yield* storage.get(KILL_ACTIVATIONS, String(body["activation_id"]))
   if (document === null) return null
   const activation = storedActivation(document)

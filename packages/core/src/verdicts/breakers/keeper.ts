@@ -125,7 +125,7 @@ export const breakerKeeper = (storage: StorageApi) => {
     const [sign] =
       from === 0 ? [] : yield* storage.records({ agentId, to: from - 1, kinds: signKinds, order: "desc", limit: 1 })
     // Halts are few: all that reach into the window are read before its other records.
-    const halts = breakers.some(({ body }) => metricOf(body.metric)?.kinds.includes("kill.activated"))
+    const halts = breakers.some(({ body }) => metricOf(body.metric)?.kinds.includes("kill.expected"))
       ? yield* haltSamples(storage, agentId, from, folded)
       : []
     const earlier = [...(sign === undefined ? [] : [yield* sampleOf(sign)]), ...halts.filter(({ seq }) => seq < from)]

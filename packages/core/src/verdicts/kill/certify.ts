@@ -52,7 +52,7 @@ export const certifyStop = Effect.fnUntraced(function* (
       if (!read.ok) return yield* new StorageCorrupt({ reason: `record ${seq} cannot be read (${read.code})` })
       const { at: sealed, body: content, kind } = read.record
       const parts = new Map<string, PartContent>()
-      if (kind === "kill.activated" || kind === "kill.expected")
+      if (kind === "kill.expected")
         for (const part of yield* storage.parts([seq]))
           if (certifiedParts.has(part.name) && part.bytes !== null)
             parts.set(part.name, { state: "present", bytes: part.bytes })

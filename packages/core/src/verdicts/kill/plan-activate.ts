@@ -139,7 +139,6 @@ const activatedBody = (id: string, activation: ActivationDocument): JsonObject =
     breaker_id: activation.breakerId,
     drill: activation.drill === null ? null : { drill_id: activation.drill.drillId, mode: activation.drill.mode },
     epoch: activation.epoch,
-    expected: activation.expectedInstances?.length,
     highest_tier: activation.highestTier,
     requested_by: activation.requestedBy,
     response: activation.response,

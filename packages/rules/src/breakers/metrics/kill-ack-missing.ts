@@ -22,7 +22,7 @@ export const killAckMissing: Metric = {
     "not acknowledged, for any target; 0 if there is none. Drills and released activations do not count.",
   trips: "above `max_ms`",
   params: { max_ms: { type: "integer", min: 1_000, max: 31_622_400_000, default: 30_000 } },
-  kinds: ["kill.acknowledged", "kill.activated", "kill.expected", "kill.released", "kill.stopped"],
+  kinds: ["kill.acknowledged", "kill.expected", "kill.released", "kill.stopped"],
   isAbsence: true,
   reachMs: () => 0,
   start: (params) => {
@@ -34,7 +34,7 @@ export const killAckMissing: Metric = {
     return {
       add: ({ atMs, body, instances = [], kind, seq }) => {
         const id = String(body["activation_id"])
-        if (kind === "kill.activated" || kind === "kill.expected") {
+        if (kind === "kill.expected") {
           if (instances.length === 0 || body["drill"] !== undefined || !forbidding.has(String(body["response"]))) return
           const answered = early.get(id)
           early.delete(id)

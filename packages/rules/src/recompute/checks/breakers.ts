@@ -19,9 +19,6 @@ import type { Judged } from "../judges.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
 import { madeAtMs } from "../../evaluations/may-act.ts"
 
-/** Kinds that state whom an activation expects. */
-const expecting: ReadonlySet<string> = new Set(["kill.activated", "kill.expected"])
-
 /** A reading that is older than this when it is recorded is not judged: windows keep no more. Unit: milliseconds. */
 const LATE_MS = 300_000
 
@@ -54,7 +51,7 @@ export class BreakerJudge {
   take({ atMs, isOfThisChain, record: { body, kind, parts, seq } }: Judged): Problem | null {
     if (atMs === null) return null
     const part = parts.get("expected")
-    const isHidden = part === undefined && expecting.has(kind) && (body["expected"] ?? 0) !== 0
+    const isHidden = part === undefined && kind === "kill.expected" && body["expected"] !== 0
     return this.#take({ seq, atMs, kind, body }, isOfThisChain, isHidden ? null : instancesIn(part))
   }
 
@@ -75,7 +72,7 @@ export class BreakerJudge {
       )
     }
     const id = body["agent_id"]
-    if (haltKinds.includes(kind)) {
+    if (kind === "kill.activated" || haltKinds.includes(kind)) {
       if (!isOfThisChain) return null
       this.#halted(record, expected)
       return kind === "kill.activated" ? this.#activated(body, fired) : null
@@ -101,13 +98,15 @@ export class BreakerJudge {
   #halted(record: MetricRecord, expected: ReadonlyArray<KillInstance> | null): void {
     const id = String(record.body["activation_id"])
     const { body, kind } = record
-    const activation = this.#unread.get(id)
-    if (kind === "kill.activated" && body["expected"] === undefined)
+    if (kind === "kill.activated") {
       this.#unread.set(id, { atMs: parseInstant(String(body["activated_at"])) ?? record.atMs, body })
-    else this.#unread.delete(id)
-    // What is read after the release concerns no window.
-    if (kind === "kill.expected" && activation === undefined) return
-    if (kind !== "kill.released") {
+      return
+    }
+    const activation = this.#unread.get(id)
+    this.#unread.delete(id)
+    if (kind === "kill.expected") {
+      // What is read after the release concerns no window.
+      if (activation === undefined) return
       if (expected === null) this.#isExpectedHidden = true
       else if (expected.length > 0) this.#expected.set(id, instancesByAgent(expected))
     }
@@ -131,7 +130,7 @@ export class BreakerJudge {
     const metric = metricOf(breaker.metric)
     if (metric === null) return problem("withheld", `This version does not know the metric ${breaker.metric}.`)
     if (metric.isLocal === true) return null
-    if (this.#isExpectedHidden && metric.kinds.includes("kill.activated"))
+    if (this.#isExpectedHidden && metric.kinds.includes("kill.expected"))
       return problem("withheld", "The instances that an earlier activation expects are not shown.")
     const at = { ms: Number(body["as_of_ms"]), seq: Number(body["as_of_seq"]) }
     if (at.seq >= seq || watched.startOf(id)!.seq > at.seq)

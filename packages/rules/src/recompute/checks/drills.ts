@@ -51,8 +51,8 @@ export class DrillJudge {
           this.#running.set(String(body["activation_id"]), {
             aim: aimOf((body["drill"] as JsonMap)["drill_id"], (body["drill"] as JsonMap)["mode"], body),
             activatedAtMs: atMs(body["activated_at"]),
-            expected: body["expected"] === undefined ? undefined : missedIn(parts.get("expected")),
-            unlisted: Number(body["unlisted"] ?? 0),
+            expected: undefined,
+            unlisted: 0,
             acks: new Map()
           })
         return null

@@ -6,6 +6,7 @@ import { parseInstant } from "@flyball/evidence"
 import { type KillInstance, type KillTarget, MAX_EXPECTED, SEEN_MS } from "../../kill/document.ts"
 import { instancesIn } from "../../kill/fold.ts"
 import { reaches } from "../../kill/reach.ts"
+import { CHANNEL_TARGET } from "../../kill/response.ts"
 import type { ReplayRecord } from "../../records/record.ts"
 import type { GovernedState } from "../../evaluations/governed-state.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
@@ -67,7 +68,7 @@ export class ExpectedJudge {
         return null
       }
       case "kill.activated":
-        if (body["expected"] === undefined)
+        if (body["target_id"] !== CHANNEL_TARGET)
           this.#activated(id, seq, (parseInstant(text(body["activated_at"])) ?? atMs) - SEEN_MS, {
             type: text(body["target_type"]) as KillTarget["type"],
             id: text(body["target_id"])
@@ -117,7 +118,7 @@ export class ExpectedJudge {
     this.#awaiting.delete(id)
     if (found === undefined)
       return this.#state.kills.knows(id)
-        ? mismatch(`Whom ${id} expects was recorded before.`)
+        ? mismatch(`Whom ${id} expects was recorded before, or it expects nobody.`)
         : this.#fromGenesis
           ? problem("reference_mismatch", `No record before it activates ${id}.`)
           : null

@@ -55,7 +55,7 @@ export class StopJudge {
         target: { type: String(body["target_type"]) as KillTarget["type"], id: String(body["target_id"]) },
         activatedAtMs: instant(body["activated_at"]),
         seq,
-        expected: body["expected"] === undefined ? undefined : expectedIn(record),
+        expected: undefined,
         answered: new Map(),
         isUnconfirmed: false
       })
