@@ -119,7 +119,7 @@ describe("flyball check", () => {
   })
 })
 
-describe("a store with a record of a time past the year 9999, which an earlier version could write", () => {
+describe("a store with a record of a time past the year 9999", () => {
   let past: Operator
   beforeAll(async () => {
     past = operator()
@@ -151,7 +151,7 @@ describe("a store with a record of a time past the year 9999, which an earlier v
   })
 })
 
-/** Appends a record as the SQLite writer of an earlier version did on a host whose clock was past the year 9999. */
+/** Appends a record that no writer seals: its time is past the year 9999. */
 const appendPastRecord = (file: string): void => {
   const db = new DatabaseSync(file)
   const last = db.prepare("SELECT seq, kind, agent, hash FROM record ORDER BY seq DESC LIMIT 1").get()!

@@ -117,7 +117,7 @@ const warnOfClock = Effect.fnUntraced(function* (storage: StorageApi) {
   )
 })
 
-/** A time that may be past the last one that has a form: a store of an earlier version may hold one. */
+/** A time that may be past the last one that has a form: an altered store may hold one. */
 const sayInstant = (ms: number): string =>
   ms > LAST_INSTANT_MS ? `${ms} ms since 1970, past the year 9999` : formatInstant(ms)
 

@@ -75,8 +75,8 @@ export const drillKinds: ReadonlyArray<KindRow> = [
     kind: "drill.attested",
     about:
       "A person other than the one who started the drill attested its result. `met` is that of `drill.completed`: a " +
-      "drill that was met counts for the tier of its agent. Absent in older records, which count.",
-    body: [ofAgent, must("attested_at", instant), drillId, may("met", { type: "boolean" }), writer],
+      "drill that was met counts for the tier of its agent.",
+    body: [ofAgent, must("attested_at", instant), drillId, must("met", { type: "boolean" }), writer],
     parts: []
   },
   {

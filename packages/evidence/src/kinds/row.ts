@@ -88,11 +88,11 @@ export const foreignName = (max: number) => ({ type: "foreign_name", max }) as c
 export const count = { type: "integer", min: 0, max: Number.MAX_SAFE_INTEGER } as const
 /** Version of the rules that decided. The service always states it, and replay refuses a record without it. */
 export const rules = may("rules", { type: "integer", min: 1, max: 1_000_000 })
-/** Whether the owner has a name and an e-mail address. Absent where the record is older than the member. */
+/** Says whether the owner has a name and an e-mail address. Absent where nothing changed of it. */
 export const ownerComplete = may("owner_complete", { type: "boolean" })
 /**
- * Member that determines which halts reach an agent, beside its id. Absent where the record is older than the members:
- * its value in an earlier record still holds.
+ * Member that determines which halts reach an agent, beside its id. Where it is absent, its value in an earlier record
+ * still holds.
  */
 export const modelIds = may("model_ids", { type: "list", of: foreignName(200), min: 0, max: 64 })
 

@@ -69,9 +69,9 @@ export const agentFolds: ReadonlyMap<string, Fold> = new Map<string, Fold>(
     "drill.attested": (document, record) => ({
       ...document,
       body:
-        record.body["met"] === false
-          ? document.body
-          : { ...document.body, drillAttestedAtMs: instant(record.body["attested_at"]) }
+        record.body["met"] === true
+          ? { ...document.body, drillAttestedAtMs: instant(record.body["attested_at"]) }
+          : document.body
     }),
     "agent.orphaned": (document, record) =>
       withOwner({ ...document, body: { ...document.body, orphanedAtMs: instant(record.body["since"]) } }, record)

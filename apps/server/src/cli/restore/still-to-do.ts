@@ -21,16 +21,10 @@ export interface FolderNow {
 /** The way on under another name. It always works: the store is there, and the key comes from the vault. */
 const RECOVER = "flyball recover --accept-rollback --reason TEXT"
 
-/**
- * The file by which a backup's guard is known. Backups of earlier versions have none, and their guard would pass for
- * the newest.
- */
-const MARK = "guard/from-backup"
-
 /** One line each; none when the server can be started. `from` is the backup's folder. */
 export const stillToDo = (
   { folder, guard: held, hasKey, inDoubt, isShared, place }: FolderNow,
-  { checkpoint, files, guard, tree }: Manifest,
+  { checkpoint, guard, tree }: Manifest,
   from: string
 ): ReadonlyArray<string> => {
   const lines: Array<string> = []
@@ -40,9 +34,7 @@ export const stillToDo = (
       `Bring signing.key back into ${folder} from your vault. Without it flyball check and flyball vkey work; ` +
         "packs cannot be made, and the chain cannot continue."
     )
-  if (held === null && guard !== null && !files.some(({ name }) => name === MARK)) {
-    lines.push(`${newest}. If it is lost: ${RECOVER} --guard-forgotten continues under another name.`)
-  } else if (held === null && guard !== null) {
+  if (held === null && guard !== null) {
     lines.push(
       `${newest}. If it is lost, ${isShared ? `copy ${from} into ${folder}` : `take ${from}`}: it knows of ` +
         `${counted(guard.size, "signed record")}, and of nothing that was signed after the backup.`,

@@ -360,7 +360,13 @@ describe("replay of drills", () => {
             {
               kind: "drill.attested",
               agentId,
-              body: { agent_id: agentId, attested_at: "2026-11-21T00:00:00.000Z", drill_id: id, writer: ann.id },
+              body: {
+                agent_id: agentId,
+                attested_at: "2026-11-21T00:00:00.000Z",
+                drill_id: id,
+                met: true,
+                writer: ann.id
+              },
               parts: []
             }
           ]

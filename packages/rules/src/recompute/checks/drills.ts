@@ -165,8 +165,7 @@ export class DrillJudge {
     if (drill.agentId !== body["agent_id"]) return ofAnotherAgent(drillId)
     if (drill.acknowledged === 0)
       return problem("drill_result_mismatch", `${drillId} is attested without an acknowledgement.`)
-    // Without the member it counts as met.
-    if ((body["met"] ?? true) !== drill.met)
+    if (body["met"] !== drill.met)
       return problem("drill_result_mismatch", `${drillId} is attested with another result than it has.`)
     if (drill.completedAtMs < atMs(body["attested_at"]) - DRILL_AGE_MS)
       return problem("drill_result_mismatch", `${drillId} is attested later than an attestation counts.`)
