@@ -62,12 +62,12 @@ export const agentKinds: ReadonlyArray<KindRow> = [
   {
     kind: "agent.registered",
     about:
-      "An agent was registered, with the status `draft`. `owner_complete` is true where its owner has a name and an " +
-      "e-mail address; where it is false, the agent has no accountable owner. Where it is absent, a name or an " +
-      "address is enough, until an `agent.orphaned` record. `model_ids`, `org_unit_digest` and `parent_agent_id` " +
-      "decide which halts reach the agent. They stay when the profile is erased. The parent is an agent of the same " +
-      "org unit that was registered before. An agent has at most 8 ancestors. `org_unit_digest` is SHA-256 over " +
-      "`flyball/v1 org_unit`, a zero byte, the first 4 bytes of SHA-256 of the origin, and the org unit.",
+      "An agent was registered, with the status `draft`. `owner_complete` is true where its owner has a name " +
+      "and an e-mail address; where it is false, the agent has no accountable owner. `model_ids`, " +
+      "`org_unit_digest` and `parent_agent_id` decide which halts reach the agent. They stay when the profile " +
+      "is erased. The parent is an agent of the same org unit that was registered before. An agent has at most " +
+      "8 ancestors. `org_unit_digest` is SHA-256 over `flyball/v1 org_unit`, a zero byte, the first 4 bytes of " +
+      "SHA-256 of the origin, and the org unit.",
     body: [
       must("agent_id", id("agt_")),
       must("autonomy_tier", tier),
