@@ -208,7 +208,6 @@ export const Agent = Schema.Struct({
       body: [
         "alg",
         "card_digest",
-        "cause",
         "checked_at",
         "key_id",
         "model_ids",

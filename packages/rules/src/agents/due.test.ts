@@ -31,17 +31,18 @@ describe("the transition that is due for an agent", () => {
     for (const more of [
       { status: "suspended" },
       { status: "decommissioned" },
-      { ownerName: "Ada" },
-      { ownerEmail: "ada@example.org" }
+      { ownerName: "Ada", ownerEmail: "ada@example.org" }
     ] as const)
       assert.isUndefined(due(more, made + 1_000 * DAY))
   })
 
-  it("suspends a draft without an owner too", () =>
-    assert.strictEqual(due({ status: "draft" }, made + 7 * DAY), "policy:orphan_grace"))
+  it("suspends a draft, and an agent with half an owner, too", () => {
+    for (const more of [{ status: "draft" }, { ownerName: "Ada" }, { ownerEmail: "ada@example.org" }] as const)
+      assert.strictEqual(due(more, made + 7 * DAY), "policy:orphan_grace")
+  })
 
   it("suspends an active agent at its recertification date", () => {
-    const owned = { ownerName: "Ada", recertDueAtMs: made + DAY }
+    const owned = { ownerName: "Ada", ownerEmail: "ada@example.org", recertDueAtMs: made + DAY }
     assert.deepStrictEqual([due(owned, made + DAY - 1), due(owned, made + DAY)], [undefined, "policy:recertification"])
     assert.isUndefined(due({ ...owned, status: "draft" }, made + 9 * DAY))
   })
