@@ -74,7 +74,7 @@ describe.each([
       )
       const manifest = manifestOf(out)
       assert.isAtLeast(manifest.tree.size, before + 2, "what was acknowledged before it began is in it")
-      assert.deepEqual([manifest.backend, manifest.schema], [name.toLowerCase(), 7])
+      assert.deepEqual([manifest.backend, manifest.schema], [name.toLowerCase(), 1])
       assert.isAtLeast(manifest.guard!.size, manifest.checkpoint!.size)
       assert.isAtMost(manifest.guard!.size, manifest.tree.size)
       assert.deepEqual(readdirSync(me.path(out)).sort(), ["guard", "manifest.json", "origin", "store.db", "vkey"])
