@@ -127,14 +127,16 @@ export const recordsOf = (acts: ReadonlyArray<Act>, beginMs: number): ReadonlyAr
         const trip = () =>
           seal("breaker.tripped", { activation_id, from_seq: Math.max(0, records.length - 1 - (d % 9)) })
         if (c % 2 === 0) trip()
-        activate(a, { activation_id, expected: 1 })
+        activate(a, { activation_id })
+        unread.push({ activation_id, expected: 1 })
         if (c % 2 === 1) trip()
         break
       }
       case "request": {
         const activation_id = id("kil", activations)
         seal("kill.requested", { activation_id, agent_id })
-        activate(a, { activation_id, expected: 1 })
+        activate(a, { activation_id })
+        unread.push({ activation_id, expected: 1 })
         break
       }
       case "ack":
