@@ -61,7 +61,7 @@ describe("the sealed members of an agent", () => {
     }
   })
 
-  it("are missing in an agent that no record of the chain states, and in one whose unit digest is of another chain", () => {
+  it("are missing in an agent that no record states, and in one whose unit digest is of another chain", () => {
     const agent = withSealedMembers(older, tag)
     assert.isTrue(lacksSealedMembers(older, tag))
     assert.isFalse(lacksSealedMembers(agent, tag))

@@ -5,20 +5,10 @@
  * There is one version: nothing that other rules decided is released. To change a rule after the first release: raise
  * `RULES`, keep the old rule, and let replay choose by the record's own number. Spec: decision 0038.
  */
-import type { JsonMap, ReplayRecord } from "../records/record.ts"
-import { problem, type Problem } from "../recompute/recompute-verdict.ts"
+import type { JsonMap } from "./record.ts"
 
 /** The number of the current version of the rules. Spec: format 1 section 8; decision 0038. */
 export const RULES = 7
-
-/** The kinds whose records name the rules that decided them. */
-const naming: ReadonlySet<string> = new Set([
-  "agent.activated",
-  "evaluation.made",
-  "kill.activated",
-  "kill.requested",
-  "standing_approval.proposed"
-])
 
 /**
  * Whether a record was made by rules that this version of the code does not know. Such a record is not judged, and is
@@ -30,11 +20,3 @@ export const areNewerRules = ({ rules }: JsonMap): boolean => typeof rules === "
 export const newerRules = ({ rules }: JsonMap): string =>
   `The record was made by rules ${String(rules)}, and this version knows rules up to ${RULES}. Replay it with ` +
   "a newer version."
-
-/** Checks that a record names these rules, or newer ones; answers the problem, or null. */
-export const judgeRules = ({ body, kind }: Pick<ReplayRecord, "body" | "kind">): Problem | null =>
-  !naming.has(kind) || body["rules"] === RULES
-    ? null
-    : areNewerRules(body)
-      ? problem("withheld", newerRules(body))
-      : problem("rules_mismatch", `Rules ${RULES} decide; the record names ${String(body["rules"] ?? "none")}.`)

@@ -84,8 +84,8 @@ describe("opening", () => {
       const fault = yield* Effect.flip(requireSchema(readers, "older", tomorrow(true).postgres))
       assert.strictEqual(
         (fault as StorageUnavailable).reason,
-        `expected schema ${latestSchema + 1} in the database, saw ${latestSchema}; run flyball migrate to bring it up ` +
-          "to date"
+        `expected schema ${latestSchema + 1} in the database, saw ${latestSchema}; run flyball migrate to bring it ` +
+          "up to date"
       )
     })
   )

@@ -1,8 +1,8 @@
 /**
  * The numbered schema changes of a Postgres store.
  *
- * The first line of each file says whether older processes may keep running. Files are never edited once released: until
- * the first release there is one, and a change edits it. Sealed bytes are never migrated.
+ * The first line of each file says whether older processes may keep running. Files are never edited once released:
+ * until the first release there is one, and a change edits it. Sealed bytes are never migrated.
  */
 import { readFileSync } from "node:fs"
 

@@ -12,7 +12,7 @@ import {
   type SuspendIn,
   type TierGateUnmet
 } from "@flyball/contract"
-import { Clock, Effect, Result } from "effect"
+import { Clock, Effect, type Result } from "effect"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { everyUnit, type Scope } from "../../foundation/scope.ts"
 import type { ReadFault, StorageApi } from "../../storage/port.ts"

@@ -1,6 +1,7 @@
 import { recordKinds } from "@flyball/evidence"
 import { assert, describe, it } from "vitest"
-import { judgeRules, RULES } from "./rules-version.ts"
+import { RULES } from "../../records/rules-version.ts"
+import { judgeRules } from "./named-rules.ts"
 
 /** Kinds whose `rules` is not a version: the mapping counts its rules. */
 const counts = ["mapping.changed"]
