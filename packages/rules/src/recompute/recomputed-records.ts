@@ -22,7 +22,6 @@ export const isRecomputed = (kind: string): boolean =>
 /** Kinds of which only the writer and the step are judged. */
 const ofNoJudge: ReadonlySet<string> = new Set([
   "evidence.exported",
-  "ingest_key.restated",
   "mapping.changed",
   "model.updated",
   "webhook.changed",
