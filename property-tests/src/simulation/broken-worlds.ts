@@ -97,6 +97,7 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
   {
     what: "a guard that does not compare",
     foundBy: "guard",
+    from: 27,
     options: lightly,
     ports: () => (real) => {
       let held: SignedState | null = null
