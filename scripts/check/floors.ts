@@ -8,6 +8,7 @@
 export const coreOrder: ReadonlyArray<string> = [
   "foundation",
   "storage",
+  "admission",
   "capability",
   "chain",
   "registry",

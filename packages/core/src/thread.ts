@@ -25,5 +25,13 @@ export {
   receiptOf,
   type StoreView
 } from "./storage/admit.ts"
+export {
+  type LimitRequest,
+  LIMITS_SWEEP_MS,
+  rowEndS,
+  type RowState,
+  type Taken,
+  takeLimits
+} from "./storage/limits/slots.ts"
 export { commitDraft, sealDrafts } from "./storage/seal.ts"
 export { LAST_STORE_MS, plannedTimeMs, storeTimeMs, timeProblem } from "./storage/store-time.ts"

@@ -7,6 +7,8 @@ import { Effect } from "effect"
 /** Names that an observer needs, because the port cannot list them. */
 export interface Scene {
   readonly collections: ReadonlyArray<string>
+  /** Names of counters; none where it leaves them out. */
+  readonly counters?: ReadonlyArray<string>
   /** Idempotency keys that may be taken. */
   readonly once: ReadonlyArray<{ readonly scope: string; readonly keys: ReadonlyArray<string> }>
 }
@@ -17,8 +19,8 @@ const page = 1000
 /**
  * Reads a whole store: two stores are the same when these are deeply equal. Bytes are hex.
  *
- * Not in it: leases, the time of `asOf`, whose turn it is to be claimed, and what is owed to an endpoint that has no
- * document.
+ * Not in it: leases, limits, the time of `asOf`, whose turn it is to be claimed, and what is owed to an endpoint that
+ * has no document.
  */
 export const observe = Effect.fnUntraced(function* (storage: StorageApi, scene: Scene) {
   const asOf = yield* storage.asOf
@@ -57,6 +59,7 @@ export const observe = Effect.fnUntraced(function* (storage: StorageApi, scene: 
     parts,
     documents: documents.flat().map(({ collection, id, version, body }) => ({ collection, id, version, body })),
     once: once.flat(),
+    counters: yield* storage.counters(scene.counters ?? []),
     hashes,
     events: events.map((event) => ({ ...event, hash: toHex(event.hash) })),
     deliveries: deliveries.flat()

@@ -37,7 +37,7 @@ const faults: ReadonlyArray<{
   },
   {
     what: "documents that are written before a conflict is seen",
-    foundBy: "a refused commit leaves no trace (IdempotencyKey, 4 of 10)",
+    foundBy: "a refused commit leaves no trace (IdempotencyKey, 4 of 11)",
     breakIt: ({ commit }) => ({
       commit: ({ puts = [], ...change }) => Effect.andThen(commit({ puts }), commit(change))
     })

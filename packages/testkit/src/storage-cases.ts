@@ -3,6 +3,7 @@ import { boundCases } from "./cases/bounds.ts"
 import { claimCases } from "./cases/claims.ts"
 import { concurrencyCases } from "./cases/concurrency.ts"
 import { conflictCases } from "./cases/conflicts.ts"
+import { counterCases } from "./cases/counters.ts"
 import { documentCases } from "./cases/documents.ts"
 import { forgetCases } from "./cases/forget.ts"
 import { genesisCases } from "./cases/genesis.ts"
@@ -10,6 +11,7 @@ import { hashCases } from "./cases/hashes.ts"
 import { keyCases } from "./cases/keys.ts"
 import { leaseCases } from "./cases/leases.ts"
 import { idempotencyCases } from "./cases/idempotency.ts"
+import { limitCases } from "./cases/limits.ts"
 import { outboxCases } from "./cases/outbox.ts"
 import { partCases } from "./cases/parts.ts"
 import { queryCases } from "./cases/queries.ts"
@@ -30,6 +32,8 @@ export const storageCases: ReadonlyArray<StorageCase> = [
   ...claimCases,
   ...forgetCases,
   ...leaseCases,
+  ...counterCases,
+  ...limitCases,
   ...hashCases,
   ...concurrencyCases,
   ...boundCases

@@ -21,6 +21,7 @@ const writing: ReadonlySet<string> = new Set([
   "storage.commit",
   "storage.lease",
   "storage.releaseLease",
+  "storage.limits.take",
   "storage.outbox.claim",
   "storage.outbox.forget",
   "guard.advance",

@@ -78,6 +78,7 @@ describe("memory, SQLite and Postgres", () => {
       expect(tally.done).toBeGreaterThan(histories * 5)
       if (isLong)
         expect([...tally.refusals.keys()].sort()).toEqual([
+          "Count",
           "Empty",
           "IdempotencyKey",
           "NotEmpty",

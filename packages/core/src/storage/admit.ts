@@ -22,7 +22,7 @@ export type DocumentAct = (typeof documentActs)[number]
 /** The members of a ChangeSet that {@link admit} reads. A thread that holds no bodies can still provide them. */
 export interface AdmissibleChange extends Pick<
   ChangeSet,
-  DocumentAct | "again" | "erase" | "expectEmpty" | "expectNew" | "expects" | "moves" | "sealBeforeMs"
+  DocumentAct | "again" | "counts" | "erase" | "expectEmpty" | "expectNew" | "expects" | "moves" | "sealBeforeMs"
 > {
   readonly puts?: ReadonlyArray<Pick<DocumentPut, "collection" | "id" | "expectedVersion" | "unique">>
   readonly records?: ReadonlyArray<Pick<RecordDraft, "kind" | "once">>
@@ -40,6 +40,8 @@ export interface StoreView extends OutboxView {
   /** A null digest is an erased one: every content then counts as equal. */
   readonly once: (scope: string, key: string) => { readonly seq: number; readonly digest: string | null } | null
   readonly part: (seq: number, name: string) => "present" | "erased" | "missing"
+  /** The value of a counter; 0 for one that nothing was added to. */
+  readonly count: (name: string) => number
 }
 
 /** The outcome for one draft: it is sealed, or it repeats a stored record, or an earlier draft of its ChangeSet. */
@@ -59,7 +61,7 @@ export interface Admission {
 
 /**
  * Checks a ChangeSet against a store. Conflicts come in this order: chain empty or not, too late, `expects`, `puts`,
- * {@link documentActs}, unique keys, idempotency keys by index, parts, deliveries, events.
+ * {@link documentActs}, unique keys, idempotency keys by index, parts, counters, deliveries, events.
  *
  * - Unique keys are checked against the state after all puts: a value that one put frees, another may take.
  * - An idempotency key is looked up in the store first, then among the earlier drafts. A conflict with an earlier draft
@@ -86,6 +88,11 @@ export const admit = (change: AdmissibleChange, view: StoreView): Admission => {
     const found = view.part(seq, name)
     if (found !== "present") conflicts.push({ _tag: "Part", seq, name, found })
   }
+  if (change.counts !== undefined && !isRepeat(fates))
+    for (const { add, atMost = Number.POSITIVE_INFINITY, name } of change.counts) {
+      const value = view.count(name)
+      if (add > 0 && value + add > atMost) conflicts.push({ _tag: "Count", name, value, atMost })
+    }
   if (change.moves !== undefined || change.again !== undefined) conflicts.push(...outboxConflicts(change, view))
   return { conflicts, fates }
 }

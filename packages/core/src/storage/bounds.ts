@@ -63,6 +63,7 @@ export const changeProblem = (change: ChangeSet): string | null =>
   recordsProblem(change) ??
   eraseProblem(change) ??
   forgetProblem(change) ??
+  countsProblem(change) ??
   outboxProblem(change)
 
 /** Describes the problem of a query; null if there is none. */
@@ -214,6 +215,23 @@ const forgetProblem = (change: ChangeSet): string | null =>
   (change.forget ?? []).every(({ key, scope }) => isStorable(scope) && key !== "" && isStorable(key))
     ? null
     : "A once key to forget is not text that a store can hold."
+
+const countsProblem = ({ counts }: ChangeSet): string | null => {
+  if (counts === undefined) return null
+  const names = new Set<string>()
+  for (const { add, atMost = 0, name } of counts) {
+    if (name === "" || !isStorable(name)) return "The name of a counter is not text that a store can hold."
+    if (names.has(name)) return "A ChangeSet adds to a counter twice; add the sum once."
+    names.add(name)
+    if (!Number.isSafeInteger(add) || !Number.isSafeInteger(atMost))
+      return `A counter takes whole numbers, not ${add} up to ${atMost}.`
+  }
+  return null
+}
+
+/** Describes the problem of a read that names what it wants; null if there is none. */
+export const namedProblem = (what: string, { length }: ReadonlyArray<unknown>): string | null =>
+  length > maxRows ? `${length} ${what} were requested at once; the most is ${maxRows}.` : null
 
 const outboxProblem = ({ again, cancel, events, moves }: ChangeSet): string | null => {
   // Decisions that are captured come this way a thousand times a second, and ask nothing of the outbox.

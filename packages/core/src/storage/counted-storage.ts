@@ -17,6 +17,12 @@ const duration = histogramBy(
   "outcome",
   ends
 )
+const takes = counterBy(
+  "flyball_limit_takes_total",
+  "Requests of rate limits and permits to the store by outcome, one for each row set or permit.",
+  "outcome",
+  ["admitted", "refused", "failed"]
+)
 const sealed = counter("flyball_records_sealed_total", "Records that this process added to the chain.")
 
 /** Wraps a store so that its commits and sealed records are counted. */
@@ -28,6 +34,17 @@ export const countedStorage: Layer.Layer<Storage, never, Storage> = Layer.effect
     const context = yield* Effect.context<never>()
     return Storage.of({
       ...storage,
+      limits: {
+        shared: storage.limits.shared,
+        take: (requests) =>
+          Effect.onExit(storage.limits.take(requests), (exit) => {
+            if (exit._tag === "Failure") takes.failed.add(requests.length, context)
+            else
+              for (const { admitted, held } of exit.value)
+                takes[admitted && held?.granted !== 0 ? "admitted" : "refused"].add(1, context)
+            return Effect.void
+          })
+      },
       commit: (change) => {
         const commit = storage.commit(change)
         return Effect.suspend(() => {

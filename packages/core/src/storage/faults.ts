@@ -40,6 +40,8 @@ export type Conflict =
     }
   /** It would be sealed at `atMs`, and had to be before `beforeMs`. */
   | { readonly _tag: "Late"; readonly beforeMs: number; readonly atMs: number }
+  /** The counter has this value, and an addition to it would exceed `atMost`. */
+  | { readonly _tag: "Count"; readonly name: string; readonly value: number; readonly atMost: number }
   /** The event of a redelivery does not exist. */
   | { readonly _tag: "Event"; readonly id: string }
   | { readonly _tag: "NotEmpty" }

@@ -15,10 +15,26 @@ export {
   maxPartBytes,
   maxParts,
   maxRows,
+  namedProblem,
   queryProblem,
   rangeProblem
 } from "./bounds.ts"
 export type { Conflict } from "./faults.ts"
+export {
+  costProblem,
+  type HeldRequest,
+  type LimitPolicy,
+  type LimitRequest,
+  type LimitRow,
+  LIMITS_SWEEP_MS,
+  limitsProblem,
+  type Mark,
+  type PolicyState,
+  rowEndS,
+  type RowState,
+  type Taken,
+  takeLimits
+} from "./limits/slots.ts"
 export { StorageConflict, StorageCorrupt, StorageUnavailable } from "./faults.ts"
 export { memoryStorage } from "./memory/memory.ts"
 export type {
@@ -47,6 +63,7 @@ export type {
   CommitClass,
   CommitReceipt,
   CommitTurn,
+  CountAdd,
   Document,
   DocumentPut,
   Head,
@@ -57,6 +74,7 @@ export type {
   ReadFault,
   RecordDraft,
   KeyRange,
+  LimitsApi,
   RecordQuery,
   RecordReceipt,
   Rehashed,

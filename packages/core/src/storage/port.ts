@@ -6,6 +6,7 @@
 import type { Effect } from "effect"
 import { Context } from "effect"
 import type { StorageConflict, StorageCorrupt, StorageUnavailable } from "./faults.ts"
+import type { LimitRequest, Taken } from "./limits/slots.ts"
 import type { OutboxApi, OutboxChange } from "./outbox/outbox.ts"
 
 /** A JSON object as state documents and record bodies hold it. */
@@ -55,6 +56,18 @@ export interface IdempotencyKey {
   readonly key: string
   /** 64 lower-case hex digits. */
   readonly digest: string
+}
+
+/**
+ * Adds to a counter: those of one group in their order, whatever others read before. A negative `add` returns, and is
+ * never refused.
+ */
+export interface CountAdd {
+  readonly name: string
+  /** A whole number. */
+  readonly add: number
+  /** An addition after which the counter would be above this is a conflict `Count`. */
+  readonly atMost?: number
 }
 
 /** A record before it is sealed. Storage adds `at`, `prev`, `seq`, `v`, salts and commitments. */
@@ -126,6 +139,8 @@ export interface ChangeSet extends OutboxChange {
    * comes under it again is a duplicate. Keys that nobody took are passed over.
    */
   readonly forget?: ReadonlyArray<{ readonly scope: string; readonly key: string }>
+  /** Counters that it adds to, each once. A repeat adds nothing. */
+  readonly counts?: ReadonlyArray<CountAdd>
 }
 
 /** Receipt of one draft. `duplicate`: it was recorded before (see {@link IdempotencyKey}). */
@@ -225,6 +240,19 @@ export interface TakenKey {
   readonly digest: string | null
 }
 
+/** Rate limits and permits. Their rows are no part of a copy or of the chain: they say what was used just now. */
+export interface LimitsApi {
+  /** Whether other processes take from the same rows. */
+  readonly shared: boolean
+  /**
+   * Answers requests in their order, by the store's clock, with `takeLimits`. Requests that are malformed are defects.
+   *
+   * What it answered survives the end of the process. It need not survive a power cut: a store may forget about a
+   * second then.
+   */
+  readonly take: (requests: ReadonlyArray<LimitRequest>) => Effect.Effect<ReadonlyArray<Taken>, ReadFault>
+}
+
 /** Faults of any read. */
 export type ReadFault = StorageUnavailable | StorageCorrupt
 
@@ -290,6 +318,9 @@ export interface StorageApi {
    * are checked page by page on the host.
    */
   readonly rehash?: (previous: Head | null, to: number) => Effect.Effect<Rehashed | null, ReadFault>
+  /** Values of counters, in the order of `names`; 0 for one that nothing was added to. At most 1,000. */
+  readonly counters: (names: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<number>, ReadFault>
+  readonly limits: LimitsApi
   /** The outbox: deliveries owed to webhooks. It is written by `commit`. */
   readonly outbox: OutboxApi
   /**

@@ -106,10 +106,12 @@ const fill = Effect.fnUntraced(function* (storage: StorageApi) {
     erase: [{ seq: decisions + 1, name: "args" }],
     forget: [{ scope: "agt_1", key: "large" }]
   })
+  yield* storage.commit({ counts: [{ name: "used", add: 2 ** 40 }] })
   yield* storage.lease("signer", "somebody", 60_000)
 })
 
 const scene = {
+  counters: ["used"],
   collections: ["things", "checkpoints", "webhooks"],
   once: [
     { scope: "agt_1", keys: ["key 0", "key 1299", "large"] },

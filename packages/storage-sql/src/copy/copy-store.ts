@@ -2,7 +2,7 @@
  * Copies a whole store of any backend into one SQLite file and back. Backups use it.
  *
  * Copied byte for byte: records, parts with their salts, erased parts, idempotency keys (erased ones too), tree hashes,
- * documents with keys and versions, the outbox. Not copied: leases.
+ * documents with keys and versions, counters, the outbox. Not copied: leases, rate limits and permits.
  *
  * Spec: design section 4, "Backup is online"; decision 0012.
  */

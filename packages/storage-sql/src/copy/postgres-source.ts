@@ -166,6 +166,12 @@ const walks: { readonly [T in TableName]: Walk<T> } = {
       excerpt: row["excerpt"] as string
     })
   },
+  counters: {
+    from: "flyball.counters",
+    columns: "name, value::float8 AS value",
+    key: [["name", "text"]],
+    row: (row) => ({ name: row["name"] as string, value: row["value"] as number })
+  },
   sequences: {
     from: "flyball.sequences",
     columns: "endpoint_id, sequence::float8 AS sequence",

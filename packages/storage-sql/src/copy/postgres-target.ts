@@ -52,6 +52,7 @@ const text = {
   open: `UPDATE flyball.in_flight f SET started_at_ms = a.started_at_ms, answer_forgotten = a.excerpt = 'null'
     FROM unnest($1::text[], $2::int8[], $3::text[]) AS a(delivery_id, started_at_ms, excerpt)
     JOIN flyball.deliveries d ON d.id = a.delivery_id WHERE f.endpoint_id = d.endpoint_id AND f.sequence = d.sequence`,
+  counters: "INSERT INTO flyball.counters (name, value) SELECT * FROM unnest($1::text[], $2::int8[])",
   sequences: `WITH s AS (INSERT INTO flyball.sequences (endpoint_id, sequence) SELECT *
     FROM unnest($1::text[], $2::int8[]) RETURNING endpoint_id)
     INSERT INTO flyball.turns (endpoint_id, turn) SELECT endpoint_id, 0 FROM s`
@@ -185,6 +186,10 @@ const statementsOf = (page: Page): ReadonlyArray<Statement> => {
     }
     case "attempts":
       return attemptStatements(page.rows)
+    case "counters": {
+      const { rows } = page
+      return [["counters", [rows.map(({ name }) => name), intArray(rows.map(({ value }) => value))]]]
+    }
     case "sequences": {
       const { rows } = page
       return [["sequences", [rows.map(({ endpointId }) => endpointId), intArray(rows.map(({ sequence }) => sequence))]]]

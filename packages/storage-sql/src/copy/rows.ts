@@ -1,7 +1,8 @@
 /**
  * The rows of a store in no backend's words: what a copy from one to another carries.
  *
- * Leases are not among them: they say who works now. Tree hashes of level 0 are the records' own.
+ * Leases, rate limits and permits are not among them: they say who works now, and what was used just now. Tree hashes
+ * of level 0 are the records' own.
  */
 
 /** A sealed record with its index columns. */
@@ -97,6 +98,12 @@ export interface SequenceRow {
   readonly sequence: number
 }
 
+/** A counter. */
+export interface CounterRow {
+  readonly name: string
+  readonly value: number
+}
+
 /** Every table with its rows. */
 export interface Tables {
   readonly records: RecordRow
@@ -109,6 +116,7 @@ export interface Tables {
   readonly deliveries: DeliveryRow
   readonly attempts: AttemptRow
   readonly sequences: SequenceRow
+  readonly counters: CounterRow
 }
 
 /** Name of a copied table. */
@@ -125,7 +133,8 @@ export const tableNames = [
   "events",
   "deliveries",
   "attempts",
-  "sequences"
+  "sequences",
+  "counters"
 ] as const satisfies ReadonlyArray<TableName>
 
 /** Rows of one table, in its order. Pages are small enough to be held in memory (see {@link maxPageRows}). */
@@ -157,5 +166,6 @@ export const noRows = (): { [T in TableName]: number } => ({
   events: 0,
   deliveries: 0,
   attempts: 0,
-  sequences: 0
+  sequences: 0,
+  counters: 0
 })

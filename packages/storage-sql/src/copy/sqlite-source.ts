@@ -97,6 +97,11 @@ const readersOf = (db: DatabaseSync, strings: StringTable): Readers => {
           single: row["single"] === 1
         })
       ),
+    counters: () =>
+      mapped(select("SELECT name, value FROM counter ORDER BY name"), (row) => ({
+        name: row["name"] as string,
+        value: row["value"] as number
+      })),
     ...outboxReaders(select, word)
   }
 }

@@ -99,6 +99,8 @@ export class SqliteTarget {
               row.excerpt
             )
         )
+      case "counters":
+        return page.rows.forEach(({ name, value }) => void this.#rows.counter.run(name, value))
       case "sequences":
         return page.rows.forEach(
           ({ endpointId, sequence }) => void this.#rows.lane.run(this.#strings.intern(endpointId), sequence)
@@ -181,6 +183,7 @@ const prepareRows = (db: DatabaseSync) => {
       "INSERT INTO attempt (delivery, attempt, started_at_ms, ended_at_ms, status_code, error_code, excerpt) " +
         "VALUES (?, ?, ?, ?, ?, ?, ?)"
     ),
+    counter: sql("INSERT INTO counter (name, value) VALUES (?, ?)"),
     lane: sql("INSERT INTO lane (endpoint, sequence, turn) VALUES (?, ?, 0)")
   }
 }

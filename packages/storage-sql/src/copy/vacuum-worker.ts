@@ -30,10 +30,10 @@ const copy = ({ file, to }: VacuumTask): void => {
   } finally {
     source.close()
   }
-  // Leases say who works now, and nobody works on a copy.
+  // Leases and limits say who works now, and nobody works on a copy.
   const made = new DatabaseSync(to)
   try {
-    made.exec("PRAGMA journal_mode = DELETE; PRAGMA secure_delete = ON; DELETE FROM lease")
+    made.exec("PRAGMA journal_mode = DELETE; PRAGMA secure_delete = ON; DELETE FROM lease; DELETE FROM limit_row")
   } finally {
     made.close()
   }

@@ -45,6 +45,7 @@ export const admitGroup = (
     deleted: new Map(),
     erased: [],
     forgotten: [],
+    counts: new Map(),
     outbox: view.outbox,
     atMs
   }
@@ -75,6 +76,11 @@ export const admitGroup = (
       view.forget(once.scope, once.key)
       rows.forgotten.push({ ...once, upTo: receipt.head.seq })
     }
+    if (!isRepeat(fates))
+      for (const { add, name } of prepared.change.counts ?? []) {
+        view.knowCount(name, view.count(name) + add)
+        rows.counts.set(name, view.count(name))
+      }
     if (prepared.outbox !== null) view.outbox.write(prepared.outbox, isRepeat(fates), receipt.head, atMs, crypto.sha256)
     return Exit.succeed(receipt)
   })

@@ -19,6 +19,7 @@ export class GroupView implements StoreView {
   readonly #once = new Map<string, { readonly seq: number; readonly digest: string | null }>()
   readonly #heads = new Map<number, Head>()
   readonly #parts = new Map<string, "present" | "erased">()
+  readonly #counts = new Map<string, number>()
   /** Outbox state of the group, and the group's changes to it. */
   readonly outbox = new GroupOutbox()
 
@@ -74,6 +75,15 @@ export class GroupView implements StoreView {
   forget(scope: string, key: string): void {
     const taken = this.once(scope, key)
     if (taken !== null) this.#once.set(slot(scope, key), { seq: taken.seq, digest: null })
+  }
+
+  count(name: string): number {
+    return this.#counts.get(name) ?? 0
+  }
+
+  /** Sets the value of a counter: as it was read, or after an addition of the group. */
+  knowCount(name: string, value: number): void {
+    this.#counts.set(name, value)
   }
 
   knowPart(seq: number, name: string, state: "present" | "erased"): void {

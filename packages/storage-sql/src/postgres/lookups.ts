@@ -22,7 +22,8 @@ const text = {
     JOIN flyball.document_keys d ON d.collection = k.collection AND d.key = k.key AND d.value = k.value AND d.single`,
   parts: `SELECT k.n::int4 AS n, p.erased_by IS NULL AS present
     FROM unnest($1::int8[], $2::text[]) WITH ORDINALITY AS k(seq, name, n) JOIN flyball.parts p ON p.seq = k.seq
-    AND p.name = k.name`
+    AND p.name = k.name`,
+  counts: "SELECT name, value::float8 AS value FROM flyball.counters WHERE name = ANY ($1::text[])"
 }
 
 /** One query with the reader of its rows. `n` counts from 1 in the order of the parameters. */
@@ -50,6 +51,7 @@ export const lookupsIn = (schema: string): ((changes: ReadonlyArray<PreparedChan
       ...versionLookup(sql.versions, changes),
       ...uniqueLookup(sql.unique, changes),
       ...partLookup(sql.parts, changes),
+      ...countLookup(sql.counts, changes),
       ...outboxLookups(outbox, changes)
     ]
   })
@@ -131,6 +133,15 @@ const partLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): Readon
     }
   }
   return [{ sql, params: [intArray(requested.map(({ seq }) => seq)), requested.map(({ name }) => name)], read }]
+}
+
+const countLookup = (sql: string, changes: ReadonlyArray<PreparedChange>): ReadonlyArray<Lookup> => {
+  const requested = changes.flatMap(({ change }) => (change.counts ?? []).map(({ name }) => name))
+  if (requested.length === 0) return []
+  const read = (view: GroupView, rows: Result["rows"]): void => {
+    for (const row of rows) view.knowCount(row["name"] as string, row["value"] as number)
+  }
+  return [{ sql, params: [[...new Set(requested)]], read }]
 }
 
 /**

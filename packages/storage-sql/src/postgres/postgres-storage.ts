@@ -22,8 +22,10 @@ import { Effect, Layer } from "effect"
 import type { Scope } from "effect"
 import { SqlError } from "effect/sql/SqlError"
 import { groupCommit } from "../group-commit.ts"
+import { groupTakes } from "../group-takes.ts"
 import { claimIn } from "./outbox/claims.ts"
 import { groupCommitter } from "./group.ts"
+import { limitsIn } from "./limits.ts"
 import { leasesIn } from "./leases.ts"
 import { migrate, requireSchema } from "./migrate.ts"
 import { inSchema } from "./migrations.ts"
@@ -71,6 +73,7 @@ const open = Effect.fnUntraced(function* (
       ...reads,
       outbox: { ...reads.outbox, claim: () => Effect.fail(readOnly), forget: () => Effect.fail(readOnly) },
       commit: () => Effect.fail(readOnly),
+      limits: { shared: true, take: () => Effect.fail(readOnly) },
       lease: () => Effect.fail(readOnly),
       releaseLease: () => Effect.fail(readOnly)
     }
@@ -80,12 +83,15 @@ const open = Effect.fnUntraced(function* (
     weigh: ({ weight }: PreparedChange) => weight,
     turn: ({ change }) => change.turn,
     run: (changes) => inRealTime(commitGroup(changes)),
-    closed: () => new StorageUnavailable({ reason: "it is being closed", wrote: "no" }),
+    closed: () => closing,
     maxRecords: groupRecords,
     maxBytes: groupBytes
   })
+  const takeGroup = limitsIn(sessions.limiter, schema)
+  const take = yield* groupTakes(takeGroup, () => closing)
   return {
     ...reads,
+    limits: { shared: true, take },
     outbox: { ...reads.outbox, claim: claimIn(sessions.claimer, schema, home) },
     commit: (change) =>
       Effect.suspend(() => {
@@ -101,6 +107,7 @@ const open = Effect.fnUntraced(function* (
   }
 })
 
+const closing = new StorageUnavailable({ reason: "it is being closed", wrote: "no" })
 const readOnly = new StorageUnavailable({
   reason: "it was opened for reading only; open it without `readOnly` to write",
   wrote: "no"

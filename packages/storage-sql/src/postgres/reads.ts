@@ -14,7 +14,7 @@ import {
   limitProblem,
   LIST_UNITS,
   listDocuments,
-  maxRows,
+  namedProblem,
   plannedTimeMs,
   queryProblem,
   rangeProblem,
@@ -53,6 +53,8 @@ const text = {
     JOIN flyball.once o ON o.scope = $1::text AND o.key = k.key ORDER BY k.n`,
   idempotencyKeys: `SELECT scope, key, seq::float8 AS seq, digest FROM flyball.once
     WHERE (scope, key) > ($1::text, $2::text) ORDER BY scope, key LIMIT $3::int8`,
+  counters: `SELECT coalesce(c.value, 0)::float8 AS value FROM unnest($1::text[]) WITH ORDINALITY AS k(name, n)
+    LEFT JOIN flyball.counters c ON c.name = k.name ORDER BY k.n`,
   leaves:
     "SELECT string_agg(hash, ''::bytea ORDER BY seq) AS hashes FROM flyball.records WHERE seq >= $1::int8 AND " +
     "seq < $2::int8",
@@ -75,6 +77,7 @@ type Reads = Pick<
   | "once"
   | "idempotencyKeys"
   | "hashes"
+  | "counters"
 > & { readonly outbox: Omit<OutboxApi, "claim" | "missed" | "forget"> }
 
 /** Makes the reads for one schema, of the store whose head is the table `home`. */
@@ -130,9 +133,7 @@ export const readsIn = (readers: Connections, schema: string, home: number): Rea
       return (yield* ask(sql, params)).map(recordOf)
     }),
     parts: Effect.fnUntraced(function* (seqs) {
-      invariant(
-        seqs.length > maxRows ? `Parts of ${seqs.length} records were requested; the most is ${maxRows}.` : null
-      )
+      invariant(namedProblem("records", seqs))
       return (yield* ask(text.parts, [intArray([...new Set(seqs)].filter(Number.isSafeInteger))])).map(partOf)
     }),
     once: Effect.fnUntraced(function* (scope, keys) {
@@ -147,6 +148,11 @@ export const readsIn = (readers: Connections, schema: string, home: number): Rea
       const { key, scope } = after ?? { key: "", scope: "" }
       const rows = yield* ask(text.idempotencyKeys, [scope, key, String(limit)])
       return rows.map((row) => ({ scope: row["scope"] as string, ...onceOf(row) }))
+    }),
+    counters: Effect.fnUntraced(function* (names) {
+      invariant(namedProblem("counters", names))
+      const rows = yield* ask(text.counters, [names])
+      return rows.map((row) => row["value"] as number)
     }),
     hashes: Effect.fnUntraced(function* (tileLevel, from, count) {
       const range = [String(from), String(from + count)]

@@ -58,6 +58,7 @@ describe("retiring a store on Postgres", () => {
         const reported = { events: [{ type: "thing.made", data: {} }] }
         yield* storage.commit({
           ...reported,
+          counts: [{ name: "used", add: 7 }],
           puts: [
             { collection: "webhooks", id: "whk_1", expectedVersion: 0, body: {}, keys: { "on:thing.made": "yes" } }
           ]
@@ -69,6 +70,7 @@ describe("retiring a store on Postgres", () => {
         })
         yield* retirement.retire(plan)
         const after = yield* openStore(options)
+        assert.deepStrictEqual(yield* after.counters(["used"]), [7])
         yield* after.commit(reported)
         const { claimed } = yield* after.outbox.claim({ leaseMs: 1000, limit: 9, perEndpoint: 9 })
         assert.deepStrictEqual(

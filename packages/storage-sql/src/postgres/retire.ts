@@ -110,7 +110,8 @@ const replace = Effect.fnUntraced(function* (
       sql.replaceAll("retired.", () => `${quoted(retired)}.`),
       [plan.leave]
     )
-  for (const sql of carrySequences) yield* run(sql.replaceAll("retired.", () => `${quoted(retired)}.`))
+  for (const sql of [...carrySequences, carryCounters])
+    yield* run(sql.replaceAll("retired.", () => `${quoted(retired)}.`))
   const [now] = yield* run("SELECT flyball.flyball_now()::float8 AS ms")
   const { answers, rows } = admitGroup(
     nodeCrypto,
@@ -131,6 +132,8 @@ const carry = [
   `INSERT INTO flyball.document_keys (collection, key, value, id, single)
     SELECT collection, key, value, id, single FROM retired.document_keys WHERE collection <> ALL ($1::text[])`
 ]
+
+const carryCounters = "INSERT INTO flyball.counters (name, value) SELECT name, value FROM retired.counters"
 
 /**
  * Sequences continue behind all that the old chain can have given, also to an endpoint that was owed nothing yet when

@@ -17,7 +17,7 @@ export interface PostgresOptions {
   readonly schema?: string | undefined
   /**
    * Connections at most, one of which writes. Default 10, at least 2; with 2 there is a third once deliveries are
-   * claimed.
+   * claimed. There is one more once limits are taken from.
    */
   readonly maxConnections?: number | undefined
   /** Shown in `pg_stat_activity`. Default `flyball`. */
@@ -41,6 +41,8 @@ export interface Sessions {
   readonly readers: Connections
   /** Of one connection, for one claim at a time. */
   readonly claimer: Connections
+  /** Of one connection, for one group of requests to the limits at a time. */
+  readonly limiter: Connections
 }
 
 /** A part of 16 MiB travels in one message of the server. Unit: bytes. */
@@ -70,6 +72,9 @@ const sessionSettings = {
 }
 
 const writerSettings = { ...sessionSettings, plan_cache_mode: "force_generic_plan" }
+
+/** What the limits lose in a crash of the server is a second. */
+const limiterSettings = { ...writerSettings, synchronous_commit: "off" }
 
 /**
  * A bitmap scan walks over everything that was ever in flight until the next vacuum; an index scan walks over it once,
@@ -120,7 +125,8 @@ export const openSessions = Effect.fnUntraced(function* (
     { maxConnections: Math.max(1, (options.maxConnections ?? 10) - (readOnly ? 1 : 2)) }
   )
   const claimer = yield* open(claimerSettings, { maxConnections: 1, multiplex: true, multiplexConcurrency: 1 })
-  return { writer, readers, claimer }
+  const limiter = yield* open(limiterSettings, { maxConnections: 1, multiplex: true, multiplexConcurrency: 1 })
+  return { writer, readers, claimer, limiter }
 })
 
 /** Rows as they come from the driver. */

@@ -13,12 +13,11 @@ export interface PostgresClock {
   readonly set: (atMs: number) => Promise<void>
 }
 
-const replacement = [
+const replacement = (now: string): ReadonlyArray<string> => [
   "CREATE TABLE IF NOT EXISTS flyball.test_clock (at_ms bigint NOT NULL)",
   "DELETE FROM flyball.test_clock",
   "INSERT INTO flyball.test_clock VALUES (0)",
-  "CREATE OR REPLACE FUNCTION flyball.flyball_now() RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT at_ms FROM " +
-    "flyball.test_clock'"
+  `CREATE OR REPLACE FUNCTION flyball.flyball_now() RETURNS bigint LANGUAGE sql VOLATILE AS '${now}'`
 ]
 
 /**
@@ -27,7 +26,27 @@ const replacement = [
  * - Fails: rejects with the server's error.
  */
 export const replacePostgresClock = async (url: string, schema: string = defaultSchema): Promise<PostgresClock> => {
-  const run = (statements: ReadonlyArray<readonly [sql: string, params: ReadonlyArray<unknown>]>): Promise<void> =>
+  const run = await replaced(url, schema, "SELECT at_ms FROM flyball.test_clock")
+  return { set: (atMs) => run([["UPDATE flyball.test_clock SET at_ms = $1::int8", [String(Math.floor(atMs))]]]) }
+}
+
+/** As {@link replacePostgresClock}, of a clock that runs as the server's does, and steps on request. */
+export const shiftPostgresClock = async (
+  url: string,
+  schema: string = defaultSchema
+): Promise<{ readonly shift: (ms: number) => Promise<void> }> => {
+  const run = await replaced(
+    url,
+    schema,
+    "SELECT at_ms + floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint FROM flyball.test_clock"
+  )
+  return { shift: (ms) => run([["UPDATE flyball.test_clock SET at_ms = at_ms + $1::int8", [String(Math.floor(ms))]]]) }
+}
+
+type Run = (statements: ReadonlyArray<readonly [sql: string, params: ReadonlyArray<unknown>]>) => Promise<void>
+
+const replaced = async (url: string, schema: string, now: string): Promise<Run> => {
+  const run: Run = (statements) =>
     Effect.runPromise(
       Effect.scoped(
         Effect.gen(function* () {
@@ -38,6 +57,6 @@ export const replacePostgresClock = async (url: string, schema: string = default
         })
       )
     )
-  await run(replacement.map((sql) => [sql, []]))
-  return { set: (atMs) => run([["UPDATE flyball.test_clock SET at_ms = $1::int8", [String(Math.floor(atMs))]]]) }
+  await run(replacement(now).map((sql) => [sql, []]))
+  return run
 }

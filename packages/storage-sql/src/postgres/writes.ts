@@ -42,6 +42,8 @@ export interface GroupRows {
    * its digest.
    */
   readonly forgotten: Array<{ readonly scope: string; readonly key: string; readonly upTo: number }>
+  /** Values of counters after the group. */
+  readonly counts: Map<string, number>
   readonly outbox: GroupOutbox
   /** The time of the group. */
   readonly atMs: number
@@ -82,6 +84,8 @@ const text = {
     AND p.erased_by IS NULL`,
   forget: `UPDATE flyball.once o SET digest = '' FROM unnest($1::text[], $2::text[], $3::int8[]) AS f(scope, key, up_to)
     WHERE o.scope = f.scope AND o.key = f.key AND o.seq <= f.up_to`,
+  counts: `INSERT INTO flyball.counters (name, value) SELECT * FROM unnest($1::text[], $2::int8[])
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
   head: "UPDATE flyball.head SET seq = $1::int8, hash = $2::bytea, at_ms = $3::int8"
 }
 
@@ -102,6 +106,7 @@ export const writesIn = (schema: string): ((rows: GroupRows) => ReadonlyArray<Qu
     ...documents(sql, [...rows.puts.values()]),
     ...erased(sql, rows),
     ...forgotten(sql, rows),
+    ...counted(sql, rows),
     ...outboxQueries(outbox, rows.outbox, rows.atMs),
     ...head(sql, rows.sealed.at(-1))
   ]
@@ -266,6 +271,9 @@ const forgotten = (sql: Texts, { forgotten: all }: GroupRows): ReadonlyArray<Que
           params: [all.map(({ scope }) => scope), all.map(({ key }) => key), intArray(all.map(({ upTo }) => upTo))]
         }
       ]
+
+const counted = (sql: Texts, { counts }: GroupRows): ReadonlyArray<Query> =>
+  counts.size === 0 ? [] : [{ sql: sql.counts, params: [[...counts.keys()], intArray([...counts.values()])] }]
 
 const head = (sql: Texts, last: SealedRow | undefined): ReadonlyArray<Query> =>
   last === undefined ? [] : [{ sql: sql.head, params: [String(last.seq), last.hash, String(last.atMs)] }]

@@ -2,7 +2,7 @@
  * One batch of ChangeSets as it travels to the storage worker: each packed by its caller's fiber, joined on the host's
  * thread, read in the worker.
  */
-import type { Weight } from "@flyball/core/storage"
+import type { CountAdd, Weight } from "@flyball/core/storage"
 import { type DocumentAct, documentActs, type OutboxDraft } from "@flyball/core/thread"
 import { PackReader, PackWriter } from "./packed.ts"
 
@@ -102,6 +102,7 @@ export interface BatchedChange {
   /** `by` is the index of the draft that says so. */
   readonly erase: ReadonlyArray<{ readonly seq: number; readonly name: Name; readonly by: number }>
   readonly forget: ReadonlyArray<{ readonly scope: Name; readonly key: string }>
+  readonly counts: ReadonlyArray<CountAdd>
   /** Its changes to the outbox; null when there are none. */
   readonly outbox: OutboxDraft | null
   /** The agents that its records are about. Apart from the names, which would be others in each ChangeSet. */
@@ -157,6 +158,8 @@ export const readBatch = (buffer: ArrayBuffer): ReadonlyArray<BatchedChange> => 
     })),
     erase: times(from.u32(), () => ({ seq: from.f64(), name: from.u32(), by: from.u32() })),
     forget: times(from.u32(), () => ({ scope: from.u32(), key: from.text() })),
+    // Infinity where it has no limit.
+    counts: times(from.u32(), () => ({ name: from.text(), add: from.f64(), atMost: from.f64() })),
     outbox: readOutbox(from),
     agents: from.text().split("\0")
   }))

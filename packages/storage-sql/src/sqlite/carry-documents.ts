@@ -1,10 +1,10 @@
-/** Carries the documents of one SQLite store into a new one, and where the sequences of its endpoints stand. */
+/** Carries documents, counters and where the sequences of endpoints stand from one SQLite store into a new one. */
 import { SEQUENCES_OF_A_CHAIN, WEBHOOKS } from "@flyball/core/storage"
 import { openForWriting } from "./open-database.ts"
 
 /**
- * Makes the file `fresh` with every document of `old` but those of the collections in `leave`: versions, bodies and
- * look-up keys as they are.
+ * Makes the file `fresh` with the counters of `old` and its documents but those of the collections in `leave`:
+ * versions, bodies and look-up keys as they are.
  *
  * Sequences continue behind all that the old chain can have given, also to an endpoint that was owed nothing yet when
  * the copy was made. Decision 0010. `old` is a name that SQLite opens without taking a lock.
@@ -24,6 +24,7 @@ export const carryDocuments = (
     db.exec(`INSERT INTO main.lane (endpoint, sequence, turn)
       SELECT n.id, (max(e.sequence) / ${SEQUENCES_OF_A_CHAIN} + 1) * ${SEQUENCES_OF_A_CHAIN}, 0 FROM (${endpoints}) e
       JOIN main.word n ON n.text = e.endpoint GROUP BY n.id`)
+    db.exec("INSERT INTO main.counter (name, value) SELECT name, value FROM old.counter")
     db.exec("COMMIT; DETACH old")
   } finally {
     close()

@@ -4,6 +4,7 @@
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 import type { Head, KeyRange, RecordQuery } from "@flyball/core/storage"
+import { counterValue } from "./counters.ts"
 import { partsPerRecord } from "./layout.ts"
 import type { DocumentRow, IdempotencyRow } from "./thread/protocol.ts"
 import type { PartPage, PartRow, RecordPage, RecordRow } from "./rows.ts"
@@ -169,6 +170,10 @@ export class ChainReader {
   }
 
   /** All keys, by the number of their scope and by key. */
+  counters(names: ReadonlyArray<string>): ReadonlyArray<number> {
+    return names.map((name) => (this.#sql(counterValue).get(name)?.["value"] as number | undefined) ?? 0)
+  }
+
   idempotencyKeys(
     after: { readonly scope: string; readonly key: string } | null,
     limit: number

@@ -25,6 +25,7 @@ import type { BatchedChange, BatchedRecord } from "./batch.ts"
 import { anyVersion, noName, readBatch } from "./batch.ts"
 import { BulkInsert } from "./bulk-insert.ts"
 import { Claims } from "./outbox/claims.ts"
+import { Counters } from "./counters.ts"
 import type { Naming } from "./documents.ts"
 import { Documents } from "./documents.ts"
 import { partsPerRecord } from "./layout.ts"
@@ -48,6 +49,7 @@ export class ChainWriter {
   readonly #tiles: Tiles
   readonly #documents: Documents
   readonly #once: IdempotencyKeys
+  readonly #counters: Counters
   readonly #outbox: OutboxWriter
   readonly #claims: Claims
   readonly #forget: OutboxForget
@@ -70,6 +72,7 @@ export class ChainWriter {
     this.#tiles = new Tiles(db)
     this.#documents = new Documents(db, this.#strings)
     this.#once = new IdempotencyKeys(db, this.#strings)
+    this.#counters = new Counters(db)
     this.#outbox = new OutboxWriter(db, this.#strings)
     this.#claims = new Claims(db, this.#strings)
     this.#forget = new OutboxForget(db)
@@ -97,6 +100,7 @@ export class ChainWriter {
         const found = this.#findPart(seq, name)
         return found === null ? "missing" : found.isErased ? "erased" : "present"
       },
+      count: (name) => this.#counters.value(name),
       delivery: (id) => this.#outbox.delivery(id),
       hasEvent: (id) => this.#outbox.hasEvent(id)
     }
@@ -200,6 +204,7 @@ export class ChainWriter {
     for (const { by, name, seq } of change.erase)
       this.#rows.erasePart.run(receipt.records[by]!.seq, this.#findPart(seq, naming.text(name))!.id)
     for (const { scope, key } of change.forget) this.#once.forget(naming.text(scope), key)
+    if (!isRepeat(fates)) this.#counters.add(change.counts)
     if (
       change.outbox !== null &&
       this.#outbox.write(change.outbox, isRepeat(fates), receipt.head, storeTimeMs(nowMs, this.#head))
@@ -371,6 +376,7 @@ const admissible = (change: BatchedChange, { text }: Naming): AdmissibleChange =
           once: { scope: text(once.scope), key: once.key, digest: Buffer.from(once.digest).toString("hex") }
         }
   ),
+  counts: change.counts,
   erase: change.erase.map(({ name, seq }) => ({ seq, name: text(name) })),
   ...(change.outbox === null ? {} : { moves: change.outbox.moves, again: change.outbox.again })
 })

@@ -91,6 +91,12 @@ CREATE TABLE attempt (
 -- One row for each endpoint that was ever owed anything: its last sequence, and when it was served last.
 CREATE TABLE lane (endpoint INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, turn INTEGER NOT NULL) STRICT;
 
+-- What ChangeSets add to without reading it: what quotas have used.
+CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+-- Rate limits and permits of a subject, as JSON. After ends_s the row says nothing any more.
+CREATE TABLE limit_row (subject TEXT PRIMARY KEY, ends_s INTEGER NOT NULL, state TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
 CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT NOT NULL, until_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `
   }

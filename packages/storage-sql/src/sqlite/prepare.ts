@@ -27,7 +27,7 @@ let slabUsed = 0
  * - Fails: throws `RecordUnwritable` where a body breaks the format.
  */
 export const prepare = (change: ChangeSet, salts: Uint8Array, outbox: OutboxDraft | null): PackedChange => {
-  const { expects = [], puts = [], records = [], erase = [], forget = [] } = change
+  const { counts = [], expects = [], puts = [], records = [], erase = [], forget = [] } = change
   const bodies = records.map(bodyTextOf)
   const documents = puts.map(({ body }) => JSON.stringify(body))
   const bytes = contentBytes(records, bodies, documents) + outboxUnits(outbox)
@@ -64,6 +64,12 @@ export const prepare = (change: ChangeSet, salts: Uint8Array, outbox: OutboxDraf
   for (const { scope, key } of forget) {
     out.u32(names.indexOf(scope))
     out.text(key)
+  }
+  out.u32(counts.length)
+  for (const { add, atMost = Number.POSITIVE_INFINITY, name } of counts) {
+    out.text(name)
+    out.f64(add)
+    out.f64(atMost)
   }
   packOutbox(out, outbox)
   out.text(agents.joined())

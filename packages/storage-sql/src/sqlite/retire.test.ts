@@ -57,7 +57,8 @@ const filled = Effect.suspend(() =>
       yield* storage.commit({
         expectEmpty: true,
         records: [genesis("old")],
-        puts: [{ collection: "checkpoints", id: "1", expectedVersion: 0, body: {} }]
+        puts: [{ collection: "checkpoints", id: "1", expectedVersion: 0, body: {} }],
+        counts: [{ name: "used", add: 7 }]
       })
       yield* storage.commit({
         puts: [
@@ -139,6 +140,7 @@ describe("retiring a SQLite file", () => {
         Effect.fnUntraced(function* (storage) {
           assert.strictEqual((yield* storage.head)?.seq, 0)
           assert.strictEqual(yield* originOf(storage), "new")
+          assert.deepStrictEqual(yield* storage.counters(["used"]), [7])
           assert.deepStrictEqual(yield* storage.get("agents", "a1"), {
             collection: "agents",
             id: "a1",

@@ -21,6 +21,7 @@ import {
   limitProblem,
   LIST_UNITS,
   listDocuments,
+  namedProblem,
   partCount,
   plannedTimeMs,
   queryProblem,
@@ -37,6 +38,7 @@ import {
 } from "@flyball/core/storage"
 import { Clock, Effect, Exit, Layer } from "effect"
 import { groupCommit } from "../group-commit.ts"
+import { groupTakes } from "../group-takes.ts"
 import type { Answer, Fault } from "./answers.ts"
 import { readAnswers } from "./answers.ts"
 import type { PackedChange } from "./batch.ts"
@@ -52,8 +54,6 @@ import { readParts, readRecords } from "./rows.ts"
 import type { SqliteOptions, Threads } from "./thread/threads.ts"
 import { call, errorOf, openThreads } from "./thread/threads.ts"
 
-/** Most seqs that one read of parts takes. Spec: port. */
-const maxSeqs = 1000
 /** Most documents of one answer that are remembered. */
 const maxKept = 100
 /** Most records that are folded in one call. Spec: port. */
@@ -88,7 +88,15 @@ export const makeStorage = Effect.fnUntraced(function* (threads: Threads) {
   const cache = new DocumentCache()
   const outboxTracker = new OutboxTracker()
   const commit = yield* makeCommit(threads, cache, outboxTracker)
-  const read = threads.reader
+  const { reader: read, writer } = threads
+  const take =
+    writer === null
+      ? () => Effect.fail(readOnly)
+      : yield* groupTakes(
+          (requests) =>
+            Effect.flatMap(Clock.currentTimeMillis, (nowMs) => call(writer, { op: "limits", requests, nowMs })),
+          () => closed
+        )
   // Where another process writes, nothing that was read stays true; and a store without a file ends with its worker,
   // which must be seen.
   const alone = threads.writer !== null && threads.writer !== threads.reader
@@ -181,9 +189,7 @@ export const makeStorage = Effect.fnUntraced(function* (threads: Threads) {
       }),
     parts: (seqs) =>
       Effect.suspend(() => {
-        invariant(
-          seqs.length > maxSeqs ? `Parts of ${seqs.length} records were requested; the most is ${maxSeqs}.` : null
-        )
+        invariant(namedProblem("records", seqs))
         return Effect.map(call(read, { op: "parts", seqs }), readParts)
       }),
     once: (scope, keys) => call(read, { op: "once", scope, keys: keys.filter(isStorable) }),
@@ -192,6 +198,12 @@ export const makeStorage = Effect.fnUntraced(function* (threads: Threads) {
         invariant(limitProblem(limit))
         return call(read, { op: "idempotencyKeys", after, limit })
       }),
+    counters: (names) =>
+      Effect.suspend(() => {
+        invariant(namedProblem("counters", names))
+        return call(read, { op: "counters", names })
+      }),
+    limits: { shared: false, take },
     hashes: (tileLevel, from, count) =>
       Effect.map(call(read, { op: "hashes", tileLevel, from, count }), (joined) => new Uint8Array(joined)),
     rehash: (previous, to) =>

@@ -21,7 +21,7 @@ import {
 
 const HOUR_MS = 3_600_000
 
-const scene = { collections: ["things"], once: [{ scope: "agt_1", keys: ["k1", "k2", "k3"] }] }
+const scene = { collections: ["things"], counters: ["used"], once: [{ scope: "agt_1", keys: ["k1", "k2", "k3"] }] }
 
 /** A chain of two records with a document, a part and a once key. */
 const furnish = Effect.fnUntraced(function* (storage: StorageApi) {
@@ -29,7 +29,8 @@ const furnish = Effect.fnUntraced(function* (storage: StorageApi) {
   yield* storage.commit({
     puts: [put("t1", { n: 1 }, { keys: { colour: "red" }, unique: { name: "one" } }), endpoint("whk_1")],
     records: [{ ...idempotentDraft("k1", "a"), parts: [part("args", "{}"), part("result", "1")] }],
-    events: [event()]
+    events: [event()],
+    counts: [{ name: "used", add: 3 }]
   })
 })
 
@@ -38,7 +39,8 @@ const cargo: ChangeSet = {
   puts: [put("t9", { n: 9 }, { keys: { colour: "red" }, unique: { name: "nine" } })],
   records: [{ ...idempotentDraft("k9", "9"), agentId: "agt_9", parts: [part("args", "nine")] }, erasedDraft(1, "args")],
   erase: [{ seq: 1, name: "args" }],
-  events: [event({ n: 9 })]
+  events: [event({ n: 9 })],
+  counts: [{ name: "used", add: 1 }]
 }
 
 /** One refusal of each kind, with cargo. */
@@ -63,6 +65,7 @@ const refusals: ReadonlyArray<{ readonly kind: Conflict["_tag"]; readonly change
       moves: [{ id: "dlv_none", from: { state: "pending", attempts: 0 }, to: { state: "cancelled" } }]
     }
   },
+  { kind: "Count", change: { ...cargo, counts: [{ name: "used", add: 2, atMost: 4 }] } },
   { kind: "Event", change: { ...cargo, again: [{ eventId: "evt_none", endpointId: "whk_1" }] } },
   { kind: "Late", change: { ...cargo, sealBeforeMs: 0 } },
   { kind: "NotEmpty", change: { ...cargo, expectEmpty: true, records: [genesis, ...(cargo.records ?? [])] } }
@@ -256,6 +259,10 @@ export const conflictCases = [
           { seq: 9, name: "args" }
         ],
         events: [event()],
+        counts: [
+          { name: "other", add: 1, atMost: 1 },
+          { name: "used", add: 1, atMost: 3 }
+        ],
         moves: [{ id: "dlv_none", from: { state: "pending", attempts: 2 }, to: { state: "cancelled" } }],
         again: [{ eventId: "evt_none", endpointId: "whk_1" }]
       })
@@ -272,6 +279,7 @@ export const conflictCases = [
         { _tag: "IdempotencyKey", index: 4, scope: "agt_1", key: "k2", seq: -1 },
         { _tag: "Part", seq: 1, name: "missing", found: "missing" },
         { _tag: "Part", seq: 9, name: "args", found: "missing" },
+        { _tag: "Count", name: "used", value: 3, atMost: 3 },
         { _tag: "Delivery", id: "dlv_none", expected: { state: "pending", attempts: 2 }, found: null },
         { _tag: "Event", id: "evt_none" }
       ])

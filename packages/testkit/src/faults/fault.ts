@@ -22,7 +22,8 @@ export const faultKinds: ReadonlyArray<FaultKind> = ["write refused", "write los
 
 /** A call that can fail: a method of a port. */
 export type FaultPoint =
-  | `storage.${Exclude<keyof StorageApi, "backend" | "outbox">}`
+  | `storage.${Exclude<keyof StorageApi, "backend" | "limits" | "outbox">}`
+  | "storage.limits.take"
   | `storage.outbox.${keyof OutboxApi}`
   | `guard.${keyof GuardApi}`
   | "signer.sign"

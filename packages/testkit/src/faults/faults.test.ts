@@ -91,6 +91,8 @@ describe("faults", () => {
       yield* storage.once("a", ["b"])
       yield* storage.idempotencyKeys(null, 1)
       yield* storage.hashes(0, 0, 1)
+      yield* storage.counters(["a"])
+      yield* storage.limits.take([])
       yield* storage.outbox.claim({ leaseMs: 1, limit: 1, perEndpoint: 1 })
       yield* storage.outbox.delivery("dlv_1")
       yield* storage.outbox.deliveriesOf("whk_1", { limit: 1 })
@@ -112,7 +114,7 @@ describe("faults", () => {
       yield* signer.rotation!.promote(next!.publicKey)
       const methods = [
         ...Object.keys(yield* Storage)
-          .filter((name) => name !== "backend" && name !== "outbox")
+          .filter((name) => name !== "backend" && name !== "limits" && name !== "outbox")
           .map((name) => `storage.${name}`),
         ...Object.keys((yield* Storage).outbox).map((name) => `storage.outbox.${name}`)
       ]
@@ -120,6 +122,7 @@ describe("faults", () => {
         [...board.calls.keys()].sort(),
         [
           ...methods,
+          "storage.limits.take",
           "guard.read",
           "guard.advance",
           "signer.sign",

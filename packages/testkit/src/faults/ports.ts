@@ -27,6 +27,11 @@ export const aroundStorage = (storage: StorageApi, around: Around): StorageApi =
     ...(storage.rehash === undefined
       ? {}
       : { rehash: (previous, to) => around("storage.rehash", storage.rehash!(previous, to)) }),
+    counters: (names) => around("storage.counters", storage.counters(names)),
+    limits: {
+      shared: storage.limits.shared,
+      take: (requests) => around("storage.limits.take", storage.limits.take(requests))
+    },
     outbox: {
       claim: (request) => around("storage.outbox.claim", storage.outbox.claim(request)),
       delivery: (id) => around("storage.outbox.delivery", storage.outbox.delivery(id)),

@@ -46,6 +46,9 @@ export const changeOf = (pick: Pick, world: HistoryWorld): ChangeSet => {
     events,
     cancel: onceIn(pick, 8) ? [{ endpointId: oneOf(pick, awkwardTexts) }] : [],
     ...(onceIn(pick, 6) ? { expectNew: true } : {}),
+    counts: cast.counters
+      .filter(() => onceIn(pick, 3))
+      .map((name) => ({ name, add: pick(5) - 1, ...(onceIn(pick, 2) ? { atMost: 6 } : {}) })),
     deletes: onceIn(pick, 3) ? deletesOf(pick, world, puts) : []
   }
 }

@@ -13,12 +13,14 @@ export const cast = {
   agents: ["agt_1", "AGT_1", "agt_\u00e9", null],
   scopes: ["agt_1", "settle"],
   idempotencyKeys: Array.from({ length: 12 }, (_, n) => `${awkwardTexts[n % awkwardTexts.length]}/${n}`),
-  parts: ["args", "labels", "result"]
+  parts: ["args", "labels", "result"],
+  counters: ["a", "A"]
 } as const
 
 /** Everything of a history that can be observed. */
 export const historyScene: Scene = {
   collections: cast.collections,
+  counters: cast.counters,
   once: cast.scopes.map((scope) => ({ scope, keys: cast.idempotencyKeys }))
 }
 

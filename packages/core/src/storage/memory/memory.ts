@@ -16,7 +16,7 @@ import {
   claimProblem,
   forgetRequestProblem,
   limitProblem,
-  maxRows,
+  namedProblem,
   queryProblem,
   rangeProblem
 } from "../bounds.ts"
@@ -26,7 +26,9 @@ import { StorageConflict, StorageUnavailable } from "../faults.ts"
 import { ChainTable, headOf } from "./chain.ts"
 import { DocumentTable } from "./documents.ts"
 import { LeaseTable } from "./leases.ts"
+import { LimitTable } from "./limit-table.ts"
 import { OutboxTable } from "./outbox.ts"
+import { limitsProblem } from "../limits/slots.ts"
 import { WEBHOOKS } from "../outbox/outbox.ts"
 import { readyOutbox } from "../ready-outbox.ts"
 import { type OutboxDraft, owe, wanted, wantedKey } from "../outbox/rules.ts"
@@ -57,6 +59,8 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
   const chain = new ChainTable(crypto)
   const outbox = new OutboxTable()
   const leases = new LeaseTable()
+  const limits = new LimitTable()
+  const counters = new Map<string, number>()
 
   /** Everything that can fail comes before the first write. */
   const commit = (
@@ -77,6 +81,7 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
       uniqueHolder: (collection, key, value) => documents.uniqueHolder(collection, key, value),
       once: (scope, key) => chain.once(scope, key),
       part: (seq, name) => chain.partState(seq, name),
+      count: (name) => counters.get(name) ?? 0,
       delivery: (id) => outbox.stateOf(id),
       hasEvent: (id) => outbox.hasEvent(id)
     })
@@ -98,6 +103,8 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
     )
     for (const { seq, name, erasedBy } of erasures(change, receipt)) chain.erase(seq, name, erasedBy)
     for (const { scope, key } of change.forget ?? []) chain.forget(scope, key)
+    if (!isRepeat(fates))
+      for (const { add, name } of change.counts ?? []) counters.set(name, (counters.get(name) ?? 0) + add)
     if (draft !== null) writeOutbox(draft, isRepeat(fates), receipt.head, storeTimeMs(nowMs, head))
     return Effect.succeed(receipt)
   }
@@ -150,9 +157,7 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
       }),
     parts: (seqs) =>
       Effect.sync(() => {
-        invariant(
-          seqs.length > maxRows ? `Parts of ${seqs.length} records were requested; the most is ${maxRows}.` : null
-        )
+        invariant(namedProblem("records", seqs))
         return chain.parts(seqs)
       }),
     once: (scope, keys) =>
@@ -168,6 +173,19 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
         return chain.idempotencyKeys(after, limit)
       }),
     hashes: (tileLevel, from, count) => Effect.sync(() => chain.hashes(tileLevel, from, count)),
+    counters: (names) =>
+      Effect.sync(() => {
+        invariant(namedProblem("counters", names))
+        return names.map((name) => counters.get(name) ?? 0)
+      }),
+    limits: {
+      shared: false,
+      take: (requests) =>
+        Effect.map(Clock.currentTimeMillis, (nowMs) => {
+          invariant(limitsProblem(requests))
+          return limits.take(requests, nowMs)
+        })
+    },
     outbox: {
       claim: (request) =>
         Effect.flatMap(Clock.currentTimeMillis, (nowMs) => {

@@ -160,6 +160,13 @@ CREATE TABLE flyball.sequences (endpoint_id text COLLATE "C" PRIMARY KEY, sequen
 CREATE TABLE flyball.turns (endpoint_id text COLLATE "C" PRIMARY KEY, turn bigint NOT NULL) WITH (fillfactor = 50);
 CREATE SEQUENCE flyball.claim_numbers;
 
+-- What ChangeSets add to without reading it: what quotas have used.
+CREATE TABLE flyball.counters (name text COLLATE "C" PRIMARY KEY, value bigint NOT NULL) WITH (fillfactor = 50);
+
+-- Rate limits and permits of a subject, as JSON. After ends_s the row says nothing any more.
+CREATE TABLE flyball.limits (subject text COLLATE "C" PRIMARY KEY, ends_s bigint NOT NULL, state text NOT NULL)
+  WITH (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.01);
+
 CREATE TABLE flyball.leases (
   name text COLLATE "C" PRIMARY KEY,
   holder text COLLATE "C" NOT NULL,

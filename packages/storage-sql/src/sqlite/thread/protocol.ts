@@ -8,10 +8,12 @@ import type {
   ForgetRequest,
   Head,
   KeyRange,
+  LimitRequest,
   MissedQuery,
   RecordQuery,
   Rehashed,
-  StoredEvent
+  StoredEvent,
+  Taken
 } from "@flyball/core/storage"
 import type { Fault } from "../answers.ts"
 import type { PackedBatch } from "../batch.ts"
@@ -61,6 +63,8 @@ export type WorkerRequest =
       readonly limit: number
     }
   | { readonly op: "once"; readonly scope: string; readonly keys: ReadonlyArray<string> }
+  | { readonly op: "counters"; readonly names: ReadonlyArray<string> }
+  | { readonly op: "limits"; readonly requests: ReadonlyArray<LimitRequest>; readonly nowMs: number }
   | { readonly op: "hashes"; readonly tileLevel: number; readonly from: number; readonly count: number }
   | { readonly op: "rehash"; readonly previous: Head | null; readonly to: number }
   | { readonly op: "claim"; readonly request: ClaimRequest; readonly nowMs: number }
@@ -73,7 +77,7 @@ export type WorkerRequest =
 
 /** Whether a request that got no answer may have changed the store all the same. */
 export const isWrite = ({ op }: WorkerRequest): boolean =>
-  op === "commit" || op === "claim" || op === "forget" || op === "lease" || op === "releaseLease"
+  op === "commit" || op === "claim" || op === "forget" || op === "lease" || op === "releaseLease" || op === "limits"
 
 /** A document whose body is still JSON text: the host parses it, so that it crosses as one string. */
 export type DocumentRow = Omit<Document, "body"> & { readonly body: string }
@@ -118,6 +122,8 @@ export interface WorkerAnswers {
   readonly parts: ArrayBuffer
   readonly once: ReadonlyArray<IdempotencyRow>
   readonly idempotencyKeys: ReadonlyArray<IdempotencyRow & { readonly scope: string }>
+  readonly counters: ReadonlyArray<number>
+  readonly limits: ReadonlyArray<Taken>
   readonly hashes: ArrayBuffer
   readonly rehash: Rehashed | null
   readonly claim: ClaimRow

@@ -3,12 +3,13 @@
  * see `sqlite-worker.ts`.
  */
 import type { DatabaseSync } from "node:sqlite"
-import type { ClaimRequest, ForgetRequest, Head } from "@flyball/core/storage"
+import type { ClaimRequest, ForgetRequest, Head, LimitRequest } from "@flyball/core/storage"
 import { packAnswers } from "../answers.ts"
 import { ChainReader } from "../chain-reader.ts"
 import { ChainWriter } from "../commit.ts"
 import { Checkpoints } from "../wal-checkpointer.ts"
 import { inMemory } from "../layout.ts"
+import { Limits } from "../limits.ts"
 import { migrations } from "../migrations.ts"
 import { cacheKib, openForReading, openForWriting, smallCacheKib, type WritableDatabase } from "../open-database.ts"
 import { OutboxReader } from "../outbox/outbox-reader.ts"
@@ -27,6 +28,7 @@ interface Connection {
   readonly reader: ChainReader
   readonly outbox: OutboxReader
   readonly writer: ChainWriter | null
+  readonly limits: Limits | null
   readonly checkpoints: Checkpoints | null
   readonly requireInPlace: () => void
   readonly close: () => void
@@ -45,6 +47,7 @@ const open = (request: OpenRequest): Connection => {
       reader: new ChainReader(db),
       outbox: new OutboxReader(db),
       writer: null,
+      limits: null,
       checkpoints: null,
       requireInPlace: () => undefined,
       close: () => db.close()
@@ -67,6 +70,7 @@ const writing = ({ close, db, requireInPlace }: WritableDatabase, { file }: Open
     reader: new ChainReader(db),
     outbox: new OutboxReader(db),
     writer: new ChainWriter(db),
+    limits: new Limits(db),
     checkpoints,
     requireInPlace,
     close: () => {
@@ -155,6 +159,10 @@ export class RequestServer {
         return this.#ok(id, this.#reader().once(request.scope, request.keys))
       case "idempotencyKeys":
         return this.#ok(id, this.#reader().idempotencyKeys(request.after, request.limit))
+      case "counters":
+        return this.#ok(id, this.#reader().counters(request.names))
+      case "limits":
+        return this.#limits(id, request.requests, request.nowMs)
       case "hashes":
         return this.#okBuffer(id, this.#reader().hashes(request.tileLevel, request.from, request.count))
       case "rehash":
@@ -186,6 +194,12 @@ export class RequestServer {
     this.#okBuffer(id, packAnswers({ answers, hasDeliveries }))
     this.#sendReplies()
     this.#connection?.checkpoints?.committed(buffer.byteLength)
+  }
+
+  #limits(id: number, requests: ReadonlyArray<LimitRequest>, nowMs: number): void {
+    this.#ok(id, this.#required(this.#connection?.limits, "writing").take(requests, nowMs))
+    this.#sendReplies()
+    this.#connection?.checkpoints?.committed(0)
   }
 
   #claim(id: number, request: ClaimRequest, nowMs: number): void {

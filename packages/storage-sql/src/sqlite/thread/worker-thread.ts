@@ -123,7 +123,7 @@ export class WorkerThread {
     const first = this.#outbox.push({ id, request }) === 1
     this.#transfer.push(...transfer)
     // A batch has gathered already, and should not wait until its callers' neighbours are done with their turn.
-    if (request.op === "commit") this.#flush(worker)
+    if (isBatch(request)) this.#flush(worker)
     else if (first) setImmediate(() => this.#flush(worker))
   }
 
@@ -184,6 +184,9 @@ export class WorkerThread {
   }
 }
 
+/** Whether a request stands for many callers, who have waited for it to gather. */
+const isBatch = ({ op }: WorkerRequest): boolean => op === "commit" || op === "limits"
+
 /** Starts a thread. */
 const threadWorker =
   (role: OpenRequest["role"]) =>
@@ -220,7 +223,7 @@ class Waiting {
 
   constructor(request: WorkerRequest, done: (outcome: Outcome<unknown>) => void) {
     this.wrote = isWrite(request) ? "unknown" : "no"
-    this.urgent = request.op === "commit"
+    this.urgent = isBatch(request)
     this.#done = done
   }
 
