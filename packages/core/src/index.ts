@@ -316,6 +316,18 @@ export {
 export { Entropy, type EntropySource } from "./foundation/entropy.ts"
 export type { MetricDistribution, MetricFamily, MetricLabels, MetricValue } from "./foundation/metric-family.ts"
 export { metricsNow, ownMetrics, readMetrics } from "./foundation/metrics.ts"
+export { type Permit, Permits, type PermitsApi } from "./admission/permits.ts"
+export {
+  type MonthlyUse,
+  quotaCounts,
+  quotaJob,
+  type QuotaReservation,
+  Quotas,
+  type QuotasApi,
+  type QuotaUse,
+  type Reserved
+} from "./admission/quotas.ts"
+export { type PolicyStanding, type RateLimited, RateLimits, type RateLimitsApi } from "./admission/rate-limits.ts"
 export { countedStorage } from "./storage/counted-storage.ts"
 export { newId } from "./foundation/ids.ts"
 export {
@@ -332,7 +344,10 @@ export {
   type WebhookSenderApi
 } from "./outward/webhooks/ports.ts"
 export {
+  costProblem,
   layerOf,
+  type LimitPolicy,
+  type LimitRow,
   memoryStorage,
   Storage,
   type StorageApi,
