@@ -20,7 +20,8 @@ const benchmarks: { readonly [name: string]: () => Promise<{ readonly benchmark:
   client: () => import("./client.ts"),
   kill: () => import("./kill.ts"),
   flood: () => import("./flood.ts"),
-  breakers: () => import("./breakers.ts")
+  breakers: () => import("./breakers.ts"),
+  limits: () => import("./limits.ts")
 }
 
 const json = process.argv.includes("--json")
