@@ -144,6 +144,11 @@ export const floors: ReadonlyArray<Floor> = [
     mayUseAmbient: false
   },
   {
+    folder: "packages/platform/",
+    may: ["@flyball/contract", "@flyball/contract/http", "@flyball/core", "effect"],
+    mayUseAmbient: false
+  },
+  {
     folder: "apps/verify/src/page/",
     may: ["@flyball/evidence", "@flyball/evidence/web", "@flyball/envelope", "@flyball/rules"],
     mayUseAmbient: true
@@ -168,6 +173,7 @@ export const floors: ReadonlyArray<Floor> = [
       "@flyball/http/oidc",
       "@flyball/http/server",
       "@flyball/node",
+      "@flyball/platform",
       "@flyball/rules",
       "@flyball/storage-sql",
       "@flyball/storage-sql/operations",

@@ -43,6 +43,7 @@ export const libraries: ReadonlyArray<Library> = [
     assets: ["postgres/migrations/*.sql"]
   }),
   library("packages/http"),
+  library("packages/platform"),
   library("packages/node", { threads: ["src/examiner/examiner-worker.ts"] }),
   library("packages/client", { isJoined: true }),
   library("packages/testkit", { threads: ["src/postgres/keeper.ts"] })

@@ -27,6 +27,7 @@ export * from "./foundation/page.ts"
 export { type Entity, membersIn, type Place, placesOf, type Records, recordsOf } from "./foundation/place.ts"
 export * from "./platform/keys.ts"
 export * from "./platform/plans.ts"
+export * from "./platform/usage.ts"
 export * from "./provenance.ts"
 export * from "./refusals.ts"
 export {

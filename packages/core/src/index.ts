@@ -139,6 +139,7 @@ export type {
   WaiversClient
 } from "./governor/clients/types/bound-client-types.ts"
 export type { ConditionSource, EnvelopeSource, RuleSource } from "@flyball/envelope"
+export type { Account } from "./capability/operation.ts"
 export type { Capability } from "./capability/capability.ts"
 export { type AnyModule, modulesOf } from "./capability/installed.ts"
 export { defineModule, type Module, type Read } from "./capability/module.ts"
@@ -181,7 +182,7 @@ export {
   type GovernorServices,
   type StartError
 } from "./governor/governor-layer.ts"
-export { governorJobs } from "./governor/governor-jobs.ts"
+export { capabilityJobs, governorJobs } from "./governor/governor-jobs.ts"
 export { type Mount, mountOn } from "./governor/mount.ts"
 export { FairLine } from "./foundation/fair-line.ts"
 export { inSlices } from "./foundation/in-slices.ts"

@@ -10,7 +10,7 @@
  */
 import type { AnyEndpoint } from "@flyball/contract/http"
 import { BODY_LIMIT_BYTES, Forbidden, InvalidInput, MethodNotAllowed, NotFound, type Refusal } from "@flyball/contract"
-import { inSlices } from "@flyball/core"
+import { type Account, inSlices } from "@flyball/core"
 import { Clock, Effect, Result } from "effect"
 import type { Answer } from "./answer/answer.ts"
 import type { Dialect } from "./dialect.ts"
@@ -111,7 +111,8 @@ export const answerOf = Effect.fnUntraced(function* (
   decoded: { readonly params: DecodedTarget["params"]; readonly query: unknown; readonly body: unknown },
   request: Incoming,
   response: Outgoing,
-  progress: Progress
+  progress: Progress,
+  account: Account | null = null
 ): Effect.fn.Return<Reply, Refusal | Fault, Services> {
   const admission = (caller: AdmittedCaller) => Effect.as(refuseQuarantined(endpoint, caller, decoded), caller)
   const call = {
@@ -119,6 +120,7 @@ export const answerOf = Effect.fnUntraced(function* (
     caller: progress.caller,
     accept: (request.headers.accept ?? "").toLowerCase(),
     request,
+    account,
     get signal() {
       return signalOf(response)
     },

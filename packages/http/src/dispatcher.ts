@@ -1,4 +1,5 @@
 /** Makes the dispatcher of a server or a mounted surface: endpoints, handlers and dialects of all that is installed. */
+import type { Plan } from "@flyball/contract"
 import { endpoints } from "@flyball/contract/http"
 import { type Capability, modulesOf } from "@flyball/core"
 import { pages } from "./answer/pages.ts"
@@ -8,6 +9,7 @@ import { handlers } from "./handlers/all.ts"
 import { derivedHandlers } from "./handlers/derived.ts"
 import { WorkAdmission } from "./request/admit-work.ts"
 import { requestId } from "./request/request-id.ts"
+import { platformDialect } from "./platform/dialect.ts"
 import { router } from "./router.ts"
 
 /** Parts of a dispatcher that its server decides. */
@@ -15,6 +17,8 @@ export interface DispatcherOptions extends Pick<Dispatcher, "access" | "server">
   /** Whether there are pages beside the endpoints. */
   readonly pages: boolean
   readonly capabilities?: ReadonlyArray<Capability>
+  /** The plan of people at the platform API; `enterprise` when left out. */
+  readonly planOfPeople?: Plan
 }
 
 /** The dialect of document 1, which also answers every path that no dialect serves. */
@@ -26,7 +30,13 @@ const governance: Dialect = {
 }
 
 /** Makes a dispatcher. */
-export const dispatcherOf = ({ access, capabilities = [], pages: hasPages, server }: DispatcherOptions): Dispatcher => {
+export const dispatcherOf = ({
+  access,
+  capabilities = [],
+  pages: hasPages,
+  planOfPeople = "enterprise",
+  server
+}: DispatcherOptions): Dispatcher => {
   const modules = modulesOf(capabilities)
   return {
     route: router([
@@ -35,7 +45,7 @@ export const dispatcherOf = ({ access, capabilities = [], pages: hasPages, serve
       ...(hasPages ? Object.values(pages) : [])
     ]),
     handlers: { ...handlers, ...Object.fromEntries(derivedHandlers(modules)) },
-    dialects: [governance],
+    dialects: [platformDialect(planOfPeople), governance],
     admission: new WorkAdmission(),
     access,
     server

@@ -1,4 +1,5 @@
 /** The options of a mounted API: plain values, which are checked before anything is opened. */
+import { type Plan, plans } from "@flyball/contract"
 import { GovernorError } from "@flyball/core"
 import type { Access, TokenVerifier } from "./request/authenticate.ts"
 import { readPrefix } from "./adapters/prefix.ts"
@@ -40,6 +41,8 @@ export interface HttpOptions {
   readonly metricsToken?: string | undefined
   /** Receives each finished request: no path, query, header or body. It must not throw. */
   readonly log?: LogRequest | undefined
+  /** The plan of people who call the platform API with a session. Default: `enterprise`. */
+  readonly planOfPeople?: Plan | undefined
   /** How long a reader may take nothing of an answer. Unit: milliseconds. Default: 60,000. */
   readonly stallMs?: number | undefined
   /** How long `close` waits for what is under way. Unit: milliseconds. Default: 10,000. */
@@ -63,6 +66,10 @@ const checks: {
     expected: "a text of at least 16 characters"
   },
   log: { holds: (value) => typeof value === "function", expected: "a function" },
+  planOfPeople: {
+    holds: (value) => (plans as ReadonlyArray<unknown>).includes(value),
+    expected: `one of ${plans.join(", ")}`
+  },
   stallMs: { holds: isMilliseconds, expected: "a number of milliseconds" },
   closeMs: { holds: isMilliseconds, expected: "a number of milliseconds" }
 }
@@ -79,6 +86,7 @@ export interface ReadOptions {
   readonly pages: boolean
   readonly metricsToken: string | null
   readonly log?: LogRequest
+  readonly planOfPeople?: Plan
   readonly stallMs: number
   readonly closeMs: number
 }
@@ -103,6 +111,9 @@ export const readOptions = (options: HttpOptions): ReadOptions => {
     pages: options.pages ?? false,
     metricsToken: options.metricsToken ?? null,
     ...(options.log === undefined || options.log === null ? {} : { log: options.log }),
+    ...(options.planOfPeople === undefined || options.planOfPeople === null
+      ? {}
+      : { planOfPeople: options.planOfPeople }),
     stallMs: options.stallMs ?? 60_000,
     closeMs: options.closeMs ?? 10_000
   }

@@ -1,5 +1,5 @@
 /** The API over the services of one governor: what every adapter hands its requests to. */
-import { Draining } from "@flyball/contract"
+import { Draining, type Plan } from "@flyball/contract"
 import { problemOf } from "@flyball/contract/http"
 import type { Capability } from "@flyball/core"
 import { Context } from "effect"
@@ -20,6 +20,8 @@ export interface SurfaceOptions {
   readonly context: Context.Context<Services>
   readonly access: Access
   readonly capabilities?: ReadonlyArray<Capability>
+  /** The plan of people at the platform API. */
+  readonly planOfPeople?: Plan
   /** Where it is mounted; empty at the root. */
   readonly prefix: string
   readonly version: string
@@ -58,6 +60,7 @@ export const openSurface = (options: SurfaceOptions): Surface => {
     access: options.access,
     capabilities: options.capabilities ?? [],
     pages: options.pages,
+    ...(options.planOfPeople === undefined ? {} : { planOfPeople: options.planOfPeople }),
     server: {
       version: options.version,
       isDemo: false,

@@ -76,6 +76,8 @@ const scatterAccess = async ({ person }: Callers, { plain, text }: Marker): Prom
   const row = { scope: "default", trigger: "drift", response: "notify", notify: [`${plain}@example.com`] }
   await done("PUT", "/bound/response-policy", [row], 200)
   await done("POST", "/admin/ingest-keys", { name: text, org_unit: "support" }, 201)
+  const key = { name: text, org_unit: "support", plan: "free", scopes: ["*"] }
+  await done("POST", "/admin/platform-keys", key, 201)
   const rules = [{ match: { claim: "groups", value: text }, role: "admin", org_unit: "*" }]
   await done("PUT", "/admin/entitlement-rules", { rules, trust_canonical: true }, 200)
   await done("POST", "/admin/entitlement-rules/resolve-draft", { rules, groups: [text] }, 200)

@@ -10,7 +10,7 @@ import { type ControlSocket, serveControl } from "../host/control/serve-control.
 import { DEV_ISSUER_KEY, makeDataFolder, tellingOfNew } from "../host/data-folder.ts"
 import { type Log, makeLog, requestLog } from "../host/log.ts"
 import { inNetworks } from "../host/network.ts"
-import { type HostRuntime, openHost } from "../host/open-host.ts"
+import { capabilities, type HostRuntime, openHost } from "../host/open-host.ts"
 import { type FlyballServer, makeServer } from "../http/server.ts"
 import type { Settings } from "../settings/read.ts"
 import { readArguments } from "./arguments.ts"
@@ -50,6 +50,8 @@ export const run = command("serve", async (args) => {
       bootstrapAdmin === null ? null : ({ id: "bootstrap", ...bootstrapAdmin, role: "admin", orgUnit: "*" } as const)
     const server = makeServer({
       context: await runtime.context(),
+      capabilities,
+      planOfPeople: settings.platformPlan,
       verifier,
       bootstrap,
       version,

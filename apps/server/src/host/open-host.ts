@@ -5,8 +5,10 @@ import {
   countedStorage,
   ephemeralKeys,
   ChannelPeriod,
+  capabilityJobs,
   governorJobs,
   governorLayer,
+  type Capability,
   type GovernorServices,
   type KeysChoice,
   keysLayerOf,
@@ -22,6 +24,7 @@ import {
 } from "@flyball/core"
 import { watchedStorage } from "@flyball/http/host"
 import { examinerThread, trustFolder } from "@flyball/node"
+import { platform } from "@flyball/platform"
 import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import type { Settings } from "../settings/read.ts"
@@ -44,6 +47,9 @@ import type { Log } from "./log.ts"
 import { prepareStoreFile } from "./store-file.ts"
 import { bringRetiredAlong } from "./retired-stores.ts"
 import { requireSecretsKey, secretsKeyPath, webhookJobs, webhookPorts } from "./webhooks.ts"
+
+/** Products that the server installs. */
+export const capabilities: ReadonlyArray<Capability> = [platform()]
 
 /** Runtime for Effects of the governor. Dispose of it to sign a last checkpoint and let go of the store. */
 export type HostRuntime = ManagedRuntime.ManagedRuntime<GovernorServices | Storage, unknown>
@@ -92,10 +98,10 @@ export const openHost = async (
   // On SQLite nobody else may write once the store is open; on Postgres they are read only once it is open.
   if (stays && settings.database.kind === "sqlite") await bringRetiredAlong(settings, log)
   const governor = governorLayer(
-    retired === null ? { ...originOption(settings), ...options } : { ...options, retired: true }
+    retired === null ? { ...originOption(settings), ...options, capabilities } : { ...options, retired: true }
   )
   const working = stays
-    ? Layer.mergeAll(governorJobs, webhookJobs(settings)).pipe(
+    ? Layer.mergeAll(governorJobs, capabilityJobs(capabilities), webhookJobs(settings)).pipe(
         Layer.provideMerge(governor),
         Layer.provide(webhookPorts(settings))
       )

@@ -1,6 +1,7 @@
 /** The HTTP server: `node:http` over the endpoint table. Decision 0003 says why it is our own. */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
+import type { Plan } from "@flyball/contract"
 import type { Capability } from "@flyball/core"
 import { Tracing } from "@flyball/http/host"
 import {
@@ -66,6 +67,8 @@ export interface ServerOptions {
   readonly context: Context.Context<Services>
   /** Products that the governor was opened with. */
   readonly capabilities?: ReadonlyArray<Capability>
+  /** The plan of people at the platform API. */
+  readonly planOfPeople?: Plan
   /** Who vouches for people; null: nobody, every JWT is refused. */
   readonly verifier: TokenVerifier | null
   /** The rule that counts while no access mapping is set. */
@@ -103,6 +106,7 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
   const dispatcher = dispatcherOf({
     access: { verifier: options.verifier, bootstrap: options.bootstrap ?? null, visitor: options.visitor ?? null },
     capabilities: options.capabilities ?? [],
+    ...(options.planOfPeople === undefined ? {} : { planOfPeople: options.planOfPeople }),
     pages: true,
     server: {
       version: options.version,

@@ -25,6 +25,7 @@ describe("settings", () => {
       oidcRolesSeparator: null,
       oidcGroupsSeparator: null,
       bootstrapAdmin: null,
+      platformPlan: "enterprise",
       trustStore: null,
       metricsToken: null,
       trustedProxies: null,

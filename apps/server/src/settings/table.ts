@@ -5,7 +5,7 @@
  * docs/settings.md shows it.
  */
 
-import { isMailAddress, type MappingClaim } from "@flyball/contract"
+import { isMailAddress, type MappingClaim, plans } from "@flyball/contract"
 import { signatureHeaderProblem } from "@flyball/rules"
 import { egressProblem, mailProblem } from "@flyball/node"
 import { guardOptionsProblem } from "@flyball/storage-sql/operations"
@@ -287,6 +287,12 @@ export const settingsTable = {
     fallback: null,
     parse: text(/^[A-Za-z0-9._-]{1,64}$/, "1 to 64 letters, digits, dots, dashes, underscores"),
     meaning: "`tenant_id` of every agent. Fixed at the first start, as `default` if not set."
+  }),
+  platformPlan: setting({
+    name: "FLYBALL_PLATFORM_PLAN",
+    fallback: "enterprise",
+    parse: literal(...plans),
+    meaning: "The plan of people who call the platform API (`/v1`) with a session. Keys have plans of their own."
   }),
   trustStore: setting({
     name: "FLYBALL_TRUST_STORE",

@@ -21,6 +21,7 @@ import { safety } from "./safety.ts"
 import { standingApprovals } from "./standing-approvals.ts"
 import { people, system } from "./system.ts"
 import { telemetry } from "./telemetry.ts"
+import { usage } from "./platform/usage.ts"
 import { webhooks } from "./webhooks.ts"
 
 export {
@@ -86,6 +87,7 @@ export {
   standingApprovals,
   system,
   telemetry,
+  usage,
   waivers,
   webhooks
 }

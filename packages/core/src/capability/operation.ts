@@ -4,7 +4,17 @@
  * Spec: house section 3. Written beside the service, as an object that `satisfies OperationsOf<typeof rows>`: a generic
  * function around it would lose the types of `Effect.fnUntraced`.
  */
-import type { AgentQuarantined, AutonomyTier, Forbidden, KeyNotAllowed, Refusal, Unauthorized } from "@flyball/contract"
+import type {
+  AgentQuarantined,
+  AutonomyTier,
+  Forbidden,
+  KeyNotAllowed,
+  Plan,
+  PlanLimits,
+  Refusal,
+  Unauthorized
+} from "@flyball/contract"
+import type { LimitRow } from "../storage/limits/slots.ts"
 import type {
   AccessRow,
   BodyValue,
@@ -47,6 +57,8 @@ export interface OperationCaller {
   readonly email: string | null
   /** Names the caller in queues that serve callers in turn. Kept in memory alone. */
   readonly asker: string
+  /** The caller as the limits of the platform API count it; null elsewhere. */
+  readonly account: Account | null
   /** Aborts when the caller no longer waits for the answer. */
   readonly signal: AbortSignal
   /** Whether the caller has the value of this tag already. */
@@ -72,6 +84,16 @@ export interface OperationCaller {
     waitMs: number,
     step: (caller: OperationCaller, stretchMs: number) => Effect.Effect<A | null, E, R>
   ) => Effect.Effect<{ readonly found: A | null; readonly caller: OperationCaller }, E | LostAccess | OperationFault, R>
+}
+
+/** A caller of the platform API: its plan, and the limits that its requests are counted against. */
+export interface Account {
+  /** Names the caller in limits. */
+  readonly subject: string
+  readonly plan: Plan
+  readonly limits: PlanLimits
+  /** What every request takes of. */
+  readonly row: LimitRow
 }
 
 /** A value and its version, which HTTP carries as ETag and If-Match. */

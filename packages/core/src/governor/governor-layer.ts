@@ -1,5 +1,8 @@
 /** All services of the library, wired. */
 import { Layer } from "effect"
+import { Permits } from "../admission/permits.ts"
+import { Quotas } from "../admission/quotas.ts"
+import { RateLimits } from "../admission/rate-limits.ts"
 import type { Capability } from "../capability/capability.ts"
 import { modulesOf } from "../capability/installed.ts"
 import { BreakerWindows } from "../verdicts/breakers/keeper.ts"
@@ -58,6 +61,9 @@ export type GovernorServices =
   | Tenant
   | OutboxListener
   | BreakerListener
+  | Permits
+  | Quotas
+  | RateLimits
   | KillListener
   | ModuleServices
 
@@ -95,6 +101,9 @@ export const governorLayer = (
     Erasure.layer,
     Parts.layer,
     Packs.layer(options),
+    RateLimits.layer,
+    Permits.layer,
+    Quotas.layer,
     KeyRotation.layer(options)
   ).pipe(
     Layer.provideMerge(Tenant.layer(options)),

@@ -83,7 +83,8 @@ describe("the plain types of the governor", () => {
     fits<Chain.CheckInfo["agents"][number], Counts>()
   })
 
-  it("name nothing of Effect in their declarations", async () => {
+  // It compiles the package, which takes half a minute of one core.
+  it("name nothing of Effect in their declarations", { timeout: 300_000 }, async () => {
     const out = await mkdtemp(join(tmpdir(), "flyball-declarations-"))
     try {
       const source = join(import.meta.dirname, "governor.ts")

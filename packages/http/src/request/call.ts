@@ -10,6 +10,7 @@ import type {
 } from "@flyball/contract/http"
 import type { Refusal } from "@flyball/contract"
 import {
+  type Account,
   type GovernorServices,
   type LostAccess,
   type Storage,
@@ -44,6 +45,8 @@ export interface Call<P, Q, B> {
    */
   readonly request: Incoming
   readonly server: ServerFacts
+  /** The caller as limits count it; null but for the platform API. */
+  readonly account: Account | null
   /** Aborts when the reader of the answer is gone, for what an operation has under way elsewhere. */
   readonly signal: AbortSignal
   /** Finds out again who the caller is, and whether this endpoint admits it: for answers that last. */

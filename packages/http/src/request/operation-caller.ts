@@ -9,7 +9,7 @@ import type { Call, Services } from "./call.ts"
 import { type AdmittedCaller, askerOf, emailOf, scopeOf, writerOf } from "./caller.ts"
 import { untilDrained } from "./until-drained.ts"
 
-type Lasting = Pick<Call<unknown, unknown, unknown>, "caller" | "readmit" | "request" | "server" | "signal">
+type Lasting = Pick<Call<unknown, unknown, unknown>, "account" | "caller" | "readmit" | "request" | "server" | "signal">
 
 /** Makes the caller of a request. Nothing is computed before an operation asks for it. */
 export const operationCaller = (call: Lasting, context: Context.Context<Services>): OperationCaller =>
@@ -71,6 +71,10 @@ class RequestCaller implements OperationCaller {
   get knows(): OperationCaller["knows"] {
     const given = this.#call.request.headers["if-none-match"]
     return (tag) => knows(given, `"${tag}"`)
+  }
+
+  get account(): OperationCaller["account"] {
+    return this.#call.account
   }
 
   get signal(): AbortSignal {

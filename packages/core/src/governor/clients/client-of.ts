@@ -188,6 +188,7 @@ class HostCaller implements OperationCaller {
   readonly ifVersion: number | null
   readonly asker: string
   readonly knows = () => false
+  readonly account = null
   readonly #signal: AbortSignal | null
 
   constructor(writer: Writer, options: Options) {

@@ -1,0 +1,168 @@
+/**
+ * One request of document 2 from its head to its answer.
+ *
+ * The order is part of the contract: token (401), permit and limits of the plan (429), path (404), method (405), access
+ * (403), parameters (404, 400), body (415, 413, 400), limit of the operation (429), idempotency (409, 422), and only
+ * then the operation. What is refused before the operation ran counts as a request, and as nothing else.
+ *
+ * Spec: document 2 sections 4, 5, 7 and 8; platform section 2.
+ */
+import {
+  BODY_LIMIT_BYTES,
+  MethodNotAllowed,
+  NotFound,
+  type Plan,
+  RateLimitExceeded,
+  Unauthorized
+} from "@flyball/contract"
+import type { AnyEndpoint } from "@flyball/contract/http"
+import { inSlices, type LimitRow, Permits, type PolicyStanding, RateLimits } from "@flyball/core"
+import { Clock, Effect, Result } from "effect"
+import {
+  admittedTo,
+  answerOf,
+  callerOf,
+  type dispatch,
+  type Dispatcher,
+  type Progress,
+  type Reply,
+  target
+} from "../dispatch.ts"
+import type { Incoming, Outgoing } from "../exchange.ts"
+import { accessCaller, type KnownCaller } from "../request/caller.ts"
+import { decodeBody, decodeTarget } from "../request/decode-call.ts"
+import { bringsBody, readBody } from "../request/read-body.ts"
+import { AddressLimits } from "./address-limits.ts"
+import { type Limited, limitedOf, limitHeaders, operationRow } from "./limits.ts"
+
+/** Makes the dispatch of document 2. `planOfPeople`: the plan of those who come with a session. */
+export const dispatchPlatform = (planOfPeople: Plan): typeof dispatch => {
+  const addresses = new AddressLimits()
+  return Effect.fnUntraced(function* (dispatcher, request, response, progress) {
+    const anonymous = addresses.take(request.socket.remoteAddress ?? "", yield* Clock.currentTimeMillis)
+    progress.headers = anonymous.headers
+    if (request.method === "OPTIONS") return yield* options(dispatcher, request)
+    if (anonymous.retryAfterS !== null && request.headers.authorization === undefined)
+      return yield* new RateLimitExceeded({ reason: "address-minute", retryAfterS: anonymous.retryAfterS })
+    const caller = yield* callerOf(request, dispatcher.access)
+    // An ingest key has no plan: it is no key of this API.
+    if (caller.kind === "key" || caller.kind === "anonymous") return yield* new Unauthorized({ problem: "key" })
+    addresses.back(request.socket.remoteAddress ?? "")
+    if (caller.kind === "user") progress.incompleteClaims = caller.incomplete ?? []
+    else progress.caller = caller
+    const counted = new Counted(limitedOf(caller, planOfPeople), progress)
+    yield* counted.hold(response)
+    yield* counted.take(counted.limited.row)
+    return yield* admitted(dispatcher, { request, response, progress, caller, counted })
+  })
+}
+
+const options = Effect.fnUntraced(function* (dispatcher: Dispatcher, request: Incoming) {
+  const route = dispatcher.route(target(request.url ?? "/").path)
+  if (route === null) return yield* new NotFound()
+  return { status: 204, answer: { kind: "allow", methods: route.allow } } satisfies Reply
+})
+
+/** A request whose caller and plan admit it, from its path on. */
+const admitted = Effect.fnUntraced(function* (
+  dispatcher: Dispatcher,
+  of: {
+    readonly request: Incoming
+    readonly response: Outgoing
+    readonly progress: Progress
+    readonly caller: KnownCaller
+    readonly counted: Counted
+  }
+) {
+  const { caller, counted, progress, request, response } = of
+  const { path, query } = target(request.url ?? "/")
+  const route = dispatcher.route(path)
+  if (route === null) return yield* new NotFound()
+  const endpoint = route.methods.get(request.method === "HEAD" ? "GET" : (request.method ?? ""))
+  if (endpoint === undefined) return yield* new MethodNotAllowed({ allow: route.allow })
+  progress.endpoint = endpoint
+  counted.says(sunsetOf(endpoint))
+  const allowed = admittedTo(endpoint, caller)
+  if (Result.isFailure(allowed)) return yield* allowed.failure
+  progress.caller = allowed.success
+  const requested = decodeTarget(endpoint, route.values, query)
+  if (Result.isFailure(requested)) return yield* requested.failure
+  const value = bringsBody(request) ? yield* readBody(request, response, endpoint.body ?? noBody) : undefined
+  const body = yield* inSlices(decodeBody(endpoint, value, accessCaller(progress.caller)))
+  if (Result.isFailure(body)) return yield* body.failure
+  const row = operationRow(endpoint, counted.limited, body.success)
+  if (row !== null) yield* counted.take(row, endpoint.platform?.cost(body.success) ?? 1)
+  return yield* answerOf(
+    dispatcher,
+    endpoint,
+    { ...requested.success, body: body.success },
+    request,
+    response,
+    progress,
+    counted.limited
+  )
+})
+
+const noBody = { limitBytes: BODY_LIMIT_BYTES, keepRaw: null }
+
+/** When an endpoint was deprecated (RFC 9745) and when it ends (RFC 8594). */
+const sunsetOf = ({ platform }: AnyEndpoint): { readonly [name: string]: string } =>
+  platform?.sunset === null || platform === null
+    ? {}
+    : {
+        deprecation: `@${Math.floor(Date.parse(platform.sunset.deprecatedAt) / 1_000)}`,
+        sunset: new Date(platform.sunset.endsAt).toUTCString()
+      }
+
+/** What a request has taken so far, and the headers that say it. */
+class Counted {
+  readonly limited: Limited
+  readonly #progress: Progress
+  readonly #rows: Array<LimitRow> = []
+  readonly #standings: Array<PolicyStanding> = []
+  #inFlight = 0
+  #more: { readonly [name: string]: string } = {}
+
+  constructor(limited: Limited, progress: Progress) {
+    this.limited = limited
+    this.#progress = progress
+  }
+
+  /** Adds headers to those of the limits. */
+  says(headers: { readonly [name: string]: string }): void {
+    this.#more = { ...this.#more, ...headers }
+    this.#progress.headers = { ...this.#progress.headers, ...headers }
+  }
+
+  /** Takes a permit until the answer ends, however it ends. */
+  readonly hold = Effect.fnUntraced(function* (this: Counted, response: Outgoing) {
+    const { limits, subject } = this.limited
+    const permit = yield* Permits.use((permits) => permits.hold(subject, limits.concurrent))
+    if (!permit.held) {
+      this.#inFlight = limits.concurrent
+      yield* this.#say()
+      return yield* new RateLimitExceeded({ reason: "concurrency", retryAfterS: 1 })
+    }
+    this.#inFlight = 1
+    const release = (): void => void Effect.runFork(permit.release)
+    if (response.destroyed) release()
+    else response.once("close", release)
+  })
+
+  /** Takes units of a row's policies, all or none. */
+  readonly take = Effect.fnUntraced(function* (this: Counted, row: LimitRow, cost = 1) {
+    if (row.policies.length === 0) return yield* this.#say()
+    const taken = yield* RateLimits.use((limits) => limits.take({ rows: [row], cost }))
+    this.#rows.push(row)
+    this.#standings.push(...taken.policies)
+    yield* this.#say()
+    if (!taken.admitted)
+      return yield* new RateLimitExceeded({ reason: taken.binding.policy, retryAfterS: taken.retryAfterS ?? 1 })
+  })
+
+  readonly #say = Effect.fnUntraced(function* (this: Counted) {
+    const nowS = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
+    const known = { rows: this.#rows, standings: this.#standings, inFlight: this.#inFlight, nowS }
+    this.#progress.headers = { ...limitHeaders(this.limited, known), ...this.#more }
+  })
+}
