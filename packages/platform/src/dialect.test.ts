@@ -135,5 +135,7 @@ describe("/v1", () => {
     const over = await send("/v1/limits")
     assert.strictEqual(over.status, 429)
     assert.isTrue(Number(over.headers.get("retry-after")) >= 1)
+    assert.strictEqual((await send("/v1/limits", bearer("fb_live_guess"))).status, 429)
+    assert.strictEqual((await send("/v1/limits", bearer((await mint()).key))).status, 200)
   })
 })

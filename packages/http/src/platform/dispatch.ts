@@ -9,6 +9,8 @@
  */
 import {
   BODY_LIMIT_BYTES,
+  detailItem,
+  InvalidInput,
   MethodNotAllowed,
   NotFound,
   type Plan,
@@ -16,7 +18,7 @@ import {
   Unauthorized
 } from "@flyball/contract"
 import type { AnyEndpoint } from "@flyball/contract/http"
-import { inSlices, type LimitRow, Permits, type PolicyStanding, RateLimits } from "@flyball/core"
+import { costProblem, inSlices, type LimitRow, Permits, type PolicyStanding, RateLimits } from "@flyball/core"
 import { Clock, Effect, Result } from "effect"
 import {
   admittedTo,
@@ -42,9 +44,12 @@ export const dispatchPlatform = (planOfPeople: Plan): typeof dispatch => {
     const anonymous = addresses.take(request.socket.remoteAddress ?? "", yield* Clock.currentTimeMillis)
     progress.headers = anonymous.headers
     if (request.method === "OPTIONS") return yield* options(dispatcher, request)
-    if (anonymous.retryAfterS !== null && request.headers.authorization === undefined)
-      return yield* new RateLimitExceeded({ reason: "address-minute", retryAfterS: anonymous.retryAfterS })
-    const caller = yield* callerOf(request, dispatcher.access)
+    const { retryAfterS } = anonymous
+    const caller = yield* callerOf(request, dispatcher.access).pipe(
+      Effect.catchTag("Unauthorized", (refusal) =>
+        Effect.fail(retryAfterS === null ? refusal : new RateLimitExceeded({ reason: ADDRESS, retryAfterS }))
+      )
+    )
     // An ingest key has no plan: it is no key of this API.
     if (caller.kind === "key" || caller.kind === "anonymous") return yield* new Unauthorized({ problem: "key" })
     addresses.back(request.socket.remoteAddress ?? "")
@@ -56,6 +61,9 @@ export const dispatchPlatform = (planOfPeople: Plan): typeof dispatch => {
     return yield* admitted(dispatcher, { request, response, progress, caller, counted })
   })
 }
+
+/** The limit of those without a valid key. */
+const ADDRESS = "address-minute"
 
 const options = Effect.fnUntraced(function* (dispatcher: Dispatcher, request: Incoming) {
   const route = dispatcher.route(target(request.url ?? "/").path)
@@ -152,6 +160,9 @@ class Counted {
   /** Takes units of a row's policies, all or none. */
   readonly take = Effect.fnUntraced(function* (this: Counted, row: LimitRow, cost = 1) {
     if (row.policies.length === 0) return yield* this.#say()
+    const problem = costProblem([row], cost)
+    if (problem !== null)
+      return yield* new InvalidInput({ detail: [detailItem(["body"], "value_error", problem, cost)] })
     const taken = yield* RateLimits.use((limits) => limits.take({ rows: [row], cost }))
     this.#rows.push(row)
     this.#standings.push(...taken.policies)
