@@ -63,7 +63,9 @@ const answered: { readonly [script in ScriptName]: ReadonlyArray<readonly [strin
     ["read keys", 1],
     ["read decisions", 1],
     ["read events", 1],
-    ["read proof", 1]
+    ["read proof", 1],
+    ["read counters", 1],
+    ["take from a limit", 1]
   ],
   governed: [
     ["register", 1],
@@ -88,8 +90,9 @@ const answered: { readonly [script in ScriptName]: ReadonlyArray<readonly [strin
  */
 const methods = (storage: StorageApi): ReadonlyArray<string> => [
   ...Object.keys(storage)
-    .filter((name) => name !== "backend" && name !== "outbox" && name !== "refold")
+    .filter((name) => !["backend", "limits", "outbox", "refold"].includes(name))
     .map((name) => `storage.${name}`),
+  "storage.limits.take",
   ...Object.keys(storage.outbox).map((name) => `storage.outbox.${name}`)
 ]
 

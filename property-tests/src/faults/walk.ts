@@ -303,4 +303,15 @@ const read = Effect.fnUntraced(function* (client: Client, ledger: Ledger) {
     "read proof",
     Chain.use((chain) => chain.proof(1))
   )
+  yield* ask(
+    client,
+    "read counters",
+    Storage.use((storage) => storage.counters(["ops:tokens:2026-11"]))
+  )
+  const row = { subject: "walk", policies: [{ name: "minute", limit: 10, window: 60 }] }
+  yield* ask(
+    client,
+    "take from a limit",
+    Storage.use(({ limits }) => limits.take([{ rows: [row], cost: 1, units: 1 }]))
+  )
 })
