@@ -19,6 +19,8 @@ export interface DispatcherOptions extends Pick<Dispatcher, "access" | "server">
   readonly capabilities?: ReadonlyArray<Capability>
   /** The plan of people at the platform API; `enterprise` when left out. */
   readonly planOfPeople?: Plan
+  /** Whether an address is of a proxy whose word on the client's address counts; nobody's does when left out. */
+  readonly trustedProxy?: ((address: string) => boolean) | null
 }
 
 /** The dialect of document 1, which also answers every path that no dialect serves. */
@@ -35,7 +37,8 @@ export const dispatcherOf = ({
   capabilities = [],
   pages: hasPages,
   planOfPeople = "enterprise",
-  server
+  server,
+  trustedProxy = null
 }: DispatcherOptions): Dispatcher => {
   const modules = modulesOf(capabilities)
   return {
@@ -45,7 +48,7 @@ export const dispatcherOf = ({
       ...(hasPages ? Object.values(pages) : [])
     ]),
     handlers: { ...handlers, ...Object.fromEntries(derivedHandlers(modules)) },
-    dialects: [platformDialect(planOfPeople), governance],
+    dialects: [platformDialect({ planOfPeople, trustedProxy }), governance],
     admission: new WorkAdmission(),
     access,
     server

@@ -60,6 +60,7 @@ export const openSurface = (options: SurfaceOptions): Surface => {
     access: options.access,
     capabilities: options.capabilities ?? [],
     pages: options.pages,
+    trustedProxy: options.trustedProxy ?? null,
     ...(options.planOfPeople === undefined ? {} : { planOfPeople: options.planOfPeople }),
     server: {
       version: options.version,

@@ -131,7 +131,10 @@ describe("/v1", () => {
   })
 
   it("counts addresses without a valid key, and answers 429 when they come too often", async () => {
-    for (let n = 0; n < 20; n++) await send("/v1/limits")
+    const { key } = await mint({ plan: "growth" })
+    for (let n = 0; n < 25; n++) await send("/v1/limits", bearer(key))
+    assert.strictEqual((await send("/v1/limits")).status, 401, "requests with a valid key count elsewhere")
+    for (let n = 1; n < 20; n++) await send("/v1/limits")
     const over = await send("/v1/limits")
     assert.strictEqual(over.status, 429)
     assert.isTrue(Number(over.headers.get("retry-after")) >= 1)

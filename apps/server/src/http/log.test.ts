@@ -100,6 +100,14 @@ describe("the log", () => {
     )
   })
 
+  it("limits those without a key by the address that a trusted proxy reports", async () => {
+    const world = await opened({ server: { trustedProxy: inNetworks(readNetworks("127.0.0.1")!) } })
+    const statusOf = async (client: string) =>
+      (await world.send("GET", "/v1/limits", { headers: { "x-forwarded-for": client } })).status
+    for (let n = 0; n < 20; n++) assert.strictEqual(await statusOf("192.0.2.1"), 401)
+    assert.deepStrictEqual([await statusOf("192.0.2.1"), await statusOf("192.0.2.2")], [429, 401])
+  })
+
   it("names the client past proxies that are trusted, and the socket's other end otherwise", async () => {
     const world = await opened({ server: { trustedProxy: inNetworks(readNetworks("127.0.0.1, 10.0.0.0/8")!) } })
     const clients = async ({ log, send }: World): Promise<ReadonlyArray<string | null>> => {

@@ -108,6 +108,7 @@ export const makeServer = (options: ServerOptions): FlyballServer => {
     capabilities: options.capabilities ?? [],
     ...(options.planOfPeople === undefined ? {} : { planOfPeople: options.planOfPeople }),
     pages: true,
+    trustedProxy: options.trustedProxy ?? null,
     server: {
       version: options.version,
       isDemo: options.visitor !== undefined && options.visitor !== null,

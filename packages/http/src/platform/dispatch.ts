@@ -31,17 +31,28 @@ import {
   target
 } from "../dispatch.ts"
 import type { Incoming, Outgoing } from "../exchange.ts"
+import { clientAddress } from "../request/client-address.ts"
 import { accessCaller, type KnownCaller } from "../request/caller.ts"
 import { decodeBody, decodeTarget } from "../request/decode-call.ts"
 import { bringsBody, readBody } from "../request/read-body.ts"
 import { AddressLimits } from "./address-limits.ts"
 import { type Limited, limitedOf, limitHeaders, operationRow } from "./limits.ts"
 
-/** Makes the dispatch of document 2. `planOfPeople`: the plan of those who come with a session. */
-export const dispatchPlatform = (planOfPeople: Plan): typeof dispatch => {
+/** Settings of the platform API that its server decides. */
+export interface PlatformOptions {
+  /** The plan of those who come with a session. */
+  readonly planOfPeople: Plan
+  /** Whether this is the address of a proxy whose word on the client's address counts; null: nobody's does. */
+  readonly trustedProxy: ((address: string) => boolean) | null
+}
+
+/** Makes the dispatch of document 2. */
+export const dispatchPlatform = ({ planOfPeople, trustedProxy }: PlatformOptions): typeof dispatch => {
   const addresses = new AddressLimits()
   return Effect.fnUntraced(function* (dispatcher, request, response, progress) {
-    const anonymous = addresses.take(request.socket.remoteAddress ?? "", yield* Clock.currentTimeMillis)
+    const way = { peer: request.socket.remoteAddress, headers: request.headers }
+    const address = clientAddress(way, trustedProxy) ?? ""
+    const anonymous = addresses.take(address, yield* Clock.currentTimeMillis)
     progress.headers = anonymous.headers
     if (request.method === "OPTIONS") return yield* options(dispatcher, request)
     const { retryAfterS } = anonymous
@@ -52,7 +63,7 @@ export const dispatchPlatform = (planOfPeople: Plan): typeof dispatch => {
     )
     // An ingest key has no plan: it is no key of this API.
     if (caller.kind === "key" || caller.kind === "anonymous") return yield* new Unauthorized({ problem: "key" })
-    addresses.back(request.socket.remoteAddress ?? "")
+    addresses.back(address)
     if (caller.kind === "user") progress.incompleteClaims = caller.incomplete ?? []
     else progress.caller = caller
     const counted = new Counted(limitedOf(caller, planOfPeople), progress)
@@ -145,16 +156,22 @@ class Counted {
   /** Takes a permit until the answer ends, however it ends. */
   readonly hold = Effect.fnUntraced(function* (this: Counted, response: Outgoing) {
     const { limits, subject } = this.limited
-    const permit = yield* Permits.use((permits) => permits.hold(subject, limits.concurrent))
-    if (!permit.held) {
-      this.#inFlight = limits.concurrent
-      yield* this.#say()
-      return yield* new RateLimitExceeded({ reason: "concurrency", retryAfterS: 1 })
-    }
-    this.#inFlight = 1
-    const release = (): void => void Effect.runFork(permit.release)
-    if (response.destroyed) release()
-    else response.once("close", release)
+    // Until the release is bound to the answer: a caller that leaves meanwhile would keep its permit.
+    const isHeld = yield* Effect.uninterruptible(
+      Permits.use((permits) =>
+        Effect.map(permits.hold(subject, limits.concurrent), (permit) => {
+          if (!permit.held) return false
+          const release = (): void => void Effect.runFork(permit.release)
+          if (response.destroyed) release()
+          else response.once("close", release)
+          return true
+        })
+      )
+    )
+    this.#inFlight = isHeld ? 1 : limits.concurrent
+    if (isHeld) return
+    yield* this.#say()
+    return yield* new RateLimitExceeded({ reason: "concurrency", retryAfterS: 1 })
   })
 
   /** Takes units of a row's policies, all or none. */
