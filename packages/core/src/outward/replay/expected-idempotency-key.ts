@@ -8,8 +8,6 @@ import { presentedKey } from "../../verdicts/reviews/presentation.ts"
 import { epochKey, expectedKey } from "../../verdicts/kill/epoch-key.ts"
 import { evalKey } from "../../screens/evals/plan-record-eval.ts"
 import { EVALUATION_SCOPE, PRESENTED_SCOPE, REVIEW_SCOPE, VOID_SCOPE } from "@flyball/rules"
-import { REVOKE_SCOPE as KEY_REVOKED } from "../../registry/ingest-keys/plan-mint.ts"
-import { PLATFORM_REVOKE_SCOPE as PLATFORM_KEY_REVOKED } from "../../registry/platform-keys/plan-keys.ts"
 import type { JsonObject, StoredPart } from "../../storage/port.ts"
 import { REVOKE_SCOPE as WEBHOOK_REVOKED, REVOKED_DIGEST } from "../webhooks/plan-webhook.ts"
 
@@ -98,9 +96,9 @@ export const expectedIdempotencyKey = (
       return { scope: PRESENTED_SCOPE, key, digest: contentDigest(crypto, key, []) }
     }
     case "ingest_key.revoked":
-      return { scope: KEY_REVOKED, key: text("key_id"), digest: context.keyDigest(text("key_id")) }
     case "platform_key.revoked":
-      return { scope: PLATFORM_KEY_REVOKED, key: text("key_id"), digest: context.keyDigest(text("key_id")) }
+      // The scope of a revocation is its kind.
+      return { scope: kind, key: text("key_id"), digest: context.keyDigest(text("key_id")) }
     case "webhook.revoked":
       return { scope: WEBHOOK_REVOKED, key: text("webhook_id"), digest: REVOKED_DIGEST }
     case "key.rotated":

@@ -4,19 +4,14 @@ import { formatInstant } from "@flyball/evidence"
 import { idAtMs } from "../../foundation/id-time.ts"
 import type { Document } from "../../storage/port.ts"
 import type { IngestKeyDocument } from "@flyball/rules"
+import type { ReportedElsewhere } from "../keys/key-store.ts"
+import { ingestFamily } from "../keys/plan-revoke.ts"
 
 /** Collection of the ingest keys. */
-export const INGEST_KEYS = "ingest_keys"
+export const INGEST_KEYS = ingestFamily.collection
 
 /** The key in a document of the collection `ingest_keys`; only this folder writes there. */
 export const storedKey = (document: Document): IngestKeyDocument => document.body as IngestKeyDocument
-
-/** Facts about a key that its own document does not hold. */
-export interface ReportedElsewhere {
-  readonly lastUsedAtMs: number | null
-  /** Time of the record that revoked it. */
-  readonly revokedAtMs: number | null
-}
 
 /** The key as the interface shows it: never the key itself. */
 export const ingestKeyOut = (id: string, key: IngestKeyDocument, reported: ReportedElsewhere): IngestKeyOut => ({

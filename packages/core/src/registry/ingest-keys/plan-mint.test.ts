@@ -1,7 +1,8 @@
 import { formatInstant, fromUtf8 } from "@flyball/evidence"
 import { Result } from "effect"
 import { assert, describe, it } from "vitest"
-import { planMint, planRevoke } from "./plan-mint.ts"
+import { ingestFamily, planRevoke } from "../keys/plan-revoke.ts"
+import { planMint } from "./plan-mint.ts"
 
 const asOf = { ms: 1_795_230_000_000, seq: 3 }
 const command = {
@@ -43,7 +44,8 @@ describe("minting an ingest key", () => {
 
 describe("revoking an ingest key", () => {
   const { key } = Result.getOrThrow(planMint(command, asOf))
-  const revoke = (of = key) => planRevoke({ keyId: "key_1", key: of, version: 2, writer: { id: "usr_2" } })
+  const revoke = (of = key) =>
+    planRevoke(ingestFamily, { keyId: "key_1", key: of, version: 2, writer: { id: "usr_2" } })
 
   it("says who did it, once a key, and keeps the rest of the document", () => {
     const change = revoke()!

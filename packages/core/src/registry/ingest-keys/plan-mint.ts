@@ -1,4 +1,4 @@
-/** Plans the minting and the revoking of an ingest key. */
+/** Plans the minting of an ingest key. */
 import { detailItem, type IngestKeyCreate, InvalidInput } from "@flyball/contract"
 import { canonicalBytes, formatInstant, parseInstant } from "@flyball/evidence"
 import { Result } from "effect"
@@ -79,45 +79,3 @@ export const planMint = (command: MintCommand, asOf: AsOf): Result.Result<MintPl
     }
   })
 }
-
-/** Inputs for revoking a key, as read from the store. */
-export interface RevokeCommand {
-  readonly keyId: string
-  readonly key: IngestKeyDocument
-  readonly version: number
-  readonly writer: Writer
-}
-
-/** Scope of the revocations: by it the record of a key's revocation is found again. */
-export const REVOKE_SCOPE = "ingest_key.revoked"
-
-/**
- * Decides what revoking a key would change: null when it is revoked already, since revoking twice is revoking.
- *
- * - Fails: never. When it was revoked is the record's own time; no second one is kept that could contradict it.
- * - Spec: api "agents and registry", `/admin/ingest-keys/{id}/revoke`.
- */
-export const planRevoke = ({ key, keyId, version, writer }: RevokeCommand): ChangeSet | null =>
-  key.revoked
-    ? null
-    : {
-        puts: [
-          {
-            collection: INGEST_KEYS,
-            id: keyId,
-            expectedVersion: version,
-            body: { ...key, revoked: true },
-            unique: { digest: key.digest }
-          }
-        ],
-        records: [
-          {
-            kind: "ingest_key.revoked",
-            agentId: null,
-            body: { key_id: keyId, writer: writer.id },
-            parts: [],
-            once: { scope: REVOKE_SCOPE, key: keyId, digest: key.digest }
-          }
-        ],
-        events: [event("key.revoked", { key_id: keyId, kind: "ingest", writer: writer.id })]
-      }

@@ -6,7 +6,7 @@ import { governorWorld } from "../../testing/governor-world.ts"
 import { Storage } from "../../storage/port.ts"
 import { systemHost } from "../../foundation/writer.ts"
 import { keyDigest } from "./key-text.ts"
-import { USE_RESOLUTION_MS } from "./last-used.ts"
+import { USE_RESOLUTION_MS } from "../keys/last-used.ts"
 import { IngestKeys } from "./service.ts"
 
 const minted = (more: { readonly expires_at?: string } = {}) =>

@@ -3,14 +3,12 @@ import { type Plan, planLimits, type PlanLimits, type PlatformKeyOut, type Platf
 import { formatInstant } from "@flyball/evidence"
 import type { PlatformKeyDocument } from "@flyball/rules"
 import { idAtMs } from "../../foundation/id-time.ts"
-import type { Document } from "../../storage/port.ts"
-import { keyHint, type ReportedElsewhere } from "../ingest-keys/document.ts"
+import { keyHint } from "../ingest-keys/document.ts"
+import type { ReportedElsewhere } from "../keys/key-store.ts"
+import { platformFamily } from "../keys/plan-revoke.ts"
 
 /** Collection of the platform keys. */
-export const PLATFORM_KEYS = "platform_keys"
-
-/** The key in a document of the collection `platform_keys`; only this folder writes there. */
-export const storedPlatformKey = (document: Document): PlatformKeyDocument => document.body as PlatformKeyDocument
+export const PLATFORM_KEYS = platformFamily.collection
 
 /** The limits of a key: its plan's, or its own where the plan is `custom`. */
 export const limitsOf = ({ limits, plan }: Pick<PlatformKeyDocument, "limits" | "plan">): PlanLimits => {

@@ -9,22 +9,22 @@ import {
   PlatformKeyNotFound,
   type PlatformKeyOut,
   type PlatformScope,
-  Unauthorized
+  type Unauthorized
 } from "@flyball/contract"
 import type { PlatformKeyDocument } from "@flyball/rules"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
 import { Entropy } from "../../foundation/entropy.ts"
 import { newId } from "../../foundation/ids.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
-import { everyDocument } from "../../storage/document-pages.ts"
 import { type ReadFault, Storage } from "../../storage/port.ts"
 import { KEY_BYTES } from "../ingest-keys/key-text.ts"
-import { lastUses } from "../ingest-keys/last-used.ts"
-import { limitsOf, PLATFORM_KEYS, platformKeyOut, storedPlatformKey } from "./document.ts"
+import { keyStore } from "../keys/key-store.ts"
+import { platformFamily } from "../keys/plan-revoke.ts"
+import { limitsOf, platformKeyOut } from "./document.ts"
 import { platformKeyDigest, platformKeyText } from "./key-text.ts"
-import { planMint, planRevoke, PLATFORM_REVOKE_SCOPE } from "./plan-keys.ts"
+import { planMint } from "./plan-mint.ts"
 
 /** The caller behind a platform key. */
 export interface PlatformKeyHolder {
@@ -58,16 +58,10 @@ export class PlatformKeys extends Context.Service<PlatformKeys, PlatformKeysApi>
       const storage = yield* Storage
       const crypto = yield* EvidenceCrypto
       const entropy = yield* Entropy
-      const uses = lastUses(storage, "platform_key_uses")
-
-      const shown = Effect.fnUntraced(function* (id: string, key: PlatformKeyDocument) {
-        const [revocation] = key.revoked ? yield* storage.once(PLATFORM_REVOKE_SCOPE, [id]) : []
-        // Revoked without a record here: in a chain before this one, at the latest when this one began.
-        const record = key.revoked ? yield* storage.record(revocation?.seq ?? 0) : null
-        return platformKeyOut(id, key, {
-          lastUsedAtMs: yield* uses.read(id),
-          revokedAtMs: record?.atMs ?? null
-        })
+      const keys = keyStore<PlatformKeyDocument, PlatformKeyOut, PlatformKeyNotFound>(storage, platformFamily, {
+        isKeyId: (id) => isId("platformKey", id),
+        out: platformKeyOut,
+        missing: (keyId) => new PlatformKeyNotFound({ keyId })
       })
 
       const mint: PlatformKeysApi["mint"] = Effect.fnUntraced(function* (input, writer) {
@@ -85,45 +79,19 @@ export class PlatformKeys extends Context.Service<PlatformKeys, PlatformKeysApi>
         return { ...platformKeyOut(plan.keyId, plan.key, { lastUsedAtMs: null, revokedAtMs: null }), key }
       })
 
-      const list = everyDocument(storage, PLATFORM_KEYS, (page) =>
-        Effect.forEach(page, (document) => shown(document.id, storedPlatformKey(document)))
-      )
-
-      const revoke: PlatformKeysApi["revoke"] = Effect.fnUntraced(function* (id, writer) {
-        const key = yield* commitWithRetry(
-          storage,
-          Effect.gen(function* () {
-            const document = isId("platformKey", id) ? yield* storage.get(PLATFORM_KEYS, id) : null
-            if (document === null) return yield* new PlatformKeyNotFound({ keyId: id })
-            const read = storedPlatformKey(document)
-            const change = planRevoke(id, { key: read, version: document.version }, writer)
-            if (change !== null) yield* storage.commit(change)
-            return { ...read, revoked: true }
-          })
-        )
-        return yield* shown(id, key)
+      return PlatformKeys.of({
+        mint,
+        list: keys.list,
+        revoke: keys.revoke,
+        authenticate: (token) =>
+          Effect.map(keys.open(platformKeyDigest(crypto, token)), ({ id, key }) => ({
+            writer: { id },
+            orgUnit: key.orgUnit,
+            plan: key.plan as Plan,
+            scopes: key.scopes as ReadonlyArray<PlatformScope>,
+            limits: limitsOf(key)
+          }))
       })
-
-      const authenticate: PlatformKeysApi["authenticate"] = Effect.fnUntraced(function* (token) {
-        const digest = platformKeyDigest(crypto, token)
-        const [document] = digest === null ? [] : yield* storage.find(PLATFORM_KEYS, "digest", digest)
-        const key = document === undefined ? null : storedPlatformKey(document)
-        if (document === undefined || key === null || key.revoked || key.orgUnit === null)
-          return yield* new Unauthorized({ problem: "key" })
-        if (key.expiresAtMs !== null && key.expiresAtMs <= (yield* storage.asOf).ms)
-          return yield* new Unauthorized({ problem: "expired" })
-        const noted = uses.note(document.id, yield* Clock.currentTimeMillis)
-        if (noted !== null) yield* noted
-        return {
-          writer: { id: document.id },
-          orgUnit: key.orgUnit,
-          plan: key.plan as Plan,
-          scopes: key.scopes as ReadonlyArray<PlatformScope>,
-          limits: limitsOf(key)
-        }
-      })
-
-      return PlatformKeys.of({ mint, list, revoke, authenticate })
     })
   )
 }

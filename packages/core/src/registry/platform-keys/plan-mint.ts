@@ -1,4 +1,4 @@
-/** Plans the minting and the revoking of a platform key. */
+/** Plans the minting of a platform key. */
 import { detailItem, InvalidInput, type PlatformKeyCreate } from "@flyball/contract"
 import { canonicalBytes, formatInstant, parseInstant } from "@flyball/evidence"
 import type { PlatformKeyDocument } from "@flyball/rules"
@@ -102,38 +102,5 @@ const limitsText = (limits: NonNullable<PlatformKeyDocument["limits"]>): JsonObj
     requests_per_day: limits.requestsPerDay,
     requests_per_minute: limits.requestsPerMinute
   }) as JsonObject
-
-/** Scope of the revocations: by it the record of a key's revocation is found again. */
-export const PLATFORM_REVOKE_SCOPE = "platform_key.revoked"
-
-/** Decides what revoking a key would change: null when it is revoked already. */
-export const planRevoke = (
-  keyId: string,
-  { key, version }: { readonly key: PlatformKeyDocument; readonly version: number },
-  writer: Writer
-): ChangeSet | null =>
-  key.revoked
-    ? null
-    : {
-        puts: [
-          {
-            collection: PLATFORM_KEYS,
-            id: keyId,
-            expectedVersion: version,
-            body: { ...key, revoked: true },
-            unique: { digest: key.digest }
-          }
-        ],
-        records: [
-          {
-            kind: "platform_key.revoked",
-            agentId: null,
-            body: { key_id: keyId, writer: writer.id },
-            parts: [],
-            once: { scope: PLATFORM_REVOKE_SCOPE, key: keyId, digest: key.digest }
-          }
-        ],
-        events: [event("key.revoked", { key_id: keyId, kind: "platform", writer: writer.id })]
-      }
 
 const wrong = (member: string, msg: string, input: unknown) => detailItem(["body", member], "value_error", msg, input)
