@@ -13,6 +13,7 @@ import {
   EvalRuns,
   type GovernorServices,
   IngestKeys,
+  PlatformKeys,
   Kill,
   Models,
   Principals,
@@ -22,7 +23,7 @@ import {
   systemHost,
   TierEvidence
 } from "@flyball/core"
-import type { DrillOut } from "@flyball/contract"
+import { type DrillOut, plans, platformScopes } from "@flyball/contract"
 import { Storage } from "@flyball/core/storage"
 import { recordKinds } from "@flyball/evidence"
 import { Clock, Effect, Layer } from "effect"
@@ -269,8 +270,9 @@ const settle = ({ a, b }: Act, lived: Lived): Doing => {
   )
 }
 
-const mint = ({ a, b }: Act, lived: Lived): Doing =>
-  IngestKeys.use((keys) =>
+const mint = (act: Act, lived: Lived): Doing => {
+  const { a, b } = act
+  return IngestKeys.use((keys) =>
     keys.mint(
       { name: `key ${a}`, org_unit: chosen(units, b)!, max_autonomy_tier: b % 2 === 0 ? "L2" : null },
       systemHost
@@ -281,12 +283,39 @@ const mint = ({ a, b }: Act, lived: Lived): Doing =>
         Effect.sync(() => lived.keyIds.push(id)),
         IngestKeys.use((keys) => keys.authenticate(key))
       )
+    ),
+    Effect.andThen(mintPlatformKey(act, lived))
+  )
+}
+
+/** Every fourth key of the plan `custom` has limits of its own. */
+const mintPlatformKey = ({ a, b, c }: Act, lived: Lived) =>
+  PlatformKeys.use((keys) =>
+    keys.mint(
+      {
+        name: `platform key ${a}`,
+        org_unit: chosen(units, b)!,
+        plan: chosen(plans, c)!,
+        scopes: [chosen(platformScopes, a)!],
+        limits: plans[c % plans.length] === "custom" && a % 4 === 0 ? { requests_per_minute: b + 1 } : null
+      },
+      systemHost
+    )
+  ).pipe(
+    Effect.tap(({ id, key }) =>
+      Effect.andThen(
+        Effect.sync(() => lived.platformKeyIds.push(id)),
+        PlatformKeys.use((keys) => keys.authenticate(key))
+      )
     )
   )
 
-const revoke = ({ a }: Act, lived: Lived): Doing => {
-  const id = chosen(lived.keyIds, a)
-  return id === undefined ? Effect.void : IngestKeys.use((keys) => keys.revoke(id, systemHost))
+const revoke = ({ a, b }: Act, lived: Lived): Doing => {
+  const [id, platform] = [chosen(lived.keyIds, a), chosen(lived.platformKeyIds, b)]
+  return Effect.andThen(
+    id === undefined ? Effect.void : IngestKeys.use((keys) => keys.revoke(id, systemHost)),
+    platform === undefined ? Effect.void : PlatformKeys.use((keys) => keys.revoke(platform, systemHost))
+  )
 }
 
 const seen = ({ a, b }: Act): Doing =>

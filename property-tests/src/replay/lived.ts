@@ -9,6 +9,7 @@ export interface Lived {
   readonly agentIds: Array<string>
   readonly decisionIds: Array<string>
   readonly keyIds: Array<string>
+  readonly platformKeyIds: Array<string>
   readonly modelIds: Array<string>
   readonly webhookIds: Array<string>
   /** Webhooks that failed seven times. */
@@ -30,6 +31,7 @@ export const nothingLived = (): Lived => ({
   agentIds: [],
   decisionIds: [],
   keyIds: [],
+  platformKeyIds: [],
   modelIds: [],
   webhookIds: [],
   givenUp: new Set(),

@@ -35,6 +35,7 @@ export const tamper = (collections: ReadonlyArray<string>, choice: number) =>
       const uniques: { readonly [collection: string]: { readonly [key: string]: string } } = {
         agents: { name: uniqueOf("name") },
         ingest_keys: { digest: uniqueOf("digest") },
+        platform_keys: { digest: uniqueOf("digest") },
         envelopes: { target: uniqueOf("target") }
       }
       // A principal's look-up key is a digest that the test does not know: it is lost, and that is found as well.
