@@ -142,7 +142,8 @@ export type { ConditionSource, EnvelopeSource, RuleSource } from "@flyball/envel
 export type { Account } from "./capability/operation.ts"
 export type { Capability } from "./capability/capability.ts"
 export { type AnyModule, modulesOf } from "./capability/installed.ts"
-export { defineModule, type Module, type Read } from "./capability/module.ts"
+export { defineModule, type Module, notInstalled, type Read } from "./capability/module.ts"
+export { oneUnit } from "./capability/one-unit.ts"
 export type {
   AnyOperation,
   LostAccess,

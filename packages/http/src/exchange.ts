@@ -22,6 +22,7 @@ export interface Incoming {
   readonly destroyed: boolean
   on(event: "data" | "end" | "error" | "close", listener: Listener): this
   off(event: "data" | "end" | "error" | "close", listener: Listener): this
+  pause(): unknown
   resume(): unknown
   destroy(): unknown
   /** Why its body cannot be read: another part of the host has read it, and left too little of it. */

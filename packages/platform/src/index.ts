@@ -1,9 +1,14 @@
 /** The interface of `@flyball/platform`: the products of the platform API. Spec: document 2. */
-import type { Capability } from "@flyball/core"
+import { documents, fleet, gateway } from "@flyball/contract/http"
+import { type Capability, notInstalled } from "@flyball/core"
 import { usage } from "./usage/module.ts"
 
 /**
  * The platform API as one capability: pass it to `openGovernor({ capabilities: [platform()] })`, and `openHttp` serves
- * `/v1`. Spec: document 2; house section 2.
+ * `/v1`. A product that is not there yet answers 501, until another capability brings a module of its name. Spec:
+ * document 2; house section 2.
  */
-export const platform = (): Capability => ({ name: "platform", modules: [usage] })
+export const platform = (): Capability => ({
+  name: "platform",
+  modules: [usage, notInstalled("gateway", gateway), notInstalled("documents", documents), notInstalled("fleet", fleet)]
+})

@@ -9,7 +9,7 @@ import { id, integerParam } from "../foundation/fields.ts"
 import { idPattern, idPrefixes, type IdKind } from "../foundation/ids.ts"
 import { BODY_LIMIT_BYTES } from "../foundation/limits.ts"
 import { InvalidInput, type Refusal, type RefusalTag } from "../refusals.ts"
-import type { OperationName } from "../platform/plans.ts"
+import type { MonthlyResource, OperationName } from "../platform/plans.ts"
 import type { AccessRow, Caller } from "./access.ts"
 
 /** A path parameter. */
@@ -56,7 +56,39 @@ export interface Body<A = unknown, S extends Schema.Top = Schema.Top, O extends 
   readonly optional: O
   /** Values that are kept as the bytes received where they have no exact form. */
   readonly keepRaw: ((path: ReadonlyArray<string | number>) => boolean) | null
+  /** What may come in place of JSON and is streamed to a file; left out where nothing may. */
+  readonly file?: FileBody
 }
+
+/** A body that is streamed to a file. Unit of the limit: bytes. */
+export interface FileBody {
+  readonly media: ReadonlyArray<string>
+  readonly limitBytes: number
+}
+
+/** A body that was streamed to a file, which is there until the request has its answer. */
+export class ReceivedFile {
+  readonly path: string
+  readonly bytes: number
+  /** Lower-case hex. */
+  readonly sha256: string
+  readonly media: string
+  constructor(of: Pick<ReceivedFile, "path" | "bytes" | "sha256" | "media">) {
+    this.path = of.path
+    this.bytes = of.bytes
+    this.sha256 = of.sha256
+    this.media = of.media
+  }
+}
+
+/** A body that is a file, or JSON of one shape. */
+export const fileOrJsonBody = <S extends Schema.Top & { readonly DecodingServices: never }>(
+  schema: S,
+  { limitBytes, ...file }: FileBody & { readonly json: number }
+): Body<S["Type"] | ReceivedFile, S, false> => ({
+  ...jsonBody(schema, { limitBytes: file.json }),
+  file: { media: file.media, limitBytes }
+})
 
 /** A body of one shape. */
 export const jsonBody = <S extends Schema.Top & { readonly DecodingServices: never }>(
@@ -219,12 +251,20 @@ export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE"
  */
 export type Admission = "capture" | "costly_read" | "large_page"
 
+/** The use of a quota: reserved at its most before the operation runs, by the decoded body, and settled by it. */
+export interface QuotaRow {
+  readonly resource: MonthlyResource
+  readonly most: (body: any) => number
+}
+
 /** What the platform API counts and keeps of an endpoint. Spec: document 2 sections 4, 8 and 9. */
 export interface PlatformFacts {
   /** The limit of its own, beside the plan's; null for none. */
   readonly operation: OperationName | null
   /** Units of that limit that a request takes, by its decoded body. */
   readonly cost: (body: any) => number
+  /** What a request uses of the month's quota; null for nothing. */
+  readonly quota: QuotaRow | null
   /** The product that it is of. */
   readonly module: string
   /** Whether a POST may be repeated with an Idempotency-Key. */
@@ -292,10 +332,13 @@ interface Declaration<P extends Params, Q extends Query, B extends Body, R exten
 /** The body of a row of document 2, whose other members are ignored. Spec: platform section 2. */
 const opened = (body: Body): Body => {
   const decoder = decode(body.schema as Schema.Top & { readonly DecodingServices: never }, "ignored")
-  return { ...body, decode: (value) => decoder(value, "body") }
+  return {
+    ...body,
+    decode: (value) => (value instanceof ReceivedFile ? Result.succeed(value) : decoder(value, "body"))
+  }
 }
 
-const platformDefaults = { operation: null, cost: () => 1, idempotent: true, sunset: null } as const
+const platformDefaults = { operation: null, cost: () => 1, quota: null, idempotent: true, sunset: null } as const
 
 /** Declares an endpoint. Spec: decision 0003. */
 export const endpoint = <

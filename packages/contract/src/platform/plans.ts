@@ -31,6 +31,8 @@ export const planLimits: { readonly [P in Plan]: PlanLimits } = {
 /** What a quota counts. */
 export const quotaResources = ["documents", "tokens", "storage_gb", "monitors"] as const
 export type QuotaResource = (typeof quotaResources)[number]
+/** What begins anew each month. */
+export type MonthlyResource = "documents" | "tokens"
 
 /** A quota. `soft`: more is admitted, and said as overage. Null limit: unlimited. */
 export interface Quota {
@@ -112,6 +114,10 @@ export const requestBounds = {
   inferences: 1_000,
   /** Bytes of a document. */
   documentBytes: 50 * 1_024 * 1_024,
+  /** Bytes of a document within a JSON body. */
+  inlineDocumentBytes: 16 * 1_024 * 1_024,
+  /** Positions a call. */
+  positions: 1_000,
   /** Vehicles a request. */
   vehicles: 1_000
 } as const

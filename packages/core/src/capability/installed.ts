@@ -13,6 +13,14 @@ export interface AnyModule extends Module<
   Layer.Layer<never, any, any>
 > {}
 
-/** Returns the modules of capabilities, in order. */
-export const modulesOf = (capabilities: ReadonlyArray<Capability>): ReadonlyArray<AnyModule> =>
-  capabilities.flatMap(({ modules }) => modules as ReadonlyArray<AnyModule>)
+/**
+ * Returns the modules of capabilities, in order; a module in place of a placeholder of its name. Two of one name are a
+ * defect: which of them answers would depend on their order.
+ */
+export const modulesOf = (capabilities: ReadonlyArray<Capability>): ReadonlyArray<AnyModule> => {
+  const all = capabilities.flatMap(({ modules }) => modules as ReadonlyArray<AnyModule>)
+  const installed = all.filter(({ isPlaceholder }) => !isPlaceholder).map(({ name }) => name)
+  const twice = installed.find((name, at) => installed.indexOf(name) !== at)
+  if (twice !== undefined) throw new Error(`The module ${twice} is installed twice. Pass it in one capability.`)
+  return all.filter(({ isPlaceholder, name }) => !isPlaceholder || !installed.includes(name))
+}

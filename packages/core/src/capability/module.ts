@@ -4,9 +4,9 @@
  *
  * Spec: house section 3.
  */
-import type { Refusal, RefusalTag } from "@flyball/contract"
+import { ModuleNotInstalled, type Refusal, type RefusalTag } from "@flyball/contract"
 import type { Group } from "@flyball/contract/http"
-import type { Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import type { Scope } from "../foundation/scope.ts"
 import type { Answered, OperationFault, OperationsOf, Tagged, Versioned } from "./operation.ts"
 
@@ -42,6 +42,8 @@ export interface Module<
   readonly layer: L
   readonly jobs: ReadonlyArray<J>
   readonly reads: ReadonlyArray<Read>
+  /** Whether it only holds the place of a module of its name that a host may install. */
+  readonly isPlaceholder: boolean
 }
 
 /** Names of the members of an answer: of an item where it is a list, of the value where it has a version or tag. */
@@ -82,4 +84,23 @@ export const defineModule = <
   readonly layer: L
   readonly jobs?: ReadonlyArray<J>
   readonly reads?: ReadonlyArray<Read>
-}): Module<N, G, O, L, J> => ({ ...of, jobs: of.jobs ?? [], reads: of.reads ?? [] })
+}): Module<N, G, O, L, J> => ({ ...of, jobs: of.jobs ?? [], reads: of.reads ?? [], isPlaceholder: false })
+
+/**
+ * Makes the module of rows that nobody has installed. Callers, limits, quotas and bodies are checked as they will be;
+ * then each operation fails with `ModuleNotInstalled`. Spec: api.md "Document 2".
+ */
+export const notInstalled = <const N extends string, G extends Group>(
+  name: N,
+  rows: G
+): Module<N, G, unknown, Layer.Layer<never>> => ({
+  name,
+  rows,
+  operations: Object.fromEntries(
+    Object.keys(rows).map((operation) => [operation, () => Effect.fail(new ModuleNotInstalled({ module: name }))])
+  ),
+  layer: Layer.empty,
+  jobs: [],
+  reads: [],
+  isPlaceholder: true
+})

@@ -14,6 +14,7 @@ import type {
   Refusal,
   Unauthorized
 } from "@flyball/contract"
+import type { QuotaReservation } from "../admission/quotas.ts"
 import type { LimitRow } from "../storage/limits/slots.ts"
 import type {
   AccessRow,
@@ -94,6 +95,8 @@ export interface Account {
   readonly limits: PlanLimits
   /** What every request takes of. */
   readonly row: LimitRow
+  /** What this request may use of a month's quota; null where its row uses none. */
+  readonly reservation: QuotaReservation | null
 }
 
 /** A value and its version, which HTTP carries as ETag and If-Match. */

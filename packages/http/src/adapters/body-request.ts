@@ -27,6 +27,7 @@ export class BodyRequest extends EventEmitter implements Incoming {
   destroyed = false
   readonly #chunks: AsyncIterator<Uint8Array>
   #isReading = false
+  #paused: PromiseWithResolvers<void> | null = null
 
   constructor(head: RequestHead, chunks: AsyncIterator<Uint8Array>) {
     super()
@@ -46,8 +47,16 @@ export class BodyRequest extends EventEmitter implements Incoming {
     return this
   }
 
+  /** Stops reading until the next {@link resume}. */
+  pause(): this {
+    this.#paused ??= Promise.withResolvers()
+    return this
+  }
+
   /** Reads the body to its end, with or without listeners. */
   resume(): this {
+    this.#paused?.resolve()
+    this.#paused = null
     if (this.#isReading) return this
     this.#isReading = true
     // Listeners for its end are added after the first for its data.
@@ -59,6 +68,7 @@ export class BodyRequest extends EventEmitter implements Incoming {
   destroy(): this {
     if (this.destroyed) return this
     this.destroyed = true
+    this.#paused?.resolve()
     void this.#chunks.return?.()?.catch(() => undefined)
     this.emit("close")
     return this
@@ -72,6 +82,7 @@ export class BodyRequest extends EventEmitter implements Incoming {
         if (next.done === true) break
         if (!(next.value instanceof Uint8Array)) throw new TypeError("A body is expected to be a stream of bytes.")
         this.emit("data", next.value)
+        if (this.#paused !== null) await this.#paused.promise
       }
       this.readableEnded = true
       this.emit("end")

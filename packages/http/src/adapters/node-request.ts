@@ -48,6 +48,7 @@ export const nodeRequest = (
       request.off(event, listener)
       return self
     },
+    pause: () => request.pause(),
     resume: () => request.resume(),
     destroy: () => request.destroy()
   }

@@ -2,8 +2,8 @@
  * One request of document 2 from its head to its answer.
  *
  * The order is part of the contract: token (401), permit and limits of the plan (429), path (404), method (405), access
- * (403), parameters (404, 400), body (415, 413, 400), limit of the operation (429), idempotency (409, 422), and only
- * then the operation. What is refused before the operation ran counts as a request, and as nothing else.
+ * (403), parameters (404, 400), body (415, 413, 400), limit of the operation (429), quota (429), idempotency (409,
+ * 422), and only then the operation. What is refused before the operation ran counts as a request, and as nothing else.
  *
  * Spec: document 2 sections 4, 5, 7 and 8; platform section 2.
  */
@@ -17,7 +17,7 @@ import {
   RateLimitExceeded,
   Unauthorized
 } from "@flyball/contract"
-import type { AnyEndpoint } from "@flyball/contract/http"
+import type { AnyEndpoint, Body } from "@flyball/contract/http"
 import { costProblem, inSlices, type LimitRow, Permits, type PolicyStanding, RateLimits } from "@flyball/core"
 import { Clock, Effect, Result } from "effect"
 import {
@@ -35,8 +35,10 @@ import { clientAddress } from "../request/client-address.ts"
 import { accessCaller, type KnownCaller } from "../request/caller.ts"
 import { decodeBody, decodeTarget } from "../request/decode-call.ts"
 import { bringsBody, readBody } from "../request/read-body.ts"
+import { fileMedia, readFile } from "../request/read-file.ts"
 import { AddressLimits } from "./address-limits.ts"
 import { type Limited, limitedOf, limitHeaders, operationRow } from "./limits.ts"
+import { quotaOf, withQuota } from "./quota.ts"
 
 /** Settings of the platform API that its server decides. */
 export interface PlatformOptions {
@@ -106,23 +108,29 @@ const admitted = Effect.fnUntraced(function* (
   progress.caller = allowed.success
   const requested = decodeTarget(endpoint, route.values, query)
   if (Result.isFailure(requested)) return yield* requested.failure
-  const value = bringsBody(request) ? yield* readBody(request, response, endpoint.body ?? noBody) : undefined
+  const value = bringsBody(request) ? yield* bodyOf(endpoint, request, response) : undefined
   const body = yield* inSlices(decodeBody(endpoint, value, accessCaller(progress.caller)))
   if (Result.isFailure(body)) return yield* body.failure
   const row = operationRow(endpoint, counted.limited, body.success)
   if (row !== null) yield* counted.take(row, endpoint.platform?.cost(body.success) ?? 1)
-  return yield* answerOf(
-    dispatcher,
-    endpoint,
-    { ...requested.success, body: body.success },
-    request,
-    response,
-    progress,
-    counted.limited
+  const use = yield* quotaOf(endpoint, progress.caller, { ...requested.success, body: body.success }, counted.limited)
+  return yield* withQuota(use, (reservation) =>
+    answerOf(dispatcher, endpoint, { ...requested.success, body: body.success }, request, response, progress, {
+      ...counted.limited,
+      reservation
+    })
   )
 })
 
 const noBody = { limitBytes: BODY_LIMIT_BYTES, keepRaw: null }
+
+const bodyOf = ({ body }: AnyEndpoint, request: Incoming, response: Outgoing) => {
+  const file = (body as Body | null)?.file
+  const media = fileMedia(request, file)
+  return media === null || file === undefined
+    ? readBody(request, response, body ?? noBody)
+    : readFile(request, response, { media, limitBytes: file.limitBytes })
+}
 
 /** When an endpoint was deprecated (RFC 9745) and when it ends (RFC 8594). */
 const sunsetOf = ({ platform }: AnyEndpoint): { readonly [name: string]: string } =>

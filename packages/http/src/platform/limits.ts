@@ -25,6 +25,7 @@ export const limitedOf = (caller: LimitedCaller, planOfPeople: Plan): Limited =>
     plan: isKey ? caller.plan : planOfPeople,
     limits,
     row: planRow(subject, limits),
+    reservation: null,
     partition: digest(`flyball partition ${subject}`)
   }
 }

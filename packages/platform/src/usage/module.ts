@@ -1,29 +1,11 @@
 /** Usage and limits of a caller. Spec: document 2 sections 2 and 8. */
-import { detailItem, InvalidInput, operationLimits, planQuotas, type MonthUsage } from "@flyball/contract"
+import { operationLimits, planQuotas, type MonthUsage } from "@flyball/contract"
 import { usage as rows } from "@flyball/contract/http"
-import {
-  type Account,
-  defineModule,
-  type Module,
-  type OperationsOf,
-  Quotas,
-  RateLimits,
-  type Scope
-} from "@flyball/core"
+import { type Account, defineModule, type Module, oneUnit, type OperationsOf, Quotas, RateLimits } from "@flyball/core"
 import { Effect, Layer } from "effect"
 
 /** Bytes of a gigabyte, as quotas count storage. */
 const GB = 1_000_000_000
-
-/** The one org unit of a caller; one that has several names the unit. */
-const unitOf = (scope: Scope, named: string | undefined): Effect.Effect<string, InvalidInput> => {
-  const { orgUnits } = scope
-  const [only, ...more] = orgUnits === "*" ? [] : orgUnits
-  if (named === undefined && only !== undefined && more.length === 0) return Effect.succeed(only)
-  if (named !== undefined && (orgUnits === "*" || orgUnits.includes(named))) return Effect.succeed(named)
-  const msg = named === undefined ? "The caller has several org units: name one" : "The caller is not of this org unit"
-  return Effect.fail(new InvalidInput({ detail: [detailItem(["query", "org_unit"], "value_error", msg, named)] }))
-}
 
 /** Rows of the platform API are served by its dialect alone, which makes the account. */
 const accountOf = (account: Account | null): Effect.Effect<Account> =>
@@ -33,7 +15,7 @@ const accountOf = (account: Account | null): Effect.Effect<Account> =>
 
 const operations = {
   read: Effect.fnUntraced(function* ({ query }, { account, scope }) {
-    const unit = yield* unitOf(scope, query.org_unit)
+    const unit = yield* oneUnit(scope, query.org_unit)
     const { plan } = yield* accountOf(account)
     const { period, used } = yield* Quotas.use((quotas) => quotas.used(unit, ["documents", "tokens", "storage"]))
     const { documents, storage_gb: storage, tokens } = planQuotas[plan]

@@ -1,0 +1,106 @@
+/** What the rows of gateway, documents and fleet take and answer. Spec: document 2 sections 1, 4 and 8. */
+import { Schema } from "effect"
+import { check, instant, integer, list, name, oneOf, optional, orgUnit, text } from "../foundation/fields.ts"
+import { requestBounds } from "./plans.ts"
+
+/** Query of rows that use a quota: a caller of several org units names the one that pays. */
+export const PayingUnit = Schema.Struct({ org_unit: Schema.optionalKey(orgUnit) })
+
+const Message = Schema.Struct({ role: text(1, 64), content: Schema.optionalKey(Schema.Unknown) })
+const generated = {
+  model: name(200),
+  stream: optional(Schema.Boolean),
+  max_tokens: optional(integer(1, 1_000_000))
+} as const
+
+/** Body of POST /v1/gateway/chat/completions, as far as it is checked before a product runs. */
+export const ChatCompletionCreate = Schema.Struct({ ...generated, messages: list(Message, 1, 10_000) })
+/** Body of POST /v1/gateway/messages. */
+export const MessageCreate = Schema.Struct({
+  ...generated,
+  max_tokens: integer(1, 1_000_000),
+  messages: list(Message, 1, 10_000)
+})
+/** Body of POST /v1/gateway/responses. */
+export const ResponseCreate = Schema.Struct({
+  model: name(200),
+  stream: optional(Schema.Boolean),
+  max_output_tokens: optional(integer(1, 1_000_000)),
+  input: Schema.Unknown
+})
+/** A completion of any of the three forms, as the upstream model made it. */
+export const Completion = Schema.Record(Schema.String, Schema.Unknown)
+
+const documentType = oneOf([
+  "invoice",
+  "credit_note",
+  "receipt",
+  "bank_statement",
+  "identity_document",
+  "contract",
+  "unknown"
+])
+
+/** Query of POST /v1/documents/extract. */
+export const ExtractQuery = Schema.Struct({ ...PayingUnit.fields, document_type: Schema.optionalKey(documentType) })
+/** Body of POST /v1/documents/extract where it is JSON: the document as base64, or where it is. */
+export const ExtractIn = Schema.Struct({
+  content: optional(text(1, Math.ceil(requestBounds.inlineDocumentBytes / 3) * 4)),
+  url: optional(text(1, 2_048)),
+  media_type: optional(text(1, 200)),
+  document_type: optional(documentType)
+})
+/** A document's extraction, when it was accepted. */
+export const Extraction = Schema.Struct({
+  id: Schema.String,
+  document_type: documentType,
+  status: oneOf(["queued", "processing", "completed", "failed"]),
+  created_at: instant
+})
+
+/** Body of POST /v1/documents/agents. */
+export const DocumentAgentCreate = Schema.Struct({
+  name: name(200),
+  start_url: text(1, 2_048),
+  allowed_domains: list(text(1, 253), 1, 100),
+  goals: list(text(1, 2_000), 1, 20)
+})
+/** An agent that reads documents in a browser. */
+export const DocumentAgent = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  status: oneOf(["awaiting_runner", "connected"]),
+  created_at: instant
+})
+
+const Place = Schema.Struct({ id: text(1, 200) })
+/** Body of POST /v1/fleet/routes/optimize. Spec: document 2 section 8, "1,000 vehicles per request". */
+export const RoutesOptimize = Schema.Struct({
+  vehicles: list(Place, 1, requestBounds.vehicles),
+  jobs: list(Place, 1, 2_000)
+})
+/** A plan of routes, when it was accepted. */
+export const RoutePlan = Schema.Struct({
+  id: Schema.String,
+  status: oneOf(["queued", "processing", "completed", "failed", "cancelled"]),
+  created_at: instant
+})
+
+const degrees = (limit: number) =>
+  Schema.Number.check(
+    check<number>(
+      (value) => Math.abs(value) <= limit,
+      { type: "value_error", msg: `Input should be from -${limit} to ${limit}` },
+      { minimum: -limit, maximum: limit }
+    )
+  )
+/** Body of POST /v1/fleet/positions: 1 to 1,000 positions, each of which counts. */
+export const FleetPositions = Schema.Struct({
+  positions: list(
+    Schema.Struct({ vehicle_id: text(1, 200), at: instant, latitude: degrees(90), longitude: degrees(180) }),
+    1,
+    requestBounds.positions
+  )
+})
+/** How many positions were taken. */
+export const PositionsTaken = Schema.Struct({ accepted: Schema.Int })

@@ -1,0 +1,183 @@
+/** Rows of products: every check runs before a product does, and before 501 where there is none. Spec: document 2. */
+import { documents, fleet, gateway, type ReceivedFile } from "@flyball/contract/http"
+import { type Capability, type Governor, memoryStorage, openGovernor } from "@flyball/core"
+import { type HttpApi, openHttp } from "@flyball/http"
+import { createHash } from "node:crypto"
+import { existsSync, readFileSync } from "node:fs"
+import { afterEach, assert, describe, it } from "vitest"
+import { platform } from "./index.ts"
+import { installedProducts } from "./testing/installed-products.ts"
+
+let governor: Governor
+let api: HttpApi
+const open = async (...more: ReadonlyArray<Capability>) => {
+  governor = await openGovernor({ storage: memoryStorage(), log: () => undefined, capabilities: [platform(), ...more] })
+  api = openHttp(governor)
+}
+afterEach(() => governor.close())
+
+type Plan = "free" | "starter" | "enterprise"
+const keyOf = async (plan: Plan = "enterprise", org_unit = "ops") =>
+  (await governor.platformKeys.mint({ name: "k", org_unit, plan, scopes: ["*"] })).key
+const send = async (key: string, path: string, body?: BodyInit, type = "application/json") => {
+  const headers = { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { "content-type": type }) }
+  const init = body === undefined ? { headers } : { method: "POST", headers, body, duplex: "half" }
+  const response = await api.fetch(new Request(`http://host.example${path}`, init))
+  return { status: response.status, headers: response.headers, json: (await response.json()) as any }
+}
+const errorOf = ({ json, status }: { readonly status: number; readonly json: any }) => [
+  status,
+  json.error.code,
+  json.error.param
+]
+
+const at = "2026-11-01T00:00:00Z"
+const position = { vehicle_id: "v", at, latitude: 52.5, longitude: 13.4 }
+const bodies: { readonly [id: string]: object } = {
+  "gateway.chat": { model: "m", messages: [{ role: "user", content: "Hi" }], max_tokens: 600 },
+  "gateway.responses": { model: "m", input: "Hi", max_output_tokens: 600, more: true },
+  "gateway.messages": { model: "m", messages: [{ role: "user", content: "Hi" }], max_tokens: 600 },
+  "documents.extract": { url: "https://files.example/a.pdf" },
+  "documents.create_agent": { name: "n", start_url: "https://a.example", allowed_domains: ["a.example"], goals: ["g"] },
+  "fleet.optimize_routes": { vehicles: [{ id: "v" }], jobs: [{ id: "j" }] },
+  "fleet.track_fleet": { positions: [position, position] }
+}
+const rows = [gateway, documents, fleet].flatMap((group) => Object.values(group))
+
+describe.each(rows)("$id", ({ id, path, platform: facts, success }) => {
+  const module = id.split(".", 1)[0]!
+  const body = JSON.stringify(bodies[id])
+  const resource: "documents" | "tokens" | null = facts?.quota?.resource ?? null
+  const used = async (key: string) => {
+    const { json } = await send(key, "/v1/usage")
+    return { documents: json.documents_processed, tokens: json.tokens_used }
+  }
+
+  it("answers 501 where nobody installed it, and uses no quota", async () => {
+    await open()
+    const key = await keyOf()
+    const answer = await send(key, path, body)
+    assert.deepStrictEqual(errorOf(answer), [501, "module_not_installed", null])
+    assert.deepInclude(answer.json.error, { module, type: "api_error" })
+    assert.deepStrictEqual(await used(key), { documents: 0, tokens: 0 })
+    assert.strictEqual((await send(key, path, "{}")).status, id === "documents.extract" ? 501 : 400)
+  })
+
+  it("runs what is installed, and uses its quota", async () => {
+    await open(installedProducts())
+    const key = await keyOf()
+    assert.strictEqual((await send(key, path, body)).status, success.status)
+    const amount = { documents: { documents: 1, tokens: 0 }, tokens: { documents: 0, tokens: 600 } }
+    assert.deepStrictEqual(await used(key), resource === null ? { documents: 0, tokens: 0 } : amount[resource])
+    const other = await send(await keyOf("free"), path, body)
+    assert.strictEqual(other.status, resource === null ? success.status : 429)
+    if (resource === null) return
+    assert.deepStrictEqual(errorOf(other), [429, "quota_exceeded", null])
+    assert.strictEqual(other.headers.get("x-should-retry"), "false")
+    assert.isAtMost(Number(other.headers.get("retry-after")), 2_147_483)
+    assert.deepStrictEqual(await used(key), amount[resource], "what was refused used nothing")
+  })
+})
+
+it("refuses bodies of the wrong size or form, and counts each position", async () => {
+  await open(installedProducts())
+  const key = await keyOf()
+  const many = (count: number, of: object) => Array.from({ length: count }, () => of)
+  const wrong = async (path: string, body: object) => errorOf(await send(key, path, JSON.stringify(body)))
+  const routes = "/v1/fleet/routes/optimize"
+  assert.deepStrictEqual(await wrong(routes, { vehicles: many(1_001, { id: "v" }), jobs: [{ id: "j" }] }), [
+    400,
+    "invalid_request",
+    "vehicles"
+  ])
+  const positions = "/v1/fleet/positions"
+  const misplaced = [position, { ...position, latitude: 91 }]
+  assert.deepStrictEqual(await wrong(positions, { positions: misplaced }), [
+    400,
+    "invalid_request",
+    "positions[1].latitude"
+  ])
+  const counted = await send(key, positions, JSON.stringify({ positions: many(1_000, position) }))
+  assert.deepStrictEqual(counted.json, { accepted: 1_000 })
+  assert.include(counted.headers.get("ratelimit") ?? "", '"operation:fleet.track_fleet";r=9000')
+})
+
+it("two requests that together pass a quota are never both admitted, and a failure returns its share", async () => {
+  let fails = true
+  await open(
+    installedProducts(() => {
+      if (fails) throw new Error("broken")
+    })
+  )
+  const key = await keyOf("starter")
+  const completion = JSON.stringify({ model: "m", messages: [{ role: "user" }], max_tokens: 600_000 })
+  const both = await Promise.all([1, 2].map(() => send(key, "/v1/gateway/chat/completions", completion)))
+  assert.deepStrictEqual(both.map(({ status }) => status).sort(), [200, 429])
+  const extract = () => send(key, "/v1/documents/extract", JSON.stringify(bodies["documents.extract"]))
+  assert.strictEqual((await extract()).status, 500)
+  assert.strictEqual((await send(key, "/v1/usage")).json.documents_processed, 0)
+  fails = false
+  assert.strictEqual((await extract()).status, 201)
+  assert.strictEqual((await send(key, "/v1/usage")).json.documents_processed, 1)
+})
+
+describe("a document as a body", () => {
+  const path = "/v1/documents/extract"
+  const pieces = (count: number, bytes: number) =>
+    new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        if (count-- > 0) controller.enqueue(new Uint8Array(bytes).fill(count % 251))
+        else controller.close()
+      }
+    })
+
+  it("is streamed to a file that is there until the answer", async () => {
+    const seen: Array<ReceivedFile> = []
+    const digests: Array<string> = []
+    await open(
+      installedProducts((document) => {
+        const file = document as ReceivedFile
+        seen.push(file)
+        digests.push(createHash("sha256").update(readFileSync(file.path)).digest("hex"))
+      })
+    )
+    const key = await keyOf()
+    assert.strictEqual((await send(key, path, pieces(50, 1_048_576), "Application/PDF; x=y")).status, 201)
+    assert.deepInclude(seen[0], { bytes: 50 * 1_048_576, media: "application/pdf", sha256: digests[0]! })
+    await new Promise(setImmediate)
+    assert.isFalse(existsSync(seen[0]!.path))
+  })
+
+  it("is refused where it is too large, empty, of another type or cut off", async () => {
+    const seen: Array<unknown> = []
+    await open(installedProducts((document) => seen.push(document)))
+    const key = await keyOf()
+    const refused = async (body: BodyInit, type = "application/pdf") => errorOf(await send(key, path, body, type))
+    assert.deepStrictEqual(await refused(pieces(51, 1_048_576)), [413, "payload_too_large", null])
+    assert.deepStrictEqual(await refused(pieces(0, 0)), [400, "invalid_request", null])
+    assert.deepStrictEqual(await refused(pieces(1, 10), "application/zip"), [415, "unsupported_media_type", null])
+    assert.deepStrictEqual(await refused('{"document_type": "x"}', "application/json"), [
+      400,
+      "invalid_request",
+      "document_type"
+    ])
+    const cut = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.error(new Error("gone"))
+    })
+    await send(key, path, cut, "application/pdf").then(
+      () => assert.fail("an answer to a body that was cut off"),
+      () => undefined
+    )
+    assert.deepStrictEqual(seen, [])
+    assert.strictEqual((await send(key, "/v1/usage")).json.documents_processed, 0)
+  })
+})
+
+it("two products of one name are refused at the start", async () => {
+  await open()
+  const twice = [installedProducts(), installedProducts()]
+  await openGovernor({ storage: memoryStorage(), log: () => undefined, capabilities: twice }).then(
+    () => assert.fail("it opened"),
+    (error: Error) => assert.include(String(error), "installed twice")
+  )
+})
