@@ -1,5 +1,13 @@
 /** The tables of docs/platform-api.md: plans, limits of operations and quotas, out of the contract. */
-import { operationLimits, planLimits, planQuotas, plans, quotaResources } from "@flyball/contract"
+import {
+  limitWords,
+  operationLimits,
+  type OperationName,
+  planLimits,
+  planQuotas,
+  plans,
+  quotaResources
+} from "@flyball/contract"
 
 const number = (value: number | null): string => (value === null ? "unlimited" : value.toLocaleString("en-US"))
 
@@ -15,18 +23,14 @@ export const plansTable = (): string =>
     })
   ].join("\n")
 
-const windows: { readonly [window: string]: string } = { "60": "a minute", "3600": "an hour", day: "a day (UTC)" }
-
 /** Limits of operations, beside those of the plan. */
 export const limitsTable = (): string =>
   [
     "| operation | limit |",
     "|---|---|",
-    ...Object.entries(operationLimits).map(([operation, limit]) => {
-      if (limit === null) return `| \`${operation}\` | the plan's |`
-      const each = "per" in limit ? `, for each \`${limit.per}\`` : ""
-      return `| \`${operation}\` | ${number(limit.limit)} ${windows[String(limit.window)]}${each} |`
-    })
+    ...(Object.keys(operationLimits) as ReadonlyArray<OperationName>).map(
+      (operation) => `| \`${operation}\` | ${limitWords(operation)} |`
+    )
   ].join("\n")
 
 /** Quotas by plan. */

@@ -5,11 +5,12 @@ import { type Capability, modulesOf } from "@flyball/core"
 import { pages } from "./answer/pages.ts"
 import type { Dialect } from "./dialect.ts"
 import { dispatch, type Dispatcher } from "./dispatch.ts"
-import { handlers } from "./handlers/all.ts"
+import { byId, handlers } from "./handlers/all.ts"
 import { derivedHandlers } from "./handlers/derived.ts"
 import { WorkAdmission } from "./request/admit-work.ts"
 import { requestId } from "./request/request-id.ts"
 import { platformDialect } from "./platform/dialect.ts"
+import { platformPages, platformPagesHandlers } from "./platform/pages.ts"
 import { router } from "./router.ts"
 
 /** Parts of a dispatcher that its server decides. */
@@ -41,13 +42,19 @@ export const dispatcherOf = ({
   trustedProxy = null
 }: DispatcherOptions): Dispatcher => {
   const modules = modulesOf(capabilities)
+  const rows = modules.flatMap(({ rows }) => Object.values(rows))
   return {
     route: router([
       ...endpoints,
-      ...modules.flatMap(({ rows }) => Object.values(rows)),
+      ...rows,
+      ...(rows.length > 0 ? Object.values(platformPages) : []),
       ...(hasPages ? Object.values(pages) : [])
     ]),
-    handlers: { ...handlers, ...Object.fromEntries(derivedHandlers(modules)) },
+    handlers: {
+      ...handlers,
+      ...Object.fromEntries(derivedHandlers(modules)),
+      ...Object.fromEntries(byId(platformPages, platformPagesHandlers(rows)))
+    },
     dialects: [platformDialect({ planOfPeople, trustedProxy }), governance],
     admission: new WorkAdmission(),
     access,

@@ -390,5 +390,7 @@ export const refusalsOf = (of: AnyEndpoint): ReadonlyArray<RefusalTag> => {
   if (!of.access.ingestKey) tags.push("KeyNotAllowed")
   if (of.admission !== null) tags.push(of.admission === "capture" ? "CaptureQueueFull" : "ReadQueueFull")
   if (of.access.ingestKey && namesAgent(of)) tags.push("AgentQuarantined")
+  if (of.platform !== null) tags.push("RateLimitExceeded")
+  if (of.platform?.quota != null) tags.push("QuotaExceeded")
   return [...new Set(tags)].sort()
 }

@@ -9,7 +9,8 @@ import { pagesHandlers } from "./pages.ts"
 import { derivedHandlers } from "./derived.ts"
 import { systemHandlers } from "./system.ts"
 
-const byId = <Group extends { readonly [name: string]: { readonly id: string } }>(
+/** The handlers of a group by the id of their endpoint. */
+export const byId = <Group extends { readonly [name: string]: { readonly id: string } }>(
   group: Group,
   handlers: HandlersOf<Group>
 ): ReadonlyArray<readonly [string, AnyHandler]> =>

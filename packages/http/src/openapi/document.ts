@@ -2,9 +2,10 @@
  * The interface description: an OpenAPI 3.1 document that follows from the table of endpoints and nothing else. Spec:
  * document 1 section 9; api.md, Conventions. Decision 0017.
  */
-import { type RefusalTag, roles as allRoles } from "@flyball/contract"
+import { type EventType, eventTypes, type RefusalTag, roles as allRoles } from "@flyball/contract"
 import {
   type AnyEndpoint,
+  type Body,
   endpoints,
   JSON_MEDIA,
   LINES_MEDIA,
@@ -15,12 +16,32 @@ import {
 import type { Schema } from "effect"
 import { type Components, components } from "./components.ts"
 import { mayBeLeftOut } from "./json-schema.ts"
-import type { OpenApi, Operation, Parameter, Response } from "./document-types.ts"
-import { headers, problemResponses, requestIdHeader } from "./problem-responses.ts"
+import type { Header, OpenApi, Operation, Parameter, Response } from "./document-types.ts"
+import {
+  governanceProblems,
+  headers,
+  type ProblemForm,
+  problemResponses,
+  requestIdHeader
+} from "./problem-responses.ts"
 import { webhooksOf } from "./webhooks.ts"
 
 /** The version of the description, which is not the program's. Spec: document 1 section 9. */
 export const INTERFACE_VERSION = "0.1.0"
+
+/** What differs between the descriptions of the two specifications. */
+export interface Described {
+  readonly about: string
+  readonly bearer: string
+  readonly groups: { readonly [group: string]: string }
+  /** What a description says of an endpoint's callers. */
+  readonly callers: (endpoint: AnyEndpoint) => string
+  readonly problems: ProblemForm
+  /** Headers of every response, with their descriptions. */
+  readonly headers: { readonly [name: string]: Header }
+  /** Events that the server sends. */
+  readonly events: ReadonlyArray<EventType>
+}
 
 /** Descriptions of the groups of endpoints, as the page shows them. */
 const groups: { readonly [group: string]: string } = {
@@ -64,12 +85,33 @@ const bearer =
   "claims the access mapping turns into roles, each in an org unit. Each is judged by itself. A token with a " +
   "dot is a JWT."
 
+/** The description of the governance API. */
+const governance = (): Described => ({
+  about,
+  bearer,
+  groups,
+  callers: callersOf,
+  problems: governanceProblems,
+  headers: {},
+  events: eventTypes
+})
+
 /** Name of an operation: the endpoint's id, as programming languages write names. */
 export const operationIdOf = ({ id }: AnyEndpoint): string =>
   id.replace(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 /** The description of a table of endpoints, mounted at a prefix. */
-export const interfaceDescription = (of: ReadonlyArray<AnyEndpoint> = endpoints, prefix = ""): OpenApi => {
+export const interfaceDescription = (
+  of: ReadonlyArray<AnyEndpoint> = endpoints,
+  prefix = "",
+  described: Described = governance()
+): OpenApi => {
+  const every = {
+    ...requestIdHeader,
+    ...Object.fromEntries(
+      Object.keys(described.headers).map((name) => [name, { $ref: `#/components/headers/${name}` }])
+    )
+  }
   const shapes = components()
   const responses = new Map<string, Response>()
   // What goes in first: a shape that does both keeps its name there.
@@ -81,35 +123,39 @@ export const interfaceDescription = (of: ReadonlyArray<AnyEndpoint> = endpoints,
       operationId: operationIdOf(endpoint),
       tags: [groupOf(endpoint)],
       summary: endpoint.summary,
-      description: callersOf(endpoint),
+      description: described.callers(endpoint),
       ...(endpoint.access.anonymous ? { security: [] } : {}),
       ...inputs.get(endpoint.id)!,
       responses: {
-        [endpoint.success.status]: successOf(endpoint, shapes),
-        ...problemResponses(endpoint, shapes, (tag) => membersOf(tag, shapes), responses)
+        [endpoint.success.status]: { ...successOf(endpoint, shapes), headers: every },
+        ...problemResponses(endpoint, shapes, (tag) => membersOf(tag, shapes), {
+          responses,
+          every,
+          form: described.problems
+        })
       }
     }
   }
-  const webhooks = webhooksOf(shapes)
+  const webhooks = webhooksOf(shapes, described.events)
   const used = [...new Set(of.map(groupOf))]
   return {
     openapi: "3.1.0",
     info: {
       title: "Flyball",
       version: INTERFACE_VERSION,
-      description: about,
+      description: described.about,
       license: { name: "Apache-2.0", identifier: "Apache-2.0" }
     },
     servers: [{ url: prefix === "" ? "/" : prefix }],
-    tags: used.map((name) => ({ name, description: groups[name] ?? name })),
+    tags: used.map((name) => ({ name, description: described.groups[name] ?? name })),
     security: [{ bearer: [] }],
     paths,
     webhooks,
     components: {
       schemas: shapes.schemas(),
       responses: Object.fromEntries([...responses].sort(([a], [b]) => (a < b ? -1 : 1))),
-      headers,
-      securitySchemes: { bearer: { type: "http", scheme: "bearer", description: bearer } }
+      headers: { ...headers, ...described.headers },
+      securitySchemes: { bearer: { type: "http", scheme: "bearer", description: described.bearer } }
     }
   }
 }
@@ -141,7 +187,15 @@ const inputOf = (
         requestBody: {
           required: !body.optional,
           description: `At most ${body.limitBytes} bytes.`,
-          content: { "application/json": { schema: shapes.schema(body.schema, "input") } }
+          content: {
+            "application/json": { schema: shapes.schema(body.schema, "input") },
+            ...Object.fromEntries(
+              ((body as Body).file?.media ?? []).map((media) => [
+                media,
+                { schema: { type: "string", format: "binary", maxLength: (body as Body).file!.limitBytes } }
+              ])
+            )
+          }
         }
       })
 })
@@ -154,9 +208,11 @@ const parametersOf = ({ fields }: Query<unknown>, shapes: Components): ReadonlyA
     schema: shapes.schema(schema, "input")
   }))
 
-const successOf = ({ success: { line, media, schema, status } }: AnyEndpoint, shapes: Components): Response => ({
+const successOf = (
+  { success: { line, media, schema, status } }: AnyEndpoint,
+  shapes: Components
+): Pick<Response, "description" | "content"> => ({
   description: status === 201 ? "Done, and recorded." : "Done.",
-  headers: requestIdHeader,
   content: {
     ...(schema === null || media !== JSON_MEDIA ? { [media]: { schema: { type: "string" } } } : {}),
     ...(schema === null ? {} : { [JSON_MEDIA]: { schema: shapes.schema(schema, "output") } }),

@@ -1,11 +1,12 @@
 /** The description and its page as bytes, made once. */
 import { createHash } from "node:crypto"
-import { endpoints } from "@flyball/contract/http"
+import { type AnyEndpoint, endpoints } from "@flyball/contract/http"
 import type { Kept } from "../answer/conditional-get.ts"
 import { HTML_MEDIA } from "../answer/pages.ts"
 import { interfaceDescription } from "./document.ts"
 import { HOME_POLICY, type Home, homePage } from "./home.ts"
 import { PAGE_POLICY, page } from "./page.ts"
+import { platformDescribed } from "../platform/description.ts"
 
 const keep = <const M extends string>(media: M, text: string, headers: Kept["headers"] = {}): Kept<M> => {
   const bytes = Buffer.from(text)
@@ -42,10 +43,17 @@ export const keptHome = (of: Home): Kept<typeof HTML_MEDIA> => {
   return made
 }
 
+const keepPage = (text: string): Kept<typeof HTML_MEDIA> =>
+  keep(HTML_MEDIA, text, { "content-security-policy": PAGE_POLICY, "referrer-policy": "no-referrer" })
+
 /** The page. Nothing but its own style sheet is loaded, from wherever. */
-export const keptPage = once((prefix) =>
-  keep(HTML_MEDIA, page(description(prefix), prefix), {
-    "content-security-policy": PAGE_POLICY,
-    "referrer-policy": "no-referrer"
-  })
-)
+export const keptPage = once((prefix) => keepPage(page(description(prefix), `${prefix}/openapi.json`)))
+
+/** The description of installed products, and its page. */
+export const keptPlatform = (rows: ReadonlyArray<AnyEndpoint>) => {
+  const described = once((prefix) => interfaceDescription(rows, prefix, platformDescribed))
+  return {
+    description: once((prefix) => keep("application/json", JSON.stringify(described(prefix)))),
+    page: once((prefix) => keepPage(page(described(prefix), `${prefix}/v1/openapi.json`)))
+  }
+}

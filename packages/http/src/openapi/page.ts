@@ -42,7 +42,7 @@ interface Placed {
 }
 
 /** The page. */
-export const page = (of: OpenApi, prefix = ""): string => {
+export const page = (of: OpenApi, json = "/openapi.json"): string => {
   const placed = Object.entries(of.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): Placed => ({ method: method.toUpperCase(), path, operation }))
   )
@@ -57,6 +57,7 @@ export const page = (of: OpenApi, prefix = ""): string => {
   )
   const shapes = Object.entries(of.components.schemas).filter(([name]) => !problems.has(name))
   const { description, title, version } = of.info
+  const hasEvents = Object.keys(of.webhooks).length > 0
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -81,11 +82,7 @@ ${groups
         .join("\n")}</ul>`
   )
   .join("\n")}
-<a href="#events">Events</a>
-<ul>${Object.keys(of.webhooks)
-    .map((type) => `<li><a href="#event-${escaped(type)}">${escaped(type)}</a></li>`)
-    .join("\n")}</ul>
-<a href="#refusals">Refusals</a>
+${hasEvents ? eventLinks(of) : ""}<a href="#refusals">Refusals</a>
 <ul></ul>
 <a href="#shapes">Shapes</a>
 <ul>${shapes.map(([name]) => `<li>${shapeLink(name)}</li>`).join("\n")}</ul>
@@ -93,7 +90,7 @@ ${groups
 <main>
 <h1>${escaped(title)}</h1>
 <p>Interface ${escaped(version)}. The same for programs:
-<a href="${escaped(prefix)}/openapi.json">${escaped(prefix)}/openapi.json</a> (OpenAPI ${escaped(of.openapi)}).</p>
+<a href="${escaped(json)}">${escaped(json)}</a> (OpenAPI ${escaped(of.openapi)}).</p>
 ${paragraphs(description)}
 ${Object.values(of.components.securitySchemes)
   .map((scheme) => paragraphs(scheme.description))
@@ -105,16 +102,7 @@ ${groups
       `${placed.map((one) => operationOf(of, one)).join("\n")}</section>`
   )
   .join("\n")}
-<section><h2 id="events">Events</h2>
-<p>What the server sends to webhooks.</p>
-${Object.entries(of.webhooks)
-  .map(
-    ([type, { post }]) =>
-      `<h3 id="event-${escaped(type)}"><code>${escaped(type)}</code></h3>\n<p>${withCode(post.summary)}</p>\n` +
-      membersTable(post.requestBody.content["application/json"]!.schema)
-  )
-  .join("\n")}</section>
-<section><h2 id="refusals">Refusals</h2>
+${hasEvents ? eventsOf(of) : ""}<section><h2 id="refusals">Refusals</h2>
 ${table(
   ["code", "members", "says"],
   [...problems].sort().map((name) => refusalRow(name, of.components.schemas[name]!))
@@ -128,6 +116,23 @@ ${shapes
 </html>
 `
 }
+
+const eventLinks = (of: OpenApi): string => `<a href="#events">Events</a>
+<ul>${Object.keys(of.webhooks)
+  .map((type) => `<li><a href="#event-${escaped(type)}">${escaped(type)}</a></li>`)
+  .join("\n")}</ul>
+`
+
+const eventsOf = (of: OpenApi): string => `<section><h2 id="events">Events</h2>
+<p>What the server sends to webhooks.</p>
+${Object.entries(of.webhooks)
+  .map(
+    ([type, { post }]) =>
+      `<h3 id="event-${escaped(type)}"><code>${escaped(type)}</code></h3>\n<p>${withCode(post.summary)}</p>\n` +
+      membersTable(post.requestBody.content["application/json"]!.schema)
+  )
+  .join("\n")}</section>
+`
 
 /** The one answer whose body is not a sentence and a code. */
 const VALIDATION = "HTTPValidationError"
@@ -185,19 +190,23 @@ const answerOf = (of: OpenApi, response: Response | Reference): string => {
 /** Names of the schemas of an answer that is not a success. */
 const problemNames = ({ content }: Response): ReadonlyArray<string> => {
   const schema = content["application/json"]?.schema
-  const listed = schema?.["oneOf"] ?? [schema]
+  const listed = schema?.["oneOf"] ?? schema?.["anyOf"] ?? [schema]
   return (listed as ReadonlyArray<JsonSchema>).map((one) => nameOf(one["$ref"]))
 }
 
-const properties = (schema: JsonSchema) => schema["properties"] as { readonly [name: string]: JsonSchema }
+/** The members of a problem: those of its one member `error`, where it has that. */
+const properties = (schema: JsonSchema): { readonly [name: string]: JsonSchema } => {
+  const all = schema["properties"] as { readonly [name: string]: JsonSchema }
+  return all["error"] === undefined ? all : properties(all["error"])
+}
 const codeOf = (schema: JsonSchema): string => String(properties(schema)["code"]!["const"])
 
 const refusalRow = (name: string, schema: JsonSchema): ReadonlyArray<string> => {
   const beside = Object.entries(properties(schema)).filter(([member]) => member !== "detail" && member !== "code")
-  const [example] = schema["examples"] as ReadonlyArray<{ readonly detail: string }>
+  const [example] = (schema["examples"] ?? []) as ReadonlyArray<{ readonly detail: string }>
   return [
     `<code id="refusal-${escaped(name)}">${escaped(codeOf(schema))}</code>`,
     beside.map(([member, its]) => `<code>${escaped(member)}</code> ${typeOf(its)}`).join("<br>"),
-    escaped(example!.detail)
+    escaped(example?.detail ?? "")
   ]
 }

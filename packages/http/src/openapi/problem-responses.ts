@@ -1,5 +1,5 @@
 /** Every answer that is not a success, by status: which codes it can carry, and what stands beside them. */
-import { codeOf, detailTypes, type RefusalTag } from "@flyball/contract"
+import { detailTypes, type RefusalTag } from "@flyball/contract"
 import {
   type AnyEndpoint,
   faultTags,
@@ -16,9 +16,23 @@ import type { JsonSchema } from "./json-schema.ts"
 import type { Header, Reference, Response } from "./document-types.ts"
 
 /** An answer that is not a success, under the name it has in the description. */
-interface Named {
+export interface Named {
   readonly name: string
   readonly problem: Problem
+}
+
+/** The members of a refusal beside its sentence and its code, as shapes. */
+export type MembersOf = (tag: RefusalTag) => { readonly [name: string]: JsonSchema }
+
+/** How problems are written. */
+export interface ProblemForm {
+  /** A problem as callers get it, under the name of its shape. */
+  readonly shown: (named: Named) => Named
+  readonly schema: (named: Named, membersOf: MembersOf, add: Components["add"]) => JsonSchema
+  /** The code in the body of a problem, and the sentence; null where it has neither. */
+  readonly says: (problem: Problem) => { readonly code: string; readonly sentence: string } | null
+  /** The member of the body that has the code, for the discriminator; null where none at the top has it. */
+  readonly discriminator: string | null
 }
 
 /** Headers that a description has once. `x-request-id` is on every response. */
@@ -89,24 +103,56 @@ export const problemsOf = (endpoint: AnyEndpoint): ReadonlyMap<number, ReadonlyA
 export const problemResponses = (
   endpoint: AnyEndpoint,
   { add }: Components,
-  membersOf: (tag: RefusalTag) => { readonly [name: string]: JsonSchema },
-  responses: Map<string, Response>
-): { readonly [status: string]: Reference } =>
-  Object.fromEntries(
-    [...problemsOf(endpoint)].map(([status, named]) => {
-      const name = named.map((one) => one.name).join("Or")
-      if (!responses.has(name)) {
-        const schemas = named.map((one) =>
-          add(
-            one.name === "InvalidInput" ? "HTTPValidationError" : one.name,
-            one.name === "InvalidInput" ? validationError(add) : schemaOf(one, membersOf)
-          )
-        )
-        responses.set(name, responseOf(named, schemas))
-      }
-      return [String(status), { $ref: `#/components/responses/${name}` }]
+  membersOf: MembersOf,
+  {
+    every,
+    form,
+    responses
+  }: {
+    readonly responses: Map<string, Response>
+    readonly every: Response["headers"]
+    readonly form: ProblemForm
+  }
+): { readonly [status: string]: Reference } => {
+  const shown = new Map(
+    [...problemsOf(endpoint).values()].flat().map((one) => {
+      const named = form.shown(one)
+      return [named.name, { named, of: one }] as const
     })
   )
+  const byStatus = Map.groupBy(shown.values(), ({ named }) => named.problem.status)
+  return Object.fromEntries(
+    [...byStatus]
+      .sort(([a], [b]) => a - b)
+      .map(([status, all]) => {
+        const name = all.map(({ named }) => named.name).join("Or")
+        if (!responses.has(name)) {
+          const schemas = all.map(({ named, of }) =>
+            add(named.name, form.schema({ name: of.name, problem: named.problem }, membersOf, add))
+          )
+          responses.set(
+            name,
+            responseOf(
+              all.map(({ named }) => named),
+              schemas,
+              { every, form }
+            )
+          )
+        }
+        return [String(status), { $ref: `#/components/responses/${name}` }]
+      })
+  )
+}
+
+/** Problems as document 1 has them. */
+export const governanceProblems: ProblemForm = {
+  shown: ({ name, problem }) => ({ name: name === "InvalidInput" ? "HTTPValidationError" : name, problem }),
+  schema: (named, membersOf, add) =>
+    named.name === "InvalidInput" ? validationError(add) : schemaOf(named, membersOf),
+  says: ({ body }) =>
+    body["code"] === undefined ? null : { code: String(body["code"]), sentence: String(body["detail"]) },
+  discriminator: "code"
+}
 
 const schemaOf = (
   { name, problem }: Named,
@@ -153,29 +199,42 @@ const validationError = (add: Components["add"]): JsonSchema => ({
   examples: [refusal("InvalidInput").problem.body]
 })
 
-const responseOf = (named: ReadonlyArray<Named>, schemas: ReadonlyArray<JsonSchema>): Response => {
+const responseOf = (
+  named: ReadonlyArray<Named>,
+  schemas: ReadonlyArray<JsonSchema>,
+  { every, form }: { readonly every: Response["headers"]; readonly form: ProblemForm }
+): Response => {
   const given = [...new Set(named.flatMap(({ problem }) => Object.keys(problem.headers)))]
     .filter((header) => componentOf[header] !== undefined)
     .sort()
   const [only] = schemas
-  const mapping = Object.fromEntries(named.map(({ problem }, index) => [problem.body["code"], schemas[index]!["$ref"]]))
+  const mapping = Object.fromEntries(
+    named.map(({ problem }, index) => [form.says(problem)?.code, schemas[index]!["$ref"]])
+  )
+  const { discriminator: propertyName } = form
   return {
     description: named
-      .map(({ name, problem }) =>
-        name === "InvalidInput"
+      .map(({ problem }) => {
+        const says = form.says(problem)
+        return says === null
           ? "The input is not what the contract describes. Every problem is listed."
-          : `\`${codeOf(name)}\`: ${String(problem.body["detail"])}`
-      )
+          : `\`${says.code}\`: ${says.sentence}`
+      })
       .join("\n\n"),
     headers: {
-      ...requestIdHeader,
+      ...every,
       ...Object.fromEntries(
         given.map((header) => [spelling[header]!, { $ref: `#/components/headers/${componentOf[header]!}` }])
       )
     },
     content: {
       "application/json": {
-        schema: schemas.length === 1 ? only! : { oneOf: schemas, discriminator: { propertyName: "code", mapping } }
+        schema:
+          schemas.length === 1
+            ? only!
+            : propertyName === null
+              ? { anyOf: schemas }
+              : { oneOf: schemas, discriminator: { propertyName, mapping } }
       }
     }
   }

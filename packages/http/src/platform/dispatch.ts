@@ -58,6 +58,12 @@ export const dispatchPlatform = ({ planOfPeople, trustedProxy }: PlatformOptions
     progress.headers = anonymous.headers
     if (request.method === "OPTIONS") return yield* options(dispatcher, request)
     const { retryAfterS } = anonymous
+    const page = publicPage(dispatcher, request)
+    if (page !== null) {
+      if (retryAfterS !== null) return yield* new RateLimitExceeded({ reason: ADDRESS, retryAfterS })
+      progress.endpoint = page
+      return yield* answerOf(dispatcher, page, { params: {}, query: {}, body: null }, request, response, progress)
+    }
     const caller = yield* callerOf(request, dispatcher.access).pipe(
       Effect.catchTag("Unauthorized", (refusal) =>
         Effect.fail(retryAfterS === null ? refusal : new RateLimitExceeded({ reason: ADDRESS, retryAfterS }))
@@ -83,6 +89,13 @@ const options = Effect.fnUntraced(function* (dispatcher: Dispatcher, request: In
   if (route === null) return yield* new NotFound()
   return { status: 204, answer: { kind: "allow", methods: route.allow } } satisfies Reply
 })
+
+/** The page that a request reads, for which nobody needs a key; null for anything else. */
+const publicPage = (dispatcher: Dispatcher, request: Incoming): AnyEndpoint | null => {
+  const isRead = request.method === "GET" || request.method === "HEAD"
+  const found = isRead ? dispatcher.route(target(request.url ?? "/").path)?.methods.get("GET") : undefined
+  return found?.access.anonymous === true ? found : null
+}
 
 /** A request whose caller and plan admit it, from its path on. */
 const admitted = Effect.fnUntraced(function* (

@@ -61,7 +61,7 @@ const isFinal = (status: number, code: string): boolean =>
  */
 export const shown = (
   { body, headers, status: given }: Problem,
-  { request, requestId }: { readonly requestId: string; readonly request: Incoming }
+  { request, requestId }: { readonly requestId: string; readonly request: Pick<Incoming, "headers"> }
 ): Problem => {
   const problems = Array.isArray(body["detail"]) ? (body["detail"] as ReadonlyArray<DetailItem>) : null
   const status = problems === null ? given : 400
