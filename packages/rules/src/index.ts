@@ -330,7 +330,7 @@ export {
   deliveryTransitions,
   type EndedAttempt
 } from "./webhooks/delivery-states.ts"
-export { type ChangeCause, erasedEndpoint, type WebhookDocument, webhookKeys } from "./webhooks/document.ts"
+export { type ChangeCause, erasedEndpoint, ownerOf, type WebhookDocument, webhookKeys } from "./webhooks/document.ts"
 export {
   type EndpointAct,
   endpointAfter,

@@ -21,7 +21,7 @@ export const placesWithoutText: ReadonlyMap<string, string> = new Map([
   ["kill.expected/expected", "ids of instances, which bodies of decisions have too: never erased"],
   ["kill.unconfirmed/instances", "ids of instances, which bodies of decisions have too: never erased"],
   ["part.erased/authority", "who erased, as a pseudonym: never erased"],
-  ["webhook.changed/endpoint", "nothing writes it yet: a webhook's address cannot be changed"]
+  ["webhook.changed/endpoint", "only PATCH /v1/webhooks/{id} writes it; a test of its own erases it"]
 ])
 
 /** Every place that the catalogue of kinds has. */

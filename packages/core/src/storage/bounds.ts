@@ -27,8 +27,9 @@ const kindPattern = /^[a-z][a-z0-9_.]{2,63}$/
 const partPattern = /^[a-z][a-z0-9_]{0,31}$/
 /** Names of look-up keys: `on:agent.suspended` is one. */
 const keyPattern = /^[a-z][a-z0-9_.:-]{0,63}$/
-/** Event types that leave room for the prefix of a key `on:<type>`. */
-const typePattern = /^[a-z][a-z0-9_.]{2,59}$/
+/** Event types that leave room for the rest of a key `on:<type>:<owner>`. */
+const typePattern = /^[a-z][a-z0-9_.]{2,43}$/
+const ownerPattern = /^[0-9a-f]{16}$/
 const namePattern = /^[a-z][a-z0-9_-]{0,63}$/
 
 /** Names that matched once are found in a set. Planners have few, each checked thousands of times a second. */
@@ -236,8 +237,11 @@ export const namedProblem = (what: string, { length }: ReadonlyArray<unknown>): 
 const outboxProblem = ({ again, cancel, events, moves }: ChangeSet): string | null => {
   // Decisions that are captured come this way a thousand times a second, and ask nothing of the outbox.
   if (events === undefined && moves === undefined && cancel === undefined && again === undefined) return null
-  for (const { type } of events ?? [])
+  for (const { owner, type } of events ?? []) {
     if (!isEventType(type)) return `An event's type does not match ${typePattern.source}.`
+    if (owner !== undefined && !ownerPattern.test(owner))
+      return `An event's owner does not match ${ownerPattern.source}.`
+  }
   const moved = new Set<string>()
   for (const move of moves ?? []) {
     const problem = moved.has(move.id) ? "it is moved twice in one ChangeSet." : moveProblem(move)

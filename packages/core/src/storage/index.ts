@@ -53,6 +53,7 @@ export type {
   MissedQuery,
   OutboxApi,
   OutboxChange,
+  OwnedQuery,
   StoredEvent
 } from "./outbox/outbox.ts"
 export { SEQUENCES_OF_A_CHAIN, WEBHOOKS } from "./outbox/outbox.ts"

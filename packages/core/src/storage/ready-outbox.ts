@@ -19,8 +19,9 @@ export const readyOutbox = (
   if (events === undefined && moves === undefined && cancel === undefined && again === undefined) return null
   if ((events?.length ?? 0) + (moves?.length ?? 0) + (cancel?.length ?? 0) + (again?.length ?? 0) === 0) return null
   return {
-    events: (events ?? []).map(({ data, type }) => ({
+    events: (events ?? []).map(({ data, owner, type }) => ({
       type,
+      ...(owner === undefined ? {} : { owner }),
       data: eventText(type, data),
       random: eventRandom(entropy.bytes(eventEntropyBytes))
     })),

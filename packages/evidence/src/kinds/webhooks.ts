@@ -1,6 +1,6 @@
 /** Rows of the catalogue: webhooks, and the results of their deliveries. */
 import type { MemberType } from "./members.ts"
-import { choice, id, type KindRow, may, must, name, objectPart, type PartRow, writer } from "./row.ts"
+import { choice, hash, id, type KindRow, may, must, name, objectPart, type PartRow, writer } from "./row.ts"
 
 const webhookId = must("webhook_id", id("whk_"))
 const eventTypes: MemberType = { type: "list", of: name(64), min: 1, max: 100 }
@@ -11,8 +11,10 @@ const endpointPart = (more = ""): PartRow =>
 export const webhookKinds: ReadonlyArray<KindRow> = [
   {
     kind: "webhook.created",
-    about: "A receiver subscribed to events of these types.",
-    body: [must("events", eventTypes), webhookId, writer],
+    about:
+      "A receiver subscribed to events of these types. `owner_digest` is there where they are the events of one org " +
+      "unit: SHA-256 over its name.",
+    body: [must("events", eventTypes), may("owner_digest", hash), webhookId, writer],
     parts: [endpointPart()]
   },
   {

@@ -34,6 +34,26 @@ describe("the writers of kinds", () => {
     }
   })
 
+  it("let a platform key act on webhooks of an org unit, and on no webhook of the governance", () => {
+    const writers = new Writers()
+    const created = (webhook: string, more: { readonly owner_digest?: string }) =>
+      writers.problem({
+        seq: 1,
+        kind: "webhook.created",
+        body: { webhook_id: webhook, writer: id("pky"), ...more }
+      })
+    assert.isNull(created("whk_owned", { owner_digest: "0a".repeat(32) }))
+    assert.match(created("whk_none", {}) ?? "", /webhooks of an org unit only/)
+    for (const kind of ["webhook.changed", "webhook.revoked"]) {
+      const by = (webhook: string, writer: string) =>
+        writers.problem({ seq: 2, kind, body: { webhook_id: webhook, writer } }) === null
+      assert.deepStrictEqual(
+        [by("whk_owned", id("pky")), by("whk_none", id("pky")), by("whk_none", id("usr"))],
+        [true, false, true]
+      )
+    }
+  })
+
   it.each(Object.keys(writersOfKinds))("are held against %s, each writer by its class", (kind) => {
     for (const writer of writers) {
       const found = new Writers().problem({ seq: 1, kind, body: { writer, capture: "self_reported" } })

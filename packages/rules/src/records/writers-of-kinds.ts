@@ -74,9 +74,9 @@ export const writersOfKinds: { readonly [kind: string]: ReadonlyArray<WriterRule
   "platform_key.minted": person,
   "platform_key.revoked": person,
   "mapping.changed": person,
-  "webhook.created": person,
-  "webhook.changed": ["person", "policy:seventh_failure"],
-  "webhook.revoked": ["person", "policy:erased_endpoint"]
+  "webhook.created": ["person", "platform"],
+  "webhook.changed": ["person", "platform", "policy:seventh_failure"],
+  "webhook.revoked": ["person", "platform", "policy:erased_endpoint"]
 }
 
 /** Whether a writer may write records of a kind. A kind that is not listed names no writer. Spec: decision 0068. */

@@ -27,6 +27,8 @@ export const endpointMembers = namesOf(erasedEndpoint)
  */
 export type WebhookDocument = EndpointPart & {
   readonly events: ReadonlyArray<string>
+  /** Whose events it gets: see {@link ownerOf}; null: those of the governance, which have no owner. */
+  readonly owner: string | null
   readonly status: EndpointStatus
   /** Cause of its status; null before its first transition. */
   readonly cause: ChangeCause | null
@@ -34,9 +36,20 @@ export type WebhookDocument = EndpointPart & {
   readonly createdBy: string
 }
 
+/**
+ * The owner of events and webhooks that an org unit's digest stands for. The records have the whole digest.
+ *
+ * - Shape: 16 lower-case hex digits, the first of SHA-256 over the org unit's name.
+ * - Spec: document 2 section 6.
+ */
+export const ownerOf = (orgUnitDigest: string): string => orgUnitDigest.slice(0, 16)
+
 /** The look-up keys by which storage finds who wants an event: an endpoint that is not active wants none. */
 export const webhookKeys = ({
   events,
+  owner,
   status
-}: Pick<WebhookDocument, "events" | "status">): { readonly [key: string]: string } =>
-  status === "active" ? Object.fromEntries(events.map((type) => [`on:${type}`, "yes"])) : {}
+}: Pick<WebhookDocument, "events" | "owner" | "status">): { readonly [key: string]: string } =>
+  status === "active"
+    ? Object.fromEntries(events.map((type) => [owner === null ? `on:${type}` : `on:${type}:${owner}`, "yes"]))
+    : {}

@@ -2,7 +2,7 @@
 import { partMembers } from "../records/part-json.ts"
 import { readMembers } from "../records/part-members.ts"
 import type { ExpectedDocument, Json, ReplayRecord } from "../records/record.ts"
-import { type ChangeCause, endpointMembers, erasedEndpoint, type WebhookDocument } from "./document.ts"
+import { type ChangeCause, endpointMembers, erasedEndpoint, ownerOf, type WebhookDocument } from "./document.ts"
 import type { EndpointStatus } from "./endpoint-states.ts"
 
 /** The document after `webhook.created`. */
@@ -11,6 +11,7 @@ export const foldWebhookCreated = (record: ReplayRecord): ExpectedDocument => {
   const webhook: WebhookDocument = {
     ...erasedEndpoint,
     events: typesOf(body["events"]),
+    owner: typeof body["owner_digest"] === "string" ? ownerOf(body["owner_digest"]) : null,
     status: "active",
     cause: null,
     createdBy: String(body["writer"])

@@ -106,7 +106,7 @@ const walks: { readonly [T in TableName]: Walk<T> } = {
   },
   events: {
     from: "flyball.events",
-    columns: "id, type, at_ms::float8 AS at_ms, seq::float8 AS seq, hash, data",
+    columns: "id, type, at_ms::float8 AS at_ms, seq::float8 AS seq, hash, data, owner",
     key: [["id", "text"]],
     bytes: "octet_length(data)",
     row: (row) => ({
@@ -115,7 +115,8 @@ const walks: { readonly [T in TableName]: Walk<T> } = {
       atMs: row["at_ms"] as number,
       seq: row["seq"] as number,
       hash: row["hash"] as Uint8Array,
-      data: row["data"] as string
+      data: row["data"] as string,
+      owner: row["owner"] as string | null
     })
   },
   deliveries: {

@@ -26,8 +26,9 @@ const text = {
     "INSERT INTO flyball.document_keys (collection, key, value, id, single) SELECT * FROM unnest($1::text[], " +
     "$2::text[], $3::text[], $4::text[], $5::bool[])",
   events:
-    "INSERT INTO flyball.events (id, type, at_ms, seq, hash, data) SELECT * FROM unnest($1::text[], " +
-    "$2::text[], $3::int8[], $4::int8[], $5::bytea[], $6::text[])",
+    "INSERT INTO flyball.events (id, type, at_ms, seq, hash, data, owner) SELECT id, type, at_ms, seq, hash, data, " +
+    "nullif(owner, '') FROM unnest($1::text[], $2::text[], $3::int8[], $4::int8[], $5::bytea[], $6::text[], " +
+    "$7::text[]) AS e(id, type, at_ms, seq, hash, data, owner)",
   deliveries: `WITH d AS (SELECT *
     FROM unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::int2[], $6::int4[], $7::int8[], $8::int8[],
     $9::int8[], $10::int8[])
@@ -159,7 +160,8 @@ const statementsOf = (page: Page): ReadonlyArray<Statement> => {
             intArray(rows.map(({ atMs }) => atMs)),
             intArray(rows.map(({ seq }) => seq)),
             rows.map(({ hash }) => hash),
-            rows.map(({ data }) => data)
+            rows.map(({ data }) => data),
+            rows.map(({ owner }) => owner ?? "")
           ]
         ]
       ]

@@ -65,6 +65,7 @@ export interface EventTextRow {
   readonly seq: number
   readonly hash: Uint8Array
   readonly data: string
+  readonly owner: string | null
 }
 
 /** A delivery; `state` is its number, the same in every backend. */

@@ -111,13 +111,14 @@ const outboxReaders = (
   word: (value: unknown) => string
 ): Pick<Readers, "events" | "deliveries" | "attempts" | "sequences"> => ({
   events: () =>
-    mapped(select("SELECT id, type, at_ms, seq, hash, data FROM event ORDER BY n"), (row) => ({
+    mapped(select("SELECT id, type, at_ms, seq, hash, data, owner FROM event ORDER BY n"), (row) => ({
       id: row["id"] as string,
       type: word(row["type"]),
       atMs: row["at_ms"] as number,
       seq: row["seq"] as number,
       hash: row["hash"] as Uint8Array,
-      data: row["data"] as string
+      data: row["data"] as string,
+      owner: row["owner"] === null ? null : word(row["owner"])
     })),
   deliveries: () =>
     mapped(

@@ -67,8 +67,16 @@ export class SqliteTarget {
         })
       case "events":
         return page.rows.forEach(
-          ({ atMs, data, hash, id, seq, type }) =>
-            void this.#rows.event.run(id, this.#strings.intern(type), atMs, seq, hash, data)
+          ({ atMs, data, hash, id, owner, seq, type }) =>
+            void this.#rows.event.run(
+              id,
+              this.#strings.intern(type),
+              atMs,
+              seq,
+              hash,
+              data,
+              owner === null ? null : this.#strings.intern(owner)
+            )
         )
       case "deliveries":
         return page.rows.forEach(
@@ -173,7 +181,7 @@ const prepareRows = (db: DatabaseSync) => {
     document: sql("INSERT INTO document (collection, id, version, body) VALUES (?, ?, ?, ?)"),
     findDocument: sql("SELECT doc FROM document WHERE collection = ? AND id = ?"),
     documentKey: sql("INSERT INTO document_key (collection, name, value, doc, single) VALUES (?, ?, ?, ?, ?)"),
-    event: sql("INSERT INTO event (id, type, at_ms, seq, hash, data) VALUES (?, ?, ?, ?, ?, ?)"),
+    event: sql("INSERT INTO event (id, type, at_ms, seq, hash, data, owner) VALUES (?, ?, ?, ?, ?, ?, ?)"),
     findEvent: sql("SELECT n FROM event WHERE id = ?"),
     delivery: sql(`INSERT INTO delivery (id, event, endpoint, sequence, state, attempts, created_at_ms, next_at_ms,
         lease_until_ms, finished_at_ms)

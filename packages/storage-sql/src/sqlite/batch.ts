@@ -176,7 +176,10 @@ const readActs = (from: PackReader): BatchedChange["acts"] => {
 
 const readOutbox = (from: PackReader): OutboxDraft | null => {
   if (from.u8() === 0) return null
-  const events = times(from.u32(), () => ({ type: from.text(), data: from.text(), random: from.text() }))
+  const events = times(from.u32(), () => {
+    const [type, owner] = [from.text(), from.text()]
+    return { type, ...(owner === "" ? {} : { owner }), data: from.text(), random: from.text() }
+  })
   const rest = from.text()
   return { events, ...(rest === "" ? noMoves : (JSON.parse(rest) as Omit<OutboxDraft, "events">)) }
 }

@@ -62,8 +62,10 @@ CREATE INDEX document_key_doc ON document_key (doc);
 -- What webhooks tell of. Ids are in the order of commits; data is JSON as text.
 CREATE TABLE event (
   n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, type INTEGER NOT NULL, at_ms INTEGER NOT NULL, seq INTEGER NOT NULL,
-  hash BLOB NOT NULL, data TEXT NOT NULL
+  hash BLOB NOT NULL, data TEXT NOT NULL, owner INTEGER
 ) STRICT;
+-- Events of the governance have no owner, and cost nothing here.
+CREATE INDEX event_owner ON event (owner, id) WHERE owner IS NOT NULL;
 
 -- state: 0 pending, 1 in flight, 2 succeeded, 3 failed, 4 cancelled. Finished ones are in no index by time:
 -- a claim costs the same however many there are. One writer claims and settles, and updates a delivery in its place.

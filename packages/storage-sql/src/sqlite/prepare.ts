@@ -118,8 +118,9 @@ const packOutbox = (out: PackWriter, outbox: OutboxDraft | null): void => {
   if (outbox === null) return
   const { again, cancel, events, moves } = outbox
   out.u32(events.length)
-  for (const { data, random, type } of events) {
+  for (const { data, owner = "", random, type } of events) {
     out.text(type)
+    out.text(owner)
     out.text(data)
     out.text(random)
   }

@@ -251,6 +251,11 @@ export const makeStorage = Effect.fnUntraced(function* (threads: Threads) {
             rows.map(eventOf)
           )
         }),
+      owned: (query) =>
+        Effect.suspend(() => {
+          invariant(limitProblem(query.limit))
+          return Effect.map(call(read, { op: "owned", query }), (rows) => rows.map(eventOf))
+        }),
       missed: (query) =>
         Effect.suspend(() => {
           invariant(limitProblem(query.limit))

@@ -45,13 +45,19 @@ const forgetAll = Effect.fnUntraced(function* (
 const missedBy = Effect.fnUntraced(function* (
   storage: StorageApi,
   endpointId: string,
-  query: { readonly types?: ReadonlyArray<string>; readonly sinceMs?: number; readonly limit?: number } = {}
+  query: {
+    readonly types?: ReadonlyArray<string>
+    readonly owner?: string
+    readonly sinceMs?: number
+    readonly limit?: number
+  } = {}
 ) {
   const found: Array<unknown> = []
   for (let after: string | undefined; ;) {
     const page = yield* storage.outbox.missed({
       endpointId,
       types: ["thing.made"],
+      owner: null,
       sinceMs: 0,
       limit: 1000,
       ...query,
@@ -109,10 +115,22 @@ export const forgetCases = [
     })
   ),
   storageCase(
+    "an endpoint misses events of its own owner only",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      const [a, b] = ["a".repeat(16), "b".repeat(16)]
+      const owned = (n: number, owner: string) => ({ ...event({ n }), owner })
+      yield* storage.commit({ events: [event({ n: 0 }), owned(1, a), owned(2, b), owned(3, a)] })
+      assert.deepEqual(yield* missedBy(storage, "whk_a", { limit: 1 }), [0])
+      assert.deepEqual(yield* missedBy(storage, "whk_a", { owner: a, limit: 1 }), [1, 3])
+      assert.deepEqual(yield* missedBy(storage, "whk_a", { owner: b }), [2])
+      assert.deepEqual(yield* missedBy(storage, "whk_a", { owner: "" }), [])
+    })
+  ),
+  storageCase(
     "a search for missed events reads up to its limit and returns where to continue",
     Effect.fnUntraced(function* (storage: StorageApi) {
       yield* storage.commit({ puts: [endpoint("whk_a")], events: Array.from({ length: 5 }, (_, n) => event({ n })) })
-      const query = { endpointId: "whk_a", types: ["thing.made"], sinceMs: 0, limit: 3 }
+      const query = { endpointId: "whk_a", types: ["thing.made"], owner: null, sinceMs: 0, limit: 3 }
       const events = yield* storage.outbox.events({ limit: 5 })
       const first = yield* storage.outbox.missed(query)
       assert.deepEqual(first, { events: [], next: events[2]!.id })
@@ -251,7 +269,7 @@ export const forgetCases = [
         )
       }
       yield* dies(
-        storage.outbox.missed({ endpointId: "whk_a", types: [], sinceMs: 0, limit: 0 }),
+        storage.outbox.missed({ endpointId: "whk_a", types: [], owner: null, sinceMs: 0, limit: 0 }),
         "a search with limit 0"
       )
     })

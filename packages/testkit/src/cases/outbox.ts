@@ -3,13 +3,13 @@
  * `claims.ts`.
  */
 import assert from "node:assert/strict"
-import type { Claimed, DeliveryMove, StorageApi } from "@flyball/core/storage"
+import type { Claimed, DeliveryMove, OwnedQuery, StorageApi } from "@flyball/core/storage"
 import { toHex } from "@flyball/evidence"
 import { Effect } from "effect"
 import { CaseTime } from "../case-time.ts"
 import { observe } from "../observe.ts"
 import { storageCase } from "../storage-case.ts"
-import { begin, draft, drafts, endpoint, event, idempotentDraft, put, refused } from "./given.ts"
+import { begin, dies, draft, drafts, endpoint, event, idempotentDraft, put, refused } from "./given.ts"
 
 const start = Date.UTC(2026, 0, 2, 3, 4, 5, 678)
 const scene = { collections: ["things", "webhooks"], once: [] }
@@ -124,6 +124,66 @@ export const outboxCases = [
       assert.deepEqual(yield* storage.outbox.delivery(owed.id), { delivery: owed, attempts: [] })
       assert.equal(yield* storage.outbox.delivery("dlv_none"), null)
       assert.equal((yield* storage.outbox.events({ limit: 10 })).length, 4)
+    })
+  ),
+  storageCase(
+    "an event of an owner goes to the endpoints of that owner alone, and one without to those without",
+    Effect.fnUntraced(function* (storage: StorageApi) {
+      const [a, b] = ["a".repeat(16), "b".repeat(16)]
+      const owned = (n: number, owner: string, type = "thing.made") => ({ ...event({ n }, type), owner })
+      yield* storage.commit({
+        puts: [
+          endpoint("whk_none"),
+          endpoint("whk_a", [`thing.made:${a}`]),
+          endpoint("whk_b", [`thing.made:${b}`]),
+          endpoint("whk_ab", [`thing.made:${a}`, `thing.made:${b}`])
+        ]
+      })
+      yield* storage.commit({ events: [event({ n: 0 }), owned(1, a)] })
+      yield* storage.commit({ events: [owned(2, b), owned(3, a), owned(4, a, "thing.lost")] })
+      const numbersOf = Effect.fnUntraced(function* (endpointId: string) {
+        const found = yield* storage.outbox.deliveriesOf(endpointId, { limit: 10 })
+        return yield* Effect.forEach(found.toReversed(), ({ eventId }) =>
+          Effect.map(storage.outbox.event(eventId), (one) => [one?.data["n"], one?.owner])
+        )
+      })
+      assert.deepEqual(yield* numbersOf("whk_none"), [[0, undefined]])
+      assert.deepEqual(yield* numbersOf("whk_a"), [
+        [1, a],
+        [3, a]
+      ])
+      assert.deepEqual(yield* numbersOf("whk_b"), [[2, b]])
+      assert.deepEqual(yield* numbersOf("whk_ab"), [
+        [1, a],
+        [2, b],
+        [3, a]
+      ])
+      const { claimed } = yield* storage.outbox.claim(everything)
+      assert.deepEqual(claimed.map(({ event: { data, owner } }) => `${String(data["n"])} ${owner}`).sort(), [
+        `0 undefined`,
+        `1 ${a}`,
+        `1 ${a}`,
+        `2 ${b}`,
+        `2 ${b}`,
+        `3 ${a}`,
+        `3 ${a}`
+      ])
+      const types = ["thing.made", "thing.lost"]
+      const list = Effect.fnUntraced(function* (query: Partial<OwnedQuery>) {
+        const found = yield* storage.outbox.owned({ owner: a, types, limit: 10, ...query })
+        return found.map(({ data }) => data["n"])
+      })
+      assert.deepEqual(yield* list({}), [4, 3, 1])
+      assert.deepEqual(yield* list({ limit: 2 }), [4, 3])
+      const [, third, first] = yield* storage.outbox.owned({ owner: a, types, limit: 10 })
+      assert.deepEqual(yield* list({ before: third!.id }), [1])
+      assert.deepEqual(yield* list({ after: first!.id }), [4, 3])
+      assert.deepEqual(yield* list({ types: ["thing.lost"] }), [4])
+      assert.deepEqual(yield* list({ types: [] }), [])
+      for (const owner of ["", "\0", "c".repeat(16)]) assert.deepEqual(yield* list({ owner }), [])
+      yield* dies(storage.outbox.owned({ owner: a, types, limit: 0 }), "a limit of 0")
+      for (const owner of ["", "A".repeat(16), "a".repeat(15)])
+        yield* dies(storage.commit({ events: [owned(9, owner)] }), `an event of the owner ${owner}`)
     })
   ),
   storageCase(

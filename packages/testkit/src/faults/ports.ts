@@ -39,6 +39,7 @@ export const aroundStorage = (storage: StorageApi, around: Around): StorageApi =
         around("storage.outbox.deliveriesOf", storage.outbox.deliveriesOf(endpointId, page)),
       event: (id) => around("storage.outbox.event", storage.outbox.event(id)),
       events: (query) => around("storage.outbox.events", storage.outbox.events(query)),
+      owned: (query) => around("storage.outbox.owned", storage.outbox.owned(query)),
       missed: (query) => around("storage.outbox.missed", storage.outbox.missed(query)),
       forget: (request) => around("storage.outbox.forget", storage.outbox.forget(request))
     },

@@ -91,7 +91,14 @@ export const questionOf = (pick: Pick, world: HistoryWorld): Question => {
       }
       return {
         text: `events ${JSON.stringify(query)}`,
-        ask: (storage) => Effect.map(storage.outbox.events(query), (found) => found.map(({ id, seq: at }) => [id, at]))
+        ask: (storage) =>
+          Effect.map(
+            Effect.all([
+              storage.outbox.events(query),
+              storage.outbox.owned({ owner: cast.owners[1]!, types: cast.events, limit: query.limit })
+            ]),
+            (found) => found.flat().map(({ id, seq: at }) => [id, at])
+          )
       }
     }
     case 6: {

@@ -27,7 +27,10 @@ export const changeOf = (pick: Pick, world: HistoryWorld): ChangeSet => {
       agentId: null
     }))
   ]
-  const events = several(pick, 2, (): EventDraft => ({ type: oneOf(pick, cast.events), data: body(pick) }))
+  const events = several(pick, 2, (): EventDraft => {
+    const owner = oneOf(pick, cast.owners)
+    return { type: oneOf(pick, cast.events), data: body(pick), ...(owner === undefined ? {} : { owner }) }
+  })
   const puts = distinctPuts(several(pick, 3, () => put(pick, world)))
   return {
     ...(opens ? { expectEmpty: true } : {}),
@@ -67,7 +70,10 @@ const put = (pick: Pick, world: HistoryWorld): DocumentPut => {
   const { collection, id } = address(pick)
   // Any document may have such keys; only those of `webhooks` are owed something for them.
   const wants = Object.fromEntries(
-    cast.events.filter(() => onceIn(pick, 3)).map((type) => [`on:${type}`, onceIn(pick, 6) ? "no" : "yes"])
+    cast.owners
+      .flatMap((owner) => cast.events.map((type) => (owner === undefined ? `on:${type}` : `on:${type}:${owner}`)))
+      .filter(() => onceIn(pick, 4))
+      .map((key) => [key, onceIn(pick, 6) ? "no" : "yes"])
   )
   return {
     collection,

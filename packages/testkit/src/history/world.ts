@@ -9,6 +9,7 @@ export const awkwardTexts = ["a", "A", "a!", "b", "\u00e9", "e\u0301", "\uffee",
 export const cast = {
   collections: ["things", "others", "webhooks"],
   events: ["thing.made", "thing.lost"],
+  owners: [undefined, "a".repeat(16), "b".repeat(16)],
   kinds: ["decision.witnessed", "decision.settled", "capture.gap"],
   agents: ["agt_1", "AGT_1", "agt_\u00e9", null],
   scopes: ["agt_1", "settle"],

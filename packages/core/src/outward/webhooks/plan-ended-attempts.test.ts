@@ -46,6 +46,7 @@ const webhook = (id: string, more: Partial<WebhookDocument> = {}): StoredWebhook
     events: ["agent.registered"],
     status: "active",
     cause: null,
+    owner: null,
     createdBy: "system:host",
     ...more
   }

@@ -169,13 +169,16 @@ const giveUp = (webhook: StoredWebhook, last: Ended, { alertEmail }: WebhookSett
             newMail(`mail_${last.delivery.id}`, webhook.id, { to, ...letterOf(webhook, last) }, last.endedAtMs)
           ],
     records,
-    event: event("webhook.failed", {
-      webhook_id: webhook.id,
-      delivery_id: last.delivery.id,
-      event_id: last.delivery.eventId,
-      event_type: last.eventType,
-      failed_at: formatInstant(last.endedAtMs)
-    })
+    event: {
+      ...event("webhook.failed", {
+        webhook_id: webhook.id,
+        delivery_id: last.delivery.id,
+        event_id: last.delivery.eventId,
+        event_type: last.eventType,
+        failed_at: formatInstant(last.endedAtMs)
+      }),
+      ...(webhook.body.owner === null ? {} : { owner: webhook.body.owner })
+    }
   }
 }
 
@@ -194,8 +197,11 @@ const letterOf = (
     `Event: ${delivery.eventId} (${eventType})`,
     "",
     "Nothing is sent to it any more, and its pending deliveries are cancelled. Events are still recorded.",
-    "When the receiver works again: POST /api/v1/webhooks/{id}/test sends a test event, /enable resumes new " +
-      "events, and /recover sends missed events, up to 14 days back.",
+    body.owner === null
+      ? "When the receiver works again: POST /api/v1/webhooks/{id}/test sends a test event, /enable resumes new " +
+        "events, and /recover sends missed events, up to 14 days back."
+      : "When the receiver works again: POST /v1/webhooks/{id}/test sends a test event, PATCH /v1/webhooks/{id} with " +
+        'the status "active" resumes new events, and /recover sends missed events, up to 14 days back.',
     ""
   ].join("\n")
 })

@@ -12,6 +12,7 @@ import {
   endpointAfter,
   type EndpointStatus,
   erasedEndpoint,
+  ownerOf,
   type WebhookDocument,
   webhookKeys,
   writeMembers
@@ -39,6 +40,8 @@ export interface CreateCommand {
   /** Who is written to where the input names nobody; null: nobody. */
   readonly defaultNotifyEmail: string | null
   readonly secret: SecretDocument
+  /** SHA-256 of the org unit whose events it gets; null: it gets those of the governance. */
+  readonly ownerDigest: string | null
   readonly writer: Writer
 }
 
@@ -51,6 +54,7 @@ export interface CreateCommand {
 export const planCreate = ({
   defaultNotifyEmail,
   input,
+  ownerDigest,
   secret,
   webhookId,
   writer
@@ -60,6 +64,7 @@ export const planCreate = ({
     description: input.description ?? null,
     notifyEmail: input.notify_email ?? defaultNotifyEmail,
     events: [...new Set(input.events)],
+    owner: ownerDigest === null ? null : ownerOf(ownerDigest),
     status: "active",
     cause: null,
     createdBy: writer.id
@@ -73,7 +78,12 @@ export const planCreate = ({
         {
           kind: "webhook.created",
           agentId: null,
-          body: { events: webhook.events, webhook_id: webhookId, writer: writer.id },
+          body: omitNullish({
+            events: webhook.events,
+            owner_digest: ownerDigest,
+            webhook_id: webhookId,
+            writer: writer.id
+          }) as JsonObject,
           parts: [{ name: "endpoint", bytes: canonicalBytes(endpoint) }]
         }
       ]
@@ -150,6 +160,57 @@ export const planDisable = (
   return Result.succeed(
     status === null ? null : { ...changeStatus(webhook, status, "owner", writer), cancel: [{ endpointId: webhook.id }] }
   )
+}
+
+/** A change of a webhook by its owner: what is left out stays. A description may be emptied by null. */
+export interface WebhookChange {
+  readonly url?: string
+  readonly events?: ReadonlyArray<string>
+  readonly description?: string | null
+  readonly status?: "active" | "disabled"
+}
+
+/**
+ * Plans a change of a webhook as one record; null when it changes nothing. One that is disabled has its pending
+ * deliveries cancelled.
+ *
+ * - Fails: `WebhookRevoked`.
+ * - Spec: api.md "Document 2", PATCH /v1/webhooks/{webhook_id}.
+ */
+export const planChange = (
+  { body, id, version }: StoredWebhook,
+  change: WebhookChange,
+  writer: Writer
+): Result.Result<ChangeSet | null, WebhookRevoked> => {
+  if (body.status === "revoked") return Result.fail(new WebhookRevoked({ webhookId: id }))
+  const events = change.events === undefined ? body.events : [...new Set(change.events)]
+  const { description = body.description, url = body.url } = change
+  const act = change.status === undefined ? null : change.status === "active" ? "enable" : "disable"
+  const status = act === null ? null : endpointAfter(act, body.status)
+  const cause: ChangeCause = status === "active" ? "enabled" : "owner"
+  const hasEvents = String(events) !== String(body.events)
+  const hasTexts = url !== body.url || description !== body.description
+  if (!hasEvents && !hasTexts && status === null) return Result.succeed(null)
+  const next = { ...body, url, description, events, ...(status === null ? {} : { status, cause }) } as const
+  const endpoint = omitNullish(writeMembers(next, erasedEndpoint))
+  return Result.succeed({
+    puts: [putWebhook(id, version, next)],
+    records: [
+      {
+        kind: "webhook.changed",
+        agentId: null,
+        body: omitNullish({
+          cause,
+          events: hasEvents ? events : null,
+          status,
+          webhook_id: id,
+          writer: writer.id
+        }) as JsonObject,
+        parts: hasTexts ? [{ name: "endpoint", bytes: canonicalBytes(endpoint) }] : []
+      }
+    ],
+    ...(status === "disabled" ? { cancel: [{ endpointId: id }] } : {})
+  })
 }
 
 /** A webhook in another status, with the record that says why. */

@@ -94,6 +94,7 @@ const resendPage = Effect.fnUntraced(function* <E>(
   const query = {
     endpointId: webhookId,
     types: webhook.body.events,
+    owner: webhook.body.owner,
     sinceMs: Math.max(sinceMs, idAtMs(webhookId)),
     limit: PACE
   }

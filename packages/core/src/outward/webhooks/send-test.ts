@@ -14,6 +14,7 @@ import type { WebhookSettingsApi } from "./settings.ts"
 /** Inputs of a test delivery. */
 export interface TestCommand {
   readonly webhookId: string
+  readonly owner: string | null
   readonly url: string
   readonly keys: SigningKeys
   readonly head: Head
@@ -26,14 +27,16 @@ export interface TestCommand {
  * status, since nothing happened.
  */
 export const sendTest = Effect.fnUntraced(function* (
-  { atMs, head, keys, url, webhookId }: TestCommand,
+  { atMs, head, keys, owner, url, webhookId }: TestCommand,
   sender: WebhookSenderApi,
   settings: WebhookSettingsApi,
   crypto: Crypto
 ) {
   const eventId = yield* newId("evt")
-  const { data, type } = event("webhook.test", { webhook_id: webhookId })
-  const body = renderEvent({ id: eventId, type, atMs, seq: head.seq, hash: head.hash, data })
+  const { data: given, type } = event("webhook.test", { webhook_id: webhookId })
+  const owned = owner === null ? {} : { owner }
+  const data = owner === null ? given : { ...given, resource: `/v1/webhooks/${webhookId}/deliveries` }
+  const body = renderEvent({ id: eventId, type, ...owned, atMs, seq: head.seq, hash: head.hash, data })
   const how = yield* sender.send(
     outgoingRequest(
       { url, keys, eventId, eventType: type, deliveryId: yield* newId("dlv"), sequence: 0, attempt: 1, atMs, body },

@@ -25,18 +25,20 @@ import {
   type WebhookTestOut,
   type WebhookWithSecret
 } from "@flyball/contract"
-import { formatInstant, parseInstant } from "@flyball/evidence"
+import { type Crypto, formatInstant, parseInstant } from "@flyball/evidence"
 import { Context, Effect, Layer, Option } from "effect"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
-import { Entropy } from "../../foundation/entropy.ts"
+import { Entropy, type EntropySource } from "../../foundation/entropy.ts"
 import { newId } from "../../foundation/ids.ts"
 import { everyDocument } from "../../storage/document-pages.ts"
 import { StorageCorrupt } from "../../storage/faults.ts"
+import { orgUnitDigestOf } from "../../storage/event.ts"
 import { WEBHOOKS } from "../../storage/outbox/outbox.ts"
-import { type ChangeSet, type Document, type ReadFault, Storage } from "../../storage/port.ts"
+import { type ChangeSet, type Document, type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import {
+  planChange,
   planCompleteRotation,
   planCreate,
   planDisable,
@@ -46,24 +48,25 @@ import {
   REVOKE_SCOPE,
   storedWebhook,
   type StoredWebhook,
+  type WebhookChange,
   webhookOut
 } from "./plan-webhook.ts"
-import { SecretBox, WebhookSender } from "./ports.ts"
+import { SecretBox, type SecretBoxApi, WebhookSender, type WebhookSenderApi } from "./ports.ts"
 import { RESEND_MS, resendMissed } from "./resend-missed.ts"
 import { redeliver } from "./redeliver.ts"
 import type { WebhookDocument } from "@flyball/rules"
-import { endpointAfter, SECRET_BYTES, secretText, urlFormProblem } from "@flyball/rules"
+import { endpointAfter, ownerOf, SECRET_BYTES, secretText, urlFormProblem } from "@flyball/rules"
 import { openSecrets, overlapUntilMs, sealSecret, storedSecret, WEBHOOK_SECRETS } from "./secrets.ts"
 import { sendTest } from "./send-test.ts"
 import { showDeliveries } from "./show-deliveries.ts"
-import { WebhookSettings } from "./settings.ts"
+import { WebhookSettings, type WebhookSettingsApi } from "./settings.ts"
 import { requireUsableSettings, type WebhookSettingsInvalid } from "./settings-problem.ts"
 
 /**
- * Operations on webhooks. Every change of a webhook is a record. Spec: document 1 sections 4 and 6, document 2 section
- * 6; decisions 0019 and 0030.
+ * Operations on the webhooks of one owner; those of others do not exist for them. Every change of a webhook is a
+ * record. Spec: document 1 sections 4 and 6, document 2 section 6; decisions 0019 and 0030.
  */
-export interface WebhooksApi {
+export interface OwnedWebhooksApi {
   /**
    * The answer holds the secret, this once. Who is written to when it fails: the input's address, else `creatorEmail`
    * where letters can be sent to it, else the host's.
@@ -76,6 +79,12 @@ export interface WebhooksApi {
   /** Oldest first, revoked ones too. */
   readonly list: Effect.Effect<ReadonlyArray<WebhookOut>, ReadFault>
   readonly get: (id: string) => Effect.Effect<WebhookOut, WebhookNotFound | ReadFault>
+  /** Changes what is named, in one record. What is disabled has its pending deliveries cancelled. */
+  readonly change: (
+    id: string,
+    change: WebhookChange,
+    writer: Writer
+  ) => Effect.Effect<WebhookOut, InvalidInput | WebhookNotFound | WebhookRevoked | WebhooksUnavailable | ReadFault>
   /** Cancels its pending deliveries and deletes its secret. Revoking a revoked webhook answers it unchanged. */
   readonly revoke: (id: string, writer: Writer) => Effect.Effect<WebhookOut, WebhookNotFound | ReadFault>
   /** From `failed` or `disabled`; one that is active is answered as it is. */
@@ -128,6 +137,14 @@ export interface WebhooksApi {
   ) => Effect.Effect<WebhookTestOut, WebhookNotFound | WebhookRevoked | WebhooksUnavailable | ReadFault>
 }
 
+/**
+ * The webhooks of the governance, and those of an org unit, which get the events of that unit alone. Spec: document 1
+ * section 6, document 2 section 6.
+ */
+export interface WebhooksApi extends OwnedWebhooksApi {
+  readonly ofOrgUnit: (orgUnit: string) => OwnedWebhooksApi
+}
+
 /** Hours of a rotation's overlap where nobody says. */
 const OVERLAP_HOURS = 24
 const HOUR_MS = 3_600_000
@@ -143,18 +160,42 @@ export class Webhooks extends Context.Service<Webhooks, WebhooksApi>()("flyball/
 }
 
 const make = Effect.gen(function* () {
-  const storage = yield* Storage
-  const crypto = yield* EvidenceCrypto
-  const entropy = yield* Entropy
   const settings = yield* WebhookSettings
   yield* requireUsableSettings(settings)
-  const sender = Option.getOrNull(yield* Effect.serviceOption(WebhookSender))
-  const box = Option.getOrNull(yield* Effect.serviceOption(SecretBox))
+  const services: WebhookServices = {
+    storage: yield* Storage,
+    crypto: yield* EvidenceCrypto,
+    entropy: yield* Entropy,
+    settings,
+    sender: Option.getOrNull(yield* Effect.serviceOption(WebhookSender)),
+    box: Option.getOrNull(yield* Effect.serviceOption(SecretBox))
+  }
+  return Webhooks.of({
+    ...ownedBy(services, null),
+    ofOrgUnit: (orgUnit) => ownedBy(services, orgUnitDigestOf(orgUnit))
+  })
+})
+
+interface WebhookServices {
+  readonly storage: StorageApi
+  readonly crypto: Crypto
+  readonly entropy: EntropySource
+  readonly settings: WebhookSettingsApi
+  readonly sender: WebhookSenderApi | null
+  readonly box: SecretBoxApi | null
+}
+
+/** The operations for one owner: an org unit by its digest, or null for the governance. */
+const ownedBy = (
+  { box, crypto, entropy, sender, settings, storage }: WebhookServices,
+  ownerDigest: string | null
+): OwnedWebhooksApi => {
+  const owner = ownerDigest === null ? null : ownerOf(ownerDigest)
 
   const read = (id: string): Effect.Effect<StoredWebhook, WebhookNotFound | ReadFault> =>
     isId("webhook", id)
       ? Effect.flatMap(storage.get(WEBHOOKS, id), (document) =>
-          document === null
+          document === null || storedWebhook(document).body.owner !== owner
             ? Effect.fail(new WebhookNotFound({ webhookId: id }))
             : Effect.succeed(storedWebhook(document))
         )
@@ -225,15 +266,16 @@ const make = Effect.gen(function* () {
     return { secret, sealed: yield* sealSecret(box, webhookId, secret), keyId: box.keyId }
   })
 
-  return Webhooks.of({
+  const urlProblem = (url: string) =>
+    sender === null ? new WebhooksUnavailable() : invalidUrl(urlFormProblem(url, true) ?? sender.urlProblem(url), url)
+
+  return {
     create: (input, writer, creatorEmail = null) =>
       commitWithRetry(
         storage,
         Effect.gen(function* () {
-          if (sender === null) return yield* new WebhooksUnavailable()
-          const problem = urlFormProblem(input.url, true) ?? sender.urlProblem(input.url)
-          if (problem !== null)
-            return yield* new InvalidInput({ detail: [detailItem(["body", "url"], "value_error", problem, input.url)] })
+          const problem = urlProblem(input.url)
+          if (problem !== null) return yield* problem
           const webhookId = yield* newId("whk")
           const { keyId, sealed, secret } = yield* freshSecret(webhookId)
           const { change, webhook } = planCreate({
@@ -242,6 +284,7 @@ const make = Effect.gen(function* () {
             defaultNotifyEmail:
               creatorEmail !== null && isMailAddress(creatorEmail) ? creatorEmail : settings.alertEmail,
             secret: { sealed, key_id: keyId },
+            ownerDigest,
             writer
           })
           yield* storage.commit(change)
@@ -249,9 +292,29 @@ const make = Effect.gen(function* () {
         })
       ),
 
-    list: everyDocument(storage, WEBHOOKS, (page) => shown(page.map(storedWebhook), keptSecret)),
+    list: everyDocument(storage, WEBHOOKS, (page) =>
+      shown(
+        page.map(storedWebhook).filter(({ body }) => body.owner === owner),
+        keptSecret
+      )
+    ),
 
     get,
+
+    change: (id, change, writer) =>
+      commitWithRetry(
+        storage,
+        Effect.gen(function* () {
+          const webhook = yield* read(id)
+          const problem = change.url === undefined ? null : urlProblem(change.url)
+          if (problem !== null) return yield* problem
+          return yield* commitShown(
+            webhook,
+            yield* keptSecret(webhook),
+            yield* Effect.fromResult(planChange(webhook, change, writer))
+          )
+        })
+      ),
 
     revoke: (id, writer) =>
       commitWithRetry(
@@ -372,7 +435,15 @@ const make = Effect.gen(function* () {
       const keys = yield* Effect.catchTag(openSecrets(box, crypto, id, storedSecret(secret)), "SecretUnreadable", () =>
         Effect.fail(new WebhooksUnavailable())
       )
-      return yield* sendTest({ webhookId: id, url: body.url, keys, head, atMs: yield* now }, sender, settings, crypto)
+      return yield* sendTest(
+        { webhookId: id, owner, url: body.url, keys, head, atMs: yield* now },
+        sender,
+        settings,
+        crypto
+      )
     })
-  })
-})
+  }
+}
+
+const invalidUrl = (problem: string | null, url: string): InvalidInput | null =>
+  problem === null ? null : new InvalidInput({ detail: [detailItem(["body", "url"], "value_error", problem, url)] })

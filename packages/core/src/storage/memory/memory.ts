@@ -31,7 +31,7 @@ import { OutboxTable } from "./outbox.ts"
 import { limitsProblem } from "../limits/slots.ts"
 import { WEBHOOKS } from "../outbox/outbox.ts"
 import { readyOutbox } from "../ready-outbox.ts"
-import { type OutboxDraft, owe, wanted, wantedKey } from "../outbox/rules.ts"
+import { type OutboxDraft, owe, wanted } from "../outbox/rules.ts"
 import type { ChangeSet, CommitReceipt, Head, StorageApi } from "../port.ts"
 import { Storage } from "../port.ts"
 import { readDocument, readDocuments } from "../read-documents.ts"
@@ -118,7 +118,7 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
         draft,
         {
           lastEventId: outbox.lastEventId,
-          wanting: (type) => documents.holders(WEBHOOKS, wantedKey(type), wanted),
+          wanting: (key) => documents.holders(WEBHOOKS, key, wanted),
           lastSequence: (endpointId) => outbox.lastSequence(endpointId)
         },
         atMs,
@@ -207,6 +207,11 @@ const makeMemory = (crypto: Crypto, entropy: EntropySource): StorageApi => {
         Effect.sync(() => {
           invariant(limitProblem(query.limit))
           return outbox.events(query)
+        }),
+      owned: (query) =>
+        Effect.sync(() => {
+          invariant(limitProblem(query.limit))
+          return outbox.owned(query)
         }),
       missed: (query) =>
         Effect.sync(() => {

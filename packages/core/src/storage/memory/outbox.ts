@@ -11,6 +11,7 @@ import type {
   MissedPage,
   MissedQuery,
   OutboxApi,
+  OwnedQuery,
   StoredEvent
 } from "../outbox/outbox.ts"
 import { firstDeliveryId, firstEventId, type Owed, takeTurns } from "../outbox/rules.ts"
@@ -91,10 +92,10 @@ export class OutboxTable {
   }
 
   add({ deliveries, events }: Owed, head: Head, atMs: number): void {
-    for (const { data, id, type } of events) {
-      this.#events.set(id, { id, type, data, atMs, seq: head.seq, hash: head.hash.slice() })
-      this.#eventIds.add(id)
-      this.#lastEventId = id
+    for (const event of events) {
+      this.#events.set(event.id, { ...event, atMs, seq: head.seq, hash: head.hash.slice() })
+      this.#eventIds.add(event.id)
+      this.#lastEventId = event.id
     }
     for (const { endpointId, eventId, id, sequence } of deliveries) {
       const row: Row = {
@@ -206,14 +207,27 @@ export class OutboxTable {
       .map((id) => this.event(id)!)
   }
 
-  missed({ after, endpointId, limit, sinceMs, types }: MissedQuery): MissedPage {
+  owned({ after = "", before = "~", limit, owner, types }: OwnedQuery): ReadonlyArray<StoredEvent> {
+    return this.#eventIds
+      .page(after, undefined)
+      .filter((id) => {
+        const event = this.#events.get(id)!
+        return id < before && event.owner === owner && types.includes(event.type)
+      })
+      .toReversed()
+      .slice(0, limit)
+      .map((id) => this.event(id)!)
+  }
+
+  missed({ after, endpointId, limit, owner, sinceMs, types }: MissedQuery): MissedPage {
     const page = this.events({ types, sinceMs, limit, ...(after === undefined ? {} : { after }) })
     const owed = new Set(
       (this.#lanes.get(endpointId)?.all ?? []).flatMap(({ delivery: { eventId, state } }) =>
         state === "failed" || state === "cancelled" ? [] : [eventId]
       )
     )
-    return { events: page.filter(({ id }) => !owed.has(id)), next: page.length < limit ? null : page.at(-1)!.id }
+    const events = page.filter((event) => (event.owner ?? null) === owner && !owed.has(event.id))
+    return { events, next: page.length < limit ? null : page.at(-1)!.id }
   }
 
   forget({ after = "", beforeMs, limit, what }: ForgetRequest): ForgetAnswer {

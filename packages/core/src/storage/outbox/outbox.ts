@@ -8,8 +8,8 @@ import type { Effect } from "effect"
 import type { JsonObject, ReadFault } from "../port.ts"
 
 /**
- * The collection of webhook endpoints. Storage reads two look-up keys of its documents: `on:<event type>` with value
- * `yes` marks an active endpoint that wants the type.
+ * The collection of webhook endpoints. Storage reads two look-up keys of its documents, with value `yes`: `on:<type>`
+ * marks an active endpoint that wants events of this type without an owner, `on:<type>:<owner>` those of that owner.
  */
 export const WEBHOOKS = "webhooks"
 
@@ -25,10 +25,15 @@ export const SEQUENCES_OF_A_CHAIN = 1_000_000_000_000
 
 /**
  * An event before it is stored. Storage gives it an id, its time and the head of its commit, and a delivery for every
- * endpoint with the look-up key `on:<type>`. Spec: document 2 section 6; decision 0019.
+ * endpoint that wants it: see {@link WEBHOOKS}. Spec: document 2 section 6; decision 0019.
  */
 export interface EventDraft {
   readonly type: string
+  /**
+   * Whose it is: the digest of an org unit, 16 lower-case hex digits. It goes to endpoints of this owner alone; left
+   * out, to those without an owner.
+   */
+  readonly owner?: string
   /**
    * The envelope's `data`: ids, enums, numbers, times and digests. Never a text that a person or a caller wrote: the
    * outbox cannot be erased from.
@@ -180,10 +185,22 @@ export interface ClaimAnswer {
 export interface MissedQuery {
   readonly endpointId: string
   readonly types: ReadonlyArray<string>
+  /** Whose events; null: those without an owner. */
+  readonly owner: string | null
   readonly sinceMs: number
   /** An event's id, exclusive. */
   readonly after?: string
   /** Number of events read, matching or not; a store may count those of other types. 1 to 1,000. */
+  readonly limit: number
+}
+
+/** The search for the events of one owner, newest first. Both bounds are ids of events, and exclusive. */
+export interface OwnedQuery {
+  readonly owner: string
+  readonly types: ReadonlyArray<string>
+  readonly after?: string
+  readonly before?: string
+  /** 1 to 1,000. */
   readonly limit: number
 }
 
@@ -244,9 +261,11 @@ export interface OutboxApi {
     readonly after?: string
     readonly limit: number
   }) => Effect.Effect<ReadonlyArray<StoredEvent>, ReadFault>
+  /** Events of one owner and of these types, newest first. It reads those of the owner alone. */
+  readonly owned: (query: OwnedQuery) => Effect.Effect<ReadonlyArray<StoredEvent>, ReadFault>
   /**
-   * Events since then of these types, oldest first, of which no delivery to this endpoint succeeded, waits or is under
-   * way.
+   * Events since then of these types and this owner, oldest first, of which no delivery to this endpoint succeeded,
+   * waits or is under way.
    */
   readonly missed: (query: MissedQuery) => Effect.Effect<MissedPage, ReadFault>
   /**

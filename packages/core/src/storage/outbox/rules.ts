@@ -13,8 +13,9 @@ export { LAST_STORE_MS, storeTimeMs, timeProblem } from "../store-time.ts"
 export { eventEntropyBytes, firstDeliveryId, firstEventId } from "./ids.ts"
 export { type Lane, takeTurns, type Turns } from "./turns.ts"
 
-/** The look-up key of the endpoints that want events of this type; its value is {@link wanted}. */
-export const wantedKey = (type: string): string => `on:${type}`
+/** The look-up key of the endpoints that want events of this type and owner; its value is {@link wanted}. */
+export const wantedKey = ({ owner, type }: { readonly type: string; readonly owner?: string | undefined }): string =>
+  owner === undefined ? `on:${type}` : `on:${type}:${owner}`
 /** See {@link wantedKey}. */
 export const wanted = "yes"
 
@@ -22,6 +23,7 @@ export const wanted = "yes"
 export interface OutboxDraft {
   readonly events: ReadonlyArray<{
     readonly type: string
+    readonly owner?: string
     /** JSON text. */ readonly data: string
     /** As it is encoded in the id. */ readonly random: string
   }>
@@ -61,8 +63,8 @@ export const outboxConflicts = (
 /** Subscriptions that a store looks up after the puts of the ChangeSet are written. */
 export interface Debts {
   readonly lastEventId: string | null
-  /** Active endpoints that want this type, by id ascending. */
-  readonly wanting: (type: string) => ReadonlyArray<string>
+  /** Active endpoints with this look-up key, by id ascending: see {@link wantedKey}. */
+  readonly wanting: (key: string) => ReadonlyArray<string>
   /** The last sequence that this endpoint was given; 0: none. */
   readonly lastSequence: (endpointId: string) => number
 }
@@ -71,6 +73,7 @@ export interface Debts {
 export interface NewEvent {
   readonly id: string
   readonly type: string
+  readonly owner?: string
   /** JSON text. */
   readonly data: string
 }
@@ -106,10 +109,10 @@ export const owe = (
     deliveries.push({ id: deliveryId(sha256, atMs, eventId, endpointId, sequence), eventId, endpointId, sequence })
   }
   let last = debts.lastEventId
-  for (const { data, random, type } of drafts) {
+  for (const { random, ...draft } of drafts) {
     last = eventIdAfter(last, atMs, random)
-    events.push({ id: last, type, data })
-    for (const endpointId of debts.wanting(type)) deliver(last, endpointId)
+    events.push({ id: last, ...draft })
+    for (const endpointId of debts.wanting(wantedKey(draft))) deliver(last, endpointId)
   }
   for (const { endpointId, eventId } of again) deliver(eventId, endpointId)
   return { events, deliveries, sequences }

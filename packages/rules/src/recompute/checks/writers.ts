@@ -16,6 +16,8 @@ export class Writers {
   readonly #first = new Map<string, number>()
   /** Keys that were minted, and whether each is a gateway's. */
   readonly #gateways = new Map<string, boolean>()
+  /** Webhooks that were created for the events of the governance. */
+  readonly #governance = new Set<string>()
 
   /** Checks the writer of a record; answers the problem as a sentence, or null. */
   problem({ body, kind, seq }: { readonly seq: number; readonly kind: string; readonly body: JsonMap }): string | null {
@@ -33,6 +35,10 @@ export class Writers {
       this.#gateways.set(given, body["capture"] === "mediated")
     if (kind === "decision.witnessed" && body["capture"] === "mediated" && !this.#mayMediate(String(writer)))
       return `Only the key of a gateway may state capture mediated; the record says ${String(writer)}.`
+    const webhook = body["webhook_id"]
+    if (kind === "webhook.created" && body["owner_digest"] === undefined) this.#governance.add(String(webhook))
+    if (kind.startsWith("webhook.") && String(writer).startsWith("pky_") && this.#governance.has(String(webhook)))
+      return `A platform key has to do with the webhooks of an org unit only; ${String(webhook)} is of none.`
     return typeof writer !== "string" || mayWrite(kind, writer)
       ? null
       : `${listed(writersOfKinds[kind]!)} may write ${kind}; the record says ${writer}.`

@@ -92,8 +92,11 @@ CREATE TABLE flyball.events (
   at_ms bigint NOT NULL,
   seq bigint NOT NULL,
   hash bytea NOT NULL,
-  data text NOT NULL
+  data text NOT NULL,
+  owner text COLLATE "C"
 );
+-- Events of the governance have no owner, and cost nothing here.
+CREATE INDEX events_owner ON flyball.events (owner, id) WHERE owner IS NOT NULL;
 
 -- state: 0 owed (and in flight, where `in_flight` has it), 2 succeeded, 3 failed, 4 cancelled. `next_at_ms` is when it was to be tried last, as its row of `pending` has it.
 -- Room beside each row for the one that says how it ended: then no index is written.

@@ -115,11 +115,11 @@ export const claimTexts = {
     SELECT d.n, d.delivery_id AS id, d.event_id, d.endpoint_id, d.sequence::float8 AS sequence, 1 AS state,
     d.attempts + 1 AS attempts, d.created_at_ms::float8 AS created_at_ms,
       NULL::float8 AS next_at_ms, (now.ms + $3::int8)::float8 AS lease_until_ms, NULL::float8 AS finished_at_ms,
-      NULL AS type, NULL::float8 AS at_ms, NULL::float8 AS seq, NULL::bytea AS hash, NULL AS data
+      NULL AS type, NULL AS owner, NULL::float8 AS at_ms, NULL::float8 AS seq, NULL::bytea AS hash, NULL AS data
     FROM taken d, now
     UNION ALL
-    SELECT NULL, NULL, e.id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, e.type, e.at_ms::float8, e.seq::float8,
-    e.hash, e.data
+    SELECT NULL, NULL, e.id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, e.type, e.owner, e.at_ms::float8,
+    e.seq::float8, e.hash, e.data
     FROM (SELECT DISTINCT event_id FROM taken) t JOIN flyball.events e ON e.id = t.event_id
     ORDER BY n`
 }

@@ -9,8 +9,7 @@ import {
   type OutboxDraft,
   type OutboxView,
   owe,
-  wanted,
-  wantedKey
+  wanted
 } from "@flyball/core/thread"
 import {
   compareText,
@@ -44,7 +43,7 @@ export class GroupOutbox implements OutboxView, Debts {
   lastEventId: string | null = null
   readonly #standing = new Map<string, Standing>()
   readonly #events = new Set<string>()
-  /** Endpoints by type, for the types that the group has events of. */
+  /** Endpoints by look-up key, for the keys that the group has events for. */
   readonly #wanting = new Map<string, Set<string>>()
   readonly #sequences = new Map<string, number>()
   /**
@@ -74,8 +73,8 @@ export class GroupOutbox implements OutboxView, Debts {
     return this.#events.has(id)
   }
 
-  wanting(type: string): ReadonlyArray<string> {
-    return [...(this.#wanting.get(type) ?? [])].sort(compareText)
+  wanting(key: string): ReadonlyArray<string> {
+    return [...(this.#wanting.get(key) ?? [])].sort(compareText)
   }
 
   lastSequence(endpointId: string): number {
@@ -90,13 +89,13 @@ export class GroupOutbox implements OutboxView, Debts {
     this.#events.add(id)
   }
 
-  /** Endpoints that subscribe to a type afterwards are found in {@link knowWanting} or in the group's own puts. */
-  knowType(type: string): void {
-    if (!this.#wanting.has(type)) this.#wanting.set(type, new Set())
+  /** Endpoints that get a key afterwards are found in {@link knowWanting} or in the group's own puts. */
+  knowKey(key: string): void {
+    if (!this.#wanting.has(key)) this.#wanting.set(key, new Set())
   }
 
-  knowWanting(type: string, endpointId: string): void {
-    this.#wanting.get(type)?.add(endpointId)
+  knowWanting(key: string, endpointId: string): void {
+    this.#wanting.get(key)?.add(endpointId)
   }
 
   knowSequence(endpointId: string, sequence: number): void {
@@ -107,8 +106,8 @@ export class GroupOutbox implements OutboxView, Debts {
   put(puts: ReadonlyArray<DocumentPut>): void {
     for (const { collection, id, keys, unique } of puts) {
       if (collection !== WEBHOOKS) continue
-      for (const [type, endpoints] of this.#wanting) {
-        if (keys?.[wantedKey(type)] === wanted || unique?.[wantedKey(type)] === wanted) endpoints.add(id)
+      for (const [key, endpoints] of this.#wanting) {
+        if (keys?.[key] === wanted || unique?.[key] === wanted) endpoints.add(id)
         else endpoints.delete(id)
       }
     }

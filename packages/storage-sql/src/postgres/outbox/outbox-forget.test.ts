@@ -15,7 +15,7 @@ const pagesOf = Effect.fnUntraced(function* (schema: string) {
     yield* connection.query(`SET enable_${name} = off`, [], false)
   const pages: { [name: string]: number } = {}
   for (const [name, sql, params] of [
-    ["missed", forgetTexts.missed, ["", "", "0", LIMIT, ["thing.made"], "whk_1"]],
+    ["missed", forgetTexts.missed, ["", "", "0", LIMIT, ["thing.made"], "whk_1", null]],
     ["deliveries kept", forgetTexts.deliveries, ["", FAR, LIMIT, "0"]],
     ["deliveries gone", forgetTexts.deliveries, ["", FAR, LIMIT, "9000000000000"]],
     // Their own deliveries are gone now; what was owed once more is there.

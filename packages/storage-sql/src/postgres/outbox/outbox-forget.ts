@@ -35,7 +35,8 @@ export const forgetTexts = {
    * wanted comes without its data.
    */
   missed: `WITH page AS MATERIALIZED (
-      SELECT id, type, at_ms, seq, hash, CASE WHEN at_ms >= $3::int8 AND type = ANY ($5::text[]) THEN data END AS data
+      SELECT id, type, owner, at_ms, seq, hash, CASE WHEN at_ms >= $3::int8 AND type = ANY ($5::text[])
+      AND owner IS NOT DISTINCT FROM $7::text THEN data END AS data
       FROM flyball.events WHERE id > $1::text AND id >= $2::text ORDER BY id LIMIT $4::int8
     )
     SELECT ${eventColumns}, e.data IS NULL OR ${refersTo("e.id", OWED_OR_DELIVERED)} AS passed FROM page e
@@ -69,7 +70,7 @@ export const forgetIn = (readers: Connections, schema: string): Pick<OutboxApi, 
     Object.entries(forgetTexts).map(([name, text]) => [name, inSchema(text, schema)])
   ) as typeof forgetTexts
 
-  const missed = Effect.fnUntraced(function* ({ after = "", endpointId, limit, sinceMs, types }: MissedQuery) {
+  const missed = Effect.fnUntraced(function* ({ after = "", endpointId, limit, owner, sinceMs, types }: MissedQuery) {
     invariant(limitProblem(limit))
     const params = [
       storablePrefix(after),
@@ -77,7 +78,8 @@ export const forgetIn = (readers: Connections, schema: string): Pick<OutboxApi, 
       String(sinceMs),
       String(limit),
       types.filter(isStorable),
-      storablePrefix(endpointId)
+      storablePrefix(endpointId),
+      owner
     ]
     const rows = yield* Effect.mapError(query(readers, sql.missed, params), (error) => faultOf(error))
     const events = yield* decode(() => rows.filter((row) => row["passed"] === false).map(eventOf))

@@ -48,7 +48,7 @@ export const outboxLookups = (
 ): ReadonlyArray<OutboxLookup> => {
   if (changes.every(({ outbox }) => outbox === null)) return []
   const drafts = changes.flatMap(({ outbox }) => outbox ?? [])
-  const types = distinct(drafts.flatMap(({ events }) => events.map(({ type }) => type)))
+  const keys = distinct(drafts.flatMap(({ events }) => events.map(wantedKey)))
   const again = drafts.flatMap((draft) => draft.again)
   const moved = distinct(drafts.flatMap(({ moves }) => moves.map(({ id }) => id)))
   const cancelled = distinct(drafts.flatMap(({ cancel }) => cancel.map(({ endpointId }) => endpointId)))
@@ -56,18 +56,18 @@ export const outboxLookups = (
     drafts.flatMap(({ moves }) => moves.flatMap(({ from, id }) => (from.state === "pending" ? [id] : [])))
   )
   const put =
-    types.length === 0
+    keys.length === 0
       ? []
       : changes.flatMap(({ change }) =>
           (change.puts ?? []).flatMap(({ collection, id }) => (collection === WEBHOOKS ? [id] : []))
         )
   const endpoints = distinct([...put, ...again.map(({ endpointId }) => endpointId)])
   return [
-    ...(types.length === 0
+    ...(keys.length === 0
       ? []
       : [
           { sql: sql.lastEvent, params: [], read: readLastEvent },
-          { sql: sql.wanting, params: [types.map(wantedKey)], read: readWanting(types) }
+          { sql: sql.wanting, params: [keys], read: readWanting(keys) }
         ]),
     ...(endpoints.length === 0 ? [] : [{ sql: sql.sequences, params: [endpoints], read: readSequences }]),
     ...(again.length === 0
@@ -91,11 +91,11 @@ const readLastEvent: Read = ({ outbox }, [row]) => {
 }
 
 const readWanting =
-  (types: ReadonlyArray<string>): Read =>
+  (keys: ReadonlyArray<string>): Read =>
   ({ outbox }, rows) => {
-    for (const type of types) outbox.knowType(type)
+    for (const key of keys) outbox.knowKey(key)
     for (const row of rows) {
-      outbox.knowWanting(types[(row["n"] as number) - 1]!, row["id"] as string)
+      outbox.knowWanting(keys[(row["n"] as number) - 1]!, row["id"] as string)
       if (row["sequence"] !== null) outbox.knowSequence(row["id"] as string, row["sequence"] as number)
     }
   }

@@ -29,7 +29,10 @@ const text = {
     ">= $3::int8 ORDER BY e.id LIMIT $4::int8",
   eventsOf:
     `SELECT ${eventColumns} FROM flyball.events e WHERE e.id > $1::text AND e.id >= $2::text AND ` +
-    "e.at_ms >= $3::int8 AND e.type = ANY ($5::text[]) ORDER BY e.id LIMIT $4::int8"
+    "e.at_ms >= $3::int8 AND e.type = ANY ($5::text[]) ORDER BY e.id LIMIT $4::int8",
+  owned:
+    `SELECT ${eventColumns} FROM flyball.events e WHERE e.owner = $1::text AND e.id > $2::text AND ` +
+    "e.id < $3::text AND e.type = ANY ($5::text[]) ORDER BY e.id DESC LIMIT $4::int8"
 }
 
 /** Asks one statement of the store's schema. */
@@ -67,6 +70,12 @@ export const outboxReadsOf = (ask: Ask): Omit<OutboxApi, "claim" | "missed" | "f
     const rows = yield* types === undefined
       ? ask(text.events, params)
       : ask(text.eventsOf, [...params, types.filter(isStorable)])
+    return yield* decode(() => rows.map(eventOf))
+  }),
+  owned: Effect.fnUntraced(function* ({ after = "", before = "~", limit, owner, types }) {
+    invariant(limitProblem(limit))
+    const bounds = [storablePrefix(after), storablePrefix(before)]
+    const rows = yield* ask(text.owned, [storablePrefix(owner), ...bounds, String(limit), types.filter(isStorable)])
     return yield* decode(() => rows.map(eventOf))
   })
 })

@@ -21,12 +21,14 @@ export const deliveryOf = (row: Row): Delivery => ({
 })
 
 /** The columns that {@link eventOf} reads, of `e`. */
-export const eventColumns = "e.id AS event_id, e.type, e.at_ms::float8 AS at_ms, e.seq::float8 AS seq, e.hash, e.data"
+export const eventColumns =
+  "e.id AS event_id, e.type, e.owner, e.at_ms::float8 AS at_ms, e.seq::float8 AS seq, e.hash, e.data"
 
 /** The event in a row. */
 export const eventOf = (row: Row): StoredEvent => ({
   id: row["event_id"] as string,
   type: row["type"] as string,
+  ...(row["owner"] === null ? {} : { owner: row["owner"] as string }),
   atMs: row["at_ms"] as number,
   seq: row["seq"] as number,
   hash: row["hash"] as Uint8Array,

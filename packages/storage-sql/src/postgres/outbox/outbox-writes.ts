@@ -35,9 +35,10 @@ export const outboxWrites = {
     created_at_ms)
     SELECT d.endpoint_id, d.next_at_ms, d.sequence, d.id, d.event_id, d.attempts, d.created_at_ms
     FROM unnest($1::text[]) AS k(id) JOIN flyball.deliveries d ON d.id = k.id`,
-  addEvents: `INSERT INTO flyball.events (id, type, at_ms, seq, hash, data)
-    SELECT id, type, $2::int8, seq, substring($1::bytea FROM (n * 32 - 31)::int4 FOR 32), data
-    FROM unnest($3::text[], $4::text[], $5::int8[], $6::text[]) WITH ORDINALITY AS e(id, type, seq, data, n)`,
+  addEvents: `INSERT INTO flyball.events (id, type, at_ms, seq, hash, data, owner)
+    SELECT id, type, $2::int8, seq, substring($1::bytea FROM (n * 32 - 31)::int4 FOR 32), data, nullif(owner, '')
+    FROM unnest($3::text[], $4::text[], $5::int8[], $6::text[], $7::text[])
+    WITH ORDINALITY AS e(id, type, seq, data, owner, n)`,
   addDeliveries: `WITH d AS (SELECT *
     FROM unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::int2[]) AS d(id, event_id, endpoint_id, sequence,
     state)),
@@ -106,7 +107,8 @@ export const outboxQueries = (
             events.map(({ id }) => id),
             events.map(({ type }) => type),
             intArray(events.map(({ head }) => head.seq)),
-            events.map(({ data }) => data)
+            events.map(({ data }) => data),
+            textArray(events.map(({ owner = "" }) => owner))
           ]
         }
       ]),

@@ -1,7 +1,7 @@
 /** Reads of the outbox in a SQLite store. */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { firstEventId } from "@flyball/core/thread"
-import type { Attempt, Delivery, MissedQuery } from "@flyball/core/storage"
+import type { Attempt, Delivery, MissedQuery, OwnedQuery } from "@flyball/core/storage"
 import { attemptOf } from "../../outbox-columns.ts"
 import { deliveryColumns, deliveryOf, eventColumns, eventOf } from "./outbox-rows.ts"
 import type { AnswerTo, EventQuery, EventRow } from "../thread/protocol.ts"
@@ -67,11 +67,22 @@ export class OutboxReader {
       .map((row) => eventOf(row, this.#strings))
   }
 
+  owned({ after = "", before = "~", limit, owner, types }: OwnedQuery): ReadonlyArray<EventRow> {
+    const wanted = types.flatMap((type) => this.#strings.find(type) ?? [])
+    if (wanted.length === 0) return []
+    return this.#sql(
+      `SELECT ${eventColumns} FROM event e INDEXED BY event_owner WHERE e.owner = ? AND e.id > ? AND e.id < ? AND ` +
+        `e.type IN (${wanted.map(() => "?").join(", ")}) ORDER BY e.id DESC LIMIT ?`
+    )
+      .all(this.#strings.find(owner), after, before, ...wanted, limit)
+      .map((row) => eventOf(row, this.#strings))
+  }
+
   /**
    * In two statements: what is owed meanwhile is seen by the second at the latest, and the answer holds an event of the
    * first only where no delivery exists.
    */
-  missed({ after = "", endpointId, limit, sinceMs, types }: MissedQuery): AnswerTo<"missed"> {
+  missed({ after = "", endpointId, limit, owner, sinceMs, types }: MissedQuery): AnswerTo<"missed"> {
     const page = this.events({ after, sinceMs, types, limit })
     const delivered = this.#sql(
       "SELECT 1 FROM delivery d WHERE d.event = (SELECT n FROM event WHERE id = ?) AND d.endpoint = ? AND " +
@@ -79,7 +90,9 @@ export class OutboxReader {
     )
     const endpoint = this.#strings.find(endpointId)
     return {
-      events: page.filter(({ id }) => delivered.get(id, endpoint) === undefined),
+      events: page.filter(
+        (event) => (event.owner ?? null) === owner && delivered.get(event.id, endpoint) === undefined
+      ),
       next: page.length < limit ? null : page.at(-1)!.id
     }
   }

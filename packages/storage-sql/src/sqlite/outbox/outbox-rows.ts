@@ -16,12 +16,13 @@ export const deliveryOf = (row: OutboxRow, strings: Pick<StringTable, "text">): 
 })
 
 /** The columns that {@link eventOf} reads, of `event e`. */
-export const eventColumns = "e.id AS event_id, e.type, e.at_ms, e.seq, e.hash, e.data"
+export const eventColumns = "e.id AS event_id, e.type, e.owner, e.at_ms, e.seq, e.hash, e.data"
 
 /** The event in a row. */
 export const eventOf = (row: OutboxRow, strings: Pick<StringTable, "text">): EventRow => ({
   id: row["event_id"] as string,
   type: strings.text(row["type"] as number),
+  ...(row["owner"] === null ? {} : { owner: strings.text(row["owner"] as number) }),
   atMs: row["at_ms"] as number,
   seq: row["seq"] as number,
   hash: row["hash"] as Uint8Array,

@@ -1,7 +1,7 @@
 /** Writes a ChangeSet's events, deliveries and moves to the outbox. Claims are in `claims.ts`. */
 import { hash } from "node:crypto"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import { type OutboxDraft, type OutboxView, owe, wanted, wantedKey } from "@flyball/core/thread"
+import { type OutboxDraft, type NewEvent, type OutboxView, owe, wanted } from "@flyball/core/thread"
 import type { DeliveryMove, Head } from "@flyball/core/storage"
 import { states } from "../../outbox-columns.ts"
 import { BulkInsert } from "../bulk-insert.ts"
@@ -17,7 +17,7 @@ export class OutboxWriter {
   readonly #strings: StringTableWriter
   /** Events without a delivery. Others are inserted at once, because a delivery needs the event's number. */
   readonly #unowed: BulkInsert
-  /** Endpoints that want events of a type, by type. The writer sees every change of a webhook. */
+  /** Endpoints that want events, by look-up key. The writer sees every change of a webhook. */
   readonly #wanting = new Map<string, ReadonlyArray<string>>()
   /** The last event's id; undefined until it was looked up. */
   #lastEventId: string | null | undefined = undefined
@@ -25,7 +25,7 @@ export class OutboxWriter {
   constructor(db: DatabaseSync, strings: StringTableWriter) {
     this.#rows = prepareRows(db)
     this.#strings = strings
-    this.#unowed = new BulkInsert(db, "event (id, type, at_ms, seq, hash, data)", 6)
+    this.#unowed = new BulkInsert(db, "event (id, type, at_ms, seq, hash, data, owner)", 7)
   }
 
   /** Empties the caches: a rollback may have undone writes, or events were deleted. */
@@ -97,7 +97,7 @@ export class OutboxWriter {
           this.#lastEventId === undefined
             ? ((this.#rows.lastEvent.get()?.["id"] as string | undefined) ?? null)
             : this.#lastEventId,
-        wanting: (type) => this.#whoWants(type),
+        wanting: (key) => this.#whoWants(key),
         lastSequence: (endpointId) =>
           (this.#rows.sequence.get(this.#strings.find(endpointId))?.["sequence"] as number | undefined) ?? 0
       },
@@ -105,19 +105,24 @@ export class OutboxWriter {
       sha256
     )
     this.#lastEventId = events.at(-1)?.id ?? this.#lastEventId
+    const columns = ({ data, id, owner, type }: NewEvent) =>
+      [
+        id,
+        this.#strings.intern(type),
+        atMs,
+        head.seq,
+        head.hash,
+        data,
+        owner === undefined ? null : this.#strings.intern(owner)
+      ] as const
     if (deliveries.length === 0) {
-      for (const { data, id, type } of events)
-        this.#unowed.add(id, this.#strings.intern(type), atMs, head.seq, head.hash, data)
+      for (const event of events) this.#unowed.add(...columns(event))
       return false
     }
     this.flush()
     const numbers = new Map<string, number>()
-    for (const { data, id, type } of events)
-      numbers.set(
-        id,
-        this.#rows.insertEvent.run(id, this.#strings.intern(type), atMs, head.seq, head.hash, data)
-          .lastInsertRowid as number
-      )
+    for (const event of events)
+      numbers.set(event.id, this.#rows.insertEvent.run(...columns(event)).lastInsertRowid as number)
     for (const { endpointId, eventId, id, sequence } of deliveries) {
       const event = numbers.get(eventId) ?? (this.#rows.event.get(eventId)!["n"] as number)
       this.#rows.insertDelivery.run(id, event, this.#strings.intern(endpointId), sequence, atMs, atMs)
@@ -127,13 +132,13 @@ export class OutboxWriter {
     return true
   }
 
-  #whoWants(type: string): ReadonlyArray<string> {
-    let ids = this.#wanting.get(type)
+  #whoWants(key: string): ReadonlyArray<string> {
+    let ids = this.#wanting.get(key)
     if (ids === undefined)
       this.#wanting.set(
-        type,
+        key,
         (ids = this.#rows.wanting
-          .all(this.#strings.find(webhooks), this.#strings.find(wantedKey(type)), wanted)
+          .all(this.#strings.find(webhooks), this.#strings.find(key), wanted)
           .map((row) => row["id"] as string))
       )
     return ids
@@ -166,7 +171,7 @@ const prepareRows = (db: DatabaseSync) => {
       "UPDATE delivery INDEXED BY delivery_pending SET state = 4, next_at_ms = NULL, finished_at_ms = ? WHERE " +
         "state = 0 AND endpoint = ?"
     ),
-    insertEvent: sql("INSERT INTO event (id, type, at_ms, seq, hash, data) VALUES (?, ?, ?, ?, ?, ?)"),
+    insertEvent: sql("INSERT INTO event (id, type, at_ms, seq, hash, data, owner) VALUES (?, ?, ?, ?, ?, ?, ?)"),
     insertDelivery: sql(
       "INSERT INTO delivery (id, event, endpoint, sequence, state, attempts, created_at_ms, next_at_ms) VALUES " +
         "(?, ?, ?, ?, 0, 0, ?, ?)"

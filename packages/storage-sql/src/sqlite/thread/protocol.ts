@@ -10,6 +10,7 @@ import type {
   KeyRange,
   LimitRequest,
   MissedQuery,
+  OwnedQuery,
   RecordQuery,
   Rehashed,
   StoredEvent,
@@ -72,6 +73,7 @@ export type WorkerRequest =
   | { readonly op: "deliveriesOf"; readonly endpointId: string; readonly before: number; readonly limit: number }
   | { readonly op: "event"; readonly id: string }
   | { readonly op: "events"; readonly query: EventQuery }
+  | { readonly op: "owned"; readonly query: OwnedQuery }
   | { readonly op: "missed"; readonly query: MissedQuery }
   | { readonly op: "forget"; readonly request: ForgetRequest }
 
@@ -131,6 +133,7 @@ export interface WorkerAnswers {
   readonly deliveriesOf: ReadonlyArray<Delivery>
   readonly event: EventRow | null
   readonly events: ReadonlyArray<EventRow>
+  readonly owned: ReadonlyArray<EventRow>
   readonly missed: { readonly events: ReadonlyArray<EventRow>; readonly next: string | null }
   readonly forget: ForgetAnswer
 }

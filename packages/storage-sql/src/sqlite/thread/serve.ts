@@ -177,6 +177,8 @@ export class RequestServer {
         return this.#ok(id, this.#outbox().event(request.id))
       case "events":
         return this.#ok(id, this.#outbox().events(request.query))
+      case "owned":
+        return this.#ok(id, this.#outbox().owned(request.query))
       case "missed":
         return this.#ok(id, this.#outbox().missed(request.query))
       case "forget":
