@@ -4,7 +4,7 @@ import { kindsTable } from "../../packages/evidence/src/kinds/table.ts"
 import { marksOf, putBetween } from "./between.ts"
 import { endpointsTable } from "./endpoints.ts"
 import { entitiesTable } from "./entities.ts"
-import { eventsTable } from "./events.ts"
+import { eventsTable, platformEventsTable } from "./events.ts"
 import { limitsTable, plansTable, quotasTable } from "./plans.ts"
 import { rolesTable } from "./roles.ts"
 import { tierFloorMarkdown, tierGateMarkdown } from "./tier-floor.ts"
@@ -21,6 +21,7 @@ export const tables: ReadonlyArray<Table> = [
   { page: "docs/platform-api.md", name: "plans", text: plansTable },
   { page: "docs/platform-api.md", name: "operation limits", text: limitsTable },
   { page: "docs/platform-api.md", name: "quotas", text: quotasTable },
+  { page: "docs/platform-api.md", name: "platform events", text: platformEventsTable },
   { page: "docs/roles.md", name: "roles", text: rolesTable },
   { page: "docs/settings.md", name: "settings", text: settingsMarkdown },
   { page: "docs/webhooks.md", name: "events", text: eventsTable },

@@ -242,7 +242,8 @@ export { isMailAddress } from "@flyball/contract"
 export { connectionHeaders } from "@flyball/rules"
 export { mailJob, sendDueMails } from "./outward/webhooks/mail-job.ts"
 export { OutboxListener, type OutboxListenerApi } from "./outward/webhooks/outbox-listener.ts"
-export { Webhooks, type WebhooksApi } from "./outward/webhooks/service.ts"
+export { listedWebhook, shownWebhook } from "./outward/webhooks/plan-webhook.ts"
+export { type OwnedWebhooksApi, Webhooks, type WebhooksApi } from "./outward/webhooks/service.ts"
 export {
   claimSecretsKey,
   needsSecretsKey,
@@ -331,6 +332,10 @@ export {
 } from "./admission/quotas.ts"
 export { type PolicyStanding, type RateLimited, RateLimits, type RateLimitsApi } from "./admission/rate-limits.ts"
 export { countedStorage } from "./storage/counted-storage.ts"
+export { orgUnitDigestOf, platformEvent, unitOwner } from "./storage/event.ts"
+export { type ListEntry, listKeys, sortable } from "./storage/lists/keys.ts"
+export { type ListPage, type ListRequest, Lists, type ListsApi, type ListSource } from "./storage/lists/service.ts"
+export { idAtMs } from "./foundation/id-time.ts"
 export { newId } from "./foundation/ids.ts"
 export {
   type Attempted,

@@ -1,7 +1,9 @@
 /** The interface of `@flyball/platform`: the products of the platform API. Spec: document 2. */
 import { documents, fleet, gateway } from "@flyball/contract/http"
 import { type Capability, notInstalled } from "@flyball/core"
+import { events } from "./events/module.ts"
 import { usage } from "./usage/module.ts"
+import { webhooks } from "./webhooks/module.ts"
 
 /**
  * The platform API as one capability: pass it to `openGovernor({ capabilities: [platform()] })`, and `openHttp` serves
@@ -10,5 +12,12 @@ import { usage } from "./usage/module.ts"
  */
 export const platform = (): Capability => ({
   name: "platform",
-  modules: [usage, notInstalled("gateway", gateway), notInstalled("documents", documents), notInstalled("fleet", fleet)]
+  modules: [
+    usage,
+    webhooks,
+    events,
+    notInstalled("gateway", gateway),
+    notInstalled("documents", documents),
+    notInstalled("fleet", fleet)
+  ]
 })

@@ -340,7 +340,7 @@ export {
   endpointTransitions
 } from "./webhooks/endpoint-states.ts"
 export { renderEvent, type SentEvent } from "./webhooks/event-bytes.ts"
-export type { Sha256 } from "./webhooks/hmac.ts"
+export { hmac, type HmacKey, hmacKey, type Sha256 } from "./webhooks/hmac.ts"
 export {
   delaysMs,
   exactSchedule,

@@ -25,6 +25,7 @@ import { documents } from "./platform/documents.ts"
 import { fleet } from "./platform/fleet.ts"
 import { gateway } from "./platform/gateway.ts"
 import { usage } from "./platform/usage.ts"
+import { platformEventRows, platformWebhooks } from "./platform/webhooks.ts"
 import { webhooks } from "./webhooks.ts"
 
 export {
@@ -87,7 +88,9 @@ export {
   kill,
   models,
   people,
+  platformEventRows,
   platformKeys,
+  platformWebhooks,
   provenance,
   responsePolicy,
   reviews,

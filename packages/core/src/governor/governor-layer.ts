@@ -22,6 +22,7 @@ import { checkpointingStorage } from "../chain/commit-listeners.ts"
 import { KillListener, killNotifyingStorage } from "../verdicts/kill/kill-listener.ts"
 import { killSteps } from "../verdicts/kill/steps.ts"
 import { reviewSteps } from "../verdicts/reviews/steps.ts"
+import { Lists } from "../storage/lists/service.ts"
 import { Parts } from "../outward/parts/service.ts"
 import { Packs } from "../outward/packs/service.ts"
 import { Replay } from "../outward/replay/service.ts"
@@ -65,6 +66,7 @@ export type GovernorServices =
   | Quotas
   | RateLimits
   | KillListener
+  | Lists
   | ModuleServices
 
 /**
@@ -104,6 +106,7 @@ export const governorLayer = (
     RateLimits.layer,
     Permits.layer,
     Quotas.layer,
+    Lists.layer,
     KeyRotation.layer(options)
   ).pipe(
     Layer.provideMerge(Tenant.layer(options)),

@@ -1,10 +1,9 @@
 /** Webhooks of org units: what reaches them, who sees them, and how they change. Spec: document 2 section 6. */
 import { assert, describe, it } from "@effect/vitest"
 import { fromUtf8 } from "@flyball/evidence"
-import { ownerOf } from "@flyball/rules"
 import { Effect, Layer } from "effect"
 import { systemHost } from "../../foundation/writer.ts"
-import { orgUnitDigestOf } from "../../storage/event.ts"
+import { unitOwner } from "../../storage/event.ts"
 import { Storage } from "../../storage/port.ts"
 import { Erasure } from "../erasure/service.ts"
 import { Webhooks } from "./service.ts"
@@ -15,11 +14,11 @@ const TYPE = "analysis.failed"
 const units = { a: "sales", b: "shop" }
 const of = (unit: string) => Effect.map(Webhooks, ({ ofOrgUnit }) => ofOrgUnit(unit))
 const hookOf = (unit: string, url = `https://hooks.example/${unit}`) =>
-  Effect.flatMap(of(unit), ({ create }) => create({ url, events: [TYPE as never] }, systemHost))
+  Effect.flatMap(of(unit), ({ create }) => create({ url, events: [TYPE] }, systemHost))
 const emit = (unit: string | null, n: number) =>
   Storage.use((storage) =>
     storage.commit({
-      events: [{ type: TYPE, data: { n }, ...(unit === null ? {} : { owner: ownerOf(orgUnitDigestOf(unit)) }) }]
+      events: [{ type: TYPE, data: { n }, ...(unit === null ? {} : { owner: unitOwner(unit) }) }]
     })
   )
 

@@ -1,10 +1,11 @@
 /** Plans the life of a webhook: made, revoked, enabled, its secret rotated. Pure. */
-import { RotationUnderWay, type WebhookCreate, type WebhookOut, WebhookRevoked } from "@flyball/contract"
+import { RotationUnderWay, type WebhookInput, type WebhookOut, WebhookRevoked } from "@flyball/contract"
 import { canonicalBytes, formatInstant } from "@flyball/evidence"
 import { Result } from "effect"
 import { idAtMs } from "../../foundation/id-time.ts"
 import { omitNullish } from "../../foundation/omit-nullish.ts"
 import type { ChangeSet, Document, DocumentPut, JsonObject, RecordDraft } from "../../storage/port.ts"
+import { type ListEntry, listKeys } from "../../storage/lists/keys.ts"
 import { WEBHOOKS } from "../../storage/outbox/outbox.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import {
@@ -36,7 +37,7 @@ export const storedWebhook = ({ body, id, version }: Document): StoredWebhook =>
 /** Everything that creating needs to know. The secret itself never comes here. */
 export interface CreateCommand {
   readonly webhookId: string
-  readonly input: WebhookCreate
+  readonly input: WebhookInput
   /** Who is written to where the input names nobody; null: nobody. */
   readonly defaultNotifyEmail: string | null
   readonly secret: SecretDocument
@@ -299,8 +300,25 @@ export const putWebhook = (id: string, version: number, body: WebhookDocument): 
   id,
   expectedVersion: version,
   body: body as JsonObject,
-  keys: webhookKeys(body)
+  keys: { ...webhookKeys(body), ...(body.owner === null ? {} : listKeys(webhookEntry(id, body, body.owner))) }
 })
+
+const webhookEntry = (id: string, { status }: WebhookDocument, owner: string): ListEntry => ({
+  owner,
+  id,
+  createdAtMs: idAtMs(id),
+  filters: { status }
+})
+
+/** The place of an org unit's webhook in the list of that unit. */
+export const listedWebhook = ({ body, id }: Document): ListEntry =>
+  webhookEntry(id, body as WebhookDocument, String(body["owner"]))
+
+/** A webhook as the lists of the platform API show it. */
+export const shownWebhook = (
+  document: Document
+): Pick<WebhookOut, "id" | "url" | "events" | "description" | "status" | "created_at"> =>
+  webhookOut(document.id, storedWebhook(document).body, { revokedAtMs: null, overlapUntilMs: null })
 
 /** Facts about a webhook that its own document does not hold. */
 export interface ReportedElsewhere {

@@ -16,7 +16,7 @@ import {
   type RecoverOut,
   type RotateSecretIn,
   type RotationUnderWay,
-  type WebhookCreate,
+  type WebhookInput,
   WebhookNotActive,
   WebhookNotFound,
   type WebhookOut,
@@ -72,7 +72,7 @@ export interface OwnedWebhooksApi {
    * where letters can be sent to it, else the host's.
    */
   readonly create: (
-    input: WebhookCreate,
+    input: WebhookInput,
     writer: Writer,
     creatorEmail?: string | null
   ) => Effect.Effect<WebhookWithSecret, InvalidInput | WebhooksUnavailable | ReadFault>
