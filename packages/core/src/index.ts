@@ -344,12 +344,10 @@ export {
   type MailerApi,
   MailFailed,
   type OutgoingRequest,
-  SecretBox,
-  type SecretBoxApi,
-  SecretUnreadable,
   WebhookSender,
   type WebhookSenderApi
 } from "./outward/webhooks/ports.ts"
+export { SecretBox, type SecretBoxApi, SecretUnreadable } from "./foundation/secret-box.ts"
 export {
   costProblem,
   layerOf,

@@ -7,7 +7,7 @@ import { pinnedSender } from "@flyball/node"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { assert, describe, it } from "vitest"
-import { SecretBox } from "../../../../packages/core/src/outward/webhooks/ports.ts"
+import { SecretBox } from "../../../../packages/core/src/foundation/secret-box.ts"
 import { Webhooks } from "../../../../packages/core/src/outward/webhooks/service.ts"
 import { engine, storedDeliveries } from "../../../../packages/core/src/outward/webhooks/testing/webhook-acts.ts"
 import {

@@ -9,7 +9,7 @@ import { fromBase64, toBase64, utf8 } from "@flyball/evidence"
 import { Effect, Option } from "effect"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { type DocumentPut, type ReadFault, Storage } from "../../storage/port.ts"
-import { SecretBox, SecretUnreadable } from "./ports.ts"
+import { SecretBox, SecretUnreadable } from "../../foundation/secret-box.ts"
 import { unreadableSecret } from "./unreadable-secret.ts"
 
 /** Collection of the one document. */

@@ -5,7 +5,7 @@
 import { type Crypto, fromBase64, fromUtf8, toBase64, utf8 } from "@flyball/evidence"
 import { Effect } from "effect"
 import type { Document, DocumentPut } from "../../storage/port.ts"
-import { type SecretBoxApi, SecretUnreadable } from "./ports.ts"
+import { type SecretBoxApi, SecretUnreadable } from "../../foundation/secret-box.ts"
 import { type SecretKeys, secretKeys } from "@flyball/rules"
 import type { SigningKeys } from "@flyball/rules"
 

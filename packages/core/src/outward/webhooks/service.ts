@@ -51,7 +51,8 @@ import {
   type WebhookChange,
   webhookOut
 } from "./plan-webhook.ts"
-import { SecretBox, type SecretBoxApi, WebhookSender, type WebhookSenderApi } from "./ports.ts"
+import { SecretBox, type SecretBoxApi } from "../../foundation/secret-box.ts"
+import { WebhookSender, type WebhookSenderApi } from "./ports.ts"
 import { RESEND_MS, resendMissed } from "./resend-missed.ts"
 import { redeliver } from "./redeliver.ts"
 import type { WebhookDocument } from "@flyball/rules"

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { WEBHOOKS } from "../../storage/outbox/outbox.ts"
 import type { ReadFault, StorageApi } from "../../storage/port.ts"
 import { storedWebhook } from "./plan-webhook.ts"
-import type { SecretBoxApi } from "./ports.ts"
+import type { SecretBoxApi } from "../../foundation/secret-box.ts"
 import type { SigningKeys } from "@flyball/rules"
 import { openSecrets, storedSecret, WEBHOOK_SECRETS } from "./secrets.ts"
 

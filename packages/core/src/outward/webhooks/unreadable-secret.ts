@@ -3,7 +3,7 @@ import { fromBase64 } from "@flyball/evidence"
 import { Effect, Option, Stream } from "effect"
 import { documentPages } from "../../storage/document-pages.ts"
 import { type Document, type ReadFault, Storage } from "../../storage/port.ts"
-import { SecretBox } from "./ports.ts"
+import { SecretBox } from "../../foundation/secret-box.ts"
 import { storedSecret, WEBHOOK_SECRETS } from "./secrets.ts"
 
 /** A webhook that cannot be signed for, and why. */

@@ -1,6 +1,7 @@
 /** The means to send webhooks, as an opaque value: hosts without Effect pass it on and never read it. */
 import type { Layer } from "effect"
-import type { Mailer, SecretBox, WebhookSender } from "./ports.ts"
+import type { SecretBox } from "../../foundation/secret-box.ts"
+import type { Mailer, WebhookSender } from "./ports.ts"
 
 /** Layer that provides the ports of webhooks. It may provide `WebhookSettings` too. */
 export type WebhooksLayer = Layer.Layer<WebhookSender | SecretBox | Mailer, unknown>

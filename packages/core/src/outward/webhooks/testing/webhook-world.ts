@@ -12,16 +12,8 @@ import { memoryStorage } from "../../../storage/memory/memory.ts"
 import { Storage, type StorageApi } from "../../../storage/port.ts"
 import { governorWorld } from "../../../testing/governor-world.ts"
 import { OutboxListener, notifyingStorage } from "../outbox-listener.ts"
-import {
-  type Attempted,
-  type Mail,
-  Mailer,
-  MailFailed,
-  type OutgoingRequest,
-  SecretBox,
-  SecretUnreadable,
-  WebhookSender
-} from "../ports.ts"
+import { SecretBox, SecretUnreadable } from "../../../foundation/secret-box.ts"
+import { type Attempted, type Mail, Mailer, MailFailed, type OutgoingRequest, WebhookSender } from "../ports.ts"
 import { Webhooks } from "../service.ts"
 import { literalWebhookSettings, WebhookSettings, type WebhookSettingsApi } from "../settings.ts"
 
