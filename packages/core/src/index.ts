@@ -319,6 +319,16 @@ export {
 export { Entropy, type EntropySource } from "./foundation/entropy.ts"
 export type { MetricDistribution, MetricFamily, MetricLabels, MetricValue } from "./foundation/metric-family.ts"
 export { metricsNow, ownMetrics, readMetrics } from "./foundation/metrics.ts"
+export {
+  answeringStorage,
+  commitAnswered,
+  Idempotency,
+  type IdempotencyApi,
+  idempotencyJob,
+  type KeptAnswer,
+  type Repeat,
+  type Repeatable
+} from "./idempotency/idempotency.ts"
 export { type Permit, Permits, type PermitsApi } from "./admission/permits.ts"
 export {
   type MonthlyUse,

@@ -297,6 +297,8 @@ export interface Endpoint<
   readonly refusals: ReadonlyArray<R>
   /** Statuses of its refusals where they differ from those of their classes. */
   readonly statuses?: { readonly [T in RefusalTag]?: number }
+  /** Whether its answer is the one that shows a key or a secret. */
+  readonly showsSecret?: true
   /** Null for the endpoints of document 1. */
   readonly platform: PlatformFacts | null
 }
@@ -326,6 +328,7 @@ interface Declaration<P extends Params, Q extends Query, B extends Body, R exten
   readonly admission?: Admission
   readonly refusals?: ReadonlyArray<R>
   readonly statuses?: { readonly [T in R]?: number }
+  readonly showsSecret?: true
   readonly platform?: Pick<PlatformFacts, "module"> & Partial<PlatformFacts>
 }
 
@@ -367,6 +370,14 @@ export const generalRefusals = [
   "UnsupportedMediaType"
 ] as const satisfies ReadonlyArray<RefusalTag>
 
+/** Refusals of a request with an `Idempotency-Key`. */
+const ofKeys = [
+  "IdempotencyKeyInUse",
+  "IdempotencyAnswerLost",
+  "IdempotencyKeyReused",
+  "IdempotencyNotSupported"
+] as const satisfies ReadonlyArray<RefusalTag>
+
 /** Endpoints that stay open to the keys of a quarantined agent. */
 const openInQuarantine: ReadonlySet<string> = new Set(["kill.status", "kill.stream", "kill.ack"])
 
@@ -383,12 +394,20 @@ export const namesAgent = ({ body, id, params, query }: AnyEndpoint): boolean =>
     (query !== null && query.names.includes("agent_id")) ||
     (body !== null && "fields" in body.schema && "agent_id" in (body.schema.fields as object)))
 
+/** Whether a request may carry an `Idempotency-Key`. Spec: document 2 section 4; api.md "Conventions". */
+export const isRepeatable = ({ method }: AnyEndpoint): boolean => method === "POST" || method === "PATCH"
+
+/** Whether an answer can be kept for repeats: it is text, made at once. */
+export const keepsAnswer = ({ platform, success }: AnyEndpoint): boolean =>
+  success.schema !== null && platform?.idempotent !== false
+
 /** Every refusal of an endpoint: its own, and the general ones that apply to it. */
 export const refusalsOf = (of: AnyEndpoint): ReadonlyArray<RefusalTag> => {
   const tags: Array<RefusalTag> = [...generalRefusals, ...of.refusals]
   if (!of.access.anonymous) tags.push("Unauthorized", "Forbidden")
   if (!of.access.ingestKey) tags.push("KeyNotAllowed")
   if (of.admission !== null) tags.push(of.admission === "capture" ? "CaptureQueueFull" : "ReadQueueFull")
+  if (isRepeatable(of)) tags.push(...ofKeys)
   if (of.access.ingestKey && namesAgent(of)) tags.push("AgentQuarantined")
   if (of.platform !== null) tags.push("RateLimitExceeded")
   if (of.platform?.quota != null) tags.push("QuotaExceeded")

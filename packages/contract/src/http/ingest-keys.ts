@@ -20,6 +20,7 @@ const IngestKey = named<IngestKeyInfo>()(IngestKeyOut)
 export const ingestKeys = {
   mint: endpoint({
     id: "ingest_keys.mint",
+    showsSecret: true,
     method: "POST",
     path: "/api/v1/admin/ingest-keys",
     summary: "Creates an ingest key. Only this response contains the secret.",

@@ -20,6 +20,7 @@ const PlatformKey = named<PlatformKeyInfo>()(PlatformKeyOut)
 export const platformKeys = {
   mint: endpoint({
     id: "platform_keys.mint",
+    showsSecret: true,
     method: "POST",
     path: "/api/v1/admin/platform-keys",
     summary: "Creates a platform key. Only this response contains the key.",

@@ -36,6 +36,7 @@ const AT = "/api/v1/webhooks/{webhook_id}"
 export const webhooks = {
   create: endpoint({
     id: "webhooks.create",
+    showsSecret: true,
     method: "POST",
     path: "/api/v1/webhooks",
     summary: "Creates a webhook. Only this response contains its secret.",
@@ -85,6 +86,7 @@ export const webhooks = {
   }),
   rotateSecret: endpoint({
     id: "webhooks.rotate_secret",
+    showsSecret: true,
     method: "POST",
     path: `${AT}/rotate-secret`,
     summary: "Creates a new secret, returned only here. The old one signs too until the overlap ends.",

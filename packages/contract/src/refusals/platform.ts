@@ -72,7 +72,21 @@ export class IdempotencyKeyInUse extends Schema.TaggedError<IdempotencyKeyInUse>
   }
 }
 
-/** The answer is a stream, which cannot be repeated. Spec: document 2 section 4; api.md "Conventions". */
+/** The request with this key took effect, and its answer was lost: its process ended between the two. Nothing runs. */
+export class IdempotencyAnswerLost extends Schema.TaggedError<IdempotencyAnswerLost>()("IdempotencyAnswerLost", {}) {
+  static readonly status = 409
+  static get example(): IdempotencyAnswerLost {
+    return new IdempotencyAnswerLost()
+  }
+  override get message(): string {
+    return (
+      "The request with this Idempotency-Key took effect, and the server stopped before it kept the answer. Read what " +
+      "it changed; sent again, it changes nothing."
+    )
+  }
+}
+
+/** The answer is a stream, or has a secret that nothing here can seal. Spec: document 2 section 4; api.md "Conventions". */
 export class IdempotencyNotSupported extends Schema.TaggedError<IdempotencyNotSupported>()(
   "IdempotencyNotSupported",
   {}
@@ -82,7 +96,10 @@ export class IdempotencyNotSupported extends Schema.TaggedError<IdempotencyNotSu
     return new IdempotencyNotSupported()
   }
   override get message(): string {
-    return "A streamed answer is not kept. Leave the header Idempotency-Key out."
+    return (
+      "This answer is not kept: it is a stream, or has a secret and this server no key to seal it. Leave the header " +
+      "Idempotency-Key out."
+    )
   }
 }
 

@@ -6,12 +6,14 @@ import { assert, describe, it } from "vitest"
 
 const here = import.meta.dirname
 const imports = `
-import { layerOf, memoryStorage, Permits, Quotas, RateLimits } from "../../index.ts"
+import {
+  answeringStorage, commitAnswered, Idempotency, layerOf, memoryStorage, Permits, Quotas, RateLimits, Storage
+} from "../../index.ts"
 import { Effect, Layer } from "effect"
 `
 
-describe("the examples of limits, permits and quotas", () => {
-  it.each(["rate-limits", "permits", "quotas"])("run, and print what they say (%s)", async (name) => {
+describe("the examples of limits, permits, quotas and idempotency", () => {
+  it.each(["rate-limits", "permits", "quotas", "../idempotency/idempotency"])("run, and print what they say (%s)", async (name) => {
     const source = await readFile(join(here, `${name}.ts`), "utf8")
     const [, quoted] = /```ts\n([\s\S]*?) \* ```/.exec(source)!
     const code = quoted!.replaceAll(/^ \* ?/gm, "")

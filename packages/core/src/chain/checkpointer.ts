@@ -7,6 +7,7 @@
 import { toHex } from "@flyball/evidence"
 import { Cause, Clock, Context, Effect, Layer, Option, Queue, Semaphore } from "effect"
 import { Entropy } from "../foundation/entropy.ts"
+import { beside } from "../idempotency/idempotency.ts"
 import { StorageUnavailable } from "../storage/faults.ts"
 import { type ReadFault, Storage } from "../storage/port.ts"
 import { Chain } from "./chain.ts"
@@ -100,7 +101,7 @@ const make = Effect.gen(function* () {
   const signIfHolder = mutex.withPermit(
     Effect.gen(function* () {
       if (!(yield* storage.lease("signer", holder, LEASE_MS))) return null
-      return yield* signHead({ storage, signer, guard, crypto, origin }).pipe(
+      return yield* beside(signHead({ storage, signer, guard, crypto, origin })).pipe(
         Effect.ensuring(Effect.ignore(storage.releaseLease("signer", holder)))
       )
     })

@@ -10,6 +10,7 @@ import type { Kill } from "../verdicts/kill/service.ts"
 import type { Reviews } from "../verdicts/reviews/service.ts"
 import type { KillListener } from "../verdicts/kill/kill-listener.ts"
 import type { Storage } from "../storage/port.ts"
+import { type Idempotency, idempotencyJob } from "../idempotency/idempotency.ts"
 import { policyFollower } from "../outward/policy/policy-follower.ts"
 import type { OutboxListener } from "../outward/webhooks/outbox-listener.ts"
 import { modulesJobs } from "./modules.ts"
@@ -20,6 +21,7 @@ type JobServices =
   | Breakers
   | BreakerListener
   | Drills
+  | Idempotency
   | Kill
   | KillListener
   | OutboxListener
@@ -28,7 +30,11 @@ type JobServices =
   | Telemetry
 
 /** All jobs, each under its own lease: run them in every process that stays. `openGovernor` and `flyball serve` do. */
-export const governorJobs: Layer.Layer<never, never, JobServices> = Layer.mergeAll(policyFollower, modulesJobs)
+export const governorJobs: Layer.Layer<never, never, JobServices> = Layer.mergeAll(
+  policyFollower,
+  idempotencyJob,
+  modulesJobs
+)
 
 /** The jobs of the capabilities that a governor's layer was given: run them beside {@link governorJobs}. */
 export const capabilityJobs = (capabilities: ReadonlyArray<Capability>): Layer.Layer<never, never, JobServices> =>

@@ -11,6 +11,7 @@ import { breakerSteps } from "../verdicts/breakers/steps.ts"
 import { Chain } from "../chain/chain.ts"
 import { Checkpointer } from "../chain/checkpointer.ts"
 import { keepFormerOrigins } from "../chain/former-origins.ts"
+import { answeringStorage, Idempotency } from "../idempotency/idempotency.ts"
 import { KeyRotation } from "../chain/rotate-key.ts"
 import type { Guard } from "../chain/keys/guard.ts"
 import type { Signer } from "../chain/keys/signer.ts"
@@ -62,6 +63,7 @@ export type GovernorServices =
   | Tenant
   | OutboxListener
   | BreakerListener
+  | Idempotency
   | Permits
   | Quotas
   | RateLimits
@@ -107,11 +109,13 @@ export const governorLayer = (
     Permits.layer,
     Quotas.layer,
     Lists.layer,
+    Idempotency.layer,
     KeyRotation.layer(options)
   ).pipe(
     Layer.provideMerge(Tenant.layer(options)),
     Layer.provideMerge(signing),
     Layer.provide(notifyingStorage),
+    Layer.provide(answeringStorage),
     Layer.provideMerge(Layer.mergeAll(OutboxListener.layer, BreakerListener.layer))
   )
 }

@@ -3,6 +3,7 @@
  * and 0030.
  */
 import { Effect } from "effect"
+import { beside } from "../../idempotency/idempotency.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { idAtMs } from "../../foundation/id-time.ts"
 import { WEBHOOKS } from "../../storage/outbox/outbox.ts"
@@ -71,7 +72,7 @@ export const resendMissed = Effect.fnUntraced(function* <E>(
   const { untilMs } = resend
   let count = 0
   for (let after: string | undefined; ;) {
-    const page = yield* commitWithRetry(storage, resendPage(storage, resend, after, MAX_RESENT - count))
+    const page = yield* beside(commitWithRetry(storage, resendPage(storage, resend, after, MAX_RESENT - count)))
     count += page.count
     if (page.isFull) return { count, hasMore: true }
     if (page.next === null || idAtMs(page.next) > untilMs) return { count, hasMore: false }

@@ -1,6 +1,7 @@
 /** Pseudonyms of people. Records name `usr_…`. The identity is in one document and one part, and both can be erased. */
 import { isId, PrincipalNotFound, type PrincipalOut } from "@flyball/contract"
 import { Context, Effect, Layer } from "effect"
+import { beside } from "../../idempotency/idempotency.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { newId } from "../../foundation/ids.ts"
 import { type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
@@ -42,7 +43,7 @@ export class Principals extends Context.Service<Principals, PrincipalsApi>()("fl
       })
 
       return Principals.of({
-        writerFor: (issuer, subject) => commitWithRetry(storage, findOrCreate(issuer, subject)),
+        writerFor: (issuer, subject) => beside(commitWithRetry(storage, findOrCreate(issuer, subject))),
         get: Effect.fnUntraced(function* (id, scope = everyUnit) {
           if (isId("ingestKey", id) || isId("platformKey", id)) return yield* keyPrincipal(storage, id, scope)
           const document = isId("user", id) ? yield* storage.get(PRINCIPALS, id) : null

@@ -26,6 +26,7 @@ import { covers, everyUnit, type Scope } from "../../foundation/scope.ts"
 import type { Writer } from "../../foundation/writer.ts"
 import { AGENTS, storedAgent } from "../../registry/agents/document.ts"
 import { readAgent } from "../../registry/agents/read-agent.ts"
+import { beside } from "../../idempotency/idempotency.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { documentPages } from "../../storage/document-pages.ts"
 import { type DocumentPut, type ReadFault, Storage } from "../../storage/port.ts"
@@ -242,7 +243,9 @@ export class Breakers extends Context.Service<Breakers, BreakersApi>()("flyball/
           const write = Effect.suspend(() => {
             const written = puts
             puts = []
-            return written.length === 0 ? Effect.void : commitWithRetry(storage, storage.commit({ puts: written }))
+            return written.length === 0
+              ? Effect.void
+              : beside(commitWithRetry(storage, storage.commit({ puts: written })))
           })
           for (const agentId of [...agents].toSorted()) {
             const checked = yield* checkAgent(agentId, scope)

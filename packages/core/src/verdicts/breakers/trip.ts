@@ -7,6 +7,7 @@ import { Effect } from "effect"
 import { idAtMs } from "../../foundation/id-time.ts"
 import { counterBy } from "../../foundation/metrics.ts"
 import { AGENTS, type StoredAgent, storedAgent } from "../../registry/agents/document.ts"
+import { beside } from "../../idempotency/idempotency.ts"
 import { MAX_ATTEMPTS } from "../../storage/commit-with-retry.ts"
 import { StorageUnavailable } from "../../storage/faults.ts"
 import type { AsOf, ReadFault, StorageApi } from "../../storage/port.ts"
@@ -84,6 +85,7 @@ export const tripDue = Effect.fnUntraced(function* (
         ]
       })
       .pipe(
+        beside,
         Effect.as(true),
         Effect.catchTag("StorageConflict", () => Effect.succeed(false))
       )

@@ -14,6 +14,7 @@ import {
   MAX_EXPECTED
 } from "@flyball/rules"
 import { omitNullish } from "../../foundation/omit-nullish.ts"
+import { beside } from "../../idempotency/idempotency.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { leasedJob, whereHeld } from "../../storage/leased-job.ts"
 import { type ChangeSet, type JsonObject, type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"
@@ -65,14 +66,16 @@ export const expectedOf = Effect.fnUntraced(function* (
     beforeMs: activatedAtMs,
     toSeq: began.seq - 1
   })
-  return yield* commitWithRetry(
-    storage,
-    Effect.gen(function* () {
-      const document = yield* storage.get(KILL_ACTIVATIONS, id)
-      if (document === null || storedActivation(document).body.expectedInstances !== null) return false
-      yield* storage.commit(planExpected(storedActivation(document), seen))
-      return true
-    })
+  return yield* beside(
+    commitWithRetry(
+      storage,
+      Effect.gen(function* () {
+        const document = yield* storage.get(KILL_ACTIVATIONS, id)
+        if (document === null || storedActivation(document).body.expectedInstances !== null) return false
+        yield* storage.commit(planExpected(storedActivation(document), seen))
+        return true
+      })
+    )
   )
 })
 
