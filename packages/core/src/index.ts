@@ -321,6 +321,7 @@ export type { MetricDistribution, MetricFamily, MetricLabels, MetricValue } from
 export { metricsNow, ownMetrics, readMetrics } from "./foundation/metrics.ts"
 export {
   answeringStorage,
+  beside,
   commitAnswered,
   Idempotency,
   type IdempotencyApi,

@@ -8,7 +8,7 @@
  * Errors in the forms of a body's members are listed at once, with times that must lie ahead and do not. Rules between
  * members, and those that need the store, are checked when every form is right, as field validators come first.
  */
-import type { AnyEndpoint } from "@flyball/contract/http"
+import { type AnyEndpoint, isRepeatable } from "@flyball/contract/http"
 import { BODY_LIMIT_BYTES, Forbidden, InvalidInput, MethodNotAllowed, NotFound, type Refusal } from "@flyball/contract"
 import { type Account, inSlices } from "@flyball/core"
 import { Clock, Effect, Result } from "effect"
@@ -24,6 +24,7 @@ import { forbiddenWhereRead } from "./request/forbidden-where-read.ts"
 import { authenticateWithHost } from "./request/host-authentication.ts"
 import { onlyAuthorization } from "./request/only-authorization.ts"
 import { refuseQuarantined } from "./request/quarantine.ts"
+import { KEY_HEADER, onceByKey } from "./request/once-by-key.ts"
 import { bringsBody, readBody } from "./request/read-body.ts"
 import type { Route } from "./router.ts"
 
@@ -44,6 +45,7 @@ export interface Progress {
   caller: AdmittedCaller
   /** Claims of the person's token that lack values, for every 403 that follows. */
   incompleteClaims: ReadonlyArray<string>
+  readonly requestId: string
   /** Headers that every answer to this request has from here on, whatever its end. */
   headers: { readonly [name: string]: string }
 }
@@ -101,21 +103,33 @@ const answerTo = Effect.fnUntraced(function* (
   const slice = decoding.next()
   const body = slice.done === true ? slice.value : yield* inSlices(decoding)
   if (Result.isFailure(body)) return yield* withPastTimes(endpoint, value, body.failure)
-  return yield* answerOf(dispatcher, endpoint, { params, query, body: body.success }, request, response, progress)
+  const decoded = { params, query, body: body.success, value }
+  return yield* answerOf(dispatcher, endpoint, decoded, request, response, progress)
 })
+
+/** What a request says: decoded, and the JSON value of its body. */
+interface Decoded extends DecodedTarget {
+  readonly body: unknown
+  readonly value: unknown
+}
+
+/** Runs an operation with what its caller may use. */
+type Accounted = (
+  run: (account: Account | null) => Effect.Effect<Reply, Refusal | Fault, Services>
+) => Effect.Effect<Reply, Refusal | Fault, Services>
 
 /** Runs the handler of an endpoint whose caller is admitted, with what the request says. */
 export const answerOf = Effect.fnUntraced(function* (
   dispatcher: Dispatcher,
   endpoint: AnyEndpoint,
-  decoded: { readonly params: DecodedTarget["params"]; readonly query: unknown; readonly body: unknown },
+  { value, ...decoded }: Decoded,
   request: Incoming,
   response: Outgoing,
   progress: Progress,
-  account: Account | null = null
+  accounted: Accounted = (run) => run(null)
 ): Effect.fn.Return<Reply, Refusal | Fault, Services> {
   const admission = (caller: AdmittedCaller) => Effect.as(refuseQuarantined(endpoint, caller, decoded), caller)
-  const call = {
+  const callOf = (account: Account | null) => ({
     ...decoded,
     caller: progress.caller,
     accept: (request.headers.accept ?? "").toLowerCase(),
@@ -131,14 +145,17 @@ export const answerOf = Effect.fnUntraced(function* (
         Effect.flatMap(admission)
       )
     )
-  } satisfies Call<unknown, unknown, unknown>
-  yield* admission(call.caller)
-  const answer = yield* forbiddenWhereRead(
-    endpoint,
-    call.caller,
-    dispatcher.handlers[endpoint.id]!(call as Call<never, never, never>)
+  }) as Call<never, never, never>
+  yield* admission(progress.caller)
+  const handled = accounted((account) =>
+    Effect.map(
+      forbiddenWhereRead(endpoint, progress.caller, dispatcher.handlers[endpoint.id]!(callOf(account))),
+      (answer): Reply => ({ status: answer.kind === "unchanged" ? 304 : endpoint.success.status, answer })
+    )
   )
-  return { status: answer.kind === "unchanged" ? 304 : endpoint.success.status, answer }
+  return yield* isRepeatable(endpoint) && request.headers[KEY_HEADER] !== undefined
+    ? onceByKey(dispatcher, { endpoint, call: callOf(null), body: decoded.body, value, progress }, handled)
+    : handled
 })
 
 /** A signal that aborts when an answer ends before it is written whole. */

@@ -56,7 +56,13 @@ export const serveRequest = <Request extends Incoming>(
       ? null
       : clientAddress({ peer: request.socket.remoteAddress, headers: request.headers }, serving.trustedProxy ?? null)
   const span = requestSpanOf(tracing, request)
-  const progress: Progress = { endpoint: null, caller: { kind: "anonymous" }, incompleteClaims: [], headers: {} }
+  const progress: Progress = {
+    endpoint: null,
+    caller: { kind: "anonymous" },
+    incompleteClaims: [],
+    requestId: id,
+    headers: {}
+  }
   const { headers } = dialect
   const writing = {
     requestId: id,

@@ -267,8 +267,8 @@ export interface PlatformFacts {
   readonly quota: QuotaRow | null
   /** The product that it is of. */
   readonly module: string
-  /** Whether a POST may be repeated with an Idempotency-Key. */
-  readonly idempotent: boolean
+  /** Whether a POST may be repeated with an Idempotency-Key, by its decoded body: an answer that is streamed may not. */
+  readonly idempotent: (body: any) => boolean
   /** When it was deprecated and when it ends, at least 12 months later; null while neither is decided. */
   readonly sunset: { readonly deprecatedAt: string; readonly endsAt: string } | null
 }
@@ -341,7 +341,7 @@ const opened = (body: Body): Body => {
   }
 }
 
-const platformDefaults = { operation: null, cost: () => 1, quota: null, idempotent: true, sunset: null } as const
+const platformDefaults = { operation: null, cost: () => 1, quota: null, idempotent: () => true, sunset: null } as const
 
 /** Declares an endpoint. Spec: decision 0003. */
 export const endpoint = <
@@ -397,9 +397,9 @@ export const namesAgent = ({ body, id, params, query }: AnyEndpoint): boolean =>
 /** Whether a request may carry an `Idempotency-Key`. Spec: document 2 section 4; api.md "Conventions". */
 export const isRepeatable = ({ method }: AnyEndpoint): boolean => method === "POST" || method === "PATCH"
 
-/** Whether an answer can be kept for repeats: it is text, made at once. */
-export const keepsAnswer = ({ platform, success }: AnyEndpoint): boolean =>
-  success.schema !== null && platform?.idempotent !== false
+/** Whether the answer to a decoded body can be kept for repeats: it is text, made at once. */
+export const keepsAnswer = ({ platform, success }: AnyEndpoint, body: unknown): boolean =>
+  success.schema !== null && (platform === null || platform.idempotent(body))
 
 /** Every refusal of an endpoint: its own, and the general ones that apply to it. */
 export const refusalsOf = (of: AnyEndpoint): ReadonlyArray<RefusalTag> => {

@@ -102,7 +102,7 @@ type Body = {
  * const program = Effect.gen(function* () {
  *   const [storage, idempotency] = [yield* Storage, yield* Idempotency]
  *   const order = { puts: [{ collection: "orders", id: "ord_7", expectedVersion: 0, body: { total: 12 } }] }
- *   const place = commitAnswered(storage, order, { status: 201, headers: {}, body: "ord_7" })
+ *   const place = commitAnswered(storage.commit(order), { status: 201, headers: {}, body: "ord_7" })
  *   const first = yield* idempotency.run(request, place)
  *   const again = yield* idempotency.run(request, place)
  *   console.log(first.body, again.body, "repeats" in again)
@@ -161,15 +161,16 @@ export const answeringStorage: Layer.Layer<Storage, never, Storage> = Layer.effe
 )
 
 /**
- * Commits a change with the answer to its request, so that a crash leaves both or neither. Answers that answer. Outside
- * of {@link IdempotencyApi.run} it only commits.
+ * Runs a commit that carries the answer to its request, so that a crash leaves both or neither. Answers that answer.
+ * Outside of {@link IdempotencyApi.run} it only commits.
+ *
+ * ```ts
+ * yield* commitAnswered(storage.commit(change), answer)
+ * yield* commitAnswered(quotas.settle(reservation, used, change), answer)
+ * ```
  */
-export const commitAnswered = <A>(
-  storage: StorageApi,
-  change: ChangeSet,
-  answer: A
-): Effect.Effect<A, StorageConflict | ReadFault> =>
-  Effect.as(Effect.provideService(storage.commit(change), OfferedAnswer, { value: answer }), answer)
+export const commitAnswered = <A, E, R>(commit: Effect.Effect<unknown, E, R>, answer: A): Effect.Effect<A, E, R> =>
+  Effect.as(Effect.provideService(commit, OfferedAnswer, { value: answer }), answer)
 
 /**
  * Keeps the key of the request out of commits that are no part of its effect: another request would make them as well,

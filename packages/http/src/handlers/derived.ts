@@ -24,7 +24,8 @@ export const derivedHandler = (row: AnyEndpoint, operation: AnyOperation<Service
 /** Says the position in the chain as of which an answer holds: `<seq> <ms>`. Also where nothing changed (304). */
 const AS_OF_HEADER = "flyball-as-of"
 
-const answerIn = (success: Success): ((value: unknown, call: Call<never, never, never>) => Answer) => {
+/** Makes the answer of a row from what its operation answers. */
+export const answerIn = (success: Success): ((value: unknown, call: Call<never, never, never>) => Answer) => {
   const { extension, form, media, schema } = success
   if (form === "plain" && schema !== null) return json
   if (form === "plain")

@@ -253,12 +253,12 @@ const withCodes = (description: any): unknown => {
   const { responses, ...others } = components
   const codesOf = (reference: string): unknown => {
     const { content, ...response } = responses[reference.split("/").at(-1)!]
-    const { discriminator, $ref } = content["application/json"].schema
-    const name = $ref?.split("/").at(-1)
-    return {
-      ...response,
-      codes: discriminator?.mapping ?? { [components.schemas[name].properties.code?.const ?? name]: $ref }
+    const { anyOf, discriminator, $ref } = content["application/json"].schema
+    const codeOf = ({ $ref: to }: { readonly $ref: string }): readonly [string, string] => {
+      const name = to.split("/").at(-1)!
+      return [components.schemas[name].properties.code?.const ?? name, to]
     }
+    return { ...response, codes: discriminator?.mapping ?? Object.fromEntries((anyOf ?? [{ $ref }]).map(codeOf)) }
   }
   const answersOf = (answers: object) =>
     Object.fromEntries(

@@ -208,10 +208,10 @@ const responseOf = (
     .filter((header) => componentOf[header] !== undefined)
     .sort()
   const [only] = schemas
-  const mapping = Object.fromEntries(
-    named.map(({ problem }, index) => [form.says(problem)?.code, schemas[index]!["$ref"]])
-  )
-  const { discriminator: propertyName } = form
+  const codes = named.map(({ problem }) => form.says(problem)?.code)
+  const mapping = Object.fromEntries(codes.map((code, index) => [code, schemas[index]!["$ref"]]))
+  // A validation error has no code to tell it by.
+  const propertyName = codes.includes(undefined) ? null : form.discriminator
   return {
     description: named
       .map(({ problem }) => {

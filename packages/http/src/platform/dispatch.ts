@@ -2,8 +2,8 @@
  * One request of document 2 from its head to its answer.
  *
  * The order is part of the contract: token (401), permit and limits of the plan (429), path (404), method (405), access
- * (403), parameters (404, 400), body (415, 413, 400), limit of the operation (429), quota (429), idempotency (409,
- * 422), and only then the operation. What is refused before the operation ran counts as a request, and as nothing else.
+ * (403), parameters (404, 400), body (415, 413, 400), limit of the operation (429), idempotency (409, 422), quota
+ * (429), and only then the operation. What is refused before the operation ran counts as a request, and as nothing else.
  *
  * Spec: document 2 sections 4, 5, 7 and 8; platform section 2.
  */
@@ -126,12 +126,10 @@ const admitted = Effect.fnUntraced(function* (
   if (Result.isFailure(body)) return yield* body.failure
   const row = operationRow(endpoint, counted.limited, body.success)
   if (row !== null) yield* counted.take(row, endpoint.platform?.cost(body.success) ?? 1)
-  const use = yield* quotaOf(endpoint, progress.caller, { ...requested.success, body: body.success }, counted.limited)
-  return yield* withQuota(use, (reservation) =>
-    answerOf(dispatcher, endpoint, { ...requested.success, body: body.success }, request, response, progress, {
-      ...counted.limited,
-      reservation
-    })
+  const decoded = { ...requested.success, body: body.success, value }
+  const use = yield* quotaOf(endpoint, progress.caller, decoded, counted.limited)
+  return yield* answerOf(dispatcher, endpoint, decoded, request, response, progress, (run) =>
+    withQuota(use, (reservation) => run({ ...counted.limited, reservation }))
   )
 })
 

@@ -4,7 +4,7 @@
  */
 import { planQuotas, QuotaExceeded } from "@flyball/contract"
 import type { AnyEndpoint, QuotaRow } from "@flyball/contract/http"
-import { type Account, oneUnit, type QuotaReservation, Quotas, type QuotaUse } from "@flyball/core"
+import { type Account, beside, oneUnit, type QuotaReservation, Quotas, type QuotaUse } from "@flyball/core"
 import { formatInstant } from "@flyball/evidence"
 import { Effect, Exit } from "effect"
 import type { Reply } from "../dispatch.ts"
@@ -41,13 +41,13 @@ export const withQuota = <E, R>(
     ? run(null)
     : Effect.gen(function* () {
         const quotas = yield* Quotas
-        const reserved = yield* quotas.reserve(use, RESERVED_MS)
+        const reserved = yield* beside(quotas.reserve(use, RESERVED_MS))
         if (!reserved.reserved) return yield* exceeded(use, reserved.resetS)
         const { reservation } = reserved
         return yield* Effect.onExit(run(reservation), (exit) =>
           Exit.isSuccess(exit) && exit.value.answer.kind === "stream"
             ? Effect.void
-            : Effect.ignore(quotas.settle(reservation, Exit.isSuccess(exit) ? reservation.amount : 0))
+            : Effect.ignore(beside(quotas.settle(reservation, Exit.isSuccess(exit) ? reservation.amount : 0)))
         )
       })
 

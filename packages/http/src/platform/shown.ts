@@ -26,6 +26,7 @@ const types: { readonly [code: string]: string } = {
   plan_limit_reached: "quota_error",
   idempotency_key_reused: "idempotency_error",
   idempotency_key_in_use: "idempotency_error",
+  idempotency_answer_lost: "idempotency_error",
   idempotency_not_supported: "idempotency_error"
 }
 

@@ -16,6 +16,7 @@ const row = {
 const platform = {
   module: "gateway",
   operation: "gateway.proxy",
+  idempotent: ({ stream }: { readonly stream?: boolean | null }) => stream !== true,
   quota: {
     resource: "tokens",
     most: (body: { readonly max_tokens?: number | null; readonly max_output_tokens?: number | null }) =>
