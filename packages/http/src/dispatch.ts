@@ -129,23 +129,24 @@ export const answerOf = Effect.fnUntraced(function* (
   accounted: Accounted = (run) => run(null)
 ): Effect.fn.Return<Reply, Refusal | Fault, Services> {
   const admission = (caller: AdmittedCaller) => Effect.as(refuseQuarantined(endpoint, caller, decoded), caller)
-  const callOf = (account: Account | null) => ({
-    ...decoded,
-    caller: progress.caller,
-    accept: (request.headers.accept ?? "").toLowerCase(),
-    request,
-    account,
-    get signal() {
-      return signalOf(response)
-    },
-    server: dispatcher.server,
-    readmit: Effect.suspend(() =>
-      callerOf(request, dispatcher.access).pipe(
-        Effect.flatMap((caller) => Effect.fromResult(admittedTo(endpoint, caller))),
-        Effect.flatMap(admission)
+  const callOf = (account: Account | null) =>
+    ({
+      ...decoded,
+      caller: progress.caller,
+      accept: (request.headers.accept ?? "").toLowerCase(),
+      request,
+      account,
+      get signal() {
+        return signalOf(response)
+      },
+      server: dispatcher.server,
+      readmit: Effect.suspend(() =>
+        callerOf(request, dispatcher.access).pipe(
+          Effect.flatMap((caller) => Effect.fromResult(admittedTo(endpoint, caller))),
+          Effect.flatMap(admission)
+        )
       )
-    )
-  }) as Call<never, never, never>
+    }) as Call<never, never, never>
   yield* admission(progress.caller)
   const handled = accounted((account) =>
     Effect.map(

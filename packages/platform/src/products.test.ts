@@ -19,8 +19,8 @@ afterEach(() => governor.close())
 type Plan = "free" | "starter" | "enterprise"
 const keyOf = async (plan: Plan = "enterprise", org_unit = "ops") =>
   (await governor.platformKeys.mint({ name: "k", org_unit, plan, scopes: ["*"] })).key
-const send = async (key: string, path: string, body?: BodyInit, type = "application/json") => {
-  const headers = { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { "content-type": type }) }
+const send = async (key: string, path: string, body?: BodyInit, type = "application/json", more = {}) => {
+  const headers = { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { "content-type": type }), ...more }
   const init = body === undefined ? { headers } : { method: "POST", headers, body, duplex: "half" }
   const response = await api.fetch(new Request(`http://host.example${path}`, init))
   return { status: response.status, headers: response.headers, json: (await response.json()) as any }
@@ -119,6 +119,33 @@ it("two requests that together pass a quota are never both admitted, and a failu
   fails = false
   assert.strictEqual((await extract()).status, 201)
   assert.strictEqual((await send(key, "/v1/usage")).json.documents_processed, 1)
+})
+
+it("a repeat under one Idempotency-Key uses no quota, also where there is none left", async () => {
+  const files: Array<unknown> = []
+  await open(installedProducts((file) => files.push(file)))
+  const key = await keyOf("starter")
+  const complete = (idempotencyKey: string, more = {}) =>
+    send(
+      key,
+      "/v1/gateway/chat/completions",
+      JSON.stringify({ model: "m", messages: [{ role: "user" }], max_tokens: 600_000, ...more }),
+      "application/json",
+      { "idempotency-key": idempotencyKey }
+    )
+  assert.strictEqual((await complete("a")).status, 200)
+  assert.deepStrictEqual(errorOf(await complete("b")), [429, "quota_exceeded", null])
+  assert.strictEqual((await complete("a")).headers.get("idempotent-replayed"), "true")
+  assert.deepStrictEqual(errorOf(await complete("b")), [429, "quota_exceeded", null], "a 429 is not kept")
+  assert.deepStrictEqual(errorOf(await complete("c", { stream: true })), [400, "idempotency_not_supported", null])
+  const extract = (text: string) =>
+    send(key, "/v1/documents/extract", text, "text/plain", { "idempotency-key": "document" })
+  const [first, again, other] = [await extract("one"), await extract("one"), await extract("two")]
+  assert.deepStrictEqual([again.json, again.headers.get("idempotent-replayed")], [first.json, "true"])
+  assert.deepStrictEqual(errorOf(other), [422, "idempotency_key_reused", null])
+  assert.lengthOf(files, 1)
+  const { json } = await send(key, "/v1/usage")
+  assert.deepInclude(json, { tokens_used: 600_000, documents_processed: 1 })
 })
 
 describe("a document as a body", () => {

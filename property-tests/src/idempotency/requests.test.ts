@@ -53,7 +53,7 @@ const trial: Capability = {
             Effect.suspend(() => {
               const id = `ord_${createHash("sha256").update(String(Math.random())).digest("hex")}`
               const put = { collection: "orders", id, expectedVersion: 0, body: { item: JSON.stringify(body) } }
-              return commitAnswered(storage, { puts: [put] }, { id })
+              return commitAnswered(storage.commit({ puts: [put] }), { id })
             })
           )
       },

@@ -138,7 +138,7 @@ describe("a crash", () => {
   it.effect("leaves effect and answer or neither, where the commit has both", () =>
     Effect.gen(function* () {
       const [storage, faults] = [yield* Storage, yield* Faults]
-      const both = commitAnswered(storage, { counts: [{ name: "things", add: 1 }] }, answer)
+      const both = commitAnswered(storage.commit({ counts: [{ name: "things", add: 1 }] }), answer)
       faults.failFrom = 0
       assert.strictEqual(yield* tag(run(both)), "StorageUnavailable")
       faults.failFrom = 1

@@ -53,7 +53,11 @@ export const onceByKey = Effect.fnUntraced(function* (
     const problem = problemOf(refusal, endpoint)
     if (problem === null || problem.status >= 500 || unkept.has(problem.status)) return null
     const { request } = call
-    const { body: shown, headers, status } = dialectOf(dispatcher, request).shown(problem, {
+    const {
+      body: shown,
+      headers,
+      status
+    } = dialectOf(dispatcher, request).shown(problem, {
       requestId: progress.requestId,
       request
     })
