@@ -62,7 +62,14 @@ export const dispatchPlatform = ({ planOfPeople, trustedProxy }: PlatformOptions
     if (page !== null) {
       if (retryAfterS !== null) return yield* new RateLimitExceeded({ reason: ADDRESS, retryAfterS })
       progress.endpoint = page
-      return yield* answerOf(dispatcher, page, { params: {}, query: {}, body: null }, request, response, progress)
+      return yield* answerOf(
+        dispatcher,
+        page,
+        { params: {}, query: {}, body: null, value: undefined },
+        request,
+        response,
+        progress
+      )
     }
     const caller = yield* callerOf(request, dispatcher.access).pipe(
       Effect.catchTag("Unauthorized", (refusal) =>
