@@ -9,6 +9,7 @@ export const coreOrder: ReadonlyArray<string> = [
   "foundation",
   "storage",
   "admission",
+  "idempotency",
   "capability",
   "chain",
   "registry",

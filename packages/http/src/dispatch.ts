@@ -24,7 +24,7 @@ import { forbiddenWhereRead } from "./request/forbidden-where-read.ts"
 import { authenticateWithHost } from "./request/host-authentication.ts"
 import { onlyAuthorization } from "./request/only-authorization.ts"
 import { refuseQuarantined } from "./request/quarantine.ts"
-import { KEY_HEADER, onceByKey } from "./request/once-by-key.ts"
+import { KEY_HEADER, onceByKey } from "./once-by-key.ts"
 import { bringsBody, readBody } from "./request/read-body.ts"
 import type { Route } from "./router.ts"
 

@@ -267,7 +267,7 @@ export interface PlatformFacts {
   readonly quota: QuotaRow | null
   /** The product that it is of. */
   readonly module: string
-  /** Whether a POST may be repeated with an Idempotency-Key, by its decoded body: an answer that is streamed may not. */
+  /** Whether a POST may be repeated with an Idempotency-Key, by its decoded body. A streamed answer is not kept. */
   readonly idempotent: (body: any) => boolean
   /** When it was deprecated and when it ends, at least 12 months later; null while neither is decided. */
   readonly sunset: { readonly deprecatedAt: string; readonly endsAt: string } | null

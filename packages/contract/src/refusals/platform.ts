@@ -72,7 +72,10 @@ export class IdempotencyKeyInUse extends Schema.TaggedError<IdempotencyKeyInUse>
   }
 }
 
-/** The request with this key took effect, and its answer was lost: its process ended between the two. Nothing runs. */
+/**
+ * The request with this key took effect, and its answer was lost: its process ended between the two. Nothing runs.
+ * Spec: document 2 section 4.
+ */
 export class IdempotencyAnswerLost extends Schema.TaggedError<IdempotencyAnswerLost>()("IdempotencyAnswerLost", {}) {
   static readonly status = 409
   static get example(): IdempotencyAnswerLost {
@@ -80,13 +83,15 @@ export class IdempotencyAnswerLost extends Schema.TaggedError<IdempotencyAnswerL
   }
   override get message(): string {
     return (
-      "The request with this Idempotency-Key took effect, and the server stopped before it kept the answer. Read what " +
-      "it changed; sent again, it changes nothing."
+      "The request with this Idempotency-Key took effect, and the server stopped before it kept the answer. Read " +
+      "what it changed; sent again, it changes nothing."
     )
   }
 }
 
-/** The answer is a stream, or has a secret that nothing here can seal. Spec: document 2 section 4; api.md "Conventions". */
+/**
+ * The answer is a stream, or has a secret that nothing here can seal. Spec: document 2 section 4; api.md "Conventions".
+ */
 export class IdempotencyNotSupported extends Schema.TaggedError<IdempotencyNotSupported>()(
   "IdempotencyNotSupported",
   {}

@@ -34,10 +34,10 @@ const failing = Layer.effect(
 const box = Layer.succeed(SecretBox, {
   keyId: "k",
   seal: (secret, boundTo) =>
-    Effect.succeed(new TextEncoder().encode([...`${boundTo}|${secret.join()}`].reverse().join(""))),
+    Effect.succeed(new TextEncoder().encode([...`${boundTo}|${secret.join()}`].toReversed().join(""))),
   open: (sealed, boundTo) =>
     Effect.sync(() => {
-      const [owner, bytes] = [...new TextDecoder().decode(sealed)].reverse().join("").split("|")
+      const [owner, bytes] = [...new TextDecoder().decode(sealed)].toReversed().join("").split("|")
       assert.strictEqual(owner, boundTo)
       return Uint8Array.from(bytes!.split(",").map(Number))
     })

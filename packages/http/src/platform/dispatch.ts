@@ -3,7 +3,8 @@
  *
  * The order is part of the contract: token (401), permit and limits of the plan (429), path (404), method (405), access
  * (403), parameters (404, 400), body (415, 413, 400), limit of the operation (429), idempotency (409, 422), quota
- * (429), and only then the operation. What is refused before the operation ran counts as a request, and as nothing else.
+ * (429), and only then the operation. What is refused before the operation ran counts as a request, and as nothing
+ * else.
  *
  * Spec: document 2 sections 4, 5, 7 and 8; platform section 2.
  */

@@ -9,12 +9,12 @@ import { type AnyEndpoint, JSON_MEDIA, keepsAnswer, LINES_MEDIA, problemOf, Rece
 import { Idempotency, inSlices, type KeptAnswer } from "@flyball/core"
 import { canonicalizeInSlices, fromUtf8, RawJson } from "@flyball/evidence"
 import { Effect, Result } from "effect"
-import type { Answer } from "../answer/answer.ts"
-import { dialectOf } from "../dialect.ts"
-import type { Dispatcher, Progress, Reply } from "../dispatch.ts"
-import { answerIn } from "../handlers/derived.ts"
-import type { AnyHandler, Fault, Services } from "./call.ts"
-import { type AdmittedCaller, askerOf } from "./caller.ts"
+import type { Answer } from "./answer/answer.ts"
+import { dialectOf } from "./dialect.ts"
+import type { Dispatcher, Progress, Reply } from "./dispatch.ts"
+import { answerIn } from "./handlers/derived.ts"
+import type { AnyHandler, Fault, Services } from "./request/call.ts"
+import { type AdmittedCaller, askerOf } from "./request/caller.ts"
 
 /** Name of the header, as Node reads it. */
 export const KEY_HEADER = "idempotency-key"
