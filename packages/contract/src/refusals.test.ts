@@ -1,5 +1,6 @@
 import { Result } from "effect"
 import { assert, describe, it } from "vitest"
+import * as http from "./http/index.ts"
 import { endpoints, internalError, type Param, problemOf, problems, refusalsOf } from "./http/index.ts"
 import * as contract from "./index.ts"
 import {
@@ -161,6 +162,17 @@ describe("the endpoint table", () => {
       const isKeyRefused = !endpoint.access.ingestKey || endpoint.id === "agents.attach_identity"
       assert.strictEqual(tags.includes("KeyNotAllowed"), isKeyRefused, endpoint.id)
     }
+  })
+
+  it("says of each answer with a key or a secret that it shows one, so that it is kept sealed", () => {
+    const groups = Object.values<unknown>(http).filter((value) => typeof value === "object" && value !== null)
+    const rows = groups.flatMap((group) => Object.values(group as object)).filter((row) => "success" in Object(row))
+    const showing = (rows as ReadonlyArray<http.AnyEndpoint>).filter(({ success }) => {
+      const fields = Object.keys(success.schema?.fields ?? {})
+      return fields.includes("secret") || fields.includes("key")
+    })
+    for (const { id, showsSecret } of showing) assert.isTrue(showsSecret, id)
+    assert.isAtLeast(showing.length, 6)
   })
 
   it("creates with 201 and reads with 200", () => {

@@ -27,6 +27,7 @@ const AT = "/v1/webhooks/{webhook_id}"
 export const platformWebhooks = {
   create: endpoint({
     id: "platform_webhooks.create",
+    showsSecret: true,
     method: "POST",
     path: "/v1/webhooks",
     summary: "Creates a webhook. Only this response contains its secret.",
@@ -98,6 +99,7 @@ export const platformWebhooks = {
   }),
   rotateSecret: endpoint({
     id: "platform_webhooks.rotate_secret",
+    showsSecret: true,
     method: "POST",
     path: `${AT}/rotate-secret`,
     summary: "Creates a new secret, returned only here. The old one signs too until the overlap ends.",
