@@ -30,6 +30,7 @@ const commands: { readonly [name: string]: () => Promise<{ readonly run: Command
   why: () => import("./cli/why.ts"),
   reviews: () => import("./cli/reviews.ts"),
   mapping: () => import("./cli/mapping.ts"),
+  "platform-key": () => import("./cli/platform-key.ts"),
   envelope: () => import("./cli/envelope.ts"),
   card: () => import("./cli/card.ts"),
   config: () => import("./cli/config.ts")

@@ -202,6 +202,17 @@ PUT /api/v1/admin/entitlement-rules.
 Works beside running servers, which apply it from the next request on: on SQLite the server does it, over the control
 socket of the data folder.`
   },
+  "platform-key": {
+    line: "flyball platform-key mint --name N --org-unit U --plan P --scopes S,… | list [--json] | revoke ID",
+    does: "mints, lists or revokes keys of the platform API",
+    text: `Prints a new platform key, this once and nothing else; the keys there are; or that one is revoked.
+  --plan P           free, starter, growth, enterprise or custom
+  --scopes S,…       what it may be used for: * for all but executions:approve, or names as usage:read
+  --expires-at T     when it ends, RFC 3339
+Limits of a key of the plan custom are set with POST /api/v1/admin/platform-keys.
+Works beside running servers: on SQLite the server does it, over the control socket of the data folder. A revoked key is
+refused from the next request on.`
+  },
   envelope: {
     line: "flyball envelope export --to cedar|cel FILE",
     does: "exports an envelope as a policy for Cedar or CEL",

@@ -113,6 +113,24 @@ describe("how the command is called", () => {
       ["recover", "--reason", " "],
       "flyball recover: --reason should be 1 to 2000 characters, one of them visible. flyball recover --help says how."
     ],
+    [
+      ["platform-key", "mint", "--org-unit", "u", "--plan", "free"],
+      "flyball platform-key: --name is needed. flyball platform-key --help says how."
+    ],
+    [
+      ["platform-key", "mint", "--name", "n", "--org-unit", "u", "--plan", "gold", "--scopes", "*"],
+      "flyball platform-key: --plan should be one of free, starter, growth, enterprise, custom. " +
+        "flyball platform-key --help says how."
+    ],
+    [
+      ["platform-key", "mint", "--name", "n", "--org-unit", "u", "--plan", "free", "--scopes", "all"],
+      "flyball platform-key: --scopes: "
+    ],
+    [
+      ["platform-key"],
+      "flyball platform-key: expected mint --name N --org-unit U --plan P --scopes S,…, or list, or revoke ID. " +
+        "flyball platform-key --help says how."
+    ],
     [["mapping"], "flyball mapping: expected show, or set FILE. flyball mapping --help says how."],
     [["mapping", "set"], "flyball mapping: expected show, or set FILE. flyball mapping --help says how."],
     [

@@ -4,6 +4,7 @@ import type { HostAct } from "../../host/control/protocol.ts"
 import type { HostRuntime } from "../../host/open-host.ts"
 import { haltNow, releaseNow } from "../kill/acts.ts"
 import { findTarget } from "../kill/target.ts"
+import { mintPlatformKey, revokePlatformKey } from "./platform-key.ts"
 import { rotateNow } from "./rotate-now.ts"
 import { setMapping } from "./set-mapping.ts"
 
@@ -16,6 +17,10 @@ export const doAct = async (runtime: HostRuntime, act: HostAct): Promise<string>
       return releaseNow(runtime, act)
     case "mapping":
       return setMapping(runtime, act.mapping)
+    case "platform_key_mint":
+      return mintPlatformKey(runtime, act.key)
+    case "platform_key_revoke":
+      return revokePlatformKey(runtime, act.id)
     case "rotate_key":
       return rotateNow(runtime)
     case "checkpoint":

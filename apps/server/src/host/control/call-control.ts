@@ -26,6 +26,8 @@ const shownBy: { readonly [C in HostAct["command"]]: string } = {
   halt: "flyball kill-status",
   release: "flyball kill-status",
   mapping: "flyball mapping show",
+  platform_key_mint: "flyball platform-key list",
+  platform_key_revoke: "flyball platform-key list",
   rotate_key: "flyball vkey",
   checkpoint: "flyball check"
 }

@@ -2,7 +2,7 @@
  * The protocol of the control socket: one request and one answer, each a line of JSON. The socket lies in the data
  * folder, and its mode lets only the server's account in, which can read the signing key too.
  */
-import { decode, killResponses, MappingIn } from "@flyball/contract"
+import { decode, killResponses, MappingIn, PlatformKeyCreate } from "@flyball/contract"
 import { isRecoveryReason, MAX_REASON } from "@flyball/core"
 import { readJson, utf8 } from "@flyball/evidence"
 import { Result, Schema } from "effect"
@@ -39,6 +39,8 @@ const HostAct = Schema.Union([
   }),
   Schema.Struct({ command: Schema.Literal("release"), id: word(1_000), reason, json: Schema.Boolean }),
   Schema.Struct({ command: Schema.Literal("mapping"), mapping: MappingIn }),
+  Schema.Struct({ command: Schema.Literal("platform_key_mint"), key: PlatformKeyCreate }),
+  Schema.Struct({ command: Schema.Literal("platform_key_revoke"), id: word(1_000) }),
   Schema.Struct({ command: Schema.Literal("rotate_key") }),
   Schema.Struct({ command: Schema.Literal("checkpoint") })
 ])
