@@ -203,9 +203,11 @@ Works beside running servers, which apply it from the next request on: on SQLite
 socket of the data folder.`
   },
   "platform-key": {
-    line: "flyball platform-key mint --name N --org-unit U --plan P --scopes S,… | list [--json] | revoke ID",
+    line: "flyball platform-key mint FLAG… | list [--json] | revoke ID",
     does: "mints, lists or revokes keys of the platform API",
     text: `Prints a new platform key, this once and nothing else; the keys there are; or that one is revoked.
+  --name N           what people call it
+  --org-unit U       whose requests, usage and events it is for
   --plan P           free, starter, growth, enterprise or custom
   --scopes S,…       what it may be used for: * for all but executions:approve, or names as usage:read
   --expires-at T     when it ends, RFC 3339
