@@ -2,7 +2,7 @@
  * Acts on webhooks in a random life, and the course of their deliveries. Nothing is sent: the history itself claims
  * deliveries and reports how each went.
  */
-import { Agents, literalWebhookSettings, systemHost, Webhooks } from "@flyball/core"
+import { Agents, literalWebhookSettings, platformEvent, systemHost, Webhooks } from "@flyball/core"
 import { Storage } from "@flyball/core/storage"
 import { portableCrypto } from "@flyball/evidence"
 import { Effect } from "effect"
@@ -38,13 +38,20 @@ const deliver = (isTaken: boolean) =>
     yield* commitEndedAttempts({ storage, settings: literalWebhookSettings, sha256: portableCrypto.sha256 }, ended)
   })
 
+/** The webhooks among which this one is: those of the org unit ops, or of the governance. */
+const amongOf = (id: string, lived: Lived) =>
+  Webhooks.use((webhooks) => Effect.succeed(lived.unitWebhookIds.has(id) ? webhooks.ofOrgUnit("ops") : webhooks))
+
 /**
  * Something happens that a webhook wants, and its receiver takes nothing any more: a delivery is tried until the
  * webhook is given up.
  */
 const failSevenTimes = (id: string, choice: number, lived: Lived) =>
   Effect.gen(function* () {
-    const webhooks = yield* Webhooks
+    const webhooks = yield* amongOf(id, lived)
+    const error = { code: "failed", message: "" }
+    const failed = platformEvent("analysis.failed", "ops", { id: `ana_${choice}`, model_id: "m", error })
+    yield* Storage.use((storage) => storage.commit({ events: [failed] }))
     yield* Agents.use((agents) => agents.register({ name: `sent ${id} ${choice}`, org_unit: "ops" }, systemHost))
     for (let attempt = 0; attempt < 7; attempt++) {
       const waiting = (yield* webhooks.deliveries(id)).find(({ state }) => state === "pending")
@@ -58,22 +65,47 @@ const failSevenTimes = (id: string, choice: number, lived: Lived) =>
 /** Makes a webhook. */
 export const hook = ({ a, b, c }: Act, lived: Lived): Doing =>
   Webhooks.use((webhooks) =>
-    webhooks.create(
+    (a % 3 === 2 ? webhooks.ofOrgUnit("ops") : webhooks).create(
       {
         url: `https://hooks.example.org/${a}`,
-        events: eventSets[b % 3]!,
+        events: a % 3 === 2 ? ["analysis.failed"] : eventSets[b % 3]!,
         ...(c % 2 === 0 ? { description: `of ${b}`, notify_email: `x${c}@example.org` } : {})
       },
       systemHost
     )
-  ).pipe(Effect.tap(({ id }) => Effect.sync(() => lived.webhookIds.push(id))))
+  ).pipe(
+    Effect.tap(({ id }) =>
+      Effect.sync(() => {
+        lived.webhookIds.push(id)
+        if (a % 3 === 2) lived.unitWebhookIds.add(id)
+      })
+    )
+  )
 
 /** Does something with a webhook, in turn or out of turn. */
 export const minded = ({ a, b, c }: Act, lived: Lived): Doing => {
   const id = chosen(lived.webhookIds, a)
   if (id === undefined) return Effect.void
-  return Effect.flatMap(Webhooks, (webhooks): Doing => {
-    switch (b % 10) {
+  return Effect.flatMap(amongOf(id, lived), (webhooks): Doing => {
+    switch (b % 12) {
+      case 10:
+        return webhooks.change(
+          id,
+          {
+            url: `https://hooks.example.org/${c}`,
+            ...(c % 3 === 0 ? { description: null } : {}),
+            ...(c % 4 === 0 ? { status: c % 8 === 0 ? "active" : "disabled" } : {})
+          },
+          systemHost
+        )
+      case 11:
+        return webhooks.change(
+          id,
+          lived.unitWebhookIds.has(id)
+            ? { events: ["analysis.failed", "alert.triggered"] }
+            : { events: eventSets[c % 3]! },
+          systemHost
+        )
       case 0:
         return webhooks.disable(id, systemHost)
       case 1:

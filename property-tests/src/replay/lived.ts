@@ -12,6 +12,8 @@ export interface Lived {
   readonly platformKeyIds: Array<string>
   readonly modelIds: Array<string>
   readonly webhookIds: Array<string>
+  /** Those of them that are of the org unit ops. */
+  readonly unitWebhookIds: Set<string>
   /** Webhooks that failed seven times. */
   readonly givenUp: Set<string>
   /** Agents with envelopes, and their evaluations. */
@@ -34,6 +36,7 @@ export const nothingLived = (): Lived => ({
   platformKeyIds: [],
   modelIds: [],
   webhookIds: [],
+  unitWebhookIds: new Set(),
   givenUp: new Set(),
   governed: { agents: [], evaluationIds: [], verdicts: new Map() },
   activations: [],
