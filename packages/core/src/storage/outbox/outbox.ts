@@ -36,7 +36,8 @@ export interface EventDraft {
   readonly owner?: string
   /**
    * The envelope's `data`: ids, enums, numbers, times and digests. Never a text that a person or a caller wrote: the
-   * outbox cannot be erased from.
+   * outbox cannot be erased from. Only an event with an owner has texts, those that document 2 shows; it goes when the
+   * outbox is swept.
    */
   readonly data: JsonObject
 }
