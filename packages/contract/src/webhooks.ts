@@ -75,7 +75,7 @@ export const WebhookOut = Schema.Struct({
   created_at: computed(instant),
   revoked_at: computed(Schema.NullOr(instant)),
   secret_overlap_until: inDocument(Schema.NullOr(instant))
-}).annotate(showsRecords(["webhook.created", "webhook.changed", "webhook.revoked"]))
+}).annotate(showsRecords(["webhook.created", "webhook.changed", "webhook.revoked"], { body: ["owner_digest"] }))
 export type WebhookOut = typeof WebhookOut.Type
 
 /**

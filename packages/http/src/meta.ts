@@ -77,6 +77,7 @@ import {
   webhookCauses,
   webhookStatuses,
   plans,
+  platformEventTypes,
   platformScopes,
   quotaResources,
   tierConditions,
@@ -164,6 +165,7 @@ export const metaOut = (version: string, tenantId: string): MetaOut => ({
     webhook_cause: webhookCauses,
     webhook_status: webhookStatuses,
     plan: plans,
+    platform_event: platformEventTypes,
     platform_scope: platformScopes,
     quota_resource: quotaResources
   },

@@ -300,6 +300,11 @@ const read = Effect.fnUntraced(function* (client: Client, ledger: Ledger) {
   )
   yield* ask(
     client,
+    "read a unit's events",
+    Storage.use(({ outbox }) => outbox.owned({ owner: "0".repeat(16), types: ["alert.triggered"], limit: 10 }))
+  )
+  yield* ask(
+    client,
     "read proof",
     Chain.use((chain) => chain.proof(1))
   )

@@ -3,7 +3,7 @@
  * then, and no state outside of the tables.
  */
 import { endpointAfter, type EndpointAct, type EndpointStatus } from "@flyball/rules"
-import { systemHost } from "@flyball/core"
+import { type OwnedWebhooksApi, systemHost, unitOwner, type WebhooksApi } from "@flyball/core"
 import { type Delivery, Storage } from "@flyball/core/storage"
 import { toHex } from "@flyball/evidence"
 import { Clock, Effect } from "effect"
@@ -27,21 +27,24 @@ const SEED = 20_261_123
 const types = ["agent.registered", "agent.suspended", "key.minted"] as const
 type Type = (typeof types)[number]
 
+/** Whose webhooks and events: the governance's (null), or an org unit's. */
+type Unit = "sales" | "shop" | null
 type Command =
-  | { readonly do: "create"; readonly events: ReadonlyArray<Type> }
+  | { readonly do: "create"; readonly events: ReadonlyArray<Type>; readonly unit: Unit }
   | {
       readonly do: "enable" | "disable" | "revoke" | "rotate-secret" | "complete-rotation" | "test"
       readonly which: number
     }
-  | { readonly do: "happen" | "refused"; readonly events: ReadonlyArray<Type> }
+  | { readonly do: "happen" | "refused"; readonly events: ReadonlyArray<Type>; readonly unit: Unit }
   | { readonly do: "redeliver" | "recover"; readonly which: number }
   | { readonly do: "time"; readonly seconds: number }
   | { readonly do: "answers"; readonly how: "well" | "ill" | "away" }
 
 const which = fc.nat({ max: 3 })
+const unit = fc.constantFrom<Unit>(null, null, "sales", "shop")
 const some = fc.uniqueArray(fc.constantFrom(...types), { minLength: 1 })
 const command: fc.Arbitrary<Command> = fc.oneof(
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("create" as const), events: some }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("create" as const), events: some, unit }) },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -60,7 +63,8 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       do: fc.constantFrom("happen" as const, "happen" as const, "refused" as const),
-      events: fc.array(fc.constantFrom(...types), { minLength: 1, maxLength: 4 })
+      events: fc.array(fc.constantFrom(...types), { minLength: 1, maxLength: 4 }),
+      unit
     })
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("redeliver" as const, "recover" as const), which }) },
@@ -80,7 +84,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 /** A receiver that is ill until everything owed to it was tried seven times. Rare by chance, so it is dealt whole. */
 const illness: ReadonlyArray<Command> = [
   { do: "answers", how: "ill" },
-  { do: "happen", events: ["agent.registered", "key.minted"] },
+  { do: "happen", events: ["agent.registered", "key.minted"], unit: null },
   ...Array.from({ length: 7 }, () => ({ do: "time", seconds: 90_000 }) as const)
 ]
 const commands = (max: number): fc.Arbitrary<ReadonlyArray<Command>> =>
@@ -89,11 +93,12 @@ const commands = (max: number): fc.Arbitrary<ReadonlyArray<Command>> =>
       fc.oneof({ weight: 15, arbitrary: command.map((one) => [one]) }, { weight: 1, arbitrary: fc.constant(illness) }),
       { maxLength: max }
     )
-    .map((some) => [{ do: "create", events: ["agent.registered"] }, ...some.flat()])
+    .map((some) => [{ do: "create", events: ["agent.registered"], unit: null }, ...some.flat()])
 
 /** A webhook as the tables say it must stand. */
 interface Hook {
   readonly id: string
+  readonly unit: Unit
   readonly events: ReadonlyArray<Type>
   status: EndpointStatus
   /** Ids of events owed to it by themselves, and how many of each were requested again. */
@@ -115,7 +120,7 @@ const run = (all: ReadonlyArray<Command>, engineRuns: boolean) => {
     const storage = yield* Storage
     const webhooks = yield* Webhooks
     for (const hook of hooks) {
-      const { status } = yield* webhooks.get(hook.id)
+      const { status } = yield* ofUnit(webhooks, hook.unit).get(hook.id)
       // The engine alone moves by itself, and only along one row.
       if (status !== hook.status) assert.strictEqual(status, endpointAfter("fail", hook.status))
       hook.status = status
@@ -148,15 +153,17 @@ const run = (all: ReadonlyArray<Command>, engineRuns: boolean) => {
     const webhooks = yield* Webhooks
     switch (one.do) {
       case "create": {
-        const { id } = yield* webhooks.create({ url: "https://hooks.example/in", events: one.events }, systemHost)
-        return void hooks.push({ id, events: one.events, status: "active", owed: [], again: 0 })
+        const input = { url: "https://hooks.example/in", events: one.events }
+        const { id } = yield* ofUnit(webhooks, one.unit).create(input, systemHost)
+        return void hooks.push({ id, unit: one.unit, events: one.events, status: "active", owed: [], again: 0 })
       }
       case "happen": {
         const last = (yield* allEvents).at(-1)?.id ?? ""
-        yield* storage.commit({ events: one.events.map((type) => ({ type, data: {} })) })
+        yield* storage.commit({ events: eventsOf(one) })
         for (const { id, type } of (yield* allEvents).filter((event) => event.id > last)) {
           for (const hook of hooks)
-            if (hook.status === "active" && hook.events.some((wanted) => wanted === type)) hook.owed.push(id)
+            if (hook.status === "active" && hook.unit === one.unit && hook.events.some((wanted) => wanted === type))
+              hook.owed.push(id)
         }
         return
       }
@@ -165,7 +172,7 @@ const run = (all: ReadonlyArray<Command>, engineRuns: boolean) => {
         const refusal = yield* Effect.flip(
           storage.commit({
             expects: [{ collection: "agents", id: "agt_x", version: 3 }],
-            events: one.events.map((type) => ({ type, data: {} }))
+            events: eventsOf(one)
           })
         )
         assert.strictEqual(refusal._tag, "StorageConflict")
@@ -184,7 +191,7 @@ const run = (all: ReadonlyArray<Command>, engineRuns: boolean) => {
         const hook = hooks[one.which]
         const delivery = hook === undefined ? undefined : (yield* storage.outbox.deliveriesOf(hook.id, { limit: 1 }))[0]
         if (hook === undefined || delivery === undefined) return
-        const taken = yield* Effect.isSuccess(webhooks.redeliver(hook.id, delivery.id))
+        const taken = yield* Effect.isSuccess(ofUnit(webhooks, hook.unit).redeliver(hook.id, delivery.id))
         if (taken) assert.isNotNull(endpointAfter("redeliver", hook.status))
         // One that waits is made due, and nothing more is owed.
         if (taken && delivery.state !== "pending") hook.again += 1
@@ -194,7 +201,9 @@ const run = (all: ReadonlyArray<Command>, engineRuns: boolean) => {
         const hook = hooks[one.which]
         if (hook === undefined) return
         const recovered = yield* Effect.exit(
-          webhooks.recover(hook.id, { since: new Date(yield* Clock.currentTimeMillis).toISOString() })
+          ofUnit(webhooks, hook.unit).recover(hook.id, {
+            since: new Date(yield* Clock.currentTimeMillis).toISOString()
+          })
         )
         if (recovered._tag === "Success") hook.again += recovered.value.count
         assert.strictEqual(recovered._tag === "Success", endpointAfter("recover", hook.status) !== null)
@@ -203,13 +212,14 @@ const run = (all: ReadonlyArray<Command>, engineRuns: boolean) => {
       default: {
         const hook = hooks[one.which]
         if (hook === undefined) return
+        const own = ofUnit(webhooks, hook.unit)
         const acts: { readonly [act in typeof one.do]: Effect.Effect<unknown, { readonly _tag: string }> } = {
-          enable: webhooks.enable(hook.id, systemHost),
-          disable: webhooks.disable(hook.id, systemHost),
-          revoke: webhooks.revoke(hook.id, systemHost),
-          "rotate-secret": webhooks.rotateSecret(hook.id, { overlap_hours: 1 }, systemHost),
-          "complete-rotation": webhooks.completeRotation(hook.id, systemHost),
-          test: webhooks.test(hook.id)
+          enable: own.enable(hook.id, systemHost),
+          disable: own.disable(hook.id, systemHost),
+          revoke: own.revoke(hook.id, systemHost),
+          "rotate-secret": own.rotateSecret(hook.id, { overlap_hours: 1 }, systemHost),
+          "complete-rotation": own.completeRotation(hook.id, systemHost),
+          test: own.test(hook.id)
         }
         const refused = yield* Effect.map(Effect.result(acts[one.do]), (result) =>
           result._tag === "Failure" ? result.failure._tag : null
@@ -235,6 +245,12 @@ const run = (all: ReadonlyArray<Command>, engineRuns: boolean) => {
     assert.deepStrictEqual((yield* Replay.use(({ check }) => check)).differences, [])
   }).pipe(Effect.scoped, Effect.provide(webhookWorld(there)), Effect.provide(TestClock.layer()))
 }
+
+const ofUnit = (webhooks: WebhooksApi, unit: Unit): OwnedWebhooksApi =>
+  unit === null ? webhooks : webhooks.ofOrgUnit(unit)
+
+const eventsOf = ({ events, unit }: { readonly events: ReadonlyArray<Type>; readonly unit: Unit }) =>
+  events.map((type) => ({ type, data: {}, ...(unit === null ? {} : { owner: unitOwner(unit) }) }))
 
 const allEvents = Storage.use((storage) => storage.outbox.events({ types, limit: 1_000 }))
 

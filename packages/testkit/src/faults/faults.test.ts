@@ -99,6 +99,7 @@ describe("faults", () => {
       yield* storage.outbox.event("evt_1")
       yield* storage.outbox.events({ limit: 1 })
       yield* storage.outbox.missed({ endpointId: "whk_1", types: [], owner: null, sinceMs: 0, limit: 1 })
+      yield* storage.outbox.owned({ owner: "", types: [], limit: 1 })
       yield* storage.outbox.forget({ what: "events", beforeMs: 0, limit: 1 })
       yield* storage.lease("signer", "me", 1)
       yield* storage.releaseLease("signer", "me")
