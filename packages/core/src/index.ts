@@ -243,7 +243,7 @@ export { connectionHeaders } from "@flyball/rules"
 export { mailJob, sendDueMails } from "./outward/webhooks/mail-job.ts"
 export { OutboxListener, type OutboxListenerApi } from "./outward/webhooks/outbox-listener.ts"
 export { listedWebhook, shownWebhook } from "./outward/webhooks/plan-webhook.ts"
-export { type OwnedWebhooksApi, Webhooks, type WebhooksApi } from "./outward/webhooks/service.ts"
+export { type OwnedWebhooksApi, type ShowWebhook, Webhooks, type WebhooksApi } from "./outward/webhooks/service.ts"
 export {
   claimSecretsKey,
   needsSecretsKey,

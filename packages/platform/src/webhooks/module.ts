@@ -10,6 +10,7 @@ import {
   oneUnit,
   type OperationsOf,
   type Scope,
+  type ShowWebhook,
   shownWebhook,
   sortable,
   unitOwner,
@@ -20,7 +21,7 @@ import { Effect, Layer } from "effect"
 /** The webhooks of the org unit that a call is for. */
 const own = Effect.fnUntraced(function* (scope: Scope, { org_unit }: { readonly org_unit?: string }) {
   const unit = yield* oneUnit(scope, org_unit)
-  return { owner: unitOwner(unit), webhooks: (yield* Webhooks).ofOrgUnit(unit) }
+  return { owner: unitOwner(unit), webhooks: (yield* Webhooks).ofOrgUnit(unit, answered) }
 })
 
 /** The members of document 2, whatever more there is. */
@@ -29,11 +30,15 @@ const shown = (of: Omit<PlatformWebhook, "description"> & { readonly description
   return { id, url, events, ...(description === null ? {} : { description }), status, created_at }
 }
 
+/** The same with the secret, where it is new. */
+const answered: ShowWebhook = (webhook) =>
+  "secret" in webhook ? { ...shown(webhook), secret: webhook.secret } : shown(webhook)
+
 const operations = {
   create: Effect.fnUntraced(function* ({ body, query }, { email, scope, writer }) {
     const { webhooks } = yield* own(scope, query)
-    const { secret, ...webhook } = yield* webhooks.create(body, yield* writer, email)
-    return { ...shown(webhook), secret }
+    const webhook = yield* webhooks.create(body, yield* writer, email)
+    return { ...shown(webhook), secret: webhook.secret }
   }),
   list: Effect.fnUntraced(function* ({ query }, { scope }) {
     const { owner } = yield* own(scope, query)
@@ -56,8 +61,8 @@ const operations = {
   }),
   rotateSecret: Effect.fnUntraced(function* ({ body, params, query }, { scope, writer }) {
     const { webhooks } = yield* own(scope, query)
-    const { secret, ...webhook } = yield* webhooks.rotateSecret(params.webhook_id, body, yield* writer)
-    return { ...shown(webhook), secret }
+    const webhook = yield* webhooks.rotateSecret(params.webhook_id, body, yield* writer)
+    return { ...shown(webhook), secret: webhook.secret }
   }),
   deliveries: Effect.fnUntraced(function* ({ params: { webhook_id }, query }, { scope }) {
     const { owner, webhooks } = yield* own(scope, query)

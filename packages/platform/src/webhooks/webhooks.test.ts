@@ -213,6 +213,14 @@ describe("/v1/webhooks", () => {
     assert.deepInclude((await send("POST", `/v1/webhooks/${id}/recover`, since)).json, { count: 0, has_more: false })
   })
 
+  it("makes one webhook of one Idempotency-Key, and answers the same secret", async () => {
+    const headers = { authorization: `Bearer ${keys["sales"]}`, "idempotency-key": "k1" }
+    const first = await created({}, headers)
+    assert.match(first.secret, /^whsec_/)
+    assert.deepStrictEqual(await created({}, headers), first)
+    assert.strictEqual((await send("GET", "/v1/webhooks")).json.data.length, 1)
+  })
+
   it("is not there for another org unit, nor for a person without the role", async () => {
     const { id } = await created()
     const governance = await governor.webhooks.create({ url: "https://hooks.example/x", events: ["key.minted"] })

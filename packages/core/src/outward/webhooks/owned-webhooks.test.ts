@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { fromUtf8 } from "@flyball/evidence"
 import { Effect, Layer } from "effect"
 import { systemHost } from "../../foundation/writer.ts"
+import { Idempotency } from "../../idempotency/idempotency.ts"
 import { unitOwner } from "../../storage/event.ts"
 import { Storage } from "../../storage/port.ts"
 import { Erasure } from "../erasure/service.ts"
@@ -108,6 +109,42 @@ describe("webhooks of an org unit", () => {
       )
       assert.deepInclude(yield* sales.get(id), { url: null, status: "revoked" })
       assert.strictEqual((yield* Effect.flip(sales.change(id, {}, systemHost)))._tag, "WebhookRevoked")
+      yield* replays
+    }).pipe(Effect.provide(governorWithWebhooks(outside())))
+  )
+
+  it.effect("keep the answer to a key in the commit of the change, sealed where it has a secret", () =>
+    Effect.gen(function* () {
+      const sales = (yield* Webhooks).ofOrgUnit(units.a, ({ id }) => ({ shown: id }))
+      const run = (key: string, act: Effect.Effect<{ readonly id: string }, unknown>) =>
+        Idempotency.use((idempotency) =>
+          idempotency.run(
+            {
+              owner: "unit:sales",
+              key,
+              fingerprint: "0a".repeat(32),
+              requestId: key,
+              isSecret: true,
+              answerOf: (value) => ({ status: 201, headers: {}, body: JSON.stringify(value) })
+            },
+            Effect.map(act, ({ id }) => ({ status: 201, headers: {}, body: id }))
+          )
+        )
+      const input = { url: "https://hooks.example/in", events: [TYPE] }
+      const { body: id } = yield* run("create", sales.create(input, systemHost))
+      yield* run("rotate", sales.rotateSecret(id, { overlap_hours: 0 }, systemHost))
+      yield* run("change", sales.change(id, { status: "disabled" }, systemHost))
+      for (const key of ["create", "rotate", "change"])
+        assert.deepInclude(yield* run(key, Effect.die("it ran again")), { body: JSON.stringify({ shown: id }) })
+      const kept = yield* Storage.use((storage) => storage.list("idempotency"))
+      assert.deepStrictEqual(
+        kept.map(({ body, version }) => [version, body["sealed"]]),
+        [
+          [1, true],
+          [1, true],
+          [1, true]
+        ]
+      )
       yield* replays
     }).pipe(Effect.provide(governorWithWebhooks(outside())))
   )

@@ -28,6 +28,7 @@ import {
 import { type Crypto, formatInstant, parseInstant } from "@flyball/evidence"
 import { Context, Effect, Layer, Option } from "effect"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
+import { commitAnswered } from "../../idempotency/idempotency.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { Entropy, type EntropySource } from "../../foundation/entropy.ts"
 import { newId } from "../../foundation/ids.ts"
@@ -143,8 +144,12 @@ export interface OwnedWebhooksApi {
  * section 6, document 2 section 6.
  */
 export interface WebhooksApi extends OwnedWebhooksApi {
-  readonly ofOrgUnit: (orgUnit: string) => OwnedWebhooksApi
+  /** `show` makes the answer to a request of a change: what is kept for its Idempotency-Key, in the same commit. */
+  readonly ofOrgUnit: (orgUnit: string, show?: ShowWebhook) => OwnedWebhooksApi
 }
+
+/** Makes an answer of a webhook, with its secret where that is new. */
+export type ShowWebhook = (webhook: WebhookOut | WebhookWithSecret) => unknown
 
 /** Hours of a rotation's overlap where nobody says. */
 const OVERLAP_HOURS = 24
@@ -173,7 +178,7 @@ const make = Effect.gen(function* () {
   }
   return Webhooks.of({
     ...ownedBy(services, null),
-    ofOrgUnit: (orgUnit) => ownedBy(services, orgUnitDigestOf(orgUnit))
+    ofOrgUnit: (orgUnit, show) => ownedBy(services, orgUnitDigestOf(orgUnit), show)
   })
 })
 
@@ -189,7 +194,8 @@ interface WebhookServices {
 /** The operations for one owner: an org unit by its digest, or null for the governance. */
 const ownedBy = (
   { box, crypto, entropy, sender, settings, storage }: WebhookServices,
-  ownerDigest: string | null
+  ownerDigest: string | null,
+  show: ShowWebhook = (webhook) => webhook
 ): OwnedWebhooksApi => {
   const owner = ownerDigest === null ? null : ownerOf(ownerDigest)
 
@@ -249,16 +255,25 @@ const ownedBy = (
    * Commits, and answers the webhook as this act leaves it: read again, it could be as another act has left it since.
    * `secret` is what was kept before.
    */
-  const commitShown = Effect.fnUntraced(function* (
+  const commitShown = Effect.fnUntraced(function* <M extends object = {}>(
     webhook: StoredWebhook,
     secret: Document | null,
-    change: ChangeSet | null
+    change: ChangeSet | null,
+    more = {} as M
   ) {
-    if (change !== null) yield* storage.commit(change)
     const put = (collection: string) =>
       change?.puts?.find((one) => one.collection === collection && one.id === webhook.id)
     const body = (put(WEBHOOKS)?.body ?? webhook.body) as WebhookDocument
-    return (yield* shown([{ ...webhook, body }], () => Effect.succeed(put(WEBHOOK_SECRETS) ?? secret)))[0]!
+    const answer = Effect.map(
+      shown([{ ...webhook, body }], () => Effect.succeed(put(WEBHOOK_SECRETS) ?? secret)),
+      ([one]) => ({ ...one!, ...more })
+    )
+    if (change === null) return yield* answer
+    // When it was revoked is in the record of this commit.
+    if (body.status === "revoked") return yield* Effect.andThen(storage.commit(change), answer)
+    const known = yield* answer
+    yield* commitAnswered(storage.commit(change), show(known))
+    return known
   })
 
   const freshSecret = Effect.fnUntraced(function* (webhookId: string) {
@@ -288,8 +303,9 @@ const ownedBy = (
             ownerDigest,
             writer
           })
-          yield* storage.commit(change)
-          return { ...webhookOut(webhookId, webhook, { revokedAtMs: null, overlapUntilMs: null }), secret }
+          const made = { ...webhookOut(webhookId, webhook, { revokedAtMs: null, overlapUntilMs: null }), secret }
+          yield* commitAnswered(storage.commit(change), show(made))
+          return made
         })
       ),
 
@@ -366,7 +382,7 @@ const ownedBy = (
           const change = yield* Effect.fromResult(
             planRotate({ webhook, secret, sealed: fresh.sealed, keyId: fresh.keyId, overlapMs, writer }, yield* now)
           )
-          return { ...(yield* commitShown(webhook, secret, change)), secret: fresh.secret }
+          return yield* commitShown(webhook, secret, change, { secret: fresh.secret })
         })
       ),
 
