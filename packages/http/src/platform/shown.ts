@@ -52,9 +52,9 @@ const typeOf = (code: string, status: number): string => {
 
 const NO_KEY = "A valid bearer token is needed: a platform key or an OIDC session."
 
-/** Conflicts that no repetition of the request solves: a client that repeats each 409 is stopped. */
+/** Refusals that no repetition of the request solves: a client that repeats each 409 is stopped. */
 const isFinal = (status: number, code: string): boolean =>
-  (status === 409 && code !== "idempotency_key_in_use") || code === "idempotency_key_reused"
+  status === 501 || (status === 409 && code !== "idempotency_key_in_use") || code === "idempotency_key_reused"
 
 /**
  * Writes a problem as callers of document 2 get it: `{error: {code, message, type, param, request_id}}`, or RFC 9457
