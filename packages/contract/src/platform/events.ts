@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { instant, integer, oneOf, text } from "../foundation/fields.ts"
-import { listOf, listQuery } from "./list.ts"
+import { DEFAULT_SORT, listOf, listQuery } from "./list.ts"
 
 const name = text(1, 200)
 const sentence = text(0, 2_000)
@@ -76,8 +76,8 @@ export const platformEventTypes: ReadonlyArray<PlatformEventType> = Object.keys(
   platformEvents
 ) as ReadonlyArray<PlatformEventType>
 
-/** Query of GET /v1/events. */
-export const PlatformEventsQuery = listQuery({ type: Schema.optionalKey(oneOf(platformEventTypes)) })
+/** Query of GET /v1/events: newest first alone, as the outbox is read. */
+export const PlatformEventsQuery = listQuery({ type: Schema.optionalKey(oneOf(platformEventTypes)) }, [DEFAULT_SORT])
 
 /** An event as it is listed, and as it is sent. Spec: document 2 section 2, "Webhook event envelope". */
 export const PlatformEvent = Schema.Struct({

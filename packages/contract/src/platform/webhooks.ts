@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { instant, list, oneOf, optional, text } from "../foundation/fields.ts"
 import { DeliveryOut, webhookStatuses } from "../webhooks.ts"
 import { platformEventTypes } from "./events.ts"
-import { listOf, listQuery } from "./list.ts"
+import { DEFAULT_SORT, listOf, listQuery } from "./list.ts"
 
 const url = text(1, 2_048)
 const events = list(oneOf(platformEventTypes), 1, platformEventTypes.length)
@@ -49,7 +49,7 @@ export const PlatformWebhooksQuery = listQuery({ status: Schema.optionalKey(oneO
 export const PlatformWebhooksPage = listOf(PlatformWebhook)
 
 /** Query of GET /v1/webhooks/{webhook_id}/deliveries. */
-export const PlatformDeliveriesQuery = listQuery({}, ["-created_at"])
+export const PlatformDeliveriesQuery = listQuery({}, [DEFAULT_SORT])
 
 /** Answer of GET /v1/webhooks/{webhook_id}/deliveries. */
 export const PlatformDeliveriesPage = listOf(DeliveryOut)

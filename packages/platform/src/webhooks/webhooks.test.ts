@@ -327,4 +327,42 @@ describe("/v1/webhooks", () => {
       made.toSorted().slice(0, 4)
     )
   })
+
+  it("lists each event and each delivery once, page by page, and cuts lists at times", async () => {
+    const { id } = await created()
+    for (let n = 0; n < 5; n++) await send("POST", "/v1/trial/emit")
+    await send("POST", "/v1/trial/emit", undefined, shop())
+    await until(() => arrived.length === 5)
+    const walk = async (path: string) => {
+      const found: Array<any> = []
+      for (let cursor = ""; ;) {
+        const { json: page } = await send("GET", `${path}?limit=2${cursor}`)
+        found.push(...page.data)
+        if (!page.has_more) return found
+        cursor = `&cursor=${page.next_cursor}`
+      }
+    }
+    const events = await walk("/v1/events")
+    const ids = events.map((one) => one.id)
+    assert.deepStrictEqual(
+      ids,
+      arrived
+        .map(({ headers }) => headers["webhook-id"]!)
+        .toSorted()
+        .toReversed()
+    )
+    const deliveries = await walk(`/v1/webhooks/${id}/deliveries`)
+    assert.deepStrictEqual(
+      deliveries.map(({ sequence }) => sequence),
+      [5, 4, 3, 2, 1]
+    )
+    for (const path of ["/v1/events", `/v1/webhooks/${id}/deliveries`]) {
+      const at = events[0].created_at
+      const after = (await send("GET", `${path}?created_after=${at}`)).json.data
+      const before = (await send("GET", `${path}?created_before=${at}`)).json.data
+      const count = events.filter(({ created_at }) => created_at !== at).length
+      assert.deepStrictEqual([after.length, before.length], [0, count], path)
+    }
+    assert.strictEqual((await send("GET", "/v1/events?sort=created_at")).json.error.param, "sort")
+  })
 })

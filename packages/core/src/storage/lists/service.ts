@@ -67,7 +67,7 @@ export interface ListsApi {
     entryOf: (document: Document) => ListEntry,
     filter?: string
   ) => Effect.Effect<ListPage<Document>, InvalidInput | ReadFault>
-  /** A page of the events of an owner, of these types, as they were sent. */
+  /** A page of the events of an owner, of these types, as they were sent: newest first, the only order of its query. */
   readonly events: (
     request: ListRequest,
     types: ReadonlyArray<PlatformEventType>
