@@ -1,5 +1,6 @@
 /** Scheduled jobs of a governor. */
 import { Layer } from "effect"
+import { type Quotas, quotaJob } from "../admission/quotas.ts"
 import type { Capability } from "../capability/capability.ts"
 import { modulesOf } from "../capability/installed.ts"
 import type { Agents } from "../registry/agents/service.ts"
@@ -25,6 +26,7 @@ type JobServices =
   | Kill
   | KillListener
   | OutboxListener
+  | Quotas
   | Reviews
   | Storage
   | Telemetry
@@ -33,6 +35,7 @@ type JobServices =
 export const governorJobs: Layer.Layer<never, never, JobServices> = Layer.mergeAll(
   policyFollower,
   idempotencyJob,
+  quotaJob,
   modulesJobs
 )
 
