@@ -1,5 +1,6 @@
 /** The demo's page: plain sentences from the figures. */
 import { boundLines } from "./bounds.ts"
+import { platformLines } from "./platform.ts"
 import { replayedLines } from "./replayed.ts"
 import { reviewedLines } from "./reviewed.ts"
 import { stoppedLines } from "./stopped.ts"
@@ -65,6 +66,8 @@ export const pageOf = (figures: Figures): string => {
     ...reviewedLines(figures.approved),
     "The replay above made these evaluations, reviews and approvals again too: " +
       `${figures.replayed.mismatches} differences.`,
+    "",
+    ...platformLines(figures.platform),
     "",
     "At last the server's own store was recomputed and compared with its records (flyball check): no difference.",
     ""

@@ -43,8 +43,11 @@ export interface RunningServer {
     method: string,
     path: string,
     token: string,
-    body?: unknown
-  ) => Promise<{ readonly status: number; readonly bytes: Uint8Array; readonly json: any }>
+    body?: unknown,
+    headers?: { readonly [name: string]: string }
+  ) => Promise<{ readonly status: number; readonly headers: Headers; readonly bytes: Uint8Array; readonly json: any }>
+  /** Kills it with SIGKILL. */
+  readonly kill: () => Promise<number>
   readonly stop: () => Promise<number>
 }
 
@@ -80,10 +83,11 @@ export const startServer = async (folder: string): Promise<RunningServer> => {
   return {
     address,
     flyball: (...args) => finish(mainFile, args, environment),
-    call: async (method, path, token, body) => {
+    call: async (method, path, token, body, headers = {}) => {
       const response = await fetch(`${address}${path}`, {
         method,
         headers: {
+          ...headers,
           authorization: `Bearer ${token}`,
           ...(body === undefined ? {} : { "content-type": "application/json" })
         },
@@ -93,12 +97,17 @@ export const startServer = async (folder: string): Promise<RunningServer> => {
       const isJson = response.headers.get("content-type")?.includes("json") === true
       return {
         status: response.status,
+        headers: response.headers,
         bytes,
         json:
           isJson && !response.headers.get("content-type")!.includes("ndjson")
             ? JSON.parse(new TextDecoder().decode(bytes))
             : null
       }
+    },
+    kill: () => {
+      child.kill("SIGKILL")
+      return exited
     },
     stop: () => {
       child.kill("SIGTERM")

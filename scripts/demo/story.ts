@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url"
 import { readTraceLine } from "../../apps/server/src/cli/import-trace/trace.ts"
 import { bound, type Bounded } from "./bounds.ts"
 import { govern, type Governed, makeVoucher } from "./governance.ts"
+import { type Platform, platform } from "./platform.ts"
 import { replay, type Replayed } from "./replayed.ts"
 import { reviewed, type Reviewed } from "./reviewed.ts"
 import { startServer, verify } from "./server.ts"
@@ -21,6 +22,7 @@ export interface Figures {
   readonly halted: Stopped
   readonly approved: Reviewed
   readonly replayed: Replayed
+  readonly platform: Platform
   readonly records: number
   readonly erased: { readonly seq: number; readonly name: string }
   readonly full: Verified
@@ -183,6 +185,10 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
     say("Making every verdict again …")
     const boundedFile = await exportPack("bounded.evp", { kind: "full", disclose: "all" })
     const replayed = await replay({ denied: bounded.denied, file: boundedFile, folder, vkey })
+
+    say("Meeting the limits of the platform API, and killing the server …")
+    const { met, server: last } = await platform(folder, { admin, server })
+    server = last
     const check = await server.flyball("check")
     expectStatus("flyball check", check.status, 0)
     return {
@@ -195,6 +201,7 @@ export const tellStory = async (folder: string, say: (sentence: string) => void)
       halted,
       approved,
       replayed,
+      platform: met,
       records: head.json.tree_size,
       erased,
       full,
