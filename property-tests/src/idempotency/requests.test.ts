@@ -2,65 +2,23 @@
  * Requests with one `Idempotency-Key`, on every storage and through the whole server, in both dialects: k at once have
  * one effect, and its answer; keys and fingerprints mean what the page says. Properties P5 and P8.
  */
-import { createHash } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { endpoint, json, jsonBody, platformAccess } from "@flyball/contract/http"
-import {
-  type Capability,
-  commitAnswered,
-  defineModule,
-  type Governor,
-  memoryStorage,
-  openGovernor,
-  Storage,
-  type StorageChoice
-} from "@flyball/core"
+import { type Governor, memoryStorage, openGovernor, type StorageChoice } from "@flyball/core"
 import { openHttp } from "@flyball/http"
 import { dataFolder } from "@flyball/node"
 import { postgresStorage, sqliteStorage } from "@flyball/storage-sql"
 import { givenDatabase } from "@flyball/testkit/postgres"
-import { Effect, Layer, Schema } from "effect"
 import fc from "fast-check"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { runs } from "../runs.ts"
+import { order, trial } from "./trial.ts"
 
 const database = givenDatabase({ beforeAll, afterAll })
 
 const folder = mkdtempSync(join(tmpdir(), "flyball-idempotency-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-const order = endpoint({
-  id: "trial.order",
-  method: "POST",
-  path: "/v1/trial/orders",
-  summary: "Orders.",
-  access: platformAccess("usage:read"),
-  platform: { module: "trial" },
-  body: jsonBody(Schema.Struct({ item: Schema.Json })),
-  success: json(201, Schema.Struct({ id: Schema.String }))
-})
-const trial: Capability = {
-  name: "trial",
-  modules: [
-    defineModule({
-      name: "trial",
-      rows: { order },
-      operations: {
-        order: ({ body }) =>
-          Storage.use((storage) =>
-            Effect.suspend(() => {
-              const id = `ord_${createHash("sha256").update(String(Math.random())).digest("hex")}`
-              const put = { collection: "orders", id, expectedVersion: 0, body: { item: JSON.stringify(body) } }
-              return commitAnswered(storage.commit({ puts: [put] }), { id })
-            })
-          )
-      },
-      layer: Layer.empty
-    })
-  ]
-}
 
 /** Hosts of one store, each with its own server in process. */
 const opened = async (storages: ReadonlyArray<StorageChoice>) => {
@@ -93,6 +51,12 @@ const opened = async (storages: ReadonlyArray<StorageChoice>) => {
   return {
     governor: first!,
     place,
+    ordered: async (item: string) => {
+      const headers = { authorization: `Bearer ${key}` }
+      const response = await apis[0]!.fetch(new Request(`http://host.example${order.path}`, { headers }))
+      const items = (await response.json()) as ReadonlyArray<string>
+      return items.filter((one) => one.startsWith(`"${item}`)).length
+    },
     /** Registers an agent below `/api/v1`. */
     register: (idempotencyKey: string, name: string, host = 0) =>
       send(host, "/api/v1/agents", { "idempotency-key": idempotencyKey }, JSON.stringify({ name, org_unit: "ops" })),
@@ -127,7 +91,7 @@ describe.each(stores)("on %s", (_, storages, numRuns) => {
     const calls = fc.record({ host: fc.nat(1), differs: fc.nat(3).map((n) => n === 0) })
     await fc.assert(
       fc.asyncProperty(fc.array(calls, { minLength: 2, maxLength: 6 }), fc.boolean(), async (batch, isGovernance) => {
-        const [key, name] = [fresh(), fresh()]
+        const [key, name] = [fresh(), `${fresh()}.`]
         const ask = ({ differs, host }: (typeof batch)[number]) =>
           isGovernance
             ? world.register(key, differs ? `${name}-other` : name, host)
@@ -144,6 +108,7 @@ describe.each(stores)("on %s", (_, storages, numRuns) => {
             assert.strictEqual(answer.text, originals[0]!.text)
           }
         }
+        if (!isGovernance) assert.strictEqual(await world.ordered(name), 1)
         const after = await ask(batch[place]!)
         assert.deepStrictEqual([after.text, isReplay(after)], [originals[0]!.text, true])
       }),

@@ -148,17 +148,18 @@ const OfferedAnswer = Context.Reference<{ readonly value: unknown } | null>("fly
 /** Store whose commits carry the key of the request that they are for. The innermost one of a governor. */
 export const answeringStorage: Layer.Layer<Storage, never, Storage> = Layer.effect(
   Storage,
-  Effect.map(Storage, (storage) =>
-    Storage.of({
-      ...storage,
-      commit: (change) =>
-        Effect.withFiber((fiber) => {
-          const claim = fiber.getRef(CurrentClaim)
-          return claim === null ? storage.commit(change) : claim.commit(storage, change, fiber.getRef(OfferedAnswer))
-        })
-    })
-  )
+  Effect.map(Storage, (storage) => answering(storage))
 )
+
+/** The store, with commits that carry the key of the attempt that makes them. Twice changes nothing. */
+const answering = (storage: StorageApi): StorageApi => ({
+  ...storage,
+  commit: (change) =>
+    Effect.withFiber((fiber) => {
+      const claim = fiber.getRef(CurrentClaim)
+      return claim === null ? storage.commit(change) : claim.commit(storage, change, fiber.getRef(OfferedAnswer))
+    })
+})
 
 /**
  * Runs a commit that carries the answer to its request, so that a crash leaves both or neither. Answers that answer.
@@ -377,7 +378,10 @@ const makeIdempotency = Effect.gen(function* () {
             : Effect.fail(new IdempotencyKeyReused())
         underWay.set(slot, request.fingerprint)
         // Detached: a caller that leaves comes back with the same key, and gets the answer.
-        const fiber = Effect.runForkWith(services)(beside(once(request, slot, attempt, ATTEMPTS)))
+        // An attempt may take its store from its caller, and not from a governor.
+        const held = Context.getOption(services, Storage)
+        const inside = Option.isNone(held) ? services : Context.add(services, Storage, answering(held.value))
+        const fiber = Effect.runForkWith(inside)(beside(once(request, slot, attempt, ATTEMPTS)))
         fibers.add(fiber)
         fiber.addObserver(() => {
           underWay.delete(slot)

@@ -145,6 +145,21 @@ const until = async (holds: () => boolean | Promise<boolean>) => {
 }
 
 describe("/v1/webhooks", () => {
+  it("keeps the answer of a creation, a change and a rotation in the form in which it was answered", async () => {
+    const keyed = (method: string, path: string, body: object) =>
+      send(method, path, body, { authorization: `Bearer ${keys["sales"]}`, "idempotency-key": `${method} ${path}` })
+    const input = { url: "https://hooks.example/in", events: ["extraction.completed"] }
+    const first = await keyed("POST", "/v1/webhooks", input)
+    assert.deepStrictEqual(await keyed("POST", "/v1/webhooks", input), first)
+    const at = `/v1/webhooks/${first.json.id}`
+    const changed = await keyed("PATCH", at, { description: "ERP" })
+    assert.deepStrictEqual(await keyed("PATCH", at, { description: "ERP" }), changed)
+    const rotated = await keyed("POST", `${at}/rotate-secret`, {})
+    assert.deepStrictEqual(await keyed("POST", `${at}/rotate-secret`, {}), rotated)
+    assert.notStrictEqual(rotated.json.secret, first.json.secret)
+    assert.lengthOf((await send("GET", "/v1/webhooks")).json.data, 1)
+  })
+
   it("answers the members of document 2 and no others, the secret once, and changes what is named", async () => {
     const { secret, ...made } = await created({ description: "ERP" })
     assert.match(secret, /^whsec_/)
