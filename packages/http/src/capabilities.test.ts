@@ -1,6 +1,14 @@
 /** A product that is installed beside the governor: its operations are served, and its services see the governor's. */
 import { access, endpoint, json } from "@flyball/contract/http"
-import { Agents, type Capability, defineModule, memoryStorage, openGovernor, Storage } from "@flyball/core"
+import {
+  Agents,
+  type Capability,
+  defineModule,
+  memoryStorage,
+  openGovernor,
+  OutboxListener,
+  Storage
+} from "@flyball/core"
 import { Context, Effect, Layer, Schema } from "effect"
 import { assert, it } from "vitest"
 import { openHttp } from "./index.ts"
@@ -21,7 +29,26 @@ class Notes extends Context.Service<Notes, { readonly count: Effect.Effect<numbe
   )
 }
 
+class Woken extends Context.Service<Woken, { readonly times: () => number }>()("test/Woken") {
+  static readonly layer = Layer.effect(
+    Woken,
+    Effect.map(OutboxListener, ({ listen }) => {
+      let times = 0
+      listen("deliveries", () => times++)
+      return Woken.of({ times: () => times })
+    })
+  )
+}
+
 const rows = {
+  send: endpoint({
+    id: "notes.send",
+    method: "POST",
+    path: "/api/v1/notes",
+    summary: "Commits an event by itself.",
+    access: access.read,
+    success: json(200, Schema.Struct({ woken: Schema.Int }))
+  }),
   count: endpoint({
     id: "notes.count",
     method: "GET",
@@ -48,6 +75,10 @@ const notes: Capability = {
       name: "notes",
       rows,
       operations: {
+        send: () =>
+          Storage.use((storage) => storage.commit({ events: [{ type: "key.minted", data: {} }] })).pipe(
+            Effect.andThen(Woken.use(({ times }) => Effect.succeed({ woken: times() })))
+          ),
         count: (_, { signal }) => {
           signal.addEventListener("abort", () => (isLeft = true))
           return Effect.map(
@@ -56,7 +87,7 @@ const notes: Capability = {
           )
         }
       },
-      layer: Notes.layer
+      layer: Layer.merge(Notes.layer, Woken.layer)
     })
   ]
 }
@@ -72,6 +103,10 @@ it("a capability is served beside the governor's own endpoints, to those whom it
   assert.deepStrictEqual([answer.status, await answer.json()], [200, { count: 1, waits: true }])
   assert.strictEqual((await fetch(new Request(path))).status, 401)
   assert.strictEqual((await fetch(new Request("http://host.example/status"))).status, 200)
+  const sent = await fetch(
+    new Request("http://host.example/api/v1/notes", { method: "POST", headers: { "x-user": "ada" } })
+  )
+  assert.deepStrictEqual(await sent.json(), { woken: 1 }, "what an operation commits is sent at once")
   assert.isFalse(isLeft, "an answer that was read whole aborts nothing")
   await governor.close()
 })

@@ -27,7 +27,7 @@ import { Lists } from "../storage/lists/service.ts"
 import { Parts } from "../outward/parts/service.ts"
 import { Packs } from "../outward/packs/service.ts"
 import { Replay } from "../outward/replay/service.ts"
-import type { Storage } from "../storage/port.ts"
+import { Storage } from "../storage/port.ts"
 import { Tenant, type TenantRefused } from "../chain/tenant.ts"
 import { modulesLayer, type ModuleServices } from "./modules.ts"
 import { standingApprovalSteps } from "../verdicts/standing-approvals/steps.ts"
@@ -76,11 +76,12 @@ export type GovernorServices =
  * governors.
  *
  * `Webhooks` takes a `WebhookSender` and a `SecretBox` where they are provided; without them it creates none.
- * `deliveryEngine` sends; a long-lived process adds it.
+ * `deliveryEngine` sends; a long-lived process adds it. The `Storage` that it answers is the one given, in which commits
+ * also reach webhooks, breakers and checkpoints.
  */
 export const governorLayer = (
   options: GovernorLayerOptions = {}
-): Layer.Layer<GovernorServices, StartError, Storage | Signer | Guard> => {
+): Layer.Layer<GovernorServices | Storage, StartError, Storage | Signer | Guard> => {
   const signing = Checkpointer.layer(options).pipe(Layer.provideMerge(Chain.layer(options)))
   const steps = breakerSteps.pipe(
     Layer.provide(killSteps),
@@ -91,6 +92,7 @@ export const governorLayer = (
   const governing = modulesLayer.pipe(Layer.provide(Layer.mergeAll(steps, envelopeTierEvidence, BreakerWindows.layer)))
   const writing = Layer.mergeAll(
     installed(options).pipe(Layer.provideMerge(governing)),
+    operationsStorage,
     sealAgentMembers(options),
     keepFormerOrigins(options)
   ).pipe(
@@ -119,6 +121,9 @@ export const governorLayer = (
     Layer.provideMerge(Layer.mergeAll(OutboxListener.layer, BreakerListener.layer))
   )
 }
+
+/** The store that operations see: what they commit wakes webhooks, breakers and checkpoints as a service's commit does. */
+const operationsStorage = Layer.effect(Storage, Storage)
 
 /** The cast: a host names the products, so that no type here can say which services they bring or ask for. */
 const installed = ({ capabilities = [] }: GovernorLayerOptions) =>
