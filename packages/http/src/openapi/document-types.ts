@@ -20,10 +20,10 @@ export interface Response {
   readonly content: { readonly [media: string]: { readonly schema: JsonSchema } }
 }
 
-/** A parameter of a path or a query. */
+/** A parameter of a path, a query or the head. */
 export interface Parameter {
   readonly name: string
-  readonly in: "path" | "query"
+  readonly in: "path" | "query" | "header"
   readonly required: boolean
   readonly schema: JsonSchema
   readonly example?: unknown

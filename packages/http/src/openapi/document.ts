@@ -34,6 +34,8 @@ export interface Described {
   readonly about: string
   readonly bearer: string
   readonly groups: { readonly [group: string]: string }
+  /** Parameters of an endpoint beside those of its path and query. */
+  readonly parameters: (endpoint: AnyEndpoint) => ReadonlyArray<Parameter>
   /** What a description says of an endpoint's callers. */
   readonly callers: (endpoint: AnyEndpoint) => string
   readonly problems: ProblemForm
@@ -90,6 +92,7 @@ const governance = (): Described => ({
   about,
   bearer,
   groups,
+  parameters: () => [],
   callers: callersOf,
   problems: governanceProblems,
   headers: {},
@@ -119,13 +122,15 @@ export const interfaceDescription = (
   const paths: { [path: string]: { [method: string]: Operation } } = {}
   for (const endpoint of of) {
     const at = (paths[endpoint.path] ??= {})
+    const input = inputs.get(endpoint.id)!
     at[endpoint.method.toLowerCase()] = {
       operationId: operationIdOf(endpoint),
       tags: [groupOf(endpoint)],
       summary: endpoint.summary,
       description: described.callers(endpoint),
       ...(endpoint.access.anonymous ? { security: [] } : {}),
-      ...inputs.get(endpoint.id)!,
+      ...input,
+      parameters: [...input.parameters, ...described.parameters(endpoint)],
       responses: {
         [endpoint.success.status]: { ...successOf(endpoint, shapes), headers: every },
         ...problemResponses(endpoint, shapes, (tag) => membersOf(tag, shapes), {

@@ -1,7 +1,7 @@
 /** The interface description of the platform API: its rows with their scopes, limits and quotas. Spec: document 2. */
 import { limitWords } from "@flyball/contract"
-import type { AnyEndpoint } from "@flyball/contract/http"
-import type { Header } from "../openapi/document-types.ts"
+import { type AnyEndpoint, isRepeatable } from "@flyball/contract/http"
+import type { Header, Parameter } from "../openapi/document-types.ts"
 import type { Described } from "../openapi/document.ts"
 import { shown } from "./shown.ts"
 
@@ -21,6 +21,14 @@ const header = (description: string, type: string): Header => ({ description, re
 
 /** `rate_limit_exceeded` as the name of a shape. */
 const shapeName = (code: string): string => code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+const idempotencyKey: Parameter = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  schema: { type: "string", minLength: 1, maxLength: 255 },
+  example: "order-7"
+}
 
 const callers = ({ access: { scope }, platform }: AnyEndpoint): string => {
   const { operation, quota } = platform ?? { operation: null, quota: null }
@@ -50,6 +58,7 @@ export const platformDescribed: Described = {
     documents: "Fields out of documents.",
     fleet: "Routes and positions of vehicles."
   },
+  parameters: (endpoint) => (isRepeatable(endpoint) ? [idempotencyKey] : []),
   callers,
   headers: {
     "X-RateLimit-Limit": header("Most requests in the window of the limit that binds.", "integer"),
