@@ -81,7 +81,7 @@ const COLLECTION = "reservations"
 /** How long a reservation that lapsed is remembered, for the one who settles it late. Unit: milliseconds. */
 const REMEMBERED_MS = 7 * 86_400_000
 /** Pause between two rounds of the job, and reservations of one read. */
-const ROUND_MS = 60_000
+const ROUND_MS = 30_000
 const PAGE = 100
 
 /**
@@ -117,7 +117,7 @@ export const quotaJob: Layer.Layer<never, never, Quotas | Storage> = Layer.effec
       {
         lease: "quotas",
         leaseMs: 2 * ROUND_MS,
-        failed: "Lapsed reservations were not returned; the next round is in a minute.",
+        failed: "Lapsed reservations were not returned; the next round is in half a minute.",
         pause: Effect.sleep(ROUND_MS)
       },
       whereHeld(returnLapsed)

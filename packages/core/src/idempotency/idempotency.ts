@@ -78,7 +78,7 @@ const UNDER_WAY_MS = 15_000
 /** Times that a request loses its slot to another one before it answers that the key is in use. */
 const ATTEMPTS = 4
 /** Pause between two rounds of the job, and answers of one commit. */
-const ROUND_MS = 60_000
+const ROUND_MS = 300_000
 const PAGE = 100
 
 type Body = {
@@ -127,7 +127,7 @@ export const idempotencyJob: Layer.Layer<never, never, Idempotency | Storage> = 
       {
         lease: "idempotency",
         leaseMs: 2 * ROUND_MS,
-        failed: "Old answers were not deleted; the next round is in a minute.",
+        failed: "Old answers were not deleted; the next round is in five minutes.",
         pause: Effect.sleep(ROUND_MS)
       },
       whereHeld(forgetOld)
