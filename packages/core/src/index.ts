@@ -319,9 +319,9 @@ export {
 export { Entropy, type EntropySource } from "./foundation/entropy.ts"
 export type { MetricDistribution, MetricFamily, MetricLabels, MetricValue } from "./foundation/metric-family.ts"
 export { metricsNow, ownMetrics, readMetrics } from "./foundation/metrics.ts"
+export { beside } from "./storage/commit-claim.ts"
 export {
   answeringStorage,
-  beside,
   commitAnswered,
   Idempotency,
   type IdempotencyApi,

@@ -14,7 +14,7 @@ import { dialectOf } from "./dialect.ts"
 import type { Dispatcher, Progress, Reply } from "./dispatch.ts"
 import { answerIn } from "./handlers/derived.ts"
 import type { AnyHandler, Fault, Services } from "./request/call.ts"
-import { type AdmittedCaller, askerOf } from "./request/caller.ts"
+import { type AdmittedCaller, askerOf, scopeOf } from "./request/caller.ts"
 
 /** Name of the header, as Node reads it. */
 export const KEY_HEADER = "idempotency-key"
@@ -35,7 +35,7 @@ interface Attempted extends KeptAnswer {
   readonly refusal: Refusal | null
 }
 
-/** Statuses of refusals that depend on the caller or the moment: they are answered, and not kept. */
+/** Statuses of refusals that depend on the caller or the moment: they are not kept. Nor are wrong forms. */
 const unkept: ReadonlySet<number> = new Set([401, 403, 413, 415, 429])
 
 /** Runs the handler under the key of a request, or answers what was kept. */
@@ -51,7 +51,8 @@ export const onceByKey = Effect.fnUntraced(function* (
     return yield* new IdempotencyNotSupported()
   const refused = (refusal: Refusal | Fault): Attempted | null => {
     const problem = problemOf(refusal, endpoint)
-    if (problem === null || problem.status >= 500 || unkept.has(problem.status)) return null
+    const isForm = refusal._tag === "InvalidInput"
+    if (problem === null || isForm || problem.status >= 500 || unkept.has(problem.status)) return null
     const { request } = call
     const {
       body: shown,
@@ -63,22 +64,25 @@ export const onceByKey = Effect.fnUntraced(function* (
     })
     return { status, headers, body: JSON.stringify(shown), refusal: refusal as Refusal }
   }
-  const ran = yield* idempotency.run(
-    {
-      owner: ownerOf(call.caller),
-      key,
-      fingerprint: yield* fingerprintOf(endpoint, call, value),
-      requestId: progress.requestId,
-      isSecret: endpoint.showsSecret === true,
-      answerOf: (answered) =>
-        keptOf({ status: endpoint.success.status, answer: answerIn(endpoint.success)(answered, call) })
-    },
-    handled.pipe(
-      Effect.map((reply): Attempted => ({ ...keptOf(reply), refusal: null })),
-      Effect.catch((refusal) => {
-        const attempted = refused(refusal)
-        return attempted === null ? Effect.fail(refusal) : Effect.succeed(attempted)
-      })
+  // A caller that leaves does not end it, so that it must not give its permit back either.
+  const ran = yield* Effect.uninterruptible(
+    idempotency.run(
+      {
+        owner: ownerOf(call.caller),
+        key,
+        fingerprint: yield* fingerprintOf(endpoint, call, value),
+        requestId: progress.requestId,
+        isSecret: endpoint.showsSecret === true,
+        answerOf: (answered) =>
+          keptOf({ status: endpoint.success.status, answer: answerIn(endpoint.success)(answered, call) })
+      },
+      handled.pipe(
+        Effect.map((reply): Attempted => ({ ...keptOf(reply), refusal: null })),
+        Effect.catch((refusal) => {
+          const attempted = refused(refusal)
+          return attempted === null ? Effect.fail(refusal) : Effect.succeed(attempted)
+        })
+      )
     )
   )
   if ("repeats" in ran) return replyOf(ran, { "idempotent-replayed": "true", "original-request-id": ran.repeats })
@@ -109,35 +113,42 @@ const keyOf = (header: string | ReadonlyArray<string> | undefined): Result.Resul
   const isKey = /^[\x20-\x7e]+$/.test(key) && key.length <= MAX_KEY && (quoted !== undefined || !text.startsWith('"'))
   return isKey
     ? Result.succeed(key)
-    : Result.fail(
-        new InvalidInput({
-          detail: [
-            detailItem(
-              ["header", "Idempotency-Key"],
-              "value_error",
-              `Expected 1 to ${MAX_KEY} printable ASCII characters, bare or in quotation marks`,
-              text
-            )
-          ]
-        })
-      )
+    : Result.fail(invalidKey(`Expected 1 to ${MAX_KEY} printable ASCII characters, bare or in quotation marks`, text))
 }
 
-/** Digest of what makes two requests the same: method, path, query and the canonical form of the body. */
+const invalidKey = (msg: string, input: string | null): InvalidInput =>
+  new InvalidInput({ detail: [detailItem(["header", "Idempotency-Key"], "value_error", msg, input)] })
+
+/**
+ * Digest of what makes two requests the same: method, path, query, the org units in which the caller may send it, and
+ * the canonical form of the body. So what was answered before access was taken away is not answered after.
+ */
 const fingerprintOf = Effect.fnUntraced(function* (
   { method }: AnyEndpoint,
-  { request }: Keyed["call"],
+  { caller, request }: Keyed["call"],
   value: unknown
 ) {
+  const { orgUnits } = scopeOf(caller)
+  if (isInexact(value))
+    return yield* invalidKey("A body with a number or a text that has no exact form cannot be repeated", null)
   const body = value === undefined ? "" : yield* inSlices(canonicalizeInSlices(exact(value), MAX_DEPTH, MAX_LENGTH))
   return createHash("sha256")
-    .update(JSON.stringify([method, request.url, body]))
+    .update(JSON.stringify([method, request.url, orgUnits === "*" ? orgUnits : [...orgUnits].sort(), body]))
     .digest("hex")
 })
 
 /** Bodies are bounded when they are read; these are only bounds of the writer. */
 const MAX_DEPTH = 128
 const MAX_LENGTH = Number.MAX_SAFE_INTEGER
+
+/** Whether the value has what other requests would have too: a number beyond what is exact, half a surrogate pair. */
+const isInexact = (value: unknown): boolean => {
+  if (typeof value === "number") return !Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER
+  if (typeof value === "string") return !value.isWellFormed()
+  if (typeof value !== "object" || value === null || value instanceof RawJson || value instanceof ReceivedFile)
+    return false
+  return Object.entries(value).some(([name, member]) => !name.isWellFormed() || isInexact(member))
+}
 
 /** The value with the text of what has no exact form. */
 const exact = (value: unknown): unknown => {

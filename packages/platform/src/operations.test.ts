@@ -21,6 +21,15 @@ const rows = {
     body: jsonBody(Schema.Struct({ model_id: Schema.String, units: Schema.Int })),
     success: json(200, Schema.Struct({ model_id: Schema.String }))
   }),
+  hold: endpoint({
+    id: "trial.hold",
+    method: "POST",
+    path: "/v1/trial/hold",
+    summary: "Waits until it is released.",
+    access: platformAccess("fairness:read"),
+    platform: { module: "trial" },
+    success: json(200, Schema.Struct({ waited: Schema.Boolean }))
+  }),
   wait: endpoint({
     id: "trial.wait",
     method: "GET",
@@ -32,7 +41,7 @@ const rows = {
   })
 }
 
-const waiting = { calls: 0 }
+const waiting = { calls: 0, released: Promise.withResolvers<void>() }
 const trial: Capability = {
   name: "trial",
   modules: [
@@ -41,6 +50,12 @@ const trial: Capability = {
       rows,
       operations: {
         analyze: ({ body: { model_id } }) => Effect.succeed({ model_id }),
+        hold: () =>
+          Effect.promise(async () => {
+            waiting.calls++
+            await waiting.released.promise
+            return { waited: true }
+          }),
         wait: () =>
           Effect.suspend(() => {
             waiting.calls++
@@ -56,6 +71,7 @@ let governor: Governor
 let api: HttpApi
 beforeEach(async () => {
   waiting.calls = 0
+  waiting.released = Promise.withResolvers()
   governor = await openGovernor({ storage: memoryStorage(), log: () => undefined, capabilities: [trial] })
   api = openHttp(governor)
 })
@@ -132,4 +148,31 @@ it("no more calls run at once than the plan allows, and one that its caller leav
   assert.deepStrictEqual(await Promise.all(held), ["left", "left"])
   const after = await ask(key, { model_id: "a", units: 1 })
   assert.strictEqual(after.status, 200)
+})
+
+it("a call with a key that its caller leaves goes on, and keeps its place until it ends", async () => {
+  const key = await keyOf("free")
+  const leave = new AbortController()
+  const hold = (name: string, signal?: AbortSignal) =>
+    api.fetch(
+      new Request("http://host.example/v1/trial/hold", {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "idempotency-key": name },
+        ...(signal === undefined ? {} : { signal })
+      })
+    )
+  const held = ["a", "b"].map((name) => hold(name, leave.signal).catch(() => "left"))
+  while (waiting.calls < 2) await new Promise(setImmediate)
+  leave.abort()
+  assert.deepStrictEqual(await Promise.all(held), ["left", "left"])
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+  assert.strictEqual((await hold("c")).status, 429, "both still run")
+  waiting.released.resolve()
+  let repeated = await hold("a")
+  for (let turn = 0; repeated.status !== 200 && turn < 1_000; turn++) {
+    await new Promise(setImmediate)
+    repeated = await hold("a")
+  }
+  assert.deepStrictEqual([repeated.status, repeated.headers.get("idempotent-replayed")], [200, "true"])
+  assert.strictEqual(waiting.calls, 2)
 })

@@ -1,7 +1,8 @@
 /** Rows of products: every check runs before a product does, and before 501 where there is none. Spec: document 2. */
 import { documents, fleet, gateway, type ReceivedFile } from "@flyball/contract/http"
-import { type Capability, type Governor, memoryStorage, openGovernor } from "@flyball/core"
+import { type Capability, defineModule, type Governor, memoryStorage, openGovernor } from "@flyball/core"
 import { type HttpApi, openHttp } from "@flyball/http"
+import { Effect, Layer } from "effect"
 import { createHash } from "node:crypto"
 import { existsSync, readFileSync } from "node:fs"
 import { afterEach, assert, describe, it } from "vitest"
@@ -146,6 +147,72 @@ it("a repeat under one Idempotency-Key uses no quota, also where there is none l
   assert.lengthOf(files, 1)
   const { json } = await send(key, "/v1/usage")
   assert.deepInclude(json, { tokens_used: 600_000, documents_processed: 1 })
+})
+
+describe("a caller that leaves, or lost access", () => {
+  const path = "/v1/gateway/chat/completions"
+  const chat = JSON.stringify({ model: "m", messages: [{ role: "user" }], max_tokens: 1_000 })
+
+  /** A gateway that answers nobody. */
+  const silent: Capability = {
+    name: "silent",
+    modules: [
+      defineModule({
+        name: "gateway",
+        rows: gateway,
+        operations: { chat: () => Effect.never, messages: () => Effect.never, responses: () => Effect.never },
+        layer: Layer.empty
+      })
+    ]
+  }
+
+  it("leaves nothing of the quota reserved, whenever it leaves", async () => {
+    await open(silent)
+    const key = await keyOf()
+    for (let turns = 0; turns < 100; turns++) {
+      const leave = new AbortController()
+      const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
+      const init = { method: "POST", headers, body: chat, signal: leave.signal }
+      const left = api.fetch(new Request(`http://host.example${path}`, init)).catch(() => "left")
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve()
+      leave.abort()
+      await left
+    }
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+    assert.strictEqual((await send(key, "/v1/usage")).json.tokens_used, 0)
+  })
+
+  it("gets no repeat of what it was answered for an org unit that it has no longer", async () => {
+    await open(installedProducts())
+    let units = ["*"]
+    const grants = () => units.map((org_unit) => ({ role: "admin", org_unit }) as const)
+    api = openHttp(governor, { authentication: { authenticate: () => ({ subject: "ada", grants: grants() }) } })
+    const call = async (body: string) => {
+      const headers = { "content-type": "application/json", "idempotency-key": "k" }
+      const request = new Request(`http://host.example${path}?org_unit=hr`, { method: "POST", headers, body })
+      const response = await api.fetch(request)
+      return [response.status, response.headers.get("idempotent-replayed"), await response.json()] as const
+    }
+    assert.strictEqual((await call(chat))[0], 200)
+    assert.deepStrictEqual((await call(chat)).slice(0, 2), [200, "true"])
+    units = ["sales"]
+    const refused = await call(chat)
+    assert.deepStrictEqual([refused[0], refused[1]], [400, null])
+  })
+
+  it("cannot repeat a body that has no exact form, and may send it without a key", async () => {
+    await open(installedProducts())
+    const key = await keyOf()
+    const routes = "/v1/gateway/responses"
+    for (const input of ["1e400", "12345678901234567890", '"\\ud83d"']) {
+      const body = `{"model": "m", "input": ${input}}`
+      assert.strictEqual((await send(key, routes, body)).status, 200, input)
+      const headers = { authorization: `Bearer ${key}`, "content-type": "application/json", "idempotency-key": "i" }
+      const response = await api.fetch(new Request(`http://host.example${routes}`, { method: "POST", headers, body }))
+      const { error } = (await response.json()) as any
+      assert.deepStrictEqual([response.status, error.param], [400, "Idempotency-Key"], input)
+    }
+  })
 })
 
 describe("a document as a body", () => {

@@ -118,6 +118,8 @@ export const requestBounds = {
   inlineDocumentBytes: 16 * 1_024 * 1_024,
   /** Positions a call. */
   positions: 1_000,
+  /** Webhooks of an org unit, revoked ones apart. */
+  webhooks: 100,
   /** Vehicles a request. */
   vehicles: 1_000
 } as const

@@ -7,7 +7,7 @@
 import { toHex } from "@flyball/evidence"
 import { Cause, Clock, Context, Effect, Layer, Option, Queue, Semaphore } from "effect"
 import { Entropy } from "../foundation/entropy.ts"
-import { beside } from "../idempotency/idempotency.ts"
+import { beside } from "../storage/commit-claim.ts"
 import { StorageUnavailable } from "../storage/faults.ts"
 import { type ReadFault, Storage } from "../storage/port.ts"
 import { Chain } from "./chain.ts"

@@ -76,8 +76,8 @@ export type GovernorServices =
  * governors.
  *
  * `Webhooks` takes a `WebhookSender` and a `SecretBox` where they are provided; without them it creates none.
- * `deliveryEngine` sends; a long-lived process adds it. The `Storage` that it answers is the one given, in which commits
- * also reach webhooks, breakers and checkpoints.
+ * `deliveryEngine` sends; a long-lived process adds it. Commits to the `Storage` that it answers reach webhooks,
+ * breakers and checkpoints too.
  */
 export const governorLayer = (
   options: GovernorLayerOptions = {}
@@ -122,7 +122,7 @@ export const governorLayer = (
   )
 }
 
-/** The store that operations see: what they commit wakes webhooks, breakers and checkpoints as a service's commit does. */
+/** The store that operations see: what they commit reaches webhooks, breakers and checkpoints as well. */
 const operationsStorage = Layer.effect(Storage, Storage)
 
 /** The cast: a host names the products, so that no type here can say which services they bring or ask for. */

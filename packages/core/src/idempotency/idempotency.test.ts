@@ -7,7 +7,8 @@ import { layerOf } from "../storage/choice.ts"
 import { StorageUnavailable } from "../storage/faults.ts"
 import { memoryStorage } from "../storage/memory/memory.ts"
 import { type ChangeSet, Storage } from "../storage/port.ts"
-import { answeringStorage, beside, commitAnswered, Idempotency, type Repeatable } from "./idempotency.ts"
+import { beside } from "../storage/commit-claim.ts"
+import { answeringStorage, commitAnswered, Idempotency, type Repeatable } from "./idempotency.ts"
 
 const DAY_MS = 86_400_000
 const request: Repeatable = { owner: "sales", key: "k", fingerprint: "a".repeat(64), requestId: "req_1" }

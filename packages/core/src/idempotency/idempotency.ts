@@ -9,6 +9,7 @@ import { fromBase64, fromUtf8, portableCrypto, toBase64, toHex, utf8 } from "@fl
 import { Cause, Context, Effect, Exit, Fiber, Layer, Option } from "effect"
 import { newId } from "../foundation/ids.ts"
 import { SecretBox, type SecretBoxApi } from "../foundation/secret-box.ts"
+import { beside, type CommitClaim, CurrentClaim } from "../storage/commit-claim.ts"
 import type { StorageConflict } from "../storage/faults.ts"
 import { leasedJob, whereHeld } from "../storage/leased-job.ts"
 import {
@@ -77,6 +78,8 @@ const COLLECTION = "idempotency"
 const UNDER_WAY_MS = 15_000
 /** Times that a request loses its slot to another one before it answers that the key is in use. */
 const ATTEMPTS = 4
+/** How long what is under way may go on when its process ends. Unit: milliseconds. */
+const CLOSING_MS = 10_000
 /** Pause between two rounds of the job, and answers of one commit. */
 const ROUND_MS = 300_000
 const PAGE = 100
@@ -135,11 +138,6 @@ export const idempotencyJob: Layer.Layer<never, never, Idempotency | Storage> = 
   )
 )
 
-/** The key of the attempt that runs; null outside of one. */
-const CurrentClaim = Context.Reference<Claim | null>("flyball/core/idempotency/CurrentClaim", {
-  defaultValue: () => null
-})
-
 /** What the running commit answers, in a box; null where it does not say. */
 const OfferedAnswer = Context.Reference<{ readonly value: unknown } | null>("flyball/core/idempotency/OfferedAnswer", {
   defaultValue: () => null
@@ -173,13 +171,6 @@ const answering = (storage: StorageApi): StorageApi => ({
 export const commitAnswered = <A, E, R>(commit: Effect.Effect<unknown, E, R>, answer: A): Effect.Effect<A, E, R> =>
   Effect.as(Effect.provideService(commit, OfferedAnswer, { value: answer }), answer)
 
-/**
- * Keeps the key of the request out of commits that are no part of its effect: another request would make them as well,
- * and a second time they change nothing.
- */
-export const beside = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.provideService(effect, CurrentClaim, null)
-
 /** Another request took the slot. A defect, since no act may plan again because of it. */
 class SlotTaken {
   readonly _tag = "SlotTaken"
@@ -189,7 +180,7 @@ const isOfSlots = ({ conflicts }: StorageConflict): boolean =>
   conflicts.some((one) => (one._tag === "Version" || one._tag === "Unique") && one.collection === COLLECTION)
 
 /** The slot of one attempt, from its first commit on. */
-class Claim {
+class Claim implements CommitClaim {
   readonly #request: Repeatable
   readonly #slot: string
   readonly #id: string
@@ -364,7 +355,12 @@ const makeIdempotency = Effect.gen(function* () {
   })
 
   // The store closes after this one: what is under way keeps its answer first.
-  yield* Effect.addFinalizer(() => Effect.forEach([...fibers], (fiber) => Fiber.await(fiber), { discard: true }))
+  yield* Effect.addFinalizer(() =>
+    Effect.forEach([...fibers], (fiber) => Fiber.await(fiber), { discard: true }).pipe(
+      Effect.timeoutOption(CLOSING_MS),
+      Effect.andThen(Effect.suspend(() => Fiber.interruptAll([...fibers])))
+    )
+  )
 
   return Idempotency.of({
     keepsSecrets: box !== null,

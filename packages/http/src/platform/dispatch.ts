@@ -32,6 +32,7 @@ import {
   target
 } from "../dispatch.ts"
 import type { Incoming, Outgoing } from "../exchange.ts"
+import { afterRequest } from "../request/after-request.ts"
 import { clientAddress } from "../request/client-address.ts"
 import { accessCaller, type KnownCaller } from "../request/caller.ts"
 import { decodeBody, decodeTarget } from "../request/decode-call.ts"
@@ -180,19 +181,20 @@ class Counted {
     this.#progress.headers = { ...this.#progress.headers, ...headers }
   }
 
-  /** Takes a permit until the answer ends, however it ends. */
+  /** Takes a permit until nothing of the request goes on. */
   readonly hold = Effect.fnUntraced(function* (this: Counted, response: Outgoing) {
     const { limits, subject } = this.limited
     // Until the release is bound to the answer: a caller that leaves meanwhile would keep its permit.
     const isHeld = yield* Effect.uninterruptible(
       Permits.use((permits) =>
-        Effect.map(permits.hold(subject, limits.concurrent), (permit) => {
-          if (!permit.held) return false
-          const release = (): void => void Effect.runFork(permit.release)
-          if (response.destroyed) release()
-          else response.once("close", release)
-          return true
-        })
+        Effect.flatMap(permits.hold(subject, limits.concurrent), (permit) =>
+          permit.held
+            ? Effect.as(
+                afterRequest(response, () => void Effect.runFork(permit.release)),
+                true
+              )
+            : Effect.succeed(false)
+        )
       )
     )
     this.#inFlight = isHeld ? 1 : limits.concurrent

@@ -39,17 +39,20 @@ export const withQuota = <E, R>(
 ) =>
   use === null
     ? run(null)
-    : Effect.gen(function* () {
-        const quotas = yield* Quotas
-        const reserved = yield* beside(quotas.reserve(use, RESERVED_MS))
-        if (!reserved.reserved) return yield* exceeded(use, reserved.resetS)
-        const { reservation } = reserved
-        return yield* Effect.onExit(run(reservation), (exit) =>
-          Exit.isSuccess(exit) && exit.value.answer.kind === "stream"
-            ? Effect.void
-            : Effect.ignore(beside(quotas.settle(reservation, Exit.isSuccess(exit) ? reservation.amount : 0)))
-        )
-      })
+    : Effect.uninterruptibleMask((restore) =>
+        Effect.gen(function* () {
+          const quotas = yield* Quotas
+          // A caller that leaves meanwhile would keep what was reserved until it lapses.
+          const reserved = yield* beside(quotas.reserve(use, RESERVED_MS))
+          if (!reserved.reserved) return yield* exceeded(use, reserved.resetS)
+          const { reservation } = reserved
+          return yield* Effect.onExit(restore(run(reservation)), (exit) =>
+            Exit.isSuccess(exit) && exit.value.answer.kind === "stream"
+              ? Effect.void
+              : Effect.ignore(beside(quotas.settle(reservation, Exit.isSuccess(exit) ? reservation.amount : 0)))
+          )
+        })
+      )
 
 const exceeded = ({ resource }: QuotaUse, resetS: number) =>
   Effect.map(

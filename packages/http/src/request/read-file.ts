@@ -3,11 +3,11 @@ import { BodyTooLarge, detailItem, InvalidInput } from "@flyball/contract"
 import { type FileBody, ReceivedFile } from "@flyball/contract/http"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
-import { createWriteStream, rmSync } from "node:fs"
-import { mkdtemp } from "node:fs/promises"
+import { createWriteStream, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Incoming, Outgoing } from "../exchange.ts"
+import { afterRequest } from "./after-request.ts"
 
 /** The media type of a body that is to be streamed to a file; null where it is none of the row's. */
 export const fileMedia = ({ headers }: Incoming, file: FileBody | undefined): string | null => {
@@ -27,17 +27,42 @@ export const readFile = Effect.fnUntraced(function* (
   response: Outgoing,
   { limitBytes, media }: { readonly limitBytes: number; readonly media: string }
 ) {
+  const { unreadable } = request
+  if (unreadable !== undefined) return yield* unreadable instanceof InvalidInput ? unreadable : Effect.die(unreadable)
   if (Number(request.headers["content-length"] ?? 0) > limitBytes) return yield* new BodyTooLarge({ limitBytes })
   if (request.headers.expect?.toLowerCase() === "100-continue") response.writeContinue()
-  const folder = yield* Effect.promise(() => mkdtemp(join(tmpdir(), "flyball-body-")))
-  const remove = (): void => rmSync(folder, { recursive: true, force: true })
-  if (response.destroyed) remove()
-  else response.once("close", remove)
+  // At once, so that no folder is left where the caller leaves meanwhile.
+  const folder = makeFolder()
+  yield* afterRequest(response, () => remove(folder))
   const path = join(folder, "body")
   const received = yield* written(request, path, limitBytes)
   if (received.bytes > 0) return new ReceivedFile({ path, media, ...received })
   return yield* new InvalidInput({ detail: [detailItem(["body"], "missing", "The body is empty", null)] })
 })
+
+const PREFIX = "flyball-body-"
+const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true })
+
+/** The first folder of a process also removes what processes that died have left. */
+let isFirst = true
+const makeFolder = (): string => {
+  const base = tmpdir()
+  if (isFirst)
+    for (const name of readdirSync(base)) {
+      const [, pid] = new RegExp(`^${PREFIX}(\\d+)-`).exec(name) ?? []
+      if (pid !== undefined && !isAlive(Number(pid))) remove(join(base, name))
+    }
+  isFirst = false
+  return mkdtempSync(join(base, `${PREFIX}${process.pid}-`))
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code !== "ESRCH"
+  }
+}
 
 const written = (
   request: Incoming,

@@ -1,5 +1,5 @@
 /** Webhooks of org units, over the governor's one engine. Spec: document 2 sections 4 and 6; api.md "Document 2". */
-import type { DeliveryOut, PlatformWebhook } from "@flyball/contract"
+import { type DeliveryOut, PlanLimitReached, type PlatformWebhook, requestBounds } from "@flyball/contract"
 import { platformWebhooks as rows } from "@flyball/contract/http"
 import {
   defineModule,
@@ -24,6 +24,18 @@ const own = Effect.fnUntraced(function* (scope: Scope, { org_unit }: { readonly 
   return { owner: unitOwner(unit), webhooks: (yield* Webhooks).ofOrgUnit(unit, answered) }
 })
 
+/** Webhooks of an owner that may get events, now or again. */
+const countOf = (owner: string) =>
+  Effect.gen(function* () {
+    const lists = yield* Lists
+    let count = 0
+    for (const status of ["active", "disabled", "failed"] as const) {
+      const request = { route: rows.list.id, owner, query: { limit: requestBounds.webhooks, status } }
+      count += (yield* lists.documents(request, "webhooks", listedWebhook, "status")).rows.length
+    }
+    return count
+  })
+
 /** The members of document 2, whatever more there is. */
 const shown = (of: Omit<PlatformWebhook, "description"> & { readonly description: string | null }): PlatformWebhook => {
   const { created_at, description, events, id, status, url } = of
@@ -36,7 +48,9 @@ const answered: ShowWebhook = (webhook) =>
 
 const operations = {
   create: Effect.fnUntraced(function* ({ body, query }, { email, scope, writer }) {
-    const { webhooks } = yield* own(scope, query)
+    const { owner, webhooks } = yield* own(scope, query)
+    if ((yield* countOf(owner)) >= requestBounds.webhooks)
+      return yield* new PlanLimitReached({ resource: "webhooks", limit: requestBounds.webhooks })
     const webhook = yield* webhooks.create(body, yield* writer, email)
     return { ...shown(webhook), secret: webhook.secret }
   }),

@@ -101,7 +101,8 @@ beforeEach(async () => {
     authentication: {
       authenticate: ({ headers }) => {
         const role = headers.get("x-role") as "admin" | "auditor" | null
-        return role === null ? null : { subject: role, grants: [{ role, org_unit: "sales" }] }
+        const units = headers.get("x-units")?.split(",") ?? ["sales"]
+        return role === null ? null : { subject: role, grants: units.map((org_unit) => ({ role, org_unit })) }
       }
     }
   })
@@ -145,6 +146,39 @@ const until = async (holds: () => boolean | Promise<boolean>) => {
 }
 
 describe("/v1/webhooks", () => {
+  it("has a bound for each org unit, which a revoked webhook leaves", async () => {
+    const [first] = await Promise.all(Array.from({ length: 100 }, () => created()))
+    const disable = await send("PATCH", `/v1/webhooks/${first.id}`, { status: "disabled" })
+    assert.strictEqual(disable.status, 200)
+    const { error } = await created()
+    assert.deepStrictEqual([error.code, error.limit], ["plan_limit_reached", 100])
+    assert.isString((await created({}, shop())).id, "another unit has its own")
+    assert.strictEqual((await send("DELETE", `/v1/webhooks/${first.id}`)).status, 200)
+    assert.isString((await created()).id)
+  })
+
+  it("repeats no secret to a person whose org units are others than they were", async () => {
+    const wanted = { url: "https://hooks.example/in", events: ["extraction.completed"] }
+    const as = (units: string) =>
+      send("POST", "/v1/webhooks?org_unit=sales", wanted, {
+        "x-role": "admin",
+        "x-units": units,
+        "idempotency-key": "p"
+      })
+    const first = await as("sales,shop")
+    assert.deepStrictEqual((await as("shop,sales")).json, first.json)
+    const later = await as("sales")
+    assert.deepStrictEqual([later.status, later.json.error.code], [422, "idempotency_key_reused"])
+  })
+
+  it("keeps no refusal of a wrong form: the key is free for the right one", async () => {
+    const keyed = { authorization: `Bearer ${keys["sales"]}`, "idempotency-key": "w" }
+    const wrong = await created({ url: "https://user@hooks.example/in" }, keyed)
+    assert.strictEqual(wrong.error.code, "invalid_request")
+    const right = await created({}, keyed)
+    assert.isString(right.id, JSON.stringify(right))
+  })
+
   it("keeps the answer of a creation, a change and a rotation in the form in which it was answered", async () => {
     const keyed = (method: string, path: string, body: object) =>
       send(method, path, body, { authorization: `Bearer ${keys["sales"]}`, "idempotency-key": `${method} ${path}` })

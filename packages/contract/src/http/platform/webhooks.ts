@@ -36,7 +36,7 @@ export const platformWebhooks = {
     query,
     body: jsonBody(PlatformWebhookCreate),
     success: json(201, PlatformWebhookWithSecret),
-    refusals: ["WebhooksUnavailable"]
+    refusals: ["PlanLimitReached", "WebhooksUnavailable"]
   }),
   list: endpoint({
     id: "platform_webhooks.list",

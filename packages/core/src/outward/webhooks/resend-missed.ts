@@ -3,7 +3,7 @@
  * and 0030.
  */
 import { Effect } from "effect"
-import { beside } from "../../idempotency/idempotency.ts"
+import { beside } from "../../storage/commit-claim.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { idAtMs } from "../../foundation/id-time.ts"
 import { WEBHOOKS } from "../../storage/outbox/outbox.ts"

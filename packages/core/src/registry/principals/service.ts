@@ -1,7 +1,7 @@
 /** Pseudonyms of people. Records name `usr_…`. The identity is in one document and one part, and both can be erased. */
 import { isId, PrincipalNotFound, type PrincipalOut } from "@flyball/contract"
 import { Context, Effect, Layer } from "effect"
-import { beside } from "../../idempotency/idempotency.ts"
+import { beside } from "../../storage/commit-claim.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { newId } from "../../foundation/ids.ts"
 import { type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"

@@ -18,6 +18,7 @@ import { hmacKey, type HmacKey } from "@flyball/rules"
 import { Context, Effect, Layer } from "effect"
 import { EvidenceCrypto } from "../../foundation/crypto.ts"
 import { Entropy } from "../../foundation/entropy.ts"
+import { beside } from "../commit-claim.ts"
 import { commitWithRetry } from "../commit-with-retry.ts"
 import { idAtMs } from "../../foundation/id-time.ts"
 import { firstEventId } from "../outbox/ids.ts"
@@ -91,15 +92,19 @@ export class Lists extends Context.Service<Lists, ListsApi>()("flyball/core/List
       const signingKey: Effect.Effect<HmacKey, ReadFault> = Effect.suspend(() =>
         known !== null
           ? Effect.succeed(known)
-          : commitWithRetry(
-              storage,
-              Effect.gen(function* () {
-                const kept = yield* storage.get(SETTINGS.collection, SETTINGS.id)
-                const bytes = kept === null ? entropy.bytes(KEY_BYTES) : fromBase64(String(kept.body["key"]))!
-                if (kept === null)
-                  yield* storage.commit({ puts: [{ ...SETTINGS, expectedVersion: 0, body: { key: toBase64(bytes) } }] })
-                return (known = hmacKey(bytes, sha256))
-              })
+          : beside(
+              commitWithRetry(
+                storage,
+                Effect.gen(function* () {
+                  const kept = yield* storage.get(SETTINGS.collection, SETTINGS.id)
+                  const bytes = kept === null ? entropy.bytes(KEY_BYTES) : fromBase64(String(kept.body["key"]))!
+                  if (kept === null)
+                    yield* storage.commit({
+                      puts: [{ ...SETTINGS, expectedVersion: 0, body: { key: toBase64(bytes) } }]
+                    })
+                  return (known = hmacKey(bytes, sha256))
+                })
+              )
             )
       )
 

@@ -14,7 +14,7 @@ import {
   MAX_EXPECTED
 } from "@flyball/rules"
 import { omitNullish } from "../../foundation/omit-nullish.ts"
-import { beside } from "../../idempotency/idempotency.ts"
+import { beside } from "../../storage/commit-claim.ts"
 import { commitWithRetry } from "../../storage/commit-with-retry.ts"
 import { leasedJob, whereHeld } from "../../storage/leased-job.ts"
 import { type ChangeSet, type JsonObject, type ReadFault, Storage, type StorageApi } from "../../storage/port.ts"

@@ -81,8 +81,9 @@ describe("a release", () => {
         const reviews = yield* Reviews.pipe(Effect.provide(Layer.fresh(Reviews.layer)))
         commits.length = 0
         assert.strictEqual(yield* reviews.sweep, 1_250)
-        const sizes = commits.map(({ records = [] }) => records.length)
-        assert.deepStrictEqual(sizes, [...Array.from({ length: 5 }, () => [100, 100, 50]).flat(), 0])
+        // Beside them a checkpoint may be signed, and what is done is deleted at last.
+        const sizes = commits.map(({ records = [] }) => records.length).filter((size) => size > 0)
+        assert.deepStrictEqual(sizes, Array.from({ length: 5 }, () => [100, 100, 50]).flat())
         const all = yield* cancelled
         assert.deepStrictEqual([all.length, [...new Set(all.map(({ body }) => body["activationId"]))]], [1_500, [id]])
         assert.deepStrictEqual(yield* store.list(LIFTED), [])
