@@ -130,7 +130,7 @@ const fingerprintOf = Effect.fnUntraced(function* (
 ) {
   const { orgUnits } = scopeOf(caller)
   if (isInexact(value))
-    return yield* invalidKey("A body with a number or a text that has no exact form cannot be repeated", null)
+    return yield* invalidKey("A body with a number or a text that has no canonical form cannot be repeated", null)
   const body = value === undefined ? "" : yield* inSlices(canonicalizeInSlices(exact(value), MAX_DEPTH, MAX_LENGTH))
   return createHash("sha256")
     .update(JSON.stringify([method, request.url, orgUnits === "*" ? orgUnits : [...orgUnits].sort(), body]))
@@ -141,9 +141,9 @@ const fingerprintOf = Effect.fnUntraced(function* (
 const MAX_DEPTH = 128
 const MAX_LENGTH = Number.MAX_SAFE_INTEGER
 
-/** Whether the value has what other requests would have too: a number beyond what is exact, half a surrogate pair. */
+/** Whether the value has what has no canonical form: a number too large for one, half a surrogate pair. */
 const isInexact = (value: unknown): boolean => {
-  if (typeof value === "number") return !Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER
+  if (typeof value === "number") return !Number.isFinite(value)
   if (typeof value === "string") return !value.isWellFormed()
   if (typeof value !== "object" || value === null || value instanceof RawJson || value instanceof ReceivedFile)
     return false

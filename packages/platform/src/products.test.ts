@@ -200,11 +200,11 @@ describe("a caller that leaves, or lost access", () => {
     assert.deepStrictEqual([refused[0], refused[1]], [400, null])
   })
 
-  it("cannot repeat a body that has no exact form, and may send it without a key", async () => {
+  it("cannot repeat a body that has no canonical form, and may send it without a key", async () => {
     await open(installedProducts())
     const key = await keyOf()
     const routes = "/v1/gateway/responses"
-    for (const input of ["1e400", "12345678901234567890", '"\\ud83d"']) {
+    for (const input of ["1e400", '"\\ud83d"']) {
       const body = `{"model": "m", "input": ${input}}`
       assert.strictEqual((await send(key, routes, body)).status, 200, input)
       const headers = { authorization: `Bearer ${key}`, "content-type": "application/json", "idempotency-key": "i" }
