@@ -79,9 +79,9 @@ const check = (
   )
 
 describe.each<[string, () => Effect.Effect<Home, unknown, Scope.Scope>, number]>([
-  ["memory", () => on(memoryStorage()), runs(30, 150)],
-  ["SQLite", () => on(sqliteStorage({ file: ":memory:" })), runs(10, 50)],
-  ["Postgres", () => onPostgres, runs(4, 20)]
+  ["memory", () => on(memoryStorage()), runs(15, 150)],
+  ["SQLite", () => on(sqliteStorage({ file: ":memory:" })), runs(5, 50)],
+  ["Postgres", () => onPostgres, runs(2, 20)]
 ])("hosts over one store in %s", { timeout: 600_000 }, (_name, open, numRuns) => {
   it("admit no more in any window than the limit, though some are killed and clocks step", async () => {
     let refusals = 0

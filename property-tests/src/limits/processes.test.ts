@@ -18,7 +18,7 @@ const database = givenDatabase({ beforeAll, afterAll })
 const program = fileURLToPath(new URL("./limiting-process.ts", import.meta.url))
 const PROCESSES = 4
 const HOUR_MS = 3_600_000
-const EVENTS = runs(6, 60)
+const EVENTS = runs(4, 60)
 
 /** Lines of a process that lives until it is killed. */
 interface Life {

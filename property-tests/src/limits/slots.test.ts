@@ -114,7 +114,7 @@ describe.each(
         const idleMs = Math.max(2 * 86_400_000, ...windows(rows).map(({ window }) => window * 1000 + 2_000))
         assert.isTrue(world.take({ rows, cost: least, units: 0 }, world.nowMs + idleMs, false).admitted)
       }),
-      { numRuns: runs(60, 300), seed }
+      { numRuns: runs(30, 300), seed }
     )
     assert.isAbove(refusals, 10)
   })
@@ -135,7 +135,7 @@ describe.each(
         }
         for (const { limit } of daily) for (const sum of used.values()) assert.isAtMost(sum, limit)
       }),
-      { numRuns: runs(20, 60), seed }
+      { numRuns: runs(10, 60), seed }
     )
   })
 })

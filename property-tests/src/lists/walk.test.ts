@@ -137,9 +137,9 @@ const walked = (owner: string, { after, before, during, flip, going, limit, sort
   })
 
 const stores: ReadonlyArray<readonly [string, () => StorageChoice, number]> = [
-  ["memory", memoryStorage, runs(150, 2_000)],
-  ["SQLite", () => sqliteStorage({ file: ":memory:" }), runs(40, 600)],
-  ["Postgres", () => postgresStorage({ url: database.url, schema: "lists" }), runs(20, 300)]
+  ["memory", memoryStorage, runs(60, 2_000)],
+  ["SQLite", () => sqliteStorage({ file: ":memory:" }), runs(15, 600)],
+  ["Postgres", () => postgresStorage({ url: database.url, schema: "lists" }), runs(16, 300)]
 ]
 
 describe("a walk over a list while others write", () => {
