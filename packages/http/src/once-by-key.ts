@@ -73,6 +73,8 @@ export const onceByKey = Effect.fnUntraced(function* (
         fingerprint: yield* fingerprintOf(endpoint, call, value),
         requestId: progress.requestId,
         isSecret: endpoint.showsSecret === true,
+        // What uses a quota is work of a product: a model's, a reader's.
+        actsOutside: endpoint.platform?.quota != null,
         answerOf: (answered) =>
           keptOf({ status: endpoint.success.status, answer: answerIn(endpoint.success)(answered, call) })
       },

@@ -5,6 +5,8 @@ import { type HttpApi, openHttp } from "@flyball/http"
 import { Effect, Layer } from "effect"
 import { createHash } from "node:crypto"
 import { existsSync, readFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { afterEach, assert, describe, it } from "vitest"
 import { platform } from "./index.ts"
 import { installedProducts } from "./testing/installed-products.ts"
@@ -240,6 +242,24 @@ describe("a document as a body", () => {
     assert.deepInclude(seen[0], { bytes: 50 * 1_048_576, media: "application/pdf", sha256: digests[0]! })
     await new Promise(setImmediate)
     assert.isFalse(existsSync(seen[0]!.path))
+  })
+
+  it("that a framework has read already is the host's fault, not an empty document", async () => {
+    await open(installedProducts())
+    const host = createServer((request, response) => {
+      request.resume().once("end", () => api.node(request, response))
+    }).listen(0, "127.0.0.1")
+    try {
+      await new Promise((resolve) => host.once("listening", resolve))
+      const answer = await fetch(`http://127.0.0.1:${(host.address() as AddressInfo).port}${path}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${await keyOf()}`, "content-type": "application/pdf" },
+        body: "%PDF-1.7"
+      })
+      assert.deepStrictEqual([answer.status, ((await answer.json()) as any).error.code], [500, "internal_error"])
+    } finally {
+      host.close()
+    }
   })
 
   it("is refused where it is too large, empty, of another type or cut off", async () => {

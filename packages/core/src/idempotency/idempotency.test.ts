@@ -136,6 +136,25 @@ describe("a request with a key", () => {
 })
 
 describe("a crash", () => {
+  it.effect("what acts outside of the store runs in one process at a time, however long it takes", () =>
+    Effect.gen(function* () {
+      const other = Context.get(yield* Layer.build(Layer.fresh(Idempotency.layer)), Idempotency)
+      const [gate, outside] = [yield* Latch.make(), { ...request, actsOutside: true }]
+      let ran = 0
+      const attempt = Effect.suspend(() => {
+        ran++
+        return ran === 1 ? Effect.as(gate.await, answer) : Effect.succeed(answer)
+      })
+      const first = yield* Effect.forkChild(run(attempt, outside))
+      yield* TestClock.adjust(60_000)
+      assert.strictEqual(yield* tag(other.run(outside, attempt)), "IdempotencyKeyInUse")
+      yield* gate.open
+      assert.deepStrictEqual(yield* Fiber.join(first), answer)
+      assert.include(yield* other.run(outside, attempt), { repeats: "req_1", body: "made" })
+      assert.strictEqual(ran, 1)
+    }).pipe(Effect.provide(world), Effect.scoped)
+  )
+
   it.effect("leaves effect and answer or neither, where the commit has both", () =>
     Effect.gen(function* () {
       const [storage, faults] = [yield* Storage, yield* Faults]

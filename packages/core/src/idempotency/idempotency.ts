@@ -33,6 +33,8 @@ export interface Repeatable {
   readonly requestId: string
   /** Whether the answer has a secret: it is kept sealed. Left out: it has none. */
   readonly isSecret?: boolean
+  /** Whether it acts outside of the store before it commits: then no other process begins it meanwhile. */
+  readonly actsOutside?: boolean
   /** Makes the answer from what {@link commitAnswered} was given; left out: that is the answer. */
   readonly answerOf?: (value: unknown) => KeptAnswer
 }
@@ -76,6 +78,8 @@ export interface IdempotencyApi {
 const COLLECTION = "idempotency"
 /** A process that has not kept its answer so long after it began is taken for dead by others. Unit: milliseconds. */
 const UNDER_WAY_MS = 15_000
+/** How often a process says that what acts outside is still under way. Unit: milliseconds. */
+const RENEW_MS = 5_000
 /** Times that a request loses its slot to another one before it answers that the key is in use. */
 const ATTEMPTS = 4
 /** How long what is under way may go on when its process ends. Unit: milliseconds. */
@@ -340,6 +344,18 @@ const makeIdempotency = Effect.gen(function* () {
         : exit.value
     })
 
+  /** Runs what acts outside of the store while no other process over it does. A process that died lets go by itself. */
+  const alone = <A, E, R>(slot: string, run: Effect.Effect<A, E, R>) =>
+    Effect.gen(function* () {
+      const [lease, holder] = [`idempotency ${slot}`, yield* newId("idm")]
+      const take = storage.lease(lease, holder, UNDER_WAY_MS)
+      if (!(yield* take)) return yield* new IdempotencyKeyInUse()
+      const renewing = Effect.forever(Effect.andThen(Effect.sleep(RENEW_MS), Effect.ignore(take)))
+      return yield* Effect.raceFirst(run, renewing).pipe(
+        Effect.ensuring(Effect.ignore(storage.releaseLease(lease, holder)))
+      )
+    })
+
   const forgetOld = Effect.gen(function* () {
     const { ms } = yield* storage.asOf
     const before = timeText(ms + 1)
@@ -377,7 +393,8 @@ const makeIdempotency = Effect.gen(function* () {
         // An attempt may take its store from its caller, and not from a governor.
         const held = Context.getOption(services, Storage)
         const inside = Option.isNone(held) ? services : Context.add(services, Storage, answering(held.value))
-        const fiber = Effect.runForkWith(inside)(beside(once(request, slot, attempt, ATTEMPTS)))
+        const run = once(request, slot, attempt, ATTEMPTS)
+        const fiber = Effect.runForkWith(inside)(beside(request.actsOutside === true ? alone(slot, run) : run))
         fibers.add(fiber)
         fiber.addObserver(() => {
           underWay.delete(slot)

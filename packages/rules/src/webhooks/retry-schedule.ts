@@ -65,6 +65,19 @@ export interface FailedAttempt {
 /**
  * When the next attempt is due; null when there is none, because this was the last.
  *
+ * ```ts
+ * const failed: FailedAttempt = {
+ *   deliveryId: "dlv_1",
+ *   attempt: 1,
+ *   firstStartedAtMs: 0,
+ *   endedAtMs: 500,
+ *   statusCode: 503,
+ *   retryAfterMs: null
+ * }
+ * const due = (attempt: number) => nextAttemptAtMs({ ...failed, attempt }, exactSchedule, portableCrypto.sha256)
+ * console.log(due(1), due(2), due(7)) // prints: 60500 300500 null
+ * ```
+ *
  * - Unit: milliseconds since 1970 UTC. Never earlier than the schedule. Later by the jitter, and by at most one delay
  *   where the settings follow `Retry-After`.
  * - Fails: never. A jitter out of bounds is brought within them.
