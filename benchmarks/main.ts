@@ -21,7 +21,8 @@ const benchmarks: { readonly [name: string]: () => Promise<{ readonly benchmark:
   kill: () => import("./kill.ts"),
   flood: () => import("./flood.ts"),
   breakers: () => import("./breakers.ts"),
-  limits: () => import("./limits.ts")
+  limits: () => import("./limits.ts"),
+  platform: () => import("./platform.ts")
 }
 
 const json = process.argv.includes("--json")

@@ -127,19 +127,20 @@ export interface Request {
   readonly method: "GET" | "POST"
   readonly path: string
   readonly body: Uint8Array | null
+  readonly headers?: { readonly [name: string]: string }
 }
 
 const send = (
   agent: Agent,
   port: number,
   headers: { readonly [name: string]: string },
-  { body, method, path }: Request,
+  { body, headers: own, method, path }: Request,
   expects: number | null
 ): Promise<void> =>
   new Promise((resolve, reject) => {
     const content = body === null ? {} : { "content-type": "application/json", "content-length": body.length }
     const sent = request(
-      { agent, host: "127.0.0.1", port, path, method, headers: { ...headers, ...content } },
+      { agent, host: "127.0.0.1", port, path, method, headers: { ...headers, ...own, ...content } },
       (response) => {
         response.resume()
         response.once("end", () =>
