@@ -6,6 +6,7 @@ import { breakerActs } from "./breaker-acts.ts"
 import { type Act, ask, type Client, unexpected } from "./client.ts"
 import { governedActs } from "./governed-acts.ts"
 import { killActs } from "./kill-acts.ts"
+import { platformActs } from "./platform-acts.ts"
 import { policyActs } from "./policy-acts.ts"
 import { lineOf, type WitnessLine } from "./ledger.ts"
 import { reviewActs } from "./review-acts.ts"
@@ -309,7 +310,8 @@ export const acts = {
   ...policyActs,
   ...breakerActs,
   ...reviewActs,
-  ...standingActs
+  ...standingActs,
+  ...platformActs
 }
 
 /** The name of an act. */

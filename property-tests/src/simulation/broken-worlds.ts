@@ -15,7 +15,7 @@ import { Effect, Result } from "effect"
 import { brokenReviews } from "./broken-reviews.ts"
 import { brokenStops } from "./broken-stops.ts"
 import { type BrokenWorld, withCommit, withStorage } from "./broken-world.ts"
-import { brokenOften, crowded, lightly, stoppedOften } from "./options.ts"
+import { brokenOften, crowded, keyed, lightly, stoppedOften } from "./options.ts"
 
 /** A store whose outbox does something else. */
 const withOutbox = (change: (outbox: OutboxApi) => Partial<OutboxApi>) =>
@@ -79,6 +79,21 @@ export const brokenWorlds: ReadonlyArray<BrokenWorld> = [
           Effect.map(Effect.orDie(storage.head), (head) => ({ head: head!, records: [{ ...head!, duplicate: false }] }))
         )
       )
+  },
+  {
+    what: "a store that shows platform keys as they were minted",
+    foundBy: "platform keys",
+    says: /is revoked, and opens/,
+    options: keyed,
+    ports: () =>
+      withStorage(({ find }) => ({
+        find: (collection, key, value) =>
+          Effect.map(find(collection, key, value), (found) =>
+            collection === "platform_keys"
+              ? found.map((document) => ({ ...document, body: { ...document.body, revoked: false } }))
+              : found
+          )
+      }))
   },
   {
     what: "a store that changes a record after it was written",

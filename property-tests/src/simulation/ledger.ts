@@ -99,6 +99,11 @@ export class Ledger {
   readonly gaps = new Map<number, TriedLine>()
   /** By the key's name, which is one for each act. */
   readonly keys = new Map<string, TriedLine & { id: string | null; revoked: boolean }>()
+  /** By the platform key's name, likewise. `revocations`: how many were begun. */
+  readonly platformKeys = new Map<
+    string,
+    TriedLine & { id: string | null; key: string; revoked: boolean; revocations: number }
+  >()
   /** Acknowledged pseudonyms, by subject. */
   readonly principals = new Map<string, string>()
   /** Announcements that were acknowledged, and those that were tried. */

@@ -151,6 +151,12 @@ export const stoppedOften = (options: SimulationOptions): SimulationOptions => (
   acts: ["govern", "evaluate", "evaluate", "activate", "release", "observe"]
 })
 
+/** Three hosts that come and go while platform keys are minted, shown to them and revoked. */
+export const keyed = (options: SimulationOptions): SimulationOptions => ({
+  ...stopped(options),
+  acts: ["mintPlatformKey", "revokePlatformKey", "openPlatformKey", "openPlatformKey"]
+})
+
 /** Acts of runs with breakers. Where nobody is governed there, that is begun for it. */
 const breaking = (governed: boolean): ReadonlyArray<ActName> =>
   governed ? breakerActNames : ["govern", "evaluate", ...breakerActNames]

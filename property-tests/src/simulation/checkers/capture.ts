@@ -19,8 +19,10 @@ export const captureChecker: Checker = (world) =>
         ledger.gaps,
         recordsBy(records, "capture.gap", ({ body }) => String(body["count"]))
       ),
-      ...tried("mint", ledger.keys, yield* keysByName(world)),
-      ...revocations(ledger, records)
+      ...tried("mint", ledger.keys, yield* keysByName(world, "ingest_keys")),
+      ...tried("mint platform key", ledger.platformKeys, yield* keysByName(world, "platform_keys")),
+      ...revocations("ingest_key", ledger.keys, records),
+      ...revocations("platform_key", ledger.platformKeys, records)
     ].map((problem) => `capture: ${problem}`)
   })
 
@@ -125,17 +127,21 @@ const tried = <K>(
   return problems
 }
 
-const keysByName = Effect.fnUntraced(function* ({ ports }: Checked) {
-  return Map.groupBy(yield* ports.storage.list("ingest_keys"), ({ body }) => String(body["name"]))
+const keysByName = Effect.fnUntraced(function* ({ ports }: Checked, collection: string) {
+  return Map.groupBy(yield* ports.storage.list(collection), ({ body }) => String(body["name"]))
 })
 
-const revocations = (ledger: Ledger, records: ReadonlyArray<ReadRecord>): ReadonlyArray<string> => {
-  const minted = recordsBy(records, "ingest_key.minted", ({ body }) => String(body["key_id"]))
-  const revoked = recordsBy(records, "ingest_key.revoked", ({ body }) => String(body["key_id"]))
+const revocations = (
+  kind: "ingest_key" | "platform_key",
+  lines: Ledger["keys"],
+  records: ReadonlyArray<ReadRecord>
+): ReadonlyArray<string> => {
+  const minted = recordsBy(records, `${kind}.minted`, ({ body }) => String(body["key_id"]))
+  const revoked = recordsBy(records, `${kind}.revoked`, ({ body }) => String(body["key_id"]))
   const problems = [...revoked].flatMap(([id, all]) =>
     all.length > 1 ? [`key ${id} is revoked ${all.length} times`] : []
   )
-  for (const { id, revoked: reported } of ledger.keys.values()) {
+  for (const { id, revoked: reported } of lines.values()) {
     if (id !== null && minted.get(id)?.length !== 1)
       problems.push(`key ${id} is minted ${minted.get(id)?.length ?? 0} times`)
     if (id !== null && reported && !revoked.has(id)) problems.push(`key ${id} was acknowledged as revoked and is not`)
