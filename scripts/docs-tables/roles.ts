@@ -10,6 +10,7 @@ const headings: { readonly [group: string]: string } = {
   system: "The service",
   agents: "Agents",
   evals: "Eval runs",
+  behavior: "Behaviour change",
   models: "Models",
   decisions: "Decisions",
   bound: "Bounded autonomy",

@@ -1,6 +1,7 @@
 /** The interface of `@flyball/contract`: the enums and shapes of the specification, and the refusals. */
 export * from "./access-mapping.ts"
 export * from "./agents.ts"
+export * from "./behavior.ts"
 export * from "./breakers.ts"
 export * from "./chain.ts"
 export * from "./decisions.ts"

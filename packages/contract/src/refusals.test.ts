@@ -268,6 +268,7 @@ describe("the endpoint table", () => {
         "POST /api/v1/bound/kill/drills/{drill_id}/attest",
         "GET /api/v1/bound/response-policy",
         "PUT /api/v1/bound/response-policy",
+        "GET /api/v1/behavior/agents/{agent_id}/change",
         "GET /api/v1/evals/eval-runs",
         "POST /api/v1/evals/eval-runs",
         "GET /api/v1/models",

@@ -41,6 +41,7 @@ export type {
   EnvelopeVersionInfo,
   ErasureInfo,
   ErasureInput,
+  BehaviorChangeInfo,
   EvalRunInfo,
   EvalRunInput,
   EvaluationFilter,
@@ -111,6 +112,7 @@ export type {
 export type {
   AccessMappingClient,
   AgentsClient,
+  BehaviorClient,
   BreakersClient,
   ChainClient,
   DecisionsClient,
@@ -207,6 +209,7 @@ export { transitions } from "@flyball/rules"
 export { suspendDue } from "./registry/agents/clock.ts"
 export { TierEvidence, type TierEvidenceApi } from "./registry/agents/tier-evidence.ts"
 export type { RegistrationLimits } from "./registry/agents/plan-register.ts"
+export { Behavior, type BehaviorApi } from "./screens/drift/service.ts"
 export { EvalRuns, type EvalRunsApi } from "./screens/evals/service.ts"
 export { Models, type ModelsApi } from "./registry/models/service.ts"
 export { Provenance, type ProvenanceApi } from "./registry/provenance/service.ts"

@@ -30,6 +30,15 @@ export {
   suspensionCauses
 } from "./agents/document.ts"
 export {
+  type Annotation,
+  annotationKinds,
+  type ChangeAnswer,
+  changeOf,
+  type ChangeQuestion,
+  MAX_ANNOTATIONS
+} from "./drift/change.ts"
+export { type DriftDecision, driftDecision } from "./drift/decision.ts"
+export {
   compareRuns,
   type EvalCase,
   type EvalComparison,

@@ -4,6 +4,7 @@
 import { accessMapping } from "./access-mapping.ts"
 import { agents, provenance } from "./agents.ts"
 import { envelopes, evaluations, waivers } from "./bound.ts"
+import { behavior } from "./behavior.ts"
 import { breakers } from "./breakers.ts"
 import { chain } from "./chain.ts"
 import { decisions } from "./decisions.ts"
@@ -78,6 +79,7 @@ export { faultTags, internalError, type Problem, problemOf, problems } from "./p
 export {
   accessMapping,
   agents,
+  behavior,
   breakers,
   chain,
   decisions,
@@ -127,6 +129,7 @@ export const endpoints: ReadonlyArray<AnyEndpoint> = [
   kill,
   breakers,
   drills,
+  behavior,
   evals,
   chain,
   evidence,

@@ -68,6 +68,7 @@ import { evaluations } from "../verdicts/evaluations/module.ts"
 import { reviews } from "../verdicts/reviews/module.ts"
 import { kill } from "../verdicts/kill/module.ts"
 import { people } from "../registry/principals/module.ts"
+import { behavior } from "../screens/drift/module.ts"
 import { evals } from "../screens/evals/module.ts"
 import { models } from "../registry/models/module.ts"
 import { isLeftOut, refuseInvalidOptions } from "./invalid-options.ts"
@@ -154,6 +155,9 @@ export interface ResponsePolicyClient extends ClientOf<typeof rows.responsePolic
   /** The version in force; 0 where none was ever set. */
   version(options?: CallOptions): Promise<number>
 }
+
+/** Whether the behaviour of agents changed. Spec: document 1 section 4, GET /behavior/agents/{agent_id}/change. */
+export interface BehaviorClient extends ClientOf<typeof rows.behavior> {}
 
 /**
  * Results of eval suites, each compared with the run before it. Spec: document 1 section 4, GET /evals/eval-runs;
@@ -313,6 +317,8 @@ export interface Governor extends AsyncDisposable {
   readonly standingApprovals: StandingApprovalsClient
   /** Usage of agents, and figures of reviews and incidents. */
   readonly telemetry: TelemetryClient
+  /** Whether the behaviour of agents changed. */
+  readonly behavior: BehaviorClient
   /** Results of eval suites, each compared with the run before it. */
   readonly evals: EvalsClient
   /** The models that agents use. */
@@ -463,6 +469,7 @@ const governorOver = (client: Client, writerId: string): Governor => {
     safety: of(safety),
     standingApprovals: of(standingApprovals),
     telemetry: of(telemetry),
+    behavior: of(behavior),
     evals: of(evals),
     models: of(models),
     provenance: of(provenance),

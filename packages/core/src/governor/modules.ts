@@ -15,6 +15,7 @@ import { agents } from "../registry/module.ts"
 import { platformKeys } from "../registry/platform-keys/module.ts"
 import { people } from "../registry/principals/module.ts"
 import { provenance } from "../registry/provenance/module.ts"
+import { behavior } from "../screens/drift/module.ts"
 import { evals } from "../screens/evals/module.ts"
 import { breakers } from "../verdicts/breakers/module.ts"
 import { decisions } from "../verdicts/capture/module.ts"
@@ -32,6 +33,7 @@ import { waivers } from "../verdicts/waivers/module.ts"
 export const modules: readonly [
   typeof accessMapping,
   typeof agents,
+  typeof behavior,
   typeof breakers,
   typeof chain,
   typeof decisions,
@@ -56,6 +58,7 @@ export const modules: readonly [
 ] = [
   accessMapping,
   agents,
+  behavior,
   breakers,
   chain,
   decisions,

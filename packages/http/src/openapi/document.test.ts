@@ -212,6 +212,8 @@ describe("what goes in", () => {
         "/api/v1/agents/{agent_id}/timeline limit 1..1000",
         `/api/v1/agents/{agent_id}/timeline before 0..${most}`,
         `/api/v1/agents/{agent_id}/decisions before 0..${most}`,
+        "/api/v1/behavior/agents/{agent_id}/change lookback 10..2000",
+        "/api/v1/behavior/agents/{agent_id}/change window 5..1000",
         "/api/v1/evals/eval-runs limit 1..1000",
         `/api/v1/evals/eval-runs before 0..${most}`,
         "/api/v1/bound/evaluations limit 1..1000",

@@ -54,6 +54,7 @@ const groups: { readonly [group: string]: string } = {
   breakers: "Circuit breakers: limits on what an agent does that stop it by themselves.",
   system: "Liveness, and who is calling.",
   agents: "The registry of agents.",
+  behavior: "Whether the behaviour of agents changed.",
   evals: "Results of eval suites, compared run by run.",
   models: "The models that agents use.",
   decisions: "Capture: what agents decided.",

@@ -1,0 +1,84 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { unitScope } from "../../foundation/scope.ts"
+import { governorWorld, registered } from "../../testing/governor-world.ts"
+import { Capture } from "../../verdicts/capture/service.ts"
+import { key } from "../../verdicts/evaluations/testing/refunds.ts"
+import { Behavior } from "./service.ts"
+
+/** Witnesses runs of five decisions: each action of `tools` in turn. */
+const witness = (agentId: string, runs: number, tools: ReadonlyArray<string>, prefix: string) =>
+  Capture.use((capture) =>
+    capture.witness(
+      agentId,
+      Array.from({ length: runs * 5 }, (_, at) => ({
+        client_ref: `${prefix}${at}`,
+        kind: "tool_call" as const,
+        action: tools[(at * 7 + Math.floor(at / 5)) % tools.length]!,
+        run_id: `${prefix}${Math.floor(at / 5)}`,
+        status: "intended" as const
+      })),
+      key
+    )
+  )
+
+describe("the change of an agent", () => {
+  it.effect("is between its last two windows, with outcomes as settled", () =>
+    Effect.gen(function* () {
+      const { id } = yield* registered("courier")
+      yield* witness(id, 20, ["read", "write"], "a")
+      const { receipts } = yield* witness(id, 20, ["read", "delete"], "b")
+      const settle = (decisionId: string) =>
+        Capture.use((capture) => capture.settle(decisionId, { status: "error", latency_ms: 5 }, key))
+      yield* Effect.forEach(receipts, (one) => settle(one.decision_id))
+      const found = yield* Behavior.use((behavior) => behavior.change(id, {}))
+      assert.deepInclude(found, { agent_id: id, status: "ok", verdict: "changed", unit: "run" })
+      assert.deepStrictEqual([found.baseline!.decisions, found.current!.runs], [100, 20])
+      const outcome = found.dimensions.find((one) => one.name === "outcome")!
+      assert.isTrue(outcome.changed)
+      assert.deepStrictEqual(
+        found.novel.map(({ dimension, value }) => [dimension, value]),
+        [
+          ["action", "delete"],
+          ["outcome", "error"]
+        ]
+      )
+      assert.strictEqual(found.verification.newest_record_hash, receipts.at(-1)!.record_hash)
+      assert.deepStrictEqual(yield* Behavior.use((behavior) => behavior.change(id, {})), found)
+    }).pipe(Effect.provide(governorWorld()))
+  )
+
+  it.effect("needs two windows within the lookback, and an agent in scope", () =>
+    Effect.gen(function* () {
+      const behavior = yield* Behavior
+      const { id } = yield* registered("courier")
+      const refused = yield* Effect.flip(behavior.change(id, { lookback: 10, window: 6 }))
+      assert.deepInclude(refused, { _tag: "InvalidInput" })
+      assert.strictEqual((yield* behavior.change(id, { lookback: 11 })).params.window, 5)
+      const empty = yield* behavior.change(id, { lookback: 2_000 })
+      assert.deepInclude(empty, { status: "insufficient_data", missing: { decisions: 2_000, runs: null } })
+      const other = yield* Effect.flip(behavior.change(id, {}, unitScope("other")))
+      assert.strictEqual(other._tag, "AgentNotFound")
+    }).pipe(Effect.provide(governorWorld()))
+  )
+
+  it.effect("reads the windows and no other decision", () => {
+    let read = 0
+    const counting = governorWorld((storage) => ({
+      ...storage,
+      records: (query) =>
+        Effect.tap(storage.records(query), (found) =>
+          Effect.sync(() => {
+            if (query.order === "desc") read += found.length
+          })
+        )
+    }))
+    return Effect.gen(function* () {
+      const { id } = yield* registered("courier")
+      yield* witness(id, 100, ["read", "write"], "a")
+      read = 0
+      yield* Behavior.use((behavior) => behavior.change(id, { lookback: 40 }))
+      assert.strictEqual(read, 40)
+    }).pipe(Effect.provide(counting))
+  })
+})
