@@ -8,7 +8,8 @@ import { crashes } from "./crashes.ts"
 const folder = mkdtempSync(join(tmpdir(), "flyball-crashes-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-it("SIGKILL before and after each commit: once, whatever comes again", async () => {
+// Each kill starts two processes.
+it("SIGKILL before and after each commit: once, whatever comes again", { timeout: 300_000 }, async () => {
   const found = await crashes({
     at: { sqlite: join(folder, "store.db") },
     dir: join(folder, "keys"),

@@ -92,11 +92,11 @@ describe.each<[string, () => Effect.Effect<Home, unknown, Scope.Scope>, number]>
           { name: "fast", limit: 1_000, window: 10 }
         ]
         const used = policies.map((): Array<Admission> => [])
-        const forwardMs: Array<number> = []
+        const forward: Array<readonly [number, number]> = []
         yield* live(home, acts, ({ limits }, { choice, cost, pass: { stepMs }, times }) =>
           Effect.gen(function* () {
             const fromMs = yield* home.realMs
-            if (stepMs > 0) forwardMs.push(fromMs)
+            if (stepMs > 0) forward.push([fromMs, fromMs])
             const index = choice % 2
             const rows = [{ subject: `key ${index}`, policies: [policies[index]!] }]
             const answers = yield* Effect.all(
@@ -114,7 +114,7 @@ describe.each<[string, () => Effect.Effect<Home, unknown, Scope.Scope>, number]>
             }
           })
         )
-        policies.forEach((policy, index) => assert.isNull(overAdmission(policy, used[index]!, forwardMs)))
+        policies.forEach((policy, index) => assert.isNull(overAdmission(policy, used[index]!, forward)))
       })
     )
     assert.isAbove(refusals, 0)

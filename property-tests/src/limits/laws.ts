@@ -11,12 +11,13 @@ export interface Admission {
 
 /**
  * Describes the first window of the policy that surely held more than its limit; null if there is none. No window that
- * contains one of `forwardMs`, a step of the store's clock forward, counts: that clock says that it was longer.
+ * shares a time with one of `forward` counts: in that span the store's clock stepped forward, so for the store that
+ * window was longer.
  */
 export const overAdmission = (
   { limit, name, window }: LimitPolicy & { readonly window: number },
   admissions: ReadonlyArray<Admission>,
-  forwardMs: ReadonlyArray<number> = []
+  forward: ReadonlyArray<readonly [fromMs: number, toMs: number]> = []
 ): string | null => {
   const begun = [...admissions].sort((a, b) => a.fromMs - b.fromMs)
   const ended = [...admissions].sort((a, b) => a.toMs - b.toMs)
@@ -27,7 +28,7 @@ export const overAdmission = (
     // A window is half open: what is admitted when it ends belongs to the next one.
     for (let at = first; at < ended.length && ended[at]!.toMs < fromMs + window * 1000; at++) {
       const one = ended[at]!
-      if (forwardMs.some((stepMs) => stepMs >= fromMs && stepMs <= one.toMs)) break
+      if (forward.some(([stepMs, byMs]) => byMs >= fromMs && stepMs <= one.toMs)) break
       if (one.fromMs >= fromMs) sum += one.cost
       if (sum > limit) return `${sum} of ${name} ${limit} from ${fromMs} to ${one.toMs}`
     }

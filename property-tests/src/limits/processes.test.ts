@@ -93,7 +93,7 @@ describe("four processes on one Postgres", { timeout: 600_000 }, () => {
       EXACT.limit,
       "all of the limit, and no more"
     )
-    const forwardMs: Array<number> = []
+    const forward: Array<readonly [number, number]> = []
     const clockMs = (): number => Number(process.hrtime.bigint()) / 1e6
     for (let event = 0; event < EVENTS; event++) {
       await pause(300 + pick(2_000))
@@ -101,7 +101,7 @@ describe("four processes on one Postgres", { timeout: 600_000 }, () => {
         const isForward = pick(2) === 0
         const fromMs = clockMs()
         await clock.shift(isForward ? HOUR_MS : -HOUR_MS)
-        if (isForward) forwardMs.push(fromMs, clockMs())
+        if (isForward) forward.push([fromMs, clockMs()])
         continue
       }
       const index = pick(PROCESSES)
@@ -117,11 +117,11 @@ describe("four processes on one Postgres", { timeout: 600_000 }, () => {
     const lines = lives.flatMap((life) => life.lines)
     for (const policy of POLICIES) {
       const admissions = admissionsOf(lines, "took", policy.name)
-      assert.isNull(overAdmission(policy, admissions, forwardMs))
+      assert.isNull(overAdmission(policy, admissions, forward))
       assert.isAbove(admissions.length, policy.limit, "windows pass, and admit again")
     }
     // A process that lapsed in a step forward is heard of again within five seconds.
-    if (forwardMs.length === 0) assert.isAtMost(mostAtOnce(lines), PERMITS)
+    if (forward.length === 0) assert.isAtMost(mostAtOnce(lines), PERMITS)
     await clock.shift(20_000)
     await Effect.gen(function* () {
       const permits = yield* Permits

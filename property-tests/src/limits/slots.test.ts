@@ -33,12 +33,12 @@ class World {
   readonly rows = new Map<string, RowState>()
   realMs = start
   nowMs = start
-  readonly forwardMs: Array<number> = []
+  readonly forward: Array<readonly [number, number]> = []
 
   pass({ passMs, stepMs }: Pass): void {
     this.realMs += passMs
     this.nowMs += passMs + stepMs
-    if (stepMs > 0) this.forwardMs.push(this.realMs)
+    if (stepMs > 0) this.forward.push([this.realMs, this.realMs])
   }
 
   take(request: Parameters<typeof takeLimits>[1][number], atMs = this.nowMs, isKept = true) {
@@ -109,7 +109,7 @@ describe.each(
           }
           admissions.push({ fromMs: world.realMs, toMs: world.realMs, cost: admitted })
         }
-        for (const policy of windows(rows)) assert.isNull(overAdmission(policy, admissions, world.forwardMs))
+        for (const policy of windows(rows)) assert.isNull(overAdmission(policy, admissions, world.forward))
         // After an idle window, all of the limit is admitted at once.
         const idleMs = Math.max(2 * 86_400_000, ...windows(rows).map(({ window }) => window * 1000 + 2_000))
         assert.isTrue(world.take({ rows, cost: least, units: 0 }, world.nowMs + idleMs, false).admitted)
