@@ -71,6 +71,21 @@ describe("a request with a key", () => {
     }).pipe(Effect.provide(world))
   )
 
+  it.effect("is repeated by many at once, each of which gets its answer", () =>
+    Effect.gen(function* () {
+      yield* run(add)
+      const repeats = yield* Effect.all(
+        Array.from({ length: 8 }, () => run(add)),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(
+        repeats,
+        Array.from({ length: 8 }, () => ({ ...answer, repeats: "req_1" }))
+      )
+      assert.strictEqual(yield* things, 1)
+    }).pipe(Effect.provide(world))
+  )
+
   it.effect("is a new request from 24 hours on, and the job deletes what is older", () =>
     Effect.gen(function* () {
       yield* run(add)

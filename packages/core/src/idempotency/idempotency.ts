@@ -344,6 +344,16 @@ const makeIdempotency = Effect.gen(function* () {
         : exit.value
     })
 
+  /** The same while a request with this key is under way here: what is under way may itself be a repeat. */
+  const meanwhile = Effect.fnUntraced(function* (request: Repeatable, slot: string, other: string) {
+    if (other !== request.fingerprint) return yield* new IdempotencyKeyReused()
+    const [found] = yield* storage.find(COLLECTION, "slot", slot)
+    const { ms } = yield* storage.asOf
+    return found !== undefined && ms < (found.body as Body).until && (found.body as Body).status !== null
+      ? yield* standing(request, found, slot, ms)
+      : yield* new IdempotencyKeyInUse()
+  })
+
   /** Runs what acts outside of the store while no other process over it does. A process that died lets go by itself. */
   const alone = <A, E, R>(slot: string, run: Effect.Effect<A, E, R>) =>
     Effect.gen(function* () {
@@ -384,10 +394,7 @@ const makeIdempotency = Effect.gen(function* () {
       Effect.contextWith((services: Context.Context<R>) => {
         const slot = slotOf(request)
         const other = underWay.get(slot)
-        if (other !== undefined)
-          return other === request.fingerprint
-            ? Effect.fail(new IdempotencyKeyInUse())
-            : Effect.fail(new IdempotencyKeyReused())
+        if (other !== undefined) return beside(meanwhile(request, slot, other))
         underWay.set(slot, request.fingerprint)
         // Detached: a caller that leaves comes back with the same key, and gets the answer.
         // An attempt may take its store from its caller, and not from a governor.
