@@ -22,6 +22,8 @@ const failing = Layer.effect(
     const [storage, faults] = [yield* Storage, yield* Faults]
     return Storage.of({
       ...storage,
+      // As a store on a disk does, it lets others have their turn.
+      find: (...where) => Effect.andThen(Effect.yieldNow, storage.find(...where)),
       commit: (change) =>
         Effect.suspend(() => {
           if (faults.committed.length >= faults.failFrom)
