@@ -21,6 +21,19 @@ export const changeMetrics = [
   "missing_share"
 ] as const
 
+/** Dimensions of behaviour. */
+export const driftDimensions = [
+  "action",
+  "tool_server",
+  "kind",
+  "outcome",
+  "sequence",
+  "latency_ms",
+  "cost_micro_usd",
+  "tokens",
+  "run_length"
+] as const
+
 /** Query of GET /behavior/agents/{agent_id}/change. */
 export const ChangeQuery = Schema.Struct({
   /** Decisions that are read, 10 to 2,000, default 200. */
@@ -45,7 +58,7 @@ const ListedValue = Schema.Struct({
 })
 
 const DimensionChange = Schema.Struct({
-  name: Schema.String,
+  name: oneOf(driftDimensions),
   kind: oneOf(["categorical", "numeric"]),
   /** `constant`: every run is alike. `no_values`: no decision says it. */
   status: oneOf(["ok", "constant", "no_values"]),

@@ -10,6 +10,7 @@
  */
 import { Schema } from "effect"
 import { autonomyTiers, riskClasses, tierConditions } from "./agents.ts"
+import { driftDimensions } from "./behavior.ts"
 import { breakerModes } from "./breakers.ts"
 import { gapReasons } from "./decisions.ts"
 import { envelopeChanges, envelopeModes } from "./envelopes.ts"
@@ -362,6 +363,21 @@ export const webhookEvents = {
     evaluation_id: id("evaluation"),
     expires_at: instant
   }),
+  "drift.alarmed": entry(
+    "An agent behaves otherwise than it did. With `activation_id` the response policy activated the kill switch.",
+    "/api/v1/behavior/agents/{agent_id}/change",
+    {
+      agent_id: agentId,
+      dimension: oneOf(driftDimensions),
+      /** At 20 or more at most one of 20 agents that did not change has an alarm in an epoch. */
+      e_value: patterned(/^[0-9.e+]{1,32}$/, 32),
+      runs: integer(1),
+      epoch_from_seq: integer(),
+      as_of_seq: integer(),
+      activation_id: Schema.NullOr(id("activation")),
+      writer
+    }
+  ),
   "drill.started": entry(
     "A drill of the kill switch started. `slo_ms` is the time within which every instance should acknowledge.",
     DRILL,

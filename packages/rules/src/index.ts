@@ -38,6 +38,7 @@ export {
   MAX_ANNOTATIONS
 } from "./drift/change.ts"
 export { type DriftDecision, driftDecision } from "./drift/decision.ts"
+export { type DriftAlarm, DriftFollower } from "./drift/follower.ts"
 export {
   compareRuns,
   type EvalCase,

@@ -11,5 +11,5 @@ export {
   wilson,
   Z95
 } from "./intervals.ts"
-export { conformalP, SimpleJumper } from "./martingale.ts"
+export { Wager } from "./martingale.ts"
 export { type Component, type FamilyTest, type MaxT, maxT, type RunTest, smallestP } from "./permutation.ts"

@@ -1,53 +1,33 @@
-/** A test of exchangeability that may be read at any time: a conformal martingale. */
+/** A sequence of tests that may be read at any time: a test martingale over p-values. */
 
-/** The bets: on small p-values, on none, on large ones. */
-const BETS = [-1, 0, 1] as const
-/** The share of its money that each account gives to all three with each step. */
-const JUMP = 0.01
+/** The share of its money that each account gives to both with each step. */
+const JUMP = 0.1
 
 /**
- * The simple jumper: three accounts that bet on p-values of a conformal test, and a little of whose money changes the
- * account with each step.
+ * A wager on small p-values: half of the money bets, half is kept, and a little changes the account with each step, so
+ * that it bets again after a long time in which there was nothing to win.
  *
- * While p-values are independent and uniform, its value is a martingale that begins with 1: an e-value at any time at
- * which one reads it. The chance that it is ever `a` or more is at most `1 / a`.
+ * Its value begins with 1. Where each p-value is that of a permutation test of the newest items against all earlier
+ * ones, with ties counted against it, and items are exchangeable, the chance that the value is ever `a` or more is at
+ * most `1 / a`, at whatever times one reads it.
  *
- * - Formula: each account bets `1 + ε (p - 1/2)`, ε of -1, 0, 1; the value is the sum of the accounts.
- * - Source: Vovk, Testing Randomness Online, Statistical Science 36, 2021, algorithm 1; the bound is Ville's, 1939.
+ * - Formula: the bet pays `1 / (2 √p)`, which is worth at most 1 under every p-value that is valid.
+ * - Source: Vovk, Testing Randomness Online, Statistical Science 36, 2021 (conformal martingales, jumpers); Shafer,
+ *   Testing by Betting, 2021, for the bet. The bound is Ville's, 1939.
  */
-export class SimpleJumper {
-  #accounts: readonly [number, number, number] = [1 / 3, 1 / 3, 1 / 3]
+export class Wager {
+  #bet = 0.5
+  #kept = 0.5
 
   /** The value: an e-value. */
   get value(): number {
-    const [a, b, c] = this.#accounts
-    return a + b + c
+    return this.#bet + this.#kept
   }
 
-  /** Takes the next p-value, 0 to 1. */
+  /** Takes the next p-value, above 0 and at most 1. */
   take(p: number): void {
-    const given = (JUMP * this.value) / BETS.length
-    const bet = (at: 0 | 1 | 2): number => ((1 - JUMP) * this.#accounts[at] + given) * (1 + BETS[at] * (p - 0.5))
-    this.#accounts = [bet(0), bet(1), bet(2)]
+    const given = (JUMP * this.value) / 2
+    this.#bet = ((1 - JUMP) * this.#bet + given) / (2 * Math.sqrt(p))
+    this.#kept = (1 - JUMP) * this.#kept + given
   }
-}
-
-/** What differs by less is a tie. */
-const TIE = 1e-12
-
-/**
- * The conformal p-value of the last score among all: the share of scores that are larger, with ties broken at random.
- *
- * - Formula: `(#{s_j > s} + u #{s_j = s}) / i`, over all `i` scores, its own included.
- * - Shape: `u` is 0 to below 1, and nobody may choose it.
- * - Source: Vovk, Gammerman and Shafer, Algorithmic Learning in a Random World, 2005, section 2.2.
- */
-export const conformalP = (scores: ArrayLike<number>, u: number): number => {
-  const own = scores[scores.length - 1]!
-  let [larger, equal] = [0, 0]
-  for (let at = 0; at < scores.length; at++) {
-    if (Math.abs(scores[at]! - own) <= TIE) equal++
-    else if (scores[at]! > own) larger++
-  }
-  return (larger + u * equal) / scores.length
 }

@@ -38,6 +38,7 @@ export const replayText: { readonly [verdict in RecomputeVerdict]: string } = {
   rules_mismatch: "It names other rules than those that decide.",
   part_mismatch: "Its part holds another number of things than it says.",
   not_judged: "A rule failed on it.",
+  drift_mismatch: "The alarm does not follow from the agent's decisions.",
   eval_mismatch: "Counts or comparison do not follow from the cases.",
   response_mismatch: "It does not follow from the response policy.",
   writer_mismatch: "Its writer may not write it, or did not exist yet.",

@@ -14,7 +14,7 @@ export const sections = {
   approvals: "Reviews and approvals",
   halts: "Halts and releases",
   drills: "Drills of the kill switch",
-  breakers: "Circuit breakers",
+  breakers: "Circuit breakers and alarms of behaviour",
   access: "Keys, people, access mapping and response policy",
   models: "Models and eval runs",
   decisions: "Decisions and verdicts",
@@ -331,6 +331,12 @@ export const reportRows: ReadonlyArray<ReportRow> = [
     listed: true,
     begins: of("breaker_id"),
     note: stated("metric", "value", "mode", "activation_id")
+  },
+  {
+    kind: "drift.alarmed",
+    section: "breakers",
+    listed: true,
+    note: stated("dimension", "e_value", "runs", "activation_id")
   },
   { kind: "breaker.released", section: "breakers", listed: true, answers: of("breaker_id") },
 

@@ -46,7 +46,7 @@ export class MetricNotAvailable extends Schema.TaggedError<MetricNotAvailable>()
 }) {
   static readonly status = 409
   static get example(): MetricNotAvailable {
-    return new MetricNotAvailable({ metric: "drift_score", lacks: "behavioural drift" })
+    return new MetricNotAvailable({ metric: "confidence_floor", lacks: "a signal that records show" })
   }
   override get message(): string {
     const named = this.metric === undefined ? "This metric" : `The metric ${this.metric}`

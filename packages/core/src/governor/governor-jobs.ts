@@ -3,6 +3,7 @@ import { Layer } from "effect"
 import { type Quotas, quotaJob } from "../admission/quotas.ts"
 import type { Capability } from "../capability/capability.ts"
 import { modulesOf } from "../capability/installed.ts"
+import type { Chain } from "../chain/chain.ts"
 import type { Agents } from "../registry/agents/service.ts"
 import type { BreakerListener } from "../verdicts/breakers/breaker-listener.ts"
 import type { Breakers } from "../verdicts/breakers/service.ts"
@@ -21,6 +22,7 @@ type JobServices =
   | Agents
   | Breakers
   | BreakerListener
+  | Chain
   | Drills
   | Idempotency
   | Kill

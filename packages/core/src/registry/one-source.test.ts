@@ -68,7 +68,14 @@ describe("the annotations of the contract and the catalogue of records", () => {
     const known = new Set(annotated.flatMap(({ records }) => records.kinds))
     assert.deepStrictEqual(
       recordKinds.map(({ kind }) => kind).filter((kind) => !known.has(kind)),
-      ["chain.genesis", "key.rotated", "standing_approval.granted", "standing_approval.used", "principal.seen"]
+      [
+        "chain.genesis",
+        "key.rotated",
+        "drift.alarmed",
+        "standing_approval.granted",
+        "standing_approval.used",
+        "principal.seen"
+      ]
     )
   })
 

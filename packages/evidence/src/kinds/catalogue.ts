@@ -13,6 +13,7 @@ import { agentKinds } from "./agents.ts"
 import { breakerKinds } from "./breakers.ts"
 import { chainKinds } from "./chain.ts"
 import { decisionKinds } from "./decisions.ts"
+import { driftKinds } from "./drift.ts"
 import { drillKinds } from "./drills.ts"
 import { evalKinds } from "./evals.ts"
 import { envelopeKinds } from "./envelopes.ts"
@@ -37,6 +38,7 @@ export const recordKinds: ReadonlyArray<KindRow> = [
   ...killKinds,
   ...breakerKinds,
   ...drillKinds,
+  ...driftKinds,
   ...standingApprovalKinds,
   ...evalKinds,
   ...accessKinds,

@@ -4,6 +4,7 @@ import { actionVelocity } from "./metrics/action-velocity.ts"
 import { chainVerification } from "./metrics/chain-verification.ts"
 import { consecutiveFailures } from "./metrics/consecutive-failures.ts"
 import { denialRate } from "./metrics/denial-rate.ts"
+import { driftScore } from "./metrics/drift-score.ts"
 import { effectMissingRate } from "./metrics/effect-missing-rate.ts"
 import { errorRate } from "./metrics/error-rate.ts"
 import { heartbeatMissing } from "./metrics/heartbeat-missing.ts"
@@ -32,12 +33,12 @@ export const breakerMetrics: ReadonlyArray<Metric> = [
   ownerOrphaned,
   reviewOverturnRate,
   reviewBacklog,
+  driftScore,
   chainVerification
 ]
 
 /** Metrics that have a name and no source yet. Spec: decision 0044. */
 export const unavailableMetrics: ReadonlyArray<UnavailableMetric> = [
-  { name: "drift_score", about: "How far the agent's behaviour moved.", lacks: "behavioural drift" },
   {
     name: "confidence_floor",
     about: "The tenth percentile of a confidence signal.",

@@ -9,15 +9,14 @@ import { generator, jensenShannon, maxT, smallestP, stabilityIndex, Z95 } from "
 import { type DriftDecision, type DriftRun, runsOf } from "./decision.ts"
 import {
   type CategoricalDimension,
-  type Counted,
-  countValues,
+  componentsOf,
   type Dimension,
+  type DimensionName,
   dimensions,
   keyOf,
-  type Measured,
-  measure,
   median,
-  rankComponents,
+  type Prepared,
+  prepare,
   shareComponents,
   type Value
 } from "./dimensions.ts"
@@ -122,7 +121,11 @@ export function* changeOf(question: ChangeQuestion, sha256: Crypto["sha256"]): S
       annotations: []
     }
   const [before, now] = [pool.slice(0, window), pool.slice(window)]
-  const prepared = dimensions.map((one) => prepare(one, runs))
+  const prepared: Array<Prepared> = []
+  for (const one of dimensions) {
+    prepared.push(prepare(one, runs))
+    yield
+  }
   const nulls = new DistanceNulls(prepared, runs.length)
   const tested = yield* maxT(
     {
@@ -181,7 +184,7 @@ const nothing = { p: null, p_adjusted: null, changed: null, material: null, effe
 
 /** Result of a dimension. Spec: decision 0073. */
 export interface DimensionChange {
-  readonly name: string
+  readonly name: DimensionName
   readonly kind: "categorical" | "numeric"
   /** `constant`: every run is alike. `no_values`: no decision says it. */
   readonly status: "ok" | "constant" | "no_values"
@@ -255,24 +258,6 @@ export interface ChangeAnswer {
 /** Significant digits of the answer's numbers. Exact in every engine. */
 const DIGITS = 6
 const rounded = (value: number): number => Number(value.toPrecision(DIGITS))
-
-/** A dimension with what its runs have of it. */
-type Prepared =
-  | { readonly is: "counted"; readonly dimension: Dimension; readonly counted: Counted }
-  | { readonly is: "measured"; readonly dimension: Dimension; readonly measured: Measured }
-  | { readonly is: "empty"; readonly dimension: Dimension }
-
-const prepare = (dimension: Dimension, runs: ReadonlyArray<DriftRun>): Prepared => {
-  if (dimension.kind === "categorical") {
-    const counted = countValues(dimension, runs)
-    return counted.values.length === 0 ? { is: "empty", dimension } : { is: "counted", dimension, counted }
-  }
-  const measured = measure(dimension, runs)
-  return measured === null ? { is: "empty", dimension } : { is: "measured", dimension, measured }
-}
-
-const componentsOf = (one: Prepared) =>
-  one.is === "counted" ? shareComponents(one.counted) : one.is === "measured" ? rankComponents(one.measured) : []
 
 /** Which runs lie in which window. */
 class Sides {

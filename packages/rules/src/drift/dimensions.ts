@@ -1,13 +1,17 @@
 /** Dimensions of behaviour: what is counted and measured of a run. */
+import type { DriftAlarmedBody } from "@flyball/evidence"
 import type { Component } from "@flyball/statistics"
 import type { DriftDecision, DriftRun } from "./decision.ts"
+
+/** Names of dimensions. */
+export type DimensionName = DriftAlarmedBody["dimension"]
 
 /** A value of a categorical dimension: one name, or the two of a step from one action to the next. */
 export type Value = ReadonlyArray<string | null>
 
 /** A dimension whose values are words. */
 export interface CategoricalDimension {
-  readonly name: string
+  readonly name: DimensionName
   readonly kind: "categorical"
   /** Whether its values are few enough to be listed as new or gone. */
   readonly isListed: boolean
@@ -17,7 +21,7 @@ export interface CategoricalDimension {
 
 /** A dimension whose values are numbers: of each decision, or of the run as a whole. */
 export interface NumericDimension {
-  readonly name: string
+  readonly name: DimensionName
   readonly kind: "numeric"
   readonly numbersOf: (run: DriftRun) => ReadonlyArray<number | null>
 }
@@ -159,3 +163,23 @@ export const median = (numbers: ReadonlyArray<number> | Float64Array): number =>
       ? ascending[half]!
       : (ascending[half - 1]! + ascending[half]!) / 2
 }
+
+/** A dimension with what its runs have of it. */
+export type Prepared =
+  | { readonly is: "counted"; readonly dimension: Dimension; readonly counted: Counted }
+  | { readonly is: "measured"; readonly dimension: Dimension; readonly measured: Measured }
+  | { readonly is: "empty"; readonly dimension: Dimension }
+
+/** Counts or measures a dimension. */
+export const prepare = (dimension: Dimension, runs: ReadonlyArray<DriftRun>): Prepared => {
+  if (dimension.kind === "categorical") {
+    const counted = countValues(dimension, runs)
+    return counted.values.length === 0 ? { is: "empty", dimension } : { is: "counted", dimension, counted }
+  }
+  const measured = measure(dimension, runs)
+  return measured === null ? { is: "empty", dimension } : { is: "measured", dimension, measured }
+}
+
+/** The components of a dimension; none where no decision says it. */
+export const componentsOf = (one: Prepared): ReadonlyArray<Component> =>
+  one.is === "counted" ? shareComponents(one.counted) : one.is === "measured" ? rankComponents(one.measured) : []

@@ -6,6 +6,7 @@ import { erasing, type GovernedState } from "../evaluations/governed-state.ts"
 import type { ReplayRecord } from "../records/record.ts"
 import { judgeAgentParts } from "./checks/agent-parts.ts"
 import { BreakerJudge } from "./checks/breakers.ts"
+import { DriftJudge } from "./checks/drift.ts"
 import { DrillJudge } from "./checks/drills.ts"
 import { Ends } from "./checks/ends.ts"
 import { EvalJudge } from "./checks/evals.ts"
@@ -74,6 +75,7 @@ export const judgesOf = (
   const expected = new ExpectedJudge(state, fromGenesis)
   const stops = new StopJudge(state, fromGenesis)
   const evals = new EvalJudge(fromGenesis)
+  const drift = new DriftJudge(sha256, fromGenesis)
   const [drills, ends, highlyReached, keys] = [new DrillJudge(), new Ends(), new HighlyReached(), new KeyTimes()]
   const [steps, writers] = [new Steps(), new Writers()]
   let known: References | null = null
@@ -148,6 +150,11 @@ export const judgesOf = (
     everywhere("writer", isRecomputed, ({ record }) => said("writer_mismatch", writers.problem(record))),
     everywhere("eval run", kinds("eval.recorded"), ({ record }) =>
       evals.take(record, state.agents.has(String(record.body["agent_id"])))
+    ),
+    everywhere(
+      "drift",
+      kinds("breaker.armed", "breaker.changed", "decision.", "drift.alarmed", "response_policy.changed"),
+      (judged) => drift.take(judged)
     ),
     everywhere(
       "epoch",

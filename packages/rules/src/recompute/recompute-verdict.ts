@@ -33,6 +33,7 @@ export const recomputeVerdicts = [
   "trip_missing",
   "drill_result_mismatch",
   "eval_mismatch",
+  "drift_mismatch",
   "standing_approval_mismatch",
   "standing_approval_too_wide",
   "time_mismatch",

@@ -11,6 +11,7 @@ const writers = [
   "system:host",
   "breaker:spend",
   "policy:x",
+  "policy:drift",
   "policy:orphan",
   "policy:reviews",
   ...serviceWriters

@@ -127,6 +127,14 @@ export const naiveMetrics: { readonly [metric: string]: NaiveMetric } = {
     )
     return { value: String(within.length), ...span(within) }
   },
+  drift_score: (_, records, { ms }) => {
+    const within = inside(
+      records.filter(({ kind }) => kind === "drift.alarmed"),
+      ms,
+      WINDOW
+    )
+    return { value: String(within.length), ...span(within) }
+  },
   repeat_action: (_, records, { ms }) => {
     const within = inside(
       records.filter(

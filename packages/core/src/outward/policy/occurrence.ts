@@ -15,6 +15,7 @@ import type { Mail } from "../webhooks/ports.ts"
 export const policyEvents = [
   "agent.suspended",
   "breaker.tripped",
+  "drift.alarmed",
   "kill.activated",
   "kill.requested",
   "review.opened"
@@ -54,6 +55,10 @@ export const occurrenceOf = ({ data, type }: StoredEvent): Occurrence | null => 
       return data["activation_id"] === null
         ? of("breaker", `has a breaker that tripped (${String(data["metric"])})`)
         : null
+    case "drift.alarmed":
+      return data["activation_id"] === null
+        ? of("drift", `behaves otherwise than it did (${String(data["dimension"])})`)
+        : null
     case "kill.requested":
       return data["activation_id"] === null
         ? of("agent_request", "requested to be stopped and was not: an operator decides")
@@ -64,7 +69,7 @@ export const occurrenceOf = ({ data, type }: StoredEvent): Occurrence | null => 
       const writer = String(data["writer"])
       if (data["drill"] !== null || ownActor.test(writer)) return null
       return of(
-        writer.startsWith("breaker:") ? "breaker" : writer === "policy:agent_request" ? "agent_request" : "manual",
+        writer.startsWith("breaker:") ? "breaker" : (byPolicy[writer] ?? "manual"),
         `is under the response ${String(data["response"])} of the kill switch`,
         { target: { type: data["target_type"], id: data["target_id"] } as KillTarget }
       )
@@ -72,6 +77,12 @@ export const occurrenceOf = ({ data, type }: StoredEvent): Occurrence | null => 
     default:
       return null
   }
+}
+
+/** Triggers of activations that a rule of the policy makes. */
+const byPolicy: { readonly [writer: string]: PolicyTrigger } = {
+  "policy:agent_request": "agent_request",
+  "policy:drift": "drift"
 }
 
 const ownActor = /^policy:(orphan|recert)$/

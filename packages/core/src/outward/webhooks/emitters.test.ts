@@ -15,6 +15,9 @@ import { Capture } from "../../verdicts/capture/service.ts"
 import { raiseAlarm } from "../../chain/alarm.ts"
 import { Checkpointer } from "../../chain/checkpointer.ts"
 import { storeCheckpoint } from "../../chain/check/checkpoints.ts"
+import { driftAlarms } from "../../screens/drift/alarms.ts"
+import { changedRuns } from "../../screens/drift/testing/witness-runs.ts"
+import { ResponsePolicies } from "../../verdicts/response-policy/service.ts"
 import { Breakers } from "../../verdicts/breakers/service.ts"
 import { checkChannel } from "../../verdicts/drills/channel-check.ts"
 import { alarmIfOverdue } from "../../verdicts/drills/channel-clock.ts"
@@ -247,6 +250,16 @@ const emitters: { readonly [T in EventType]: Act } = {
   "kill.released": Effect.flatMap(halted, ({ activation_event: id }) =>
     Kill.use((kill) => kill.release({ activation_event: id!, reason: "Ada was right" }, writer))
   ),
+  "drift.alarmed": Effect.gen(function* () {
+    const { id } = yield* courier
+    yield* ResponsePolicies.use((policies) =>
+      policies.set([{ scope: "default", trigger: "drift", response: "notify", notify: [] }], writer)
+    )
+    const { round } = yield* driftAlarms
+    yield* round
+    yield* changedRuns(id)
+    yield* round
+  }),
   "breaker.armed": armed,
   "breaker.tripped": tripped,
   "breaker.released": Effect.flatMap(tripped, ({ id }) =>

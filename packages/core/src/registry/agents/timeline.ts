@@ -159,5 +159,7 @@ const sentences: { readonly [kind: string]: (body: JsonObject) => string } = {
   "breaker.tripped": ({ metric, mode, response, value }) =>
     `Breaker on ${metric} tripped at ${value}: ${response === undefined ? `recorded (${mode})` : response}.`,
   "breaker.released": () => "Breaker released: it is armed again.",
+  "drift.alarmed": ({ activation_id: activation, dimension, e_value: value }) =>
+    `Its ${dimension} changed (e-value ${value}): ${activation === undefined ? "reported" : "the kill switch is on"}.`,
   "part.erased": ({ name, reason, seq }) => `Part ${name} of record ${seq} erased (${reason}).`
 }

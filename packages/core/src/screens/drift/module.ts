@@ -2,6 +2,7 @@
 import { behavior as rows } from "@flyball/contract/http"
 import { defineModule, type Module } from "../../capability/module.ts"
 import type { OperationsOf } from "../../capability/operation.ts"
+import { driftWatch } from "./alarms.ts"
 import { Behavior } from "./service.ts"
 
 const operations = {
@@ -9,9 +10,11 @@ const operations = {
 } satisfies OperationsOf<typeof rows>
 
 /** Behaviour change: the last window of decisions against the window before it. Spec: decision 0073. */
-export const behavior: Module<"behavior", typeof rows, typeof operations, typeof Behavior.layer> = defineModule({
-  name: "behavior",
-  rows,
-  operations,
-  layer: Behavior.layer
-})
+export const behavior: Module<"behavior", typeof rows, typeof operations, typeof Behavior.layer, typeof driftWatch> =
+  defineModule({
+    name: "behavior",
+    rows,
+    operations,
+    layer: Behavior.layer,
+    jobs: [driftWatch]
+  })

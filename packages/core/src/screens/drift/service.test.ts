@@ -5,29 +5,14 @@ import { governorWorld, registered } from "../../testing/governor-world.ts"
 import { Capture } from "../../verdicts/capture/service.ts"
 import { key } from "../../verdicts/evaluations/testing/refunds.ts"
 import { Behavior } from "./service.ts"
-
-/** Witnesses runs of five decisions: each action of `tools` in turn. */
-const witness = (agentId: string, runs: number, tools: ReadonlyArray<string>, prefix: string) =>
-  Capture.use((capture) =>
-    capture.witness(
-      agentId,
-      Array.from({ length: runs * 5 }, (_, at) => ({
-        client_ref: `${prefix}${at}`,
-        kind: "tool_call" as const,
-        action: tools[(at * 7 + Math.floor(at / 5)) % tools.length]!,
-        run_id: `${prefix}${Math.floor(at / 5)}`,
-        status: "intended" as const
-      })),
-      key
-    )
-  )
+import { witnessRuns } from "./testing/witness-runs.ts"
 
 describe("the change of an agent", () => {
   it.effect("is between its last two windows, with outcomes as settled", () =>
     Effect.gen(function* () {
       const { id } = yield* registered("courier")
-      yield* witness(id, 20, ["read", "write"], "a")
-      const { receipts } = yield* witness(id, 20, ["read", "delete"], "b")
+      yield* witnessRuns(id, 20, ["read", "write"], "a")
+      const { receipts } = yield* witnessRuns(id, 20, ["read", "delete"], "b")
       const settle = (decisionId: string) =>
         Capture.use((capture) => capture.settle(decisionId, { status: "error", latency_ms: 5 }, key))
       yield* Effect.forEach(receipts, (one) => settle(one.decision_id))
@@ -75,7 +60,7 @@ describe("the change of an agent", () => {
     }))
     return Effect.gen(function* () {
       const { id } = yield* registered("courier")
-      yield* witness(id, 100, ["read", "write"], "a")
+      yield* witnessRuns(id, 100, ["read", "write"], "a")
       read = 0
       yield* Behavior.use((behavior) => behavior.change(id, { lookback: 40 }))
       assert.strictEqual(read, 40)

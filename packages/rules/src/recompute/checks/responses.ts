@@ -17,8 +17,9 @@ import type { JsonMap, ReplayRecord } from "../../records/record.ts"
 import { areNewerRules, newerRules } from "../../records/rules-version.ts"
 import { problem, type Problem } from "../recompute-verdict.ts"
 
-/** Writer of what the response policy makes of a request. */
+/** Writer of what the response policy makes of a request, and of an alarm of behaviour. */
 const BY_REQUEST = "policy:agent_request"
+const BY_DRIFT = "policy:drift"
 
 /** Writers of what a row adds to a suspension of this cause. */
 const bySuspension: {
@@ -28,8 +29,10 @@ const bySuspension: {
   "policy:recert": { trigger: "recert", cause: "recert_overdue" }
 }
 
-/** A request that names an activation, which the record behind it must be. */
+/** A request or an alarm that names an activation, which the record behind it must be. */
 interface Request {
+  /** Writer of the activation. */
+  readonly by: typeof BY_DRIFT | typeof BY_REQUEST
   readonly activationId: string
   readonly agentId: string
   readonly writer: string
@@ -95,7 +98,7 @@ export class ResponseJudge {
       undrilled !== null
         ? undrilled
         : request !== null && (kind !== "kill.activated" || body["activation_id"] !== request.activationId)
-          ? mismatch(`The request at ${request.seq} activates ${request.activationId}, which no record behind it does.`)
+          ? mismatch(`The record at ${request.seq} activates ${request.activationId}, which no record behind it does.`)
           : null
     switch (kind) {
       case "response_policy.changed":
@@ -113,6 +116,8 @@ export class ResponseJudge {
         break
       case "kill.requested":
         return missing ?? (isOfThisChain ? this.#requested(body, seq) : null)
+      case "drift.alarmed":
+        return missing ?? (isOfThisChain ? this.#alarmed(body, seq) : null)
       case "kill.activated":
         if (isOfThisChain && body["drill"] !== undefined && body["target_id"] !== CHANNEL_TARGET)
           this.#exercise = { activationId: String(body["activation_id"]), seq }
@@ -138,7 +143,7 @@ export class ResponseJudge {
   #requested(body: JsonMap, seq: number): Problem | null {
     const [agentId, writer, id] = [String(body["agent_id"]), String(body["writer"]), body["activation_id"]]
     if (typeof id === "string") {
-      this.#request = { activationId: id, agentId, writer, seq }
+      this.#request = { by: BY_REQUEST, activationId: id, agentId, writer, seq }
       return null
     }
     if (areNewerRules(body)) return problem("withheld", newerRules(body))
@@ -154,8 +159,10 @@ export class ResponseJudge {
     if (areNewerRules(body)) return problem("withheld", newerRules(body))
     const [id, writer] = [String(body["activation_id"]), String(body["writer"])]
     const target = `${String(body["target_type"])} ${String(body["target_id"])}`
+    if (writer === BY_DRIFT) return this.#byAlarm(id, body, target, request)
     if (writer === BY_REQUEST) {
-      if (request === null) return this.#fromGenesis ? mismatch(`No request before it activates ${id}.`) : null
+      if (request?.by !== BY_REQUEST)
+        return this.#fromGenesis ? mismatch(`No request before it activates ${id}.`) : null
       return this.#byRequest(id, body, target, request)
     }
     if (body["requested_by"] !== undefined)
@@ -168,6 +175,45 @@ export class ResponseJudge {
     return typeof body["breaker_id"] === "string"
       ? this.#fired(body["breaker_id"], body)
       : mismatch(`${writer} activates ${id}, which names no breaker.`)
+  }
+
+  #alarmed(body: JsonMap, seq: number): Problem | null {
+    const [agentId, writer, id] = [String(body["agent_id"]), String(body["writer"]), body["activation_id"]]
+    if (typeof id === "string") {
+      this.#request = { by: BY_DRIFT, activationId: id, agentId, writer, seq }
+      return null
+    }
+    const row = this.#rowOf(agentId, "drift")
+    if (row === "unknown") return notShown
+    return row === null || row === "notify" || this.#stands(agentId, row) !== null
+      ? null
+      : mismatch(`The response policy answers this alarm with ${row}; the record says that nothing was activated.`)
+  }
+
+  #byAlarm(id: string, body: JsonMap, target: string, alarm: Request | null): Problem | null {
+    if (alarm?.by !== BY_DRIFT) return this.#fromGenesis ? mismatch(`No alarm before it activates ${id}.`) : null
+    if (target !== `agent ${alarm.agentId}` || body["drill"] !== undefined || body["requested_by"] !== undefined)
+      return mismatch(`${id} stops something else than the agent of the alarm at ${alarm.seq}.`)
+    const row = this.#rowOf(alarm.agentId, "drift")
+    if (row === "unknown") return notShown
+    if (row === null || row === "notify")
+      return mismatch(`The response policy has no response to alarms of ${alarm.agentId}, and ${id} is one.`)
+    const standing = this.#stands(alarm.agentId, row)
+    return standing === null
+      ? differing(id, row, body)
+      : mismatch(`${standing} was activated by an alarm before and holds: ${id} is one too many.`)
+  }
+
+  /** What holds of an agent because of an alarm, at least as restrictive as a response. */
+  #stands(agentId: string, response: KillResponse): string | null {
+    return (
+      this.#state.kills.all.find(
+        (one) =>
+          one.actor === BY_DRIFT &&
+          one.target.id === agentId &&
+          severityOfResponse(one.response) >= severityOfResponse(response)
+      )?.id ?? null
+    )
   }
 
   #byRequest(id: string, body: JsonMap, target: string, { agentId, writer }: Request): Problem | null {

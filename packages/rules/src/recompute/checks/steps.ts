@@ -52,6 +52,7 @@ const recordSteps: { readonly [kind: string]: Step } = {
   "breaker.changed": { ...ofBreaker, at: "as_of_ms" },
   "breaker.tripped": ofBreaker,
   "breaker.released": { ...ofBreaker, at: "as_of_ms" },
+  "drift.alarmed": { of: ["agent_id"] },
   "drill.started": { gives: "drill_id", of: ["agent_id"], at: "started_at" },
   "drill.completed": { of: ["drill_id"], at: "completed_at" },
   "drill.attested": { of: ["drill_id"], at: "attested_at" },
