@@ -1,0 +1,61 @@
+/** Decides what a list of tools is to those before it. Service and verifier run it. Spec: decision 0072. */
+import { type Known, type ManifestDiff, diffOf } from "./diff.ts"
+import type { Manifest } from "./manifest.ts"
+import { baselineOf, isTrustedRoot, type McpServerDocument } from "./state.ts"
+
+/** What a list is to those before it. */
+export interface PlacedList {
+  readonly state: "first" | "unchanged" | "known" | "changed"
+  /** Whether it counts as approved. */
+  readonly trusted: boolean
+  /** What a finding says; null: there is none, or there was one before. */
+  readonly diff: ManifestDiff | null
+  readonly against: "pin" | "seen" | "first_seen"
+  readonly beforeRoot: string | null
+}
+
+/**
+ * Places a list.
+ *
+ * - `server`: null where this is its first list.
+ * - `baseline`: the list of {@link baselineOf}; null only with `server`.
+ * - `hasFinding`: whether there was a finding about this list of this server.
+ */
+export const placeList = (
+  server: McpServerDocument | null,
+  baseline: Known | null,
+  manifest: Manifest,
+  coverage: "complete" | "partial",
+  hasFinding: boolean
+): PlacedList => {
+  const finding = (diff: ManifestDiff | null): ManifestDiff | null => (hasFinding ? null : diff)
+  if (server === null || baseline === null) {
+    const diff = diffOf(null, manifest)
+    return { state: "first", trusted: diff === null, diff: finding(diff), against: "first_seen", beforeRoot: null }
+  }
+  const { against, list } = baselineOf(server)
+  const place = { against, beforeRoot: list.root }
+  const trusted = isTrustedRoot(server, manifest.root)
+  if (trusted || manifest.root === server.last.root)
+    return { ...place, state: manifest.root === server.last.root ? "unchanged" : "known", trusted, diff: null }
+  const diff = diffOf(baseline, manifest, {
+    before: against === "pin" || server.coverage === "complete",
+    after: coverage === "complete"
+  })
+  return diff === null
+    ? { ...place, state: "known", trusted: isTrustedRoot(server, list.root), diff: null }
+    : { ...place, state: "changed", trusted: false, diff: finding(diff) }
+}
+
+/** The changes as the part `mcp_changes` has them. */
+export const changesOut = ({ changes }: ManifestDiff) =>
+  changes.map(({ after, before, change, layers, renamedFrom, severity, signals, tool }) => ({
+    after,
+    before,
+    change,
+    layers: [...layers],
+    ...(renamedFrom === undefined ? {} : { renamed_from: renamedFrom }),
+    severity,
+    signals: signals.map(({ end, path, rule, start }) => ({ end, path, rule, start })),
+    tool
+  }))
